@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
+from discretization.time.em_names import EmIntegrator
 from discretization.time.stepper import LoadValues, Stepper
 
 
@@ -18,6 +20,8 @@ def em_stepper(
     tolerance: float = 0.0,
     *,
     rho: float | None = None,
+    fractions: Sequence[float] = (),
+    equations: Any = None,
     shortcut: bool = True,
     halves: bool | None = None,
     symmetry: Symmetry | None = None,
@@ -28,7 +32,7 @@ def em_stepper(
     shortcut: False: the general one whatever the system is.
     symmetry: what tells whether it moves in a plane; None: it is not asked.
     """
-    if shortcut and not hidden and rho is None:
+    if shortcut and EmIntegrator(order, hidden, rho, fractions=tuple(fractions), equations=equations).plain:
         # imported where asked for: their kernels take time to load
         from discretization.planar.stepper import PlanarStepper, planar_of
         from discretization.time.tree_stepper import TreeStepper
@@ -40,6 +44,5 @@ def em_stepper(
         tree = tree_of(system)
         if isinstance(tree, Tree):
             return TreeStepper(system, tree, h, order, load_values, tolerance, halves)
-    return Stepper(
-        system, h, order, load_values, hidden=hidden, tolerance=tolerance, rho=rho, halves=halves, **others
-    )
+    own = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
+    return Stepper(system, h, order, load_values, tolerance=tolerance, halves=halves, **own, **others)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from discretization.system import System
 from discretization.time.adaptive import AdaptiveStepper, model_size
 from discretization.time.advance import StepperBase
-from discretization.time.em_names import NAMES, em_integrator
+from discretization.time.em_names import KIN, em_integrator
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
@@ -49,7 +49,7 @@ class Asked:
         """Time of a step, or between outputs where steps choose themselves; stored: settings of a run that is resumed."""
         if self.dt is not None:
             return self.dt
-        return float(stored.get("dt", self.t_end / OUTPUTS[self.order]))
+        return float(stored.get("dt", self.t_end / OUTPUTS.get(self.order, min(OUTPUTS.values()))))
 
     def settings(self, system: System, state: State, stored: Mapping[str, Any]) -> dict[str, float]:
         """What stands with the result: a run that is resumed goes on by the size and the time that it began with."""
@@ -104,6 +104,6 @@ def asked_steps(
     own = em_integrator(integrator)
     if own is None:
         raise ModelError(
-            f"integrator '{integrator}' takes steps of one length; give dt, or use one of {', '.join(NAMES)} with error"
+            f"integrator '{integrator}' takes steps of one length; give dt, or use one of {', '.join(KIN)} with error"
         )
     return Asked(t_end, output_dt, error, own.order)

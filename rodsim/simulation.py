@@ -23,7 +23,7 @@ from discretization.system import System
 from discretization.time.adaptive import FIRST, AdaptiveStepper
 from discretization.time.advance import GENERAL, StepperBase
 from discretization.time.contact_stepper import ContactStepper
-from discretization.time.em_names import NAMES, em_integrator
+from discretization.time.em_names import KIN, em_integrator
 from discretization.time.reversing import reverses
 from discretization.time.stepper import Stepper
 from rigid import checks
@@ -169,24 +169,24 @@ def simulate(
         spared = _without_inertia(model, built)
         if spared and own.rho is not None:
             built.layout.description["without_inertia"] = spared
+        of_kin: Callable[..., Stepper] = em_stepper
         make = partial(
-            em_stepper,
+            of_kin,
             h=h,
             order=own.order,
             load_values=built.load_values,
-            hidden=own.hidden,
             tolerance=tolerance,
             drive_values=built.drive_values,
             joint_names=holding_names(
                 [joint.name for joint in built.layout.joints], built.other_names, built.system
             ),
-            rho=own.rho,
             spared=spared,
             loop_of=partial(loop_in_words, model),
             shortcut=not touching and (shortcut if n_stored == 0 else "solver" in stored_run),
             symmetry=Symmetry(state, built.load_directions)
             if n_stored == 0 or "plane" in stored_run
             else None,
+            **own.steps,
         )
     else:
         # imported where needed: its kernels take half a second to load
@@ -339,7 +339,7 @@ def check_integrator(integrator: str) -> None:
         except ModelError as error:
             if not error.choices:
                 raise
-            raise unknown(integrator, (*NAMES, *error.choices)) from None
+            raise unknown(integrator, (*KIN, *error.choices)) from None
 
 
 def _check_tolerance(tolerance: float, integrator: str) -> float:
@@ -351,7 +351,7 @@ def _check_tolerance(tolerance: float, integrator: str) -> float:
     if tolerance > 0.0 and em_integrator(integrator) is None:
         raise ModelError(
             f"integrator '{integrator}' solves its steps to round-off; leave tolerance = {tolerance:g} out, or use one of "
-            f"{', '.join(NAMES)}"
+            f"{', '.join(KIN)}"
         )
     return tolerance
 

@@ -30,8 +30,8 @@ from scipy.linalg import eigh
 
 from discretization.linearised import mass_matrix, stiffness_matrix
 from discretization.space.rod_elements import order_of
-from discretization.time.composition import FRACTIONS, fractions_of
-from discretization.time.em_names import NAMES, em_integrator
+from discretization.time.composition import fractions_of
+from discretization.time.em_names import KIN, em_integrator
 from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
@@ -43,7 +43,6 @@ LONGITUDINAL, TORSIONAL, BENDING, SHEAR = BRANCHES = ("longitudinal", "torsional
 # of (u, theta): what moves; bending is in the plane of d1 and d2. Which of the frequencies, from the lowest
 _MOVES = {LONGITUDINAL: ((0,), 0), TORSIONAL: ((3,), 0), BENDING: ((1, 5), 0), SHEAR: ((1, 5), 1)}
 MOST_NODES = 400.0  # a wave length
-_ORDERS = {"em": 2, "em4": 4, "em6": 6, "em8": 8}
 _HAT_E1 = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
@@ -132,10 +131,19 @@ def _branch(section: Section, branch: str) -> tuple[tuple[int, ...], int]:
 
 
 def frequency_in_time(omega: ArrayLike, h: float, integrator: str = "em") -> Floats:
-    """(3): what a step h of `em`, `em4`, `em6` or `em8` makes of an angular frequency."""
-    word("wave", "integrator", integrator, _ORDERS)
-    x = np.multiply.outer(np.asarray(omega, float), FRACTIONS[_ORDERS[integrator]]) * (0.5 * h)
+    """(3): what a step h of `em`, or of substeps of `em` as those of `em4`, `em6`, `em8`, makes of an angular frequency."""
+    fractions = _substeps("wave", integrator, joined=False)
+    x = np.multiply.outer(np.asarray(omega, float), fractions) * (0.5 * h)
     return np.asarray(2.0 / h * np.arctan(x).sum(axis=-1))
+
+
+def _substeps(owner: str, integrator: str, joined: bool) -> Floats:
+    """Fractions of a step whose substeps are those of `em`; joined: with joints, for which `em` halves them."""
+    own = em_integrator(integrator)
+    if own is None or own.rho is not None or own.equations is not None:
+        known = [name for name, read in KIN.items() if read(name) is not None]
+        raise ModelError(f"{owner}: integrator '{integrator}'; give {', '.join(known)}")
+    return np.array(own.fractions) if own.fractions else fractions_of(own.order, joined and not own.hidden)
 
 
 def resonances(integrator: str, joined: bool = True) -> Floats:
@@ -146,10 +154,7 @@ def resonances(integrator: str, joined: bool = True) -> Floats:
 
     Raises ModelError for other integrators.
     """
-    own = em_integrator(integrator)
-    if own is None or own.rho is not None:
-        raise ModelError(f"resonances: integrator '{integrator}'; give {', '.join(NAMES[:-1])}")
-    fractions = fractions_of(own.order, joined and not own.hidden)
+    fractions = _substeps("resonances", integrator, joined)
 
     def turns(x: ArrayLike) -> Floats:
         return np.asarray(np.arctan(np.multiply.outer(x, 0.5 * fractions)).sum(axis=-1) / np.pi)

@@ -39,6 +39,7 @@ EPS = 2.220446049250313e-16
 
 
 DISSIPATES, WORKS, LOOPS_DISSIPATE = 1, 2, 4
+DRIVES = DISSIPATES | WORKS  # by the step's length, as what dissipates, and what it does is work
 
 
 class ByDuals(NamedTuple):
@@ -53,7 +54,7 @@ class ByDuals(NamedTuple):
     rates: np.ndarray  # the same of the rates of what is driven
     takes: (
         np.ndarray
-    )  # (kinds,) uint8: DISSIPATES, WORKS, or LOOPS_DISSIPATE in a loop; 0: has an energy, or rows
+    )  # (kinds,) uint8: DISSIPATES, WORKS, both, or LOOPS_DISSIPATE in a loop; 0: has an energy, or rows
     loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
     base: np.ndarray  # (e, f, f) where the blocks of its frames stand; f: columns of `Others.frames`
     row_base: np.ndarray  # (e, f, 2) and those of frame and multiplier, of multiplier and frame
@@ -396,7 +397,7 @@ def add_by_duals(numbering, state, work, h, tangent):
         kind = interacting.kinds[which]
         value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
         factor = h if kind.rows == 0 else 1.0
-        lam[0] = 1.0 / h if own.takes[which] == DISSIPATES else 1.0
+        lam[0] = 1.0 / h if own.takes[which] & DISSIPATES else 1.0
         for e in range(kind.first, kind.last if own.loop[kind.first] == 0 else kind.first):
             entry, base = interacting.each[e], own.base[e]
             X = interacting.numbers[entry.first : entry.last]
@@ -427,7 +428,7 @@ def taken_by_duals(what, state, work, h):
     """What those that dissipate, or those that do work, have taken from the energy in the step, J; what settles, at its end."""
     own, lost = work.by_duals, 0.0
     interacting = own.interacting
-    own.lam[0] = 1.0 / h if what == DISSIPATES else 1.0
+    own.lam[0] = 1.0 / h if what & DISSIPATES else 1.0
     for which in range(interacting.kinds.size):
         if own.takes[which] != what:
             continue

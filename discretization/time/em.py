@@ -33,7 +33,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import DISSIPATES, WORKS, begin_counted, end_counted, taken_by_duals
+from discretization.assembly.by_duals import (
+    DISSIPATES,
+    DRIVES,
+    WORKS,
+    begin_counted,
+    end_counted,
+    taken_by_duals,
+)
 from discretization.assembly.element_lanes import strain_change
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
@@ -97,7 +104,7 @@ def account(system, numbering, hidden, state, work, h, load_values):
         lost += spans_dissipate(system, state, work, h)
     if work.by_duals.interacting.each.size > 0:
         lost += taken_by_duals(DISSIPATES, state, work, h)
-        done -= taken_by_duals(WORKS, state, work, h)
+        done -= taken_by_duals(WORKS, state, work, h) + taken_by_duals(DRIVES, state, work, h)
     lost += lost_in_loops(state, work, h)
     if _has_drives(work):
         done += account_drives(system, numbering, hidden, state, work, h)

@@ -13,12 +13,10 @@ from typing import NamedTuple
 from discretization.time.dense import inner, mean
 from discretization.time.scheme import account
 from discretization.time.scratch import PerCoordinate, scratch
-from rigid.charts.condensed import DISSIPATED, end_all
+from rigid.charts.condensed import DISSIPATED, WORK_DONE, end_all
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.interactions.kinds import COMPLEX_STEP
 from rigid.mechanics.mechanical import CONDENSED, DISCRETE_FORCE, VISCOUS
-
-WORK_DONE = 0  # place in the totals of a step, before DISSIPATED
 
 
 class Forces(NamedTuple):

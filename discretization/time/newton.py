@@ -324,14 +324,20 @@ def _damped_equations(system, numbering, hidden, state, work, h, load_values, ta
     return FOLDED if add_forces(system, numbering, state, work, h, load_values, tangent) != 0 else 0
 
 
-def equations_of(system: System, numbering: Any, hidden: Any, state: State, work: Workspace) -> Any:
-    """The equations of such a model, as a function that `march` is handed.
+def equations_of(
+    system: System, numbering: Any, hidden: Any, state: State, work: Workspace, which: Any = None
+) -> Any:
+    """The equations of such a model, as a function that `march` is handed; which: of a scheme that has its own, a Python
+    function of these models, h, the loads and whether the matrix is wanted, which returns 0 or FOLDED.
 
     Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
     does not have.
     """
     general = bool(system.spans.kind.size or not in_loops(work.by_duals))
-    which = _damped_equations if work.dissipation.law.size else _equations if general else _common_equations
+    of_model = (
+        _damped_equations if work.dissipation.law.size else _equations if general else _common_equations
+    )
+    which = of_model if which is None else which
     models = system, numbering, hidden, state, work
     known = which, *map(compute_fingerprint, models)  # as numba knows arguments: it takes no time
     if known not in _known:

@@ -51,7 +51,7 @@ class Stepper(StepperBase):
     `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
     and do not agree, with `loop_of`, a joint's loop in words; `rho`: with `em-d`, its spectral radius at infinity; `spared`:
     frames whose velocities it leaves alone; `halves`: whether a composition takes its substeps in halves, by default where
-    `discretization.time.reversing.reverses`.
+    `discretization.time.reversing.reverses`; `fractions`, `equations`: of another scheme (`em_names.EmIntegrator`).
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -72,10 +72,10 @@ class Stepper(StepperBase):
         spared: Sequence[int] = (),
         loop_of: Callable[[str], str] | None = None,
         halves: bool | None = None,
+        fractions: Sequence[float] = (),
+        equations: Any = None,
     ):
         check_step(h)
-        if order > 2:
-            check_conservative(system, order, "-ggl" if hidden else "")
         if rho is not None:
             check_elements(system)
         self.system, self.h, self.order, self._joint_names, self._loop_of = (
@@ -88,7 +88,10 @@ class Stepper(StepperBase):
         hidden = hidden and count_multipliers(system) > 0
         # `em` reverses what of the velocities the joints do not allow
         halves = reverses(system) if halves is None else halves
-        self.fractions = fractions_of(order, reversing=halves and not hidden)
+        own = np.array(fractions, float)
+        self.fractions = own if len(own) else fractions_of(order, reversing=halves and not hidden)
+        if self.fractions.min() < 0.0:
+            check_conservative(system, order, "-ggl" if hidden else "")
         self.numbering = number_for_steps(system, band_limit, hidden)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
@@ -101,6 +104,7 @@ class Stepper(StepperBase):
         self._plain: System | None = None
         if rho is not None:
             self._dissipate(rho, spared)
+        self._own_equations = equations
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
     def _dissipate(self, rho: float, spared: Sequence[int]) -> None:
@@ -206,7 +210,9 @@ class Stepper(StepperBase):
     ) -> int:
         """The compiled march: status."""
         if self._equations is None:
-            self._equations = equations_of(self.system, self.numbering, self._hidden, state, self.work)
+            self._equations = equations_of(
+                self.system, self.numbering, self._hidden, state, self.work, self._own_equations
+            )
         advancing = Advancing(self.system, self.numbering, state, self.work)
         return int(
             march_and_keep(

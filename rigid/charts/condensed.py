@@ -7,12 +7,12 @@ import numpy as np
 from rigid.charts.interactions import put_poses
 from rigid.compilation.decorators import allocating_kernel, inner_kernel
 from rigid.interactions.condensed import begin_condensed, begin_settled, end_condensed, end_settled
-from rigid.interactions.kinds import COMPLEX_STEP, value_at
-from rigid.kinematics.chart_frames import END, ROWS, START, STEP
+from rigid.interactions.kinds import COMPLEX_STEP, dual_at, value_at
+from rigid.kinematics.chart_frames import DUAL, END, ROWS, START, STEP
 from rigid.mechanics.mechanical import CONDENSED, MechanicalSystem
 from rigid.system import Floats
 
-DISSIPATED = 1  # place in the books
+WORK_DONE, DISSIPATED = 0, 1  # places in the books
 
 
 @inner_kernel
@@ -67,6 +67,19 @@ def _change_of(arity, S):
 
 
 @inner_kernel
+def _taken(D, kind, entry, ends):
+    """What one takes from the energy between both ends of the step, J."""
+    S, I, taken = D.scratch, D.dissipating, 0.0
+    dual_of_kind = dual_at(kind.dual)
+    dual_of_kind(ends[0], ends[1], I.numbers[entry.first : entry.last], S[STEP, 0, 0], S[DUAL])
+    for k in range(kind.arity):
+        for i in range(4):
+            for j in range(3):
+                taken += (S[DUAL, k, i, j] * (ends[1][k, i, j] - ends[0][k, i, j])).real
+    return taken
+
+
+@inner_kernel
 def end_all(D, q0, q1, along, books):
     """The end of the step from q0 to q1, or along q1 - q0 at q0 as `end_condensed` says; what is kept is not dissipated."""
     I, S, at = D.dissipating, D.scratch, 2 + D.driven.drives
@@ -81,7 +94,13 @@ def end_all(D, q0, q1, along, books):
                 if along:
                     _change_of(kind.arity, S)
                     spread(kind.arity, 0.5, S)
-                books[DISSIPATED] -= end_settled(I, kind, entry, ends, S[STEP, 0, 0], own, S[ROWS])
+                taken = _taken(D, kind, entry, ends) if kind.works != 0 else 0.0
+                gained = end_settled(I, kind, entry, ends, S[STEP, 0, 0], own, S[ROWS])
+                if kind.works != 0:  # what it took was added with the rest
+                    books[DISSIPATED] -= taken
+                    books[WORK_DONE] += gained - taken
+                else:
+                    books[DISSIPATED] -= gained
             else:
                 books[DISSIPATED] -= end_condensed(I, kind, entry, ends, along, own, S[ROWS])
             at += kind.own

@@ -202,7 +202,7 @@ class Kind(NamedTuple):
     driven: bool = (
         False  # Ua and value are functions of time (`rigid.interactions.driven`): `em` goes by the dual
     )
-    works: bool = False  # an energy without a value: what its duals do is work of a load
+    works: bool = False  # an energy without a value, or a dissipation that may drive: what its duals do is work of a load
     straining: Straining | None = None  # of an energy of strains
     hidden: Any = None  # of a constraint more than quadratic in the poses: discrete derivative of its rate
     steep: bool = False  # it is, and has none: `rigid.interactions.hidden_rates` (4)
@@ -213,6 +213,9 @@ class Kind(NamedTuple):
     loop: int = 0  # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: by its duals
     condensed: Condensed = Condensed()
     one_sided: bool = False  # where its dual is zero, so is its tangent: it acts on contact alone
+    evolves: bool = (
+        False  # its own variables follow from equations of motion of their own: they are known in steps alone
+    )
     turning: int = MOST_FRAMES  # its first frames, whose turns count: of those behind them their places alone
     # where columns of the dual cost more, a tangent function: (y0, y1, X, lam, out, K). Where places alone count (turning = 0)
     # row 3 k + j of K (3 arity, 3 arity) has the change of all forces with the place of frame k along j at the end; else row
@@ -251,7 +254,7 @@ KIND = np.dtype(
         for name in (
             *("value", "dual", "bend", "hidden", "count", "tangent"),
             *("strains", "begin", "evolve", "settle", "kept"),
-            *("arity", "rows", "constant", "steep", "own", "strained", "one_sided", "turning"),
+            *("arity", "rows", "constant", "steep", "own", "strained", "one_sided", "turning", "works"),
             *("first", "last"),
         )
     ],
@@ -400,7 +403,7 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
         strained = functions.pop("count_of_strains")
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
         facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained
-        kinds[k] = (*addresses, *facts, kind.one_sided, kind.turning, at, at + count)
+        kinds[k] = (*addresses, *facts, kind.one_sided, kind.turning, kind.works, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames
         here["first"] = number + width * np.arange(count)

@@ -6,6 +6,7 @@ import numpy as np
 
 from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
+from discretization.others import OTHERS
 from rigid.errors import ModelError, PartName
 from rodsim.building.build import Built
 from rodsim.results.layout import Layout
@@ -23,8 +24,14 @@ def part_at(layout: Layout, frame: int) -> PartName:
 
 
 def check_elastic(built: Built) -> None:
-    """Raise ModelError where a rod relaxes: what it does at rest depends on how long it rested."""
-    spans = built.system.spans
+    """Raise ModelError where a rod relaxes: what it does at rest depends on how long it rested; or where something has states."""
+    spans, own = built.system.spans, built.system.others
+    evolving = [kind.name for k in np.unique(own.kind) if (kind := OTHERS[k]).evolves]
+    if evolving:
+        raise ModelError(
+            f"interaction of kind '{evolving[0]}': its states follow from equations of motion, which small motions and what is "
+            "at rest do not take; simulate it until it rests, or leave it out"
+        )
     if not np.any(spans.relaxation):
         return
     points = np.repeat(np.arange(len(spans.kind)), spans.order)

@@ -53,7 +53,7 @@ def _arguments(top: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Act
 
 def _names() -> dict[str, list[str]]:
     """What may be given where it is no file, by where it is kept; with its command where the same word means other things."""
-    from discretization.time.em_names import NAMES
+    from discretization.time.em_names import KIN
     from discretization.time.families import FAMILIES
     from discretization.time.mechanical_stepper import CHARTS
     from rodsim import templates
@@ -63,7 +63,7 @@ def _names() -> dict[str, list[str]]:
 
     return {
         "template": list(templates.ORDER),
-        "integrator": [*NAMES, *FAMILIES],
+        "integrator": [*KIN, *FAMILIES],
         "chart": list(CHARTS),
         "camera": list(VIEWS),
         "color": list(FIELDS),

@@ -42,6 +42,17 @@ def rate_dual(kind: Kind, y: Poses, z: Poses, X: Floats) -> Poses:
     return _called(kind.bend, y, z, X, 1.0)
 
 
+def settled(kind: Kind, y0: Poses, y1: Poses, X: Floats, lam: float) -> Floats:
+    """(own,) what settles, at the end of a step of length 1/lam."""
+    found: Floats = _called(kind.condensed.settle, y0, y1, X, lam).ravel()[: kind.own].real.copy()
+    return found
+
+
+def kept(kind: Kind, y: Poses, X: Floats) -> complex:
+    """The energy that is kept in what settles."""
+    return value(kind._replace(value=kind.condensed.kept), y, X)
+
+
 def _called(function: Any, y0: Poses, y1: Poses, X: Floats, lam: float) -> Poses:
     out = np.zeros((len(y0), 4, 3), complex)
     start, end = (np.ascontiguousarray(y, complex) for y in (y0, y1))

@@ -150,6 +150,42 @@ def check_dissipation(
             _check_momenta(owner, f, y0, y1, length)
 
 
+def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length: float, free: bool) -> None:
+    """Raise ModelError for the first law that does not hold; the states are the last of the numbers."""
+    _check_compiles(owner, kind, ("dual",))
+    for y0, y1, numbers in _samples(kind, count, X, length):
+        f, x1 = calling.dual(kind, y0, y1, numbers, RATE), calling.settled(kind, y0, y1, numbers, RATE)
+        if not np.all(np.isfinite(x1)):
+            raise ModelError(
+                f"{owner}: `evolve` has no solution at poses drawn at random; let its rows depend on all of x1, smoothly, and "
+                "give numbers (sample=) and a length= at which they have one"
+            )
+        _finite(owner, "step_dual", f)
+        _check_analytic(
+            owner, "step_dual", lambda a, b, X=numbers: calling.dual(kind, a, b, X, RATE), (y0, y1)
+        )
+        moved = (_moved(y0, length), _moved(y1, length), numbers, RATE)
+        for found, here in ((calling.dual(kind, *moved), f), (calling.settled(kind, *moved), x1)):
+            _judge(
+                owner,
+                "a common displacement leaves its dual and its states",
+                found - here,
+                max(_size(f), _size(x1)),
+                "let it depend on differences of places alone; one that is tied to the ground has an anchor there",
+            )
+        if not kind.works:
+            at_end = np.concatenate([numbers[: -kind.own], x1])
+            kept = [calling.kept(kind, y, own).real for y, own in ((y0, numbers), (y1, at_end))]
+            lost = float(np.sum(f * (y1 - y0)).real) - (kept[1] - kept[0])
+            if lost < -EXACT * (_size(f) * _size(y1 - y0) + np.abs(kept).max()):
+                raise ModelError(
+                    f"{owner}: a step takes {lost:.3g} J away (law: out . (y1 - y0) >= the change of value); let `step_dual` and "
+                    "`evolve` be its discrete derivatives, to the poses and to x, and what is lost not negative"
+                )
+        if free:
+            _check_momenta(owner, f, y0, y1, length)
+
+
 def sides_that_turn(kind: Kind, count: int, X: Floats | None, length: float) -> tuple[bool, ...]:
     """Which of its frames it asks to turn where the anchor is at the frame's origin."""
     found = np.zeros(kind.arity, bool)

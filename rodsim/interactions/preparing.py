@@ -104,14 +104,14 @@ def prepared(role: str, function: FunctionType, frames: int, digest: str) -> Any
         **wrapper.__globals__,
         "FRAMES": frames,
         "GIVEN": ANCHOR * frames,
-        "USER": _compilable(function, digest, {}),
+        "USER": compilable(function, digest, {}),
     }
-    made = _named(FunctionType(wrapper.__code__, own), wrapper.__name__, digest)
+    made = named_by(FunctionType(wrapper.__code__, own), wrapper.__name__, digest)
     made.__doc__ = function.__doc__
     return compiled_apart(signature, made, folder_of(digest))
 
 
-def _named(function: FunctionType, name: str, digest: str) -> FunctionType:
+def named_by(function: FunctionType, name: str, digest: str) -> FunctionType:
     """As one of this module, under a name that no other kind has.
 
     Machine code that is read from a file asks for the module of the function, which a script may not be by the same name again;
@@ -122,14 +122,14 @@ def _named(function: FunctionType, name: str, digest: str) -> FunctionType:
     return function
 
 
-def _compilable(function: FunctionType, digest: str, known: dict[FunctionType, Any]) -> Any:
+def compilable(function: FunctionType, digest: str, known: dict[FunctionType, Any]) -> Any:
     """The function and what it calls of the script, made known to the compiler; compiled when first called."""
     if _config.DISABLE_JIT:
         return function
     if function not in known:
         known[function] = function  # one that calls itself
         inner = {
-            name: _compilable(x, digest, known) for name, x in _used(function) if isinstance(x, FunctionType)
+            name: compilable(x, digest, known) for name, x in _used(function) if isinstance(x, FunctionType)
         }
         cells = [
             CellType(inner.get(name, cell.cell_contents))
@@ -139,7 +139,7 @@ def _compilable(function: FunctionType, digest: str, known: dict[FunctionType, A
             function.__code__, {**function.__globals__, **inner}, function.__name__, None, tuple(cells)
         )
         jit: Any = numba.njit
-        known[function] = jit(error_model="numpy")(_named(own, function.__name__, digest))
+        known[function] = jit(error_model="numpy")(named_by(own, function.__name__, digest))
     return known[function]
 
 
@@ -159,9 +159,9 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(inner)
 
 
-def digest_of(frames: int, functions: dict[str, FunctionType]) -> str:
+def digest_of(frames: int, functions: dict[str, FunctionType], states: int = 0) -> str:
     """SHA-256 of what the functions say, with all that they call and read of the script."""
-    digest = hashlib.sha256(f"{frames}".encode())
+    digest = hashlib.sha256((f"{frames} with {states}" if states else f"{frames}").encode())
     seen: set[int] = set()
 
     def add(word: str, thing: Any) -> None:

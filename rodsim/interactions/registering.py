@@ -14,18 +14,26 @@ from discretization.registered_kinds import register
 from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
-from rigid.interactions.kinds import Kind, dissipation, no_bend
+from rigid.interactions.kinds import MOST_OWN, Kind, dissipation, no_bend
 from rigid.system import Floats
-from rodsim.interactions.kind_checks import check_dissipation, check_energy, sides_that_turn
+from rodsim.interactions.kind_checks import check_dissipation, check_energy, check_evolving, sides_that_turn
+from rodsim.interactions.own_states import kind_with_states
 from rodsim.interactions.preparing import digest_of, prepared
 
 ENERGY, DISSIPATION = ("value", "dual"), ("step_dual", "rate_dual")
+EVOLVING = (("step_dual", "evolve"), ("value", "step_dual", "evolve"))
 _ARGUMENTS = {
     "value": ("y", "X"),
     "dual": ("y0", "y1", "X", "out"),
     "step_dual": ("y0", "y1", "h", "X", "out"),
     "rate_dual": ("y", "z", "X", "out"),
 }
+_WITH_STATES = {
+    "value": ("y", "x", "X"),
+    "step_dual": ("y0", "y1", "x0", "x1", "h", "X", "out"),
+    "evolve": ("y0", "y1", "x0", "x1", "h", "X", "out"),
+}
+_HOW_WITH_STATES = "def evolve(y0, y1, x0, x1, h, X, out) and def step_dual(y0, y1, x0, x1, h, X, out)"
 _HOW = "def value(y, X) and def dual(y0, y1, X, out), or def step_dual(y0, y1, h, X, out) and def rate_dual(y, z, X, out)"
 
 
@@ -68,6 +76,7 @@ class OwnKind:
 
     def __repr__(self) -> str:
         what = "dissipation" if self.dissipates else "energy"
+        what = "states and forces" if self.kind.evolves else what
         return f"<interaction '{self.name}': {what} of {self.kind.arity} frames>"
 
 
@@ -80,6 +89,7 @@ def interaction(
     sample: Mapping[str, Any] | None = None,
     length: float = 1.0,
     rows: int = 0,
+    states: Sequence[str] | Mapping[str, int] = (),
 ) -> Callable[[type], OwnKind]:
     """Decorator of a class: register what it says as a kind of interaction between anchors, for `Model.add_interaction`.
 
@@ -93,6 +103,13 @@ def interaction(
         def step_dual(y0, y1, h, X, out) out . (y1 - y0) is what a step of length h takes away, J, never below zero
         def rate_dual(y, z, X, out)      the same to the rates z of the poses: out . z is the power, W; linear in z
 
+    What has states x of its own, as a controller, a filter, or a bead on a line, takes them at both ends of a step:
+
+        def evolve(y0, y1, x0, x1, h, X, out)      as many rows as x has numbers, zero for the x1 at the end of the step
+        def step_dual(y0, y1, x0, x1, h, X, out)   minus its forces, as above
+        def value(y, x, X)                         only where it keeps an energy: then out . (y1 - y0) less its change is lost,
+                                                   never below zero; without, what it does is counted as work
+
     y (frames, 4, 3), complex: y[k, 0] is the place of anchor k, m, its origin anywhere; y[k, 1:] are the three axes of its part.
     X: the numbers, in their order. out (frames, 4, 3), zero at first: work-conjugate to y, so that out[k, 0] is minus the force
     on anchor k. The functions are compiled: numbers, tuples, small arrays, loops, other functions of the script, and the helpers
@@ -102,7 +119,8 @@ def interaction(
     name: by which files know it. frames: of one interaction, 1 to 8. numbers: their names; or with the length of each, {"moment":
     3}, 0 for a number. free: no total force and no total moment; False for what holds on to something that is no frame, as the
     air does. sample: numbers for the checks, by default from 0.5 to 1.5; length: between the anchors there, m. rows: of a
-    constraint; 0.
+    constraint; 0. states: names of x, or with the length of each; at most 8 numbers. Their values at the start are given with the
+    numbers.
 
     It is checked at poses that are drawn at random, the same each time: work identity, gradient by complex steps, analytic
     dual, symmetry in the ends (energies), sign, linearity and limit (dissipations), force and moment, and that a common
@@ -121,19 +139,30 @@ def interaction(
     checks.flag(owner, "free", free)
     checks.number(owner, "length", length, positive=True)
 
+    own_states = _widths(owner, states, "states")
+    n_states = _count(own_states)
+    if n_states > MOST_OWN:
+        raise ModelError(f"{owner}: has {n_states} states; there may be {MOST_OWN}")
+    if twice := dict(widths).keys() & dict(own_states).keys():
+        raise ModelError(f"{owner}: '{min(twice)}' is a number and a state; choose another name for one")
+    widths += own_states
+
     def decorate(described: type) -> OwnKind:
-        functions = _functions(owner, described)
-        digest = digest_of(count, functions)
-        made = {role: prepared(role, function, count, digest) for role, function in functions.items()}
-        if "value" in made:
-            kind = Kind(name, count, 0, made["value"], made["dual"], no_bend)
+        functions = _functions(owner, described, bool(n_states))
+        digest = digest_of(count, functions, n_states)
+        if n_states:
+            kind, check = kind_with_states(name, count, n_states, functions, digest), check_evolving
         else:
-            kind = dissipation(name, count, made["step_dual"], made["rate_dual"])
+            made = {role: prepared(role, function, count, digest) for role, function in functions.items()}
+            if "value" in made:
+                kind = Kind(name, count, 0, made["value"], made["dual"], no_bend)
+            else:
+                kind = dissipation(name, count, made["step_dual"], made["rate_dual"])
+            check = check_energy if "value" in made else check_dissipation
         own = OwnKind(name, kind, widths, digest, (True,) * count)
         X = None if sample is None else own.packed(f"{owner}, sample", sample)
-        check = check_energy if "value" in made else check_dissipation
-        check(owner, kind, sum(max(n, 1) for _, n in widths), X, float(length), free)
-        turned = sides_that_turn(kind, sum(max(n, 1) for _, n in widths), X, float(length))
+        check(owner, kind, _count(widths), X, float(length), free)
+        turned = sides_that_turn(kind, _count(widths), X, float(length))
         KINDS[name] = found = OwnKind(name, kind, widths, digest, turned)
         in_use(found)
         return found
@@ -174,38 +203,43 @@ def own_kind(owner: str, kind: Any) -> OwnKind:
     )
 
 
-def _widths(owner: str, numbers: Any) -> tuple[tuple[str, int], ...]:
-    names = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(_words(owner, numbers), 0)
+def _count(widths: Sequence[tuple[str, int]]) -> int:
+    return sum(max(width, 1) for _, width in widths)
+
+
+def _widths(owner: str, numbers: Any, what: str = "numbers") -> tuple[tuple[str, int], ...]:
+    names = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(_words(owner, numbers, what), 0)
     for name, count in names.items():
         if not isinstance(name, str) or not name.isidentifier() or name in ("name", "kind"):
             raise ModelError(
                 f"{owner}: {shown(name)} cannot name a number; choose a word, as for an argument"
             )
-        checks.count(f"{owner}, numbers", name, count, 0, 100)
+        checks.count(f"{owner}, {what}", name, count, 0, 100)
     return tuple(names.items())
 
 
-def _words(owner: str, numbers: Any) -> list[Any]:
+def _words(owner: str, numbers: Any, what: str) -> list[Any]:
     if isinstance(numbers, str) or not isinstance(numbers, Sequence):
-        raise ModelError(f'{owner}: numbers = {shown(numbers)}; give a list of names, or {{"name": length}}')
+        raise ModelError(f'{owner}: {what} = {shown(numbers)}; give a list of names, or {{"name": length}}')
     words = list(numbers)
     for word in words:
         if words.count(word) > 1:
-            raise ModelError(f"{owner}: has two numbers {shown(word)}; choose another name for one")
+            raise ModelError(f"{owner}: has two {what} {shown(word)}; choose another name for one")
     return words
 
 
-def _functions(owner: str, described: Any) -> dict[str, FunctionType]:
+def _functions(owner: str, described: Any, evolves: bool) -> dict[str, FunctionType]:
     found = {}
-    for role, arguments in _ARGUMENTS.items():
+    how = _HOW_WITH_STATES if evolves else _HOW
+    for role, arguments in (_WITH_STATES if evolves else _ARGUMENTS).items():
         thing = vars(described).get(role) if isinstance(described, type) else None
         function = getattr(thing, "__func__", thing)
         if function is None:
             continue
         if not isinstance(function, FunctionType) or function.__code__.co_argcount != len(arguments):
-            raise ModelError(f"{owner}: `{role}` is no function of {', '.join(arguments)}; write {_HOW}")
+            raise ModelError(f"{owner}: `{role}` is no function of {', '.join(arguments)}; write {how}")
         found[role] = function
-    if tuple(found) not in (ENERGY, DISSIPATION):
+    if tuple(found) not in (EVOLVING if evolves else (ENERGY, DISSIPATION)):
         has = ", ".join(found) or "nothing"
-        raise ModelError(f"{owner}: says {has}; decorate a class with {_HOW}")
+        raise ModelError(f"{owner}: says {has}; decorate a class with {how}")
     return found

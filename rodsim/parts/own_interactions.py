@@ -123,7 +123,8 @@ class OwnEntry(AnchoredEntry):
         ]
         X = np.concatenate([*anchors, self.own.packed(owner, self.numbers)])
         kind = in_use(self.own)
-        size = NONE if self.own.dissipates else _size(owner, kind, poses, frames, X)
+        loses = self.own.dissipates and not kind.evolves
+        size = NONE if loses else _size(owner, kind, poses, frames, X)
         return [Other(kind, frames, X, size)]
 
     def joined(self) -> list[tuple[int, int]]:

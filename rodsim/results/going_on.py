@@ -114,14 +114,13 @@ class GoingOn:
             h,
             order,
             self.loads,
-            hidden=self.own.hidden,
             tolerance=self._tolerance,
             drive_values=self.drives,
-            rho=self.own.rho,
             spared=self._spared,
             shortcut=self._shortcut,
             halves=self._halves,
             symmetry=self._symmetry,
+            **self.own.steps,
         )
 
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:

@@ -103,7 +103,7 @@ class _Retaking:
         """The last step before some outputs."""
         own = self._run.own
         state = self._result.state(-1)
-        if own is None or own.hidden or own.rho is not None or state.own.size or self._result.layout.n_points:
+        if own is None or not own.plain or state.own.size or self._result.layout.n_points:
             gap = int(np.diff(self._steps).min())
             self.reason = f"{gap} steps from one output to the next, more than are taken again"
             return

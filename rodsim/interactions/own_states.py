@@ -1,0 +1,176 @@
+"""States of a user's kind: own variables x that follow from equations, as those of a controller, or a bead's place on its line.
+
+    evolve(y0, y1, x0, x1, h, X, out)      as many rows as there are x: zero for x1, at the end of a step of length h
+    step_dual(y0, y1, x0, x1, h, X, out)   the dual over that step
+
+They act on their own interaction alone, so that their columns of Newton's matrix are eliminated where it is evaluated: x1 is
+solved for by Newton's method at given poses, to round-off, and the dual that everyone else sees is
+
+    dual(y0, y1) = step_dual(y0, y1, x0, x1(y0, y1)),   evolve(y0, y1, x0, x1(y0, y1)) = 0                             (1)
+
+Complex poses make x1 complex: the last iteration, whose matrix is that at the solution, is then the derivative of (1), which
+is Schur's complement of those columns. A band is as narrow as without them. They settle (`rigid.interactions.kinds.Condensed`):
+a state keeps x0, which stands last among the numbers X, and a step that is accepted writes x1.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+
+from rigid.compilation.decorators import compiled_apart
+from rigid.interactions.kinds import COMPLEX_STEP, DUAL, VALUE, Condensed, Kind, dissipation
+from rodsim.interactions.preparing import ANCHOR, compilable, folder_of, named_by, place, spread
+
+# others in each kind: frames, numbers before the user's, states, his functions, and what solves for x1
+FRAMES, GIVEN, STATES = 0, 0, 0
+EVOLVE: Any = None
+FORCES: Any = None
+KEPT: Any = None
+SOLVE: Any = None
+ELIMINATE: Any = None
+_MOST = 30  # iterations
+_EPS = 2.220446049250313e-16
+
+_config: Any = numba.config
+
+
+def _eliminate(J, r):
+    """r = J^-1 r by Gauss' elimination with pivots; False where J, real (n, n), is singular."""
+    n = r.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(J[i, k]) > abs(J[p, k]):
+                p = i
+        if not abs(J[p, k]) > 0.0:
+            return False
+        for j in range(n):
+            J[k, j], J[p, j] = J[p, j], J[k, j]
+        r[k], r[p] = r[p], r[k]
+        for i in range(k + 1, n):
+            factor = J[i, k] / J[k, k]
+            for j in range(k, n):
+                J[i, j] -= factor * J[k, j]
+            r[i] -= factor * r[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            r[k] -= J[k, j] * r[j]
+        r[k] /= J[k, k]
+    return True
+
+
+def _solve(y0, y1, x0, h, X, x1):
+    """x1 of (1); none (nan) where Newton's method finds no solution."""
+    n = x1.shape[0]
+    r, s, J = np.zeros(n, np.complex128), np.zeros(n, np.complex128), np.zeros((n, n))
+    scale, before = 0.0, np.inf
+    for i in range(n):
+        x1[i] = x0[i]
+        scale = max(scale, abs(x0[i].real))
+    for _ in range(_MOST):
+        r[:] = 0.0
+        EVOLVE(y0, y1, x0, x1, h, X, r)
+        for j in range(n):
+            kept = x1[j]
+            x1[j] = kept + COMPLEX_STEP * 1j
+            s[:] = 0.0
+            EVOLVE(y0, y1, x0, x1, h, X, s)
+            x1[j] = kept
+            for i in range(n):
+                J[i, j] = (s[i] - r[i]).imag / COMPLEX_STEP
+        if not ELIMINATE(J, r):
+            break
+        change = 0.0
+        for i in range(n):
+            x1[i] -= r[i]
+            scale, change = max(scale, abs(x1[i].real)), max(change, abs(r[i].real))
+        if change <= 4.0 * _EPS * scale or (change <= 1e-10 * scale and change >= 0.25 * before):
+            return
+        before = change
+    x1[:] = np.nan
+
+
+def _dual(y0, y1, X, lam, out):
+    p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
+    f, x1 = np.zeros((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128)
+    last, h = X.shape[0] - STATES, 1.0 / lam[0].real
+    place(y0, X, p0)
+    place(y1, X, p1)
+    SOLVE(p0, p1, X[last:], h, X[GIVEN:last], x1)
+    FORCES(p0, p1, X[last:], x1, h, X[GIVEN:last], f)
+    spread(f, X, 1.0, out)
+
+
+def _holds(y, z, X, lam, out):
+    """At the poses y, with the states as they are."""
+    p, f = np.empty((FRAMES, 4, 3), np.complex128), np.zeros((FRAMES, 4, 3), np.complex128)
+    last, x1 = X.shape[0] - STATES, np.zeros(STATES, np.complex128)
+    for i in range(STATES):
+        x1[i] = X[last + i]
+    place(y, X, p)
+    FORCES(p, p, X[last:], x1, np.inf, X[GIVEN:last], f)
+    spread(f, X, 1.0, out)
+
+
+def _settle(y0, y1, X, lam, out):
+    p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
+    x1, last = np.zeros(STATES, np.complex128), X.shape[0] - STATES
+    place(y0, X, p0)
+    place(y1, X, p1)
+    SOLVE(p0, p1, X[last:], 1.0 / lam[0].real, X[GIVEN:last], x1)
+    flat = out.reshape(out.size)
+    for i in range(STATES):
+        flat[i] = x1[i].real
+
+
+def _kept(y, X, out):
+    p, last = np.empty((FRAMES, 4, 3), np.complex128), X.shape[0] - STATES
+    place(y, X, p)
+    out[0] = KEPT(p, X[last:], X[GIVEN:last])
+
+
+def _keeps_nothing(y, X, out):
+    out[0] = 0.0
+
+
+def kind_with_states(
+    name: str, frames: int, states: int, functions: dict[str, FunctionType], digest: str
+) -> Kind:
+    """The kind of the user's `evolve`, `step_dual` and, where it keeps an energy, `value(y, x, X)`; without one what it does is
+    counted as work.
+    """
+    keeps = "value" in functions
+    known: dict[FunctionType, Any] = {}
+    of_user = {role: compilable(function, digest, known) for role, function in functions.items()}
+    own = {
+        **globals(),
+        "FRAMES": frames,
+        "GIVEN": ANCHOR * frames,
+        "STATES": states,
+        "EVOLVE": of_user["evolve"],
+        "FORCES": of_user["step_dual"],
+        "KEPT": of_user.get("value"),
+    }
+    own["ELIMINATE"] = _helper(_eliminate, own, digest)
+    own["SOLVE"] = _helper(_solve, own, digest)
+
+    def made(function: Any, signature: Any) -> Any:
+        return compiled_apart(signature, _with(function, own, digest), folder_of(digest))
+
+    settles = Condensed(settle=made(_settle, DUAL), kept=made(_kept if keeps else _keeps_nothing, VALUE))
+    kind = dissipation(name, frames, made(_dual, DUAL), made(_holds, DUAL))
+    return kind._replace(own=states, condensed=settles, works=not keeps, evolves=True)
+
+
+def _with(function: Any, known: dict[str, Any], digest: str) -> FunctionType:
+    return named_by(FunctionType(function.__code__, known), function.__name__, digest)
+
+
+def _helper(function: Any, known: dict[str, Any], digest: str) -> Any:
+    own = _with(function, known, digest)
+    jit: Any = numba.njit
+    return own if _config.DISABLE_JIT else jit(error_model="numpy")(own)

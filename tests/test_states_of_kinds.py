@@ -1,0 +1,287 @@
+"""Own variables that follow from equations: states of controllers and the place of a bead, of kinds registered here alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rodsim
+from discretization.state_measures import momenta
+from rigid.errors import ModelError
+from rodsim import Box, Model, audit, equilibrium, integrate, modes, simulate
+from rodsim.interactions import average, dot, minus, norm, push, times
+from tests import test_completeness
+from tests.completeness import BRICK as HEAVY
+from tests.completeness import MODELS, OBLIQUE
+from tests.with_states import BEAD, LAG, SERVO, length, settled
+
+pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
+H = 0.01
+BRICK = Box(0.5, 0.3, 0.2, density=100.0)
+MASS = 0.5 * 0.3 * 0.2 * 100.0
+REST = 2.0
+NO_WEIGHT = (0.0, 0.0, 0.0)
+REFUSED = {
+    "local audit": "has no rods",
+    "rigid twin": "has no rod to make rigid",
+    **dict.fromkeys(
+        ("start= from an equilibrium", "audit at rest", "linear buckling", "modes"),
+        "its states follow from equations of motion, which small motions and what is at rest do not take",
+    ),
+}
+
+
+def line(kind, **numbers) -> Model:
+    """A body that moves along x, held to the ground at the origin."""
+    model = Model("line", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, position=(REST + 0.3, 0, 0), velocity=(0.5, 0, 0))
+    model.add_interaction("control", kind, model.ground, body, **numbers)
+    return model
+
+
+def controlled() -> Model:
+    """Three bodies, one on a hinge, with all three kinds between them, and a spring."""
+    model = Model("controlled", gravity=OBLIQUE)
+    a = model.add_body("a", HEAVY, position=(0, 0, 0))
+    b = model.add_body("b", HEAVY, position=(0.6, 0.7, 0.1), velocity=(0.3, 0, 0.1))
+    c = model.add_body("c", HEAVY, position=(1.5, 0.1, 0.4), angular_velocity=(0.5, 1.0, -0.3))
+    model.add_joint("hinge", "revolute", model.ground, a, at=(0.1, 0, 0), axis=(0, 0.6, 0.8))
+    for body, place in ((b, (0.6, 0.7, 0.1)), (c, (1.5, 0.1, 0.4))):
+        model.add_bushing(f"to {body.name}", model.ground, body, 60.0, at=place)
+    corner = (0.2, 0.1, -0.1)
+    model.add_interaction("filter", LAG, a.at(corner), b.at(corner), k=20.0, tau=0.05, rest=0.5, x=0.1)
+    model.add_interaction("control", SERVO, b.at(corner), c.at(corner), P=15.0, I=30.0, target=0.8, x=0.0)
+    model.add_interaction("slide", BEAD, a.at(corner), c.at(corner), k=40.0, s=1.2)
+    return model
+
+
+@pytest.fixture(autouse=True)
+def model_of_all(monkeypatch):
+    monkeypatch.setitem(MODELS, "controlled", controlled)
+
+
+@pytest.mark.parametrize("consumer", test_completeness.CONSUMERS)
+def test_states_go_through_every_consumer_or_are_refused_by_name(consumer: str, tmp_path: Path) -> None:
+    run = test_completeness.CONSUMERS[consumer]
+    if consumer not in REFUSED:
+        run("controlled", tmp_path)
+        return
+    with pytest.raises(ModelError, match=REFUSED[consumer]):
+        run("controlled", tmp_path)
+
+
+def midpoint(A, z, steps):
+    """The midpoint rule of z' = A z."""
+    E = np.eye(len(A))
+    step = np.linalg.solve(E - 0.5 * H * A, E + 0.5 * H * A)
+    found = [z]
+    for _ in range(steps):
+        found.append(step @ found[-1])
+    return np.array(found)
+
+
+K, TAU, P, I = 30.0, 0.2, 25.0, 60.0
+# of (l - rest, its rate, x)
+BY_LAG = np.array([[0, 1, 0], [0, 0, -K / MASS], [1 / TAU, 0, -1 / TAU]])
+BY_SERVO = np.array([[0, 1, 0], [-P / MASS, 0, -I / MASS], [1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [
+        ("em", None),
+        ("em-ggl", None),
+        ("EML", "quaternion"),
+        ("EML-kappa", "quaternion"),
+        ("GGL-EM", "director"),
+        ("MPH", "director"),
+        ("GL-SPARK(1)", "director"),
+    ],
+)
+@pytest.mark.parametrize("which", ["lag", "servo"])
+def test_a_controlled_distance_moves_as_the_midpoint_rule_of_its_linear_equations(which, integrator, chart):
+    if which == "lag":
+        model, A = line(LAG, k=K, tau=TAU, rest=REST, x=0.1), BY_LAG
+    else:
+        model, A = line(SERVO, P=P, I=I, target=REST, x=0.1), BY_SERVO
+    z = midpoint(A, np.array([0.3, 0.5, 0.1]), 60)
+    if chart is None:
+        found = simulate(model, 60 * H, H, integrator, output_every=1, progress=False)
+        x, l = settled(found)[:, 0], found.states(slice(None)).r[:, 1, 0]
+        assert found.states(slice(None)).v[:, 1, 0] == pytest.approx(z[:, 1], abs=1e-11)
+        done = found.work
+    else:
+        found = integrate(model.mechanical_system(chart), integrator, H, 60 * H)
+        x, l, done = found.totals[:, 2], found.q[:, 0], found.totals[:, 0]
+    assert l - REST == pytest.approx(z[:, 0], abs=1e-11)
+    assert x == pytest.approx(z[:, 2], abs=1e-11)
+    # all that it does is work: the kinetic energy is from it alone
+    assert done == pytest.approx(0.5 * MASS * (z[:, 1] ** 2 - 0.25), abs=1e-11)
+    assert np.abs(found.dissipation).max() < 1e-12
+    assert np.abs(z[:, 0] - z[0, 0]).max() > 0.1
+
+
+def test_the_closed_loop_is_that_of_time_to_second_order():
+    from scipy.linalg import expm
+
+    exact = expm(0.6 * BY_LAG) @ (0.3, 0.5, 0.1)
+    errors = []
+    for h in (0.02, 0.01):
+        found = simulate(line(LAG, k=K, tau=TAU, rest=REST, x=0.1), 0.6, h, progress=False)
+        errors.append(abs(settled(found)[-1, 0] - exact[2]))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize(("integrator", "chart"), [("em", None), ("GGL-EM", "director")])
+def test_a_bead_slides_freely_and_swings_across_its_line(integrator, chart):
+    """Along the line v t; across it sin(n theta) v/w with tan(theta/2) = w h/2, w^2 = k/m."""
+    model = Model("bead", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, position=(0.4, 0, 0), velocity=(0.7, 0.5, 0))
+    model.add_interaction("line", BEAD, model.ground, body, k=200.0, s=0.4)
+    n, w = np.arange(81), np.sqrt(200.0 / MASS)
+    if chart is None:
+        found = simulate(model, 80 * H, H, integrator, output_every=1, progress=False)
+        r, s = found.states(slice(None)).r[:, 1], settled(found)[:, 0]
+        assert np.abs(found.energy["total"] - found.energy["total"][0]).max() < 1e-13
+        assert found.energy["spring"] == pytest.approx(100.0 * r[:, 1] ** 2, abs=1e-12)
+    else:
+        found = integrate(model.mechanical_system(chart), integrator, H, 80 * H)
+        r, s = found.q[:, :3], found.totals[:, 2]
+    assert r[:, 0] == pytest.approx(0.4 + 0.7 * H * n, abs=1e-12)
+    assert s == pytest.approx(r[:, 0], abs=1e-12)
+    assert r[:, 1] == pytest.approx(0.5 / w * np.sin(2.0 * n * np.arctan(0.5 * w * H)), abs=1e-12)
+
+
+def spinning() -> Model:
+    """A rod-like body that spins and the body that slides along it, both free."""
+    model = Model("spinning", gravity=NO_WEIGHT)
+    one = model.add_body("one", BRICK, angular_velocity=(0.4, 0.3, 2.0))
+    two = model.add_body("two", BRICK, position=(0.8, 0.05, 0), velocity=(0.3, 0.4, 0.2))
+    model.add_interaction("line", BEAD, one, two.at((0, -0.05, 0)), k=300.0, s=0.8)
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
+def test_a_bead_on_a_line_that_turns_keeps_energy_and_momenta(integrator):
+    found = simulate(spinning(), 1.0, H, integrator, output_every=1, progress=False)
+    s = settled(found)[:, 0]
+    assert np.ptp(s) > 0.3
+    total = found.energy["total"]
+    if "em-d" not in integrator:
+        assert np.abs(total - total[0]).max() < 1e-12
+        assert np.abs(found.dissipation).max() < 1e-12
+    for each in momenta(found.layout.system, found.states(slice(None))):
+        assert np.abs(each - each[0]).max() < 1e-12
+    checked = audit(found)
+    assert checked.ok, checked.text()
+
+
+def test_a_bead_goes_out_on_a_line_that_turns_steadily():
+    """r'' = w^2 r along it: cosh(w t), to second order."""
+    model = Model("arm", gravity=NO_WEIGHT)
+    arm = model.add_body("arm", Box(0.5, 0.3, 0.2, density=1e7), angular_velocity=(0, 0, 1.0))
+    model.add_joint("axle", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1))
+    small = Box(0.01, 0.01, 0.01, density=1e6)
+    bead = model.add_body("bead", small, position=(0.5, 0, 0), velocity=(0, 0.5, 0))
+    model.add_interaction("line", BEAD, arm, bead, k=1e5, s=0.5)
+    found = settled(simulate(model, 1.0, 0.005, progress=False))[-1, 0]
+    assert found == pytest.approx(0.5 * np.cosh(1.0), abs=2e-4)
+
+
+def test_a_constant_error_is_integrated_away():
+    """PI control against a weight: at rest the integral holds it, x = m g/I."""
+    model = Model("lift", gravity=(2.0, 0, 0))
+    body = model.add_body("body", BRICK, position=(REST, 0, 0))
+    model.add_interaction("control", SERVO, model.ground, body, P=60.0, I=60.0, target=REST, x=0.0)
+    model.add_spring("drag", model.ground, body, 1e-6, 1.0, damping=20.0)
+    found = simulate(model, 20.0, 0.05, progress=False)
+    assert settled(found)[-1, 0] == pytest.approx(2.0 * MASS / 60.0, abs=1e-3)
+    assert found.states(slice(None)).r[-1, 1, 0] == pytest.approx(REST, abs=1e-3)
+
+
+def test_compositions_and_schemes_of_several_places_refuse_by_name():
+    model = line(LAG, k=K, tau=TAU, rest=REST, x=0.1)
+    with pytest.raises(ModelError, match="'em4' takes negative substeps, which the lag does not"):
+        simulate(model, 0.1, H, "em4", progress=False)
+    with pytest.raises(ModelError, match=r"takes forces at . places of a step"):
+        simulate(model, 0.1, H, "GL-SPARK(2)", chart="director", progress=False)
+
+
+def test_what_is_at_rest_and_small_motions_refuse_by_name():
+    for ask in (equilibrium, lambda model: modes(model, 1)):
+        with pytest.raises(ModelError, match="interaction of kind 'lag': its states follow"):
+            ask(line(LAG, k=K, tau=TAU, rest=REST, x=0.1))
+
+
+def test_equations_may_be_coupled_and_not_linear():
+    """x0' = x1, x1' = (1 - x0^2) x1 - x0 + l - rest: van der Pol's oscillator, driven by the distance; residual at the result."""
+
+    @rodsim.interaction("van der Pol", frames=2, numbers=("rest",), states={"x": 2})
+    class VanDerPol:
+        def evolve(y0, y1, x0, x1, h, X, out):
+            a, b = 0.5 * (x0[0] + x1[0]), 0.5 * (x0[1] + x1[1])
+            out[0] = (x1[1] - x0[1]) / h - (1.0 - a * a) * b + a - length(y0, y1) + X[0]
+            out[1] = (x1[0] - x0[0]) / h - b
+
+        def step_dual(y0, y1, x0, x1, h, X, out):
+            d = average(minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0]))
+            push(out, 1, times(x0[0] + x1[0], d))
+            push(out, 0, times(-x0[0] - x1[0], d))
+
+    found = simulate(line(VanDerPol, rest=REST, x=[2.0, 0.0]), 60 * H, H, output_every=1, progress=False)
+    x, l = settled(found), found.states(slice(None)).r[:, 1, 0]
+    a, b = (0.5 * (x[1:, k] + x[:-1, k]) for k in (0, 1))
+    assert np.diff(x[:, 0]) / H == pytest.approx(b, abs=1e-11)
+    driven = (1 - a**2) * b - a + 0.5 * (l[1:] + l[:-1]) - REST
+    assert np.diff(x[:, 1]) / H == pytest.approx(driven, abs=1e-11)
+    v = found.states(slice(None)).v[:, 1, 0]
+    assert np.diff(v) / H * MASS == pytest.approx(-2.0 * a * 0.5 * (l[1:] + l[:-1]), abs=1e-10)
+
+
+def evolve(y0, y1, x0, x1, h, X, out):
+    out[0] = (x1[0] - x0[0]) / h - norm(minus(y1[1, 0], y1[0, 0]))
+
+
+def nothing(y0, y1, x0, x1, h, X, out):
+    pass
+
+
+def singular(y0, y1, x0, x1, h, X, out):
+    out[0] = x0[0] - norm(minus(y1[1, 0], y1[0, 0]))
+
+
+def placed(y0, y1, x0, x1, h, X, out):
+    out[0] = x1[0] - y1[0, 0, 0]
+
+
+def sideways(y0, y1, x0, x1, h, X, out):
+    push(out, 0, times(x1[0], y1[1, 1]))
+
+
+def gains(y0, y1, x0, x1, h, X, out):
+    f = times(-1.0, minus(y1[1, 0], y1[0, 0]))
+    push(out, 1, f)
+    push(out, 0, times(-1.0, f))
+
+
+def square(y, x, X):
+    d = minus(y[1, 0], y[0, 0])
+    return dot(d, d)
+
+
+@pytest.mark.parametrize(
+    ("says", "states", "why"),
+    [
+        ({"evolve": singular, "step_dual": nothing}, ("x",), "`evolve` has no solution at poses drawn at random"),
+        ({"evolve": placed, "step_dual": nothing}, ("x",), "law: a common displacement leaves its dual and its states"),
+        ({"evolve": evolve, "step_dual": sideways}, ("x",), "law: the sum of its forces is zero"),
+        ({"evolve": evolve, "step_dual": gains, "value": square}, ("x",), "law: out . .y1 - y0. >= the change of value"),
+        ({"step_dual": nothing}, ("x",), "says step_dual; decorate a class with def evolve"),
+        ({"evolve": evolve, "step_dual": nothing}, {"x": 9}, "has 9 states; there may be 8"),
+        ({"evolve": evolve, "step_dual": nothing}, ("k",), "'k' is a number and a state"),
+        ({"evolve": evolve, "step_dual": nothing}, (), "says nothing|`step_dual` is no function of y0, y1, h, X, out"),
+    ],
+)  # fmt: skip
+def test_what_misses_a_law_is_refused(says, states, why):
+    with pytest.raises(ModelError, match=why):
+        rodsim.interaction("wrong", frames=2, numbers=("k",), states=states)(type("Wrong", (), says))
