@@ -140,8 +140,9 @@ def frequency_in_time(omega: ArrayLike, h: float, integrator: str = "em") -> Flo
 def _substeps(owner: str, integrator: str, joined: bool) -> Floats:
     """Fractions of a step whose substeps are those of `em`; joined: with joints, for which `em` halves them."""
     own = em_integrator(integrator)
-    if own is None or own.rho is not None or own.equations is not None:
-        known = [name for name, read in KIN.items() if read(name) is not None]
+    if own is None or not own.of_substeps:
+        # those with parameters have equations of their own
+        known = [name for name in KIN if "(" not in name and (it := em_integrator(name)) and it.of_substeps]
         raise ModelError(f"{owner}: integrator '{integrator}'; give {', '.join(known)}")
     return np.array(own.fractions) if own.fractions else fractions_of(own.order, joined and not own.hidden)
 

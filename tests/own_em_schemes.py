@@ -29,7 +29,7 @@ def _dragged(system, numbering, hidden, state, work, h, load_values, tangent):
     return 0
 
 
-DRAG = EmIntegrator(2, promises=frozenset({"angular momentum", "position"}), equations=_dragged)
+DRAG = EmIntegrator(2, promises=frozenset({"position"}), equations=_dragged)
 TRIPLE = EmIntegrator(4, fractions=(G, 1.0 - 2.0 * G, G))
 
 

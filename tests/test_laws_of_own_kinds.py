@@ -11,7 +11,7 @@ import pytest
 
 import rodsim
 from rigid.errors import ModelError
-from rodsim.interactions import average, cross, dot, minus, push, registering, times, turn
+from rodsim.interactions import average, cross, dot, minus, norm, push, registering, times, turn
 
 
 def linear(value=None, dual=None, **more):
@@ -184,6 +184,79 @@ def test_a_dissipation_that_misses_a_law_is_refused(case, uncompiled):
     assert re.search(rf"interaction 'wrong': .*{DISSIPATIONS_MISS[case][-1]}", uncompiled[case])
 
 
+def follows(y0, y1, x0, x1, h, X, out):
+    out[0] = (x1[0] - x0[0]) / h - norm(minus(y1[1, 0], y1[0, 0]))
+
+
+def without_x1(y0, y1, x0, x1, h, X, out):
+    out[0] = x0[0] - norm(minus(y1[1, 0], y1[0, 0]))
+
+
+def follows_a_place(y0, y1, x0, x1, h, X, out):
+    out[0] = x1[0] - y1[0, 0, 0]
+
+
+def rests(y0, y1, x0, x1, h, X, out):
+    pass
+
+
+def on_one(y0, y1, x0, x1, h, X, out):
+    push(out, 0, times(x1[0], y1[1, 1]))
+
+
+def across(y0, y1, x0, x1, h, X, out):
+    f = times(x1[0], y1[0, 1])
+    push(out, 1, f)
+    push(out, 0, times(-1.0, f))
+
+
+def drives(y0, y1, x0, x1, h, X, out):
+    f = minus(y0[1, 0], y0[0, 0])
+    push(out, 1, f)
+    push(out, 0, times(-1.0, f))
+
+
+def half_square(y, x, X):
+    d = minus(y[1, 0], y[0, 0])
+    return 0.5 * dot(d, d)
+
+
+def of_real_parts(y0, y1, x0, x1, h, X, out):
+    f = times(x1[0].real, minus(y1[1, 0], y1[0, 0]))
+    push(out, 1, f)
+    push(out, 0, times(-1.0, f))
+
+
+STATES_MISS = {
+    "solution": ({"evolve": without_x1, "step_dual": rests}, "`evolve` has no solution at poses drawn at random"),
+    "states": ({"evolve": follows_a_place, "step_dual": rests}, "a common displacement leaves its dual and its states"),
+    "force": ({"evolve": follows, "step_dual": on_one}, "the sum of its forces is zero"),
+    "torque": ({"evolve": follows, "step_dual": across}, "the sum of its moments is zero"),
+    "gain": ({"evolve": follows, "step_dual": drives, "value": half_square}, r"out \. \(y1 - y0\) >= the change of value"),
+    "derivative": ({"evolve": follows, "step_dual": of_real_parts}, "a complex step of `step_dual` is its derivative"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STATES_MISS)
+def test_a_kind_with_states_that_misses_a_law_is_refused(case, uncompiled):
+    assert re.search(rf"interaction 'wrong': .*{STATES_MISS[case][-1]}", uncompiled[f"states: {case}"])
+
+
+@pytest.mark.parametrize(
+    ("says", "states", "why"),
+    [
+        ({"step_dual": rests}, ("x",), "says step_dual; decorate a class with def evolve"),
+        ({"evolve": follows, "step_dual": rests}, {"x": 9}, "has 9 states; there may be 8"),
+        ({"evolve": follows, "step_dual": rests}, ("k",), "'k' is a number and a state"),
+        ({"evolve": follows, "step_dual": rests}, (), "`step_dual` is no function of y0, y1, h, X, out"),
+        ({"evolve": follows, "step_dual": drop}, ("x",), "`step_dual` is no function of y0, y1, x0, x1, h, X, out"),
+    ],
+)  # fmt: skip
+def test_states_that_do_not_fit_are_refused(says, states, why):
+    with pytest.raises(ModelError, match=why):
+        rodsim.interaction("wrong", frames=2, numbers=("k",), states=states)(type("Wrong", (), says))
+
+
 def say_refusals():
     """What is said of each kind that misses a law, for a process without the compiler."""
     said = {}
@@ -192,6 +265,9 @@ def say_refusals():
     for case, (step_dual, rate_dual, _) in DISSIPATIONS_MISS.items():
         described = type("Wrong", (), {"step_dual": step_dual, "rate_dual": rate_dual})
         said[case] = refusal(rodsim.interaction("wrong", 2, ("c",)), described)
+    for case, (wrong, _) in STATES_MISS.items():
+        described = type("Wrong", (), wrong)
+        said[f"states: {case}"] = refusal(rodsim.interaction("wrong", 2, states=("x",)), described)
     print(json.dumps(said))
 
 

@@ -36,7 +36,7 @@ def pair(joint: bool = False) -> Model:
     model = Model("pair", gravity=(0.0, 0.0, 0.0))
     a = model.add_body("a", BRICK, velocity=(0.3, 0.1, 0.0), angular_velocity=(0.4, -0.3, 0.6))
     b = model.add_body("b", BRICK, position=(1.0, 0.1, 0.0), velocity=(-0.2, 0.4, 0.1))
-    model.add_bushing("bushing", a, b, 60.0, 20.0, at=(0.5, 0, 0))
+    model.add_bushing("bushing", a, b, 60.0, at=(0.5, 0, 0))
     if joint:
         model.add_joint("hinge", "revolute", model.ground, a, at=(0, 0, 0), axis=(0, 0.6, 0.8))
     return model
@@ -55,8 +55,8 @@ def test_own_equations_are_those_that_are_solved() -> None:
 
 
 def test_own_substeps_are_those_that_are_taken() -> None:
-    best = run(pair(), "em8", 0.01, 0.4).state().r
-    errors = [np.abs(run(pair(), "em4-triple", h, 0.4).state().r - best).max() for h in (0.04, 0.02)]
+    best = run(pair(), "em8", 0.005, 0.4).state().r
+    errors = [np.abs(run(pair(), "em4-triple", h, 0.4).state().r - best).max() for h in (0.01, 0.005)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.3)
 
 
@@ -95,15 +95,17 @@ def test_it_is_known_wherever_an_integrator_is_named() -> None:
     steps = simulate(pair(), 0.1, integrator="em4-triple", error=1e-5, progress=False)
     assert steps.steps is not None
     assert frequency_in_time(3.0, 0.1, "em4-triple") == pytest.approx(3.0, rel=1e-3)
-    assert resonances("em4-triple")[0] > np.pi
+    assert not len(resonances("em4-triple"))  # of three quarter turns at most, one of them back
     with pytest.raises(ModelError, match="resonances: integrator 'em-drag'"):
         resonances("em-drag")
 
 
 def test_substeps_that_go_backwards_are_refused_where_something_dissipates() -> None:
     model = pair()
-    model.add_damper("damper", model.bodies["a"], model.bodies["b"], 1.0)
-    with pytest.raises(ModelError, match="takes negative substeps, which the"):
+    model.add_spring(
+        "damper", model.bodies["a"].at((0, 0, 0)), model.bodies["b"].at((0, 0, 0)), 1.0, 1.0, damping=1.0
+    )
+    with pytest.raises(ModelError, match="integrator with these substeps takes negative substeps, which the"):
         run(model, "em4-triple")
     run(model, "em-drag", t_end=2 * H)
 

@@ -28,9 +28,14 @@ class EmIntegrator(NamedTuple):
     equations: Any = None  # in the place of those of `em`: a function of `newton`, see `newton.equations_of`
 
     @property
+    def of_substeps(self) -> bool:
+        """Whether it is made of steps of `em` or `em-ggl`."""
+        return self.rho is None and self.equations is None
+
+    @property
     def plain(self) -> bool:
-        """Whether its steps are those of `em`, so that what is known of these holds, and shortcuts may take them."""
-        return not self.hidden and self.rho is None and not self.fractions and self.equations is None
+        """Whether it is `em`, or one of its compositions that shortcuts know."""
+        return self.of_substeps and not self.hidden and not self.fractions
 
     @property
     def steps(self) -> dict[str, Any]:

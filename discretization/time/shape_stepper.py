@@ -20,7 +20,7 @@ class ShapeStepper(Stepper):
     ):
         check_step(h)
         if order > 2:
-            check_conservative(system, order, "")
+            check_conservative(system, f"'em{order}'", "")
         self.system, self.h, self.order = system, h, order
         self.fractions = fractions_of(order, reversing=reverses(system) if halves is None else halves)
         self._hidden, self._load_values, self._drive_values = None, load_values, None

@@ -85,13 +85,13 @@ class Stepper(StepperBase):
             joint_names,
             loop_of,
         )
-        hidden = hidden and count_multipliers(system) > 0
+        kin, hidden = "-ggl" if hidden else "", hidden and count_multipliers(system) > 0
         # `em` reverses what of the velocities the joints do not allow
         halves = reverses(system) if halves is None else halves
         own = np.array(fractions, float)
         self.fractions = own if len(own) else fractions_of(order, reversing=halves and not hidden)
         if self.fractions.min() < 0.0:
-            check_conservative(system, order, "-ggl" if hidden else "")
+            check_conservative(system, "with these substeps" if len(own) else f"'em{order}{kin}'", kin)
         self.numbering = number_for_steps(system, band_limit, hidden)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
@@ -253,13 +253,13 @@ def check_step(h: float) -> None:
         raise ModelError(f"the time step dt = {h} s must be a positive number")
 
 
-def check_conservative(system: System, order: int, kin: str) -> None:
-    """Raise ModelError where the order needs negative substeps and something dissipates."""
+def check_conservative(system: System, name: str, kin: str) -> None:
+    """Raise ModelError where something dissipates: the integrator takes negative substeps; name: it, in words."""
     found = [f"the {own.group.kind.name}" for own in groups_of(system, None, Role.DISSIPATION)]
     if np.any(system.spans.relaxation):
         found.insert(0, "a rod with a branch that relaxes")
     if found:
         raise ModelError(
-            f"integrator 'em{order}{kin}' takes negative substeps, which {found[0]} does not allow; "
+            f"integrator {name} takes negative substeps, which {found[0]} does not allow; "
             f"use integrator 'em{kin}'"
         )
