@@ -9,7 +9,7 @@ import rodsim
 from discretization.state_measures import momenta
 from rigid.errors import ModelError
 from rodsim import Box, Model, audit, equilibrium, integrate, modes, simulate
-from rodsim.interactions import average, minus, push, times
+from rodsim.interactions import average, calling, minus, push, times
 from tests import test_completeness
 from tests.completeness import BRICK as HEAVY
 from tests.completeness import MODELS, OBLIQUE, SOFT
@@ -224,14 +224,35 @@ def test_equations_may_be_coupled_and_not_linear():
 
         def step_dual(y0, y1, x0, x1, h, X, out):
             d = average(minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0]))
-            push(out, 1, times(x0[0] + x1[0], d))
-            push(out, 0, times(-x0[0] - x1[0], d))
+            push(out, 1, times(0.1 * (x0[0] + x1[0]), d))
+            push(out, 0, times(-0.1 * (x0[0] + x1[0]), d))
 
-    found = simulate(line(VanDerPol, rest=REST, x=[2.0, 0.0]), 60 * H, H, output_every=1, progress=False)
+    h = 0.1  # so long that Newton's method has to go on
+    found = simulate(line(VanDerPol, rest=REST, x=[2.0, 0.0]), 20 * h, h, output_every=1, progress=False)
     x, l = settled(found), found.states(slice(None)).r[:, 1, 0]
     a, b = (0.5 * (x[1:, k] + x[:-1, k]) for k in (0, 1))
-    assert np.diff(x[:, 0]) / H == pytest.approx(b, abs=1e-11)
+    assert np.diff(x[:, 0]) / h == pytest.approx(b, abs=1e-11)
     driven = (1 - a**2) * b - a + 0.5 * (l[1:] + l[:-1]) - REST
-    assert np.diff(x[:, 1]) / H == pytest.approx(driven, abs=1e-11)
+    assert np.diff(x[:, 1]) / h == pytest.approx(driven, abs=1e-11)
     v = found.states(slice(None)).v[:, 1, 0]
-    assert np.diff(v) / H * MASS == pytest.approx(-2.0 * a * 0.5 * (l[1:] + l[:-1]), abs=1e-10)
+    assert np.diff(v) / h * MASS == pytest.approx(-0.1 * a * (l[1:] + l[:-1]), abs=1e-10)
+
+
+def test_elimination_pivots_and_says_where_there_is_no_solution():
+    from rodsim.interactions.own_states import _eliminate
+
+    J, r = np.array([[0.0, 2.0, 1.0], [1e-17, 1.0, 3.0], [4.0, 0.0, 1.0]]), np.array([1.0 + 2.0j, 0.5, -1j])
+    found = r.copy()
+    assert _eliminate(J.copy(), found)
+    assert J @ found == pytest.approx(r, abs=1e-14)
+    assert not _eliminate(np.ones((2, 2)), r[:2].copy())
+
+
+def test_what_it_holds_is_its_force_with_the_states_as_they_are():
+    y = np.zeros((2, 4, 3), complex)
+    y[:, 1:], y[1, 0] = np.eye(3), (1.5, 2.0, 0.0)
+    anchor = np.concatenate([np.zeros(3), np.eye(3).ravel()])
+    X = np.concatenate([anchor, anchor, [4.0, 3.0, 2.0, 0.7]])
+    force = (4.0 * (2.5 - 2.0) + 3.0 * 0.7) * np.array([0.6, 0.8, 0.0])
+    found = calling.rate_dual(SERVO.kind, y, 0.0 * y, X)
+    assert found[:, 0].real == pytest.approx(np.array([-force, force]), rel=1e-14)
