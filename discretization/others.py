@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.errors import ModelError
+from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
-from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS, SPHERES_LOSS
+from rigid.interactions.contact.losses import (
+    PLANE_CIRCLE_LOSS,
+    PLANE_ROD_LOSS,
+    PLANE_SPHERE_LOSS,
+    SPHERES_LOSS,
+)
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
@@ -61,6 +67,8 @@ OTHERS: list[Kind] = [
     PLANE_SPHERE_LOSS,
     PLANE_ROD_LOSS,
     SPHERES_LOSS,
+    PLANE_CIRCLE,
+    PLANE_CIRCLE_LOSS,
 ]
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 FRAMES = 8  # columns of `Others.frames`, where none of them has more: files know them so

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from rigid.checks import array, number, numbers, shown, vector
 from rigid.errors import ModelError
+from rigid.solids import Ball, Cuboid, Revolved, Solid, Stadium
 from rigid.system import Floats, Ints
 
 _NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
@@ -32,7 +33,8 @@ class MassProperties:
     surface.
 
     `center` (3,): the centre of mass from the reference point, in the shape's axes. `vertices` (nv, 3) from
-    the reference point and `faces` (nf, 3), counter-clockwise from outside, are for drawing only.
+    the reference point and `faces` (nf, 3), counter-clockwise from outside, are for drawing only. `solid`: what it touches others
+    with, of shapes that have it.
 
     Principal moments that are zero, all of a point or the one about a straight line, are allowed: such a body never spins
     about `without_inertia` (a projection on these axes), where `inertia` then has a number that nothing depends on, and
@@ -48,6 +50,7 @@ class MassProperties:
     vertices: Floats = field(default_factory=lambda: _NO_VERTICES)
     faces: Ints = field(default_factory=lambda: _NO_FACES)
     without_inertia: Floats = field(init=False)
+    solid: Solid | None = None
 
     def __post_init__(self) -> None:
         self.mass = positive_mass("mass properties", self.mass)
@@ -159,7 +162,12 @@ def Box(
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
     return MassProperties(
-        m, m / 12 * (square.sum() - square), np.zeros(3), signs * edges / 2, np.array(faces)
+        m,
+        m / 12 * (square.sum() - square),
+        np.zeros(3),
+        signs * edges / 2,
+        np.array(faces),
+        solid=Cuboid(edges),
     )
 
 
@@ -183,7 +191,7 @@ def Sphere(
     r = number("Sphere", "radius", radius, positive=True)
     m = mass_of("Sphere", 4 / 3 * np.pi * r**3, density, mass)
     vertices, faces = _icosphere(_SPLITS[_fineness("Sphere", surface)])
-    return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), r * vertices, faces)
+    return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), r * vertices, faces, solid=Ball(r))
 
 
 def Cylinder(
@@ -203,10 +211,40 @@ def Cylinder(
     h = number("Cylinder", "height", height, positive=True)
     m = mass_of("Cylinder", np.pi * r**2 * h, density, mass)
     across = m * (3 * r**2 + h**2) / 12
-    vertices, faces = _revolve(
-        [0, r, r, 0], [-h / 2, -h / 2, h / 2, h / 2], _AROUND[_fineness("Cylinder", surface)]
-    )
-    return MassProperties(m, np.array([across, across, m * r**2 / 2]), np.zeros(3), vertices, faces)
+    profile = Revolved(np.array([0, r, r, 0]), np.array([-h / 2, -h / 2, h / 2, h / 2]))
+    vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cylinder", surface)])
+    inertia = np.array([across, across, m * r**2 / 2])
+    return MassProperties(m, inertia, np.zeros(3), vertices, faces, solid=profile)
+
+
+def Capsule(
+    radius: float,
+    length: float,
+    density: float | None = None,
+    mass: float | None = None,
+    surface: Fineness = "coarse",
+) -> MassProperties:
+    """Solid cylinder about its z axis with a half ball on each end; reference point: its centre.
+
+    radius: m; length: m, of the cylinder, which is that between the centres of the balls. Give density (kg/m^3) or mass (kg).
+    surface: "coarse" or "fine", for drawing only.
+
+    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
+    """
+    r = number("Capsule", "radius", radius, positive=True)
+    h = number("Capsule", "length", length, positive=True)
+    volumes = np.pi * r**2 * np.array([h, 4 / 3 * r])
+    m = mass_of("Capsule", float(volumes.sum()), density, mass)
+    rod, balls = m * volumes / volumes.sum()
+    # the centre of a half ball is 3/8 r beyond its face
+    across = rod * (3 * r**2 + h**2) / 12 + balls * (0.4 * r**2 + h**2 / 4 + 3 / 8 * h * r)
+    around = _AROUND[_fineness("Capsule", surface)]
+    rise = np.linspace(0.0, np.pi / 2, around // 4 + 1)
+    radii = r * np.concatenate([np.sin(rise), np.cos(rise)])
+    heights = r * np.concatenate([-np.cos(rise), np.sin(rise)]) + np.repeat([-h / 2, h / 2], len(rise))
+    vertices, faces = _revolve(radii, heights, around)
+    inertia = np.array([across, across, rod * r**2 / 2 + balls * 0.4 * r**2])
+    return MassProperties(m, inertia, np.zeros(3), vertices, faces, solid=Stadium(r, h))
 
 
 def Cone(
@@ -226,9 +264,10 @@ def Cone(
     h = number("Cone", "height", height, positive=True)
     m = mass_of("Cone", np.pi * r**2 * h / 3, density, mass)
     across = 3 / 80 * m * (4 * r**2 + h**2)
-    vertices, faces = _revolve([0, r, 0], [0, h, h], _AROUND[_fineness("Cone", surface)])
+    profile = Revolved(np.array([0, r, 0]), np.array([0, h, h]))
+    vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cone", surface)])
     inertia = np.array([across, across, 0.3 * m * r**2])
-    return MassProperties(m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces)
+    return MassProperties(m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces, solid=profile)
 
 
 def _fineness(owner: str, surface: str) -> Fineness:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from rigid.checks import array, number, shown
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties, mass_of, vertex_numbers
+from rigid.solids import Hull
 from rigid.system import Floats, Ints
 
 
@@ -54,7 +55,7 @@ def Mesh(
     about_center = second / volume - np.outer(center, center)
     about_center = 0.5 * (about_center + about_center.T)  # sums of products are symmetric to their rounding
     inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
-    return MassProperties(m, inertia, origin + center, vertices, faces)
+    return MassProperties(m, inertia, origin + center, vertices, faces, solid=Hull(vertices))
 
 
 def _given(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:

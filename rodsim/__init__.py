@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         RoundedForcesWarning,
         UnstableEquilibriumWarning,
     )
-    from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
+    from rigid.inertia import Box, Capsule, Cone, Cylinder, MassProperties, PointMass, Sphere
     from rigid.mechanics.mechanical import MechanicalSystem, Symmetry
     from rigid.surface import Mesh
     from rigid.symbolic.systems import Part, symbolic_system, system_of
@@ -55,6 +55,7 @@ __version__ = "0.1.0"
 # Name -> module: imported when first asked for, so that `import rodsim` and the command's help are quick.
 _WHERE = {
     "Box": "rigid.inertia",
+    "Capsule": "rigid.inertia",
     "Comparison": "rodsim.comparing.comparison",
     "Cone": "rigid.inertia",
     "ConvergenceError": "rigid.errors",
@@ -112,6 +113,7 @@ _MODULES = {"measures": "rodsim.interactions.measures", "signals": "rigid.signal
 
 __all__ = [
     "Box",
+    "Capsule",
     "Comparison",
     "Cone",
     "ConvergenceError",

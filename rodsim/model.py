@@ -16,7 +16,7 @@ from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill
 from rodsim.html_tables import some
-from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, PlaneEntry, SphereEntry, Surface
+from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, Surface
 from rodsim.parts.curve_frames import Twist, Up
 from rodsim.parts.damping_entries import DampingEntry, FrictionEntry, PressureEntry
 from rodsim.parts.entries import Contents, SpringEntry, TorsionEntry
@@ -30,6 +30,7 @@ from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
 from rodsim.parts.spring_laws import Law
+from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
 
 if TYPE_CHECKING:
     from rodsim.prepared import Prepared
@@ -47,7 +48,7 @@ register(
     GearEntry,
 )
 register(DistributedEntry, PressureEntry, DampingEntry, FrictionEntry, EnergyEntry)
-register(SphereEntry, PlaneEntry, ContactEntry)
+register(SphereEntry, SolidEntry, PlaneEntry, ContactEntry)
 
 
 class Model(Contents):
@@ -449,6 +450,22 @@ class Model(Contents):
         """
         return add(self, SphereEntry, name, on=on, radius=radius)
 
+    def add_solid(
+        self, name: str, on: Anchor | Body | Driven, vertices: ArrayLike | None = None, radius: float = 0.0
+    ) -> SolidEntry:
+        """Let a body's own shape, or the convex hull of points, touch planes (`add_contact`); it has no mass of its own.
+
+        on: a body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh, of which the hull counts; or with `vertices` (n, 3), m,
+        in the axes of its part, the point from which they count. radius: m, of rounded edges: a shape keeps its size, vertices
+        are the centres of balls, so that one makes a sphere, two a capsule.
+
+        The stiffness of a contact is that of a flat face, of a cylinder that lies, of a capsule that lies: its vertices share it,
+        of a face of n vertices each has 1/n, of a rim the lowest and the highest point have half of it each.
+
+        Raises ModelError where `on` is no point of this model, the body has no shape, or the radius is negative or too large.
+        """
+        return add(self, SolidEntry, name, on=on, vertices=vertices, radius=radius)
+
     def add_plane(self, name: str, on: Anchor | Body | Driven, normal: ArrayLike) -> PlaneEntry:
         """Make a plane with all behind it an obstacle (`add_contact`).
 
@@ -484,7 +501,8 @@ class Model(Contents):
         """Let surfaces resist each other where they meet: each of `a` each of `b`, or without `b` all of `a` each other; one
         rod alone itself.
 
-        a, b: spheres, planes (`add_sphere`, `add_plane`), rods, or lists of them. stiffness: k of the force k depth^n, N/m^n;
+        a, b: spheres, solids, planes (`add_sphere`, `add_solid`, `add_plane`), rods, or lists of them. stiffness: k of the force
+        k depth^n, N/m^n, of solids that of a flat face;
         of rods among themselves and on planes per length, N/m^(n+1). Left out, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the
         materials of both, planes being rigid (`stiffness_of`). law: "power" with its `exponent` n, 1 linear, 1.5 Hertz; or
         "barrier", V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach` (m), which lets nothing through; or a text, the

@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
-from rodsim import Box, Law, Model, Section, signals
+from rodsim import Box, Cylinder, Law, Model, Section, signals
 from tests.own_kinds import kinds, texts
 from tests.sliding import JENKINS
 
@@ -211,6 +211,9 @@ def on_planes() -> Model:
     model.add_bushing("soft", model.ground, body, 80.0, at=(0.1, 2, 0.2))
     floor = model.add_plane("floor", model.ground.at((0, 0, -0.1)), (0, 0, 1))
     foot = model.add_sphere("foot", body.at((0, 0, -0.2)), 0.1)
+    disc = model.add_body("disc", Cylinder(0.3, 0.1, density=100.0), (2, 2, -0.055))
+    model.add_bushing("loose", model.ground, disc, 80.0, at=(2, 2, -0.055))
+    model.add_contact("standing", model.add_solid("disc", disc), floor, 2000.0, friction=0.3, restitution=0.9)
     model.add_contact("rubbing", rod, floor, stiffness=300.0, radius=0.1, friction=0.5)
     model.add_contact("rolling", foot, floor, stiffness=2000.0, restitution=0.9, friction=0.4, rolling=0.01)
     return model

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid import quaternions
+from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.kinds import MOST_FRAMES
@@ -79,16 +80,18 @@ def touch(kind, law="linear", seed=0, step=0.02):
     rng, rho = np.random.default_rng(seed), RHO[law]
     block, lever = np.concatenate([LAWS[law], [rho]]), np.array([0.1, -0.05, 0.08])
     height = 0.15 if law == "barrier" else 0.25
-    if kind in (PLANE_SPHERE, PLANE_ROD):
+    if kind in (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD):
         R, centre = turned(rng, 0.8), rng.normal(size=3)
         N, P = np.array([0.6, 0.0, 0.8]), np.array([0.2, 0.1, -0.3])
         n, p = N @ R, centre + P @ R
         aside = np.cross(n, [1.0, 0.0, 0.0])
         plane = np.vstack([centre, R])[None]
-        if kind is PLANE_SPHERE:
+        if kind is not PLANE_ROD:
             other = posed([p + height * n + 0.3 * aside], rng)
             other[:, 0] -= lever @ other[0, 1:]
             X = np.concatenate([block, N, P, lever])
+            if kind is PLANE_CIRCLE:
+                X = np.concatenate([X, [0.48, -0.6, 0.64], [0.03 if law == "barrier" else 0.1]])
         else:
             other = posed([p + height * n - 0.3 * aside, p + 1.05 * height * n + 0.4 * aside], rng)
             X = np.concatenate([block, N, P, [4.0, 0.7]])
@@ -108,7 +111,7 @@ def touch(kind, law="linear", seed=0, step=0.02):
     return Touch(kind, X, y0, moved(y0, rng, step))
 
 
-ENERGIES = (PLANE_SPHERE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
+ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
 
 
 def settled(kind, y0, y1, X, lam):

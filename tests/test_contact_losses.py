@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from discretization.registered_kinds import OTHERS
+from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.losses import (
+    PLANE_CIRCLE_LOSS,
     PLANE_ROD_LOSS,
     PLANE_SPHERE_LOSS,
     ROD_LOSSES,
@@ -37,6 +39,7 @@ B, C, REST, STATIC, KINETIC, KT, DRILL, ROLL, FORTH, BACK, SIDE = range(11)
 ELEMENT, SPHERE = ROD_LOSSES[2, 2], ROD_LOSSES[1, 2]
 ENERGY = {
     PLANE_SPHERE_LOSS: PLANE_SPHERE,
+    PLANE_CIRCLE_LOSS: PLANE_CIRCLE,
     PLANE_ROD_LOSS: PLANE_ROD,
     SPHERES_LOSS: SPHERES,
     SPHERE: SPHERE_ROD,
@@ -212,7 +215,7 @@ def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(options, sli
 def test_what_is_apart_loses_nothing_and_forgets(kind):
     t, _ = lossy(kind, **ALL)
     away = t.y0.copy()
-    if kind in (PLANE_SPHERE_LOSS, PLANE_ROD_LOSS):
+    if kind in (PLANE_SPHERE_LOSS, PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS):
         away[0, 0] -= 2.0 * t.X[5:8] @ away[0, 1:]
     else:
         away[0, 0, 2] += 9.0

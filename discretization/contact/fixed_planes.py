@@ -16,7 +16,7 @@ from discretization.others import OTHERS, Others
 from rigid import quaternions
 from rigid.interactions.contact.friction import SIZE, STIFFNESS
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.touching import N, P
 from rigid.system import Floats, Ints, State
@@ -92,7 +92,7 @@ def far_away(
 def kept_in_bristles(others: Others, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
     """J, in the bristles of interactions with planes of this mask (e,); settled: own variables, from `first` on of each."""
     total = 0.0
-    for kind in (PLANE_SPHERE_LOSS, PLANE_ROD_LOSS):
+    for kind in (PLANE_SPHERE_LOSS, PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS):
         use = np.flatnonzero(which & (others.kind == OTHERS.index(kind)))
         stiffness = others.numbers[others.first[use + 1] - SIZE + STIFFNESS]
         zeta = settled[first[use][:, None] + np.arange(3)]

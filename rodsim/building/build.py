@@ -202,8 +202,9 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         told["interactions"] = other_names.count(f"contact '{name}'")
         told["planes_of_a"] = of_a.count(f"contact '{name}'")
         told["pairs"] = of_pairs.count(f"contact '{name}'")
-    if model.spheres or model.planes:
-        layout.description[SURFACES] = surfaces_of(model, placement)
+    surfaces = surfaces_of(model, placement)
+    if surfaces:
+        layout.description[SURFACES] = surfaces
     warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system,

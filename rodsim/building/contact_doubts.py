@@ -11,11 +11,12 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from rigid.system import Floats
-from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of
-from rodsim.parts.contact_entries import ContactEntry, Pair, SphereEntry, Surface
+from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of, surfaces_on_parts
+from rodsim.parts.contact_entries import ContactEntry, Pair, Surface
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.parts.surface_entries import SolidEntry, SphereEntry
 
 DEEP = 0.5  # of the radius: what comes so deep is probably not meant
 STEPS = 10  # in which a touch is seen well
@@ -30,7 +31,7 @@ class Expected(NamedTuple):
 
     entry: ContactEntry
     pair: Pair
-    radius: float  # m, of both together
+    radius: float  # m, of both together; of a solid half of its least extent
     by_weight: float  # m, depth of the one on the other at rest
     by_speed: float  # m, depth at which the velocities at t = 0 have come to rest
     lasts: float  # s, half a period of both on the stiffness at the greater depth
@@ -136,6 +137,8 @@ def _sine(a: Rod, b: Rod, placed: Placed) -> float:
 def _radius(own: Surface, placed: Placed, given: float | None) -> float:
     if isinstance(own, Rod):
         return float(segments_of(own, placed, given).radius.max())
+    if isinstance(own, SolidEntry):
+        return own.features.half
     return own.radius if isinstance(own, SphereEntry) else 0.0
 
 
@@ -159,10 +162,9 @@ def depths(model: Contents, placed: Placed) -> Iterator[str]:
                 f"give a greater stiffness than {_stiffness(worst)}"
             )
     used = {own for entry in model.contacts.values() for own in entry.held}
-    for table in (model.spheres, model.planes):
-        for own in table.values():
-            if own not in used:
-                yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or leave it out"
+    for own in surfaces_on_parts(model):
+        if own not in used:
+            yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or leave it out"
 
 
 def _stiffness(own: Expected) -> str:

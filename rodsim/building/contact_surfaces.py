@@ -16,8 +16,6 @@ from rodsim.parts.contact_entries import (
     LAWS,
     ContactEntry,
     Pair,
-    PlaneEntry,
-    SphereEntry,
     Surface,
     section_at,
     stiffness_of,
@@ -25,6 +23,7 @@ from rodsim.parts.contact_entries import (
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Place, Poses
 from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod
+from rodsim.parts.surface_entries import SURFACES_ON_PARTS, PlaneEntry, SolidEntry, SurfaceEntry
 
 
 class Placed(Poses, Protocol):
@@ -71,10 +70,9 @@ def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
 
 
 def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
-    """Of spheres and planes, as a result remembers them: where they are, in the axes of their frames."""
+    """Of spheres, solids and planes, as a result remembers them: where they are, in the axes of their frames."""
     found: dict[str, dict[str, Any]] = {}
-    surfaces: list[SphereEntry | PlaneEntry] = [*model.spheres.values(), *model.planes.values()]
-    for own in surfaces:
+    for own in surfaces_on_parts(model):
         at = placed.place(own.on)
         told: dict[str, Any] = {
             "kind": own.word,
@@ -84,10 +82,25 @@ def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
         if isinstance(own, PlaneEntry):
             told["normal"] = np.asarray(placed.local(at.frame, own.normal), float).tolist()
             told["sides"] = _sides(placed, at, own.normal)
+        elif isinstance(own, SolidEntry):
+            told["points"] = (at.X + own.features.points).tolist()
+            told["circles"] = circles_on(own, at).tolist()
+            told["radius"] = own.features.radius
         else:
             told["radius"] = own.radius
         found[own.name] = told
     return found
+
+
+def surfaces_on_parts(model: Contents) -> Iterator[Any]:
+    """All but rods."""
+    for kind in SURFACES_ON_PARTS:
+        yield from getattr(model, kind.table).values()
+
+
+def circles_on(own: SolidEntry, at: Place) -> Floats:
+    """(c, 7) its circles from the origin of the frame."""
+    return own.features.circles + np.concatenate([at.X, np.zeros(4)])
 
 
 def _sides(placed: Placed, at: Place, normal: Floats) -> list[list[float]]:
@@ -121,7 +134,7 @@ class Joined:
 
 
 def _part(own: object) -> object:
-    if isinstance(own, SphereEntry | PlaneEntry):
+    if isinstance(own, SurfaceEntry):
         own = own.on
     return own.part if isinstance(own, Anchor) else own
 

@@ -12,15 +12,19 @@ import numpy as np
 from discretization.contact import table
 from discretization.contact.nearest import distances
 from discretization.contact.search import candidates
-from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of
+from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of, weakened
 from discretization.others import Other
+from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.circles import PLANE_CIRCLE
+from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.system import Floats
 from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
     Joined,
     Placed,
+    circles_on,
     law_of,
     loses,
     loss_of,
@@ -29,9 +33,16 @@ from rodsim.building.contact_surfaces import (
     slope_of,
 )
 from rodsim.building.load_arrays import speaking_of
-from rodsim.parts.contact_entries import ContactEntry, Pair, PlaneEntry, SphereEntry, Surface, called
+from rodsim.parts.contact_entries import (
+    ContactEntry,
+    Pair,
+    Surface,
+    called,
+)
 from rodsim.parts.entries import Contents
+from rodsim.parts.entry import Place
 from rodsim.parts.model_parts import Rod
+from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.1  # of the radius: deeper shapes may not begin inside of others
 POINT_DEEP = 1e-3  # of the size of the model, of points
@@ -81,6 +92,9 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         if lossy:
             yield Other(PLANE_SPHERE_LOSS, frames, np.concatenate([numbers, loss, OWN]), NONE)
         return
+    if isinstance(pair.b, SolidEntry):
+        yield from _of_solid(entry, pair, placed, foot, half_space)
+        return
     assert isinstance(pair.b, Rod)
     rod = pair.b
     segments = segments_of(rod, placed, entry.radius)
@@ -113,6 +127,41 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
             yield Other(PLANE_ROD_LOSS, frames, np.concatenate([numbers, of_element, OWN]), NONE)
 
 
+def _of_solid(
+    entry: ContactEntry, pair: Pair, placed: Placed, foot: Place, half_space: Floats
+) -> Iterator[Other]:
+    """Each point and each circle of a solid, with its part of the stiffness."""
+    plane, solid, lossy = pair.a, pair.b, loses(entry)
+    assert isinstance(plane, PlaneEntry)
+    assert isinstance(solid, SolidEntry)
+    at, own, law, loss = placed.place(solid.on), solid.features, law_of(entry, pair), loss_of(entry, pair)
+    normal, quat = placed.local(at.frame, plane.normal), placed.quat[at.frame]
+    features = [(PLANE_SPHERE, PLANE_SPHERE_LOSS, x, 0.0) for x in at.X + own.points]
+    features += [
+        (PLANE_CIRCLE, PLANE_CIRCLE_LOSS, x, x[6] * _across(x[3:6], normal)) for x in circles_on(solid, at)
+    ]
+    lowest = [
+        float((placed.r[at.frame] + quaternions.rotate(quat, x[:3]) - foot.world) @ plane.normal) - low
+        for _, _, x, low in features
+    ]
+    depth, barrier = own.radius - min(lowest), entry.law == "barrier"
+    _refuse_deep(entry, pair, depth, 0.0 if barrier else DEEP * (own.half or placed.size))
+    for (kind, lost, x, _), share in zip(features, own.shares.tolist(), strict=True):
+        of_feature, of_loss = weakened(law, share), loss.copy()
+        of_loss[K_T] *= share
+        numbers = np.concatenate([of_feature, [own.radius], half_space, x])
+        arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
+        frames = [foot.frame, at.frame]
+        yield Other(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
+        if lossy:
+            yield Other(lost, frames, np.concatenate([numbers, of_loss, OWN]), NONE)
+
+
+def _across(axis: Floats, normal: Floats) -> float:
+    """Sine of the angle between two directions."""
+    return float(np.linalg.norm(np.cross(axis, normal)))
+
+
 def stations_on_plane(entry: ContactEntry, length: float, radius: float) -> int:
     """Intervals of an element: as long as the diameter, or as given."""
     if entry.stations is not None:
@@ -129,9 +178,15 @@ def _size(slope: float, arm: float) -> tuple[float, float]:
 
 def _check_apart(entry: ContactEntry, pair: Pair, radius: float, gap: float, size: float) -> None:
     """Raise where surfaces are inside of each other at t = 0: gap (m) of a centre, which has the radius around it."""
-    depth, barrier = radius - gap, entry.law == "barrier"
-    allowed = 0.0 if barrier else (DEEP * radius if radius > 0.0 else POINT_DEEP * size)
-    if depth > allowed or (barrier and depth == 0.0):
+    barrier = entry.law == "barrier"
+    _refuse_deep(
+        entry, pair, radius - gap, 0.0 if barrier else (DEEP * radius if radius > 0.0 else POINT_DEEP * size)
+    )
+
+
+def _refuse_deep(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> None:
+    """Raise where a depth is more than allowed; where none is, a touch is too much."""
+    if depth > allowed or depth == allowed == 0.0:
         _refuse(entry, pair, depth, allowed)
 
 

@@ -1,4 +1,4 @@
-"""Contact: spheres and planes on parts, and which of these and of the rods resist each other when they meet, and how."""
+"""Contact: which surfaces on parts and which rods resist each other when they meet, and how."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.parts.contact_texts import check_text, coefficients_of, law_text
 from rodsim.parts.entry import (
-    DIRECTION,
     FLAG,
     NOT_NEGATIVE,
-    POINT,
     POSITIVE,
     Asked,
     Entry,
@@ -27,6 +25,7 @@ from rodsim.parts.entry import (
     stated,
 )
 from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
+from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
 
 LAWS = ("power", "barrier")  # by their numbers
 REST_SPEED = (
@@ -34,38 +33,11 @@ REST_SPEED = (
 )
 
 
-@entry
-class SurfaceEntry(Entry):
-    """A surface on a part."""
-
-    on: Anchor
-
-
-@entry
-class SphereEntry(SurfaceEntry):
-    """A sphere, or a point, that can touch others."""
-
-    key, word, many, table = "spheres", "sphere", "spheres and points that can touch", "spheres"
-    namesakes = ("planes",)
-    on: Anchor = stated(POINT, "its centre: a point of a body, a rod, a driven frame or the ground")
-    radius: float = stated(NOT_NEGATIVE, "0: a point [m]")
-
-
-@entry
-class PlaneEntry(SurfaceEntry):
-    """A plane with all behind it: a half-space."""
-
-    key, word, many, table = "planes", "plane", "planes, each the face of a half-space", "planes"
-    namesakes = ("spheres",)
-    on: Anchor = stated(POINT, "a point of the plane, on the ground or the part that carries it")
-    normal: Floats = stated(DIRECTION, "out of the half-space, world direction at t = 0 [1]")
-
-
-Surface = SphereEntry | PlaneEntry | Rod
+Surface = SphereEntry | SolidEntry | PlaneEntry | Rod
 
 
 class Pair(NamedTuple):
-    """Two surfaces that resist each other: planes before spheres, spheres before rods; twice the same rod: with itself."""
+    """Two surfaces that resist each other: planes first, rods last; twice the same rod: with itself."""
 
     a: Surface
     b: Surface
@@ -97,7 +69,7 @@ def _surface(asked: Asked, thing: Any) -> Surface:
         asked.mine(thing)
     elif not isinstance(thing, SurfaceEntry):
         raise ModelError(
-            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere and add_plane return"
+            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid and add_plane return"
         )
     elif getattr(asked.model, thing.table).get(thing.name) is not thing:
         raise ModelError(f"{asked.owner}: {called(thing)} belongs to another model; use surfaces of this one")
@@ -107,7 +79,9 @@ def _surface(asked: Asked, thing: Any) -> Surface:
 def _surfaces(asked: Asked, what: str, value: Any) -> tuple[Surface, ...]:
     several = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not several:
-        raise ModelError(f"{asked.owner}: {what} is an empty list; give a sphere, a plane, a rod or several")
+        raise ModelError(
+            f"{asked.owner}: {what} is an empty list; give a sphere, a solid, a plane, a rod or several"
+        )
     found = [_surface(asked, thing) for thing in several]
     for k, own in enumerate(found):
         if own in found[:k]:
@@ -188,7 +162,9 @@ class ContactEntry(Entry):
     """What surfaces do to each other where they meet."""
 
     key, word, many, table = "contacts", "contact", "surfaces that resist each other", "contacts"
-    a: tuple[Surface, ...] = stated(SURFACES, "name of a sphere, a plane or a rod, or a list of them")
+    a: tuple[Surface, ...] = stated(
+        SURFACES, "name of a sphere, a solid, a plane or a rod, or a list of them"
+    )
     b: tuple[Surface, ...] = stated(
         SURFACES, "those that they meet; left out: all of a each other, one rod alone itself", None
     )
@@ -294,7 +270,7 @@ def _pairs(
 
 def _ordered(x: Surface, y: Surface) -> Pair:
     """Of two rods or two spheres by their names, so that a pair is one however it is given."""
-    order = (PlaneEntry, SphereEntry, Rod)
+    order = (PlaneEntry, SphereEntry, SolidEntry, Rod)
     rank = [(next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name) for own in (x, y)]
     return Pair(x, y) if rank[0] <= rank[1] else Pair(y, x)
 
@@ -306,6 +282,8 @@ def _never(pair: Pair, itself: bool) -> str:
         return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
     if isinstance(b, PlaneEntry):
         return "planes do not meet planes"
+    if isinstance(a, SolidEntry) or (isinstance(b, SolidEntry) and not isinstance(a, PlaneEntry)):
+        return f"{called(a)} and {called(b)}: solids touch planes alone"
     at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]
     if all(isinstance(part, Ground | Driven) for part in at):
         return f"neither {called(a)} nor {called(b)} is on what moves freely"
@@ -397,7 +375,7 @@ def section_at(rod: Rod, s: float) -> Any:
 def _has_radius(own: Surface) -> bool:
     if isinstance(own, Rod):
         return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
-    return isinstance(own, PlaneEntry) or own.radius > 0.0
+    return not isinstance(own, SphereEntry) or own.radius > 0.0
 
 
 def stiffness_of(pair: Pair) -> float:

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from rigid import checks
 from rigid.checks import vector
 from rigid.system import Floats
-from rodsim.parts.contact_entries import ContactEntry, PlaneEntry, SphereEntry
+from rodsim.parts.contact_entries import ContactEntry
 from rodsim.parts.entry import DIRECTION, END, NOT_NEGATIVE, NUMBER, Entry, Held, OtherEntry, entry, stated
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import DriveEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
 
 
 @entry
@@ -68,6 +69,7 @@ class Contents:
         self.drives: dict[str, DriveEntry] = {}
         self.gears: dict[str, GearEntry] = {}
         self.spheres: dict[str, SphereEntry] = {}
+        self.solids: dict[str, SolidEntry] = {}
         self.planes: dict[str, PlaneEntry] = {}
         self.contacts: dict[str, ContactEntry] = {}
 

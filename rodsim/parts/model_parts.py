@@ -367,7 +367,7 @@ def make_body(
     owner = f"body '{name}'"
     if not isinstance(properties, MassProperties):
         raise ModelError(
-            f"{owner}: {shown(properties)} is no shape; give Box, Cylinder, Sphere, Cone, Mesh or MassProperties"
+            f"{owner}: {shown(properties)} is no shape; give Box, Cylinder, Capsule, Sphere, Cone, Mesh or MassProperties"
         )
     return Body(
         name,

@@ -10,6 +10,7 @@ from discretization.others import springs_of, torsions_of
 from discretization.space.spans import points_of
 from discretization.system import System
 from rodsim.building.joint_rows import DRIVE
+from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.reporting.markup import Safe, count, facts, join, number, span, table, vector
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import Layout, RodLayout
@@ -246,7 +247,7 @@ def _gears(described: dict[str, Any]) -> list[list[object]]:
 def _surfaces(described: dict[str, Any]) -> list[list[object]]:
     return [
         [name, word, own["on"], _numbers({k: v for k, v in own.items() if k != "on"})]
-        for key, word in (("spheres", "sphere"), ("planes", "plane"))
+        for key, word in ((kind.key, kind.word) for kind in SURFACES_ON_PARTS)
         for name, own in described.get(key, {}).items()
     ]
 

@@ -52,6 +52,9 @@ class Rows(NamedTuple):
     length: Floats  # (m,) m, of an element
     minus: Floats  # (m,) 1: the last point of the partner is taken off
     patch: Ints  # (m,)
+    circle: (
+        Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
+    )
 
 
 class Patches(NamedTuple):
@@ -148,6 +151,9 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
     of_part = np.stack([1.0 - s, s], axis=-1)  # (m, p, 2)
     x, dx = (np.einsum("mpk,...mkc->...mpc", of_part, y[..., ON_A, :]) for y in (ends, rates))
     planes = np.any(rows.normal, axis=1)[:, None, None]
+    if rows.circle.any():
+        down = _to_rim(rows, quat)
+        x, dx = x + down, dx + np.cross(omega[..., :1, :], down)
     e, de = (y[..., 3:, :] - y[..., 2:3, :] for y in (ends, rates))
     w = x - ends[..., 2:3, :]
     ee = np.sum(e * e, axis=-1)
@@ -177,6 +183,14 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
         for k, each in enumerate(zip(*found, strict=True))
     )
     return Q, V, n, c, rate, np.concatenate([of_part] * len(found), axis=1), t, gap
+
+
+def _to_rim(rows: Rows, quat: Floats) -> Floats:
+    """(..., m, 1, 3) m, from the centre of a circle to its lowest point above a plane, or the highest; of others zero."""
+    axis = quaternions.rotate(quat[..., 0, :], rows.circle[:, :3])
+    across = _across(quaternions.rotate(quat[..., 2, :], rows.normal), axis)
+    size = np.linalg.norm(across, axis=-1, keepdims=True)
+    return (-rows.circle[:, 3:] * across / np.where(size > 0.0, size, 1.0))[..., None, :]
 
 
 def touching(rows: Rows, patches: Patches, state: State) -> Touching:

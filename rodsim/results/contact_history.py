@@ -197,7 +197,7 @@ class ContactHistory:
                 patches = own.patches(state)
                 found = touching(own.rows, patches, state)
                 touches = np.any(found.force[..., 0:2, :], axis=(-1, -2)).sum(axis=-1)
-                yield _Each(outputs, found, patches, own.rows.frames, side, touches)
+                yield _Each(outputs, found, patches, own.rows.frames, side[own.rows.patch], touches)
         if self._told[PAIRS]:
             lists = Lists(system, self._source.layout.memory)
             itself = system.contacts.pairs[:, 0] == system.contacts.pairs[:, 1]

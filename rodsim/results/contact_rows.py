@@ -14,14 +14,15 @@ from discretization.memory import Memory
 from discretization.others import OTHERS
 from discretization.own_variables import first_settled, part
 from discretization.system import System
+from rigid.interactions.contact.circles import AXIS, PLANE_CIRCLE, RADIUS
 from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, STIFFNESS
-from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.system import Floats, Ints, State
 from rodsim.results.contact_forces import Patches, Rows, touching
 
-_SPHERE, _ROD = (OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_ROD))
-_LOSSES = [OTHERS.index(kind) for kind in (PLANE_SPHERE_LOSS, PLANE_ROD_LOSS)]
+_SPHERE, _CIRCLE, _ROD = (OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD))
+_LOSSES = [OTHERS.index(kind) for kind in (PLANE_SPHERE_LOSS, PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS)]
 _RHO, _N, _P, _X = (
     4,
     slice(5, 8),
@@ -44,19 +45,20 @@ class WithPlanes(NamedTuple):
         none = np.zeros((*state.own.shape[:-1], 1))
         own = np.concatenate([state.own, none], axis=-1)[..., self.places]
         stiffness = np.where(self.loss[:, STATIC] > 0.0, self.loss[:, STIFFNESS], 0.0)
-        first, of_part = self.rows.frames[:, 2], self.rows.frames[:, :2]
+        w = len(self.loss)  # rows beyond are second ones of their patches
+        first, of_part = self.rows.frames[:w, 2], self.rows.frames[:w, :2]
         return Patches(self.loss, stiffness, own[..., :3], own[..., 3], first, of_part)
 
 
 def plane_rows(system: System) -> Ints:
     """Numbers of all energies with planes."""
-    return np.flatnonzero(np.isin(system.others.kind, (_SPHERE, _ROD)))
+    return np.flatnonzero(np.isin(system.others.kind, (_SPHERE, _CIRCLE, _ROD)))
 
 
 def with_planes(system: System, use: Ints) -> WithPlanes:
-    """Of the energies `use`; what one loses stands behind it."""
+    """Of the energies `use`, of each a patch; what one loses stands behind it. Of a circle there are two rows."""
     own, m = system.others, len(use)
-    sphere = own.kind[use] == _SPHERE
+    circular, sphere = own.kind[use] == _CIRCLE, own.kind[use] != _ROD
     X = own.numbers[own.first[use][:, None] + np.arange(_L + 1)]
     centre, loss, places = np.zeros((m, 2, 3)), _lossless(m), np.full((m, OWN), -1)
     centre[sphere, 0] = own.numbers[own.first[use[sphere]][:, None] + np.arange(_X.start, _X.stop)]
@@ -73,10 +75,25 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
     )
     stations = np.where(sphere, 0, X[:, _M]).astype(np.int64)
     length = np.where(sphere, 0.0, X[:, _L])
-    ones = np.ones(m)
+    ones, circle = np.ones(m), np.zeros((m, 4))
+    at = own.first[use[circular]][:, None]
+    circle[circular] = own.numbers[at + np.append(AXIS + np.arange(3), RADIUS)]
     rows = Rows(
-        frames, centre, X[:, _N], X[:, :4], X[:, _RHO], ones, stations, length, 0.0 * ones, np.arange(m)
+        frames,
+        centre,
+        X[:, _N],
+        X[:, :4],
+        X[:, _RHO],
+        ones,
+        stations,
+        length,
+        0.0 * ones,
+        np.arange(m),
+        circle,
     )
+    again = np.concatenate([np.arange(m), np.flatnonzero(circular)])
+    rows = Rows(*(column[again] for column in rows))
+    rows.circle[m:, 3] *= -1.0
     return WithPlanes(rows, loss, places)
 
 
@@ -170,6 +187,7 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         np.where(element, contacts.length[listed.ends[:, 0]], 0.0),
         listed.minus.astype(float),
         patch,
+        np.zeros((len(rho), 4)),
     )
     frames = contacts.frames[of_part]
     return Listed(rows, listed.pair, listed.side, listed.ends, patch_pair, number, frames[:, 0], frames)

@@ -9,6 +9,7 @@ import numpy as np
 from discretization.contact.table import SPHERE
 from discretization.others import OTHERS, groups_of
 from discretization.system import System
+from rigid.interactions.contact.circles import PLANE_CIRCLE, RADIUS
 from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.touching import N
 from rigid.quaternions import to_matrix
@@ -57,12 +58,13 @@ class ContactSurfaces:
 def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:
     """Of each: frame, corner and sides (2, 3) of the rectangle in its axes over which something moves that it meets."""
     met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
-    kinds = [OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_ROD)]
+    kinds = [OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD)]
     for own in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
-            X = numbers[CENTRE : CENTRE + 3] if own.kind is PLANE_SPHERE else np.zeros(3)
+            X = np.zeros(3) if own.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]
+            reach = numbers[_RHO] + (numbers[RADIUS] if own.kind is PLANE_CIRCLE else 0.0)
             of_plane = met.setdefault((int(frames[0]), numbers[N : N + 6].tobytes()), [])
-            of_plane += [(int(frame), np.append(X, numbers[_RHO])) for frame in frames[1:]]
+            of_plane += [(int(frame), np.append(X, reach)) for frame in frames[1:]]
     for (frame, plane), each in met.items():
         normal, point = np.frombuffer(plane).reshape(2, 3)
         side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)

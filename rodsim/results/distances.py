@@ -2,9 +2,10 @@
 
     between centre lines least, minus the radii; of a plane n . (x - p) minus the radius, least over the points x of the other
 
-A surface is a sphere, a plane or a rod, by its name; a point `NAME@X,Y,Z` of a body, m in its axes from its reference point, or
-`NAME@0.3` of a rod, on the chord between two nodes. A body by its name alone is its reference point. Rods are round about the
-chords between their nodes, with the radii of their sections. Below zero is the depth by which two are inside each other.
+A surface is a sphere, a solid, a plane or a rod, by its name; a point `NAME@X,Y,Z` of a body, m in its axes from its reference
+point, or `NAME@0.3` of a rod, on the chord between two nodes. A body by its name alone is its reference point. Rods are round
+about the chords between their nodes, with the radii of their sections. Below zero is the depth by which two are inside each
+other. Solids have distances to planes, those that are balls and capsules to all.
 """
 
 from __future__ import annotations
@@ -35,6 +36,23 @@ class Surface(NamedTuple):
     radius: Floats  # (e,) m
     normal: Floats | None = None  # (3,) of a plane, frame axes
     between: float | None = None  # a point between the two: the part of the way to the second
+    circles: Floats = np.zeros((0, 7))  # (c, 7) of a solid: centre, axis, radius, frame axes
+    cornered: bool = False  # a solid that is more than its points and what is between two of them
+
+    def above(self, state: State, n: Floats, foot: Floats) -> Floats:
+        """(...) m, its least height above a plane."""
+        heights = np.einsum("...kc,...c->...k", self.points(state) - foot, n)
+        least: Floats = (heights[..., self.ends].min(axis=-1) - self.radius).min(axis=-1, initial=np.inf)
+        if len(self.circles):
+            frames = np.full(len(self.circles), self.frames[0])
+            centre = state.r[..., frames, :] + quaternions.rotate(
+                state.quat[..., frames, :], self.circles[:, :3]
+            )
+            axis = quaternions.rotate(state.quat[..., frames, :], self.circles[:, 3:6])
+            sine = np.linalg.norm(np.cross(axis, n[..., None, :]), axis=-1)
+            low = np.einsum("...kc,...c->...k", centre - foot, n) - self.circles[:, 6] * sine
+            least = np.minimum(least, low.min(axis=-1) - self.radius[0])
+        return least
 
     def points(self, state: State) -> Floats:
         """(..., k, 3)"""
@@ -61,6 +79,11 @@ class Distance:
             raise ResultError(
                 f"distance: '{a}' and '{b}' are planes both, which have none; give another surface"
             )
+        for one, other in ((self.a, self.b), (self.b, self.a)):
+            if one.cornered and other.normal is None:
+                raise ResultError(
+                    f"distance: {one.label} has one to planes alone; give a plane for {other.label}, or a point of its body"
+                )
         i, k = np.indices((len(self.a.ends), len(self.b.ends))).reshape(2, -1)
         behind = int(self.a.ends.max(initial=-1)) + 1
         self._ends = np.ascontiguousarray(np.concatenate([self.a.ends[i], self.b.ends[k] + behind], axis=1))
@@ -74,9 +97,7 @@ class Distance:
         a, b = self.a.points(state), self.b.points(state)
         if self.a.normal is not None:
             n = quaternions.rotate(state.quat[..., self.a.frames[0], :], self.a.normal)
-            above = np.einsum("...kc,...c->...k", b - a, n)
-            found: Floats = (above[..., self.b.ends].min(axis=-1) - self.b.radius).min(axis=-1)
-            return found
+            return self.b.above(state, n, a)
         points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + b.shape[-2], 3)
         least, apart = np.empty(len(points)), np.empty(len(self._ends))
         for t, own in enumerate(points):
@@ -119,7 +140,16 @@ def surface_of(layout: Layout, text: str) -> Surface:
 
 
 def _given(name: str, told: dict[str, Any]) -> Surface:
-    """A sphere or a plane."""
+    """A sphere, a solid or a plane."""
+    if "points" in told:
+        X, circles = np.array(told["points"]).reshape(-1, 3), np.array(told["circles"]).reshape(-1, 7)
+        ends = np.column_stack([np.arange(len(X))] * 2) if len(X) != 2 or len(circles) else np.array([[0, 1]])
+        frames, radius = np.full(max(len(X), 1), told["frame"]), np.full(max(len(ends), 1), told["radius"])
+        if not len(X):  # circles alone, whose centre is above their lowest point
+            X, ends = circles[:1, :3], np.zeros((1, 2), np.int64)
+        cornered = len(circles) > 0 or len(X) > 2
+        label = f"{told['kind']} '{name}'"
+        return Surface(label, frames, X, ends, radius, circles=circles, cornered=cornered)
     found = _point(f"{told['kind']} '{name}'", told["frame"], np.array(told["X"]), told.get("radius", 0.0))
     return found._replace(normal=np.array(told["normal"]) if "normal" in told else None)
 

@@ -18,6 +18,7 @@ from rodsim.model import Model
 from rodsim.parts.entry import ENTRIES, Entry, Stated, add
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground
 from rodsim.parts.sections import Section
+from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.scenes import schema, schema_types
 from rodsim.scenes.errors import Path, SceneError, SceneProblem, look_up
 from rodsim.scenes.named_curves import curve_of, table_along
@@ -298,7 +299,7 @@ class _Loader:
     def _surface(self, path: Path, name: str) -> Any:
         model = self._model
         tables: dict[str, dict[str, Any]]
-        tables = {"rod": model.rods, "sphere": model.spheres, "plane": model.planes}
+        tables = {"rod": model.rods} | {kind.word: getattr(model, kind.table) for kind in SURFACES_ON_PARTS}
         of_name = [word for word, table in tables.items() if name in table]
         if len(of_name) > 1:
             raise SceneProblem(path, f"'{name}' is a {' and a '.join(of_name)}; rename one of them")

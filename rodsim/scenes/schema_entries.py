@@ -65,6 +65,7 @@ TYPES: dict[str, Any] = {
     "matrix": MATRIX,
     "axes": Annotated[list[Vector], Field(min_length=3, max_length=3)],
     "ratios": numbers(2),
+    "points": Annotated[list[Vector], Field(min_length=1)],
     "flag": bool,
     "varying": Vector | Signal,
     "motion": Motion,

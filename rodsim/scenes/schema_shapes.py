@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from rigid.inertia import Box, Cone, Cylinder, MassProperties, PointMass, Sphere
+from rigid.inertia import Box, Capsule, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.surface import Mesh
 from rodsim.scenes.schema_types import Name, NotNegative, Part, Positive, Variant, Vector, union
 
@@ -50,6 +50,16 @@ SHAPES = {
         "cylinder along z about its centre",
         {"radius": (Positive, "of the cylinder [m]"), "height": (Positive, "along z [m]")},
         RoundShape,
+    ),
+    "capsule": Variant(
+        Capsule,
+        "cylinder along z with half balls on its ends",
+        {
+            "radius": (Positive, "of the cylinder and of the balls [m]"),
+            "length": (Positive, "of the cylinder, between the centres of the balls [m]"),
+        },
+        RoundShape,
+        "About its centre.",
     ),
     "sphere": Variant(
         Sphere, "full sphere about its centre", {"radius": (Positive, "of the sphere [m]")}, RoundShape

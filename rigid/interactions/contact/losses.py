@@ -8,7 +8,7 @@ ends of a step.
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact import lines, planes
+from rigid.interactions.contact import circles, lines, planes
 from rigid.interactions.contact.friction import (
     OWN,
     SIZE,
@@ -74,6 +74,19 @@ def lost_by_sphere_on_plane(y0, y1, X, lam, out):
     end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
     add_dual(_scaled(end[0], on_plane), out, 0)
     add_dual(_scaled(-end[0], on_sphere), out, 1)
+    return end
+
+
+@small_kernel
+def lost_by_circle_on_plane(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = circles.circle_on_plane(y0, y1, X, 1.0 + 0j, out)
+    on_plane, on_circle = planes.on_plane(X, out), circles.on_circle(found[1], X, out)
+    _set_weight(out, 0, -found[0])
+    _set_weight(out, 1, found[0])
+    end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
+    add_dual(_scaled(end[0], on_plane), out, 0)
+    add_dual(_scaled(end[0], on_circle), out, 1)
     return end
 
 
@@ -177,6 +190,21 @@ def sphere_on_plane_settled(y0, y1, X, lam, out):
 
 
 @dual_function
+def of_circle_on_plane(y0, y1, X, lam, out):
+    lost_by_circle_on_plane(y0, y1, X, lam[0], out)
+
+
+@dual_function
+def circle_on_plane_held(y, z, X, lam, out):
+    lost_by_circle_on_plane(y, y, X, lam[0], out)
+
+
+@dual_function
+def circle_on_plane_settled(y0, y1, X, lam, out):
+    store_own(lost_by_circle_on_plane(y0, y1, X, lam[0], out), out)
+
+
+@dual_function
 def of_rod_on_plane(y0, y1, X, lam, out):
     lost_by_rod_on_plane(y0, y1, X, lam[0], out)
 
@@ -255,6 +283,9 @@ def rod_loss(station_frames: int, nodes: int) -> Kind:
 
 PLANE_SPHERE_LOSS = _loss(
     "a plane and a sphere", 2, of_sphere_on_plane, sphere_on_plane_held, sphere_on_plane_settled
+)
+PLANE_CIRCLE_LOSS = _loss(
+    "a plane and a circle", 2, of_circle_on_plane, circle_on_plane_held, circle_on_plane_settled
 )
 PLANE_ROD_LOSS = _loss("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_held, rod_on_plane_settled)
 SPHERES_LOSS = _loss("spheres", 2, of_spheres, spheres_held, spheres_settled)

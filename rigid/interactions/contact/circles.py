@@ -1,0 +1,113 @@
+"""A half-space against a circle that is fixed to a body, a rim: V of the gaps of its lowest and of its highest point.
+
+With c the centre, a the axis and R the radius of the circle, n the normal and p a point of the plane, w = n x a,
+
+    g = n . (c - p) - rho -+ R S,   S^2 = w . w + e^2                                                                 (1)
+
+are their gaps: a cylinder that lies, or leans, touches with the lowest point, one that stands with both, which hold it up
+whichever way it tilts. e = 1e-8 rounds the edge at S = 0, where no point is the lowest; the gap differs by e R at most.
+n . (c - p) and u = n . a are bilinear in the poses, w . w = (n . n) (a . a) - u^2, and S1 - S0 = (S1^2 - S0^2)/(S0 + S1), so that
+by the product rule the work is exact, and all forces follow from scalars, so that the momenta are:
+
+    dV = -(Q + Q') d(n . (c - p)) + (Q - Q') R 2/(S0 + S1) (A n . dn + B a . da - u (a . dn + n . da))               (2)
+
+n, a, u, A = a . a, B = n . n averaged over the step, Q, Q' of the lowest and of the highest point. For friction these are
+the points c -+ R m, m the part of n across a, made as long as 1.
+"""
+
+import cmath
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.gaps import RHO
+from rigid.interactions.contact.normal_laws import potential, resistance
+from rigid.interactions.contact.planes import CENTRE, on_plane
+from rigid.interactions.contact.touching import NOTHING, N, P, add, add_at_frame
+from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector
+from rigid.kinematics.poses import direction, on_point_and_direction, point
+from rigid.linear_algebra import average, cross, dot, minus, plus, times
+
+AXIS, RADIUS = 14, 17  # places of the axis and of the radius
+EDGE = 1e-8  # e of (1)
+
+
+@small_kernel
+def _parts(y, X):
+    """n, a, c - p and w of both poses."""
+    plane, body = frame(y, 0), frame(y, 1)
+    n, a = direction(plane, vector(X, N)), direction(body, vector(X, AXIS))
+    return n, a, minus(point(body, vector(X, CENTRE)), point(plane, vector(X, P))), cross(n, a)
+
+
+@small_kernel
+def _lean(w):
+    """S."""
+    return cmath.sqrt(dot(w, w) + EDGE * EDGE)
+
+
+@value_function
+def value_of_circle(y, X, out):
+    n, _, d, w = _parts(y, X)
+    g, r = dot(n, d) - X[RHO], X[RADIUS] * _lean(w)
+    out[0] = potential(X, g - r) + potential(X, g + r)
+
+
+@small_kernel
+def _lowest(n, a):
+    """-m, to the lowest point from the centre."""
+    across = minus(n, times(dot(n, a) / dot(a, a), a))
+    return times(-1.0 / _lean(across), across)
+
+
+@small_kernel
+def circle_on_plane(y0, y1, X, weight, out):
+    """Its sum of `touching`; `out[0, 2]` and `out[1, 2]` are the duals of the normal and of the axis."""
+    n0, a0, d0, w0 = _parts(y0, X)
+    n1, a1, d1, w1 = _parts(y1, X)
+    S0, S1, R = _lean(w0), _lean(w1), X[RADIUS]
+    g0, g1 = dot(n0, d0) - X[RHO], dot(n1, d1) - X[RHO]
+    low = resistance(X, g0 - R * S0, g1 - R * S1)
+    if low == 0.0:
+        return NOTHING
+    n, a, d = average(n0, n1), average(a0, a1), average(d0, d1)
+    to_lowest, square = times(R, _lowest(n, a)), dot(n, n)
+    x = average(point(frame(y0, 1), vector(X, CENTRE)), point(frame(y1, 1), vector(X, CENTRE)))
+    found = NOTHING
+    leaning = 0j
+    for i in range(2):
+        sign = 1.0 - 2.0 * i
+        h0, h1 = g0 - sign * R * S0, g1 - sign * R * S1
+        Q = weight * resistance(X, h0, h1)
+        if Q != 0.0:
+            arm = times(sign, to_lowest)
+            c = plus(x, minus(arm, times(dot(n, plus(d, arm)) / square, n)))  # in the plane
+            found = add(found, (Q, times(Q, n), times(Q, c), Q * (h0 - h1)))
+            leaning += 2.0 * sign * Q * R / (S0 + S1)
+    add_at_frame(out, 0, 1.0, -found[0], found[1])
+    u, A, B = (
+        0.5 * (dot(n0, a0) + dot(n1, a1)),
+        0.5 * (dot(a0, a0) + dot(a1, a1)),
+        0.5 * (dot(n0, n0) + dot(n1, n1)),
+    )
+    for i in range(3):
+        out[0, 2, i] += leaning * (A * n[i] - u * a[i]) - found[0] * d[i]
+        out[1, 2, i] += leaning * (B * a[i] - u * n[i])
+    return found
+
+
+@small_kernel
+def on_circle(force, X, out):
+    """The dual of frame 1, the negative of `force` on the centre, and what `circle_on_plane` has left of the axis."""
+    return on_point_and_direction(times(-1.0, force), vector(X, CENTRE), frame(out, 1)[2], vector(X, AXIS))
+
+
+@dual_function
+def dual_of_circle(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = circle_on_plane(y0, y1, X, lam[0], out)
+    store(on_plane(X, out), out, 0)
+    store(on_circle(found[1], X, out), out, 1)
+
+
+PLANE_CIRCLE = Kind(
+    "contact of a plane and a circle", 2, 0, value_of_circle, dual_of_circle, no_bend, one_sided=True
+)

@@ -1,0 +1,120 @@
+"""Surfaces on parts, which contacts let touch: spheres, solids, planes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.checks import array
+from rigid.errors import ModelError
+from rigid.solids import Features, Hull, Solid
+from rigid.system import Floats
+from rodsim.parts.entry import DIRECTION, NOT_NEGATIVE, POINT, Asked, Entry, Sort, entry, stated
+from rodsim.parts.model_parts import Anchor, Body
+
+
+@entry
+class SurfaceEntry(Entry):
+    """A surface on a part."""
+
+    on: Anchor
+
+
+@entry
+class SphereEntry(SurfaceEntry):
+    """A sphere, or a point, that can touch others."""
+
+    key, word, many, table = "spheres", "sphere", "spheres and points that can touch", "spheres"
+    namesakes = ("planes", "solids")
+    on: Anchor = stated(POINT, "its centre: a point of a body, a rod, a driven frame or the ground")
+    radius: float = stated(NOT_NEGATIVE, "0: a point [m]")
+
+
+@entry
+class PlaneEntry(SurfaceEntry):
+    """A plane with all behind it: a half-space."""
+
+    key, word, many, table = "planes", "plane", "planes, each the face of a half-space", "planes"
+    namesakes = ("spheres", "solids")
+    on: Anchor = stated(POINT, "a point of the plane, on the ground or the part that carries it")
+    normal: Floats = stated(DIRECTION, "out of the half-space, world direction at t = 0 [1]")
+
+
+def _vertices(asked: Asked, what: str, value: Any) -> Floats:
+    found = array(asked.owner, what, value, (None, 3))
+    if not len(found):
+        raise ModelError(
+            f"{asked.owner}: {what} is empty; give points (n, 3), or leave it out for the body's own shape"
+        )
+    return found
+
+
+@entry
+class SolidEntry(SurfaceEntry):
+    """A convex body that can touch planes: the shape of a body, or the hull of points."""
+
+    key, word, many, table = "solids", "solid", "convex bodies that can touch planes", "solids"
+    namesakes = ("spheres", "planes")
+    on: Anchor = stated(POINT, "the body whose shape it is; of vertices the point from which they count")
+    vertices: Floats | None = stated(
+        Sort("points", _vertices),
+        "points whose convex hull it is, in the axes of its part; left out: the shape of the body [m]",
+        None,
+    )
+    radius: float = stated(
+        NOT_NEGATIVE, "of its rounding: a shape keeps its size, vertices are centres of balls [m]", 0.0
+    )
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        owner, on, vertices = asked.owner, values["on"], values["vertices"]
+        if vertices is None:
+            _check_shape(owner, on)
+            if isinstance(_solid_of(on), Hull) and values["radius"] > 0.0:
+                raise ModelError(
+                    f"{owner}: radius = {values['radius']:g} on a mesh, which has no rounding; leave it out, or give vertices= "
+                    "and the radius around them"
+                )
+        features_of(owner, on, vertices, values["radius"])
+
+    @cached_property
+    def features(self) -> Features:
+        """From its point, in the axes of its part."""
+        return features_of(f"{self.word} '{self.name}'", self.on, self.vertices, self.radius)
+
+    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        if "on" in changed and self.vertices is not None:  # the body's axes are not those of the section
+            changed = changed | {"vertices": quaternions.rotate(section(self.on), self.vertices)}
+        return replace(self, **changed)
+
+
+def _solid_of(on: Anchor) -> Solid | None:
+    return on.part.properties.solid if isinstance(on.part, Body) else None
+
+
+def _check_shape(owner: str, on: Anchor) -> None:
+    """Raise where a part has no shape of its own that could touch."""
+    if _solid_of(on) is None:
+        raise ModelError(
+            f"{owner}: {on.part} has no shape that could touch, as Box, Cylinder, Capsule, Sphere, Cone and Mesh have; give "
+            "vertices= (n, 3)"
+        )
+    if np.any(on.X != 0.0):
+        raise ModelError(
+            f"{owner}: the shape of {on.part} stands where it stands; give {on.part} itself and no point of it, or vertices="
+        )
+
+
+def features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float) -> Features:
+    """Of a shape or of vertices."""
+    solid = _solid_of(on) if vertices is None else Hull(vertices)
+    assert solid is not None
+    return solid.features(owner, radius)
+
+
+SURFACES_ON_PARTS: tuple[type[SurfaceEntry], ...] = (SphereEntry, SolidEntry, PlaneEntry)
