@@ -12,6 +12,7 @@ from results_sample import sample_layout, sample_output
 from rigid import checks
 from rodsim import (
     Box,
+    Capsule,
     Cone,
     Cylinder,
     MassProperties,
@@ -92,6 +93,11 @@ CALLS = {
         Cylinder,
         {"radius": 1, "height": 1, "mass": 1},
         {"radius": POSITIVE, "height": POSITIVE, "mass": POSITIVE},
+    ),
+    "Capsule": (
+        Capsule,
+        {"radius": 1, "length": 1, "mass": 1},
+        {"radius": POSITIVE, "length": POSITIVE, "mass": POSITIVE},
     ),
     "Cone": (
         Cone,

@@ -5,7 +5,7 @@ import pytest
 from results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, sample_output
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from rigid.inertia import Cone, Cylinder, Sphere
+from rigid.inertia import Capsule, Cone, Cylinder, Sphere
 from rigid.quaternions import rotate, to_matrix
 from rigid.system import State
 from rodsim.results import ResultWriter
@@ -92,7 +92,9 @@ def test_single_output_is_read(tmp_path):
     assert np.array_equal(vtk_to_numpy(data.GetPoints().GetData()), points.astype(np.float32))
 
 
-@pytest.mark.parametrize("shape", [Sphere(1, mass=1), Cylinder(1, 2, mass=1), Cone(1, 2, mass=1)])
+@pytest.mark.parametrize(
+    "shape", [Sphere(1, mass=1), Cylinder(1, 2, mass=1), Cone(1, 2, mass=1), Capsule(1, 2, mass=1)]
+)
 @pytest.mark.parametrize("with_rods", [True, False])
 def test_a_round_body_costs_at_most_8_kB_an_output(tmp_path, shape, with_rods):
     """The file with n more bodies, against that with none; each body has its frame, too."""

@@ -11,7 +11,20 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.solids import Cuboid, Revolved
-from rodsim import Box, Capsule, Cone, Cylinder, Mesh, Model, Sphere, audit, equilibrium, signals, simulate
+from rodsim import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Mesh,
+    Model,
+    Sphere,
+    audit,
+    equilibrium,
+    modes,
+    signals,
+    simulate,
+)
 
 G, K = 9.81, 1e5
 UP, LYING = (1.0, 0.0, 0.0, 0.0), (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # the z axis upright, along x
@@ -244,6 +257,58 @@ def test_a_body_thrown_on_the_floor_keeps_its_energy(method):
     assert result.contact("on").depth.max() > 1e-4
     assert balance(result) < 1e-12 * result.energy["total"][0] + 1e-13
     assert audit(result).ok
+
+
+@pytest.mark.parametrize("shape", [Cylinder(0.05, 0.1, mass=1.0), Box(0.1, 0.05, 0.08, mass=1.0)])
+def test_the_history_of_a_contact_is_what_acted(shape):
+    """Its energy is what is missing elsewhere; its force, with friction, changes the momentum, by the trapezoidal rule."""
+    moving = ((0.5, 0.2, -1.0), (3.0, 2.0, 1.0))
+    given = {"k": 2e4, "moving": moving}
+    model = on_floor(shape, (0, 0, 0.1), about((0.6, 0.8, 0), 0.7), **given)
+    result = run(model, 0.12, 2e-4)
+    elsewhere = result.energy["kinetic"] + G * (result.body("it").r[:, 2])
+    assert result.contact("on").energy.max() > 0.1
+    assert result.contact("on").energy + elsewhere == pytest.approx(elsewhere[0], abs=1e-12)
+    model = on_floor(shape, (0, 0, 0.1), about((0.6, 0.8, 0), 0.7), friction=0.3, damping=0.5, **given)
+    result = run(model, 0.12, 2e-4)
+    push = result.contact("on").force
+    impulse = np.trapezoid(push, result.t, axis=0) - (0, 0, G * result.t[-1])
+    change = result.body("it").v[-1] - result.body("it").v[0]
+    assert np.abs(change[:2]).max() > 0.02
+    assert np.abs(np.abs(impulse) - np.abs(change)).max() < 0.02 * np.abs(change).max()
+
+
+def test_a_box_on_a_plane_heaves_and_tilts_as_its_corners_let_it():
+    """sqrt(k/m) upwards, sqrt(k a^2/J) about each side, a half of the other."""
+    box = Box(0.3, 0.2, 0.1, mass=2.0)
+    model = on_floor(box, (0, 0, 0.05 - 2.0 * G / K))
+    model.add_bushing("guide", model.ground, model.bodies["it"], [1e-3, 1e-3, 0, 0, 0, 1e-3], at=(0, 0, 0.05))
+    found = np.sort(modes(model, 6).frequency)[-3:] * 2.0 * np.pi
+    J, arms = box.inertia[[0, 1], [0, 1]], np.array([0.1, 0.15])
+    low = 0.05 - 2.0 * G / K  # of the centre above the floor, which falls to the side on which it leans
+    by_hand = np.append(np.sqrt((K * arms**2 - 2.0 * G * low) / J), np.sqrt(K / 2.0))
+    assert found == pytest.approx(np.sort(by_hand), rel=1e-5)
+
+
+def test_a_plane_on_a_body_is_pushed_as_much():
+    """Two free bodies, one with a plane, that meet: both momenta are kept, and energy."""
+    model = Model("free")
+    raft = model.add_body("raft", Box(1.0, 1.0, 0.1, mass=3.0), angular_velocity=(0.3, -0.2, 0.5))
+    can = model.add_body(
+        "can",
+        Cylinder(0.1, 0.3, mass=1.0),
+        (0.1, 0.2, 0.3),
+        about((0.6, 0.8, 0), 0.6),
+        velocity=(0.2, 0.1, -1.0),
+    )
+    deck = model.add_plane("deck", raft.at((0, 0, 0.05)), (0, 0, 1))
+    model.add_contact("on", model.add_solid("can", can), deck, 1e4, friction=0.4)
+    result = run(model, 0.3, 5e-4)
+    assert result.contact("on").depth.max() > 1e-3
+    assert np.ptp(result.linear_momentum, axis=0).max() < 1e-13
+    assert np.ptp(result.angular_momentum, axis=0).max() < 1e-13
+    assert balance(result) < 1e-12
+    assert np.diff(result.dissipation).min() > -1e-15
 
 
 def test_shares_of_a_flat_face_add_up():

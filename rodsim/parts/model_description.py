@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from discretization.system import System, fingerprint
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body
+from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 
 
 class Section(NamedTuple):
@@ -27,8 +28,7 @@ ACTING: dict[str, Section] = {
     "line_loads": Section("line load", "line_loads", always=False),
     "drives": Section("drive", "drives", always=False),
     "gears": Section("gear", "gears", "others", always=False),
-    "spheres": Section("sphere", "spheres", always=False),
-    "planes": Section("plane", "planes", always=False),
+    **{own.key: Section(own.word, own.table, always=False) for own in SURFACES_ON_PARTS},
     "contacts": Section("contact", "contacts", "others", always=False),
     "driven": Section("driven", "driven", always=False),
     "loads": Section("load", "loads"),

@@ -115,7 +115,9 @@ def _bar(origin: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
 
 
 def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
-    """For files: name, frame, vertices (n, 3) in its axes and triangles (f, 3) of planes, and of spheres that no shape shows."""
+    """For files: name, frame, vertices (n, 3) in its axes and triangles (f, 3) of planes, of spheres and balls of solids that no
+    shape shows.
+    """
     shown = _bounds(layout)
     for name, told in layout.description.get(SURFACES, {}).items():
         X = np.array(told["X"])
@@ -127,9 +129,14 @@ def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
                 corner + np.array([0.0 * a, a, a + b, b]),
                 np.array([[0, 1, 2], [0, 2, 3]]),
             )
-        elif told.get("radius", 0.0) > 0.0 and not _hidden(shown, told["frame"], X, told["radius"]):
-            vertices, _, faces = _ball(X, told["radius"])
-            yield name, told["frame"], vertices, faces
+            continue
+        radius, centres = told.get("radius", 0.0), told.get("points", [X])
+        seen = [x for x in np.array(centres) if radius > 0.0 and not _hidden(shown, told["frame"], x, radius)]
+        if seen:
+            balls = [_ball(x, radius) for x in seen]
+            n = len(balls[0][0])
+            faces = [own[2] + k * n for k, own in enumerate(balls)]
+            yield name, told["frame"], np.concatenate([own[0] for own in balls]), np.concatenate(faces)
 
 
 def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radius: float) -> bool:

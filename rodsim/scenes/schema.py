@@ -214,7 +214,7 @@ class UntilScene(Part):
     touch: list[str] | None = None
     """names of contacts of which one begins to act; [] is any of them"""
     nearer: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
-    """instead: names of two spheres, planes, rods or bodies, or points NAME@0.3 of a rod, NAME@X,Y,Z of a body"""
+    """instead: names of two spheres, solids, planes, rods or bodies, or points NAME@0.3 of a rod, NAME@X,Y,Z of a body"""
     than: Annotated[float, Field(ge=0.0)] = 0.0
     """distance of these two [m]"""
 
