@@ -238,7 +238,7 @@ def Capsule(
     rod, balls = m * volumes / volumes.sum()
     # the centre of a half ball is 3/8 r beyond its face
     across = rod * (3 * r**2 + h**2) / 12 + balls * (0.4 * r**2 + h**2 / 4 + 3 / 8 * h * r)
-    around = _AROUND[_fineness("Capsule", surface)]
+    around = _AROUND[_fineness("Capsule", surface)] // 2
     rise = np.linspace(0.0, np.pi / 2, around // 4 + 1)
     radii = r * np.concatenate([np.sin(rise), np.cos(rise)])
     heights = r * np.concatenate([-np.cos(rise), np.sin(rise)]) + np.repeat([-h / 2, h / 2], len(rise))

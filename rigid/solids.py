@@ -7,6 +7,7 @@ sphere. Each may be rounded: all that is no further than a radius from the point
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -114,16 +115,19 @@ class Hull:
     vertices: Floats  # (n, 3) m
 
     def features(self, owner: str, radius: float) -> Features:
+        points, shares, half = self._ends
+        return Features(points, np.zeros((0, 7)), shares, radius, radius + half)
+
+    @cached_property
+    def _ends(self) -> tuple[Floats, Floats, float]:
+        """Its vertices, their parts of the stiffness and half of the least extent, the same for all radii."""
         X = self.vertices
         away = X - X.mean(axis=0)
         extents = np.linalg.svd(away, compute_uv=False) / np.sqrt(len(X))
         if extents.size < 3 or extents[2] <= FLAT * extents[0]:  # a point, a line, a plate
-            points, shares, half = X, np.full(len(X), 1.0 / len(X)), radius
-        else:
-            hull = scipy.spatial.ConvexHull(away)
-            points, shares = X[hull.vertices], _shares(hull)[hull.vertices]
-            half = radius + float(-hull.equations[:, 3].max())
-        return Features(points, np.zeros((0, 7)), shares, radius, half)
+            return X, np.full(len(X), 1.0 / len(X)), 0.0
+        hull = scipy.spatial.ConvexHull(away)
+        return X[hull.vertices], _shares(hull)[hull.vertices], float(-hull.equations[:, 3].max())
 
 
 def _shares(hull: scipy.spatial.ConvexHull) -> Floats:

@@ -348,6 +348,14 @@ def test_a_capsule_of_two_vertices_is_one_of_a_shape():
     assert np.array_equal(*results)
 
 
+def test_a_prepared_model_touches_with_the_shape_that_it_is_given():
+    prepared = on_floor(FLAT["box"][0], (0, 0, 0.075)).prepare(t_end=0.05, dt=1e-3)
+    lower = Box(0.2, 0.1, 0.14, mass=2.0)
+    found = prepared.run({"bodies.it.shape": lower}).body("it").r
+    assert np.array_equal(found, simulate(on_floor(lower, (0, 0, 0.075)), 0.05, 1e-3).body("it").r)
+    assert found[:, 2].min() < 0.07 < prepared.run().body("it").r[:, 2].min()
+
+
 def test_inertia_of_a_capsule():
     """Of a cylinder and a ball in two limits, and of its own points."""
     long, short = Capsule(0.01, 10.0, mass=2.0), Capsule(1.0, 1e-9, mass=2.0)

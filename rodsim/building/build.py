@@ -116,6 +116,7 @@ class Placement:
             self.held.Omega[k] = body.angular_velocity is not None
             self.held.point[k] = -arm[k - 1]
         self.size = float(max(np.ptp(self.r, axis=0).max(), 1e-12))
+        self.bodies = model.bodies
 
     def place(self, anchor: Anchor) -> Placed:
         """Frame and lever of an anchor."""

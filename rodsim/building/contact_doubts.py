@@ -138,7 +138,7 @@ def _radius(own: Surface, placed: Placed, given: float | None) -> float:
     if isinstance(own, Rod):
         return float(segments_of(own, placed, given).radius.max())
     if isinstance(own, SolidEntry):
-        return own.features.half
+        return own.features(placed.bodies).half
     return own.radius if isinstance(own, SphereEntry) else 0.0
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discretization.contact.table import BARRIER, POLYNOMIAL, slopes
 from rigid.errors import ModelError, PartName
+from rigid.solids import Features
 from rigid.system import Floats, Ints
 from rodsim.building.meshing import RodMesh
 from rodsim.parts.contact_entries import (
@@ -22,7 +23,7 @@ from rodsim.parts.contact_entries import (
 )
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Place, Poses
-from rodsim.parts.model_parts import SAME_NODE, Anchor, Rod
+from rodsim.parts.model_parts import SAME_NODE, Anchor, Body, Rod
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS, PlaneEntry, SolidEntry, SurfaceEntry
 
 
@@ -32,6 +33,7 @@ class Placed(Poses, Protocol):
     meshes: dict[str, RodMesh]
     v: Floats
     size: float
+    bodies: dict[str, Body]
 
 
 class Segments(NamedTuple):
@@ -83,9 +85,9 @@ def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
             told["normal"] = np.asarray(placed.local(at.frame, own.normal), float).tolist()
             told["sides"] = _sides(placed, at, own.normal)
         elif isinstance(own, SolidEntry):
-            told["points"] = (at.X + own.features.points).tolist()
-            told["circles"] = circles_on(own, at).tolist()
-            told["radius"] = own.features.radius
+            features = features_on(own, placed)
+            told["points"], told["circles"] = features.points.tolist(), features.circles.tolist()
+            told["radius"] = features.radius
         else:
             told["radius"] = own.radius
         found[own.name] = told
@@ -98,9 +100,11 @@ def surfaces_on_parts(model: Contents) -> Iterator[Any]:
         yield from getattr(model, kind.table).values()
 
 
-def circles_on(own: SolidEntry, at: Place) -> Floats:
-    """(c, 7) its circles from the origin of the frame."""
-    return own.features.circles + np.concatenate([at.X, np.zeros(4)])
+def features_on(own: SolidEntry, placed: Placed) -> Features:
+    """Its points and circles from the origin of its frame."""
+    X, found = placed.place(own.on).X, own.features(placed.bodies)
+    circles = found.circles + np.concatenate([X, np.zeros(4)])
+    return found._replace(points=X + found.points, circles=circles)
 
 
 def _sides(placed: Placed, at: Place, normal: Floats) -> list[list[float]]:

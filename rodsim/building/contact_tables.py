@@ -24,7 +24,7 @@ from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
     Joined,
     Placed,
-    circles_on,
+    features_on,
     law_of,
     loses,
     loss_of,
@@ -134,14 +134,13 @@ def _of_solid(
     plane, solid, lossy = pair.a, pair.b, loses(entry)
     assert isinstance(plane, PlaneEntry)
     assert isinstance(solid, SolidEntry)
-    at, own, law, loss = placed.place(solid.on), solid.features, law_of(entry, pair), loss_of(entry, pair)
-    normal, quat = placed.local(at.frame, plane.normal), placed.quat[at.frame]
-    features = [(PLANE_SPHERE, PLANE_SPHERE_LOSS, x, 0.0) for x in at.X + own.points]
-    features += [
-        (PLANE_CIRCLE, PLANE_CIRCLE_LOSS, x, x[6] * _across(x[3:6], normal)) for x in circles_on(solid, at)
-    ]
+    frame, own = placed.frame_of(solid.on), features_on(solid, placed)
+    law, loss = law_of(entry, pair), loss_of(entry, pair)
+    normal, quat = placed.local(frame, plane.normal), placed.quat[frame]
+    features = [(PLANE_SPHERE, PLANE_SPHERE_LOSS, x, 0.0) for x in own.points]
+    features += [(PLANE_CIRCLE, PLANE_CIRCLE_LOSS, x, x[6] * _across(x[3:6], normal)) for x in own.circles]
     lowest = [
-        float((placed.r[at.frame] + quaternions.rotate(quat, x[:3]) - foot.world) @ plane.normal) - low
+        float((placed.r[frame] + quaternions.rotate(quat, x[:3]) - foot.world) @ plane.normal) - low
         for _, _, x, low in features
     ]
     depth, barrier = own.radius - min(lowest), entry.law == "barrier"
@@ -151,7 +150,7 @@ def _of_solid(
         of_loss[K_T] *= share
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
-        frames = [foot.frame, at.frame]
+        frames = [foot.frame, frame]
         yield Other(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
         if lossy:
             yield Other(lost, frames, np.concatenate([numbers, of_loss, OWN]), NONE)

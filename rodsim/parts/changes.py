@@ -13,6 +13,7 @@ from rigid.inertia import MassProperties
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import ENTRIES, Entry, checked_entry
 from rodsim.parts.model_parts import Body, make_body
+from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 
 M = TypeVar("M", bound=Contents)
 
@@ -20,7 +21,7 @@ GRAVITY, BODIES = "gravity", "bodies"
 OF_BODIES = ("velocity", "angular_velocity", "shape")
 # what stands in a field that may change: no parts, places, directions and choices, which say what acts on what
 _SORTS = ("number", "positive", "not negative", "varying", "matrix", "six", "law", "parameters")
-_HELD = ("joints", "spheres", "planes")  # other entries are made of them
+_HELD = ("joints", *(own.key for own in SURFACES_ON_PARTS))  # other entries are made of them
 
 
 def fields_of(kind: type[Entry]) -> dict[str, str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -75,17 +74,16 @@ class SolidEntry(SurfaceEntry):
         owner, on, vertices = asked.owner, values["on"], values["vertices"]
         if vertices is None:
             _check_shape(owner, on)
-            if isinstance(_solid_of(on), Hull) and values["radius"] > 0.0:
-                raise ModelError(
-                    f"{owner}: radius = {values['radius']:g} on a mesh, which has no rounding; leave it out, or give vertices= "
-                    "and the radius around them"
-                )
-        features_of(owner, on, vertices, values["radius"])
+        _features_of(owner, on, vertices, values["radius"])
 
-    @cached_property
-    def features(self) -> Features:
-        """From its point, in the axes of its part."""
-        return features_of(f"{self.word} '{self.name}'", self.on, self.vertices, self.radius)
+    def features(self, bodies: Mapping[str, Body]) -> Features:
+        """From its point, in the axes of its part; bodies: of the model, where one may have got another shape since."""
+        on, owner = self.on, f"{self.word} '{self.name}'"
+        if isinstance(on.part, Body):
+            on = replace(on, part=bodies[on.part.name])
+        if self.vertices is None:
+            _check_shape(owner, on)
+        return _features_of(owner, on, self.vertices, self.radius)
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
         if "on" in changed and self.vertices is not None:  # the body's axes are not those of the section
@@ -110,10 +108,15 @@ def _check_shape(owner: str, on: Anchor) -> None:
         )
 
 
-def features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float) -> Features:
+def _features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float) -> Features:
     """Of a shape or of vertices."""
     solid = _solid_of(on) if vertices is None else Hull(vertices)
     assert solid is not None
+    if vertices is None and isinstance(solid, Hull) and radius > 0.0:
+        raise ModelError(
+            f"{owner}: radius = {radius:g} on a mesh, which has no rounding; leave it out, or give vertices= and the radius "
+            "around them"
+        )
     return solid.features(owner, radius)
 
 
