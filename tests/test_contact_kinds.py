@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from rigid.interactions.contact.circles import circle_on_plane
 from rigid.interactions.contact.gaps import of_segment, touched
 from rigid.interactions.contact.normal_laws import potential, resistance
 from rigid.interactions.kinds import MOST_FRAMES
@@ -414,3 +415,21 @@ def test_a_tangent_of_places_is_that_of_the_columns_of_the_dual(kind, minus, law
         assert np.abs(K[:12, :12] - exact).max() <= 1e-12 * np.abs(exact).max()
         passed += exact.any()
     assert passed >= 6
+
+
+def test_a_circle_is_touched_at_its_lowest_and_its_highest_point():
+    """Leaning by 0.1 rad towards x, both pressed in: the sum of resistances, and its middle in the plane."""
+    lean, R, height, rho = 0.1, 0.2, 0.05, 0.1
+    c, s = np.cos(lean), np.sin(lean)
+    plane, body = (
+        np.vstack([np.zeros(3), np.eye(3)]),
+        np.array([(0, 0, height), (c, 0, -s), (0, 1, 0), (s, 0, c)]),
+    )
+    X = np.concatenate([LINEAR, [rho], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 1], [R]])
+    y, out = all_poses([plane, body]), np.zeros((MOST_FRAMES, 4, 3), complex)
+    Q, force, place, power = circle_on_plane(y, y, X, 1.0 + 0j, out)
+    low, high = rho - height + R * s, rho - height - R * s
+    assert Q.real == pytest.approx(LINEAR[1] * (low + high), rel=1e-14)
+    assert np.real(force) == pytest.approx([0, 0, Q.real])
+    assert np.real(place) == pytest.approx([LINEAR[1] * (low - high) * R * c, 0, 0], rel=1e-9, abs=1e-12)
+    assert power == 0
