@@ -136,6 +136,15 @@ def test_a_box_on_an_incline_tips_where_its_weight_leaves_its_foot(ratio, tips):
     assert balance(result) < 1e-12
 
 
+def test_what_sticks_is_held_by_the_stiffness_of_the_contact_not_of_each_corner():
+    """F/k_t, besides the tilt, some 4e-5 m."""
+    model = on_floor(FLAT["box"][0], (0, 0, 0.075 - 2.0 * G / K), friction=0.8, tangential_stiffness=1e3)
+    body, force = model.bodies["it"], 0.4 * 2.0 * G
+    model.add_force("pulls", body.at((0, 0, 0)), signals.SmoothStep(force, 0.0, 0.3).along((1, 0, 0)))
+    result = run(model, 2.0, 1e-3, every=100)
+    assert result.body("it").r[-1, 0] == pytest.approx(force / 1e3, rel=0.01)
+
+
 def toppling(k: float, h: float):
     """A block of 0.1 x 0.1 x 0.3 on its edge, 0.1 rad beyond its balance."""
     b, c, m = 0.1, 0.3, 1.0
