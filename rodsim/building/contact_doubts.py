@@ -45,6 +45,11 @@ class Expected(NamedTuple):
         return max(self.by_weight, self.by_speed)
 
     @property
+    def measure(self) -> str:
+        """What `radius` is, in words."""
+        return "half of its least extent" if isinstance(self.pair.b, SolidEntry) else "the radius"
+
+    @property
     def whose(self) -> str:
         """In words."""
         return f"contact '{self.entry.name}': {self.pair}"
@@ -158,8 +163,8 @@ def depths(model: Contents, placed: Placed) -> Iterator[str]:
     for worst in _worst(model, placed):
         if worst.depth > DEEP * worst.radius > 0.0:
             yield (
-                f"{worst.whose} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of the radius; "
-                f"give a greater stiffness than {_stiffness(worst)}"
+                f"{worst.whose} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of "
+                f"{worst.measure}; give a greater stiffness than {_stiffness(worst)}"
             )
     used = {own for entry in model.contacts.values() for own in entry.held}
     for own in surfaces_on_parts(model):
@@ -188,7 +193,7 @@ def expectations(model: Contents, placed: Placed, dt: float) -> list[str]:
     for own in _worst(model, placed):
         if own.entry.law == "barrier":
             continue
-        of_radius = f", {own.depth / own.radius:.2g} of the radius" if own.radius > 0.0 else ""
+        of_radius = f", {own.depth / own.radius:.2g} of {own.measure}" if own.radius > 0.0 else ""
         told.append(
             f"{own.whose} come to a depth of some {own.by_weight:.2g} m by weight and {own.by_speed:.2g} m by the velocities at "
             f"t = 0{of_radius}"
