@@ -93,7 +93,7 @@ def test_what_is_laid_flat_rests(name, friction):
     result = run(on_floor(shape, (0.3, 0.2, z), quat, radius=radius, friction=friction), 10.0, every=1000)
     assert result.newton_iterations.max() <= 1.0
     assert np.abs(result.body("it").r - (0.3, 0.2, z)).max() < 1e-11
-    assert 1.0 - (axis(result) @ axis(result)[0]).min() < 1e-18
+    assert max(np.abs(np.diff(axis(result, k), axis=0)).max() for k in range(3)) < 1e-10
     assert result.contact("on").normal_force == pytest.approx(shape.mass * G, rel=1e-9)
     assert result.distance("it", "floor") == pytest.approx(-shape.mass * G / (share * K), rel=1e-9)
 
