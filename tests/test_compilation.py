@@ -1,6 +1,5 @@
 """How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
 
-import gc
 import multiprocessing
 import os
 import subprocess
@@ -11,7 +10,6 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pytest
-from numba.core import event
 
 from rigid.compilation.decorators import (
     allocating_kernel,
@@ -292,47 +290,6 @@ def test_processes_that_compile_at_once_lose_nothing_of_what_they_keep(tmp_path)
         process.join()
     index = _CacheFile(str(tmp_path), "kernel", "stamp")
     assert [index.load((number,)) for number in range(160)] == list(range(160))
-
-
-@compiled_only
-@pytest.mark.parametrize("threshold", [700, 0])
-def test_garbage_is_collected_rarely_while_kernels_are_compiled_and_then_as_before(threshold):
-    seen, before = [], gc.get_threshold()
-
-    class Looking(event.Listener):
-        def on_start(self, started):
-            seen.append(gc.get_threshold()[0])
-
-        on_end = on_start
-
-    @kernel
-    def fails(x):
-        return x.nothing
-
-    gc.set_threshold(threshold, *before[1:])
-    try:
-        with event.install_listener("numba:compile", Looking()), pytest.raises(numba.errors.TypingError):
-            fails(1.0)
-        assert gc.get_threshold()[0] == threshold
-    finally:
-        gc.set_threshold(*before)
-    assert seen[0] == (100_000 if threshold else 0)
-
-
-@compiled_only
-def test_settings_that_are_compared_quickly_are_those_of_numba():
-    from numba.core.compiler import Flags
-
-    from rigid.compilation.decorators import _Flags
-
-    given = Flags()
-    given.error_model = "numpy"
-    quick, other = _Flags(given), _Flags()
-    assert quick == given
-    assert given == quick
-    assert hash(quick) == hash(given)
-    assert quick != other
-    assert quick.values() == given.values()
 
 
 @compiled_only

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import hashlib
 import importlib.util
 import io
@@ -30,13 +29,14 @@ import numba.experimental.function_type  # says how functions are passed: `Compi
 import platformdirs
 from llvmlite import ir
 from numba import types
-from numba.core import caching, ccallback, cgutils, compiler, event, serialize
+from numba.core import caching, ccallback, cgutils, event, serialize
 from numba.core import dispatcher as dispatching
 from numba.extending import intrinsic
 
 from rigid.compilation.inlined_kernels import inlined
 from rigid.compilation.kernel_cache import KernelCache
 from rigid.compilation.private_folder import make_private
+from rigid.compilation.quick_compiler import KernelFlags, WhileCompiling
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,27 +95,10 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-class _Flags(compiler.Flags):
-    """numba's settings of one compilation, which it compares for each operator it finds the type of: these go quickly."""
-
-    __slots__ = ()
-
-    def values(self) -> dict[str, Any]:
-        """All of them by name."""
-        return {**_DEFAULTS, **self._values}
-
-    def __hash__(self) -> int:
-        return _HASH
-
-
-_DEFAULTS = compiler.Flags().values()
-_HASH = hash(compiler.Flags())  # of the names alone
-
-
 def _quickly_typed(dispatcher: Any) -> Any:
     """The same kernel, with such settings and for arguments of general types."""
     if not _config.DISABLE_JIT:
-        dispatcher._compiler._customize_flags = _Flags
+        dispatcher._compiler._customize_flags = KernelFlags
         dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
     return dispatcher
 
@@ -138,29 +121,7 @@ def _general(argument: Any) -> Any:
     return types.unliteral(argument)
 
 
-class _CollectingRarely(event.Listener):
-    """Python looks for garbage in cycles after every 700 objects. The compiler makes millions and leaves little such garbage, so
-    that an eighth of its time went into looking: while it runs this is done after many more.
-    """
-
-    EVERY = 100_000
-    depth, before = 0, (0, 0, 0)
-
-    def on_start(self, started: Any) -> None:
-        """Of the outermost of the kernels that are being compiled; where nothing is collected this stays so."""
-        if self.depth == 0:
-            self.before = gc.get_threshold()
-            gc.set_threshold(self.EVERY if self.before[0] else 0, *self.before[1:])
-        self.depth += 1
-
-    def on_end(self, ended: Any) -> None:
-        """As before."""
-        self.depth -= 1
-        if self.depth == 0:
-            gc.set_threshold(*self.before)
-
-
-event.register("numba:compile", _CollectingRarely())
+event.register("numba:compile", WhileCompiling())
 
 # modules whose classes every script has
 _EVERYWHERE = {"builtins", "collections", "copyreg", "discretization", "numba", "numpy", "rigid", "rodsim"}

@@ -1,0 +1,154 @@
+"""Parts of numba's compiler that take long and can be had for less; what they find is the same.
+
+Two thirds of the time of a first compilation are numba's Python. Here are places where it asks the same again and again, and one
+where it compiles the texts of Python, some thirty functions, for the words of an error that our kernels never raise. They are
+private parts of numba: one that another version lacks is left alone, as `tests/test_quick_compiler.py` notices.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+from typing import Any
+
+from llvmlite.binding import ffi
+from numba.core import compiler, event, ir, targetconfig, utils
+from numba.extending import overload
+
+
+class KernelFlags(compiler.Flags):
+    """numba's settings of one compilation, which it compares for each operator it finds the type of: these go quickly."""
+
+    __slots__ = ()
+
+    def values(self) -> dict[str, Any]:
+        """All of them by name."""
+        return {**_DEFAULTS, **self._values}
+
+    def __hash__(self) -> int:
+        return _HASH
+
+
+_DEFAULTS = compiler.Flags().values()
+_HASH = hash(compiler.Flags())  # of the names alone
+
+
+def variables_in(_: Any, value: Any) -> list[Any]:
+    """In place of `ir.Inst._rec_list_vars`, which asks of each value whether it is one of six types: the type itself tells."""
+    found: list[Any] = []
+    _gather(value, found)
+    return found
+
+
+_WITHOUT = {str, int, float, bool, type(None), ir.Loc}  # types that hold no variables, as far as known
+
+
+def _gather(value: Any, found: list[Any]) -> None:
+    of = type(value)
+    if of is ir.Var:
+        found.append(value)
+    elif of in _WITHOUT:
+        return
+    elif isinstance(value, dict):
+        for each in value.values():
+            _gather(each, found)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            _gather(each, found)
+    elif isinstance(value, ir.Var):
+        found.append(value)
+    elif isinstance(value, ir.Inst):
+        found.extend(value.list_vars())
+    else:
+        _WITHOUT.add(of)
+
+
+def ordered_once(order: Any) -> Any:
+    """`order_by_target_specificity`, which is asked for the same few operators at each of their uses."""
+
+    @functools.lru_cache(1024)
+    def ordered(target: Any, candidates: Any, key: Any) -> Any:
+        return tuple(order(target, candidates, key))
+
+    def of(target: Any, candidates: Any, fnkey: Any = "") -> Any:
+        return list(ordered(target, tuple(candidates), fnkey)) if candidates else []
+
+    return of
+
+
+def short_words(arrayobj: Any) -> Any:
+    """In place of `raise_with_shape_context`, of an array that does not fit into the part of another that it is put into: in our
+    kernels without the shapes, elsewhere as numba does.
+    """
+
+    short, long = arrayobj.ol_raise_with_shape_context_generic, arrayobj.ol_raise_with_shape_context_cpu
+
+    def raise_with_shape_context(src_shapes: Any, index_shape: Any) -> None:
+        raise NotImplementedError
+
+    @functools.wraps(long)  # numba looks at the names of its arguments
+    def on_processors(src_shapes: Any, index_shape: Any) -> Any:
+        ours = isinstance(targetconfig.ConfigStack.top_or_none(), KernelFlags)
+        return (short if ours else long)(src_shapes, index_shape)
+
+    overload(raise_with_shape_context, target="generic")(short)
+    overload(raise_with_shape_context, target="CPU")(on_processors)
+    return raise_with_shape_context
+
+
+@functools.cache
+def quicken() -> None:
+    """Once, before the first kernel is compiled; where all machine code is there it is not needed."""
+    from numba.np import arrayobj, numpy_support
+
+    with contextlib.suppress(AttributeError):
+        arrayobj.raise_with_shape_context = short_words(arrayobj)
+    for place, name, make in (
+        (ir.Inst, "_rec_list_vars", lambda _: variables_in),
+        (utils, "order_by_target_specificity", ordered_once),
+        (numpy_support, "ufunc_can_cast", functools.cache),
+    ):
+        if hasattr(place, name):
+            setattr(place, name, make(getattr(place, name)))
+
+
+class WhileCompiling(event.Listener):
+    """Of the outermost of the kernels that are being compiled.
+
+    Python looks for garbage in cycles after every 700 objects. The compiler makes millions and leaves little such garbage, so
+    that an eighth of its time went into looking: meanwhile this is done after many more, unless nothing is collected. Nor is each
+    of some hundred thousand calls of LLVM told to the timers of all kernels that wait for this one.
+    """
+
+    EVERY = 500_000  # at 100,000 looking took 3 s of 57; as much memory is held at the most, 540 MB for `em`
+    depth, before = 0, (0, 0, 0)
+
+    def __init__(self) -> None:
+        self._told: list[Any] = []
+
+    def on_start(self, started: Any) -> None:
+        """Changes both."""
+        if self.depth == 0:
+            quicken()
+            self.before = gc.get_threshold()
+            gc.set_threshold(self.EVERY if self.before[0] else 0, *self.before[1:])
+            self._told = _exchange_told([])
+        self.depth += 1
+
+    def on_end(self, ended: Any) -> None:
+        """As before."""
+        self.depth -= 1
+        if self.depth == 0:
+            gc.set_threshold(*self.before)
+            _exchange_told(self._told)
+
+
+def _exchange_told(others: list[Any]) -> list[Any]:
+    """Who is told of calls of LLVM, in place of those before, which are returned; while nobody calls."""
+    lock = getattr(ffi.lib, "_lock", None)
+    if not hasattr(lock, "_cblist") or not hasattr(lock, "_lock"):
+        return []
+    with lock._lock:
+        before, lock._cblist = lock._cblist, others
+    return before

@@ -1,0 +1,142 @@
+"""What is quicker in numba's compiler finds what numba finds, and what it changes meanwhile is as before afterwards."""
+
+import gc
+
+import numba
+import numpy as np
+import pytest
+from llvmlite.binding import ffi
+from numba.core import bytecode, event, interpreter, ir, utils
+from numba.core.compiler import Flags
+from numba.core.target_extension import target_registry
+from numba.np import arrayobj, numpy_support
+
+from rigid.compilation import quick_compiler
+from rigid.compilation.decorators import allocating_kernel, kernel
+from rigid.compilation.quick_compiler import KernelFlags, ordered_once, quicken, variables_in
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+
+def numbas_variables_in(value):
+    """What stands in numba 0.68."""
+    if isinstance(value, ir.Var):
+        return [value]
+    if isinstance(value, ir.Inst):
+        return value.list_vars()
+    if isinstance(value, list | tuple | dict):
+        each = value.values() if isinstance(value, dict) else value
+        return [var for one in each for var in numbas_variables_in(one)]
+    return []
+
+
+def with_much_in_it(x, n, *more):
+    """Statements and expressions of most sorts."""
+    total, found = 0.0, {}
+    for i in range(n):
+        if x[i] > total and n - i > 1:
+            total += x[i] ** 2 if i else -x[i, 1:n]
+        found[i] = (total, [x, *more], x[i:, ::2])
+        x[i] = abs(total)
+    with_text = f"{total} {n}"
+    return with_text, found, max(n, key=with_text)
+
+
+def test_variables_are_found_in_numbas_order():
+    quicken()
+    assert ir.Inst._rec_list_vars is variables_in
+    identity = bytecode.FunctionIdentity.from_function(with_much_in_it)
+    function = interpreter.Interpreter(identity).interpret(bytecode.ByteCode(identity))
+    asked = 0
+    for block in function.blocks.values():
+        for statement in block.body:
+            for value in (statement.__dict__, getattr(statement, "value", None)):
+                mine = variables_in(statement, value)
+                other = numbas_variables_in(value)
+                assert len(mine) == len(other)
+                assert all(a is b for a, b in zip(mine, other, strict=True))
+                asked += len(mine)
+    assert asked > 100
+
+
+def test_what_is_asked_again_is_found_as_at_first():
+    quicken()
+    assert utils.order_by_target_specificity.__module__ == quick_compiler.__name__
+    generic, cpu = (type(name, (), {"metadata": {"target": name}}) for name in ("generic", "cpu"))
+    asked = []
+
+    def order(*of):
+        asked.append(of)
+        return numbas(*of)
+
+    numbas = utils.order_by_target_specificity
+    again, target = ordered_once(order), target_registry["cpu"]
+    for _ in range(2):
+        assert again(target, [generic, cpu], "f") == [cpu, generic]
+        assert again(target, [generic], "f") == [generic]
+        assert again(target, [], "f") == []
+    assert len(asked) == 2
+    again(target, [generic], "f").clear()  # theirs
+    assert again(target, [generic], "f") == [generic]
+    cast = numpy_support.ufunc_can_cast
+    for mixed in (False, True):
+        assert cast("i8", np.dtype("f4"), mixed) is mixed
+        assert cast("f8", "c16", mixed)
+
+
+def put(whole, part):
+    """An array into another."""
+    whole[1:] = part
+
+
+def test_our_kernels_compile_no_texts_for_an_array_that_does_not_fit_and_those_of_others_say_its_shape():
+    ours, others = allocating_kernel(put), numba.njit(put)
+    for each in (ours, others):
+        whole = np.zeros(4)
+        each(whole, np.arange(1.0, 4.0))
+        assert whole.tolist() == [0.0, 1.0, 2.0, 3.0]
+    with pytest.raises(ValueError, match="cannot assign slice from input of different size"):
+        ours(np.zeros(4), np.zeros(2))
+    with pytest.raises(ValueError, match=r"cannot assign slice of shape \(3,\) from input of shape \(2,\)"):
+        others(np.zeros(4), np.zeros(2))
+    assert arrayobj.raise_with_shape_context.__module__ == quick_compiler.__name__
+
+
+@pytest.mark.parametrize("threshold", [700, 0])
+def test_what_is_changed_while_kernels_are_compiled_is_as_before_then(threshold):
+    seen, before = [], gc.get_threshold()
+    told, calls = ffi.lib._lock._cblist, []
+
+    class Looking(event.Listener):
+        def on_start(self, started):
+            seen.append(gc.get_threshold()[0])
+            calls.append(ffi.lib._lock._cblist)
+
+        on_end = on_start
+
+    @kernel
+    def fails(x):
+        return x.nothing
+
+    gc.set_threshold(threshold, *before[1:])
+    try:
+        with event.install_listener("numba:compile", Looking()), pytest.raises(numba.errors.TypingError):
+            fails(1.0)
+        assert gc.get_threshold()[0] == threshold
+        assert ffi.lib._lock._cblist is told
+        assert told
+    finally:
+        gc.set_threshold(*before)
+    assert seen[0] == (quick_compiler.WhileCompiling.EVERY if threshold else 0)
+    assert calls[0] == []
+
+
+def test_settings_that_are_compared_quickly_are_those_of_numba():
+    given = Flags()
+    given.error_model = "numpy"
+    quick, other = KernelFlags(given), KernelFlags()
+    assert quick == given
+    assert given == quick
+    assert hash(quick) == hash(given)
+    assert quick != other
+    assert quick.values() == given.values()
