@@ -77,23 +77,28 @@ def ordered_once(order: Any) -> Any:
     return of
 
 
+def short_if_ours(short: Any, long: Any) -> Any:
+    """Of two ways to say an error the short one in our kernels, and in those of others the one that numba takes."""
+
+    @functools.wraps(long)  # numba looks at the names of its arguments
+    def chosen(src_shapes: Any, index_shape: Any) -> Any:
+        ours = isinstance(targetconfig.ConfigStack.top_or_none(), KernelFlags)
+        return (short if ours else long)(src_shapes, index_shape)
+
+    return chosen
+
+
 def short_words(arrayobj: Any) -> Any:
     """In place of `raise_with_shape_context`, of an array that does not fit into the part of another that it is put into: in our
-    kernels without the shapes, elsewhere as numba does.
+    kernels without the shapes.
     """
-
     short, long = arrayobj.ol_raise_with_shape_context_generic, arrayobj.ol_raise_with_shape_context_cpu
 
     def raise_with_shape_context(src_shapes: Any, index_shape: Any) -> None:
         raise NotImplementedError
 
-    @functools.wraps(long)  # numba looks at the names of its arguments
-    def on_processors(src_shapes: Any, index_shape: Any) -> Any:
-        ours = isinstance(targetconfig.ConfigStack.top_or_none(), KernelFlags)
-        return (short if ours else long)(src_shapes, index_shape)
-
     overload(raise_with_shape_context, target="generic")(short)
-    overload(raise_with_shape_context, target="CPU")(on_processors)
+    overload(raise_with_shape_context, target="CPU")(short_if_ours(short, long))
     return raise_with_shape_context
 
 
@@ -146,7 +151,7 @@ class WhileCompiling(event.Listener):
 
 def _exchange_told(others: list[Any]) -> list[Any]:
     """Who is told of calls of LLVM, in place of those before, which are returned; while nobody calls."""
-    lock = getattr(ffi.lib, "_lock", None)
+    lock: Any = getattr(ffi.lib, "_lock", None)
     if not hasattr(lock, "_cblist") or not hasattr(lock, "_lock"):
         return []
     with lock._lock:
