@@ -58,6 +58,9 @@ def test_variables_are_found_in_numbas_order():
                 assert all(a is b for a, b in zip(mine, other, strict=True))
                 asked += len(mine)
     assert asked > 100
+    a, b = (ir.Var(None, name, ir.unknown_loc) for name in "ab")
+    mine = variables_in(None, (a, "text", [b, {"c": (a, 1)}], None))
+    assert [var.name for var in mine] == ["a", "b", "a"]
 
 
 def test_what_is_asked_again_is_found_as_at_first():
