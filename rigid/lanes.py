@@ -5,8 +5,8 @@ products, quotients and roots go lane by lane, with plain numbers spread over al
 each lane has the bits that the same formula has for its item alone. A kernel on tuples of numbers is compiled for tuples of lanes
 as it stands, provided that it has no branch: what decides for all lanes together asks `largest`.
 
-Two ways lead to memory: `load` and `store` where the lanes of a number lie side by side, `rows*` and `add_rows*` where each item
-has a row of numbers of its own, by transposing 8 x 8. Places are not checked.
+Two ways lead to memory: `load` and `store` where the lanes of a number lie side by side, `rows*`, `numbers*` and `add_rows*`
+where each item has numbers of its own, by transposing 8 x 8. Places are not checked.
 
 Without the compiler (NUMBA_DISABLE_JIT) lanes are arrays of numpy.
 """
@@ -269,6 +269,30 @@ def _integers(context: Any, builder: Any, of: Any, array: Any, place: Any) -> An
     return builder.load(_pointer(context, builder, of, array, place, ir.VectorType(_I64, 8)), align=8)
 
 
+def _gathered(
+    context: Any, builder: Any, called: Any, array: Any, firsts: list[Any], width: int
+) -> list[Any]:
+    """Lanes of the first, the second ... of `width` numbers of an array from these eight places on."""
+    found: list[Any] = []
+    for at in range(0, width, 8):
+        count = min(8, width - at)
+        kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
+        places = [builder.add(first, _I64(at)) for first in firsts]
+        vectors = [
+            builder.load(_pointer(context, builder, called.args[0], array, place, kind), align=8)
+            for place in places
+        ]
+        if count == 1:
+            vector = _UNDEFINED
+            for lane, x in enumerate(vectors):
+                vector = builder.insert_element(vector, x, _I32(lane))
+            found.append(vector)
+            continue
+        full = vectors if count == 8 else [_part(builder, x, 0, count, 8) for x in vectors]
+        found += _transposed(builder, full)[:count]
+    return found
+
+
 def _rows(width: int) -> Any:
     """Intrinsic: numbers of the rows items[first], items[first + 1], ... of an array with `width` numbers in a row."""
 
@@ -277,25 +301,9 @@ def _rows(width: int) -> Any:
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
             array, items, first = arguments
             which = _integers(context, builder, called.args[1], items, first)
-            found: list[Any] = []
-            for at in range(0, width, 8):
-                count = min(8, width - at)
-                kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
-                vectors = []
-                for lane in range(8):
-                    item = builder.mul(builder.extract_element(which, _I32(lane)), _I64(width))
-                    place = builder.add(item, _I64(at))
-                    vectors.append(
-                        builder.load(_pointer(context, builder, called.args[0], array, place, kind), align=8)
-                    )
-                if count == 1:
-                    vector = _UNDEFINED
-                    for lane, x in enumerate(vectors):
-                        vector = builder.insert_element(vector, x, _I32(lane))
-                    found.append(vector)
-                    continue
-                full = vectors if count == 8 else [_part(builder, x, 0, count, 8) for x in vectors]
-                found += _transposed(builder, full)[:count]
+            each = (builder.extract_element(which, _I32(lane)) for lane in range(8))
+            firsts = [builder.mul(item, _I64(width)) for item in each]
+            found = _gathered(context, builder, called, array, firsts, width)
             return context.make_tuple(builder, called.return_type, found)
 
         if not _is_plain(array, items):
@@ -303,6 +311,26 @@ def _rows(width: int) -> Any:
         return types.UniTuple(LANES, width)(array, items, types.intp), generate
 
     return rows
+
+
+def _numbers(width: int) -> Any:
+    """Intrinsic: array[places[first + l] + offset + k] of lane l, k < width."""
+
+    @intrinsic
+    def numbers(typing: Any, array: Any, places: Any, first: Any, offset: Any) -> Any:
+        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+            array, places, first, offset = arguments
+            which = _integers(context, builder, called.args[1], places, first)
+            each = (builder.extract_element(which, _I32(lane)) for lane in range(8))
+            firsts = [builder.add(place, offset) for place in each]
+            found = _gathered(context, builder, called, array, firsts, width)
+            return context.make_tuple(builder, called.return_type, found)
+
+        if not _is_plain(array, places):
+            return None
+        return types.UniTuple(LANES, width)(array, places, types.intp, types.intp), generate
+
+    return numbers
 
 
 def _parts(width: int) -> list[tuple[int, int]]:
@@ -385,6 +413,14 @@ def _rows_of_array(width: int) -> Callable[..., Any]:
     return rows
 
 
+def _numbers_of_array(width: int) -> Callable[..., Any]:
+    def numbers(array: Any, places: Any, first: int, offset: int) -> Any:
+        at = places.reshape(-1)[first : first + WIDTH, None] + offset + np.arange(width)
+        return tuple(array.reshape(-1)[at].T.astype(float))
+
+    return numbers
+
+
 def _add_rows_of_array(width: int) -> Callable[..., Any]:
     def add(x: Any, array: Any, places: Any, strides: Any, first: int, second: int, column: int) -> None:
         for number in range(WIDTH):
@@ -416,6 +452,8 @@ choose = _either(_choose, _choose_array)
 # (array, items, i): of the items items[i], items[i + 1], ... the numbers of their rows, with so many in a row
 _of_rows = _either(_rows, _rows_of_array)
 rows1, rows3, rows4, rows6, rows9, rows36 = (_of_rows(width) for width in (1, 3, 4, 6, 9, 36))
+# (array, places, i, offset): of the items the numbers from array[places[i + l] + offset] on
+numbers1, numbers6 = (_either(_numbers(width), _numbers_of_array(width)) for width in (1, 6))
 # (x, array, places, strides, i, j, column): array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
 _to_rows = _either(_add_rows, _add_rows_of_array)
 add_rows6, add_rows12 = (_to_rows(width) for width in (6, 12))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rodsim.comparing.comparison import Comparison, compare
     from rodsim.interactions import measures
     from rodsim.interactions.registering import interaction
+    from rodsim.many_runs import simulate_many
     from rodsim.model import Model
     from rodsim.parts.materials import Material
     from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -102,6 +103,7 @@ _WHERE = {
     "report": "rodsim.reporting.page",
     "rotating_body": "rigid.charts.multibody",
     "simulate": "rodsim.simulation",
+    "simulate_many": "rodsim.many_runs",
     "state_space": "rodsim.small_motions.linear_models",
     "steady_rotation": "rodsim.small_motions.steady_rotations",
     "sweep": "rodsim.studies.sweeping",
@@ -162,6 +164,7 @@ __all__ = [
     "rotating_body",
     "signals",
     "simulate",
+    "simulate_many",
     "state_space",
     "steady_rotation",
     "sweep",

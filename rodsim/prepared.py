@@ -66,6 +66,18 @@ class Prepared:
         made._kept, made._paths = self._kept, paths
         return change(made, changes or {})
 
+    def settings(self, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Settings of `simulate` for a run: those of `prepare`, and `others` in their place.
+
+        Raises ModelError for one that is none, and where t_end or dt is missing.
+        """
+        _check_settings("prepared run", self._simulate, others or {})
+        given = {**self._settings, **(others or {})}
+        for name in ("t_end", "dt"):
+            if name not in given:
+                raise ModelError(f"prepared run: {name} is missing; give it here or to `prepare`")
+        return given
+
     def run(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Result:
         """`simulate` of the model with other numbers.
 
@@ -74,11 +86,7 @@ class Prepared:
 
         Raises ModelError for a path that is none; else as `simulate`.
         """
-        _check_settings("prepared run", self._simulate, settings)
-        given = {**self._settings, **settings}
-        for name in ("t_end", "dt"):
-            if name not in given:
-                raise ModelError(f"prepared run: {name} is missing; give it here or to `prepare`")
+        given = self.settings(settings)
         return self._simulate(self.model(changes), **given)
 
     def equilibrium(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Equilibrium:

@@ -37,7 +37,7 @@ from rodsim.building.joint_rows import holding_names, loop_in_words
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
-from rodsim.chosen_steps import adaptive, asked_steps
+from rodsim.chosen_steps import Asked, adaptive, asked_steps
 from rodsim.model import Model
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.provenance import provenance
@@ -51,6 +51,7 @@ from rodsim.results.resuming import stored_outputs
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.stops import Until, Watch, march_until
+from rodsim.turns import others_run
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
@@ -127,13 +128,10 @@ def simulate(
     OSError: the file cannot be written, exists, or is being written by another process; what was stored before stays.
     ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
     """
-    if error is None and dt is not None:
-        steps_of(t_end, dt, output_every)
-    _check_options(model, output, resume, progress, chart, overwrite)
-    checks.flag("simulate", "shortcut", shortcut)
-    check_integrator(integrator)
-    asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator)
-    tolerance = _check_tolerance(tolerance, integrator)
+    asked, tolerance = check_asked(
+        model, t_end, dt, integrator, output, output_every, resume, progress, chart, overwrite, tolerance,
+        shortcut=shortcut, error=error, output_dt=output_dt
+    )  # fmt: skip
     if output is not None:
         check_output(Path(output), resume, overwrite)
     # an earlier end may lie between the outputs of this run
@@ -272,6 +270,33 @@ def simulate(
         writer.close()
 
 
+def check_asked(
+    model: Model,
+    t_end: float,
+    dt: float | None,
+    integrator: str,
+    output: str | Path | None,
+    output_every: int | None,
+    resume: bool,
+    progress: bool | None,
+    chart: str | None,
+    overwrite: bool,
+    tolerance: float,
+    *,
+    shortcut: bool,
+    error: float | None,
+    output_dt: float | None,
+) -> tuple[Asked, float]:
+    """Steps and tolerance of a call of `simulate`; ModelError for what no run can have."""
+    if error is None and dt is not None:
+        steps_of(t_end, dt, output_every)
+    _check_options(model, output, resume, progress, chart, overwrite)
+    checks.flag("simulate", "shortcut", shortcut)
+    check_integrator(integrator)
+    asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator)
+    return asked, _check_tolerance(tolerance, integrator)
+
+
 def _march(
     stepper: StepperBase,
     state: State,
@@ -286,14 +311,16 @@ def _march(
         began = time.perf_counter()
         whole = min(line.chunk, n_steps - step) // every
         if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and step % every == 0:
-            states, each = stepper.record(state, step, every, min(whole, recorder.most))
+            with others_run():
+                states, each = stepper.record(state, step, every, min(whole, recorder.most))
             count = every * len(each)
             state = State(*(array[-1].copy() for array in states))
             recorder.add(range(step + every, step + count + 1, every), states, [[report] for report in each])
             step += count
         else:
             count = min(line.chunk, every - step % every, n_steps - step)
-            state, report = stepper.advance(state, step, count)
+            with others_run():
+                state, report = stepper.advance(state, step, count)
             recorder.took(report)
             step += count
             if step % every == 0 or step == n_steps:

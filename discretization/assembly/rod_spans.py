@@ -2,7 +2,8 @@
 
 A span gives its discrete forces F (6 a frame: force, torque) and, on demand, their derivatives to the ends of the step, dr
 and eta of every frame. They come from the closed form of its element, behind a pointer, so that what a model does not use is
-not compiled; or, without one, from its duals (`discretization.assembly.by_duals`).
+not compiled, eight spans at a time where it serves so many (`discretization.assembly.span_lanes`); or, without one, from its
+duals (`discretization.assembly.by_duals`).
 """
 
 from __future__ import annotations
@@ -18,8 +19,22 @@ from discretization.assembly.by_duals import (
     fill_by_duals,
     lost_by_duals,
 )
+from discretization.assembly.span_lanes import (
+    SpanLanes,
+    add_span_lanes,
+    for_lanes,
+    span_lanes,
+    strains_in_lanes,
+)
 from discretization.own_variables import BRANCH
-from discretization.space.closed_spans import FORCE, MATRIX_ROWS, STRAINS_END, STRAINS_START, forces_at
+from discretization.space.closed_spans import (
+    FORCE,
+    MATRIX_ROWS,
+    SPAN,
+    STRAINS_END,
+    STRAINS_START,
+    forces_at,
+)
 from discretization.space.interpolation import MOST, leading
 from discretization.space.relaxing_branch import begin_branch, relax_branch
 from discretization.space.rod_elements import BY_NUMBER
@@ -27,17 +42,19 @@ from discretization.space.rod_points import BEHIND, FIRST, POINT
 from discretization.space.spans import MOST_FRAMES, dissipations_of, energies_of, numbers_of, viscous
 from rigid.compilation.decorators import address_of, inner_kernel
 from rigid.kinematics.rotations import load4, relative_half
+from rigid.lanes import WIDTH
 from rigid.linear_algebra import load3, minus, plus, times
 from rigid.system import Floats, Ints
 
 EPS = 2.220446049250313e-16
+IN_LANES = -1
 FOLDED = 1  # status of a span whose frames have turned by more than pi against its middle one
 
 
 class SpanWork(NamedTuple):
     """What a step of spans works with; m spans."""
 
-    forces: Ints  # (m,) address of the closed form, 0: by duals
+    forces: Ints  # (m,) address of the closed form, 0: by duals, IN_LANES: eight at a time
     order: Ints  # (m,)
     first: Ints  # (m + 1,) points
     at: Ints  # (m + 1,) numbers of a span
@@ -48,10 +65,14 @@ class SpanWork(NamedTuple):
     leading: Floats  # (MOST + 1, MOST_FRAMES)
     K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives, column by column, forces, strains: see `closed_spans`
     duals: EnergyDuals
+    lanes: SpanLanes
+    lane: Ints  # (m,) place in the lanes, -1: the span goes alone
+    alone: Ints  # (k,) those that do
+    sequence: Ints  # (m,) all spans, those of a group one after the other
 
 
-def span_work(system: Any, closed: bool = True) -> SpanWork:
-    """Allocate; closed: use the closed forms."""
+def span_work(system: Any, numbering: Any, closed: bool = True, eight: bool = True) -> SpanWork:
+    """Allocate; closed: use the closed forms; eight: those of eight spans at a time where there are."""
     spans = system.spans
     m, order, first = len(spans.kind), spans.order, spans.first
     at = np.concatenate([[0], np.cumsum(FIRST + POINT * order)]).astype(np.int64)
@@ -61,10 +82,15 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
         places = at[use][:, None] + np.arange(FIRST + POINT * p)
         numbers[places] = numbers_of(spans, use, spans.stiffness, spans.strain0)
         viscosity[places] = numbers_of(spans, use, spans.damping)
-    addresses = np.zeros(m, np.int64)
-    for kind in np.unique(spans.kind):
+    in_lanes = for_lanes(spans) & closed & eight
+    addresses = np.where(in_lanes, IN_LANES, 0)
+    for kind in np.unique(spans.kind[~in_lanes]):
         if closed and BY_NUMBER[kind].closed:
-            addresses[spans.kind == kind] = address_of(BY_NUMBER[kind].forces())
+            addresses[(spans.kind == kind) & ~in_lanes] = address_of(BY_NUMBER[kind].forces())
+    lanes, lane = span_lanes(spans, in_lanes, at, numbering), np.full(m, -1)
+    # the last lanes of a group repeat its last span, whose own one is the first of them
+    of_lanes, place = np.unique(lanes.places[:, SPAN].ravel(), return_index=True)
+    lane[of_lanes] = place
     scale = np.zeros((m, 2))
     if m:
         C = np.abs(spans.stiffness) + np.abs(spans.branch)
@@ -87,6 +113,10 @@ def span_work(system: Any, closed: bool = True) -> SpanWork:
         leading=of_orders,
         K=np.zeros((MATRIX_ROWS, 6 * MOST_FRAMES)),
         duals=energy_duals(energies_of(spans), dissipations_of(spans), m),
+        lanes=lanes,
+        lane=lane,
+        alone=np.flatnonzero(~in_lanes),
+        sequence=np.argsort(lane, kind="stable"),
     )
 
 
@@ -143,7 +173,10 @@ def add_spans(system, numbering, state, work, h, tangent):
     """Residual and, on demand, matrix; 0 or FOLDED."""
     spans, own, K = system.spans, work.spans, work.spans.K
     residual, values = work.residual, work.values
-    for m in range(spans.kind.size):
+    if own.lanes.order.size > 0 and add_span_lanes(system, state, work, h, tangent) != 0:
+        return FOLDED
+    for which in range(own.alone.size):
+        m = own.alone[which]
         p, frames = own.order[m], spans.frames[m]
         if folded(state, work, frames, p):
             return FOLDED
@@ -219,20 +252,36 @@ def add_span_masses(system, numbering, hidden, work, h, tangent):
 
 
 @inner_kernel
+def strains_over_step(spans, own, poses, m, ratio):
+    """Strains of span m at both ends of a step into `own.K`; where it has a closed form, and in the order of `own.sequence`.
+
+    poses: r, dr, R0, R1; ratio: of `closed_spans`.
+    """
+    if own.forces[m] == IN_LANES:
+        strains_in_lanes(poses, own, m, ratio)
+        return
+    r, dr, R0, R1 = poses
+    X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
+    closed = forces_at(own.forces[m])
+    closed(r, dr, R0, R1, spans.frames[m], X, D, ratio, False, own.K)
+
+
+@inner_kernel
 def spans_dissipate(system, state, work, h):
     """What viscous spans have dissipated in the step, J; branches relax to its end."""
     spans, own, K = system.spans, work.spans, work.spans.K
     lost = 0.0
-    for m in range(spans.kind.size):
-        if own.viscous[m] == 0:
+    for which in range(own.sequence.size):
+        m = own.sequence[which]
+        if own.viscous[m] == 0 and own.lane[m] % WIDTH != 0:
             continue
         if own.forces[m] == 0:
             branch = state.own[work.own.branch + BRANCH * own.first[m] :]
             lost += lost_by_duals(own.duals, state.r, work, m, h, branch)
             continue
-        X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
-        closed = forces_at(own.forces[m])
-        closed(state.r, work.dr, work.R0, work.R1, spans.frames[m], X, D, 1.0 / h, False, K)
+        strains_over_step(spans, own, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
+        if own.viscous[m] == 0:
+            continue
         for g in range(own.first[m + 1] - own.first[m]):
             point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
             for i in range(6):

@@ -30,13 +30,14 @@ is; that of the step has in the place of damping and stress-free strains what ma
 from __future__ import annotations
 
 from discretization.assembly.element_lanes import strain_change
+from discretization.assembly.rod_spans import strains_over_step
 from discretization.assembly.spring_forces import begin_remembered, end_remembered
 from discretization.assembly.step_equations import load_step
 from discretization.assembly.stress_dissipation import begin_strains, end_stresses
 from discretization.assembly.workspace import EPS, norm, rotation_of
 from discretization.memory import WIDTH
 from discretization.own_variables import BRANCH
-from discretization.space.closed_spans import STRAINS_END, STRAINS_START, forces_at
+from discretization.space.closed_spans import STRAINS_END, STRAINS_START
 from discretization.space.relaxing_branch import begin_branch
 from discretization.space.rod_points import BEHIND, FIRST, POINT
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -381,10 +382,9 @@ def _end_strains(system, state, work, h):
         one = _remember(gamma, nu, elements.stiffness[m], change, state.memory[at : at + WIDTH])
         lost, kept = lost + elements.length[m] * one[0], kept + elements.length[m] * one[1]
     row += elements.length.shape[0]
-    for m in range(spans.kind.size):
-        X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
-        closed = forces_at(own.forces[m])
-        closed(state.r, work.dr, work.R0, work.R1, spans.frames[m], X, D, 1.0 / h, False, K)
+    for which in range(own.sequence.size):
+        m = own.sequence[which]
+        strains_over_step(spans, own, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
         for g in range(own.first[m + 1] - own.first[m]):
             point, change = own.first[m] + g, K[STRAINS_END, 6 * g : 6 * g + 6]
             for i in range(6):

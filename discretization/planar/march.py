@@ -41,7 +41,7 @@ from discretization.time.newton import (
     STALLED,
 )
 from discretization.time.recording import keep
-from rigid.compilation.decorators import inner_kernel, kernel
+from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.kinematics.rotations import cayley_turn, load4
 
 _NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
@@ -236,7 +236,7 @@ def _commit(tables, state, work, h):
                 state.lam[tables.lam[j, i]] += tables.share[j, i] * x
 
 
-@kernel
+@released_kernel
 def march_and_keep(tables, state, work, before, substeps, load_values, most, kept, counts):
     """As `discretization.time.recording.march_and_keep`, in the plane.
 

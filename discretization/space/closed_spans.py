@@ -6,6 +6,13 @@ of positions r (n, 3) at the start, their increments dr, rotations R0, R1 (n, 3,
 those of its viscosity D, which counts times `ratio` = 1/h, or 0. Into K (MATRIX_ROWS, 6 MOST_FRAMES) go, with 6 columns a
 frame (force, torque), the derivatives of the forces to dr and eta, one row for each of these, on demand; behind them the
 strains at start and end, 6 a point, and the forces. What follows is room for the form's own use.
+
+A form may serve eight spans of a linear material at once, in lanes (`rigid.lanes`):
+
+    lane_forces(r, dr, R0, R1, places, p, X, D, ratio, tangent, K)
+
+with rows of places (:, 8) in the place of frames, the numbers X, D of all spans, their order p, and K (MATRIX_ROWS,
+6 MOST_FRAMES, 8). Its formulas are the same: what reads and writes, here, looks at how many axes K or `frames` have.
 """
 
 from numba import types
@@ -14,10 +21,12 @@ from discretization.space.interpolation import MOST
 from discretization.space.laws import AXIAL, GENERAL
 from discretization.space.laws.functions import quotient_of_number, stress_of_number
 from discretization.space.rod_points import (
+    BEHIND,
     FIRST,
     INVARIANT,
     LAW,
     POINT,
+    STRAIN0,
     general_between,
     invariant_of,
     six,
@@ -27,12 +36,15 @@ from discretization.space.rod_points import (
 )
 from rigid.compilation.decorators import function_at, small_kernel
 from rigid.interactions.kinds import COMPLEX_STEP, whole
-from rigid.linear_algebra import average, matrix_plus, outer, plus, times
+from rigid.lanes import WIDTH, choose, load, numbers6, rows3, rows9, store
+from rigid.linear_algebra import apply, average, matrix_plus, matrix_times, minus, outer, plus, times
 
 F1, F2, F3 = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
-I1 = types.int64[::1]
+I1, I2 = types.int64[::1], types.int64[:, ::1]
 FORCES = types.void(F2, F2, F3, F3, I1, F1, F1, types.float64, types.boolean, F2)
 forces_at = function_at(FORCES)
+LANE_FORCES = types.void(F2, F2, F3, F3, I2, types.int64, F1, F1, types.float64, types.boolean, F3)
+lane_forces_at = function_at(LANE_FORCES)
 STRAINS_START, STRAINS_END, FORCE, NODES = (
     6 * (MOST + 1) + 0,
     6 * (MOST + 1) + 1,
@@ -44,10 +56,64 @@ SUMS = MORE + MOST + 1
 MATRIX_ROWS = SUMS + 6 * (MOST + 1)
 
 
+# rows of the places of eight spans: frames, number of each span, where its numbers begin, whether a stiffness is not diagonal
+FRAMES, SPAN, NUMBERS, FULL = 0, MOST + 1, MOST + 2, MOST + 3
+
+
+@small_kernel
+def number_at(K, i, j):
+    """K[i, j]; lanes where K (rows, columns, 8) is that of eight spans."""
+    if K.ndim == 2:
+        return K[i, j]
+    return load(K, (i * K.shape[1] + j) * WIDTH)
+
+
+@small_kernel
+def put(x, K, i, j):
+    """K[i, j] = x."""
+    if K.ndim == 2:
+        K[i, j] = x
+    else:
+        store(x, K, (i * K.shape[1] + j) * WIDTH)
+
+
+@small_kernel
+def nothing(K):
+    """Zero, as K has numbers."""
+    if K.ndim == 2:
+        return 0.0
+    return choose(0.0, 0.0, 0, WIDTH)
+
+
 @small_kernel
 def vector_at(K, row, i):
     """K[row, i:i + 3]."""
-    return K[row, i], K[row, i + 1], K[row, i + 2]
+    return number_at(K, row, i), number_at(K, row, i + 1), number_at(K, row, i + 2)
+
+
+@small_kernel
+def put_vector(x, K, row, i):
+    """K[row, i:i + 3] = x."""
+    put(x[0], K, row, i)
+    put(x[1], K, row, i + 1)
+    put(x[2], K, row, i + 2)
+
+
+@small_kernel
+def vector_of(x, frames, a):
+    """Row frames[a] of x (n, 3); lanes where frames (rows, 8) are those of eight spans."""
+    if frames.ndim == 1:
+        f = frames[a]
+        return x[f, 0], x[f, 1], x[f, 2]
+    return rows3(x, frames, (FRAMES + a) * WIDTH)
+
+
+@small_kernel
+def rotation_of(R, frames, a):
+    """R[frames[a]] of rotations (n, 3, 3); frames as in `vector_of`."""
+    if frames.ndim == 1:
+        return matrix_at(R, frames[a])
+    return rows9(R, frames, (FRAMES + a) * WIDTH)
 
 
 @small_kernel
@@ -61,18 +127,80 @@ def matrix_at(R, f):
 @small_kernel
 def add_to(K, row, i, x):
     """K[row, i:i + 3] += x."""
-    K[row, i] += x[0]
-    K[row, i + 1] += x[1]
-    K[row, i + 2] += x[2]
+    put_vector(plus(vector_at(K, row, i), x), K, row, i)
 
 
 @small_kernel
 def add_block_to(K, column, row, A):
     """Block of the derivatives += A; they are stored column by column."""
-    for j in range(3):
-        K[column + j, row] += A[j]
-        K[column + j, row + 1] += A[3 + j]
-        K[column + j, row + 2] += A[6 + j]
+    add_to(K, column, row, (A[0], A[3], A[6]))
+    add_to(K, column + 1, row, (A[1], A[4], A[7]))
+    add_to(K, column + 2, row, (A[2], A[5], A[8]))
+
+
+@small_kernel
+def _eight_stiffnesses(X, places, g):
+    """Blocks NN, NM, MN, MM of the stiffness or the viscosity of point g of eight spans."""
+    first, at = NUMBERS * WIDTH, FIRST + POINT * g
+    a, b = numbers6(X, places, first, at), numbers6(X, places, first, at + 6)
+    c, d = numbers6(X, places, first, at + 12), numbers6(X, places, first, at + 18)
+    e, f = numbers6(X, places, first, at + 24), numbers6(X, places, first, at + 30)
+    return (
+        (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]),
+        (a[3], a[4], a[5], b[3], b[4], b[5], c[3], c[4], c[5]),
+        (d[0], d[1], d[2], e[0], e[1], e[2], f[0], f[1], f[2]),
+        (d[3], d[4], d[5], e[3], e[4], e[5], f[3], f[4], f[5]),
+    )
+
+
+@small_kernel
+def _applied(blocks, Gamma, K):
+    """N, M."""
+    NN, NM, MN, MM = blocks
+    return plus(apply(NN, Gamma), apply(NM, K)), plus(apply(MN, Gamma), apply(MM, K))
+
+
+@small_kernel
+def stress_over_step(frames, X, D, ratio, g, Gamma0, K0, Gamma1, K1):
+    """`stress_at`; of eight spans, all linear: X, D are the numbers of all spans."""
+    if frames.ndim == 1:
+        return stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1)
+    first, at = NUMBERS * WIDTH, FIRST + POINT * g
+    e = numbers6(X, frames, first, at + STRAIN0)
+    Gamma, K = (e[0], e[1], e[2]), (e[3], e[4], e[5])
+    Gamma = average(minus(Gamma0, Gamma), minus(Gamma1, Gamma))
+    K = average(minus(K0, K), minus(K1, K))
+    N, M = _applied(_eight_stiffnesses(X, frames, g), Gamma, K)
+    if ratio != 0.0:
+        n, m = _applied(_eight_stiffnesses(D, frames, g), minus(Gamma1, Gamma0), minus(K1, K0))
+        b = numbers6(D, frames, first, at + BEHIND)
+        N = plus(N, times(ratio, plus(n, (b[0], b[1], b[2]))))
+        M = plus(M, times(ratio, plus(m, (b[3], b[4], b[5]))))
+    return N, M
+
+
+@small_kernel
+def blocks_over_step(frames, X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1):
+    """`blocks_at`, of eight spans as `stress_over_step`."""
+    if frames.ndim == 1:
+        return blocks_at(X, D, ratio, weight, g, Gamma0, K0, Gamma1, K1)
+    NN, NM, MN, MM = _eight_stiffnesses(X, frames, g)
+    s = 0.5 * weight
+    NN, NM, MN, MM = matrix_times(s, NN), matrix_times(s, NM), matrix_times(s, MN), matrix_times(s, MM)
+    if ratio != 0.0:
+        nn, nm, mn, mm = _eight_stiffnesses(D, frames, g)
+        s = ratio * weight
+        NN, NM = matrix_plus(NN, matrix_times(s, nn)), matrix_plus(NM, matrix_times(s, nm))
+        MN, MM = matrix_plus(MN, matrix_times(s, mn)), matrix_plus(MM, matrix_times(s, mm))
+    return NN, NM, MN, MM
+
+
+@small_kernel
+def mixed(frames, blocks):
+    """Whether the blocks of `blocks_over_step` are to be taken as full ones."""
+    if frames.ndim == 1:
+        return coupled(blocks)
+    return frames[FULL, 0] != 0
 
 
 @small_kernel

@@ -19,19 +19,27 @@ bring to the frames.
 from discretization.space.closed_spans import (
     FORCE,
     FORCES,
+    LANE_FORCES,
     MORE,
     NODES,
+    NUMBERS,
     STRAINS_END,
     STRAINS_START,
     SUMS,
     add_block_to,
     add_to,
-    blocks_at,
-    matrix_at,
-    stress_at,
+    blocks_over_step,
+    mixed,
+    nothing,
+    number_at,
+    put,
+    put_vector,
+    rotation_of,
+    stress_over_step,
     vector_at,
+    vector_of,
 )
-from discretization.space.interpolation import SLOPES, VALUES
+from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
 from discretization.space.relative_element import on_relative, products_of, strains_by
 from discretization.space.relative_tangent import (
     FIRST,
@@ -43,11 +51,12 @@ from discretization.space.relative_tangent import (
     spreads_of,
     strain_slopes,
 )
-from discretization.space.rod_points import LENGTH, order_of, weight_of
+from discretization.space.rod_points import LENGTH, order_of
 from discretization.space.strain_functions import strain_function_differences
 from discretization.space.turn_series import turn_differences
 from rigid.compilation.decorators import compiled, small_kernel
 from rigid.kinematics.rotations import inverse_tangent
+from rigid.lanes import WIDTH, numbers1
 from rigid.linear_algebra import (
     apply,
     apply_transposed,
@@ -56,7 +65,6 @@ from rigid.linear_algebra import (
     dot,
     hat,
     hat_times,
-    load3,
     matrix_average,
     matrix_minus,
     matrix_plus,
@@ -67,7 +75,6 @@ from rigid.linear_algebra import (
     plus_identity,
     product,
     product_transposed,
-    store3,
     times,
     times_hat,
     trace,
@@ -92,51 +99,68 @@ def _seen_from(M, A, e):
 @small_kernel
 def _store_turns(K, a, c0, c1):
     """(1) of `relative_element` at start and end: x, and how f changes."""
-    row, more = K[NODES + a], K[MORE + a]
-    functions = strain_function_differences(0.25 * dot(c0, c0), 0.25 * dot(c1, c1))
-    store3(times(functions[VALUE0], c0), row[X0 : X0 + 3])
-    store3(times(functions[VALUE1], c1), row[X1 : X1 + 3])
-    store3(c0, more[C0 : C0 + 3])
-    store3(c1, more[C1 : C1 + 3])
-    for i in range(5):
-        more[OF_TURN + i] = functions[i]
+    row = MORE + a
+    F0, F1, slope, first, second, _, _, _, _, _ = strain_function_differences(
+        0.25 * dot(c0, c0), 0.25 * dot(c1, c1)
+    )
+    put_vector(times(F0, c0), K, NODES + a, X0)
+    put_vector(times(F1, c1), K, NODES + a, X1)
+    put_vector(c0, K, row, C0)
+    put_vector(c1, K, row, C1)
+    put(F0, K, row, OF_TURN + VALUE0)
+    put(F1, K, row, OF_TURN + VALUE1)
+    put(slope, K, row, OF_TURN + SLOPE1)
+    put(first, K, row, OF_TURN + FIRST)
+    put(second, K, row, OF_TURN + SECOND)
+
+
+@small_kernel
+def _mean_value(K, a, i, j):
+    """Mean of columns i and j of the row of a node."""
+    return 0.5 * (number_at(K, NODES + a, i) + number_at(K, NODES + a, j))
+
+
+@small_kernel
+def _mean_c(K, a):
+    """cbar_a."""
+    return average(vector_at(K, MORE + a, C0), vector_at(K, MORE + a, C1))
 
 
 @small_kernel
 def _mean_turn(K, a):
     """F_a of (4)."""
-    more = K[MORE + a]
-    c = average(load3(more[C0 : C0 + 3]), load3(more[C1 : C1 + 3]))
-    mean = 0.5 * (more[OF_TURN + VALUE0] + more[OF_TURN + VALUE1])
-    return plus_identity(outer(times(0.5 * more[OF_TURN + FIRST], c), c), mean)
+    row, c = MORE + a, _mean_c(K, a)
+    mean = 0.5 * (number_at(K, row, OF_TURN + VALUE0) + number_at(K, row, OF_TURN + VALUE1))
+    return plus_identity(outer(times(0.5 * number_at(K, row, OF_TURN + FIRST), c), c), mean)
 
 
 @small_kernel
 def _end_turn(K, a, M1):
     """dx_a by eta_a - eta_m, of (5), and dc_a by it."""
-    more = K[MORE + a]
-    c = load3(more[C1 : C1 + 3])
+    row = MORE + a
+    c = vector_at(K, row, C1)
     to_c = product_transposed(inverse_tangent(c), M1)
-    slope = plus_identity(outer(times(0.5 * more[OF_TURN + SLOPE1], c), c), more[OF_TURN + VALUE1])
-    return product(slope, to_c), to_c
+    slope = outer(times(0.5 * number_at(K, row, OF_TURN + SLOPE1), c), c)
+    return product(plus_identity(slope, number_at(K, row, OF_TURN + VALUE1)), to_c), to_c
 
 
 @small_kernel
 def _turn_spread(K, a):
     """How F_a X changes with c_a1 where X is held."""
-    more, X = K[MORE + a], vector_at(K, NODES + a, X_SUM)
-    c1 = load3(more[C1 : C1 + 3])
-    c = average(load3(more[C0 : C0 + 3]), c1)
+    row, X = MORE + a, vector_at(K, NODES + a, X_SUM)
+    c1, c = vector_at(K, row, C1), _mean_c(K, a)
     cX = dot(c, X)
-    by_f = plus(times(0.25 * more[OF_TURN + SLOPE1], X), times(0.25 * more[OF_TURN + SECOND] * cX, c))
-    quarter = 0.25 * more[OF_TURN + FIRST]
+    by_f = times(0.25 * number_at(K, row, OF_TURN + SLOPE1), X)
+    by_f = plus(by_f, times(0.25 * number_at(K, row, OF_TURN + SECOND) * cX, c))
+    quarter = 0.25 * number_at(K, row, OF_TURN + FIRST)
     return plus_identity(matrix_plus(outer(by_f, c1), outer(times(quarter, c), X)), quarter * cX)
 
 
 @small_kernel
 def _at_point(K, p, g, length, x, y):
     """x, x', q at point g, from columns x, y of the nodes."""
-    at, rate, q, s = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 1.0 / length
+    zero, s = nothing(K), 1.0 / length
+    at, rate, q = (zero, zero, zero), (zero, zero, zero), (zero, zero, zero)
     for a in range(p + 1):
         if a != p // 2:
             own, place = vector_at(K, NODES + a, x), vector_at(K, NODES + a, y)
@@ -195,58 +219,55 @@ def _turn_matrix(A, B, c, T):
 @small_kernel
 def _block(K, column, row):
     """3 x 3 block of a matrix that is stored column by column."""
-    i, j = column, row
-    return (
-        K[i, j], K[i + 1, j], K[i + 2, j],
-        K[i, j + 1], K[i + 1, j + 1], K[i + 2, j + 1],
-        K[i, j + 2], K[i + 1, j + 2], K[i + 2, j + 2],
-    )  # fmt: skip
+    return transpose(
+        _matrix(vector_at(K, column, row), vector_at(K, column + 1, row), vector_at(K, column + 2, row))
+    )
+
+
+@small_kernel
+def _matrix(a, b, c):
+    """Of these rows."""
+    return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
 
 
 @small_kernel
 def _turning_of(K, a):
     """T_a, from the row of the node."""
-    row = K[NODES + a]
-    return (
-        row[TURNING], row[TURNING + 1], row[TURNING + 2], row[TURNING + 3], row[TURNING + 4],
-        row[TURNING + 5], row[TURNING + 6], row[TURNING + 7], row[TURNING + 8],
-    )  # fmt: skip
+    row = NODES + a
+    return _matrix(vector_at(K, row, TURNING), vector_at(K, row, TURNING + 3), vector_at(K, row, TURNING + 6))
 
 
 @small_kernel
 def _lever(r, dr, frames, a, m, share):
     """r_a - r_m at the start and a share of its change."""
-    f, k = frames[a], frames[m]
-    return plus(minus(load3(r[f]), load3(r[k])), times(share, minus(load3(dr[f]), load3(dr[k]))))
+    moved = minus(vector_of(dr, frames, a), vector_of(dr, frames, m))
+    return plus(minus(vector_of(r, frames, a), vector_of(r, frames, m)), times(share, moved))
 
 
 @small_kernel
 def _forces_on_frames(r, dr, R0, R1, frames, p, K):
     """(1) to (4) from X and Y; T_a goes into the rows of the nodes."""
-    k = p // 2
-    m = frames[k]
-    M = matrix_average(matrix_at(R0, m), matrix_at(R1, m))
-    on_m, about_m = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    k, zero = p // 2, nothing(K)
+    M = matrix_average(rotation_of(R0, frames, k), rotation_of(R1, frames, k))
+    on_m, about_m = (zero, zero, zero), (zero, zero, zero)
     for a in range(p + 1):
         if a == k:
             continue
-        f, row = frames[a], K[NODES + a]
-        A = matrix_average(matrix_at(R0, f), matrix_at(R1, f))
-        more = K[MORE + a]
-        c = average(load3(more[C0 : C0 + 3]), load3(more[C1 : C1 + 3]))
-        turning = _turn_matrix(M, A, c, 0.5 * (row[T0] + row[T1]))
+        A = matrix_average(rotation_of(R0, frames, a), rotation_of(R1, frames, a))
+        T = _turn_matrix(M, A, _mean_c(K, a), _mean_value(K, a, T0, T1))
         C = apply(_mean_turn(K, a), vector_at(K, NODES + a, X_SUM))
-        store3(C, more[C_SUM : C_SUM + 3])
-        for i in range(9):
-            row[TURNING + i] = turning[i]
+        put_vector(C, K, MORE + a, C_SUM)
+        put_vector((T[0], T[1], T[2]), K, NODES + a, TURNING)
+        put_vector((T[3], T[4], T[5]), K, NODES + a, TURNING + 3)
+        put_vector((T[6], T[7], T[8]), K, NODES + a, TURNING + 6)
         force = apply(M, vector_at(K, NODES + a, Y_SUM))
-        turn = apply(turning, C)
-        store3(force, K[FORCE, 6 * a : 6 * a + 3])
-        store3(turn, K[FORCE, 6 * a + 3 : 6 * a + 6])
+        turn = apply(T, C)
+        put_vector(force, K, FORCE, 6 * a)
+        put_vector(turn, K, FORCE, 6 * a + 3)
         on_m = minus(on_m, force)
         about_m = plus(about_m, minus(cross(force, _lever(r, dr, frames, a, k, 0.5)), turn))
-    store3(on_m, K[FORCE, 6 * k : 6 * k + 3])
-    store3(about_m, K[FORCE, 6 * k + 3 : 6 * k + 6])
+    put_vector(on_m, K, FORCE, 6 * k)
+    put_vector(about_m, K, FORCE, 6 * k + 3)
 
 
 @small_kernel
@@ -255,9 +276,8 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
     themselves; rows of the middle frame are sums of those of the others.
     """
     k = p // 2
-    m = frames[k]
-    M1 = matrix_at(R1, m)
-    M = matrix_average(matrix_at(R0, m), M1)
+    M1 = rotation_of(R1, frames, k)
+    M = matrix_average(rotation_of(R0, frames, k), M1)
     for b in range(p + 1):
         if b == k:
             continue
@@ -281,12 +301,10 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
     for a in range(p + 1):
         if a == k:
             continue
-        f, row = frames[a], K[NODES + a]
-        A1 = matrix_at(R1, f)
-        A = matrix_average(matrix_at(R0, f), A1)
-        c = average(vector_at(K, MORE + a, C0), vector_at(K, MORE + a, C1))
-        C = vector_at(K, MORE + a, C_SUM)
-        T, turn = 0.5 * (row[T0] + row[T1]), vector_at(K, FORCE, 6 * a + 3)
+        A1 = rotation_of(R1, frames, a)
+        A = matrix_average(rotation_of(R0, frames, a), A1)
+        c, C = _mean_c(K, a), vector_at(K, MORE + a, C_SUM)
+        T, turn = _mean_value(K, a, T0, T1), vector_at(K, FORCE, 6 * a + 3)
         half = matrix_times(-0.5, hat(apply(M1, vector_at(K, NODES + a, Y_SUM))))
         Z = plus_identity(hat(C), -0.5 * dot(c, C))
         X_m, X_a = product(M1, product_transposed(Z, A)), product_transposed(product(M, Z), A1)
@@ -313,32 +331,31 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
         add_block_to(K, 6 * k, 6 * k + 3, matrix_times(-1.0, hf))
 
 
-@compiled(FORCES)
-def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
-    """See `closed_spans`."""
-    p, L = order_of(X), X[LENGTH]
+@small_kernel
+def _forces_over_step(r, dr, R0, R1, frames, of_order, X, D, ratio, tangent, K):
+    """See `closed_spans`. of_order: p and the length."""
+    p, L = of_order
     k = p // 2
-    m = frames[k]
-    M0, M1 = matrix_at(R0, m), matrix_at(R1, m)
+    M0, M1 = rotation_of(R0, frames, k), rotation_of(R1, frames, k)
     for a in range(p + 1):
         for i in range(NODE):
-            K[NODES + a, i] = 0.0
+            put(0.0, K, NODES + a, i)
         if a == k:
             continue
-        f = frames[a]
-        e = minus(load3(r[f]), load3(r[m]))
-        c0, y0, t0 = _seen_from(M0, matrix_at(R0, f), e)
-        e = plus(e, minus(load3(dr[f]), load3(dr[m])))
-        c1, y1, t1 = _seen_from(M1, matrix_at(R1, f), e)
-        row = K[NODES + a]
+        e0 = minus(vector_of(r, frames, a), vector_of(r, frames, k))
+        e1 = plus(e0, minus(vector_of(dr, frames, a), vector_of(dr, frames, k)))
+        c0, y0, t0 = _seen_from(M0, rotation_of(R0, frames, a), e0)
+        c1, y1, t1 = _seen_from(M1, rotation_of(R1, frames, a), e1)
         _store_turns(K, a, c0, c1)
-        store3(y0, row[Y0 : Y0 + 3])
-        store3(y1, row[Y1 : Y1 + 3])
-        row[T0], row[T1] = t0, t1
+        put_vector(y0, K, NODES + a, Y0)
+        put_vector(y1, K, NODES + a, Y1)
+        put(t0, K, NODES + a, T0)
+        put(t1, K, NODES + a, T1)
     if tangent:
         for i in range(6 * (p + 1)):
             for j in range(6 * (p + 1)):
-                K[i, j], K[SUMS + i, j] = 0.0, 0.0
+                put(0.0, K, i, j)
+                put(0.0, K, SUMS + i, j)
     for g in range(p):
         start, end = _at_point(K, p, g, L, X0, Y0), _at_point(K, p, g, L, X1, Y1)
         of_start, of_end = products_of(start), products_of(end)
@@ -346,24 +363,38 @@ def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
         alpha, beta, delta = functions
         Gamma0, K0 = strains_by(start, of_start, alpha[VALUE0], beta[VALUE0], delta[VALUE0])
         Gamma1, K1 = strains_by(end, of_end, alpha[VALUE1], beta[VALUE1], delta[VALUE1])
-        store3(Gamma0, K[STRAINS_START, 6 * g : 6 * g + 3])
-        store3(K0, K[STRAINS_START, 6 * g + 3 : 6 * g + 6])
-        store3(Gamma1, K[STRAINS_END, 6 * g : 6 * g + 3])
-        store3(K1, K[STRAINS_END, 6 * g + 3 : 6 * g + 6])
-        w = weight_of(X, g)
-        N, M = stress_at(X, D, ratio, g, Gamma0, K0, Gamma1, K1)
-        n, m_ = times(w, N), times(w, M)
-        on_x, on_dx, on_q = on_relative(start, end, of_start, of_end, functions, n, m_)
+        put_vector(Gamma0, K, STRAINS_START, 6 * g)
+        put_vector(K0, K, STRAINS_START, 6 * g + 3)
+        put_vector(Gamma1, K, STRAINS_END, 6 * g)
+        put_vector(K1, K, STRAINS_END, 6 * g + 3)
+        w = WEIGHTS[p, g] * L
+        N, M = stress_over_step(frames, X, D, ratio, g, Gamma0, K0, Gamma1, K1)
+        n, m = times(w, N), times(w, M)
+        on_x, on_dx, on_q = on_relative(start, end, of_start, of_end, functions, n, m)
         for a in range(p + 1):
             if a != k:
                 l, dl = VALUES[p, g, a], SLOPES[p, g, a] / L
                 add_to(K, NODES + a, X_SUM, plus(times(l, on_x), times(dl, on_dx)))
                 add_to(K, NODES + a, Y_SUM, times(dl, on_q))
         if tangent:
-            stiffness = blocks_at(X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
-            spreads = spreads_of(start, end, of_start, of_end, functions, n, m_)
-            blocks = point_tangent(spreads, strain_slopes(end, of_end, functions), stiffness)
+            stiffness = blocks_over_step(frames, X, D, ratio, w, g, Gamma0, K0, Gamma1, K1)
+            spreads = spreads_of(start, end, of_start, of_end, functions, n, m)
+            slopes = strain_slopes(end, of_end, functions)
+            blocks = point_tangent(spreads, slopes, stiffness, mixed(frames, stiffness))
             _add_point(K, p, g, L, _in_space(blocks, matrix_average(M0, M1), M1))
     _forces_on_frames(r, dr, R0, R1, frames, p, K)
     if tangent:
         _bring_to_frames(r, dr, R0, R1, frames, p, K)
+
+
+@compiled(FORCES)
+def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
+    """See `closed_spans`."""
+    _forces_over_step(r, dr, R0, R1, frames, (order_of(X), X[LENGTH]), X, D, ratio, tangent, K)
+
+
+@compiled(LANE_FORCES)
+def lane_forces(r, dr, R0, R1, places, p, X, D, ratio, tangent, K):
+    """See `closed_spans`."""
+    length = numbers1(X, places, NUMBERS * WIDTH, LENGTH)[0]
+    _forces_over_step(r, dr, R0, R1, places, (p, length), X, D, ratio, tangent, K)

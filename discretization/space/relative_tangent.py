@@ -8,7 +8,6 @@ and (4), (5) of `relative_element` are P n, Q m, N n + M m with the matrices bel
 change of the end, the functions of `turn_series` and their divided differences by 2 x . dx.
 """
 
-from discretization.space.closed_spans import coupled
 from rigid.compilation.decorators import small_kernel
 from rigid.linear_algebra import (
     average,
@@ -110,13 +109,16 @@ def spreads_of(start, end, of_start, of_end, functions, n, m):
 
 
 @small_kernel
-def point_tangent(spreads, slopes, stiffness):
-    """Derivatives of (on x, on x', on q) to (x, x', q) at the end; rows and columns in this order."""
+def point_tangent(spreads, slopes, stiffness, full):
+    """Derivatives of (on x, on x', on q) to (x, x', q) at the end; rows and columns in this order. full: the stiffness is more
+    than diagonals of NN and MM.
+    """
     (P, Q, N, M), (x_q, x_dx, q_x, dx_x, x_x) = spreads
     G_q, G_x, K_x, K_d = slopes
     SNN, SNM, SMN, SMM = stiffness
-    if not coupled(stiffness):
-        none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    if not full:
+        zero = 0.0 * x_q[0]
+        none = (zero, zero, zero, zero, zero, zero, zero, zero, zero)
         Nq, Nx = scaled_rows(SNN, G_q), scaled_rows(SNN, G_x)
         Mx, Md = scaled_rows(SMM, K_x), scaled_rows(SMM, K_d)
         return (

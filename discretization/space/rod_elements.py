@@ -29,6 +29,7 @@ class RodElement(NamedTuple):
     order: int
     module: str  # with ENERGIES, DISSIPATIONS and STRAINS by order
     closed: str  # with `forces`, see `closed_spans`; "": `em` goes by the duals
+    in_lanes: bool = False  # there is `lane_forces`, too
 
     def kernels(self) -> Any:
         """The module, compiled when first asked for."""
@@ -38,6 +39,10 @@ class RodElement(NamedTuple):
         """The closed form of `em`, compiled when first asked for."""
         return importlib.import_module(f"discretization.space.{self.closed}").forces
 
+    def lane_forces(self) -> Any:
+        """The same of eight at a time."""
+        return importlib.import_module(f"discretization.space.{self.closed}").lane_forces
+
 
 # by the number that models and files know them by: only ever add at the end
 BY_NUMBER = (
@@ -45,7 +50,7 @@ BY_NUMBER = (
     *(RodElement(f"cayley({p})", p, "cayley_element", "") for p in (2, 4)),
     RodElement(SE3, 1, "se3_span", "se3_forces"),
     RodElement("midpoint", 1, "midpoint_element", ""),
-    *(RodElement(f"relative({p})", p, "relative_element", "relative_forces") for p in (2, 4)),
+    *(RodElement(f"relative({p})", p, "relative_element", "relative_forces", True) for p in (2, 4)),
 )
 SE3_SPAN = next(k for k, element in enumerate(BY_NUMBER) if element.word == SE3)
 _NUMBERS = {SE3: -1} | {element.word: k for k, element in enumerate(BY_NUMBER) if element.word != SE3}

@@ -14,6 +14,7 @@ import numpy as np
 
 from discretization.space.strain_functions import polynomial_differences
 from rigid.compilation.decorators import small_kernel
+from rigid.lanes import largest
 
 TERMS = 16  # of the highest power: 1e-17 at u = 10
 SINE, COSINE, CUBIC = (
@@ -31,8 +32,8 @@ def _terms(u):
 
 @small_kernel
 def turn_differences(u0, u1):
-    """Of alpha, beta and delta each: F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1]."""
-    n = _terms(max(u0, u1))
+    """Of alpha, beta and delta each: F(u0), F(u1), F'(u1), F[u0,u1], F[u0,u1,u1]; of numbers or lanes."""
+    n = _terms(max(largest(u0), largest(u1)))
     return (
         polynomial_differences(SINE, n, u0, u1),
         polynomial_differences(COSINE, n, u0, u1),

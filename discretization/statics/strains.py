@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.assembly.rod_spans import strains_over_step
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
-from discretization.space.closed_spans import STRAINS_END, forces_at
+from discretization.space.closed_spans import STRAINS_END
 from discretization.space.rod_points import FIRST, POINT, STRAIN0
 from discretization.space.se3_element import invariants, strains_of
 from discretization.space.strain_functions import strain_functions
@@ -103,7 +104,8 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
         store3(K, out[m, 3:6])
     spans, own = system.spans, work.spans
     first = elements.length.shape[0]
-    for m in range(spans.kind.size):
+    for which in range(own.sequence.size):
+        m = own.sequence[which]
         if (
             own.forces[m] == 0
         ):  # no closed form: its stresses are not predicted, Newton's method is a plain one for it
@@ -111,9 +113,7 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
                 for i in range(6):
                     out[first + g, i] = 0.0
             continue
-        X, D = own.numbers[own.at[m] : own.at[m + 1]], own.viscosity[own.at[m] : own.at[m + 1]]
-        closed = forces_at(own.forces[m])
-        closed(poses.r, poses.dr, poses.R, poses.R, spans.frames[m], X, D, 0.0, False, own.K)
+        strains_over_step(spans, own, (poses.r, poses.dr, poses.R, poses.R), m, 0.0)
         for g in range(own.first[m + 1] - own.first[m]):
             for i in range(6):
                 out[first + own.first[m] + g, i] = own.K[STRAINS_END, 6 * g + i]

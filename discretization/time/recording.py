@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discretization.time.em import copy, march
-from rigid.compilation.decorators import allocating_kernel, inner_kernel
+from rigid.compilation.decorators import inner_kernel, released_allocating_kernel
 
 
 @inner_kernel
@@ -20,7 +20,7 @@ def keep(state, kept, k):
     copy(state.totals, kept.totals[k])
 
 
-@allocating_kernel
+@released_allocating_kernel
 def march_and_keep(
     equations, advancing, hidden, plain, before, substeps, load_values, max_iterations, kept, counts
 ):

@@ -53,7 +53,12 @@ from discretization.trees.elimination import eliminate, expand
 from discretization.trees.places import BLOCK, LEVER, NEW_COUPLE, NEW_FORCE, PARENT_LEVER
 from discretization.trees.shape import OTHER
 from discretization.turning import turned_over
-from rigid.compilation.decorators import allocating_inner_kernel, allocating_kernel, compiled, inner_kernel
+from rigid.compilation.decorators import (
+    allocating_inner_kernel,
+    compiled,
+    inner_kernel,
+    released_allocating_kernel,
+)
 from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
@@ -251,7 +256,7 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
     return 0
 
 
-@allocating_kernel
+@released_allocating_kernel
 def march_trees_and_keep(more, advancing, before, substeps, load_values, max_iterations, kept, counts):
     """As `discretization.time.recording.march_and_keep`."""
     share = load_values.shape[0] // counts.shape[0]

@@ -261,6 +261,16 @@ def allocating_kernel(function: F) -> F:
     return _njit()(function)
 
 
+def released_kernel(function: F) -> F:
+    """Like `kernel`, for a march: other threads of Python run meanwhile."""
+    return _njit(**_UNCOUNTED, nogil=True)(function)
+
+
+def released_allocating_kernel(function: F) -> F:
+    """Like `allocating_kernel`, for a march: other threads of Python run meanwhile, but where it calls Python itself."""
+    return _njit(nogil=True)(function)
+
+
 class CompiledFunction(types.WrapperAddressProtocol):
     """A function compiled for one signature when its address is first asked for: most of them never are.
 

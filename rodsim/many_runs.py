@@ -1,0 +1,232 @@
+"""`simulate_many`: a prepared model under many parameters, in threads of one process."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rigid import checks
+from rigid.errors import ModelError
+from rodsim.model import Model
+from rodsim.prepared import Prepared
+from rodsim.results.result import Result
+from rodsim.simulation import check_asked, check_output, simulate
+from rodsim.turns import StoppedError, Turns
+
+MOST_THREADS = 1024
+_LATER = ("start", "at", "until")  # settings that are looked at beside the model that was built
+_OURS = {
+    "output": "give outputs = a folder, for a file of each run",
+    "resume": "leave it out: runs begin anew",
+    "overwrite": "leave it out: give outputs = a folder without files of runs",
+}
+
+
+class FailedRun(NamedTuple):
+    """A run that did not come to its end."""
+
+    run: int  # its number
+    changes: Mapping[str, Any]  # its parameters
+    error: Exception
+    result: Result | None  # what was computed until then
+
+    def __str__(self) -> str:
+        return f"run {self.run} ({_shown(self.changes)}): {self.error}"
+
+
+class ManyResults(Sequence[Result]):
+    """Results of many runs by their numbers; those that failed are named apart.
+
+    `many[3]` is the result of run 3, or raises what it failed by; `runs` (k,) are the numbers of those that came to their end,
+    `failures` the others by number.
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[Mapping[str, Any]],
+        results: Mapping[int, Result],
+        failures: Mapping[int, FailedRun],
+    ):
+        self.parameters = tuple(parameters)
+        self.failures = dict(sorted(failures.items()))
+        self._results = dict(sorted(results.items()))
+        self.runs = np.array(list(self._results), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def __getitem__(self, run: Any) -> Any:
+        numbers = range(len(self))[run]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        if numbers in self.failures:
+            raise self.failures[numbers].error
+        return self._results[numbers]
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[run] for run in range(len(self)))
+
+    def stack(self, read: Callable[[Result], Any]) -> np.ndarray:
+        """Arrays (k, ...) of all runs that came to their end, one row for each of `runs`.
+
+        read: takes what is wanted out of a result, as in `many.stack(lambda result: result.body("block").r)`.
+
+        Raises ModelError where runs have arrays of different shapes.
+        """
+        rows = [np.asarray(read(result)) for result in self._results.values()]
+        if len({row.shape for row in rows}) > 1:
+            run = next(k for k, row in enumerate(rows) if row.shape != rows[0].shape)
+            raise ModelError(
+                f"stack: run {self.runs[run]} has an array {rows[run].shape} where run {self.runs[0]} has {rows[0].shape}; "
+                "read what has the same shape in all, such as the last row"
+            )
+        return np.stack(rows) if rows else np.zeros(0)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} of them failed" if self.failures else ""
+        return f"<{len(self)} runs{failed}>"
+
+
+def simulate_many(
+    prepared: Prepared,
+    parameters: Sequence[Mapping[str, Any]],
+    *,
+    threads: int | None = None,
+    outputs: str | Path | None = None,
+    progress: bool = False,
+    **settings: Any,
+) -> ManyResults:
+    """Run a prepared model once for each entry of `parameters`; each run is to the bit `prepared.run(entry)`.
+
+    One process, one compiled march: runs march at the same time, one a thread, and are set up and stored in turns. That pays
+    where a march takes longer than its set-up, some milliseconds.
+
+    Parameters
+    ----------
+    parameters: changes of each run, path -> value, as of `Prepared.run`; `{}` changes nothing.
+    threads: how many; by default one for each core.
+    outputs: folder for a file of each run, run-0000.vtkhdf and so on; None keeps results in memory.
+    progress: show a line on stderr.
+    settings: of `simulate`, for all runs; those of `prepare` hold where they are left out.
+
+    Raises
+    ------
+    ModelError: a path, a value or a setting cannot be used, all of which are looked at before anything runs; it names the run.
+    FileExistsError: one of the files exists. A run that fails on its way raises nothing: see `ManyResults.failures`.
+    """
+    if not isinstance(prepared, Prepared):
+        raise ModelError(
+            f"simulate_many: {checks.shown(prepared)} is no prepared model; give model.prepare(...)"
+        )
+    given = _checked_settings(prepared, settings)
+    checks.flag("simulate_many", "progress", progress)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = cores if threads is None else checks.count("simulate_many", "threads", threads, 1, MOST_THREADS)
+    models = _checked_models(prepared, parameters)
+    files = _checked_files(outputs, len(models))
+    _check_values(models[0], given)
+    results: dict[int, Result] = {}
+    failures: dict[int, FailedRun] = {}
+    turns = Turns()
+
+    def run(number: int) -> int:
+        try:
+            with turns.one():
+                model = models[number]
+                results[number] = simulate(model, **{**given, "output": files[number], "progress": False})
+        except StoppedError:
+            pass
+        except Exception as error:
+            until = getattr(error, "result", None)
+            failures[number] = FailedRun(number, dict(parameters[number]), error, until)
+        return number
+
+    with _line(progress, len(models)) as done:
+        done(run(0))  # what has to be compiled is, once
+        if len(models) > 1:
+            _in_threads(run, range(1, len(models)), min(workers, len(models) - 1), turns, done)
+    return ManyResults([dict(entry) for entry in parameters], results, failures)
+
+
+def _in_threads(
+    run: Callable[[int], int], numbers: range, workers: int, turns: Turns, done: Callable[[int], None]
+) -> None:
+    with ThreadPoolExecutor(workers, "rodsim-run") as pool:
+        futures: list[Future[int]] = [pool.submit(run, number) for number in numbers]
+        try:
+            for future in as_completed(futures):
+                done(future.result())
+        except BaseException:  # Ctrl-C: those that march end with what they are at
+            turns.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+@contextlib.contextmanager
+def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
+    if not show:
+        yield lambda number: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=count, unit="run", dynamic_ncols=True) as bar:
+        yield lambda number: bar.update(1)
+
+
+def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
+    given = prepared.settings(settings)
+    for name, cure in _OURS.items():
+        if given.get(name):
+            raise ModelError(f"simulate_many: {name} = {checks.shown(given[name])} is of one run; {cure}")
+    return given
+
+
+def _check_values(model: Model, given: Mapping[str, Any]) -> None:
+    """Of the settings, which all runs have."""
+    bound = inspect.signature(simulate).bind(model, **given)
+    bound.apply_defaults()
+    check_asked(**{name: value for name, value in bound.arguments.items() if name not in _LATER})
+
+
+def _checked_models(prepared: Prepared, parameters: Sequence[Mapping[str, Any]]) -> list[Model]:
+    if isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sequence):
+        raise ModelError(
+            f"simulate_many: parameters = {checks.shown(parameters)} is no sequence; give the changes of each run, such as "
+            "[{'springs.coil.stiffness': 20.0}, {'springs.coil.stiffness': 30.0}]"
+        )
+    if not len(parameters):
+        raise ModelError("simulate_many: parameters is empty; give the changes of one run at least")
+    models = []
+    for number, changes in enumerate(parameters):
+        try:
+            models.append(prepared.model(changes))
+        except ModelError as error:
+            raise ModelError(f"simulate_many: run {number}: {error}", choices=error.choices) from error
+    return models
+
+
+def _checked_files(outputs: str | Path | None, count: int) -> list[Path | None]:
+    if outputs is None:
+        return [None] * count
+    if not isinstance(outputs, str | Path) or "\0" in str(outputs) or not str(outputs):
+        raise ModelError(
+            f"simulate_many: outputs = {checks.shown(outputs)} is no name of a folder; give one or None"
+        )
+    folder, digits = Path(outputs), max(4, len(str(count - 1)))
+    folder.mkdir(parents=True, exist_ok=True)
+    files: list[Path | None] = [folder / f"run-{number:0{digits}d}.vtkhdf" for number in range(count)]
+    for file in files:
+        assert file is not None
+        check_output(file)
+    return files
+
+
+def _shown(changes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{path} = {checks.shown(value)}" for path, value in changes.items()) or "as prepared"

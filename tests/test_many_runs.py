@@ -1,0 +1,209 @@
+"""Many runs of a prepared model in threads: each to the bit the run alone, those that fail named apart."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from discretization.time.stepper import Stepper
+from rodsim import Box, ConvergenceError, Model, ModelError, Result, Section, simulate_many
+from rodsim.turns import StoppedError, Turns, others_run
+from tests.test_prepared import _all_of
+
+DT = 0.005
+SECTION = Section.from_stiffness(
+    EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
+)
+PUSH, COIL = "loads.push.value", "springs.coil.stiffness"
+
+
+def swing(**settings):
+    """A rod with a body at its end, on a spring."""
+    model = Model("swing", gravity=(0, 0, -9.81))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=2)
+    body = model.add_body("body", Box(0.1, 0.1, 0.2, density=500), position=(1.05, 0.1, 0))
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    model.add_joint("glue", "weld", rod.end, body)
+    model.add_spring("coil", model.ground.at((1, 0, 1)), body.at((0, 0, 0)), 30.0)
+    model.add_force("push", body.at((0, 0, 0)), (0, 0, 0))
+    return model.prepare(**{"t_end": 12 * DT, "dt": DT, "output_every": 2, **settings})
+
+
+def plane_bars():
+    """Two bars that move in their plane: another march."""
+    model = Model("bars", gravity=(0, 0, -9.81))
+    for k in range(2):
+        model.add_body(f"bar {k}", Box(1, 0.1, 0.1, density=500), position=(0.5 + k, 0, 0))
+    bars = list(model.bodies.values())
+    model.add_joint("a", "revolute", model.ground, bars[0].at((-0.5, 0, 0)), axis=(0, 1, 0))
+    model.add_joint("b", "revolute", bars[0].at((0.5, 0, 0)), bars[1], axis=(0, 1, 0))
+    return model.prepare(t_end=12 * DT, dt=DT)
+
+
+def balls():
+    """Two bars on ball joints: a tree."""
+    model = Model("balls", gravity=(0, 0, -9.81))
+    for k in range(2):
+        model.add_body(
+            f"bar {k}", Box(1, 0.1, 0.1, density=500), position=(0.5 + k, 0, 0), angular_velocity=(1, 0, 2)
+        )
+    bars = list(model.bodies.values())
+    model.add_joint("a", "spherical", model.ground.at((0, 0, 0)), bars[0].at((-0.5, 0, 0)))
+    model.add_joint("b", "spherical", bars[0].at((0.5, 0, 0)), bars[1].at((-0.5, 0, 0)))
+    return model.prepare(t_end=12 * DT, dt=DT)
+
+
+CASES = {
+    "a rod": (swing, [{}, {COIL: 20.0}, {PUSH: (0, 1, 0), COIL: 40.0}, {"gravity": (0, 0, 0)}, {}]),
+    "in a plane": (plane_bars, [{"gravity": (0, 0, -g)} for g in (1.0, 2.0, 9.81)]),
+    "a tree": (balls, [{"gravity": (0, 0, -g)} for g in (1.0, 2.0, 9.81)]),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_each_run_is_to_the_bit_the_run_alone(case, threads):
+    make, parameters = CASES[case]
+    prepared = make()
+    many = simulate_many(prepared, parameters, threads=threads)
+    assert many.runs.tolist() == list(range(len(parameters)))
+    assert not many.failures
+    for changes, result in zip(parameters, many, strict=True):
+        assert _all_of(result) == _all_of(prepared.run(changes))
+
+
+def test_arrays_of_all_runs_are_stacked():
+    many = simulate_many(swing(), [{COIL: 20.0}, {COIL: 30.0}], threads=2)
+    r = many.stack(lambda result: result.body("body").r)
+    assert r.shape == (2, 7, 3)
+    assert np.array_equal(r[1], many[1].body("body").r)
+    assert r[0, -1, 2] < r[1, -1, 2]
+    assert len(many[:]) == 2
+    with pytest.raises(ModelError, match=r"run 1 has an array \(1, 3\) where run 0 has \(2, 3\)"):
+        many.stack(lambda result: result.body("body").r[: 2 if result is many[0] else 1])
+
+
+def test_a_file_for_each_run(tmp_path):
+    prepared, parameters = swing(), [{COIL: 20.0}, {COIL: 30.0}]
+    many = simulate_many(prepared, parameters, threads=2, outputs=tmp_path / "runs")
+    assert sorted(file.name for file in (tmp_path / "runs").iterdir()) == [
+        "run-0000.vtkhdf",
+        "run-0001.vtkhdf",
+    ]
+    for number, changes in enumerate(parameters):
+        stored = Result.open(tmp_path / "runs" / f"run-{number:04d}.vtkhdf").body("body").r
+        assert np.array_equal(stored, prepared.run(changes).body("body").r)
+        assert np.array_equal(stored, many[number].body("body").r)
+    with pytest.raises(FileExistsError, match=r"run-0000\.vtkhdf"):
+        simulate_many(prepared, parameters, outputs=tmp_path / "runs")
+
+
+def test_a_run_that_fails_is_named_and_the_others_go_on():
+    def push(t):
+        return (0.0, 0.0, 0.0) if t < 6 * DT else (0.0, 1e12, 0.0)
+
+    parameters = [{}, {PUSH: push, COIL: 20.0}, {COIL: 40.0}]
+    many = simulate_many(swing(), parameters, threads=2)
+    assert many.runs.tolist() == [0, 2]
+    assert list(many.failures) == [1]
+    failed = many.failures[1]
+    assert isinstance(failed.error, ConvergenceError)
+    assert "run 1" in str(failed)
+    assert f"{COIL} = 20.0" in str(failed)
+    assert failed.result.t[-1] == 6 * DT
+    assert many.stack(lambda result: result.t).shape == (2, 7)
+    with pytest.raises(ConvergenceError):
+        many[1]
+    assert repr(many) == "<3 runs, 1 of them failed>"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "settings", "words"),
+    [
+        ([{}, {"springs.oil.stiffness": 1.0}], {}, r"run 1: .*'springs\.oil\.stiffness' .*springs\.coil\.st"),
+        ([{}, {COIL: "soft"}], {}, r"run 1: .*stiffness"),
+        ([{}, 3.0], {}, "run 1: .*changes"),
+        ([], {}, "parameters is empty"),
+        ({COIL: [1.0, 2.0]}, {}, "is no sequence"),
+        ([{}], {"threads": 0}, "threads = 0"),
+        ([{}], {"dt": -1.0}, "dt = -1.0"),
+        ([{}], {"integrator": "am"}, "am"),
+        ([{}], {"step": 0.1}, "no setting 'step'"),
+        ([{}], {"output": "a.vtkhdf"}, "give outputs = a folder"),
+        ([{}], {"outputs": ""}, "no name of a folder"),
+    ],
+)
+def test_all_is_looked_at_before_anything_runs(parameters, settings, words, monkeypatch):
+    monkeypatch.setattr("rodsim.many_runs.simulate", lambda *_, **__: pytest.fail("it runs"))
+    with pytest.raises(ModelError, match=words):
+        simulate_many(swing(), parameters, **settings)
+
+
+def test_a_model_must_be_prepared():
+    with pytest.raises(ModelError, match=r"give model\.prepare"):
+        simulate_many(Model("bare"), [{}])
+
+
+def test_python_runs_while_a_march_does(monkeypatch):
+    """Without the interpreter's lock: a thread that counts goes on counting during one call of a march of some time."""
+    model = Model("long", gravity=(0, 0, -9.81))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=2)
+    model.add_joint("pin", "clamp", rod.start)
+    counted, inside, end = [0], [], threading.Event()
+
+    def count():
+        while not end.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    march = Stepper._march
+
+    def watched(self, *arguments):
+        before = counted[0]
+        status = march(self, *arguments)
+        inside.append(counted[0] - before)
+        return status
+
+    prepared = model.prepare(t_end=2000 * 1e-3, dt=1e-3, output_every=1000)
+    prepared.run()  # compiled
+    monkeypatch.setattr(Stepper, "_march", watched)
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        prepared.run()
+    finally:
+        end.set()
+        thread.join()
+    # with the lock it waits 5 ms for each turn of the other, which gets one at the end of the march
+    assert max(inside) > 100
+
+
+def test_turns_are_one_at_a_time_but_where_they_are_given_away():
+    turns, here, most, together = Turns(), [], [0], threading.Barrier(2)
+
+    def run():
+        with turns.one():
+            for _ in range(20):
+                here.append(1)
+                most[0] = max(most[0], len(here))
+                time.sleep(0)
+                here.pop()
+                with others_run():
+                    time.sleep(0)
+            with others_run():
+                together.wait(10.0)  # both are here at once
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1]
+    assert not together.broken
+    turns.stop()
+    with pytest.raises(StoppedError), turns.one():
+        pass
+    with others_run():  # in no turn
+        pass
