@@ -136,7 +136,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on():
     ],
 )
 def test_all_is_looked_at_before_anything_runs(parameters, settings, words, monkeypatch):
-    monkeypatch.setattr("rodsim.many_runs.simulate", lambda *_, **__: pytest.fail("it runs"))
+    monkeypatch.setattr("rodsim.simulation.announce", lambda: pytest.fail("it runs"))
     with pytest.raises(ModelError, match=words):
         simulate_many(swing(), parameters, **settings)
 
@@ -166,7 +166,7 @@ def test_python_runs_while_a_march_does(monkeypatch):
         inside.append(counted[0] - before)
         return status
 
-    prepared = model.prepare(t_end=2000 * 1e-3, dt=1e-3, output_every=1000)
+    prepared = model.prepare(t_end=2000 * 1e-3, dt=1e-3, output_every=1000, shortcut=False)
     prepared.run()  # compiled
     monkeypatch.setattr(Stepper, "_march", watched)
     thread = threading.Thread(target=count)

@@ -26,7 +26,7 @@ def stirred(n, element="relative(2)", full=False, viscous=False, consistent=Fals
     model.add_rod("other", [(0, 0, 1), (0.2, 0, 1)], SECTION, n_elements=2 * order, **settings)
     model.add_joint("clamp", "clamp", rod.end)
     if inside:  # a frame that has a joint has a place in the band
-        model.add_joint("ball", "spherical", model.ground, rod.node(1))
+        model.add_joint("ball", "spherical", model.ground, rod.at(0.5 / n))
     built = model.build()
     state, spans = built.state, built.system.spans
     factor = 0.1 * rng.standard_normal((len(spans.weight), 6, 6))
@@ -66,7 +66,7 @@ def assembled(system, numbering, state, work):
 
 
 CASES = [
-    (1, {}),
+    (2, {}),
     (6, {"full": True}),
     (7, {"viscous": True}),
     (14, {"full": True, "viscous": True, "consistent": True, "turn": 0.12}),
@@ -140,6 +140,12 @@ def test_one_span_that_folds_is_told(which):
     end = 2 if which != 8 else 0  # frame 0 is that of the neighbour too
     work.q1[system.spans.frames[which, end]] *= -1.0  # the other of both quaternions of a turn: half + pi
     assert assembled(system, numbering, state, work)[2] == 1
+
+
+def test_few_spans_go_alone():
+    work = stirred(1)[3].spans
+    assert work.alone.tolist() == [0, 1, 2]
+    assert stirred(2)[3].spans.alone.size == 0
 
 
 def test_what_is_beyond_linear_goes_alone():

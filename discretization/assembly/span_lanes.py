@@ -49,6 +49,7 @@ BLOCKS = STRIDES + MOST_FRAMES
 NO_STRIDE = BLOCKS + MOST_FRAMES**2
 N_PLACES = NO_STRIDE + 1
 PLACES = N_PLACES * WIDTH  # of a group
+FEWEST = 4  # spans of an element: eight lanes take as long as three spans alone
 
 
 class SpanLanes(NamedTuple):
@@ -65,13 +66,15 @@ class SpanLanes(NamedTuple):
 
 
 def for_lanes(spans: Any) -> np.ndarray:
-    """(m,) which spans go eight at a time: those of an element that can, whose material is linear."""
+    """(m,) which spans go eight at a time: those of an element that can, whose material is linear, where there are FEWEST."""
     known = np.array([element.in_lanes for element in BY_NUMBER])
     found: np.ndarray = known[spans.kind]
     if not found.any():
         return found
     beyond = (spans.law >= 0) | (spans.relaxation > 0.0)
-    return found & (np.add.reduceat(beyond, spans.first[:-1]) == 0)
+    found &= np.add.reduceat(beyond, spans.first[:-1]) == 0
+    many = np.bincount(spans.kind[found], minlength=len(known)) >= FEWEST
+    return found & many[spans.kind]
 
 
 def span_lanes(spans: Any, which: np.ndarray, at: Ints, numbering: Any) -> SpanLanes:
