@@ -177,7 +177,11 @@ def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
     from tqdm import tqdm
 
     with tqdm(total=count, unit="run", dynamic_ncols=True) as bar:
-        yield lambda number: bar.update(1)
+
+        def done(number: int) -> None:
+            bar.update(1)
+
+        yield done
 
 
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:

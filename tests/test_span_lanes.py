@@ -125,7 +125,7 @@ def test_numbers_that_change_are_seen():
     system, numbering, state, work = stirred(6, viscous=True)
     numbers, viscosity = work.spans.numbers, work.spans.viscosity
     for k in range(2):
-        numbers[-60:], viscosity[-60:] = (1.0 + k) * numbers[-60:], (1.0 + k) * viscosity[-60:]
+        numbers[-60:], viscosity[-60:] = (1.0 + k) * numbers[-60:], 0.3 + viscosity[-60:]
         one_by_one = alone(system, numbering, work)
         one_by_one.spans.numbers[:], one_by_one.spans.viscosity[:] = numbers, viscosity
         residual, _, _ = assembled(system, numbering, state, one_by_one)
