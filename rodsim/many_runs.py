@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.time.turns import StoppedError, Turns
 from rigid import checks
 from rigid.errors import ModelError
 from rodsim.model import Model
 from rodsim.prepared import Prepared
 from rodsim.results.result import Result
 from rodsim.simulation import check_asked, check_output, simulate
-from rodsim.turns import StoppedError, Turns
 
 MOST_THREADS = 1024
 _LATER = ("start", "at", "until")  # settings that are looked at beside the model that was built

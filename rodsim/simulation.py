@@ -51,7 +51,6 @@ from rodsim.results.resuming import stored_outputs
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.stops import Until, Watch, march_until
-from rodsim.turns import others_run
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
@@ -311,16 +310,14 @@ def _march(
         began = time.perf_counter()
         whole = min(line.chunk, n_steps - step) // every
         if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and step % every == 0:
-            with others_run():
-                states, each = stepper.record(state, step, every, min(whole, recorder.most))
+            states, each = stepper.record(state, step, every, min(whole, recorder.most))
             count = every * len(each)
             state = State(*(array[-1].copy() for array in states))
             recorder.add(range(step + every, step + count + 1, every), states, [[report] for report in each])
             step += count
         else:
             count = min(line.chunk, every - step % every, n_steps - step)
-            with others_run():
-                state, report = stepper.advance(state, step, count)
+            state, report = stepper.advance(state, step, count)
             recorder.took(report)
             step += count
             if step % every == 0 or step == n_steps:

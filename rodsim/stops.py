@@ -23,7 +23,6 @@ from rodsim.results.contact_gaps import CONTACTS, Gaps
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import Layout
-from rodsim.turns import others_run
 
 if TYPE_CHECKING:
     from rodsim.results.recorder import Recorder
@@ -146,11 +145,9 @@ def march_until(
         began, first = time.perf_counter(), step
         count = min(line.chunk, n_steps - step, recorder.most, AT_ONCE)  # type: ignore[attr-defined]
         if isinstance(stepper, Stepper | ContactStepper):
-            with others_run():
-                states, reports = stepper.record(state, step, 1, count)
+            states, reports = stepper.record(state, step, 1, count)
         else:
-            with others_run():
-                one, report = stepper.advance(state, step, 1)
+            one, report = stepper.advance(state, step, 1)
             states, reports = _many(one), [report]
         hit = watch.first(states)
         if hit == 0 and first != begun and first % every:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from discretization.time.stepper import Stepper
+from discretization.time.turns import StoppedError, Turns, others_run
 from rodsim import Box, ConvergenceError, Model, ModelError, Result, Section, simulate_many
-from rodsim.turns import StoppedError, Turns, others_run
 from tests.test_prepared import _all_of
 
 DT = 0.005

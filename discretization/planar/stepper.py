@@ -13,6 +13,7 @@ from discretization.planar.tables import tables_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
+from discretization.time.turns import others_run
 from rigid.system import Floats, State
 
 SOLVER = "planar"
@@ -57,8 +58,8 @@ class PlanarStepper(ShapeStepper):
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
     ) -> int:
-        return int(
-            march_and_keep(
+        with others_run():
+            status = march_and_keep(
                 self._tables, state, self._work, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
-        )
+        return int(status)

@@ -33,6 +33,7 @@ from discretization.time.newton import (
 )
 from discretization.time.recording import march_and_keep
 from discretization.time.reversing import reverses
+from discretization.time.turns import others_run
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 
@@ -214,8 +215,8 @@ class Stepper(StepperBase):
                 self.system, self.numbering, self._hidden, state, self.work, self._own_equations
             )
         advancing = Advancing(self.system, self.numbering, state, self.work)
-        return int(
-            march_and_keep(
+        with others_run():
+            status = march_and_keep(
                 self._equations,
                 advancing,
                 self._hidden,
@@ -227,7 +228,7 @@ class Stepper(StepperBase):
                 kept,
                 counts,
             )
-        )
+        return int(status)
 
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""

@@ -10,6 +10,7 @@ from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
+from discretization.time.turns import others_run
 from discretization.trees.places import arrays_of, numbering_of, workspace_of
 from discretization.trees.shape import Tree
 from rigid.system import Floats, State
@@ -42,8 +43,8 @@ class TreeStepper(ShapeStepper):
         if self._more is None:
             self._more = more_of(self.system, self.numbering, self._arrays, state, self.work)
         advancing = Advancing(self.system, self.numbering, self._arrays, state, self.work)
-        return int(
-            march_trees_and_keep(
+        with others_run():
+            status = march_trees_and_keep(
                 self._more, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
-        )
+        return int(status)
