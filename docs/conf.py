@@ -43,7 +43,10 @@ smartquotes = False
 default_role = "literal"
 autodoc_typehints = "none"  # docstrings say shapes and units
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": "Exception, Sequence, tuple, object, RuntimeError"}
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "Exception, Sequence, tuple, object, RuntimeError",
+}
 autodoc_class_signature = "mixed"
 add_module_names = False
 python_use_unqualified_type_names = True
