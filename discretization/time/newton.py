@@ -11,7 +11,8 @@ So the correction that the residual still asks for is made, by the factors at ha
 the rounding of sums, whose signs are random.
 
 Where contacts may stick or slide, corrections overshoot from a slide one way to one the other way, and back: friction
-is nearly a sign of the slip. After `PATIENT` iterations such a correction is halved until it shrinks the residual.
+is nearly a sign of the slip. What the first correction turns so sticks in the second (`discretization.assembly.held_slides`);
+from then on a correction is halved as long as that shrinks the residual.
 """
 
 import functools
@@ -23,6 +24,7 @@ from numba._dispatcher import compute_fingerprint
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.given_motions import add_hidden_drives
+from discretization.assembly.held_slides import let_slide, may_slide, note_slides
 from discretization.assembly.hidden_groups import add_hidden_groups
 from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
 from discretization.assembly.step_dissipation import add_damped_inertia
@@ -70,8 +72,9 @@ STALLED = 0.3  # contraction that counts as none
 STALLED_HIDDEN = (
     0.9  # the same with hidden constraints, whose tangent is not whole: where frames turn far it is slow
 )
-PATIENT = 4  # iterations before corrections are halved where contacts may slide
+PATIENT = 2  # iterations before corrections are halved where contacts may slide
 SEARCH = 8  # halvings of a correction
+GOOD = 0.25  # what a correction that is not halved leaves of the residual, squared
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
@@ -255,32 +258,37 @@ def squares_over_noise(numbering, work):
     return found
 
 
-@inner_kernel
-def may_slide(work):
-    """Whether something settles: bristles of friction."""
-    kinds = work.by_duals.interacting.kinds
-    for which in range(kinds.size):  # noqa: SIM110  numba compiles loops
-        if kinds[which].settle != 0:
-            return True
-    return False
+@allocating_inner_kernel
+def _correct_by(equations, system, numbering, state, work, h, load_values, kept, share):
+    """From what is kept, dr, psi, lam and their correction, by this share of it; the residual there, 0 or FOLDED."""
+    dr, psi, lam, step = kept
+    work.dr[:], work.psi[:], work.lam[:] = dr, psi, lam
+    for i in range(numbering.size):
+        work.rhs[i] = share * step[i]
+    correct(system, numbering, work)
+    move(system, state, work)
+    return equations(system, numbering, None, state, work, h, load_values, False)
 
 
 @allocating_inner_kernel
-def correct_in_part(equations, system, numbering, hidden, state, work, h, load_values):
-    """Add the correction in work.rhs, halved until it shrinks the residual; the whole of it where none does."""
-    dr, psi, lam, step = work.dr.copy(), work.psi.copy(), work.lam.copy(), work.rhs.copy()
-    before, share = squares_over_noise(numbering, work), 1.0
-    for attempt in range(SEARCH + 1):
-        if attempt > 0:
-            work.dr[:], work.psi[:], work.lam[:] = dr, psi, lam
-            share = 0.5 * share if attempt < SEARCH else 1.0
-            work.rhs[:] = share * step
-        correct(system, numbering, work)
-        move(system, state, work)
-        if equations(
-            system, numbering, hidden, state, work, h, load_values, False
-        ) == 0 and squares_over_noise(numbering, work) < before * (1.0 - 0.01 * share):
-            return
+def correct_in_part(equations, system, numbering, state, work, h, load_values):
+    """Add the correction in work.rhs, or that half, quarter, ... of it which leaves the least residual; the whole where none
+    shrinks it. The residual is known then; 0 or FOLDED.
+    """
+    kept = work.dr.copy(), work.psi.copy(), work.lam.copy(), work.rhs.copy()
+    before = least = squares_over_noise(numbering, work)
+    share = best = 1.0
+    for _ in range(SEARCH + 1):
+        folded = _correct_by(equations, system, numbering, state, work, h, load_values, kept, share)
+        found = 1e300 if folded != 0 else squares_over_noise(numbering, work)
+        if found < GOOD * before:
+            return folded
+        if found < least:
+            least, best = found, share
+        elif least < before:
+            break
+        share *= 0.5
+    return _correct_by(equations, system, numbering, state, work, h, load_values, kept, best)
 
 
 @inner_kernel
@@ -363,11 +371,17 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
     enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     slides = hidden is None and may_slide(work)
     move(system, state, work)
-    fresh = False
+    fresh, held = False, 0
     before, level, iteration = 1e300, 0.0, 0
-    tangent, known = True, False  # whether a matrix is wanted, whether the residual is known already
+    # whether a matrix is wanted, whether the residual is evaluated, and looked at already
+    tangent, evaluated, known = True, False, False
     while True:
-        if equations(system, numbering, hidden, state, work, h, load_values, tangent) != 0:
+        if slides and not known:
+            if held > 0:
+                let_slide(work)
+            held = note_slides(state, work, h, iteration == 1) if iteration < 2 else 0
+            tangent = tangent or held > 0
+        if not evaluated and equations(system, numbering, hidden, state, work, h, load_values, tangent) != 0:
             return FOLDED
         if not known:
             if iteration < 2:
@@ -377,7 +391,7 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             level = residual_over_noise(numbering, work)
             if level < 0.0:
                 return NOT_FINITE
-            if level <= (enough if iteration == 0 else work.solved):
+            if held == 0 and level <= (enough if iteration == 0 else work.solved):
                 last_correction(numbering, work, level, iteration > 0, count)
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
@@ -388,13 +402,13 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             if iteration == max_iterations:
                 return NOT_CONVERGED
             if not tangent and level > _REUSE * before:
-                tangent = known = True
+                tangent, evaluated, known = True, False, True
                 continue
         if tangent:
             if factor(numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
-        fresh, tangent, known = tangent, False, False
+        fresh, tangent, evaluated, known = tangent, False, False, False
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
@@ -404,8 +418,10 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             share = correct(system, numbering, work)
             correct_hidden(system, numbering, hidden, work, share)
             move(system, state, work)
-        elif slides and iteration >= PATIENT:
-            correct_in_part(equations, system, numbering, hidden, state, work, h, load_values)
+        elif slides and iteration >= PATIENT and level > _SAFE:
+            if correct_in_part(equations, system, numbering, state, work, h, load_values) != 0:
+                return FOLDED
+            evaluated = True
         else:
             correct(system, numbering, work)
             move(system, state, work)

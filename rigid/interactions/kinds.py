@@ -65,6 +65,7 @@ HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 TANGENT = types.void(POSES, POSES, F1, C1, POSES, types.float64[:, ::1])
 
 MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6  # of one interaction
+HELD = 2.0  # see `Condensed`
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
@@ -175,6 +176,9 @@ class Condensed(NamedTuple):
 
     Again dual . (y1 - y0) less what `kept` gains is lost, never negative. Their `bend` is what they hold at the poses y. Where a
     scheme takes forces at one place of a step, y with the rates z, the dual is that between y - h z/2 and y + h z/2.
+
+    Where they are a bristle, which shows the way of the slip, and whether it slides, `slides` says so: with HELD added to the
+    latter the dual is as if it stuck, whatever its limit, linear in the slip (`discretization.assembly.held_slides`).
     """
 
     strains: Any = None
@@ -183,6 +187,7 @@ class Condensed(NamedTuple):
     count_of_strains: int = 0
     settle: Any = None
     kept: Any = None
+    slides: bool = False
 
 
 class Kind(NamedTuple):
@@ -254,7 +259,8 @@ KIND = np.dtype(
         for name in (
             *("value", "dual", "bend", "hidden", "count", "tangent"),
             *("strains", "begin", "evolve", "settle", "kept"),
-            *("arity", "rows", "constant", "steep", "own", "strained", "one_sided", "turning", "works"),
+            *("arity", "rows", "constant", "steep", "own", "strained", "slides"),
+            *("one_sided", "turning", "works"),
             *("first", "last"),
         )
     ],
@@ -400,9 +406,9 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
         named = "value", "dual", "bend", "hidden", "count", "tangent"
         functions = {name: getattr(kind, name) for name in named}
         functions |= kind.condensed._asdict()
-        strained = functions.pop("count_of_strains")
+        strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained
+        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained, slides
         kinds[k] = (*addresses, *facts, kind.one_sided, kind.turning, kind.works, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames

@@ -37,7 +37,7 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.contact.gaps import size_of
 from rigid.interactions.contact.touching import origin
-from rigid.interactions.kinds import COMPLEX_STEP, add_dual, frame, value_function, vector
+from rigid.interactions.kinds import COMPLEX_STEP, HELD, add_dual, frame, value_function, vector
 from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point, point
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import apply, average, cross, dot, minus, plus, times
@@ -148,8 +148,14 @@ def scaled(x, way, of, power):
 
 @small_kernel
 def bristle(y, X, at, n, s, N, way, lam):
-    """(2): T, the bristle at the end, whether it slides; y: mean pose of the first frame."""
+    """(2): T, the bristle at the end, whether it slides; y: mean pose of the first frame. Held, it sticks with N as it is: what
+    turned back comes next to rest, and the product of the slip that it had and the change of N says nothing.
+    """
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
+    sliding = X[at + SLIDING].real
+    held = sliding >= HELD
+    if held:
+        sliding, N = sliding - HELD, N.real + 0j
     resists = 0.5 * k
     if X[at + REST].real > 0.0:
         resists += lam * N * X[at + STATIC] / (CREEP * X[at + REST])
@@ -160,9 +166,9 @@ def bristle(y, X, at, n, s, N, way, lam):
     z = scaled(u, way, u, -0.5)
     P = plus(times(k, z), times(resists, s))
     size, limit = size_of(P), N * X[at + STATIC]
-    if X[at + SLIDING].real > 0.5:
+    if sliding > 0.5:
         limit = N * X[at + KINETIC]
-    slides, end = size.real > limit.real, plus(z, s)
+    slides, end = size.real > limit.real and not held, plus(z, s)
     if slides:
         P = times(limit / size, P)
         end = times(1.0 / k, P)

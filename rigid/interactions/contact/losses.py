@@ -266,7 +266,7 @@ def rod_on_line_settled(y0, y1, X, lam, out):
 
 def _loss(name: str, arity: int, dual: object, held: object, settle: object) -> Kind:
     kind = dissipation(f"loss of contact of {name}", arity, dual, held)
-    return kind._replace(own=OWN, condensed=Condensed(settle=settle, kept=kept), one_sided=True)
+    return kind._replace(own=OWN, condensed=Condensed(settle=settle, kept=kept, slides=True), one_sided=True)
 
 
 def rod_loss(station_frames: int, nodes: int) -> Kind:
