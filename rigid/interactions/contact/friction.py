@@ -36,7 +36,7 @@ import cmath
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.contact.gaps import size_of
-from rigid.interactions.contact.touching import origin
+from rigid.interactions.contact.touching import imaginary, origin, real
 from rigid.interactions.kinds import COMPLEX_STEP, HELD, add_dual, frame, value_function, vector
 from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point, point
 from rigid.kinematics.rotations import inverse_tangent
@@ -289,18 +289,34 @@ def put_turns(y0, y1, arity, out):
 
 
 @small_kernel
-def turn_along(y1, j, k, step, out):
-    """An imaginary step of frame k along the axis j of its turn: of its Cayley vector, and of the pose that has the bristle."""
-    psi = out[k, 2, 0].real, out[k, 2, 1].real, out[k, 2, 2].real
+def turn_along(y1, j, step, out):
+    """An imaginary step of the first frame along the axis j of its turn: of its Cayley vector, and of the pose that has the
+    bristle.
+    """
+    psi = out[0, 2, 0].real, out[0, 2, 1].real, out[0, 2, 2].real
     by = step * 1j
     eta = by if j == 0 else 0j, by if j == 1 else 0j, by if j == 2 else 0j
     moved = apply(inverse_tangent(psi), eta)
     for i in range(3):
-        out[k, 2, i] = psi[i] + moved[i]
-    if k == 0 and step > 0.0:
+        out[0, 2, i] = psi[i] + moved[i]
+    if step > 0.0:
         move_along(y1, 0, 3 + j)
-    elif k == 0:
+    else:
         move_back(y1, 0)
+
+
+@small_kernel
+def _slip(y0, y1, sides, found, arm, out):
+    """s and theta of poses that turn by the Cayley vectors of `put_turns`; arm: of both sides."""
+    of_one, arity = sides
+    s, theta = ZERO, ZERO
+    for k in range(arity):
+        weight = out[k, 1, 0] / found[0]
+        if weight != 0.0:
+            psi = out[k, 2, 0], out[k, 2, 1], out[k, 2, 2]
+            moved = plus(minus(origin(y1, k), origin(y0, k)), cross(psi, arm[0] if k < of_one else arm[1]))
+            s, theta = plus(s, times(weight, moved)), plus(theta, times(weight, psi))
+    return s, theta
 
 
 @small_kernel
@@ -309,24 +325,58 @@ def add_row(y0, y1, X, lam, sides, found, tangent, out, K, row):
     do: with the Cayley vectors psi of `put_turns` the change of what has the arm a is dr + psi x a, its torque a x T + M.
     """
     of_one, arity = sides
-    at = X.shape[0] - SIZE
-    one, other = arms(y0, y1, of_one, arity, found, out)
-    s, theta = ZERO, ZERO
-    for k in range(arity):
-        weight = out[k, 1, 0] / found[0]
-        if weight != 0.0:
-            psi = out[k, 2, 0], out[k, 2, 1], out[k, 2, 2]
-            moved = plus(minus(origin(y1, k), origin(y0, k)), cross(psi, one if k < of_one else other))
-            s, theta = plus(s, times(weight, moved)), plus(theta, times(weight, psi))
-    phi, T, M, _, _ = answer(X, at, lam, mean(y0, y1, 0), found, s, theta, tangent)
+    arm = arms(y0, y1, of_one, arity, found, out)
+    s, theta = _slip(y0, y1, sides, found, arm, out)
+    phi, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, mean(y0, y1, 0), found, s, theta, tangent)
     for k in range(arity):
         weight = out[k, 1, 0] / found[0]
         if weight != 0.0:
             force = plus(times(phi, origin(out, k)), times(weight, T))
-            torque = times(weight, plus(cross(one if k < of_one else other, T), M))
+            torque = times(weight, plus(cross(arm[0] if k < of_one else arm[1], T), M))
             for i in range(3):
                 K[row, 6 * k + i] = force[i].imag / COMPLEX_STEP
                 K[row, 6 * k + 3 + i] = torque[i].imag / COMPLEX_STEP
+
+
+@small_kernel
+def _of_slip(X, lam, first, found, s, theta, tangent, j):
+    """Derivatives of T along s and of M along theta, both along axis j: neither depends on the other."""
+    by = COMPLEX_STEP * 1j
+    e = by if j == 0 else 0j, by if j == 1 else 0j, by if j == 2 else 0j
+    at = X.shape[0] - SIZE
+    _, T, M, _, _ = answer(X, at, lam, first, found, plus(s, e), plus(theta, e), tangent)
+    return times(1.0 / COMPLEX_STEP, imaginary(T)), times(1.0 / COMPLEX_STEP, imaginary(M))
+
+
+@small_kernel
+def add_turns(y0, y1, X, lam, sides, found, tangent, out, K):
+    """Rows of K along the turns of all frames behind the first, which has the bristle: these go into s and theta alone."""
+    of_one, arity = sides
+    arm, first = arms(y0, y1, of_one, arity, found, out), mean(y0, y1, 0)
+    s, theta = _slip(y0, y1, sides, found, arm, out)
+    one, other = real(arm[0]), real(arm[1])
+    T0, M0 = _of_slip(X, lam, first, found, s, theta, tangent, 0)
+    T1, M1 = _of_slip(X, lam, first, found, s, theta, tangent, 1)
+    T2, M2 = _of_slip(X, lam, first, found, s, theta, tangent, 2)
+    Q = found[0].real
+    for k in range(1, arity):
+        weight = out[k, 1, 0].real / Q
+        if weight == 0.0:
+            continue
+        along = inverse_tangent((out[k, 2, 0].real, out[k, 2, 1].real, out[k, 2, 2].real))
+        for j in range(3):
+            e = weight if j == 0 else 0.0, weight if j == 1 else 0.0, weight if j == 2 else 0.0
+            psi = apply(along, e)
+            d = cross(psi, one if k < of_one else other)
+            T = plus(times(d[0], T0), plus(times(d[1], T1), times(d[2], T2)))
+            M = plus(times(psi[0], M0), plus(times(psi[1], M1), times(psi[2], M2)))
+            on_one, on_other = plus(cross(one, T), M), plus(cross(other, T), M)
+            for l in range(arity):
+                share = out[l, 1, 0].real / Q
+                if share != 0.0:
+                    for i in range(3):
+                        K[6 * k + 3 + j, 6 * l + i] = share * T[i]
+                        K[6 * k + 3 + j, 6 * l + 3 + i] = share * (on_one[i] if l < of_one else on_other[i])
 
 
 @small_kernel

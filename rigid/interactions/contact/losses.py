@@ -14,6 +14,7 @@ from rigid.interactions.contact.friction import (
     SIZE,
     acts,
     add_row,
+    add_turns,
     kept,
     put_turns,
     resist,
@@ -151,7 +152,7 @@ def _on_line(y0, y1, X, nodes, out):
 
 @tangent_function
 def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
-    """Along what touches alone, and where a frame turns without the sum anew."""
+    """Along what touches alone; where a frame turns without the sum anew."""
     nodes = _nodes(X)
     sides = 2, nodes + 2
     K[: 6 * sides[1], : 6 * sides[1]] = 0.0
@@ -160,18 +161,24 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
     put_turns(y0, y1, sides[1], out)
     if not acts(found):
         return
-    along = _tangent(y0, y1, 0)
+    along, last = _tangent(y0, y1, 0), 0
+    add_turns(y0, y1, X, lam[0], sides, found, along, out, K)
+    for j in range(3 if out[0, 3, 0] != 0.0 else 0):
+        turn_along(y1, j, COMPLEX_STEP, out)
+        add_row(y0, y1, X, lam[0], sides, found, along, out, K, 3 + j)
+        turn_along(y1, j, 0.0, out)
     for k in range(sides[1]):
-        for j in range(3 if out[k, 3, 0] != 0.0 else 0):
-            turn_along(y1, j, k, COMPLEX_STEP, out)
-            add_row(y0, y1, X, lam[0], sides, found, along, out, K, 6 * k + 3 + j)
-            turn_along(y1, j, k, 0.0, out)
-    for k in range(sides[1]):
+        last = k if out[k, 3, 0] != 0.0 else last
+    for k in range(last):
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
             y1[k, 0, j] += COMPLEX_STEP * 1j
             found = _on_line(y0, y1, X, nodes, out)
             add_row(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j)
             y1[k, 0, j] = y1[k, 0, j].real
+    for k in range(last):  # moved all together they change nothing
+        for j in range(3 if out[k, 3, 0] != 0.0 else 0):
+            for i in range(6 * sides[1]):
+                K[6 * last + j, i] -= K[6 * k + j, i]
 
 
 @dual_function

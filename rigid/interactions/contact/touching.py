@@ -35,6 +35,12 @@ def real(v):
 
 
 @small_kernel
+def imaginary(v):
+    """Imaginary parts."""
+    return v[0].imag, v[1].imag, v[2].imag
+
+
+@small_kernel
 def along(y, k, s):
     """(1 - s) r_k + s r_(k + 1)."""
     return plus(times(1.0 - s, origin(y, k)), times(s, origin(y, k + 1)))
