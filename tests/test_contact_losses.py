@@ -211,6 +211,26 @@ def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(options, sli
     assert max(moments) > 0.0 or options == {"b": 0.4}
 
 
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("sliding", [0.0, 1.0])
+@pytest.mark.parametrize("options", [ALL, {"mu": (0.5, 0.3)}, {"b": 0.4}], ids=["all", "friction", "normal"])
+def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(options, sliding, held):
+    """Of a plane that is held those of the rod; sticking and sliding."""
+    for seed in range(4):
+        for step in (1e-4, 0.02):
+            own = {**options, "own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
+            t, _ = lossy(PLANE_ROD_LOSS, "hertz", seed, step, **own)
+            exact, first = _tangent_by_columns(t, 1 / H), 6 * held
+            out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES,) * 2, np.nan)
+            out[0, 3, 0] = 1.0 - held
+            y0, y1 = map(all_poses, (t.y0, t.y1))
+            call(t.kind.tangent, (y0, y1, t.X, np.array([1 / H], complex), out, K))
+            assert np.abs(K[first:18, first:18] - exact[first:, first:]).max() <= 1e-12 * np.abs(exact).max()
+            assert out[:3, 3, 0].tolist() == [1.0 - held, 1.0, 1.0]
+            assert not y1.imag.any()
+            assert np.abs(exact[first:]).max() > 0.0
+
+
 @KINDS
 def test_what_is_apart_loses_nothing_and_forgets(kind):
     t, _ = lossy(kind, **ALL)

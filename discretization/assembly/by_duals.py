@@ -409,6 +409,8 @@ def add_by_duals(numbering, state, work, h, tangent):
                 continue
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
             if tangent and kind.tangent != 0:
+                for k in range(kind.arity):
+                    dual[k, 3, 0] = 1.0 if numbering.frame[entry.frames[k]] < numbering.size else 0.0
                 tangent_of_kind = tangent_at(kind.tangent)
                 tangent_of_kind(y0, y1, X, lam, dual, own.block)
                 _add_block_of(own, base, entry, kind, numbering, factor, work.values)

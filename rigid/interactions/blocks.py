@@ -147,6 +147,16 @@ def pulled(dual, y0, y1, k):
 
 
 @small_kernel
+def put_imaginary(dual, y0, y1, arity, K, row):
+    """Imaginary parts of forces and torques of all frames, over the complex step, into a row of K."""
+    for k in range(arity):
+        force, torque = pulled(dual, y0, y1, k)
+        for i in range(3):
+            K[row, 6 * k + i] = force[i].imag / COMPLEX_STEP
+            K[row, 6 * k + 3 + i] = torque[i].imag / COMPLEX_STEP
+
+
+@small_kernel
 def is_idle(kind, dual):
     """Whether it is of one side and does not act: its dual is zero, and its tangent with it."""
     if kind.one_sided == 0:

@@ -8,6 +8,7 @@ ends of a step.
 """
 
 from rigid.compilation.decorators import small_kernel
+from rigid.interactions.blocks import move_along, move_back, put_imaginary
 from rigid.interactions.contact import circles, lines, planes
 from rigid.interactions.contact.friction import (
     OWN,
@@ -15,14 +16,26 @@ from rigid.interactions.contact.friction import (
     acts,
     add_row,
     add_turns,
+    change,
     kept,
+    mean,
     put_turns,
     resist,
     store_own,
     turn_along,
+    turned_by,
 )
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.touching import along, piece
+from rigid.interactions.contact.touching import (
+    NOTHING,
+    add,
+    add_on_station,
+    against_line,
+    against_plane,
+    along,
+    piece,
+    share_of,
+)
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
     MOST_FRAMES,
@@ -37,6 +50,8 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.poses import ZERO, on_point
 from rigid.linear_algebra import average, minus, times
+
+LAST_BIT = 62
 
 
 @small_kernel
@@ -141,13 +156,56 @@ def lost_by_rod_on_line(y0, y1, X, lam, out):
 
 
 @small_kernel
-def _on_line(y0, y1, X, nodes, out):
-    """The sum of an element's stations, what is beside forces and weights in `out` is left as it is."""
-    for k in range(nodes + 2):
+def _bit(i):
+    """Of station i in a set of stations; all from LAST_BIT on have one."""
+    return 1 << min(i, LAST_BIT)
+
+
+@small_kernel
+def _on_line(y0, y1, X, nodes, i, out):
+    """What station i of the element adds."""
+    s = i / whole(X[lines.STATIONS])
+    station = along(y0, 0, s), along(y1, 0, s), share_of(i, X, lines.STATIONS) + 0j, _share(X)
+    return against_line(y0, y1, X, (2, nodes, False), station, out)
+
+
+@small_kernel
+def _touching_line(y0, y1, X, nodes, out):
+    """The sum of an element's stations, and the set of those that touch; `out` is zero before."""
+    total, stations, frames = NOTHING, 0, 0
+    for i in range(whole(X[lines.STATIONS]) + 1):
+        found, touches = _on_line(y0, y1, X, nodes, i, out), False
+        for k in range(2, nodes + 2):
+            if out[k, 3, 0] != 0.0:
+                touches, frames, out[k, 3, 0] = True, frames | 1 << k, 0.0
+        if touches:
+            add_on_station(out, 0, i / whole(X[lines.STATIONS]), found)
+            total, stations = add(total, found), stations | _bit(i)
+    for k in range(2, nodes + 2):
+        out[k, 3, 0] = 1.0 if frames & 1 << k else 0.0
+    return total, stations
+
+
+@small_kernel
+def _anew(out, arity):
+    """Sums begin again; what else is in `out` is left as it is."""
+    for k in range(arity):
         for i in range(3):
             out[k, 0, i] = 0.0
         out[k, 1, 0] = 0.0
-    return lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, _share(X), out)
+
+
+@small_kernel
+def _of_stations_on_line(y0, y1, X, nodes, stations, out):
+    """The sum of a set of stations."""
+    _anew(out, nodes + 2)
+    total = NOTHING
+    for i in range(whole(X[lines.STATIONS]) + 1):
+        if stations & _bit(i):
+            found = _on_line(y0, y1, X, nodes, i, out)
+            add_on_station(out, 0, i / whole(X[lines.STATIONS]), found)
+            total = add(total, found)
+    return total
 
 
 @tangent_function
@@ -157,7 +215,7 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
     sides = 2, nodes + 2
     K[: 6 * sides[1], : 6 * sides[1]] = 0.0
     out[:] = 0.0
-    found = _on_line(y0, y1, X, nodes, out)
+    found, stations = _touching_line(y0, y1, X, nodes, out)
     put_turns(y0, y1, sides[1], out)
     if not acts(found):
         return
@@ -172,13 +230,77 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
     for k in range(last):
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
             y1[k, 0, j] += COMPLEX_STEP * 1j
-            found = _on_line(y0, y1, X, nodes, out)
+            found = _of_stations_on_line(y0, y1, X, nodes, stations, out)
             add_row(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j)
             y1[k, 0, j] = y1[k, 0, j].real
     for k in range(last):  # moved all together they change nothing
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
             for i in range(6 * sides[1]):
                 K[6 * last + j, i] -= K[6 * k + j, i]
+
+
+@small_kernel
+def _on_plane(y0, y1, X, i, out):
+    """What station i of the element adds."""
+    s = i / whole(X[planes.STATIONS])
+    weight = share_of(i, X, planes.STATIONS) + 0j
+    found = against_plane(y0, y1, X, along(y0, 1, s), along(y1, 1, s), weight, out)
+    if found[0] != 0.0:
+        add_on_station(out, 1, s, found)
+    return found
+
+
+@small_kernel
+def _of_stations_on_plane(y0, y1, X, stations, psi, out):
+    """The sum of a set of stations; psi: see `_on_frame`."""
+    _anew(out, 3)
+    total = NOTHING
+    for i in range(whole(X[planes.STATIONS]) + 1):
+        if stations & _bit(i):
+            total = add(total, _on_plane(y0, y1, X, i, out))
+    return _on_frame(total, psi, out)
+
+
+@small_kernel
+def _on_frame(total, psi, out):
+    """The sum; all of it acts on the frame of the plane, which turns by psi and has its normal force for itself."""
+    _set_weight(out, 0, -total[0])
+    for i in range(3):
+        out[0, 2, i] = psi[i]
+    return total
+
+
+@tangent_function
+def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
+    """As of a line, of the rod alone; of a plane that moves, too, all columns of the dual."""
+    K[:18, :18] = 0.0
+    if out[0, 3, 0] != 0.0:
+        for k in range(3):
+            for j in range(6):
+                move_along(y1, k, j)
+                lost_by_rod_on_plane(y0, y1, X, lam[0], out)
+                put_imaginary(out, y0, y1, 3, K, 6 * k + j)
+                move_back(y1, k)
+        for k in range(3):
+            out[k, 3, 0] = 1.0
+        return
+    out[:] = 0.0
+    total, stations, sides = NOTHING, 0, (1, 3)
+    for i in range(whole(X[planes.STATIONS]) + 1):
+        found = _on_plane(y0, y1, X, i, out)
+        if found[0] != 0.0:
+            total, stations = add(total, found), stations | _bit(i)
+    put_turns(y0, y1, 3, out)
+    psi = turned_by(mean(y0, y1, 0), change(y0, y1, 0))
+    found = _on_frame(total, psi, out)
+    if acts(found):
+        add_turns(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 1), out, K)
+        for k in range(1, 3):
+            for j in range(3):
+                y1[k, 0, j] += COMPLEX_STEP * 1j
+                found = _of_stations_on_plane(y0, y1, X, stations, psi, out)
+                add_row(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 1), out, K, 6 * k + j)
+                y1[k, 0, j] = y1[k, 0, j].real
 
 
 @dual_function
@@ -295,6 +417,7 @@ PLANE_CIRCLE_LOSS = _loss(
     "a plane and a circle", 2, of_circle_on_plane, circle_on_plane_held, circle_on_plane_settled
 )
 PLANE_ROD_LOSS = _loss("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_held, rod_on_plane_settled)
+PLANE_ROD_LOSS = PLANE_ROD_LOSS._replace(tangent=tangent_of_rod_on_plane)
 SPHERES_LOSS = _loss("spheres", 2, of_spheres, spheres_held, spheres_settled)
 # by the frames of the station and the number of nodes
 ROD_LOSSES = {(s, m): rod_loss(s, m) for s in (1, 2) for m in range(2, MOST_FRAMES - s + 1)}
