@@ -218,11 +218,14 @@ def test_a_run_begins_with_a_state_of_another() -> None:
     assert balance(again) < 1e-12
 
 
-def test_impacts_with_friction_need_no_halved_steps() -> None:
-    """At 2 m/s, a rest speed of 1 mm/s: whole corrections jump between slides one way and the other, in 3 steps of 40."""
-    result = run(losing(two_rods(CROSSING), friction=(0.4, 0.4), stiffness=4e6, rest=1e-3), 0.02, 5e-4)
+@pytest.mark.parametrize(("direction", "most"), [(CROSSING, 8), (PARALLEL, 11)])
+def test_impacts_with_friction_need_few_iterations(direction: tuple[float, float, float], most: int) -> None:
+    """At 2 m/s, a rest speed of 1 mm/s: whole corrections jump between slides one way and the other, 13 and 18 times where what
+    turns is not held; no step is halved.
+    """
+    result = run(losing(two_rods(direction), friction=(0.4, 0.4), stiffness=4e6, rest=1e-3), 0.02, 5e-4)
     assert result.halvings.sum() == 0
-    assert result.newton_iterations[1:].mean() < 5.0
+    assert result.newton_iterations.max() <= most
     assert result.audit_column("dissipation")[-1] > 1e-3
     assert balance(result) < 5e-14
 

@@ -2,8 +2,8 @@
 
 Friction is nearly a sign of the slip s, T = mu N s/|s|, steep only where it sticks. Where it slides the tangent knows nothing of
 that: a correction of a contact that should come to rest goes past it, to a slide the other way, and the next one back. Between
-the two the contact sticks. So for one iteration it is linear there, T = k z0 + (k/2 + d/h) s of `rigid.interactions.contact.friction`
-(2): its solution has the force that rest takes, and where that is above the limit the contact slides with it afterwards.
+the two the contact sticks. So for one iteration it is linear there, T = k z0 + (k/2 + d/h) s, (2) of
+`rigid.interactions.contact.friction`: its solution has the force that rest takes, and where that is above the limit the contact slides with it afterwards.
 It is Newton's method on the other branch of T, as the active sets of Alart and Curnier, Computer Methods in Applied Mechanics and
 Engineering 92 (1991) 353; the solution of a step stays what it was.
 """
@@ -19,10 +19,10 @@ BRISTLE = 3  # own variables before the one that says whether it slides
 
 @inner_kernel
 def may_slide(work):
-    """Whether there is friction that slides or sticks."""
+    """Whether something settles: bristles of friction."""
     kinds = work.by_duals.interacting.kinds
     for which in range(kinds.size):  # noqa: SIM110  numba compiles loops
-        if kinds[which].slides != 0:
+        if kinds[which].settle != 0:
             return True
     return False
 

@@ -259,7 +259,7 @@ def squares_over_noise(numbering, work):
 
 
 @allocating_inner_kernel
-def _correct_by(equations, system, numbering, state, work, h, load_values, kept, share):
+def _correct_by(equations, system, numbering, hidden, state, work, h, load_values, kept, share):
     """From what is kept, dr, psi, lam and their correction, by this share of it; the residual there, 0 or FOLDED."""
     dr, psi, lam, step = kept
     work.dr[:], work.psi[:], work.lam[:] = dr, psi, lam
@@ -267,11 +267,11 @@ def _correct_by(equations, system, numbering, state, work, h, load_values, kept,
         work.rhs[i] = share * step[i]
     correct(system, numbering, work)
     move(system, state, work)
-    return equations(system, numbering, None, state, work, h, load_values, False)
+    return equations(system, numbering, hidden, state, work, h, load_values, False)
 
 
 @allocating_inner_kernel
-def correct_in_part(equations, system, numbering, state, work, h, load_values):
+def correct_in_part(equations, system, numbering, hidden, state, work, h, load_values):
     """Add the correction in work.rhs, or that half, quarter, ... of it which leaves the least residual; the whole where none
     shrinks it. The residual is known then; 0 or FOLDED.
     """
@@ -279,7 +279,7 @@ def correct_in_part(equations, system, numbering, state, work, h, load_values):
     before = least = squares_over_noise(numbering, work)
     share = best = 1.0
     for _ in range(SEARCH + 1):
-        folded = _correct_by(equations, system, numbering, state, work, h, load_values, kept, share)
+        folded = _correct_by(equations, system, numbering, hidden, state, work, h, load_values, kept, share)
         found = 1e300 if folded != 0 else squares_over_noise(numbering, work)
         if found < GOOD * before:
             return folded
@@ -288,7 +288,7 @@ def correct_in_part(equations, system, numbering, state, work, h, load_values):
         elif least < before:
             break
         share *= 0.5
-    return _correct_by(equations, system, numbering, state, work, h, load_values, kept, best)
+    return _correct_by(equations, system, numbering, hidden, state, work, h, load_values, kept, best)
 
 
 @inner_kernel
@@ -419,7 +419,7 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             correct_hidden(system, numbering, hidden, work, share)
             move(system, state, work)
         elif slides and iteration >= PATIENT and level > _SAFE:
-            if correct_in_part(equations, system, numbering, state, work, h, load_values) != 0:
+            if correct_in_part(equations, system, numbering, hidden, state, work, h, load_values) != 0:
                 return FOLDED
             evaluated = True
         else:
