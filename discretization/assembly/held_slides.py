@@ -3,9 +3,10 @@
 Friction is nearly a sign of the slip s, T = mu N s/|s|, steep only where it sticks. Where it slides the tangent knows nothing of
 that: a correction of a contact that should come to rest goes past it, to a slide the other way, and the next one back. Between
 the two the contact sticks. So for one iteration it is linear there, T = k z0 + (k/2 + d/h) s, (2) of
-`rigid.interactions.contact.friction`: its solution has the force that rest takes, and where that is above the limit the contact slides with it afterwards.
-It is Newton's method on the other branch of T, as the active sets of Alart and Curnier, Computer Methods in Applied Mechanics and
-Engineering 92 (1991) 353; the solution of a step stays what it was.
+`rigid.interactions.contact.friction`: its solution has the force that rest takes, and where that is above the limit the contact
+slides with it afterwards. It is Newton's method on the other branch of T; the solution of a step stays what it was.
+
+Source: active sets of stick and slip: Alart and Curnier, Computer Methods in Applied Mechanics and Engineering 92 (1991) 353.
 """
 
 from __future__ import annotations
