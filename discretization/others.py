@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.errors import ModelError
+from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.losses import (
@@ -69,6 +70,9 @@ OTHERS: list[Kind] = [
     SPHERES_LOSS,
     PLANE_CIRCLE,
     PLANE_CIRCLE_LOSS,
+    SPHERE_CAPSULE,
+    CAPSULE_ROD,
+    CAPSULES,
 ]
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 FRAMES = 8  # columns of `Others.frames`, where none of them has more: files know them so

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid import quaternions
+from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
@@ -104,6 +105,8 @@ def touch(kind, law="linear", seed=0, step=0.02):
         y0 = posed([(0.1, 0.6 * height, 0.8 * height), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
         y0[0, 0] -= lever @ y0[0, 1:]
         X = np.concatenate([block, lever, [1.0]])
+    elif kind in CAPSULE_KINDS:
+        X, y0 = _of_capsules(kind, height, block, lever, rng)
     else:
         h = 0.95 * height
         y0 = posed([(0.1, -0.2, h), (0.15, 0.5, 1.02 * h), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
@@ -111,7 +114,26 @@ def touch(kind, law="linear", seed=0, step=0.02):
     return Touch(kind, X, y0, moved(y0, rng, step))
 
 
-ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
+CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
+ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS, *CAPSULE_KINDS)
+
+
+def _of_capsules(kind, height, block, lever, rng):
+    """Numbers and poses: the last is a capsule, or a rod, along x below what touches it."""
+    below = np.array([(-0.2, 0.0, 0.0), (0.5, 0.02, 0.0)])
+    if kind is SPHERE_CAPSULE:
+        above = np.array([(0.1, 0.6 * height, 0.8 * height)])
+    else:
+        above = np.array([(0.05, -0.15, 0.95 * height), (0.2, 0.3, 0.97 * height)])
+    if kind is CAPSULE_ROD:
+        (one,) = posed([above[0]], rng)
+        X = np.concatenate([block, [5.0, 0.7], lever, lever + (above[1] - above[0]) @ one[1:].T])
+        one[0] -= lever @ one[1:]
+        return X, np.concatenate([one[None], posed(below, rng)])
+    y = posed([above[0], below[0]], rng)
+    ends = [lever + (own - own[0]) @ at[1:].T for own, at in zip((above, below), y, strict=True)]
+    y[:, 0] -= lever @ y[:, 1:]
+    return np.concatenate([block, *(own.ravel() for own in ends)]), y
 
 
 def settled(kind, y0, y1, X, lam):

@@ -5,19 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BARRIER, BOTH, ROD, Contacts, points_of, reaches, slopes, weakened
+from discretization.contact.table import (
+    BARRIER,
+    BOTH,
+    CAPSULE,
+    ROD,
+    SPHERE,
+    Contacts,
+    points_of,
+    reaches,
+    slopes,
+    weakened,
+)
 from discretization.others import FRAMES, OTHERS, Others, groups_of
 from rigid.interactions import evaluation
+from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
-# by the number of rods: kind, and which ends of both parts have its frames
-_KINDS = (
-    (SPHERES, (0, 2)),
-    (SPHERE_ROD, (0, 2, 3)),
-    (RODS, (0, 1, 2, 3)),
-)
+# by the kinds of both surfaces: kind, which ends of both parts have its frames, and whose places are among its numbers, and
+# whether stations and vertices are
+_KINDS = {
+    (SPHERE, SPHERE): (SPHERES, (0, 2), (0, 2), False, False),
+    (SPHERE, ROD): (SPHERE_ROD, (0, 2, 3), (0,), False, True),
+    (ROD, ROD): (RODS, (0, 1, 2, 3), (), True, True),
+    (SPHERE, CAPSULE): (SPHERE_CAPSULE, (0, 2), (0, 2, 3), False, False),
+    (ROD, CAPSULE): (CAPSULE_ROD, (2, 0, 1), (2, 3), True, False),
+    (CAPSULE, CAPSULE): (CAPSULES, (0, 2), (0, 1, 2, 3), False, False),
+}
 _DEPTH = 0.01  # of the sum of radii: of a usual contact
 _STEEP = 4.0  # resistance of a barrier at half its reach, of its k
 
@@ -26,32 +42,37 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
     """Of all pairs of a list, in its order."""
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
-    rods = (contacts.kind[surfaces] == ROD).sum(axis=1)
+    one, other = contacts.kind[surfaces].T
+    elements = one == ROD
     twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-    law = weakened(contacts.law[listed.pair], np.where((rods == 2) & twice, 0.5, 1.0))
+    law = weakened(contacts.law[listed.pair], np.where(elements & (other == ROD) & twice, 0.5, 1.0))
     rho = contacts.radius[surfaces].sum(axis=1)
     length = contacts.length[listed.ends[:, 0]]
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
-    head = np.column_stack([law, rho])
-    numbers = (
-        np.column_stack([head, X[:, 0], X[:, 2]]),
-        np.column_stack([head, X[:, 0], minus]),
-        np.column_stack([head, m, length, minus]),
-    )
-    width = np.array([each.shape[1] for each in numbers])[rods]
-    first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
-    of_all, kind = np.zeros(first[-1]), np.zeros(len(rods), np.int64)
-    frames = np.full((len(rods), FRAMES), -1, np.int64)
-    for number, (own, ends) in enumerate(_KINDS):
-        use = np.flatnonzero(rods == number)
+    width, kind = np.zeros((2, len(one)), np.int64)
+    frames = np.full((len(one), FRAMES), -1, np.int64)
+    found = []
+    for (a, b), (own, ends, placed, stations, vertices) in _KINDS.items():
+        use = np.flatnonzero((one == a) & (other == b))
         if not len(use):
             continue
-        kind[use] = OTHERS.index(own)
+        columns = [law[use], rho[use]]
+        columns += [m[use], length[use]] if stations else []
+        columns += [X[use, k] for k in placed]
+        columns += [minus[use]] if vertices else []
+        values = np.column_stack(columns)
+        kind[use], width[use] = OTHERS.index(own), values.shape[1]
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
-        values = numbers[number][use]
+        found.append((use, values))
+    first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+    of_all = np.zeros(first[-1])
+    for use, values in found:
         of_all[first[use][:, None] + np.arange(values.shape[1])] = values
-    force = _DEPTH * rho * _slope(law, rho) * np.where(rods == 2, length, 1.0)
-    arm = np.maximum(rho, np.linalg.norm(X[:, [0, 2]], axis=2).max(axis=1, initial=0.0))
+    lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
+    # a capsule's axis has the rounding of its levers
+    depth = np.maximum(_DEPTH * rho, np.where(other == CAPSULE, lever, 0.0))
+    force = depth * _slope(law, rho) * np.where(elements, length, 1.0)
+    arm = np.maximum(rho, lever)
     return Others(kind, frames, first, of_all, np.column_stack([force, force * arm]))
 
 

@@ -26,6 +26,14 @@ def distances(points, ends, out):
         out[c] = np.sqrt(dot(d, d))
 
 
+@kernel
+def places(ends, out):
+    """Of segments (c, 4, 3), a0, a1, b0, b1: where on the first, from 0 to 1 (c,), the second is nearest."""
+    for c in range(ends.shape[0]):
+        a0, a1, b0, b1 = load3(ends[c, 0]), load3(ends[c, 1]), load3(ends[c, 2]), load3(ends[c, 3])
+        out[c] = nearest_places(a0, a1, b0, b1)[0]
+
+
 @small_kernel
 def _separates(n, points, ends):
     """Whether n . d > 0 for all pairs of end points."""

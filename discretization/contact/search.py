@@ -1,7 +1,7 @@
 """Which parts of surfaces are near each other: a list of pairs that is a function of the points alone.
 
-Parts are spheres and the segments of rods. Their middles stand in trees, one for parts of about one size, so that the time is
-about that of sorting them, however unequal they are.
+Parts are spheres, capsules and the segments of rods. Their middles stand in trees, one for parts of about one size, so that the
+time is about that of sorting them, however unequal they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
 from discretization.contact.nearest import distances
-from discretization.contact.table import BOTH, FIRST, ROD, SECOND, SPHERE, Contacts, reaches
+from discretization.contact.table import BOTH, CAPSULE, FIRST, SECOND, SPHERE, Contacts, reaches
 from rigid.system import Floats, Ints
 
 
@@ -54,7 +54,7 @@ def parts_of(contacts: Contacts) -> Parts:
     surface = np.repeat(np.arange(len(count)), count)
     there = (contacts.kind[surface] == SPHERE) | (contacts.length > 0.0)
     at, of = np.flatnonzero(there), surface[there]
-    rod = contacts.kind[of] == ROD
+    rod = contacts.kind[of] != SPHERE
     last = at + 1 == contacts.first[of + 1]
     ends = np.stack([at, np.where(last, contacts.first[of], at + 1)], axis=1)
     ends[~rod, 1] = at[~rod]
@@ -155,13 +155,13 @@ def _gap(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> NDArray[np.bool_
 
 def _sorted(contacts: Contacts, parts: Parts, u: Ints, v: Ints, pair: Ints) -> Candidates:
     """By stations and partners, in their order."""
-    rods = (contacts.kind[parts.surface[u]] == ROD) & (contacts.kind[parts.surface[v]] == ROD)
+    one, other = contacts.kind[parts.surface[u]], contacts.kind[parts.surface[v]]
+    alike = (one == other) & (one != SPHERE)
     itself = parts.surface[u] == parts.surface[v]
-    side = np.where(itself, BOTH, contacts.side[pair])
-    # a sphere comes first, and spheres have no stations
-    onto = ~rods & (contacts.kind[parts.surface[u]] == ROD)
-    first = np.where(rods, np.isin(side, (FIRST, BOTH)), ~onto)
-    second = np.where(rods, np.isin(side, (SECOND, BOTH)), onto)
+    side = np.where(itself | (one == CAPSULE), BOTH, contacts.side[pair])
+    onto = one > other  # a sphere comes first, then an element of a rod; spheres have no stations
+    first = np.where(alike, np.isin(side, (FIRST, BOTH)), ~onto)
+    second = np.where(alike, np.isin(side, (SECOND, BOTH)), onto)
     a, b = np.concatenate([u[first], v[second]]), np.concatenate([v[first], u[second]])
     pairs = np.concatenate([pair[first], pair[second]])
     sides = np.repeat([0, 1], [first.sum(), second.sum()])

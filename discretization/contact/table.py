@@ -1,6 +1,7 @@
-"""What may touch what: surfaces of spheres and rods, and the pairs of them between which there is contact.
+"""What may touch what: surfaces of spheres, capsules and rods, and the pairs of them between which there is contact.
 
-A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes. Which pairs of
+A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes, a
+capsule about the chord between two of one frame. Which pairs of
 their parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
 `discretization.contact.interactions` says what acts between them. Planes need no search: their interactions stand in
 `System.others`.
@@ -17,7 +18,7 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
-SPHERE, ROD = 0, 1
+SPHERE, ROD, CAPSULE = 0, 1, 2  # in a pair the stations are on the smaller number
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
 LAW, LOSS = 4, 11  # numbers of a law, of what is lost
@@ -26,7 +27,7 @@ LAW, LOSS = 4, 11  # numbers of a law, of what is lost
 class Contacts(NamedTuple):
     """s surfaces through k points, p pairs of surfaces."""
 
-    kind: Ints  # (s,) SPHERE or ROD
+    kind: Ints  # (s,) SPHERE, ROD or CAPSULE
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
     radius: Floats  # (s,) m
     frames: Ints  # (k,)
@@ -56,6 +57,14 @@ class Rod(NamedTuple):
     radius: float
 
 
+class Capsule(NamedTuple):
+    """A surface."""
+
+    frame: int
+    X: Floats  # (2, 3) m, the ends of its axis
+    radius: float
+
+
 class Pair(NamedTuple):
     """Of surfaces by their numbers."""
 
@@ -68,7 +77,9 @@ class Pair(NamedTuple):
 
 
 def contacts_of(
-    surfaces: Sequence[Sphere | Rod] = (), pairs: Sequence[Pair] = (), apart: Sequence[tuple[int, int]] = ()
+    surfaces: Sequence[Sphere | Capsule | Rod] = (),
+    pairs: Sequence[Pair] = (),
+    apart: Sequence[tuple[int, int]] = (),
 ) -> Contacts:
     """As arrays.
 
@@ -80,13 +91,17 @@ def contacts_of(
             frames.append([own.frame])
             places.append(np.reshape(np.asarray(own.X, float), (1, 3)))
             lengths.append(np.zeros(1))
+        elif isinstance(own, Capsule):
+            frames.append([own.frame] * 2)
+            places.append(np.asarray(own.X, float))
+            lengths.append(np.array([float(np.linalg.norm(own.X[1] - own.X[0])), 0.0]))
         else:
             n = len(own.frames)
             frames.append(list(own.frames))
             places.append(np.zeros((n, 3)))
             lengths.append(np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths))))
     count = [len(each) for each in frames]
-    kind = [SPHERE if isinstance(own, Sphere) else ROD for own in surfaces]
+    kind = [(Sphere, Rod, Capsule).index(type(own)) for own in surfaces]
     found = Contacts(
         np.array(kind, np.int64),
         np.concatenate([[0], np.cumsum(count)]).astype(np.int64),
@@ -114,8 +129,10 @@ def _check_pairs(contacts: Contacts) -> None:
             f"contacts: a pair names surface {both.max()}, there are {surfaces}; count them from 0"
         )
     alone = both[:, 0] == both[:, 1]
-    if np.any(contacts.kind[both[alone, 0]] == SPHERE):
-        raise ModelError("contacts: a sphere cannot touch itself; give two surfaces, or a rod alone")
+    if np.any(contacts.kind[both[alone, 0]] != ROD):
+        raise ModelError(
+            "contacts: a sphere or a capsule cannot touch itself; give two surfaces, or a rod alone"
+        )
     each, count = np.unique(both, axis=0, return_counts=True)
     if np.any(count > 1):
         i, j = each[np.argmax(count)]

@@ -16,7 +16,7 @@ from rodsim.parts.contact_entries import ContactEntry, Pair, Surface
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
-from rodsim.parts.surface_entries import SolidEntry, SphereEntry
+from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.5  # of the radius: what comes so deep is probably not meant
 STEPS = 10  # in which a touch is seen well
@@ -95,10 +95,10 @@ def expected_of(
 
     if not pair.of_rods or not isinstance(pair.b, Rod):
         return found(terms)
-    if not isinstance(pair.a, Rod):
+    if isinstance(pair.a, PlaneEntry):
         return found([(pair.b.stress_free.length * c, n) for c, n in terms])
-    length = min(own.stress_free.length for own in (pair.a, pair.b))
-    sine = 1.0 if square else _sine(pair.a, pair.b, placed)
+    length = min(_length(own, placed) for own in pair)
+    sine = _sine(pair.a, pair.b, placed) if isinstance(pair.a, Rod) and not square else 1.0
     if sine > 0.0:
         crossing = found(
             [
@@ -110,6 +110,14 @@ def expected_of(
         if square or crossing.width <= length:
             return crossing
     return found([(c * length, n) for c, n in terms])
+
+
+def _length(own: Surface, placed: Placed) -> float:
+    """m, of a rod, or of the axis of a capsule."""
+    if isinstance(own, Rod):
+        return float(own.stress_free.length)
+    assert isinstance(own, SolidEntry)
+    return float(np.linalg.norm(np.ptp(own.features(placed.bodies).points, axis=0)))
 
 
 def _depth_of(terms: list[tuple[float, float]], value: float) -> float:

@@ -206,7 +206,7 @@ def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> No
 class _Pairs(NamedTuple):
     """What becomes a `Contacts`, and the contact of each pair."""
 
-    surfaces: list[table.Sphere | table.Rod]
+    surfaces: list[table.Sphere | table.Capsule | table.Rod]
     numbers: dict[tuple[int, float | None], int]  # of a surface with a radius that is given
     pairs: list[table.Pair]
     apart: list[tuple[int, int]]  # points of segments and spheres that joints hold together
@@ -242,7 +242,8 @@ def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: 
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
     m = 1
     if pair.of_rods:
-        longest = max(float(np.max(found.surfaces[k].lengths)) for k in numbers)  # type: ignore[union-attr]
+        rods = [own for own in (found.surfaces[k] for k in numbers) if isinstance(own, table.Rod)]
+        longest = max(float(np.max(own.lengths)) for own in rods)
         m = stations_of(entry, pair, longest, placed, model)
     loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
     side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.of_rods else table.BOTH
@@ -265,7 +266,9 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
         return found.numbers[key]
     if isinstance(own, SphereEntry):
         at = placed.place(own.on)
-        made: table.Sphere | table.Rod = table.Sphere(at.frame, at.X, own.radius)
+        made: table.Sphere | table.Capsule | table.Rod = table.Sphere(at.frame, at.X, own.radius)
+    elif isinstance(own, SolidEntry):
+        made = _capsule(own, placed)
     else:
         assert isinstance(own, Rod)
         segments = segments_of(own, placed, radius)
@@ -279,6 +282,15 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
     found.surfaces.append(made)
     found.numbers[key] = len(found.surfaces) - 1
     return found.numbers[key]
+
+
+def _capsule(own: SolidEntry, placed: Placed) -> table.Capsule:
+    features = features_on(own, placed)
+    if len(features.circles) or len(features.points) != 2:  # its body got another shape since
+        raise ModelError(
+            f"{called(own)}: it is no capsule any more, but meets more than planes; leave its shape"
+        )
+    return table.Capsule(placed.frame_of(own.on), features.points, features.radius)
 
 
 def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> Iterator[tuple[int, int]]:
@@ -307,8 +319,8 @@ def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> 
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
-def _points(own: table.Sphere | table.Rod) -> int:
-    return 1 if isinstance(own, table.Sphere) else len(own.frames)
+def _points(own: table.Sphere | table.Capsule | table.Rod) -> int:
+    return len(own.frames) if isinstance(own, table.Rod) else 1 + isinstance(own, table.Capsule)
 
 
 def _check_start(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], placed: Placed) -> None:

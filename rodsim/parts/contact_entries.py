@@ -282,8 +282,8 @@ def _never(pair: Pair, itself: bool) -> str:
         return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
     if isinstance(b, PlaneEntry):
         return "planes do not meet planes"
-    if isinstance(a, SolidEntry) or (isinstance(b, SolidEntry) and not isinstance(a, PlaneEntry)):
-        return f"{called(a)} and {called(b)}: solids touch planes alone"
+    if not isinstance(a, PlaneEntry) and any(isinstance(x, SolidEntry) and not x.is_capsule for x in pair):
+        return f"{called(a)} and {called(b)}: solids touch planes alone, but for capsules; of a ball make a sphere"
     at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]
     if all(isinstance(part, Ground | Driven) for part in at):
         return f"neither {called(a)} nor {called(b)} is on what moves freely"
@@ -332,6 +332,14 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         raise ModelError(
             f"{owner}: stiffness = {values['stiffness']:g} is per length for {one[0]}, but not for {one[1]}; make two contacts"
         )
+    rubbing = [key for key in ("friction", "damping", "rolling", "drilling") if np.max(values[key]) > 0.0]
+    rubbing += ["restitution"] * (values["restitution"] < 1.0)
+    for own in pairs if rubbing else ():
+        if not own.with_plane and any(isinstance(x, SolidEntry) for x in own):
+            raise ModelError(
+                f"{owner}: {' and '.join(rubbing)} between {own}; capsules lose nothing but on planes: leave it out, or make a "
+                "contact of its own of them"
+            )
     every = list(dict.fromkeys(x for own in pairs for x in own))
     if values["stiffness"] is None and not text:
         if False in sorts:

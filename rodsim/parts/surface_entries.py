@@ -11,7 +11,7 @@ import numpy as np
 from rigid import quaternions
 from rigid.checks import array
 from rigid.errors import ModelError
-from rigid.solids import Features, Hull, Solid
+from rigid.solids import Features, Hull, Solid, Stadium
 from rigid.system import Floats
 from rodsim.parts.entry import DIRECTION, NOT_NEGATIVE, POINT, Asked, Entry, Sort, entry, stated
 from rodsim.parts.model_parts import Anchor, Body
@@ -55,9 +55,9 @@ def _vertices(asked: Asked, what: str, value: Any) -> Floats:
 
 @entry
 class SolidEntry(SurfaceEntry):
-    """A convex body that can touch planes: the shape of a body, or the hull of points."""
+    """A convex body that can touch planes, a capsule all else, too: the shape of a body, or the hull of points."""
 
-    key, word, many, table = "solids", "solid", "convex bodies that can touch planes", "solids"
+    key, word, many, table = "solids", "solid", "convex bodies that can touch planes, capsules all", "solids"
     namesakes = ("spheres", "planes")
     on: Anchor = stated(POINT, "the body whose shape it is; of vertices the point from which they count")
     vertices: Floats | None = stated(
@@ -84,6 +84,13 @@ class SolidEntry(SurfaceEntry):
         if self.vertices is None:
             _check_shape(owner, on)
         return _features_of(owner, on, self.vertices, self.radius)
+
+    @property
+    def is_capsule(self) -> bool:
+        """Whether it is all that is within a radius of a segment."""
+        if self.vertices is not None:
+            return len(self.vertices) == 2 and self.radius > 0.0 and bool(np.ptp(self.vertices, axis=0).any())
+        return isinstance(_solid_of(self.on), Stadium)
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
         if "on" in changed and self.vertices is not None:  # the body's axes are not those of the section

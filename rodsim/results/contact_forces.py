@@ -17,8 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.contact.nearest import places
 from discretization.contact.table import BARRIER, POLYNOMIAL
 from rigid import quaternions
+from rigid.interactions.contact.capsules import KAPPA, PARALLEL
 from rigid.interactions.contact.friction import (
     BACK,
     CREEP,
@@ -36,6 +38,7 @@ from rigid.interactions.contact.friction import (
 from rigid.system import Floats, Ints, State
 
 TINY = 1e-200  # N: below it one does not divide by it
+ENDS, MIDDLE = 1, 2  # of a capsule against another: both ends, and where they cross
 ON_A, ON_B = slice(0, 2), slice(2, 4)  # frames of a row: of the part with the stations, of its partner
 
 
@@ -43,7 +46,7 @@ class Rows(NamedTuple):
     """m parts and what they meet."""
 
     frames: Ints  # (m, 4) of the part, and of its partner; a sphere or a plane has one twice
-    X: Floats  # (m, 2, 3) m, centres of spheres from their frames, a point of a plane; else zero
+    X: Floats  # (m, 4, 3) m, from their frames: of a sphere, a plane one point twice, of a capsule both ends; of nodes zero
     normal: Floats  # (m, 3) of planes, frame axes; else zero
     law: Floats  # (m, 4)
     rho: Floats  # (m,) m, sum of the radii
@@ -55,6 +58,7 @@ class Rows(NamedTuple):
     circle: (
         Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
     )
+    crossing: Ints  # (m,) ENDS, MIDDLE, 0: not of two capsules
 
 
 class Patches(NamedTuple):
@@ -138,9 +142,8 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
     the part and where on the segment; and the gap (..., m).
     """
     r, v, quat, omega = _moving(rows, state)
-    arms = quaternions.rotate(quat[..., ::2, :], rows.X)  # (..., m, 2, 3)
-    ends = r + np.repeat(arms, 2, axis=-2)
-    rates = v + np.cross(omega, np.repeat(arms, 2, axis=-2))
+    arms = quaternions.rotate(quat, rows.X)  # (..., m, 4, 3)
+    ends, rates = r + arms, v + np.cross(omega, arms)
     m = np.maximum(rows.stations, 1)[:, None]
     i = np.arange(rows.stations.max(initial=0) + 1)
     s, there = np.minimum(i / m, 1.0), i <= rows.stations[:, None]
@@ -148,8 +151,10 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
     weight = np.where(
         there, np.where(ending, 0.5, 1.0) * np.where(rows.stations > 0, rows.length, 1.0)[:, None] / m, 0.0
     )
-    of_part = np.stack([1.0 - s, s], axis=-1)  # (m, p, 2)
-    x, dx = (np.einsum("mpk,...mkc->...mpc", of_part, y[..., ON_A, :]) for y in (ends, rates))
+    if rows.crossing.any():
+        s, weight = _crossing(rows, ends, s, weight)
+    of_part = np.stack([1.0 - s, s], axis=-1)  # (..., m, p, 2)
+    x, dx = (np.einsum("...mpk,...mkc->...mpc", of_part, y[..., ON_A, :]) for y in (ends, rates))
     planes = np.any(rows.normal, axis=1)[:, None, None]
     if rows.circle.any():
         down = _to_rim(rows, quat)
@@ -182,7 +187,26 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
         np.concatenate(each, axis=-2 if k in (2, 3) else -1)
         for k, each in enumerate(zip(*found, strict=True))
     )
-    return Q, V, n, c, rate, np.concatenate([of_part] * len(found), axis=1), t, gap
+    return Q, V, n, c, rate, np.concatenate([of_part] * len(found), axis=-2), t, gap
+
+
+def _crossing(rows: Rows, ends: Floats, s: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Places and weights (..., m, p) of stations: of two capsules by the angle between them, of their middle rows half of what is
+    nearest; `rigid.interactions.contact.capsules` (1).
+    """
+    s, weight = (np.broadcast_to(x, (*ends.shape[:-2], s.shape[1])).copy() for x in (s, weight))
+    use = np.flatnonzero(rows.crossing)
+    own = ends[..., use, :, :]
+    e, f = own[..., 1, :] - own[..., 0, :], own[..., 3, :] - own[..., 2, :]
+    cosine = np.sum(e * f, axis=-1) / (np.linalg.norm(e, axis=-1) * np.linalg.norm(f, axis=-1))
+    y = np.maximum(1.0 - cosine**2 - PARALLEL, 0.0)
+    w = ((1.0 + KAPPA) * y / (y + KAPPA))[..., None]
+    middle = (rows.crossing[use] == MIDDLE)[:, None]
+    weight[..., use, :] *= np.where(middle, 0.5 * w, 1.0 - w)
+    nearest = np.empty(own.shape[:-2])
+    places(np.ascontiguousarray(own.reshape(-1, 4, 3)), nearest.reshape(-1))
+    s[..., use, :] = np.where(middle, nearest[..., None], s[..., use, :])
+    return s, weight
 
 
 def _to_rim(rows: Rows, quat: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BOTH, LOSS, ROD, Contacts, points_of, weakened
+from discretization.contact.table import BOTH, CAPSULE, LOSS, ROD, Contacts, points_of, weakened
 from discretization.contact.windows import windows_of
 from discretization.memory import Memory
 from discretization.others import OTHERS
@@ -19,7 +19,7 @@ from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, 
 from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.system import Floats, Ints, State
-from rodsim.results.contact_forces import Patches, Rows, touching
+from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, touching
 
 _SPHERE, _CIRCLE, _ROD = (OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD))
 _LOSSES = [OTHERS.index(kind) for kind in (PLANE_SPHERE_LOSS, PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS)]
@@ -60,9 +60,9 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
     own, m = system.others, len(use)
     circular, sphere = own.kind[use] == _CIRCLE, own.kind[use] != _ROD
     X = own.numbers[own.first[use][:, None] + np.arange(_L + 1)]
-    centre, loss, places = np.zeros((m, 2, 3)), _lossless(m), np.full((m, OWN), -1)
-    centre[sphere, 0] = own.numbers[own.first[use[sphere]][:, None] + np.arange(_X.start, _X.stop)]
-    centre[:, 1] = X[:, _P]
+    centre, loss, places = np.zeros((m, 4, 3)), _lossless(m), np.full((m, OWN), -1)
+    centres = own.numbers[own.first[use[sphere]][:, None] + np.arange(_X.start, _X.stop)]
+    centre[sphere, :2], centre[:, 2:] = centres[:, None], X[:, None, _P]
     behind = np.minimum(use + 1, len(own.kind) - 1)
     loses = np.isin(own.kind[behind], _LOSSES)
     ends = own.first[behind[loses] + 1][:, None]
@@ -90,6 +90,7 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
         0.0 * ones,
         np.arange(m),
         circle,
+        np.zeros(m, np.int64),
     )
     again = np.concatenate([np.arange(m), np.flatnonzero(circular)])
     rows = Rows(*(column[again] for column in rows))
@@ -169,28 +170,42 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         contacts.pairs[listed.pair], np.stack([listed.side, 1 - listed.side], axis=1), 1
     )
     radii = contacts.radius[surfaces]
-    of_rods = np.all(contacts.kind[surfaces] == ROD, axis=1)
+    one, other = contacts.kind[surfaces].T
     twice = (contacts.side[listed.pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-    share = np.where(of_rods & twice, 0.5, 1.0)
+    share = np.where((one == ROD) & (other == ROD) & twice, 0.5, 1.0)
     law = weakened(contacts.law[listed.pair], share)  # as `discretization.contact.interactions`
-    element = listed.ends[:, 0] != listed.ends[:, 1]
     patch, patch_pair, number, of_part = _windows(contacts, listed)
-    rho = radii.sum(axis=1)
+    rho, crossing = radii.sum(axis=1), one == CAPSULE
+    # of a capsule both ends are stations, which stand for a half each
+    stations = np.where(one == ROD, contacts.stations[listed.pair], np.where(crossing, 1, 0))
     rows = Rows(
         contacts.frames[listed.ends],
-        contacts.X[listed.ends[:, ::2]],
+        contacts.X[listed.ends],
         np.zeros((len(rho), 3)),
         law,
         rho,
         radii[:, 0] / rho,
-        np.where(element, contacts.stations[listed.pair], 0),
-        np.where(element, contacts.length[listed.ends[:, 0]], 0.0),
+        stations,
+        np.where(one == ROD, contacts.length[listed.ends[:, 0]], np.where(crossing, 1.0, 0.0)),
         listed.minus.astype(float),
         patch,
         np.zeros((len(rho), 4)),
+        np.where(crossing, ENDS, 0),
     )
+    again = np.concatenate([np.arange(len(rho)), np.flatnonzero(crossing)])
+    rows = Rows(*(column[again] for column in rows))
+    rows.crossing[len(rho) :], rows.stations[len(rho) :] = MIDDLE, 0
     frames = contacts.frames[of_part]
-    return Listed(rows, listed.pair, listed.side, listed.ends, patch_pair, number, frames[:, 0], frames)
+    return Listed(
+        rows,
+        listed.pair[again],
+        listed.side[again],
+        listed.ends[again],
+        patch_pair,
+        number,
+        frames[:, 0],
+        frames,
+    )
 
 
 def _windows(contacts: Contacts, listed: Candidates) -> tuple[Ints, Ints, Ints, Ints]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from discretization.contact.table import SPHERE
+from discretization.contact.table import ROD
 from discretization.others import OTHERS, groups_of
 from discretization.system import System
 from rigid.interactions.contact.circles import PLANE_CIRCLE, RADIUS
@@ -147,7 +147,7 @@ def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radi
 
 
 def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
-    """Frame, centre in its axes and radius of each that no shape shows."""
+    """Frame, centre in its axes and radius of each, and of both ends of capsules, that no shape shows."""
     assert layout.system is not None
     found: dict[tuple[int, bytes], None] = {}
     others, contacts = layout.system.others, layout.system.contacts
@@ -155,9 +155,9 @@ def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
     for own in groups_of(others, of_planes):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
             found[int(frames[1]), np.append(numbers[CENTRE : CENTRE + 3], numbers[_RHO]).tobytes()] = None
-    for k in np.flatnonzero(contacts.kind == SPHERE):
-        at = contacts.first[k]
-        found[int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()] = None
+    for k in np.flatnonzero(contacts.kind != ROD):
+        for at in range(contacts.first[k], contacts.first[k + 1]):
+            found[int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()] = None
     shown = _bounds(layout)
     for frame, numbers in found:
         *X, radius = np.frombuffer(numbers).tolist()

@@ -1,0 +1,267 @@
+"""Capsules: segments both of whose ends are points of one frame, against spheres, elements of rods and each other.
+
+A point next to a segment has one nearest point, as in `gaps`; an element of a rod is its stations. Two capsules cross in one
+point, but lie along each other with a line. With D the least distance of both segments, D_i that of an end i of the one from
+the other and x the cosine between them,
+
+    V = w U(D) + (1 - w) sum U(D_i)/2,    w = (1 + kappa) y/(y + kappa),    y = 1 - x^2 (0 below 1e-10)             (1)
+
+U the law: parallel ones touch with the ends of what they share, end to end they are two spheres, and no force jumps as the
+nearest points wander: these run as the inverse of the angle. An interaction has half of the first term and the ends of its
+first capsule; there is another one with both exchanged.
+
+Of D the nearest points s0, t0 and s1, t1 of both ends of a step are joined by a straight line. Along it, with the vectors d0,
+d1 between them and u = ds e_a - dt e_b,
+
+    f(tau) = |d1(tau)|^2 - |d0(tau)|^2 - (D1^2 - D0^2),    f(0) = |u1|^2 - 2 d1 . u1 >= 0,    -f(1) = |u0|^2 + 2 d0 . u0 >= 0
+
+and the force acts at its root, as in `gaps` (2) with c = -(d0 . u0 + d1 . u1). The work of (1) is that of the product rule, with
+w1 - w0 from the scalar product of both segments alone: energy is exact, momenta are kept.
+"""
+
+import cmath
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.gaps import RHO, nearest, of_segment, pushed, size_of
+from rigid.interactions.contact.normal_laws import potential, reach_of
+from rigid.interactions.contact.planes import store_on_node
+from rigid.interactions.contact.touching import add_on_station, along, origin, piece, real, share_of
+from rigid.interactions.kinds import (
+    Kind,
+    add_dual,
+    dual_function,
+    frame,
+    no_bend,
+    value_function,
+    vector,
+    whole,
+)
+from rigid.kinematics.poses import on_direction, on_point, point
+from rigid.kinematics.segments import between, nearest_places
+from rigid.linear_algebra import average, dot, minus, plus, times
+
+KAPPA, PARALLEL = 0.01, 1e-10  # of (1): some 6 degrees; below 1e-5 the nearest points have no digits
+CENTRE = 5  # place of the centre of a sphere
+STATIONS = 5  # of an element; its length is the next
+
+
+@small_kernel
+def _ends(y, k, X, at):
+    """Both, of the capsule of frame k."""
+    return point(frame(y, k), vector(X, at)), point(frame(y, k), vector(X, at + 3))
+
+
+@small_kernel
+def _middle(X, at, t):
+    """The material point at t."""
+    return plus(times(1.0 - t, vector(X, at)), times(t, vector(X, at + 3)))
+
+
+@small_kernel
+def _distance(x, segment):
+    """Of a point from a segment."""
+    a, b = segment
+    return size_of(nearest(x, a, minus(b, a), 0.0, 1.0)[1])
+
+
+@small_kernel
+def _far(X, one, other):
+    """Whether two segments are too far from each other for the law, in real numbers."""
+    a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
+    s, t = nearest_places(a0, a1, b0, b1)
+    d, reach = between(a0, a1, b0, b1, s, t), X[RHO].real + reach_of(X)
+    return dot(d, d) > reach * reach * (1.0 + 1e-9)
+
+
+@small_kernel
+def _push(x0, x1, X, weight, line0, line1, at, k, out):
+    """Of a point against the capsule of frame k, on which it acts: Q, force on the point, what the gap has closed by, place."""
+    Q, force, closed, d, t = of_segment(X, x0, x1, line0[0], line0[1], line1[0], line1[1], 0.0, 1.0)
+    if Q != 0.0:
+        add_dual(on_point(times(weight, force), _middle(X, at, t)), out, k)
+    return piece(weight, Q, force, closed, minus(average(x0, x1), d))
+
+
+# --- a sphere
+
+
+@value_function
+def value_of_sphere_and_capsule(y, X, out):
+    x = point(frame(y, 0), vector(X, CENTRE))
+    out[0] = potential(X, _distance(x, _ends(y, 1, X, CENTRE + 3)) - X[RHO])
+
+
+@dual_function
+def dual_of_sphere_and_capsule(y0, y1, X, lam, out):
+    out[:] = 0.0
+    at, X0 = CENTRE + 3, vector(X, CENTRE)
+    x0, x1 = point(frame(y0, 0), X0), point(frame(y1, 0), X0)
+    force = _push(x0, x1, X, lam[0], _ends(y0, 1, X, at), _ends(y1, 1, X, at), at, 1, out)[1]
+    add_dual(on_point(times(-1.0, force), X0), out, 0)
+
+
+# --- an element of a rod, frames 1 and 2
+
+
+@value_function
+def value_of_capsule_and_rod(y, X, out):
+    m, out[0], line = whole(X[STATIONS]), 0.0, _ends(y, 0, X, STATIONS + 2)
+    for i in range(m + 1):
+        V = potential(X, _distance(along(y, 1, i / m), line) - X[RHO])
+        out[0] += share_of(i, X, STATIONS) * V
+
+
+@dual_function
+def dual_of_capsule_and_rod(y0, y1, X, lam, out):
+    out[:] = 0.0
+    at, m = STATIONS + 2, whole(X[STATIONS])
+    line0, line1 = _ends(y0, 0, X, at), _ends(y1, 0, X, at)
+    if _far(X, line0, (origin(y0, 1), origin(y0, 2))) and _far(X, line1, (origin(y1, 1), origin(y1, 2))):
+        return
+    for i in range(m + 1):
+        s, weight = i / m, lam[0] * share_of(i, X, STATIONS)
+        add_on_station(
+            out, 1, s, _push(along(y0, 1, s), along(y1, 1, s), X, weight, line0, line1, at, 0, out)
+        )
+    for k in range(1, 3):
+        store_on_node(out, k)
+
+
+# --- another capsule
+
+
+A, B = 5, 11  # places of the ends of both
+
+
+@small_kernel
+def _cosine(one, other, X):
+    """x."""
+    U, W = minus(vector(X, A + 3), vector(X, A)), minus(vector(X, B + 3), vector(X, B))
+    size = size_of(U) * size_of(W)
+    return dot(minus(one[1], one[0]), minus(other[1], other[0])) / size, size
+
+
+@small_kernel
+def _lean(x):
+    """y."""
+    y = 1.0 - x * x + 0j
+    return y - PARALLEL if y.real > PARALLEL else 0j
+
+
+@small_kernel
+def _crossing(y):
+    """w."""
+    return (1.0 + KAPPA) * y / (y + KAPPA)
+
+
+@small_kernel
+def _crossing_slope(x0, x1):
+    """(w1 - w0)/(x1 - x0)."""
+    y0, y1 = _lean(x0), _lean(x1)
+    if y0 == 0.0 and y1 == 0.0:
+        return 0j
+    rise = -(x0 + x1) if y0 != 0.0 and y1 != 0.0 else (y1 - y0) / (x1 - x0)
+    return (1.0 + KAPPA) * KAPPA * rise / ((y0 + KAPPA) * (y1 + KAPPA))
+
+
+@small_kernel
+def _crossed(one, other):
+    """s, t of the nearest points, d between them, and d . e_a, -d . e_b, which are 0 but at ends: which is which is found in
+    real numbers.
+    """
+    e, f, w = minus(one[1], one[0]), minus(other[1], other[0]), minus(one[0], other[0])
+    u, v = nearest_places(real(one[0]), real(one[1]), real(other[0]), real(other[1]))
+    free_s, free_t = 0.0 < u < 1.0, 0.0 < v < 1.0
+    ee, ff, ef, we, wf = dot(e, e), dot(f, f), dot(e, f), dot(w, e), dot(w, f)
+    s, t = u + 0j, v + 0j
+    if free_s and free_t:
+        det = ee * ff - ef * ef
+        if det.real > 1e-12 * ee.real * ff.real:  # else they are parallel, and any s will do
+            s = (ef * wf - we * ff) / det
+        t = (ef * s + wf) / ff
+    elif free_s:
+        s = (ef * t - we) / ee
+    elif free_t:
+        t = (ef * s + wf) / ff
+    d = plus(w, minus(times(s, e), times(t, f)))
+    return s, t, d, 0j if free_s else dot(d, e), 0j if free_t else -dot(d, f)
+
+
+@small_kernel
+def _mean_place(one0, other0, one1, other1, start, end):
+    """s and t of the root of f."""
+    ds, dt = end[0] - start[0], end[1] - start[1]
+    if max(abs(ds.real), abs(dt.real)) < 1e-70:
+        return start[0] + 0.5 * ds, start[1] + 0.5 * dt
+    u0 = minus(times(ds, minus(one0[1], one0[0])), times(dt, minus(other0[1], other0[0])))
+    u1 = minus(times(ds, minus(one1[1], one1[0])), times(dt, minus(other1[1], other1[0])))
+    p0, p1 = ds * start[3] + dt * start[4], ds * end[3] + dt * end[4]
+    first, last, c = dot(u1, u1) - 2.0 * p1, dot(u0, u0) + 2.0 * p0, -p0 - p1
+    S = cmath.sqrt(c * c + first * last)
+    above, below = (c + S, last + c + S) if c.real >= 0.0 else (first, first + S - c)
+    tau = above / below if below != 0.0 else 0.5 + 0j
+    return start[0] + tau * ds, start[1] + tau * dt
+
+
+@small_kernel
+def _of_ends(X, one, other):
+    """Half of the sum over the ends of the first."""
+    V = potential(X, _distance(one[0], other) - X[RHO]) + potential(X, _distance(one[1], other) - X[RHO])
+    return 0.5 * V
+
+
+@value_function
+def value_of_capsules(y, X, out):
+    one, other = _ends(y, 0, X, A), _ends(y, 1, X, B)
+    w = _crossing(_lean(_cosine(one, other, X)[0]))
+    out[0] = (1.0 - w) * _of_ends(X, one, other)
+    if w != 0.0:
+        out[0] += 0.5 * w * potential(X, size_of(_crossed(one, other)[2]) - X[RHO])
+
+
+@dual_function
+def dual_of_capsules(y0, y1, X, lam, out):
+    out[:] = 0.0
+    one0, other0, one1, other1 = (
+        _ends(y0, 0, X, A),
+        _ends(y0, 1, X, B),
+        _ends(y1, 0, X, A),
+        _ends(y1, 1, X, B),
+    )
+    if _far(X, one0, other0) and _far(X, one1, other1):
+        return
+    (x0, size), (x1, _) = _cosine(one0, other0, X), _cosine(one1, other1, X)
+    w = 0.5 * (_crossing(_lean(x0)) + _crossing(_lean(x1)))
+    for i in range(2):
+        found = _push(one0[i], one1[i], X, 0.5 * lam[0] * (1.0 - w), other0, other1, B, 1, out)
+        add_dual(on_point(times(-1.0, found[1]), vector(X, A + 3 * i)), out, 0)
+    if w == 0.0:
+        return
+    start, end = _crossed(one0, other0), _crossed(one1, other1)
+    s, t = _mean_place(one0, other0, one1, other1, start, end)
+    D0, D1 = size_of(start[2]), size_of(end[2])
+    d = average(
+        between(one0[0], one0[1], other0[0], other0[1], s, t),
+        between(one1[0], one1[1], other1[0], other1[1], s, t),
+    )
+    force = times(0.5 * lam[0] * w, pushed(X, d, D0, D1)[1])
+    add_dual(on_point(times(-1.0, force), _middle(X, A, s)), out, 0)
+    add_dual(on_point(force, _middle(X, B, t)), out, 1)
+    crossing = 0.25 * (potential(X, D0 - X[RHO]) + potential(X, D1 - X[RHO]))
+    ends = 0.5 * (_of_ends(X, one0, other0) + _of_ends(X, one1, other1))
+    turn = lam[0] * (crossing - ends) * _crossing_slope(x0, x1) / size
+    e, f = minus(one0[1], one0[0]), minus(other0[1], other0[0])
+    e, f = average(e, minus(one1[1], one1[0])), average(f, minus(other1[1], other1[0]))
+    add_dual(on_direction(times(turn, f), minus(vector(X, A + 3), vector(X, A))), out, 0)
+    add_dual(on_direction(times(turn, e), minus(vector(X, B + 3), vector(X, B))), out, 1)
+
+
+SPHERE_CAPSULE = Kind(
+    "contact of a sphere and a capsule", 2, 0, value_of_sphere_and_capsule, dual_of_sphere_and_capsule, no_bend,
+    one_sided=True,
+)  # fmt: skip
+CAPSULE_ROD = Kind(
+    "contact of a capsule and a rod", 3, 0, value_of_capsule_and_rod, dual_of_capsule_and_rod, no_bend,
+    one_sided=True, turning=1,
+)  # fmt: skip
+CAPSULES = Kind("contact of capsules", 2, 0, value_of_capsules, dual_of_capsules, no_bend, one_sided=True)
