@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from examples.contact import snake
-from rodsim import Model, Section, Sphere, audit, modes, signals, simulate
+from rodsim import Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
 
 G = 9.80665
 
@@ -121,6 +121,43 @@ def test_pyelastica_inclined_rods_meet_with_their_ends_and_again():
     mean = (v[1:] + v[:-1]).mean(axis=0) / 2  # nodes at the ends have half the mass
     assert mean[2] == pytest.approx(-11.0e-3, rel=0.05)
     assert mean[1] == pytest.approx(4.0e-3, rel=0.06)
+
+
+# --- PE/RigidBodyRigidBodyContact, PE/RodRigidBodyContact: cylinders, which touch there by the segments of their axes
+
+
+def add_cylinder(model, name, place, velocity=(0, 0, 0)):
+    body = model.add_body(name, Cylinder(0.1, 0.5, density=1750.0), place, velocity=velocity)
+    return model.add_solid(name, body.at((0, 0, 0)), [(0, 0, -0.25), (0, 0, 0.25)], radius=0.1)
+
+
+def test_pyelastica_parallel_cylinders_exchange_their_velocities():
+    """Where both ends of both are next to each other their stiffness is twice that of a pair: 1 kN/m for half a period."""
+    model = Model("cylinders", gravity=(0, 0, 0))
+    one = add_cylinder(model, "one", (0, 0, 0.25), (-0.2, 0, 0))
+    two = add_cylinder(model, "two", (-1, 0, 0.25))
+    model.add_contact("meet", one, two, stiffness=500.0)
+    result = simulate(model, 20.0, 0.01, progress=False)
+    assert audit(result).ok
+    lasts = np.pi / np.sqrt(2 * 1e3 / (1750 * np.pi * 0.1**2 * 0.5))
+    assert result.body("one").r[-1] == pytest.approx([-0.8 - 0.1 * lasts, 0, 0.25], abs=1e-4)
+    for name, v in (("one", 0.0), ("two", -0.2)):
+        assert np.abs(result.body(name).v[-1] - (v, 0, 0)).max() < 1e-12
+
+
+def test_pyelastica_rod_stops_at_a_cylinder_which_goes_on():
+    """Parallel, with its damper of the rod: 0.19219 m/s there, -2.13662 m after 10 s, the rod at -0.7996 m."""
+    model = Model("cylinder", gravity=(0, 0, 0))
+    velocity, section = (-0.2, 0, 0), elastic(0.1, 1750.0, 3e5, 1e5)
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 0.5)], section, 10, velocity=velocity, mass="lumped")
+    model.add_external_damping("damper", rod, 0.01)
+    cylinder = add_cylinder(model, "cylinder", (-1, 0, 0.25))
+    model.add_contact("meet", cylinder, rod, stiffness=5e4 / 0.01)
+    result = simulate(model, 10.0, 5e-3, progress=False)
+    assert audit(result).ok
+    assert result.body("cylinder").v[-1] == pytest.approx([-0.19219, 0, 0], abs=3e-4)
+    assert result.body("cylinder").r[-1] == pytest.approx([-2.13662, 0, 0.25], abs=4e-3)
+    assert result.rod("rod").r[-1].mean(axis=0) == pytest.approx([-0.7996, 0, 0.25], abs=4e-3)
 
 
 # --- PE/RodRigidBodyContact, rod and sphere
