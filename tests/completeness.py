@@ -220,7 +220,7 @@ def on_planes() -> Model:
 
 
 def touching() -> Model:
-    """Clamped rods that cross, with a ball on one of them and a body beside the ball, all rubbing."""
+    """Clamped rods that cross, a ball on one of them, a body beside the ball, all rubbing; capsules beside all of it."""
     model = Model("touching", gravity=OBLIQUE)
     rods = []
     for name, ends in (("low", [(0, 0, 0), (1, 0, 0)]), ("high", [(0.5, -0.5, 0.195), (0.5, 0.5, 0.195)])):
@@ -235,6 +235,15 @@ def touching() -> Model:
     model.add_contact("rods", rods, stiffness=2000.0, radius=0.1, stations=4, **rubbing)
     model.add_contact("balls", spheres, stiffness=400.0, **rubbing)
     model.add_contact("ball on rod", spheres[0], rods[0], stiffness=300.0, radius=0.1, **rubbing)
+    capsules, axis = [], [(0, 0, -0.1), (0, 0, 0.1)]
+    for k, place in enumerate(((0.8, 0.0, 0.295), (0.8, 0.195, 0.3))):
+        body = model.add_body(f"long {k}", BRICK, position=place)
+        model.add_bushing(f"round {k}", model.ground, body, 80.0, at=place)
+        capsules.append(model.add_solid(f"capsule {k}", body.at((0, 0, 0)), axis, 0.1))
+    held = model.add_solid("post", model.ground.at((0.2, 0.195, 0.39)), axis, 0.1)
+    model.add_contact("capsules", capsules, stiffness=400.0)
+    model.add_contact("capsule on rod", capsules[0], rods[0], stiffness=2000.0, radius=0.1, stations=4)
+    model.add_contact("ball on capsule", spheres[1], held, stiffness=300.0)
     return model
 
 

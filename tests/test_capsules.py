@@ -186,3 +186,15 @@ def test_what_capsules_cannot_do_is_said():
     model.add_contact("c", one, near, K)
     with pytest.raises(ModelError, match=r"solid 'near' is 0.05 m inside of solid 'a' at t = 0"):
         run(model, 0.01)
+
+
+def test_the_last_of_five_capsules_in_a_row_takes_over_the_speed():
+    """One collision after the other, since there are gaps between them."""
+    model = Model("row", gravity=(0, 0, 0))
+    each = [
+        add_capsule(model, f"it {k}", (0.52 * k, 0, 0), ALONG_X, (1.0 * (k == 0), 0, 0)) for k in range(5)
+    ]
+    model.add_contact("c", each, stiffness=1e6)
+    result = run(model, 0.12)
+    speeds = [result.body(f"it {k}").v[-1, 0] for k in range(5)]
+    assert speeds == pytest.approx([0, 0, 0, 0, 1.0], abs=1e-11)
