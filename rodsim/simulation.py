@@ -128,8 +128,8 @@ def simulate(
     ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
     """
     asked, tolerance = check_asked(
-        model, t_end, dt, integrator, output, output_every, resume, progress, chart, overwrite, tolerance,
-        shortcut=shortcut, error=error, output_dt=output_dt
+        model, t_end, dt, integrator, output, output_every, resume, progress, chart=chart, overwrite=overwrite,
+        tolerance=tolerance, shortcut=shortcut, error=error, output_dt=output_dt
     )  # fmt: skip
     if output is not None:
         check_output(Path(output), resume, overwrite)
@@ -278,10 +278,10 @@ def check_asked(
     output_every: int | None,
     resume: bool,
     progress: bool | None,
+    *,
     chart: str | None,
     overwrite: bool,
     tolerance: float,
-    *,
     shortcut: bool,
     error: float | None,
     output_dt: float | None,
