@@ -166,7 +166,7 @@ def add_span_lanes(system, state, work, h, tangent):
             return 1
         closed, ratio = lane_forces_at(own.forces[group]), _ratio(work.spans, group, h)
         X, D = work.spans.numbers, work.spans.viscosity
-        closed(state.r, work.dr, work.R0, work.R1, places[group], p, X, D, ratio, tangent, K)
+        closed(state.r, work.dr, work.R0, work.R1, places[group], X, D, ratio, tangent, K)
         if own.couples[group] != 0:
             _add_shared_mass(system, state, work, group, h, tangent)
         for a in range(p + 1):
@@ -248,7 +248,7 @@ def strains_in_lanes(poses, own, m, ratio):
     p = lanes.order[group]
     if lane == 0:
         closed = lane_forces_at(lanes.forces[group])
-        closed(r, dr, R0, R1, lanes.places[group], p, own.numbers, own.viscosity, ratio, False, lanes.K)
+        closed(r, dr, R0, R1, lanes.places[group], own.numbers, own.viscosity, ratio, False, lanes.K)
     for i in range(6 * p):
         own.K[STRAINS_START, i] = lanes.K[STRAINS_START, i, lane]
         own.K[STRAINS_END, i] = lanes.K[STRAINS_END, i, lane]

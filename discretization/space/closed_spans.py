@@ -9,10 +9,10 @@ strains at start and end, 6 a point, and the forces. What follows is room for th
 
 A form may serve eight spans of a linear material at once, in lanes (`rigid.lanes`):
 
-    lane_forces(r, dr, R0, R1, places, p, X, D, ratio, tangent, K)
+    lane_forces(r, dr, R0, R1, places, X, D, ratio, tangent, K)
 
-with rows of places (:, 8) in the place of frames, the numbers X, D of all spans, their order p, and K (MATRIX_ROWS,
-6 MOST_FRAMES, 8). Its formulas are the same: what reads and writes, here, looks at how many axes K or `frames` have.
+with rows of places (:, 8) in the place of frames, the numbers X, D of all spans and K (MATRIX_ROWS, 6 MOST_FRAMES,
+8); all have one order. Its formulas are the same: what reads and writes, here, looks at how many axes K or `frames` have.
 """
 
 from numba import types
@@ -43,7 +43,7 @@ F1, F2, F3 = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
 I1, I2 = types.int64[::1], types.int64[:, ::1]
 FORCES = types.void(F2, F2, F3, F3, I1, F1, F1, types.float64, types.boolean, F2)
 forces_at = function_at(FORCES)
-LANE_FORCES = types.void(F2, F2, F3, F3, I2, types.int64, F1, F1, types.float64, types.boolean, F3)
+LANE_FORCES = types.void(F2, F2, F3, F3, I2, F1, F1, types.float64, types.boolean, F3)
 lane_forces_at = function_at(LANE_FORCES)
 STRAINS_START, STRAINS_END, FORCE, NODES = (
     6 * (MOST + 1) + 0,

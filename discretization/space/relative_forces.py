@@ -332,9 +332,9 @@ def _bring_to_frames(r, dr, R0, R1, frames, p, K):
 
 
 @small_kernel
-def _forces_over_step(r, dr, R0, R1, frames, of_order, X, D, ratio, tangent, K):
-    """See `closed_spans`. of_order: p and the length."""
-    p, L = of_order
+def _forces_over_step(poses, frames, of_order, X, D, ratio, tangent, K):
+    """See `closed_spans`. poses: r, dr, R0, R1; of_order: p and the length."""
+    (r, dr, R0, R1), (p, L) = poses, of_order
     k = p // 2
     M0, M1 = rotation_of(R0, frames, k), rotation_of(R1, frames, k)
     for a in range(p + 1):
@@ -390,11 +390,11 @@ def _forces_over_step(r, dr, R0, R1, frames, of_order, X, D, ratio, tangent, K):
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
     """See `closed_spans`."""
-    _forces_over_step(r, dr, R0, R1, frames, (order_of(X), X[LENGTH]), X, D, ratio, tangent, K)
+    _forces_over_step((r, dr, R0, R1), frames, (order_of(X), X[LENGTH]), X, D, ratio, tangent, K)
 
 
 @compiled(LANE_FORCES)
-def lane_forces(r, dr, R0, R1, places, p, X, D, ratio, tangent, K):
+def lane_forces(r, dr, R0, R1, places, X, D, ratio, tangent, K):
     """See `closed_spans`."""
-    length = numbers1(X, places, NUMBERS * WIDTH, LENGTH)[0]
-    _forces_over_step(r, dr, R0, R1, places, (p, length), X, D, ratio, tangent, K)
+    of_order = order_of(X[places[NUMBERS, 0] :]), numbers1(X, places, NUMBERS * WIDTH, LENGTH)[0]
+    _forces_over_step((r, dr, R0, R1), places, of_order, X, D, ratio, tangent, K)
