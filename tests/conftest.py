@@ -6,26 +6,24 @@ import importlib
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-# by two processes, each of these where a kernel of its own is not there: the demo before may have left those of `em`
-COMPILED_FIRST = (
-    {
-        "em": "recording.march_and_keep",
-        "em-ggl": "hidden_rows.add_hidden",
-        "equilibrium": "iteration.at_rest",
-    },
-    {
-        "EML-kappa": "livens.kappa_residual",
-        "GL-SPARK(2)": "spark.spark_residual",
-        "GGL-EM": "ggl.ggl_em_residual",
-        "mG(1)": "galerkin.mg_residual",
-        "em-d(0.8)": "newton._damped_equations",
-    },
-)
+# by two processes, each of these where a kernel of its own is not there: the demo before may have left those of `em`; what takes
+# longest first
+COMPILED_FIRST = {
+    "em": "recording.march_and_keep",
+    "EML-kappa": "livens.kappa_residual",
+    "em-ggl": "hidden_rows.add_hidden",
+    "GL-SPARK(2)": "spark.spark_residual",
+    "em-d(0.8)": "newton._damped_equations",
+    "mG(1)": "galerkin.mg_residual",
+    "GGL-EM": "ggl.ggl_em_residual",
+    "equilibrium": "iteration.at_rest",
+}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -86,27 +84,49 @@ def pytest_sessionstart(session):
         return
     from rigid.compilation.decorators import CACHE_DIRECTORY
 
-    mine, other = (
-        [
-            scheme
-            for scheme, kernel in each.items()
-            if not any(Path(CACHE_DIRECTORY).glob(f"**/{kernel}-*.nbi"))
-        ]
-        for each in COMPILED_FIRST
-    )
-    with subprocess.Popen([sys.executable, __file__, "kinds", *other], stderr=subprocess.DEVNULL):
-        _compile(mine)
+    there = Path(CACHE_DIRECTORY)
+    tasks = [task for task, kernel in COMPILED_FIRST.items() if not any(there.glob(f"**/{kernel}-*.nbi"))]
+    _in_two_processes(iter([*tasks, "kinds"]))
 
 
-def _compile(tasks):
-    """A step of a model that has everything, by the two ways of stepping, and its rest, or kinds that many files of tests import;
+def _in_two_processes(tasks):
+    """This one and another: each takes the next task when it has done one."""
+    lock = threading.Lock()
+
+    def taken():
+        with lock:
+            return next(tasks, None)
+
+    with subprocess.Popen(
+        [sys.executable, __file__],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as other:
+
+        def feed():
+            with contextlib.suppress(BrokenPipeError):  # what it leaves out a worker compiles
+                while (task := taken()) is not None:
+                    print(task, file=other.stdin, flush=True)
+                    if not other.stdout.readline():
+                        return
+                other.stdin.close()
+
+        feeding = threading.Thread(target=feed)
+        feeding.start()
+        while (task := taken()) is not None:
+            _compile(task)
+        feeding.join()
+
+
+def _compile(task):
+    """A step of a model that has everything, by the two ways of stepping, or its rest, or kinds that many files of tests import;
     what it leaves out a worker compiles.
     """
-    if "kinds" in tasks:
+    if task == "kinds":
         sys.path.append(str(Path(__file__).parents[1]))
         importlib.import_module("tests.own_kinds")
-    tasks = [task for task in tasks if task != "kinds"]
-    if not tasks:
         return
     from rodsim import Box, Model, Section, equilibrium, simulate
 
@@ -120,11 +140,10 @@ def _compile(tasks):
     model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0))
     model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
     model.add_force("push", rod.end, (0, 1, 0))
-    for task in tasks:
-        if task == "equilibrium":
-            equilibrium(model)
-        else:
-            simulate(model, 2e-3, 1e-3, task)
+    if task == "equilibrium":
+        equilibrium(model)
+    else:
+        simulate(model, 2e-3, 1e-3, task)
 
 
 def pytest_collection_modifyitems(items):
@@ -134,4 +153,6 @@ def pytest_collection_modifyitems(items):
 
 
 if __name__ == "__main__":
-    _compile(sys.argv[1:])
+    for line in sys.stdin:
+        _compile(line.strip())
+        print("done", flush=True)
