@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from discretization.assembly import element_lanes
-from discretization.assembly.numbering import number
-from discretization.assembly.step_equations import assemble, begin_step, move
-from discretization.assembly.workspace import workspace
+from discretization.assembly.step_equations import begin_step
 from discretization.space.se3_element import E0, START, discrete_forces, start_of_step
 from rodsim import Model, Section
+from tests.steps_in_lanes import H, assembled, in_a_step
 
-H = 0.01
 SECTION = Section.from_stiffness(
     EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
 )
@@ -34,26 +32,7 @@ def stirred(n, full=False, viscous=False, consistent=False, turn=0.05):
         elements = elements._replace(damping=0.01 * elements.stiffness)
     elements = elements._replace(strain0=0.1 * rng.standard_normal(elements.strain0.shape))
     system = built.system._replace(elements=elements)
-    moving = system.frames.fixed == 0
-    quat = state.quat + turn * moving[:, None] * rng.standard_normal(state.quat.shape)
-    quat /= np.linalg.norm(quat, axis=1)[:, None]
-    r = state.r + 0.005 * moving[:, None] * rng.standard_normal(state.r.shape)
-    v = 0.3 * moving[:, None] * rng.standard_normal(state.v.shape)
-    state = state._replace(r=r, quat=quat, v=v)
-    numbering = number(system)
-    work = workspace(system, numbering)
-    work.dr[moving] = 0.002 * rng.standard_normal((moving.sum(), 3))
-    work.psi[moving] = turn * rng.standard_normal((moving.sum(), 3))
-    begin_step(system, numbering, state, work, H)
-    move(system, state, work)
-    return system, numbering, state, work
-
-
-def assembled(system, numbering, state, work):
-    """Residual and entries of the matrix of a step, and whether an element folds."""
-    loads = np.zeros((len(system.loads.kind), 3))
-    status = assemble(system, numbering, state, work, H, loads, True)
-    return work.residual[: numbering.size].copy(), work.values[: numbering.n_values].copy(), status
+    return in_a_step(system, state, turn, rng)
 
 
 def of_elements(system, numbering, state, work):

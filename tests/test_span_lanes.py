@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from discretization.assembly.numbering import number
 from discretization.assembly.rod_spans import span_work, strains_over_step
-from discretization.assembly.step_equations import assemble, begin_step, move
-from discretization.assembly.workspace import workspace
 from discretization.space.closed_spans import SPAN, STRAINS_END, STRAINS_START
 from rodsim import Model, Section
+from tests.steps_in_lanes import H, assembled, in_a_step
 
-H = 0.01
 SECTION = Section.from_stiffness(
     EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
 )
@@ -41,31 +38,12 @@ def stirred(n, element="relative(2)", full=False, viscous=False, consistent=Fals
             fixed=np.where(np.arange(len(frames.fixed)) == spans.frames[0, 0], 1, frames.fixed)
         )
     system = built.system._replace(spans=spans, frames=frames)
-    moving = system.frames.fixed == 0
-    quat = state.quat + turn * moving[:, None] * rng.standard_normal(state.quat.shape)
-    quat /= np.linalg.norm(quat, axis=1)[:, None]
-    r = state.r + 0.005 * moving[:, None] * rng.standard_normal(state.r.shape)
-    v = 0.3 * moving[:, None] * rng.standard_normal(state.v.shape)
-    state = state._replace(r=r, quat=quat, v=v)
-    numbering = number(system)
-    work = workspace(system, numbering)
-    work.dr[moving] = 0.002 * rng.standard_normal((moving.sum(), 3))
-    work.psi[moving] = turn * rng.standard_normal((moving.sum(), 3))
-    begin_step(system, numbering, state, work, H)
-    move(system, state, work)
-    return system, numbering, state, work
+    return in_a_step(system, state, turn, rng)
 
 
 def alone(system, numbering, work):
     """The same workspace, whose spans go one by one."""
     return work._replace(spans=span_work(system, numbering, eight=False))
-
-
-def assembled(system, numbering, state, work):
-    """Residual and entries of the matrix of a step, and whether a span folds."""
-    loads = np.zeros((len(system.loads.kind), 3))
-    status = assemble(system, numbering, state, work, H, loads, True)
-    return work.residual[: numbering.size].copy(), work.values[: numbering.n_values].copy(), status
 
 
 CASES = [

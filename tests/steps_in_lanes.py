@@ -1,0 +1,37 @@
+"""A step in which all that may move is somewhere on its way, and what the equations of `em` make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discretization.assembly.numbering import number
+from discretization.assembly.step_equations import assemble, begin_step, move
+from discretization.assembly.workspace import workspace
+
+H = 0.01
+
+
+def in_a_step(system: Any, state: Any, turn: float, rng: np.random.Generator) -> tuple[Any, ...]:
+    """System, numbering, state and workspace; frames are turned by about `turn`, rad, before it and in it."""
+    moving = system.frames.fixed == 0
+    quat = state.quat + turn * moving[:, None] * rng.standard_normal(state.quat.shape)
+    quat /= np.linalg.norm(quat, axis=1)[:, None]
+    r = state.r + 0.005 * moving[:, None] * rng.standard_normal(state.r.shape)
+    v = 0.3 * moving[:, None] * rng.standard_normal(state.v.shape)
+    state = state._replace(r=r, quat=quat, v=v)
+    numbering = number(system)
+    work = workspace(system, numbering)
+    work.dr[moving] = 0.002 * rng.standard_normal((moving.sum(), 3))
+    work.psi[moving] = turn * rng.standard_normal((moving.sum(), 3))
+    begin_step(system, numbering, state, work, H)
+    move(system, state, work)
+    return system, numbering, state, work
+
+
+def assembled(system: Any, numbering: Any, state: Any, work: Any) -> tuple[Any, ...]:
+    """Residual and entries of the matrix of a step, and whether an element folds."""
+    loads = np.zeros((len(system.loads.kind), 3))
+    status = assemble(system, numbering, state, work, H, loads, True)
+    return work.residual[: numbering.size].copy(), work.values[: numbering.n_values].copy(), status
