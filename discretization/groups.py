@@ -6,7 +6,8 @@ reads by `groups_of` forgets nothing, and is told of a new kind by its role:
     ENERGY       value, dual         CONSTRAINT   rows of g, their multipliers in `State.lam`
     DISSIPATION  duals of rates      WORK         duals without a value: what they do is counted as work
 
-Loads whose values come from outside, weights and inertia are none of these.
+Weights and inertia are none of these. Values of loads come from outside: `loaded` puts them among the numbers, which are zero
+elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from discretization.space.rod_elements import BY_NUMBER
 from discretization.system import System
 from rigid.interactions import constraints
 from rigid.interactions.kinds import Group, Kind
-from rigid.system import Ints, State
+from rigid.system import Floats, Ints, State
 
 
 class Role(Enum):
@@ -96,13 +97,23 @@ def pairs_of(acting: Sequence[Acting]) -> Ints:
     )
 
 
+def is_load(own: Acting) -> bool:
+    """Whether its values come from outside."""
+    return own.group.kind.signal >= 0
+
+
 def _couples(kind: Kind) -> list[tuple[int, int]]:
     return [(a, b) for a in range(kind.arity) for b in range(a + 1, kind.arity)]
 
 
+def loaded(system: System, values: Floats) -> System:
+    """The system with values (l, 3) of its loads among their numbers, so that `groups_of` has what they do."""
+    return system._replace(others=others.with_signals(system.others, values))
+
+
 def held_from_outside(acting: Sequence[Acting]) -> Ints:
-    """Frames on which an interaction acts that joins them to nothing that moves: the air, a pressure."""
-    alone = [own.group.frames.ravel() for own in acting if own.group.kind.arity == 1]
+    """Frames on which an interaction acts that joins them to nothing that moves: the air, a pressure; not loads."""
+    alone = [own.group.frames.ravel() for own in acting if own.group.kind.arity == 1 and not is_load(own)]
     return np.concatenate([np.zeros(0, np.int64), *alone])
 
 

@@ -37,10 +37,11 @@ from rigid.interactions.law_springs import (
     LENGTH_DAMPER,
     LENGTH_SPRING,
 )
+from rigid.interactions.loads import LOADS, VALUE
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
-from rigid.system import Floats, Ints, Springs, TorsionSprings
+from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
 
 # The place of a kind is its number in files: new ones at the end. Behind them stand, in each process, the kinds of
 # `discretization.registered_kinds`.
@@ -73,8 +74,10 @@ OTHERS: list[Kind] = [
     SPHERE_CAPSULE,
     CAPSULE_ROD,
     CAPSULES,
+    *LOADS,
 ]
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
+FIRST_LOAD = OTHERS.index(LOADS[0])  # those of `LOADS` follow each other
 FRAMES = 8  # columns of `Others.frames`, where none of them has more: files know them so
 
 
@@ -260,7 +263,7 @@ def groups_of(own: Others, use: Ints) -> list[Group]:
 
 def energy_rows(own: Others) -> tuple[Ints, Ints, int]:
     """Numbers (k,) of the energies, place (e,) of each among them, and how many there are."""
-    use = np.flatnonzero([not dissipates(OTHERS[k]) and not OTHERS[k].rows for k in own.kind])
+    use = np.flatnonzero([not (dissipates(OTHERS[k]) or OTHERS[k].rows or OTHERS[k].works) for k in own.kind])
     place = np.cumsum(np.isin(np.arange(len(own.kind)), use)) - 1
     return use, place, len(use)
 
@@ -335,16 +338,53 @@ def _columns(own: Others, kind: int) -> dict[str, Any]:
     return found
 
 
-def with_springs(own: Others, s: Springs, t: TorsionSprings) -> Others:
-    """With springs and torsion springs before them."""
-    if not len(s.stiffness) and not len(t.stiffness) and own.frames.shape[1] >= FRAMES:
+def loads_of(own: Others) -> Loads:
+    """The loads with a column of their own each, in the order of their values."""
+    use = _loads(own)
+    kind, X = own.kind[use] - FIRST_LOAD, own.numbers[own.first[use][:, None] + np.arange(3)]
+    return Loads(kind % 2, own.frames[use, 0].copy(), X, (kind // 2).astype(np.uint8))
+
+
+def _loads(own: Others) -> Ints:
+    """Numbers of the loads among them."""
+    return np.flatnonzero((own.kind >= FIRST_LOAD) & (own.kind < FIRST_LOAD + len(LOADS)))
+
+
+def signals_of(own: Others) -> Ints:
+    """Numbers (l,) of those with values from outside, in the order of these values."""
+    return np.flatnonzero(_of_kinds(own, lambda kind: kind.signal) >= 0) if len(own.kind) else own.kind
+
+
+def with_signals(own: Others, values: Floats) -> Others:
+    """With values (l, 3) among their numbers."""
+    use = signals_of(own)
+    if not len(use):
         return own
-    levers = np.stack([np.linalg.norm(X, axis=1) for X in (s.Xa, s.Xb)], axis=1)
-    arm = np.where(s.frames > 0, levers, 1.0).max(axis=1, initial=1.0)  # of what can move
-    force = s.stiffness * (1.0 + s.length0)
-    springs = _of_columns(SPRINGS, s, np.column_stack([force, force * arm]))
-    torsions = _of_columns(TORSIONS, t, np.column_stack([0.0 * t.stiffness, t.stiffness]))
-    return joined(joined(springs, torsions), own)
+    numbers = own.numbers.copy()
+    place = own.first[use] + _of_kinds(own, lambda kind: kind.signal)[use]
+    numbers[place[:, None] + np.arange(3)] = values
+    return own._replace(numbers=numbers)
+
+
+def with_tables(own: Others, springs: Springs, torsions: TorsionSprings, loads: Loads) -> Others:
+    """With loads, springs and torsion springs before them."""
+    count = [len(column) for column in (loads.kind, springs.stiffness, torsions.stiffness)]
+    if not any(count) and own.frames.shape[1] >= FRAMES:
+        return own
+    levers = np.stack([np.linalg.norm(X, axis=1) for X in (springs.Xa, springs.Xb)], axis=1)
+    arm = np.where(springs.frames > 0, levers, 1.0).max(axis=1, initial=1.0)  # of what can move
+    force = springs.stiffness * (1.0 + springs.length0)
+    of_springs = _of_columns(SPRINGS, springs, np.column_stack([force, force * arm]))
+    stiffness = torsions.stiffness
+    of_torsions = _of_columns(TORSIONS, torsions, np.column_stack([0.0 * stiffness, stiffness]))
+    return joined(joined(_of_loads(loads), joined(of_springs, of_torsions)), own)
+
+
+def _of_loads(loads: Loads) -> Others:
+    count, frames = len(loads.kind), _widened(loads.frame[:, None], FRAMES)
+    numbers = np.column_stack([loads.X, np.zeros((count, 3))])
+    kind = FIRST_LOAD + loads.kind + 2 * loads.following.astype(np.int64)
+    return Others(kind, frames, 2 * VALUE * np.arange(count + 1), numbers.ravel(), np.zeros((count, 2)))
 
 
 def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Others:
@@ -356,9 +396,16 @@ def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Oth
     return Others(np.full(count, kind), frames, first.astype(np.int64), numbers.ravel(), size)
 
 
-def without_springs(own: Others) -> Others:
-    """All that are neither springs nor torsion springs."""
+def without_tables(own: Others) -> Others:
+    """All that are neither loads nor springs nor torsion springs, which files have in tables of their own."""
+    own = without_loads(own)
     return chosen(own, (own.kind != SPRINGS) & (own.kind != TORSIONS))
+
+
+def without_loads(own: Others) -> Others:
+    """All that are no loads."""
+    use = _loads(own)
+    return chosen(own, ~np.isin(np.arange(len(own.kind)), use)) if len(use) else own
 
 
 def pairs_of(own: Others) -> Ints:

@@ -9,12 +9,20 @@ import numpy as np
 
 from discretization.contact.table import Contacts, contacts_of
 from discretization.older_gears import as_rows
-from discretization.others import Others, others_of, springs_of, torsions_of, with_springs, without_springs
+from discretization.others import (
+    Others,
+    loads_of,
+    others_of,
+    springs_of,
+    torsions_of,
+    with_tables,
+    without_tables,
+)
 from discretization.registered_kinds import in_files as kinds_in_files
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from rigid.references import by_reference
-from rigid.system import Constraints, Floats, Frames, Loads
+from rigid.system import Constraints, Floats, Frames
 
 
 @by_reference
@@ -24,33 +32,34 @@ class System(NamedTuple):
     frames: Frames
     elements: Elements
     constraints: Constraints
-    loads: Loads
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
-    others: Others = others_of()  # springs, bushings: what has no table of its own
+    others: Others = others_of()  # loads, springs, bushings: what has no table of its own
     contacts: Contacts = contacts_of()  # what may touch; an integrator puts what does among the others
 
 
 def in_files(system: System) -> dict[str, Any]:
-    """Its tables as files have them: springs and torsion springs in tables of their own, kinds in the numbers of files."""
+    """Its tables as files have them: springs, torsion springs and loads in tables of their own, kinds in the numbers of files."""
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
-    tables["others"] = kinds_in_files(without_springs(own))
+    tables["others"] = kinds_in_files(without_tables(own))
     if not len(system.contacts.pairs):
         del tables["contacts"]
-    return first | {"springs": springs_of(own), "torsions": torsions_of(own)} | tables
+    apart = {"springs": springs_of(own), "torsions": torsions_of(own), "loads": loads_of(own)}
+    return first | apart | tables
 
 
 def from_files(tables: dict[str, Any]) -> System:
     """Of such tables, kinds in the numbers of this process."""
-    own = {name: table for name, table in tables.items() if name not in ("springs", "torsions")}
-    others = with_springs(own.pop("others"), tables["springs"], tables["torsions"])
+    apart = "springs", "torsions", "loads"
+    own = {name: table for name, table in tables.items() if name not in apart}
+    others = with_tables(own.pop("others"), *(tables[name] for name in apart))
     return System(**own, others=others)
 
 
 def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
-    constraints, others = as_rows(system.constraints, without_springs(system.others))
+    constraints, others = as_rows(system.constraints, without_tables(system.others))
     digest, tables = hashlib.sha256(), in_files(system) | {"others": kinds_in_files(others)}
     # without spans and others, and with gears, what it was before there were any: runs of older files go on
     late = [part for part in (tables.pop("spans"), tables.pop("others")) if len(part.kind)]

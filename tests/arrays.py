@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.groups import Role, groups_of
-from discretization.others import Other, Others, others_of, with_springs
+from discretization.others import Other, Others, others_of, with_tables
 from discretization.own_variables import own_variables
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
 from discretization.space.elements import Elements
@@ -43,24 +43,30 @@ def make_system(
         elements or Elements(pair, none, zeros((0, 6, 6)), zeros((0, 6, 6)), zeros((0, 6)), none),
         constraints
         or Constraints(zeros(0, np.int64), pair, vector, vector, vector, vector, none, zeros(0, np.int64)),
-        loads or Loads(zeros(0, np.int64), zeros(0, np.int64), vector, zeros(0, np.uint8)),
         np.array(gravity, dtype=float),
-        others=with_springs(
+        others=with_tables(
             more or others_of(),
             springs or Springs(pair, vector, vector, none, none, none),
             torsions or TorsionSprings(pair, vector, vector, vector, none, none, none),
+            loads or Loads(zeros(0, np.int64), zeros(0, np.int64), vector, zeros(0, np.uint8)),
         ),
     )
 
 
 def acting(
-    springs: Springs | None = None, torsions: TorsionSprings | None = None
+    springs: Springs | None = None, torsions: TorsionSprings | None = None, loads: Loads | None = None
 ) -> dict[str, tuple[Group, ...]]:
-    """The groups of springs and of the dampers beside them, as `rigid.charts.multibody.Interactions` takes them."""
-    groups = groups_of(make_system(zeros(0), zeros((0, 3, 3)), springs=springs, torsions=torsions))
+    """The groups of springs and of the dampers beside them, and of loads, as `rigid.charts.multibody.Interactions` takes them."""
+    groups = groups_of(
+        make_system(zeros(0), zeros((0, 3, 3)), springs=springs, torsions=torsions, loads=loads)
+    )
     return {
         name: tuple(own.group for own in groups if own.role is role)
-        for name, role in (("more", Role.ENERGY), ("dissipating", Role.DISSIPATION))
+        for name, role in (
+            ("more", Role.ENERGY),
+            ("dissipating", Role.DISSIPATION),
+            ("working", Role.WORK),
+        )
     }
 
 

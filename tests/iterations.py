@@ -3,6 +3,7 @@
 import numpy as np
 
 from discretization.assembly.hidden_rows import begin_hidden_step, hidden_workspace
+from discretization.assembly.load_forces import put_signals
 from discretization.assembly.step_equations import begin_step, move
 from discretization.assembly.workspace import workspace
 from discretization.time.newton import equations_of
@@ -11,18 +12,19 @@ from rigid.compilation.decorators import kernel
 
 @kernel
 def _iterate(equations, system, numbering, hidden, state, work, h, load_values, tangent):
+    put_signals(work, load_values)
     begin_step(system, numbering, state, work, h)
     if hidden is not None:
         begin_hidden_step(system, numbering, hidden, state, work, h)
     move(system, state, work)
-    return equations(system, numbering, hidden, state, work, h, load_values, tangent)
+    return equations(system, numbering, hidden, state, work, h, tangent)
 
 
 def iterate(system, numbering, state, work, h, loads=None, tangent=True, hidden=None):
     """Residual and matrix at the increments in `work` of a step that begins at `state`, by the equations that its march is
     handed: they are compiled once.
     """
-    loads = np.zeros((0, 3)) if loads is None else loads
+    loads = np.zeros((len(work.by_duals.signals), 3)) if loads is None else loads
     equations = equations_of(system, numbering, hidden, state, work)
     assert _iterate(equations, system, numbering, hidden, state, work, h, loads, tangent) == 0
 

@@ -15,9 +15,9 @@ C = 2.0
 G = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0))
 
 
-def _dragged(system, numbering, hidden, state, work, h, load_values, tangent):
+def _dragged(system, numbering, hidden, state, work, h, tangent):
     """h c m vbar = c m dr."""
-    if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
+    if assemble(system, numbering, state, work, h, tangent) != 0:
         return FOLDED
     for f in range(system.frames.mass.shape[0]):
         if system.frames.fixed[f] == 0:

@@ -32,6 +32,5 @@ def in_a_step(system: Any, state: Any, turn: float, rng: np.random.Generator) ->
 
 def assembled(system: Any, numbering: Any, state: Any, work: Any) -> tuple[Any, ...]:
     """Residual and entries of the matrix of a step, and whether an element folds."""
-    loads = np.zeros((len(system.loads.kind), 3))
-    status = assemble(system, numbering, state, work, H, loads, True)
+    status = assemble(system, numbering, state, work, H, True)
     return work.residual[: numbering.size].copy(), work.values[: numbering.n_values].copy(), status

@@ -46,7 +46,7 @@ def stirred(band_limit, coupled=None):
     n = len(system.frames.mass)
     work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((n - 1, 3)), 0.2 * rng.standard_normal((n - 1, 3))
     work.lam[:] = rng.standard_normal(len(work.lam))
-    loads = rng.standard_normal((len(system.loads.kind), 3))
+    loads = rng.standard_normal((len(work.by_duals.signals), 3))
     return system, numbering, state, work, loads
 
 

@@ -58,7 +58,7 @@ def model(chart, inertia, monkeypatch):
     )
     weights = (Weight(1, vectors(1)[0], vectors(1)[0]),)
     values = vectors(3)
-    own = Interactions(constraints, loads, weights, lambda t: values, **acting(springs, torsions))
+    own = Interactions(constraints, weights, lambda t: values, **acting(springs, torsions, loads))
     monkeypatch.setattr(MechanicalSystem, "__post_init__", lambda self: None)
     return multibody_system(
         "two bodies", frames, vectors(F), quat, vectors(F), vectors(F), own, chart=chart, inertia=inertia

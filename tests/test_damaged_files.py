@@ -11,7 +11,7 @@ import pytest
 from damage import STEPS, H, fuzz, model, run
 from results_sample import assert_holds, sample_layout, sample_output, without_digests, write
 
-from discretization.others import without_springs
+from discretization.others import without_tables
 from discretization.system import in_files
 from rigid.errors import ModelError
 from rodsim import Result, audit, simulate, templates
@@ -285,7 +285,7 @@ def test_no_sound_model_is_refused():
     models = [load(scene).model for scene in scenes]
     for sound in (*models, *(each() for each in completeness.MODELS.values())):
         system = sound.build().system
-        check_tables(in_files(system) | {"others": without_springs(system.others)})
+        check_tables(in_files(system) | {"others": without_tables(system.others)})
 
 
 OF_SPANS = (("kind", 99), ("frames", 999), ("ends", -1), ("law", 500), ("weight", -1.0), ("length", math.nan))

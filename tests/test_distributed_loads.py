@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discretization.others import loads_of
 from rigid.signals import Sine
 from rodsim import Model, ModelError, Section, audit, equilibrium, simulate
 from rodsim.building.distributed_loads import spread_of
@@ -46,7 +47,7 @@ def test_nodal_forces_do_the_work_of_the_load_on_what_the_element_can_do(element
     )
     built = model.build()
     order = {"se3": 1, "lagrange(2)": 2, "relative(4)": 4}[element]
-    own = built.system.loads
+    own = loads_of(built.system.others)
     x = built.state.r[own.frame, 0]  # along a rod of length 2: s = x/2
     values = built.load_values(np.array([0.5]))[0]
     s, w = np.polynomial.legendre.leggauss(8)

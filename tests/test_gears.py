@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discretization.older_gears import as_rows, from_rows
-from discretization.others import without_springs
+from discretization.others import without_tables
 from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.system import fingerprint
 from rigid.errors import ConvergenceError, RedundantJointsWarning
@@ -285,7 +285,7 @@ def test_multipliers_of_gears_stand_behind_those_of_driven_frames_in_a_chart():
 
 def old_form(system):
     """Columns of the table of constraints as files had it with gears, and the others without."""
-    columns, others = as_rows(system.constraints, without_springs(system.others))
+    columns, others = as_rows(system.constraints, without_tables(system.others))
     return Constraints(**{name: columns[name] for name in Constraints._fields}), columns["shares"], others
 
 
@@ -315,7 +315,7 @@ def test_gears_are_read_and_known_again_as_rows_that_older_files_have():
     assert constraints.frames[-6].tolist() == [0, 2]
     for one, other in zip(
         from_rows(constraints, shares, others),
-        (system.constraints, without_springs(system.others)),
+        (system.constraints, without_tables(system.others)),
         strict=True,
     ):
         for name, column in one._asdict().items():

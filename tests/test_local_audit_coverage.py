@@ -8,7 +8,7 @@ import pytest
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, registered
 from discretization.linearisation import tangents
-from discretization.others import torsions_of
+from discretization.others import loads_of, torsions_of
 from discretization.own_variables import part, with_part
 from discretization.space.spans import points_of
 from discretization.state_measures import elastic_densities, element_states, energies
@@ -273,7 +273,7 @@ def test_every_kind_that_may_act_on_a_node_is_looked_at():
     found = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
     wanted = {kind.name for kind in registered()["others"] if not kind.one_sided}
     assert wanted <= found, wanted - found
-    assert {kind for what in ACTING for kind in built(what).system.loads.kind} == {FORCE, MOMENT}
+    assert {kind for what in ACTING for kind in loads_of(built(what).system.others).kind} == {FORCE, MOMENT}
 
 
 def test_whatever_role_a_group_has_it_is_a_source_or_unknown():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discretization.others import loads_of
 from discretization.state_measures import energies
 from rigid import quaternions
 from rodsim import Box, Material, Model, ModelError, Section
@@ -28,7 +29,7 @@ def test_the_end_of_a_closed_rod_is_its_start_also_when_rounded():
     for k, s in enumerate((0.0, 1.0, 1.0 - 1e-12)):
         model.add_force(f"f{k}", ring.at(s), (0, 0, 1))
     built = model.build()
-    assert list(built.system.loads.frame) == [1, 1, 1]
+    assert list(loads_of(built.system.others).frame) == [1, 1, 1]
     assert len(built.layout.rods[0].frames) == 12
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discretization.others import loads_of
 from discretization.state_measures import constraint_residual, energies, momenta
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, Section, compare, signals, simulate
@@ -114,7 +115,7 @@ def test_all_is_held_at_the_same_places():
     assert np.abs(constraint_residual(rigid, stiff)).max() < 1e-14
     # following loads keep their direction: components of the section are turned to those of the body
     forces = [m.build().load_values(np.array([0.7]))[0] for m in (model, twin)]
-    k = int(system.loads.frame[0])
+    k = int(loads_of(system.others).frame[0])
     assert forces[1][0] == pytest.approx(quaternions.rotate(state.quat[k], forces[0][0]))
     assert forces[1][1] == pytest.approx([1, 2, 3])
 

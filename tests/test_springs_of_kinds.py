@@ -8,11 +8,12 @@ from discretization.groups import Role, groups_of
 from discretization.others import (
     OTHERS,
     at_rest,
+    loads_of,
     own_of,
     springs_of,
     torsions_of,
-    with_springs,
-    without_springs,
+    with_tables,
+    without_tables,
 )
 from discretization.system import fingerprint, from_files, in_files
 from rigid.interactions.torsion_spring import TORSION_SPRING
@@ -27,12 +28,15 @@ def same(one, other):
 
 def test_columns_and_rows_are_the_same_numbers():
     own = everything()[0].others
-    springs, torsions = springs_of(own), torsions_of(own)
+    springs, torsions, loads = springs_of(own), torsions_of(own), loads_of(own)
     assert springs.damping.tolist() == [0.5, 0.2]
     assert springs.length0.tolist() == [1.0, 0.3]
     assert torsions.damping.tolist() == [0.5, 0.2]
     assert torsions.angle0.tolist() == [0.1, 0.3]
-    assert same(with_springs(without_springs(own), springs, torsions), own)
+    assert loads.kind.tolist() == [0, 0, 1, 1]
+    assert loads.frame.tolist() == [1, 2, 3, 4]
+    assert loads.following.tolist() == [0, 1, 0, 1]
+    assert same(with_tables(without_tables(own), springs, torsions, loads), own)
 
 
 def test_a_system_from_its_tables_is_the_same_to_the_bit():
@@ -46,14 +50,23 @@ def test_a_system_from_its_tables_is_the_same_to_the_bit():
             other = in_files(system)
             other[name] = table._replace(**{column: getattr(table, column) + 1.0})
             assert fingerprint(from_files(other)) != fingerprint(system), (name, column)
+    loads = in_files(system)["loads"]
+    for column, changed in (
+        ("kind", 1 - loads.kind),
+        ("frame", loads.frame[::-1]),
+        ("X", loads.X + 1.0),
+        ("following", 1 - loads.following),
+    ):
+        other = from_files(in_files(system) | {"loads": loads._replace(**{column: changed})})
+        assert fingerprint(other) != fingerprint(system), column
 
 
 def test_at_rest_nothing_resists_and_energies_stay():
     system = everything()[0]
     still = system._replace(others=at_rest(system.others))
     of_others = [own for own in groups_of(still) if own.table == "others"]
-    assert {own.role for own in of_others} == {Role.ENERGY}
-    before = [own for own in groups_of(system, None, Role.ENERGY) if own.table == "others"]
+    assert {own.role for own in of_others} == {Role.ENERGY, Role.WORK}
+    before = [own for own in groups_of(system, None, Role.ENERGY, Role.WORK) if own.table == "others"]
     assert [len(own.use) for own in of_others] == [len(own.use) for own in before]
     assert not springs_of(still.others).damping.any()
     assert not torsions_of(still.others).damping.any()

@@ -7,13 +7,12 @@ import pytest
 
 from discretization.consistent import constraint_jacobian
 from discretization.linearised import stiffness_matrix
-from discretization.others import without_springs
+from discretization.others import without_tables
 from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
 from discretization.statics.tangent import tangent
 from discretization.time.advance import copy_of
 from rigid import quaternions
-from rigid.system import Loads
 from rodsim import Box, ConvergenceError, Model, ModelError, Section, equilibrium, simulate
 from rodsim.results.result import Result
 from tests.statics_models import BENDS, bend, cantilever, section, square
@@ -89,8 +88,7 @@ def test_tangent_matrices_are_those_of_the_linearisation() -> None:
     columns = (6 * found.frames[:, None] + np.arange(6)).ravel()
     np.testing.assert_allclose(found.G.toarray(), joined[:, columns], atol=1e-14)
     rods = rest.system._replace(
-        others=without_springs(rest.system.others),
-        loads=Loads(*(a[:0] for a in rest.system.loads)),
+        others=without_tables(rest.system.others),
         gravity=np.zeros(3),
     )
     none = np.zeros((0, 3))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from discretization.others import loads_of
 from examples import chain_and_rod, flying_spaghetti
 from rodsim import (
     Box,
@@ -173,7 +174,7 @@ def test_every_anchor_has_a_node_and_no_mass_is_lost():
     for s in (0.123, 0.5, 0.777):
         model.add_force(f"at {s}", rod.at(s), (0, 0, 1))
     built: Built = model.build()
-    nodes = built.system.loads.frame
+    nodes = loads_of(built.system.others).frame
     assert np.allclose(built.state.r[nodes, 0], [0.246, 1.0, 1.554], atol=1e-14)
     assert len(built.system.elements.length) == 10
     assert built.system.frames.mass[1:].sum() == pytest.approx(1100 * np.pi * 0.02**2 * 2, rel=1e-12)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import dissipates, groups_of, holding, own_of, settled_of
+from discretization.others import dissipates, groups_of, holding, own_of, settled_of, signals_of
 from discretization.own_variables import first_settled
 from discretization.space.closed_spans import FORCE
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -38,7 +38,7 @@ from rigid.system import Constraints
 EPS = 2.220446049250313e-16
 
 
-DISSIPATES, WORKS, LOOPS_DISSIPATE = 1, 2, 4
+DISSIPATES, WORKS, LOOPS_DISSIPATE, LOOPS_WORK = 1, 2, 4, 8
 DRIVES = DISSIPATES | WORKS  # by the step's length, as what dissipates, and what it does is work
 
 
@@ -52,10 +52,11 @@ class ByDuals(NamedTuple):
         np.ndarray
     )  # its numbers at the end of the step: others, where a constraint is driven, than their means
     rates: np.ndarray  # the same of the rates of what is driven
-    takes: (
-        np.ndarray
-    )  # (kinds,) uint8: DISSIPATES, WORKS, both, or LOOPS_DISSIPATE in a loop; 0: has an energy, or rows
+    takes: np.ndarray  # (kinds,) uint8: DISSIPATES, WORKS, both, LOOPS_DISSIPATE or LOOPS_WORK in a loop; 0: has an energy, or rows
     loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
+    signals: (
+        np.ndarray
+    )  # (l, 2) of each load its place among all, and where its value stands among the numbers
     base: np.ndarray  # (e, f, f) where the blocks of its frames stand; f: columns of `Others.frames`
     row_base: np.ndarray  # (e, f, 2) and those of frame and multiplier, of multiplier and frame
     size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints
@@ -116,6 +117,7 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
         rates,
         kinds,
         loop,
+        _signals(table, len(c) + np.argsort(e), interacting, groups),
         base,
         row_base,
         size,
@@ -132,7 +134,25 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
 def _taken(own: Group) -> int:
     if beside := own.kind.beside:
         return LOOPS_DISSIPATE * bool(own.numbers[:, beside[1]].any())
+    if own.kind.loop:
+        return LOOPS_WORK * own.kind.works
     return DISSIPATES * dissipates(own.kind) + WORKS * own.kind.works
+
+
+def _signals(table: Any, place: np.ndarray, interacting: Any, groups: list[Group]) -> np.ndarray:
+    """`ByDuals.signals`; place (e,): of each of the table among all."""
+    loads = place[signals_of(table)]
+    at = np.array([own.kind.signal for own in groups for _ in own.row], np.int64)
+    return np.column_stack([loads, interacting.each.first[loads] + at[loads]]).astype(np.int64)
+
+
+@inner_kernel
+def kind_of(interacting, e):
+    """The kind of interaction e."""
+    which = 0
+    while not interacting.kinds[which].first <= e < interacting.kinds[which].last:
+        which += 1
+    return interacting.kinds[which]
 
 
 def in_loops(duals: ByDuals) -> bool:

@@ -16,7 +16,7 @@ from discretization.assembly.vertices import joined, joined_by_contact, vertices
 from discretization.linear.fronts import fronts_of
 from discretization.linear.narrow import NARROW
 from discretization.multipliers import multipliers_of
-from discretization.others import one_sided
+from discretization.others import one_sided, without_loads
 from discretization.system import System
 from rigid.system import Ints
 
@@ -96,7 +96,7 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
 
 def _all_frames(system: System) -> Ints:
     """The frames of all interactions, one after the other."""
-    each = (system.elements, system.spans, system.others, system.constraints)
+    each = (system.elements, system.spans, without_loads(system.others), system.constraints)
     every = np.concatenate([of.frames.ravel() for of in each])
     return every[every >= 0]
 

@@ -16,7 +16,7 @@ zero where nothing is driven, the balance of energy holds with
 
 from __future__ import annotations
 
-from discretization.assembly.by_duals import _add_pulled
+from discretization.assembly.by_duals import _add_pulled, kind_of
 from discretization.assembly.hidden_rows import hidden_ends, places_of
 from discretization.assembly.workspace import rotation_of, three
 from discretization.own_variables import DRIVE
@@ -39,7 +39,7 @@ def drive_at(work, k):
 @inner_kernel
 def begin_drives(system, hidden, state, work, h, signals):
     """What is given of the step; signals: rows of three behind the loads, see `discretization.drives`."""
-    drives, at = work.drives, system.loads.kind.shape[0]
+    drives, at = work.drives, work.by_duals.signals.shape[0]
     mean, end, rates = work.by_duals.interacting.numbers, work.by_duals.at_end, work.by_duals.rates
     for k in range(drives.rows.shape[0]):
         kept, U, w = drive_at(work, k), drives.direction[k], drives.value[k]
@@ -79,7 +79,7 @@ def begin_drives(system, hidden, state, work, h, signals):
 @inner_kernel
 def end_drives(system, state, work, signals):
     """Take the end of the step over into the state; after the work has been counted."""
-    drives, at = work.drives, system.loads.kind.shape[0]
+    drives, at = work.drives, work.by_duals.signals.shape[0]
     for k in range(drives.rows.shape[0]):
         first = drive_at(work, k)
         kept = state.own[first : first + DRIVE]
@@ -107,14 +107,6 @@ def _explicit(own, e, numbers, y, kind):
 
 
 @inner_kernel
-def _kind_of(interacting, e):
-    which = 0
-    while not interacting.kinds[which].first <= e < interacting.kinds[which].last:
-        which += 1
-    return interacting.kinds[which]
-
-
-@inner_kernel
 def _put_pair(r, R, own, e, y):
     frames = own.interacting.each[e].frames
     for k in range(2):
@@ -129,7 +121,7 @@ def add_hidden_drives(system, numbering, hidden, state, work, h, tangent):
         c, e = drives.rows[k], drives.entry[k]
         half = 0.5 * work.scale[c]
         row = numbering.row[c] + hidden.behind[c]
-        kind = _kind_of(own.interacting, e)
+        kind = kind_of(own.interacting, e)
         _put_pair(work.r1, work.R1, own, e, own.end)
         work.residual[row] += half * h * _explicit(own, e, own.rates, own.end, kind)
         if not tangent:
@@ -150,7 +142,7 @@ def account_drives(system, numbering, hidden, state, work, h):
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
         lam = work.lam[numbering.lam[c]] * work.scale[c] / h
-        kind = _kind_of(own.interacting, e)
+        kind = kind_of(own.interacting, e)
         _put_pair(state.r, work.R0, own, e, own.start)
         _put_pair(work.r1, work.R1, own, e, own.end)
         mean = 0.5 * _explicit(own, e, drives.change, own.start, kind)

@@ -21,6 +21,12 @@ assert _STIFFNESS[TORSIONS] + 2 == torsion_spring.DAMPING
 
 
 @inner_kernel
+def is_spring(loop):
+    """Whether a loop is one of those here; 0: by its duals."""
+    return 0 < loop <= TORSIONS
+
+
+@inner_kernel
 def spring_ends(entry, X, state, work):
     """d0 and the pairs of `rigid.interactions.kinds`, in the mean of the step and at its end."""
     a, b = entry.frames[0], entry.frames[1]
@@ -113,7 +119,7 @@ def lost_in_loops(state, work, h):
     own, lost = work.by_duals, 0.0
     for e in range(own.loop.size):
         entry = own.interacting.each[e]
-        if own.loop[e] > 0 and own.at_end[entry.first + _STIFFNESS[own.loop[e]] + 2] != 0.0:
+        if is_spring(own.loop[e]) and own.at_end[entry.first + _STIFFNESS[own.loop[e]] + 2] != 0.0:
             lost += _strained(own.loop[e], entry, own.at_end[entry.first : entry.last], state, work, h)[1]
     return lost
 
@@ -126,7 +132,7 @@ def begin_remembered(at, state, work, h):
     own, gamma = work.by_duals, work.dissipation.law[0]
     X, plain = own.interacting.numbers, own.at_end
     for e in range(own.loop.size):
-        if own.loop[e] > 0:
+        if is_spring(own.loop[e]):
             k = own.interacting.each[e].first + _STIFFNESS[own.loop[e]]
             X[k + 1] = plain[k + 1] + gamma * state.memory[at]
             X[k + 2] = plain[k + 2] + gamma * h * plain[k]
@@ -138,7 +144,7 @@ def end_remembered(at, state, work, h):
     """What is remembered at the end of the step: D and Y."""
     own, law, lost, kept = work.by_duals, work.dissipation.law, 0.0, 0.0
     for e in range(own.loop.size):
-        if own.loop[e] > 0:
+        if is_spring(own.loop[e]):
             entry = own.interacting.each[e]
             X, k = own.at_end[entry.first : entry.last], _STIFFNESS[own.loop[e]]
             unseen = _strained(own.loop[e], entry, X, state, work, h)[0] - state.memory[at]

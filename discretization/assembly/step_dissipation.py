@@ -30,9 +30,9 @@ is; that of the step has in the place of damping and stress-free strains what ma
 from __future__ import annotations
 
 from discretization.assembly.element_lanes import strain_change
+from discretization.assembly.load_forces import force_of_load
 from discretization.assembly.rod_spans import strains_over_step
 from discretization.assembly.spring_forces import begin_remembered, end_remembered
-from discretization.assembly.step_equations import load_step
 from discretization.assembly.stress_dissipation import begin_strains, end_stresses
 from discretization.assembly.workspace import EPS, norm, rotation_of
 from discretization.memory import WIDTH
@@ -159,15 +159,15 @@ def begin_dissipation(system, numbering, state, work, h):
 
 
 @inner_kernel
-def _move_references(system, work, h, load_values):
+def _move_references(system, state, work, h):
     """c at the end of the step: weights and forces from outside act on it."""
-    own, loads, gravity = work.dissipation, system.loads, load3(system.gravity)
+    own, acting, gravity = work.dissipation, work.by_duals, load3(system.gravity)
     for k in range(own.total.shape[0]):
         store3(plus(load3(own.before[k]), times(h, gravity)), own.after[k])
-    for l in range(loads.kind.shape[0]):
-        group = own.group[loads.frame[l]]
+    for l in range(acting.signals.shape[0]):
+        group = own.group[acting.interacting.each[acting.signals[l, 0]].frames[0]]
         if group >= 0:
-            force, _, _, _, _, _ = load_step(loads, work, load_values[l], l)
+            force, _ = force_of_load(l, state, work)
             add3(times(h / own.total[group], force), own.after[group])
 
 
@@ -232,12 +232,12 @@ def _extra(work, h, f, w1):
 
 
 @inner_kernel
-def add_damped_inertia(system, numbering, state, work, h, load_values, tangent):
+def add_damped_inertia(system, numbering, state, work, h, tangent):
     """Rates of momenta, weights and (4): residual and, on demand, matrix. It leaves out what v1 has of neighbours' turns,
     and of the forces on c.
     """
     frames, own, gravity = system.frames, work.dissipation, load3(system.gravity)
-    _move_references(system, work, h, load_values)
+    _move_references(system, state, work, h)
     _end_velocities(system, state, work, h)
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] == 1:

@@ -19,9 +19,10 @@ import numpy as np
 from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
 from discretization.assembly.element_lanes import add_elements, begin_elements
+from discretization.assembly.load_forces import add_loads
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
 from discretization.assembly.spring_forces import add_loops
-from discretization.assembly.workspace import EPS, norm, rotation_of, store_rotation, turned
+from discretization.assembly.workspace import EPS, norm, rotation_of, store_rotation
 from rigid.compilation.decorators import inner_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
@@ -29,9 +30,7 @@ from rigid.linear_algebra import (
     add_at,
     apply,
     apply_transposed,
-    cross,
     dot,
-    dyad,
     hat,
     load3,
     load9,
@@ -42,9 +41,7 @@ from rigid.linear_algebra import (
     times,
     trace,
     transposed_product,
-    turned_right,
 )
-from rigid.system import FORCE
 
 
 @inner_kernel
@@ -76,18 +73,6 @@ def begin_step(system, numbering, state, work, h):
 
 
 @inner_kernel
-def add_load_noise(system, numbering, work, h, load_values):
-    """Raise the noise levels by the rounding of the loads: all there is on a body at rest."""
-    loads = system.loads
-    for l in range(loads.kind.shape[0]):
-        at, size = numbering.frame[loads.frame[l]], EPS * abs(h) * norm(load_values[l])
-        force, moment = (size, size * norm(loads.X[l])) if loads.kind[l] == FORCE else (0.0, size)
-        for i in range(3):
-            work.noise[at + i] += force
-            work.noise[at + 3 + i] += moment
-
-
-@inner_kernel
 def move(system, state, work):
     """r1, q1, R1 of the increments dr, psi."""
     for f in range(system.frames.mass.shape[0]):
@@ -99,7 +84,7 @@ def move(system, state, work):
 
 
 @inner_kernel
-def assemble(system, numbering, state, work, h, load_values, tangent, general=True):
+def assemble(system, numbering, state, work, h, tangent, general=True):
     """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
     failed element.
 
@@ -112,11 +97,11 @@ def assemble(system, numbering, state, work, h, load_values, tangent, general=Tr
         for i in range(numbering.n_values):
             work.values[i] = 0.0
     _inertia(system, numbering, state, work, h, tangent)
-    return add_forces(system, numbering, state, work, h, load_values, tangent, general)
+    return add_forces(system, numbering, state, work, h, tangent, general)
 
 
 @inner_kernel
-def add_forces(system, numbering, state, work, h, load_values, tangent, general=True):
+def add_forces(system, numbering, state, work, h, tangent, general=True):
     """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, `general` as there."""
     status = add_elements(work, h, tangent)
     if status != 0:
@@ -128,7 +113,7 @@ def add_forces(system, numbering, state, work, h, load_values, tangent, general=
         add_by_duals(numbering, state, work, h, tangent)
     add_constraints(system, numbering, state, work, tangent)
     add_loops(numbering, state, work, h, tangent)
-    _loads(system, numbering, work, h, load_values, tangent)
+    add_loads(numbering, work, h, tangent)
     if tangent:
         soften(numbering, work)
     return 0
@@ -159,40 +144,3 @@ def _inertia(system, numbering, state, work, h, tangent):
                 work.values[base + j + j * stride] += 2.0 * mass / h
             K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
             add_at(work.values, base, stride, 1, 1, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
-
-
-@inner_kernel
-def load_step(loads, work, value, l):
-    """Averaged force and torque of load l over the step, then what its tangent needs: x1, x, value at the
-    end, mean value.
-    """
-    f = loads.frame[l]
-    F = F1 = load3(value)
-    if loads.following[l] != 0:
-        _, F1, F = turned(work, f, F)
-    _, x1, x = turned(work, f, load3(loads.X[l]))
-    if loads.kind[l] == FORCE:
-        return F, cross(x, F), x1, x, F1, F
-    return (0.0, 0.0, 0.0), F, x1, x, F1, F
-
-
-@inner_kernel
-def _loads(system, numbering, work, h, load_values, tangent):
-    loads, values = system.loads, work.values
-    for l in range(loads.kind.shape[0]):
-        f = loads.frame[l]
-        force, torque, x1, x, F1, F = load_step(loads, work, load_values[l], l)
-        at = numbering.frame[f]
-        add3(times(-h, force), work.residual[at : at + 3])
-        add3(times(-h, torque), work.residual[at + 3 : at + 6])
-        if not tangent:
-            continue
-        base, stride, half = numbering.frame_base[f], numbering.frame_stride[f], 0.5 * h
-        following = loads.following[l] != 0
-        if loads.kind[l] == FORCE:
-            add_at(values, base, stride, 1, 1, -half, dyad(x1, F))
-            if following:
-                add_at(values, base, stride, 0, 1, half, hat(F1))
-                add_at(values, base, stride, 1, 1, -half, turned_right(x, F1))
-        elif following:
-            add_at(values, base, stride, 1, 1, half, hat(F1))

@@ -28,13 +28,13 @@ from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
 from scipy.sparse.linalg import splu
 
 from discretization.consistent import constraint_jacobian
-from discretization.groups import constraints_of, dissipations_of, energies_of
+from discretization.groups import constraints_of, dissipations_of, energies_of, loaded
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.multipliers import multipliers_of
-from discretization.others import without_potential
+from discretization.others import loads_of, without_potential
 from discretization.redundancy import redundancy
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import sizes_of, state_shapes
@@ -114,6 +114,7 @@ def linearise(
     turning = without(system, idle)  # what its spin is worth
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)
+    system = loaded(system, loads)
     groups, resisting = energies_of(system, state), dissipations_of(system, state)
     spins = bool(np.any(motion.spin))
     changes = spins or not motion.ground
@@ -124,7 +125,7 @@ def linearise(
         return blocks.full(place) if small else blocks.matrix(place)
 
     poses = tangents.poses_of(state)
-    force = tangents.forces(groups, state, np.zeros(0), poses) - applied.applied(system, state, loads)
+    force = tangents.forces(groups, state, np.zeros(0), poses) - applied.weight(system)
     force += inertia.at_rest(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
@@ -133,7 +134,7 @@ def linearise(
     G = np.vstack([joints.toarray(), held.toarray()]) if small else vstack([joints, held], format="csc")
     M = matrix(inertia.mass(system, state))
     lam = multipliers(filled(M), G, force.ravel()[use])
-    forces_of_rest = _stiffness(system, state, loads, lam[: joints.shape[0]], groups, poses)
+    forces_of_rest = _stiffness(system, state, lam[: joints.shape[0]], groups, poses)
     parts = [forces_of_rest]
     if motion.turns:
         parts.append(inertia.centrifugal(turning, state, motion))
@@ -142,7 +143,7 @@ def linearise(
         parts.append(circulating)
     if changes:
         now = (forces_of_rest.matrix(place), M, joints, place)
-        _check_constant(system, state, loads, motion, names, now, idle)
+        _check_constant(system, state, motion, names, now, idle)
     reasons = [f"load {k}" for k in applied.without_potential(system, loads)]
     if without_potential(system.others):
         reasons.append("a pressure along an open rod")
@@ -204,7 +205,6 @@ def _sparse(matrix: Any) -> csr_matrix:
 def _stiffness(
     system: System,
     state: State,
-    loads: Floats,
     lam: Floats,
     groups: list[Group] | None = None,
     poses: tangents.Poses | None = None,
@@ -214,7 +214,6 @@ def _stiffness(
         [
             tangents.stiffness(groups or energies_of(system, state), state, np.zeros(0), poses),
             tangents.stiffness(constraints_of(system, state), state, lam, poses),
-            applied.stiffness(system, state, loads),
         ]
     )
 
@@ -256,7 +255,7 @@ def multipliers(M: Any, G: Any, force: Floats) -> Floats:
 
 def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> None:
     """Raise where weight or a dead load turns, seen from the axes."""
-    dead = np.flatnonzero(system.loads.following == 0)
+    dead = np.flatnonzero(loads_of(system.others).following == 0)
     given = [("gravity", system.gravity), *((f"load {k}", loads[k]) for k in dead)]
     for what, F in given:
         if np.abs(np.cross(motion.W, F)).max() > 1e-9 * np.abs(motion.W).max() * np.abs(F).max():
@@ -269,7 +268,6 @@ def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> No
 def _check_constant(
     system: System,
     state: State,
-    loads: Floats,
     motion: SteadyMotion,
     names: Names,
     now: tuple[csr_matrix, csr_matrix, csc_matrix, Ints],
@@ -280,15 +278,13 @@ def _check_constant(
     then = later(system, state, motion)
     use = (6 * np.flatnonzero(place >= 0)[:, None] + np.arange(6)).ravel()
     before, after = (
-        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - applied.applied(system, x, loads)).ravel()[
-            use
-        ]
+        (tangents.forces(energies_of(system, x), x, np.zeros(0)) - applied.weight(system)).ravel()[use]
         for x in (state, then)
     )
     rest = inertia.at_rest(without(system, idle), state, motion).ravel()[use]
     G1 = constraint_jacobian(system, then).tocsc()[:, use]
     lam = multipliers(M, vstack([G1, idle_rows(then, place, idle)], format="csc"), after + rest)
-    K1 = _stiffness(system, then, loads, lam[: G1.shape[0]]).matrix(place)
+    K1 = _stiffness(system, then, lam[: G1.shape[0]]).matrix(place)
     stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (
         ("joints change", _turned_rows(system, G, G1), float(np.abs(G.data).max(initial=0.0))),

@@ -19,10 +19,12 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
+from discretization.assembly.load_forces import put_signals
 from discretization.assembly.numbering import number
 from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import Workspace, workspace
 from discretization.groups import Acting, Role
+from discretization.others import signals_of
 from discretization.own_variables import own_variables
 from discretization.space.spans import shared_masses
 from discretization.system import System
@@ -59,11 +61,12 @@ class StepDerivative:
         self.system, self.h, self._start, self._end = system, h, start, end
         self._numbering = number(system, 0)
         self._work = workspace(system, self._numbering)
-        loads = np.zeros((len(system.loads.kind), 3)) if load_values is None else load_values
+        loads = np.zeros((len(signals_of(system.others)), 3)) if load_values is None else load_values
+        put_signals(self._work, loads)
         step = quaternions.multiply(end.quat, quaternions.conjugate(start.quat))
         way = end.r - start.r, 2.0 * step[:, 1:] / step[:, :1]
-        self.K0 = self._matrix(end, -h, tuple(-x for x in way), loads)
-        self.K1 = self._matrix(start, h, way, loads)
+        self.K0 = self._matrix(end, -h, tuple(-x for x in way))
+        self.K1 = self._matrix(start, h, way)
         self._factors = splu(self.K1)
         self._moving = np.flatnonzero(system.frames.fixed == 0)
         self._place = self._numbering.frame[self._moving, None] + np.arange(6)  # of (r, turn)
@@ -130,13 +133,13 @@ class StepDerivative:
             np.add.at(out, at, self._work.scale[acting.use][:, None] * g)
         return out[: self.size]
 
-    def _matrix(self, state: State, h: float, way: tuple[Any, ...], loads: Floats) -> csc_matrix:
+    def _matrix(self, state: State, h: float, way: tuple[Any, ...]) -> csc_matrix:
         numbering, work = self._numbering, self._work
         begin_step(self.system, numbering, state, work, h)
         work.dr[:], work.psi[:] = way
         work.lam[:] = h * self._end.lam / self._scales(work)
         move(self.system, state, work)
-        if assemble(self.system, numbering, state, work, h, loads, True) != 0:
+        if assemble(self.system, numbering, state, work, h, True) != 0:
             raise ModelError(
                 f"no step of {abs(h):g} s leads from one state to the other; give those of one step"
             )

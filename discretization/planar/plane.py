@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import OTHERS
+from discretization.others import OTHERS, loads_of, without_loads
 from discretization.own_variables import own_variables
 from discretization.planar.joint_rows import CLOSE, Asymmetric, Row, rows_in_plane
 from discretization.planar.symmetry import Symmetry
@@ -81,8 +81,8 @@ def _beyond(system: System) -> Iterator[str]:
         yield "frames other than the ground are fixed"
     if len(system.spans.kind):
         yield "its rods have other elements than those of two frames"
-    if len(system.others.kind):
-        yield f"{OTHERS[int(system.others.kind[0])].name}s act, which have no plane form"
+    if len(others := without_loads(system.others).kind):
+        yield f"{OTHERS[int(others[0])].name}s act, which have no plane form"
     if len(system.contacts.pairs):
         yield "surfaces may touch"
     if len(system.constraints.repeats) and system.constraints.repeats.any():
@@ -110,7 +110,7 @@ def _in_space(system: System, state: State, vectors: Floats, frames: np.ndarray)
 
 def _across(system: System, state: State, directions: Floats) -> Iterator[Floats]:
     """Vectors (k, 3) that lie in the plane, whichever it is, sort by sort."""
-    moving, c, loads = _moving(system), system.constraints, system.loads
+    moving, c, loads = _moving(system), system.constraints, loads_of(system.others)
     yield state.r[moving] - state.r[moving[0]]
     yield system.gravity[None]
     yield state.v[moving]
@@ -249,7 +249,7 @@ def turned_matrices(matrices: Floats, T: Floats) -> Floats:
 
 
 def _of_loads(system: System, state: State, directions: Floats, n: Floats) -> Iterator[str]:
-    loads = system.loads
+    loads = loads_of(system.others)
     following, force = loads.following != 0, loads.kind == FORCE
     world = directions.copy()
     world[following] = _in_space(system, state, directions[following], loads.frame[following])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
+from discretization.others import loads_of
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
 from discretization.planar.plane import Plane, axes_of, turned_matrices
@@ -54,7 +55,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
     )
     reach = np.linalg.norm(c.Xa[even], axis=1) + np.linalg.norm(c.Xb[even], axis=1)
-    loads, moving = system.loads, frame[:k]
+    loads, moving = loads_of(system.others), frame[:k]
     J = np.einsum("ni,nij,nj->n", across[:k, 2], frames.inertia[moving], across[:k, 2])
     magnitude = np.abs(elements.stiffness)
     return Tables(

@@ -24,8 +24,9 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.load_forces import add_load_noise, force_of_load, put_signals
 from discretization.assembly.rod_spans import folded
-from discretization.assembly.step_equations import add_forces, add_load_noise, begin_step, load_step, move
+from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
 from discretization.system import System
 from discretization.time.newton import factor, residual_over_noise, solve
@@ -57,8 +58,9 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
 
     -1: not finite, -2: an element is folded. general: None for models without spans and constraints by duals.
     """
+    put_signals(work, load_values)
     begin_step(system, numbering, state, work, 1.0)
-    add_load_noise(system, numbering, work, 1.0, load_values)
+    add_load_noise(numbering, work, 1.0)
     _stand(system, numbering, state, work)
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
@@ -70,7 +72,7 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
         if frames.fixed[f] == 0:
             at = numbering.frame[f]
             add3(times(-frames.mass[f], gravity), work.residual[at : at + 3])
-    if add_forces(system, numbering, state, work, 1.0, load_values, tangent, general) != 0:
+    if add_forces(system, numbering, state, work, 1.0, tangent, general) != 0:
         return -2.0
     add_constraint_noise(numbering, work)
     return residual_over_noise(numbering, work)
@@ -107,7 +109,7 @@ def _compiled(forces: Any, *models: Any) -> Any:
 
 
 @inner_kernel
-def external_forces(system, numbering, work, load_values, gravity, out):
+def external_forces(system, numbering, state, work, load_values, gravity, out):
     """Loads and weights at the present poses of `forces_at_rest` into out (N + 6,): minus their part of (1)."""
     for i in range(out.shape[0]):
         out[i] = 0.0
@@ -116,9 +118,11 @@ def external_forces(system, numbering, work, load_values, gravity, out):
         if frames.fixed[f] == 0:
             at = numbering.frame[f]
             add3(times(frames.mass[f], load3(gravity)), out[at : at + 3])
-    for l in range(system.loads.kind.shape[0]):
-        force, torque, _, _, _, _ = load_step(system.loads, work, load_values[l], l)
-        at = numbering.frame[system.loads.frame[l]]
+    own = work.by_duals
+    put_signals(work, load_values)
+    for l in range(own.signals.shape[0]):
+        force, torque = force_of_load(l, state, work)
+        at = numbering.frame[own.interacting.each[own.signals[l, 0]].frames[0]]
         add3(force, out[at : at + 3])
         add3(torque, out[at + 3 : at + 6])
 

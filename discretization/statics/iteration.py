@@ -218,7 +218,7 @@ def at_rest(kept, forces, task, factor):
     elif task == LOADS:
         load_at(model, factor)
     elif task == RATES:
-        external_forces(system, numbering, work, model.rates, model.gravity_rate, own.residual)
+        external_forces(system, numbering, state, work, model.rates, model.gravity_rate, own.residual)
     else:
         return balance(system, numbering, state, work, values, task == TANGENT, forces, own)
     return 0.0

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.workspace import AT_NOISE
+from discretization.others import loads_of
 from discretization.statics.forces import SOLVED
 from discretization.statics.iteration import LARGEST_TURN, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
 from discretization.statics.rest import Rest
@@ -68,7 +69,7 @@ def take(rest: Rest, x: Floats) -> int:
 def largest_load(rest: Rest) -> float:
     """The largest of: all forces, all moments over the model's size, all weights at this load factor, N."""
     size, frames = np.linalg.norm(rest.values, axis=1), rest.system.frames
-    forces = rest.system.loads.kind == FORCE
+    forces = loads_of(rest.system.others).kind == FORCE
     weight = frames.mass[rest.frames].sum() * np.linalg.norm(rest.system.gravity)
     return float(max(size[forces].sum(), size[~forces].sum() / rest.length, weight))
 

@@ -44,10 +44,11 @@ from discretization.assembly.by_duals import (
 from discretization.assembly.element_lanes import strain_change
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
+from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
 from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
-from discretization.assembly.step_equations import add_load_noise, begin_step, load_step
+from discretization.assembly.step_equations import begin_step
 from discretization.assembly.workspace import rotation_of
 from discretization.memory import WIDTH
 from discretization.time.newton import CONVERGED, FOLDED, newton
@@ -87,13 +88,9 @@ def _has_drives(work):
 
 
 @inner_kernel
-def account(system, numbering, hidden, state, work, h, load_values):
+def account(system, numbering, hidden, state, work, h):
     """Add the work of the loads and drives and the dissipation of the step to state.totals; let branches relax."""
-    done, lost = 0.0, 0.0
-    for l in range(system.loads.kind.shape[0]):
-        f = system.loads.frame[l]
-        force, torque, _, _, _, _ = load_step(system.loads, work, load_values[l], l)
-        done += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
+    done, lost = work_of_loads(state, work), 0.0
     if work.viscous:
         elements = system.elements
         for m in range(elements.length.shape[0]):
@@ -219,8 +216,9 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
         count[0] = 0
         if plain is not None:
             begin_stresses(system, plain, state, work, h)
+        put_signals(work, load_values[k])
         begin_step(system, numbering, state, work, h)
-        add_load_noise(system, numbering, work, h, load_values[k])
+        add_load_noise(numbering, work, h)
         if plain is not None:
             begin_dissipation(system, numbering, state, work, h)
         if hidden is not None:
@@ -229,9 +227,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
             begin_drives(system, hidden, state, work, h, load_values[k])
         begin_counted(numbering, state, work)
         predict(system, numbering, state, work, h)
-        status = newton(
-            equations, system, numbering, hidden, state, work, h, load_values[k], max_iterations, count
-        )
+        status = newton(equations, system, numbering, hidden, state, work, h, max_iterations, count)
         if status == CONVERGED and turned_over(state, work):
             status = FOLDED
         counts[SOLVES] += 1
@@ -245,9 +241,9 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
         if plain is not None:
             end_dissipation(system, state, work, h)
             if work.accounts:
-                account(plain, numbering, hidden, state, work, h, load_values[k])
+                account(plain, numbering, hidden, state, work, h)
         elif work.accounts:
-            account(system, numbering, hidden, state, work, h, load_values[k])
+            account(system, numbering, hidden, state, work, h)
         end_counted(state, work)
         commit(system, numbering, hidden, plain, state, work, h)
         if _has_drives(work):

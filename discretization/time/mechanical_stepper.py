@@ -81,6 +81,8 @@ def system_in_chart(
         tuple(own.group for own in more if own.role is role)
         for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT, Role.WORK)
     )
+    signals = others.signals_of(system.others)
+    working = tuple(own._replace(row=np.searchsorted(signals, own.row)) for own in working)
     frames = system.frames
     behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come before theirs
     holding = tuple(own._replace(row=own.row + behind) for own in holding)
@@ -90,8 +92,8 @@ def system_in_chart(
         if not frames.fixed[f] and np.any(system.gravity)
     )
     signal = None
-    if load_values is not None and len(system.loads.kind):
-        values, shape = load_values, (len(system.loads.kind), 3)
+    if load_values is not None and len(signals):
+        values, shape = load_values, (len(signals), 3)
 
         def signal(t: float) -> Floats:
             return given_values("load_values", values, np.array([t]), shape)[0]
@@ -99,7 +101,6 @@ def system_in_chart(
     loose, constraints = held_by_constraints(system)
     parts = Interactions(
         constraints,
-        system.loads,
         weights,
         signal,
         energies,

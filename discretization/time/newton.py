@@ -259,7 +259,7 @@ def squares_over_noise(numbering, work):
 
 
 @allocating_inner_kernel
-def _correct_by(equations, system, numbering, hidden, state, work, h, load_values, kept, share):
+def _correct_by(equations, system, numbering, hidden, state, work, h, kept, share):
     """From what is kept, dr, psi, lam and their correction, by this share of it; the residual there, 0 or FOLDED."""
     dr, psi, lam, step = kept
     work.dr[:], work.psi[:], work.lam[:] = dr, psi, lam
@@ -267,11 +267,11 @@ def _correct_by(equations, system, numbering, hidden, state, work, h, load_value
         work.rhs[i] = share * step[i]
     correct(system, numbering, work)
     move(system, state, work)
-    return equations(system, numbering, hidden, state, work, h, load_values, False)
+    return equations(system, numbering, hidden, state, work, h, False)
 
 
 @allocating_inner_kernel
-def correct_in_part(equations, system, numbering, hidden, state, work, h, load_values):
+def correct_in_part(equations, system, numbering, hidden, state, work, h):
     """Add the correction in work.rhs, or that half, quarter, ... of it which leaves the least residual; the whole where none
     shrinks it. The residual is known then; 0 or FOLDED.
     """
@@ -279,7 +279,7 @@ def correct_in_part(equations, system, numbering, hidden, state, work, h, load_v
     before = least = squares_over_noise(numbering, work)
     share = best = 1.0
     for _ in range(SEARCH + 1):
-        folded = _correct_by(equations, system, numbering, hidden, state, work, h, load_values, kept, share)
+        folded = _correct_by(equations, system, numbering, hidden, state, work, h, kept, share)
         found = 1e300 if folded != 0 else squares_over_noise(numbering, work)
         if found < GOOD * before:
             return folded
@@ -288,7 +288,7 @@ def correct_in_part(equations, system, numbering, hidden, state, work, h, load_v
         elif least < before:
             break
         share *= 0.5
-    return _correct_by(equations, system, numbering, hidden, state, work, h, load_values, kept, best)
+    return _correct_by(equations, system, numbering, hidden, state, work, h, kept, best)
 
 
 @inner_kernel
@@ -300,9 +300,9 @@ def matrix_is_finite(numbering, work):
     return True
 
 
-def _equations(system, numbering, hidden, state, work, h, load_values, tangent):
+def _equations(system, numbering, hidden, state, work, h, tangent):
     """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0 or FOLDED."""
-    if assemble(system, numbering, state, work, h, load_values, tangent) != 0:
+    if assemble(system, numbering, state, work, h, tangent) != 0:
         return FOLDED
     if hidden is not None:
         add_hidden(system, numbering, hidden, state, work, h, tangent)
@@ -311,32 +311,32 @@ def _equations(system, numbering, hidden, state, work, h, load_values, tangent):
     return 0
 
 
-def _common_equations(system, numbering, hidden, state, work, h, load_values, tangent):
+def _common_equations(system, numbering, hidden, state, work, h, tangent):
     """The same of models without elements of order p and interactions that go by their duals."""
-    if assemble(system, numbering, state, work, h, load_values, tangent, None) != 0:
+    if assemble(system, numbering, state, work, h, tangent, None) != 0:
         return FOLDED
     if hidden is not None:
         add_hidden(system, numbering, hidden, state, work, h, tangent)
     return 0
 
 
-def _damped_equations(system, numbering, hidden, state, work, h, load_values, tangent):
+def _damped_equations(system, numbering, hidden, state, work, h, tangent):
     """Those of `em-d`; it has no hidden constraints."""
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
         for i in range(numbering.n_values):
             work.values[i] = 0.0
-    add_damped_inertia(system, numbering, state, work, h, load_values, tangent)
+    add_damped_inertia(system, numbering, state, work, h, tangent)
     add_stresses(numbering, state, work, h, tangent)
-    return FOLDED if add_forces(system, numbering, state, work, h, load_values, tangent) != 0 else 0
+    return FOLDED if add_forces(system, numbering, state, work, h, tangent) != 0 else 0
 
 
 def equations_of(
     system: System, numbering: Any, hidden: Any, state: State, work: Workspace, which: Any = None
 ) -> Any:
     """The equations of such a model, as a function that `march` is handed; which: of a scheme that has its own, a Python
-    function of these models, h, the loads and whether the matrix is wanted, which returns 0 or FOLDED.
+    function of these models, h and whether the matrix is wanted, which returns 0 or FOLDED.
 
     Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
     does not have.
@@ -358,12 +358,11 @@ _known: dict[Any, Any] = {}
 
 @functools.cache
 def _compiled(equations: Any, *models: Any) -> Any:
-    arguments = types.float64, types.float64[:, ::1], types.boolean
-    return compiled(types.int64(*models, *arguments))(equations)
+    return compiled(types.int64(*models, types.float64, types.boolean))(equations)
 
 
 @allocating_inner_kernel
-def newton(equations, system, numbering, hidden, state, work, h, load_values, max_iterations, count):
+def newton(equations, system, numbering, hidden, state, work, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam. count: (2,)
     iterations, factorisations added.
     """
@@ -381,7 +380,7 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
                 let_slide(work)
             held = note_slides(state, work, h, iteration == 1) if iteration < 2 else 0
             tangent = tangent or held > 0
-        if not evaluated and equations(system, numbering, hidden, state, work, h, load_values, tangent) != 0:
+        if not evaluated and equations(system, numbering, hidden, state, work, h, tangent) != 0:
             return FOLDED
         if not known:
             if iteration < 2:
@@ -419,7 +418,7 @@ def newton(equations, system, numbering, hidden, state, work, h, load_values, ma
             correct_hidden(system, numbering, hidden, work, share)
             move(system, state, work)
         elif slides and iteration >= PATIENT and level > _SAFE:
-            if correct_in_part(equations, system, numbering, hidden, state, work, h, load_values) != 0:
+            if correct_in_part(equations, system, numbering, hidden, state, work, h) != 0:
                 return FOLDED
             evaluated = True
         else:

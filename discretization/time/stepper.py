@@ -16,6 +16,7 @@ from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
 from discretization.linear.sparse import sparse_forget
 from discretization.multipliers import count_multipliers, multipliers_of
+from discretization.others import signals_of
 from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
@@ -233,7 +234,7 @@ class Stepper(StepperBase):
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
         middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
-        n_loads = len(self.system.loads.kind)
+        n_loads = len(signals_of(self.system.others))
         values: Floats = np.zeros((len(middles), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
             values = given_values("load_values", self._load_values, middles, (n_loads, 3))

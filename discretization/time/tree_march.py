@@ -16,7 +16,8 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
-from discretization.assembly.step_equations import add_forces, add_load_noise, begin_step, move
+from discretization.assembly.load_forces import add_load_noise, put_signals
+from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import EPS, norm
 from discretization.time.em import (
     FACTORISATIONS,
@@ -81,7 +82,7 @@ class Advancing(NamedTuple):
     work: Any
 
 
-def _more(what, system, numbering, state, work, h, load_values):
+def _more(what, system, numbering, state, work, h):
     """All but bodies, their weights and joints of closed form: 0 or FOLDED."""
     if what == BEGIN:
         begin_counted(numbering, state, work)
@@ -90,23 +91,23 @@ def _more(what, system, numbering, state, work, h, load_values):
             work.values[i] = 0.0
         for i in range(6 * system_bodies(numbering), work.residual.shape[0]):
             work.residual[i] = 0.0
-        if add_forces(system, numbering, state, work, h, load_values, True) != 0:
+        if add_forces(system, numbering, state, work, h, True) != 0:
             return FOLDED
     elif what == NOISE:
         begin_step(system, numbering, state, work, h)
-        add_load_noise(system, numbering, work, h, load_values)
+        add_load_noise(numbering, work, h)
     else:
         if work.turns.frames.shape[0] > 0:
             move(system, state, work)
             if turned_over(state, work):
                 return FOLDED
         if work.accounts:
-            account(system, numbering, None, state, work, h, load_values)
+            account(system, numbering, None, state, work, h)
         end_counted(state, work)
     return 0
 
 
-def _no_more(what, system, numbering, state, work, h, load_values):
+def _no_more(what, system, numbering, state, work, h):
     """Of a tree that has nothing else."""
     return 0
 
@@ -122,7 +123,7 @@ def system_bodies(numbering):
 
 def more_of(system: Any, numbering: Any, tree: Any, state: Any, work: Any) -> Any:
     """What `march` is handed for the rest of a model: compiled where there is one."""
-    plain = not (len(system.loads.kind) or len(system.others.kind) or np.any(tree.rows))
+    plain = not (len(system.others.kind) or np.any(tree.rows))
     models = system, numbering, state, work
     known = plain, *map(compute_fingerprint, models)
     if known not in _known:
@@ -135,7 +136,7 @@ _known: dict[Any, Any] = {}
 
 @functools.cache
 def _compiled(function: Any, *models: Any) -> Any:
-    return compiled(types.int64(types.int64, *models, types.float64, types.float64[:, ::1]))(function)
+    return compiled(types.int64(types.int64, *models, types.float64))(function)
 
 
 @inner_kernel
@@ -150,14 +151,14 @@ def _take_forces(tree, share):
 
 
 @inner_kernel
-def _is_balanced(more, advancing, h, load_values):
+def _is_balanced(more, advancing, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
     system, numbering, tree, state, work = advancing
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
         noise[i] = 0.0
-    more(NOISE, system, numbering, state, work, h, load_values)
+    more(NOISE, system, numbering, state, work, h)
     scale_rows(tree, work, h)
     add_constraint_noise(numbering, work)
     for i in range(6 * n):
@@ -189,16 +190,16 @@ def _is_balanced(more, advancing, h, load_values):
 
 
 @inner_kernel
-def _newton(more, advancing, h, load_values, max_iterations, count):
+def _newton(more, advancing, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
     system, numbering, tree, state, work = advancing
     at_rest = rests(work)
     before = 0.0
     while True:
         assemble_bodies(system, tree, state, work, h)
-        if more(ASSEMBLE, system, numbering, state, work, h, load_values) != 0:
+        if more(ASSEMBLE, system, numbering, state, work, h) != 0:
             return FOLDED
-        if at_rest and _is_balanced(more, advancing, h, load_values):
+        if at_rest and _is_balanced(more, advancing, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work)
@@ -235,13 +236,14 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
             copy_state(state, kept)
         count[0] = 0
         begin_tree(system, tree, state, work, h)
-        more(BEGIN, system, numbering, state, work, h, load_values[k])
+        put_signals(work, load_values[k])
+        more(BEGIN, system, numbering, state, work, h)
         predict(system, numbering, state, work, h)
         begin_joints(tree, work)
-        status = _newton(more, advancing, h, load_values[k], max_iterations, count)
+        status = _newton(more, advancing, h, max_iterations, count)
         if status == CONVERGED:
             take_last(tree, state, work)
-            status = more(END, system, numbering, state, work, h, load_values[k])
+            status = more(END, system, numbering, state, work, h)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])

@@ -4,22 +4,19 @@ from rigid.charts.condensed import spread
 from rigid.charts.interactions import add_duals_of, put_poses, put_rates
 from rigid.compilation.decorators import inner_kernel
 from rigid.interactions.kinds import dual_at, frame
-from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, STEP, load_at
+from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, STEP
 from rigid.kinematics.poses import (
     ZERO,
     add_mean_pulled,
     add_pulled,
     clear,
-    direction,
     load_quat,
     mean_pose,
-    on_point,
-    pose,
+    torque_of,
 )
 from rigid.kinematics.quaternion_maps import E_transposed, add_quat, quat_dot, quat_mean
 from rigid.linear_algebra import cross, times
 from rigid.mechanics.mechanical import system_function
-from rigid.system import FORCE
 
 
 @inner_kernel
@@ -39,37 +36,33 @@ def add_moment(m, y, q0, q1, F, f, out):
 
 
 @inner_kernel
-def add_working(q0, q1, D, out):
-    """out += what acts as a load but by its dual, as energies do: minus that."""
-    I, against = D.working, D.scratch[ROWS, 0, 0]
+def fill_loads(q0, q1, signal, D, out):
+    """Minus the duals of all that works between q0 and q1; the values of loads, three numbers a row of theirs, in their place."""
+    F, S, I = D.frames, D.scratch, D.working
+    against = S[ROWS, 0, 0]
+    clear(out)
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last):
+            own = I.each[e]
+            for i in range(3 if kind.signal >= 0 else 0):
+                I.numbers[own.first + kind.signal + i] = signal[3 * own.row + i]
             against[0] = -1.0
-            add_duals_of(I, D, kind, e, q0, q1, against, out)
-
-
-@inner_kernel
-def fill_loads(q0, q1, signal, D, out):
-    """Loads on the mean of the poses at q0 and q1."""
-    F, loads = D.frames, D.loads
-    clear(out)
-    for k in range(loads.size):
-        f = loads[k].frame
-        y = mean_pose(pose(q0, F, f), pose(q1, F, f))
-        value = times(1.0 + 0j, load_at(signal, 3 * k))
-        if loads[k].following == 1:
-            value = direction(y, value)
-        if loads[k].kind == FORCE:
-            add_mean_pulled(on_point(value, load_at(loads[k].X, 0)), q0, q1, F, f, out)
-        else:
-            add_moment(value, y, q0, q1, F, f, out)
-    add_working(q0, q1, D, out)
+            if kind.torque == 0:
+                add_duals_of(I, D, kind, e, q0, q1, against, out)
+                continue
+            dual = dual_at(kind.dual)
+            put_poses(q0, D, own, kind.arity, S[START])
+            put_poses(q1, D, own, kind.arity, S[END])
+            dual(S[START], S[END], I.numbers[own.first : own.last], against, S[DUAL])
+            for k in range(kind.arity):
+                y = mean_pose(frame(S[START], k), frame(S[END], k))
+                add_moment(torque_of(frame(S[DUAL], k), y), y, q0, q1, F, own.frames[k], out)
 
 
 @system_function("force")
 def force(q, signal, D, out):
-    """Generalised forces of loads whose values (l, 3) stand in `signal`."""
+    """Generalised forces of what works; values (l, 3) of loads stand in `signal`."""
     fill_loads(q, q, signal, D, out)
 
 

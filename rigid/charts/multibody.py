@@ -31,7 +31,6 @@ from rigid.kinematics.chart_frames import (
     DIRECTORS,
     FRAME,
     GAMMA,
-    LOAD,
     QUATERNION,
     SHARED,
     SINGULAR,
@@ -42,7 +41,7 @@ from rigid.kinematics.chart_frames import (
 )
 from rigid.mechanics import mechanical
 from rigid.mechanics.mechanical import Data, Functions, MechanicalSystem
-from rigid.system import Constraints, Floats, Frames, Ints, Loads
+from rigid.system import Constraints, Floats, Frames, Ints
 
 CHARTS = {"director": DIRECTORS, "quaternion": QUATERNION}
 INERTIAS = {"singular": SINGULAR, "alpha": ALPHA, "gamma": GAMMA}
@@ -60,7 +59,6 @@ class Interactions(NamedTuple):
     """What acts between the frames; empty by default."""
 
     constraints: Constraints | None = None
-    loads: Loads | None = None
     weights: tuple[Weight, ...] = ()
     signal: Callable[[float], Floats] | None = None  # t -> (l, 3) values of the loads
     more: tuple[Group, ...] = ()  # energies
@@ -69,7 +67,8 @@ class Interactions(NamedTuple):
         (0, 2), np.int64
     )  # (k, 2) pairs of frames with kinetic energy - coupling |v_b - v_a|^2/2
     coupling: Floats = np.zeros(0)  # (k,) kg
-    working: tuple[Group, ...] = ()  # duals without a value, between frames of the above or others
+    # duals without a value, between frames of the above or others; of loads the rows are those of `signal`
+    working: tuple[Group, ...] = ()
     motion: Motion | None = None
     # constraints of other kinds; their rows are numbered behind those of `constraints`
     holding: tuple[Group, ...] = ()
@@ -128,21 +127,21 @@ def multibody_system(
     if np.any(interactions.coupling):
         flags = (flags | mechanical.SHARED_MASS) & ~mechanical.INVERSE_MASS
     chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
-    loads = table(LOAD) if interactions.loads is None else _chart_loads(interactions.loads)
+    working = [own for own in interactions.working if len(own.frames)]
+    loads = sum(len(own.frames) for own in working if own.kind.signal >= 0)
     interacting, motion = gathered(groups), interactions.motion
     data = Data(
         places.n,
         places.internal + n_joint_rows,
         flags,
         chart_frames,
-        loads,
         interacting,
         new_scratch(),
         gathered(dissipating),
-        gathered([own for own in interactions.working if len(own.frames)]),
+        gathered(working),
         no_drives()
         if motion is None
-        else driven_of(motion, interactions.constraints, interacting, places, 3 * len(loads)),
+        else driven_of(motion, interactions.constraints, interacting, places, 3 * loads),
     )
     system = MechanicalSystem(
         name,
@@ -162,7 +161,7 @@ def multibody_system(
         },
         drives=np.zeros((0, mechanical.DRIVE_NUMBERS)) if motion is None else motion.numbers,
     )
-    system.signal = _signal(system, interactions, len(loads)) or system.signal
+    system.signal = _signal(system, interactions, loads) or system.signal
     return system
 
 
@@ -369,12 +368,6 @@ def _chart_frames(
     shared.a, shared.b = interactions.shared[use].T
     shared.coupling = interactions.coupling[use]
     return ChartFrames(CHARTS[chart], INERTIAS[inertia], 0, each, shared)
-
-
-def _chart_loads(loads: Loads) -> np.ndarray:
-    out = table(LOAD, len(loads.kind))
-    out.kind, out.frame, out.following, out.X = loads.kind, loads.frame, loads.following, loads.X
-    return out
 
 
 def _groups(interactions: Interactions, first_row: int) -> list[Group]:

@@ -222,6 +222,10 @@ class Kind(NamedTuple):
         False  # its own variables follow from equations of motion of their own: they are known in steps alone
     )
     turning: int = MOST_FRAMES  # its first frames, whose turns count: of those behind them their places alone
+    signal: int = (
+        -1
+    )  # where three of its numbers stand that come from outside, at the middle of each step; -1: none do
+    torque: bool = False  # its dual is a torque alone, which each chart lets work along its own turns
     # where columns of the dual cost more, a tangent function: (y0, y1, X, lam, out, K). Where places alone count (turning = 0)
     # row 3 k + j of K (3 arity, 3 arity) has the change of all forces with the place of frame k along j at the end; else row
     # 6 k + j of K (6 arity, 6 arity) that of forces and torques with (dr, eta). `out` is scratch; out[k, 3, 0] is zero on return
@@ -260,7 +264,7 @@ KIND = np.dtype(
             *("value", "dual", "bend", "hidden", "count", "tangent"),
             *("strains", "begin", "evolve", "settle", "kept"),
             *("arity", "rows", "constant", "steep", "own", "strained", "slides"),
-            *("one_sided", "turning", "works"),
+            *("one_sided", "turning", "works", "signal", "torque"),
             *("first", "last"),
         )
     ],
@@ -409,7 +413,8 @@ def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype
         strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
         addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
         facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained, slides
-        kinds[k] = (*addresses, *facts, kind.one_sided, kind.turning, kind.works, at, at + count)
+        last = kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque
+        kinds[k] = (*addresses, *facts, *last, at, at + count)
         here = each[at : at + count]
         here["row"], here["frames"][:, : kind.arity] = own.row, own.frames
         here["first"] = number + width * np.arange(count)

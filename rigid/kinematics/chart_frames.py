@@ -36,9 +36,6 @@ FRAME = np.dtype(
 SHARED = np.dtype(
     [("a", np.int64), ("b", np.int64), ("coupling", np.float64)]
 )  # energy - coupling |v_b - v_a|^2/2
-LOAD = np.dtype(
-    [("kind", np.int64), ("frame", np.int64), ("following", np.int64), ("X", np.float64, (3,))], align=True
-)
 DRIVEN_ROW = np.dtype(
     [(name, np.int64) for name in ("row", "kind", "entry", "direction", "value", "drive")], align=True
 )  # of a constraint whose U and value are functions of time: its row of g, its place among the interactions, where the numbers
@@ -73,7 +70,6 @@ def records(dtype: np.dtype) -> types.Array:
 FRAMES = types.NamedTuple(
     [types.int64, types.int64, types.int64, records(FRAME), records(SHARED)], ChartFrames
 )
-LOADS = records(LOAD)
 DRIVEN = types.NamedTuple([types.int64, types.int64, records(DRIVEN_ROW), records(DRIVEN_FRAME)], Driven)
 SCRATCH = types.complex128[:, :, :, ::1]
 

@@ -31,15 +31,12 @@ from rigid.interactions.kinds import INTERACTING, Interacting, gathered
 from rigid.kinematics.chart_frames import (
     DRIVEN,
     FRAMES,
-    LOAD,
-    LOADS,
     SCRATCH,
     ChartFrames,
     Driven,
     new_scratch,
     no_drives,
     no_frames,
-    table,
 )
 from rigid.references import Reference, by_reference
 from rigid.system import Floats, Ints
@@ -56,11 +53,12 @@ class Data(NamedTuple):
     m: int  # constraints
     flags: int  # sum of the constants below
     frames: ChartFrames = no_frames()
-    loads: Any = table(LOAD)  # (l,) LOAD
     interacting: Interacting = gathered()
     scratch: Any = new_scratch()
     dissipating: Interacting = gathered()  # between frames that `interacting` joins as well
-    working: Interacting = gathered()  # duals without a value, whose work is that of loads
+    working: Interacting = (
+        gathered()
+    )  # duals without a value: loads, whose numbers `force` puts in place, and pressure
     driven: Driven = no_drives()
 
 
@@ -82,7 +80,7 @@ LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a 
 DATA = Reference(
     types.NamedTuple(
         [
-            *(types.int64, types.int64, types.int64, FRAMES, LOADS, INTERACTING, SCRATCH),
+            *(types.int64, types.int64, types.int64, FRAMES, INTERACTING, SCRATCH),
             *(INTERACTING, INTERACTING, DRIVEN),
         ],
         Data,

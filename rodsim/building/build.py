@@ -12,9 +12,9 @@ import numpy as np
 
 from discretization.consistent import Held
 from discretization.drives import DRIVEN
-from discretization.groups import Role, groups_of, held_from_outside
+from discretization.groups import Role, groups_of, held_from_outside, is_load
 from discretization.multipliers import multipliers_of
-from discretization.others import Other, Others, others_of, settled_values, with_springs
+from discretization.others import Other, Others, others_of, settled_values, with_tables
 from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
@@ -27,7 +27,15 @@ from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
 from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
-from rodsim.building.load_arrays import line_loads, load_arrays, load_directions, load_values, speaking_of
+from rodsim.building.load_arrays import (
+    Line,
+    line_loads,
+    load_arrays,
+    load_directions,
+    load_names,
+    load_values,
+    speaking_of,
+)
 from rodsim.building.meshing import RodMesh, joined, mesh_rod
 from rodsim.building.plausibility import warn_of_doubts
 from rodsim.building.point_masses import check_rotations, idle_axes
@@ -160,14 +168,12 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
     elements, spans = joined(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints, joined_by, driven, gears = constraints_of(model, placement)
     lines = line_loads(model, placement)
-    loads = load_arrays(model, placement, lines)
-    others, other_names, of_a = _others(model, placement, gears)
+    others, other_names, of_a = _others(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
     system = System(
         placement.frames,
         elements,
         constraints,
-        loads,
         model.gravity.copy(),
         spans,
         others,
@@ -276,7 +282,7 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
 
 
 def _others(
-    model: Contents, placement: Placement, gears: list[Other]
+    model: Contents, placement: Placement, gears: list[Other], lines: list[Line]
 ) -> tuple[Others, tuple[str, ...], list[str]]:
     """All of them, what each is of, and of the contacts those whose planes are of their first side."""
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
@@ -290,8 +296,10 @@ def _others(
     sprung = [
         f"{entry.word} '{name}'" for of in (model.springs, model.torsions) for name, entry in of.items()
     ]
-    own = with_springs(others_of(each), _springs(model, placement), _torsions(model, placement))
-    return own, (*sprung, *names), of_a
+    loads = load_arrays(model, placement, lines)
+    loading = [f"load '{name}'" for name in load_names(model, lines)]
+    own = with_tables(others_of(each), _springs(model, placement), _torsions(model, placement), loads)
+    return own, (*loading, *sprung, *names), of_a
 
 
 def _check_assembled(
@@ -374,6 +382,6 @@ def _grounded(system: System) -> bool:
     fixed = system.frames.fixed != 0
     if fixed[system.constraints.frames].any():
         return True
-    acting = groups_of(system)
+    acting = [own for own in groups_of(system) if not is_load(own)]
     held = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
     return bool(held or len(held_from_outside(acting)))

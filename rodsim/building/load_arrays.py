@@ -89,6 +89,11 @@ def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
     )
 
 
+def load_names(model: Contents, lines: list[Line]) -> list[str]:
+    """What each of the loads is of, in the order of `load_values`."""
+    return [*model.loads, *(line.entry.name for line in lines for _ in line.frames)]
+
+
 def load_directions(model: Contents, lines: list[Line]) -> Floats:
     """Directions (loads, 3) along which the loads act at all times, in the order of `load_values`; nan: not known."""
     values = [(1, entry.value) for entry in model.loads.values()]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discretization.others import OTHERS, springs_of, torsions_of, without_springs
+from discretization.others import OTHERS, loads_of, springs_of, torsions_of, without_tables
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
@@ -106,7 +106,7 @@ def _needs(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
             yield "spring", name, int(frames[side]), X, 1.0
         for name, frames in zip(model.torsions, torsions.frames, strict=True):
             yield "torsion spring", name, int(frames[side]), ALWAYS, 0.0
-    loads = system.loads
+    loads = loads_of(system.others)
     names = [*model.loads, *[""] * (len(loads.kind) - len(model.loads))]
     for k, name in enumerate(names):
         turns = loads.kind[k] != FORCE or loads.following[k] != 0
@@ -127,7 +127,7 @@ def _constraints(model: Contents, system: System) -> Iterator[Need]:
 
 
 def _others(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
-    own = without_springs(system.others)
+    own = without_tables(system.others)
     entries: list[Any] = [entry for entry in model.others.values() for _ in entry.made(poses)]
     entries = [*model.gears.values(), *entries]
     for e, (entry, number) in enumerate(zip(entries, own.kind, strict=True)):

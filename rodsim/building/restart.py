@@ -16,6 +16,7 @@ from discretization.state_measures import constraint_residual, element_states, v
 from discretization.system import System, fingerprint
 from rigid import checks, quaternions
 from rigid.errors import ModelError, PartName
+from rigid.interactions.loads import LOADS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.joints import JOINTS
@@ -339,7 +340,7 @@ def _changes(old: Layout, new: Layout) -> list[str]:
 # of entries, by the kinds of what they make
 _TABLES = {
     kind.name: table
-    for own, table in ((SPRING, "springs"), (TORSION_SPRING, "torsions"))
+    for own, table in ((SPRING, "springs"), (TORSION_SPRING, "torsions"), *((own, "loads") for own in LOADS))
     for kind in (own, *(own.beside or ())[:1])
 }
 

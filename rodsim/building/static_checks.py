@@ -6,7 +6,7 @@ import numpy as np
 
 from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
-from discretization.others import OTHERS
+from discretization.others import OTHERS, loads_of
 from rigid.errors import ModelError, PartName
 from rodsim.building.build import Built
 from rodsim.results.layout import Layout
@@ -60,7 +60,7 @@ def check_held(built: Built) -> None:
     names = list(built.layout.description["loads"])
     loaded = [
         name  # behind those at points there are distributed ones
-        for name, frame in zip(names, system.loads.frame, strict=False)
+        for name, frame in zip(names, loads_of(system.others).frame, strict=False)
         if group[frame] == group[free[0]]
     ]
     about = [part, *(PartName("load", name) for name in loaded)]

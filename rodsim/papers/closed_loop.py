@@ -8,8 +8,10 @@ import numpy as np
 
 from discretization.time.integrate import Trajectory, integrate
 from rigid.charts.multibody import Interactions, multibody_system
+from rigid.interactions.kinds import group
+from rigid.interactions.loads import LOADS
 from rigid.mechanics.mechanical import MechanicalSystem
-from rigid.system import COINCIDENT, FORCE, MOMENT, Constraints, Floats, Frames, Loads
+from rigid.system import COINCIDENT, Constraints, Floats, Frames
 from rodsim.papers.claims import Line, Panel, Study, drift, observed_order
 from rodsim.papers.free_body import alternating
 
@@ -62,7 +64,9 @@ def closed_loop(inertia: str = "singular") -> MechanicalSystem:
         value=np.zeros(4),
         joint=np.arange(4),
     )
-    loads = Loads(np.array([FORCE, MOMENT]), np.zeros(2, np.int64), np.zeros((2, 3)), np.zeros(2, np.uint8))
+    loads = tuple(
+        group(kind, np.array([0]), np.zeros((1, 6)), np.array([k])) for k, kind in enumerate(LOADS[:2])
+    )
     return multibody_system(
         "closed loop",
         frames,
@@ -70,7 +74,7 @@ def closed_loop(inertia: str = "singular") -> MechanicalSystem:
         np.tile([1.0, 0.0, 0.0, 0.0], (4, 1)),
         none,
         none,
-        Interactions(constraints=joints, loads=loads, signal=loads_at),
+        Interactions(constraints=joints, working=loads, signal=loads_at),
         inertia=inertia,
     )
 

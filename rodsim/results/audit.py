@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.groups import groups_of
+from discretization.groups import groups_of, is_load
 from discretization.system import fingerprint
 from discretization.time.promises import PROMISES, promises_of
 from rigid.errors import ModelError
@@ -186,7 +186,7 @@ def _measure(result: Result) -> Audit:
 def _promises(result: Result) -> frozenset[str]:
     """Of the integrator, in its chart; of `em` where the result does not say."""
     run, system = result.description.get("run", {}), result.layout.system
-    joined = system is None or bool(groups_of(system))
+    joined = system is None or not all(map(is_load, groups_of(system)))
     constraints = result.layout.constraints
     # rows that are no polynomials of the coordinates alone
     screws = bool(result.drives) or (constraints is not None and bool(np.any(constraints.kind == SCREW)))

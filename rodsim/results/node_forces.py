@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.groups import Acting, Role, groups_of
+from discretization.groups import Acting, Role, groups_of, is_load
 from discretization.own_variables import own_variables
 from discretization.system import System
 from rigid import quaternions
@@ -36,7 +36,7 @@ class Sources(NamedTuple):
 def sources_of(system: System, state: State | None = None) -> Iterator[Acting]:
     """What acts with forces that follow from stored states, and is no stress of a rod; state: as of `groups_of`."""
     for own in groups_of(system, state, *FORCES):
-        if own.table not in RODS:
+        if own.table not in RODS and not is_load(own):
             yield own
         elif own.role is Role.DISSIPATION:
             yield _viscous(system, own)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.others import loads_of
 from discretization.space.interpolation import VALUES
 from discretization.space.spans import points_of
 from rigid import quaternions, signals
@@ -39,9 +40,10 @@ class Acting(NamedTuple):
 
 def node_loads(layout: Layout) -> list[NodeLoad]:
     """All loads of a model, in its order."""
-    loads, described = layout.system.loads if layout.system else None, layout.description.get("loads", {})
-    if loads is None:
+    described = layout.description.get("loads", {})
+    if layout.system is None:
         return []
+    loads = loads_of(layout.system.others)
     # loads at points come first, then those of the nodes of distributed ones
     told: list[tuple[str, Value | None]] = [
         (f"load '{name}'", _function(own["value"])) for name, own in described.items()

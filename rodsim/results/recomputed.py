@@ -390,7 +390,7 @@ class _Differences:
         """Where drives alone do work, theirs is all of it."""
         result = self._result
         system = result.layout.system
-        if not result.drives or system is None or len(system.loads.kind) or works(system.others):
+        if not result.drives or system is None or works(system.others):
             return
         W = result.drive_work()
         parts = [np.abs(result.drive_work(name)) for name in result.drives]
