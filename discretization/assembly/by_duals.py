@@ -52,11 +52,11 @@ class ByDuals(NamedTuple):
         np.ndarray
     )  # its numbers at the end of the step: others, where a constraint is driven, than their means
     rates: np.ndarray  # the same of the rates of what is driven
-    takes: np.ndarray  # (kinds,) uint8: DISSIPATES, WORKS, both, LOOPS_DISSIPATE or LOOPS_WORK in a loop; 0: has an energy, or rows
-    loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
-    signals: (
+    takes: (
         np.ndarray
-    )  # (l, 2) of each load its place among all, and where its value stands among the numbers
+    )  # (kinds,) uint8: DISSIPATES, WORKS, both; LOOPS_DISSIPATE, LOOPS_WORK; 0: an energy, or rows
+    loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
+    signals: np.ndarray  # (l, 2) of each load its place, and that of its value among the numbers
     base: np.ndarray  # (e, f, f) where the blocks of its frames stand; f: columns of `Others.frames`
     row_base: np.ndarray  # (e, f, 2) and those of frame and multiplier, of multiplier and frame
     size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints

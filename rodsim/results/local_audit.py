@@ -184,11 +184,11 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
     ]
     if not chosen:
         raise ResultError(f"local audit: {'; '.join(notes)}")
-    known = [load for load in node_loads(layout) if load.value is not None]
+    loads = node_loads(layout)
     sums = {rod.name: _Sums(grids[rod.name], held_boxes(layout, grids[rod.name])) for rod in chosen}
     frames = np.concatenate([grids[rod.name].nodes for rod in chosen])
     for outputs in _blocks(result):
-        stored = _stored(system, t[outputs], result.states(outputs), known, frames)
+        stored = _stored(system, t[outputs], result.states(outputs), loads, frames)
         for rod in chosen:
             grid, own = grids[rod.name], sums[rod.name]
             own.add(_terms(grid, stored, layout), t[outputs])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.groups import groups_of
+from discretization.groups import groups_of, is_load
 from rigid.system import Ints
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.node_forces import is_unknown, sources_of
@@ -36,7 +36,7 @@ def held_boxes(layout: Layout, grid: RodGrid) -> Held:
     for own in _unknown(layout):
         unknown |= grid.boxes_of(own.frames)
     assert layout.system is not None
-    loaded = unknown | grid.boxes_of(np.array([load.frame for load in node_loads(layout)], np.int64))
+    loaded = unknown.copy()
     for each in sources_of(layout.system):
         loaded |= grid.boxes_of(each.group.frames.ravel())
     return Held(unknown, loaded)
@@ -48,7 +48,7 @@ def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
     nodes = len(rod.frames)
     of_elements = order * np.arange(len(rod.elements) // order)[:, None] + np.arange(order + 1)
     frames, loads = rod.frames[of_elements % nodes], node_loads(layout)
-    each = [own.group.frames for own in sources_of(layout.system)]
+    each = [own.group.frames for own in sources_of(layout.system) if not is_load(own)]
     each += [
         np.array([load.frame for load in loads if load.name == name]) for name in {x.name for x in loads}
     ]

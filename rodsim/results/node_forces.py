@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.drives import flattened
 from discretization.groups import Acting, Role, groups_of, is_load
+from discretization.others import signals_of
 from discretization.own_variables import own_variables
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
-from rigid.interactions.kinds import Group
+from rigid.interactions.kinds import Group, group
 from rigid.system import Floats, Ints, State
-from rodsim.results.node_loads import NodeLoad, acting
+from rodsim.results.node_loads import NodeLoad, values_at
 
 RODS = ("elements", "spans")  # tables of rod elements
 FORCES = (Role.ENERGY, Role.WORK, Role.DISSIPATION)  # whose duals are forces of the states
@@ -36,7 +38,7 @@ class Sources(NamedTuple):
 def sources_of(system: System, state: State | None = None) -> Iterator[Acting]:
     """What acts with forces that follow from stored states, and is no stress of a rod; state: as of `groups_of`."""
     for own in groups_of(system, state, *FORCES):
-        if own.table not in RODS and not is_load(own):
+        if own.table not in RODS:
             yield own
         elif own.role is Role.DISSIPATION:
             yield _viscous(system, own)
@@ -57,29 +59,40 @@ def is_unknown(own: Acting) -> bool:
 
 
 def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, frames: Ints) -> Sources:
-    """What does something to some of the `frames`, at the outputs `state` with the times t (T,); loads with known values."""
-    wrench = np.zeros((*state.r.shape[:2], 6))
+    """What does something to some of the `frames`, at the outputs `state` with the times t (T,); loads: all of the system's."""
+    wrench, values = np.zeros((*state.r.shape[:2], 6)), values_at(loads, t)
     for outputs, own in _at_states(system, state):
-        group = _among(own.group, frames)
+        among = _among(own.group, frames)
         states = State(*(x[outputs] if len(x) == len(t) else x for x in state))
         if own.role is Role.DISSIPATION:
-            found = evaluation.resistances([group], states)
+            found = evaluation.resistances([among], states)
+        elif is_load(own):
+            found = _of_loads(system, own, frames, values[outputs], states)
         else:
-            found = evaluation.gradients([group], states.r, states.quat)
+            found = evaluation.gradients([among], states.r, states.quat)
         of_frames = np.moveaxis(wrench[outputs], 1, 0)  # a view
-        for k, each in enumerate(group.frames.T):
+        for k, each in enumerate(among.frames.T):
             np.subtract.at(of_frames, each, np.moveaxis(found[:, :, k], 1, 0))
     force, torque = wrench[..., :3], wrench[..., 3:]
     omega = quaternions.rotate(state.quat, state.Omega)
-    out = Sources(
+    return Sources(
         force,
         torque + np.cross(state.r, force),
         np.sum(force * state.v, axis=-1) + np.sum(torque * omega, axis=-1),
     )
-    for load in loads:
-        for of_frame, does in zip(out, acting(load, t, state), strict=True):
-            of_frame[:, load.frame] += does
-    return out
+
+
+def _of_loads(system: System, own: Acting, frames: Ints, values: Floats, states: State) -> Floats:
+    """Gradients (T, k, 1, 6) of those on some of the `frames`, with the values (T, l, 3) of all loads at each of the states."""
+    use = np.isin(own.group.frames[:, 0], frames)
+    kind, which = own.group.kind, np.searchsorted(signals_of(system.others), own.use[use])
+    times, n = states.r.shape[:2]
+    numbers = np.tile(own.group.numbers[use], (times, 1, 1))
+    numbers[:, :, kind.signal : kind.signal + 3] = values[:, which]
+    copies = own.group.frames[use] + n * np.arange(times)[:, None, None]
+    each = group(kind, copies.ravel(), numbers.reshape(-1, numbers.shape[-1]), np.arange(copies.size))
+    flat = flattened(states)
+    return evaluation.gradients([each], flat.r, flat.quat).reshape(times, len(which), 1, 6)
 
 
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, Acting]]:

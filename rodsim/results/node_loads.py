@@ -1,8 +1,8 @@
-"""Loads of a result as forces and moments of its states, where the file knows their values."""
+"""Loads of a result, and their values where the file knows them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from discretization.others import loads_of
 from discretization.space.interpolation import VALUES
 from discretization.space.spans import points_of
-from rigid import quaternions, signals
+from rigid import signals
 from rigid.errors import ModelError
-from rigid.system import FORCE, Floats, State
+from rigid.system import Floats
 from rodsim.results.along_rods import order_of
 from rodsim.results.layout import Layout
 
@@ -23,19 +23,8 @@ class NodeLoad(NamedTuple):
     """A load on a frame; value: t (T,) -> (T, 3), None: not known, for it was a function of the user's."""
 
     name: str
-    kind: int
     frame: int
-    X: Floats  # (3,)
-    following: bool
     value: Value | None
-
-
-class Acting(NamedTuple):
-    """What a load does to its frame at every output."""
-
-    force: Floats  # (T, 3) N
-    moment: Floats  # (T, 3) N m, about the origin
-    power: Floats  # (T,) W
 
 
 def node_loads(layout: Layout) -> list[NodeLoad]:
@@ -55,10 +44,14 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
         value = _function(own["value"])
         told += [(f"load '{name}'", value and _times(x, value)) for x in share.values()]
     told += [("a load along it, or a wind", None)] * (len(loads.frame) - len(told))
-    return [
-        NodeLoad(name, int(loads.kind[k]), int(loads.frame[k]), loads.X[k], bool(loads.following[k]), value)
-        for k, (name, value) in enumerate(told)
-    ]
+    return [NodeLoad(name, int(loads.frame[k]), value) for k, (name, value) in enumerate(told)]
+
+
+def values_at(loads: Sequence[NodeLoad], t: Floats) -> Floats:
+    """(T, l, 3) at times t (T,); zero where a file does not keep them."""
+    none = np.zeros((len(t), 3))
+    known = [none if load.value is None else np.broadcast_to(load.value(t), none.shape) for load in loads]
+    return np.stack(known, axis=1) if known else np.zeros((len(t), 0, 3))
 
 
 def _spread(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
@@ -96,18 +89,3 @@ def _function(value: Any) -> Value | None:
         constant = np.asarray(value, float)
         return lambda t: np.broadcast_to(constant, (len(t), 3))
     return None
-
-
-def acting(load: NodeLoad, t: Floats, state: State) -> Acting:
-    """Of a load whose value is known, at the outputs `state` with the times t (T,)."""
-    assert load.value is not None
-    quat, Omega = state.quat[:, load.frame], state.Omega[:, load.frame]
-    value = np.asarray(load.value(t), float)
-    if load.following:
-        value = quaternions.rotate(quat, value)
-    omega = quaternions.rotate(quat, Omega)
-    if load.kind != FORCE:
-        return Acting(np.zeros_like(value), value, np.sum(value * omega, axis=1))
-    arm = quaternions.rotate(quat, np.broadcast_to(load.X, value.shape))
-    velocity = state.v[:, load.frame] + np.cross(omega, arm)
-    return Acting(value, np.cross(state.r[:, load.frame] + arm, value), np.sum(value * velocity, axis=1))
