@@ -56,7 +56,9 @@ class ByDuals(NamedTuple):
         np.ndarray
     )  # (kinds,) uint8: DISSIPATES, WORKS, both; LOOPS_DISSIPATE, LOOPS_WORK; 0: an energy, or rows
     loop: np.ndarray  # (e,) number of the loop that assembles it, 0: by its duals
-    signals: np.ndarray  # (l, 2) of each load its place, and that of its value among the numbers
+    signals: (
+        np.ndarray
+    )  # (l, 4) of each load its place, that of its value among the numbers, its frame and its loop
     base: np.ndarray  # (e, f, f) where the blocks of its frames stand; f: columns of `Others.frames`
     row_base: np.ndarray  # (e, f, 2) and those of frame and multiplier, of multiplier and frame
     size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints
@@ -117,7 +119,7 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
         rates,
         kinds,
         loop,
-        _signals(table, len(c) + np.argsort(e), interacting, groups),
+        _signals(len(c) + np.argsort(e)[signals_of(table)], interacting, groups, loop),
         base,
         row_base,
         size,
@@ -139,11 +141,11 @@ def _taken(own: Group) -> int:
     return DISSIPATES * dissipates(own.kind) + WORKS * own.kind.works
 
 
-def _signals(table: Any, place: np.ndarray, interacting: Any, groups: list[Group]) -> np.ndarray:
-    """`ByDuals.signals`; place (e,): of each of the table among all."""
-    loads = place[signals_of(table)]
-    at = np.array([own.kind.signal for own in groups for _ in own.row], np.int64)
-    return np.column_stack([loads, interacting.each.first[loads] + at[loads]]).astype(np.int64)
+def _signals(place: np.ndarray, interacting: Any, groups: list[Group], loop: np.ndarray) -> np.ndarray:
+    """`ByDuals.signals`; place (l,): of each load among all."""
+    each = interacting.each[place]
+    at = np.array([own.kind.signal for own in groups for _ in own.row], np.int64)[place]
+    return np.column_stack([place, each.first + at, each.frames[:, 0], loop[place]]).astype(np.int64)
 
 
 @inner_kernel
@@ -332,7 +334,7 @@ def add_noise_by_duals(numbering, state, work, h):
     interacting = own.interacting
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
-        for e in range(kind.first, kind.last if kind.rows == 0 else kind.first):
+        for e in range(kind.first, kind.last if kind.rows == 0 and kind.signal < 0 else kind.first):
             grown = EPS * abs(h)
             for i in range(kind.own if kind.count != 0 else 0):
                 grown *= 1.0 + abs(state.own[own.own[e] + i])

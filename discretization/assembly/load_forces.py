@@ -10,9 +10,12 @@ from discretization.assembly.by_duals import kind_of, put_ends
 from discretization.assembly.workspace import EPS, norm, turned
 from rigid.compilation.decorators import inner_kernel
 from rigid.interactions.blocks import pulled
-from rigid.interactions.kinds import dual_at
-from rigid.interactions.loads import FOLLOWING_FORCES, FORCES, VALUE
+from rigid.interactions.kinds import dual_at, vector
+from rigid.interactions.loads import FOLLOWING_FORCES, FORCES, POINT, VALUE
 from rigid.linear_algebra import add3, add_at, cross, dot, dyad, hat, load3, times, turned_right
+
+# columns of `ByDuals.signals`
+_PLACE, _VALUE, _FRAME, _LOOP = range(4)
 
 
 @inner_kernel
@@ -21,23 +24,22 @@ def put_signals(work, signals):
     own = work.by_duals
     for l in range(own.signals.shape[0]):
         for i in range(3):
-            own.interacting.numbers[own.signals[l, 1] + i] = signals[l, i]
+            own.interacting.numbers[own.signals[l, _VALUE] + i] = signals[l, i]
 
 
 @inner_kernel
 def add_load_noise(numbering, work, h):
     """Raise the noise levels by the rounding of the loads: all there is on a body at rest."""
     own = work.by_duals
+    X = own.interacting.numbers
     for l in range(own.signals.shape[0]):
-        e, at = own.signals[l, 0], own.signals[l, 1]
-        entry = own.interacting.each[e]
-        size = EPS * abs(h) * norm(load3(own.interacting.numbers[at : at + 3]))
+        at, loop = numbering.frame[own.signals[l, _FRAME]], own.signals[l, _LOOP]
+        size = EPS * abs(h) * norm(vector(X, own.signals[l, _VALUE]))
         force, moment = 0.0, size
-        if _is_force(own.loop[e]):
-            force, moment = size, size * norm(load3(own.interacting.numbers[entry.first : entry.first + 3]))
-        elif own.loop[e] == 0:
+        if _is_force(loop):
+            force, moment = size, size * norm(_point(X, own.signals[l, _VALUE]))
+        elif loop == 0:
             force = size
-        at = numbering.frame[entry.frames[0]]
         for i in range(3):
             work.noise[at + i] += force
             work.noise[at + 3 + i] += moment
@@ -49,13 +51,18 @@ def _is_force(loop):
 
 
 @inner_kernel
-def _of_step(loop, entry, X, work):
+def _point(X, at):
+    """Of a load whose value stands at `at`."""
+    return vector(X, at - VALUE + POINT)
+
+
+@inner_kernel
+def _of_step(loop, f, X, at, work):
     """Averaged force and torque over the step, then what the tangent needs: x1, x, value at the end, mean value."""
-    f = entry.frames[0]
-    F = F1 = load3(X[VALUE:])
+    F = F1 = vector(X, at)
     if loop >= FOLLOWING_FORCES:
         _, F1, F = turned(work, f, F)
-    _, x1, x = turned(work, f, load3(X))
+    _, x1, x = turned(work, f, _point(X, at))
     if _is_force(loop):
         return F, cross(x, F), x1, x, F1, F
     return (0.0, 0.0, 0.0), F, x1, x, F1, F
@@ -65,16 +72,15 @@ def _of_step(loop, entry, X, work):
 def force_of_load(l, state, work):
     """Force and torque of load l over the step, with the value that stands among its numbers."""
     own = work.by_duals
-    e = own.signals[l, 0]
-    entry = own.interacting.each[e]
-    X = own.interacting.numbers[entry.first : entry.last]
-    if own.loop[e] > 0:
-        force, torque, _, _, _, _ = _of_step(own.loop[e], entry, X, work)
+    X, loop = own.interacting.numbers, own.signals[l, _LOOP]
+    if loop > 0:
+        force, torque, _, _, _, _ = _of_step(loop, own.signals[l, _FRAME], X, own.signals[l, _VALUE], work)
         return force, torque
+    entry = own.interacting.each[own.signals[l, _PLACE]]
     put_ends(own, entry, 1, state.r, work)
     own.lam[0] = -1.0
-    dual_of_kind = dual_at(kind_of(own.interacting, e).dual)
-    dual_of_kind(own.start, own.end, X, own.lam, own.dual)
+    dual_of_kind = dual_at(kind_of(own.interacting, own.signals[l, _PLACE]).dual)
+    dual_of_kind(own.start, own.end, X[entry.first : entry.last], own.lam, own.dual)
     force, torque = pulled(own.dual, own.start, own.end, 0)
     return (force[0].real, force[1].real, force[2].real), (torque[0].real, torque[1].real, torque[2].real)
 
@@ -83,15 +89,12 @@ def force_of_load(l, state, work):
 def add_loads(numbering, work, h, tangent):
     """Residual and, on demand, matrix."""
     own, values, half = work.by_duals, work.values, 0.5 * h
+    X = own.interacting.numbers
     for l in range(own.signals.shape[0]):
-        e = own.signals[l, 0]
-        loop, entry = own.loop[e], own.interacting.each[e]
+        f, loop = own.signals[l, _FRAME], own.signals[l, _LOOP]
         if loop == 0:
             continue
-        force, torque, x1, x, F1, F = _of_step(
-            loop, entry, own.interacting.numbers[entry.first : entry.last], work
-        )
-        f = entry.frames[0]
+        force, torque, x1, x, F1, F = _of_step(loop, f, X, own.signals[l, _VALUE], work)
         at = numbering.frame[f]
         add3(times(-h, force), work.residual[at : at + 3])
         add3(times(-h, torque), work.residual[at + 3 : at + 6])
@@ -113,9 +116,15 @@ def work_of_loads(state, work):
     """What loads with closed forms have done in the step, J; that of others is among `taken_by_duals`."""
     own, done = work.by_duals, 0.0
     for l in range(own.signals.shape[0]):
-        if own.loop[own.signals[l, 0]] == 0:
+        if own.signals[l, _LOOP] == 0:
             continue
-        f = own.interacting.each[own.signals[l, 0]].frames[0]
+        f = own.signals[l, _FRAME]
         force, torque = force_of_load(l, state, work)
         done += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
     return done
+
+
+@inner_kernel
+def frame_of_load(work, l):
+    """The frame that it acts on."""
+    return work.by_duals.signals[l, _FRAME]

@@ -30,7 +30,7 @@ is; that of the step has in the place of damping and stress-free strains what ma
 from __future__ import annotations
 
 from discretization.assembly.element_lanes import strain_change
-from discretization.assembly.load_forces import force_of_load
+from discretization.assembly.load_forces import force_of_load, frame_of_load
 from discretization.assembly.rod_spans import strains_over_step
 from discretization.assembly.spring_forces import begin_remembered, end_remembered
 from discretization.assembly.stress_dissipation import begin_strains, end_stresses
@@ -161,11 +161,11 @@ def begin_dissipation(system, numbering, state, work, h):
 @inner_kernel
 def _move_references(system, state, work, h):
     """c at the end of the step: weights and forces from outside act on it."""
-    own, acting, gravity = work.dissipation, work.by_duals, load3(system.gravity)
+    own, gravity = work.dissipation, load3(system.gravity)
     for k in range(own.total.shape[0]):
         store3(plus(load3(own.before[k]), times(h, gravity)), own.after[k])
-    for l in range(acting.signals.shape[0]):
-        group = own.group[acting.interacting.each[acting.signals[l, 0]].frames[0]]
+    for l in range(work.by_duals.signals.shape[0]):
+        group = own.group[frame_of_load(work, l)]
         if group >= 0:
             force, _ = force_of_load(l, state, work)
             add3(times(h / own.total[group], force), own.after[group])

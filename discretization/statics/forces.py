@@ -24,7 +24,7 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
-from discretization.assembly.load_forces import add_load_noise, force_of_load, put_signals
+from discretization.assembly.load_forces import add_load_noise, force_of_load, frame_of_load, put_signals
 from discretization.assembly.rod_spans import folded
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
@@ -118,11 +118,10 @@ def external_forces(system, numbering, state, work, load_values, gravity, out):
         if frames.fixed[f] == 0:
             at = numbering.frame[f]
             add3(times(frames.mass[f], load3(gravity)), out[at : at + 3])
-    own = work.by_duals
     put_signals(work, load_values)
-    for l in range(own.signals.shape[0]):
+    for l in range(work.by_duals.signals.shape[0]):
         force, torque = force_of_load(l, state, work)
-        at = numbering.frame[own.interacting.each[own.signals[l, 0]].frames[0]]
+        at = numbering.frame[frame_of_load(work, l)]
         add3(force, out[at : at + 3])
         add3(torque, out[at + 3 : at + 6])
 
