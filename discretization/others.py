@@ -140,8 +140,10 @@ def _of_kinds(own: Others, number: Callable[[Kind], int]) -> Ints:
     """(e,) a number of the kind of each."""
     if not len(own.kind):
         return np.zeros(0, np.int64)
-    found: Ints = np.array([number(kind) for kind in OTHERS], np.int64)[own.kind]
-    return found
+    found = np.zeros(int(own.kind.max()) + 1, np.int64)
+    for k in set(own.kind.tolist()):
+        found[k] = number(OTHERS[k])
+    return found[own.kind]
 
 
 def rows_of(own: Others) -> Ints:
@@ -352,7 +354,7 @@ def _loads(own: Others) -> Ints:
 
 def signals_of(own: Others) -> Ints:
     """Numbers (l,) of those with values from outside, in the order of these values."""
-    return np.flatnonzero(_of_kinds(own, lambda kind: kind.signal) >= 0) if len(own.kind) else own.kind
+    return np.flatnonzero(_of_kinds(own, lambda kind: kind.signal + 1))
 
 
 def with_signals(own: Others, values: Floats) -> Others:

@@ -1,0 +1,137 @@
+"""Loads among all interactions: closed forms and duals are one physics, values stand among the numbers, files have their table."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from discretization.assembly.numbering import number
+from discretization.assembly.workspace import workspace
+from discretization.groups import Role, groups_of, is_load, loaded
+from discretization.linearisation import tangents
+from discretization.others import FIRST_LOAD, OTHERS, loads_of, signals_of, with_signals
+from discretization.shortcuts import em_stepper
+from rigid import quaternions
+from rigid.interactions.blocks import blocks
+from rigid.interactions.loads import LOADS
+from rigid.system import FORCE
+from rodsim import Box, Model, Section
+from tests.arrays import everything
+from tests.iterations import iterate
+
+H = 0.02
+VALUES = np.random.default_rng(5).standard_normal((4, 3))  # of the loads of `everything`: one of each kind
+
+
+@contextmanager
+def without_loops(closed):
+    """Loads go by their duals, unless `closed`."""
+    use = slice(FIRST_LOAD, FIRST_LOAD + len(LOADS))
+    OTHERS[use] = LOADS if closed else [kind._replace(loop=0) for kind in LOADS]
+    yield
+    OTHERS[use] = LOADS
+
+
+def pushed_rod():
+    """A free rod with a body, one load of each kind."""
+    model = Model("rod")
+    section = Section.from_stiffness(
+        EA=300.0, GA=200.0, GJ=5.0, EI=8.0, mass_per_length=2.0, inertia_per_length=(0.05, 0.06, 0.07)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0)], section, n_elements=3, mass="lumped")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.2, 0))
+    model.add_joint("weld", "weld", rod.end, body)
+    for name, following in (("dead", False), ("following", True)):
+        model.add_force(f"{name} force", body.at((0.1, 0.05, 0)), (2.0, 1.0, 3.0), following=following)
+        model.add_moment(
+            f"{name} moment", rod.start, lambda t: (0.3, np.cos(9 * t), 0.2), following=following
+        )
+    return model.build()
+
+
+def acting(system, state=None):
+    return [own.group for own in groups_of(system, state, Role.WORK) if is_load(own)]
+
+
+def test_every_kind_of_load_is_there():
+    assert {own.kind.name for own in acting(everything()[0])} == {kind.name for kind in LOADS}
+
+
+def test_closed_forms_in_a_step_are_those_of_the_duals():
+    system, state = everything()
+    numbering, found = number(system), []
+    for closed in (True, False):
+        with without_loops(closed):
+            work, rng = workspace(system, numbering), np.random.default_rng(3)
+        assert bool(work.by_duals.loop[work.by_duals.signals[:, 0]].all()) is closed
+        work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
+        alone = []
+        for values in (VALUES, np.zeros_like(VALUES)):
+            iterate(system, numbering, state, work, H, values)
+            alone.append((work.residual.copy(), work.values.copy()))
+        found.append([one - other for one, other in zip(*alone, strict=True)])
+    for one, other in zip(*found, strict=True):
+        assert np.abs(one).max() > 1e-3
+        np.testing.assert_allclose(one, other, atol=1e-11 * np.abs(one).max())
+
+
+@pytest.mark.parametrize("damped", [{}, {"rho": 0.8}])
+def test_a_run_by_duals_is_that_by_closed_forms_with_the_same_work(damped):
+    built, found = pushed_rod(), []
+    for closed in (True, False):
+        with without_loops(closed):
+            stepper = em_stepper(built.system, H, 2, built.load_values, shortcut=False, **damped)
+        end, _ = stepper.advance(stepper.start(built.state), 0, 10)
+        found.append(end)
+    assert abs(found[0].totals[0]) > 1e-3
+    for name in ("r", "quat", "v", "Omega", "totals"):
+        one, other = (getattr(end, name) for end in found)
+        np.testing.assert_allclose(one, other, atol=1e-11, rtol=1e-11, err_msg=name)
+
+
+def test_forces_act_on_their_points_and_moments_are_torques_whatever_the_step():
+    system, start = everything()
+    system, rng = loaded(system, VALUES), np.random.default_rng(2)
+    turned = quaternions.normalize(rng.standard_normal(start.quat.shape))
+    end = start._replace(r=start.r + rng.standard_normal(start.r.shape), quat=turned)
+    mean = 0.5 * (quaternions.to_matrix(start.quat) + quaternions.to_matrix(end.quat))
+    loads = loads_of(system.others)
+    for own in acting(system):
+        (l,) = np.searchsorted(signals_of(system.others), own.row)
+        R = mean[loads.frame[l]]
+        value = R @ VALUES[l] if loads.following[l] else VALUES[l]
+        moment = np.cross(R @ loads.X[l], value) if loads.kind[l] == FORCE else value
+        force = value if loads.kind[l] == FORCE else np.zeros(3)
+        found = blocks(own, start, end).force[0, 0]
+        np.testing.assert_allclose(found, -np.concatenate([force, moment]), atol=1e-13)
+
+
+def test_only_what_follows_or_has_a_lever_changes_with_the_pose():
+    """K = -F^ x^ of a dead force, F^ of what follows, and -(F^ x^) + ... = (x x F)^ of its torque; a dead moment stays."""
+    system, state = everything()
+    loads, R = loads_of(system.others), quaternions.to_matrix(state.quat)
+
+    def hat(a):
+        return np.cross(a, np.eye(3)).T
+
+    for own in acting(loaded(system, VALUES)):
+        (l,) = np.searchsorted(signals_of(system.others), own.row)
+        A = R[loads.frame[l]]
+        F, x = A @ VALUES[l] if loads.following[l] else VALUES[l], A @ loads.X[l]
+        K = np.zeros((6, 6))
+        if loads.kind[l] == FORCE:
+            K[:3, 3:] = hat(F) if loads.following[l] else 0.0
+            K[3:, 3:] = hat(np.cross(x, F)) if loads.following[l] else -hat(F) @ hat(x)
+        elif loads.following[l]:
+            K[3:, 3:] = hat(F)
+        found = tangents.stiffness([own], state, np.zeros(0)).values[0]
+        np.testing.assert_allclose(found, K, atol=1e-13)
+
+
+def test_values_stand_in_the_order_of_the_table_and_nowhere_else():
+    own = everything()[0].others
+    there = with_signals(own, VALUES)
+    assert np.count_nonzero(there.numbers != own.numbers) == VALUES.size
+    for k, l in enumerate(signals_of(there)):
+        assert np.array_equal(there.numbers[there.first[l] + 3 : there.first[l + 1]], VALUES[k])
+    assert all(np.array_equal(a, b) for a, b in zip(loads_of(there), loads_of(own), strict=True))
