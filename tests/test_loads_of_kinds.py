@@ -1,4 +1,4 @@
-"""Loads among all interactions: closed forms and duals are one physics, values stand among the numbers, files have their table."""
+"""Loads among all interactions: closed forms and duals are one physics, values stand among the numbers, in files apart."""
 
 from contextlib import contextmanager
 
