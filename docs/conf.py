@@ -2,6 +2,7 @@
 come from elsewhere.
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent / "extensions")]
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # docstrings need nothing compiled
+gc.disable()  # trees of pages stay to the end: to look through them again and again takes a quarter of the time
 
 import rodsim  # noqa: E402
 
