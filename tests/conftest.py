@@ -23,6 +23,8 @@ COMPILED_FIRST = {
     "mG(1)": "galerkin.mg_residual",
     "GGL-EM": "ggl.ggl_em_residual",
     "equilibrium": "iteration.at_rest",
+    "planar": "march.march_and_keep",
+    "trees": "tree_march.march_trees_and_keep",
 }
 
 
@@ -121,8 +123,8 @@ def _in_two_processes(tasks):
 
 
 def _compile(task):
-    """A step of a model that has everything, by the two ways of stepping, or its rest, or kinds that many files of tests import;
-    what it leaves out a worker compiles.
+    """A step of a model that has everything, by the two ways of stepping, or its rest, or of one that takes a shortcut, or kinds
+    that many files of tests import; what it leaves out a worker compiles.
     """
     if task == "kinds":
         sys.path.append(str(Path(__file__).parents[1]))
@@ -131,6 +133,13 @@ def _compile(task):
     from rodsim import Box, Model, Section, equilibrium, simulate
 
     model = Model("compiled", gravity=(0, 0, -9.81))
+    if task in ("planar", "trees"):  # about an axis of the box it swings in a plane
+        body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(0.5, 0, 0))
+        model.add_joint(
+            "pin", "revolute", model.ground, body, axis=(0, 1, 0.5 * (task == "trees")), at=(0, 0, 0)
+        )
+        simulate(model, 2e-3, 1e-3)
+        return
     section = Section.from_stiffness(
         EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
     )
