@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rigid import quaternions
 from rodsim import (
     Box,
     Model,
@@ -65,6 +66,23 @@ def test_a_rigid_motion_is_not_pushed_by_rounding() -> None:
     model.add_joint("ball", "spherical", model.ground, bar, at=(0, 0.3, 0.1))
     for k, at in enumerate(((1.3, 1, 0.1), (1.3, 0.3, 1))):
         model.add_spring(f"stay {k}", model.ground.at(at), bar.at((0.5, 0, 0)), 1e17)
+    model.add_force("push", bar.at((0.5, 0, 0)), (0.0, 1.0, 0.0))
+    result = equilibrium(model)
+    assert np.abs(result.state().quat[1] - result.state(0).quat[1]).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nor_is_one_whose_stiffness_is_rounding(seed: int) -> None:
+    """The same bar 1e-15 beside its place: no pivot of the tangent is zero, and the springs pull by as much as it is beside."""
+    random = np.random.default_rng(seed)
+    place, end = (0.5, 0.3, 0.1) + 1e-15 * random.uniform(-1, 1, 3), np.array([1.0, 0.3, 0.1])
+    turned = quaternions.normalize([1.0, *(1e-15 * random.uniform(-1, 1, 3))])
+    model = Model("bar")
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1.0), position=place, orientation=turned)
+    model.add_joint("ball", "spherical", model.ground.at((0, 0.3, 0.1)), bar.at((-0.5, 0, 0)))
+    for k, way in enumerate(((0.3, 0.7, 0.0), (0.3, 0.0, 0.7))):
+        stay = model.ground.at(end + way), bar.at((0.5, 0, 0))
+        model.add_spring(f"stay {k}", *stay, 1e17, length=np.hypot(0.3, 0.7))
     model.add_force("push", bar.at((0.5, 0, 0)), (0.0, 1.0, 0.0))
     result = equilibrium(model)
     assert np.abs(result.state().quat[1] - result.state(0).quat[1]).max() < 1e-12

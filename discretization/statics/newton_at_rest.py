@@ -12,7 +12,12 @@ Their own part of the residual is known all the same, as the difference of two r
 
     x = -J^-1 (r(y, new loads) - r(y, old loads))                                                            (2)
 
-is taken first. A motion that costs nothing is not led astray by it, as it would be by a residual that is round-off.
+is taken first. A motion that costs nothing is not led astray by it, as it would be by a residual that is round-off; but the
+tangent may be: where a turn costs nothing its stiffness is round-off, and so is x along it. The stiffness against a turn of a
+frame is known to the round-off of its moment, e_i, against a displacement to that of its force over the model's size L, so
+that x is none where
+
+    |x . (r(y, new loads) - r(y, old loads))| < sum_i e_i turn_i^2 + e_i dr_i^2/L                                          (3)
 """
 
 from __future__ import annotations
@@ -99,6 +104,8 @@ def pushed(rest: Rest, before: Floats) -> Solved:
     if not rest.factorise():
         return newton(rest)
     x = rest.solve(change)
+    if _is_rounding(rest, x, change):
+        return newton(rest)
     if not rest.largest_turn(x) < LARGEST_TURN:
         return Solved(NOT_CONVERGED, 1, -1.0)
     status = take(rest, x)
@@ -106,3 +113,11 @@ def pushed(rest: Rest, before: Floats) -> Solved:
         return Solved(status, 1, -1.0)
     found = newton(rest)
     return found._replace(iterations=found.iterations + 1)
+
+
+def _is_rounding(rest: Rest, x: Floats, change: Floats) -> bool:
+    """(3): what is called for by a motion that costs nothing."""
+    own = rest.unknowns
+    known = rest.work.noise[own] * x[own] ** 2
+    known[:, :3] /= rest.length
+    return bool(abs(x[own].ravel() @ change[own].ravel()) < known.sum())
