@@ -129,9 +129,10 @@ def two_rods(angle: float, n: int = 10):
 
 @quiet
 def test_parallel_rods_that_meet_exchange_their_velocities():
+    """Places known to 5e-16 m are strains of 2e-14 in elements of 5 cm, which go along at sqrt(E/rho) = 13 m/s."""
     run = two_rods(0.0)
-    assert run.rod("low").v[-1] == pytest.approx(np.tile([0, 0, -0.05], (11, 1)), abs=1e-13)
-    assert run.rod("high").v[-1] == pytest.approx(0.0, abs=1e-13)
+    assert run.rod("low").v[-1] == pytest.approx(np.tile([0, 0, -0.05], (11, 1)), abs=5e-13)
+    assert run.rod("high").v[-1] == pytest.approx(0.0, abs=5e-13)
     assert spread(run.linear_momentum) < 1e-13
     assert spread(run.energy["total"]) < 1e-12
 

@@ -108,8 +108,9 @@ def test_schemes_agree(tmp_path: Path) -> None:
 def test_parallel_rods_exchange_their_velocities() -> None:
     result = run(exchanging(), 0.8, 1e-3, output_every=100)
     one, other = (result.state(-1).v[rod.frames].mean(axis=0) for rod in result.layout.rods)
-    assert np.abs(one).max() < 1e-14
-    assert other == pytest.approx([0, 0.05, 0], abs=1e-14)
+    # places known to 5e-16 m are strains of 1e-14 in elements of 10 cm, which go along at sqrt(E/rho) = 13 m/s
+    assert np.abs(one).max() < 1.3e-13
+    assert other == pytest.approx([0, 0.05, 0], abs=1.3e-13)
     assert drift(result.energy["total"]) < 5e-14
     assert result.newton_iterations.max() < 2.5
 

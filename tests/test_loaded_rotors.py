@@ -124,9 +124,8 @@ def test_a_shaft_as_stiff_as_rounding_allows_whirls_as_one_without_shear() -> No
     assert found.kinds.count(RIGID) == 1
     assert GROWS not in found.kinds
     wanted = (np.pi / 2) ** 2 * np.sqrt(80.0 / 2.0)
-    bent = [
-        w for w, shape in zip(found.omega, np.abs(found.shapes), strict=True) if shape[:, 1:3].max() > 1e-3
-    ]
+    # the rigid one is known to eps EA/EI: it may bend a little
+    bent = [w for w, kind in zip(found.omega, found.kinds, strict=True) if kind != RIGID]
     assert bent[:2] == pytest.approx([wanted, wanted], rel=6e-3)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from discretization.extent import extent
 from rigid import quaternions
 from rigid.checks import number, shown
 from rigid.system import Floats
@@ -353,7 +354,7 @@ def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> 
 def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
     """Joint forces and moments; both are means over the last step, so they belong to its middle."""
     pairs = []
-    size = float(np.ptp(a.state(0).r, axis=0).max())
+    size = extent(a.state(0).r)  # frames in one place have levers all the same: those of their bodies
     times = [r.t[1:] - 0.5 * float(r.description.get("run", {}).get("dt", 0.0)) for r in (a, b)]
     if min(map(len, times)) < 2 or a.layout.constraints is None or b.layout.constraints is None:
         return []
