@@ -182,6 +182,17 @@ def _larger(typing: Any, x: Any, y: Any) -> Any:
     return LANES(x, y), generate
 
 
+@intrinsic
+def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        x, y, then, otherwise = (
+            _spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True)
+        )
+        return builder.select(builder.fcmp_ordered("<", x, y), then, otherwise)
+
+    return LANES(x, y, then, otherwise), generate
+
+
 def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: Any) -> Any:
     """To `kind` at a place of an array, counted through all of its axes."""
     data = context.make_array(of)(context, builder, array).data
@@ -447,6 +458,8 @@ larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
 # (x, k): the number of lane k; the same in all lanes
 lane = _either(_lane, lambda x, k: float(x[k]))
 spread_lane = _either(_spread_lane, lambda x, k: np.full(WIDTH, x[k]))
+# (x, y, then, otherwise): lane by lane `then` where x < y, else `otherwise`
+where_less = _either(_where_less, lambda x, y, then, otherwise: np.where(x < y, then, otherwise))
 # (inside, outside, first, end): `inside` in lanes first .. end - 1, `outside` in the others
 choose = _either(_choose, _choose_array)
 # (array, items, i): of the items items[i], items[i + 1], ... the numbers of their rows, with so many in a row

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.time.meeting import Meeting
 from discretization.time.turns import StoppedError, Turns
 from rigid import checks
 from rigid.errors import ModelError
+from rigid.lanes import WIDTH
 from rodsim.model import Model
 from rodsim.prepared import Prepared
 from rodsim.results.result import Result
@@ -136,9 +138,12 @@ def simulate_many(
     failures: dict[int, FailedRun] = {}
     turns = Turns()
 
+    together = [Meeting(len(own)) for own in _groups(len(models))]
+
     def run(number: int) -> int:
+        meeting = together[(number - 1) // WIDTH].attended() if number else contextlib.nullcontext()
         try:
-            with turns.one():
+            with meeting, turns.one():
                 model = models[number]
                 results[number] = simulate(model, **{**given, "output": files[number], "progress": False})
         except StoppedError:
@@ -151,8 +156,14 @@ def simulate_many(
     with _line(progress, len(models)) as done:
         done(run(0))  # what has to be compiled is, once
         if len(models) > 1:
-            _in_threads(run, range(1, len(models)), min(workers, len(models) - 1), turns, done)
+            # runs of a group wait for each other: all of a group that marches must have threads
+            _in_threads(run, range(1, len(models)), min(workers * WIDTH, len(models) - 1), turns, done)
     return ManyResults([dict(entry) for entry in parameters], results, failures)
+
+
+def _groups(count: int) -> list[range]:
+    """Numbers of the runs that march side by side; the first one runs alone."""
+    return [range(first, min(first + WIDTH, count)) for first in range(1, count, WIDTH)]
 
 
 def _in_threads(

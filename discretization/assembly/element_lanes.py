@@ -16,8 +16,10 @@ from discretization.space.se3_element import (
     AtStart,
     forces_over_step,
     invariants,
+    linear_part,
     strains_of,
     tangent_over_step,
+    with_damping,
 )
 from discretization.space.strain_functions import strain_functions
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
@@ -36,9 +38,6 @@ from rigid.lanes import (
     store,
 )
 from rigid.linear_algebra import (
-    apply,
-    matrix_plus,
-    matrix_times,
     minus,
     plus,
     plus_identity,
@@ -183,41 +182,20 @@ def begin_elements(system, state, work, h):
         f, _, p, _ = strain_functions(u)
         Gamma, K = strains_of(y, k, along, u, f, p, L)
         stiffness = rows36(elements.stiffness, places, item)
-        NN, NM, MN, MM = (
+        blocks = (
             _corner(stiffness, 0),
             _corner(stiffness, 3),
             _corner(stiffness, 18),
             _corner(stiffness, 21),
         )
         strain0 = rows6(elements.strain0, places, item)
-        less_N = minus(times(0.5, Gamma), (strain0[0], strain0[1], strain0[2]))
-        less_M = minus(times(0.5, K), (strain0[3], strain0[4], strain0[5]))
-        w_N = plus(apply(NN, less_N), apply(NM, less_M))
-        w_M = plus(apply(MN, less_N), apply(MM, less_M))
-        NN, NM, MN, MM = (
-            matrix_times(0.5, NN),
-            matrix_times(0.5, NM),
-            matrix_times(0.5, MN),
-            matrix_times(0.5, MM),
-        )
+        strain0_N, strain0_M = (strain0[0], strain0[1], strain0[2]), (strain0[3], strain0[4], strain0[5])
+        w_N, w_M, blocks = linear_part((Gamma, K), (strain0_N, strain0_M), blocks)
         if viscous:
             damping = rows36(elements.damping, places, item)
-            D_NN, D_NM = (
-                matrix_times(1.0 / h, _corner(damping, 0)),
-                matrix_times(1.0 / h, _corner(damping, 3)),
-            )
-            D_MN, D_MM = (
-                matrix_times(1.0 / h, _corner(damping, 18)),
-                matrix_times(1.0 / h, _corner(damping, 21)),
-            )
-            w_N = minus(w_N, plus(apply(D_NN, Gamma), apply(D_NM, K)))
-            w_M = minus(w_M, plus(apply(D_MN, Gamma), apply(D_MM, K)))
-            NN, NM, MN, MM = (
-                matrix_plus(NN, D_NN),
-                matrix_plus(NM, D_NM),
-                matrix_plus(MN, D_MN),
-                matrix_plus(MM, D_MM),
-            )
+            more = _corner(damping, 0), _corner(damping, 3), _corner(damping, 18), _corner(damping, 21)
+            w_N, w_M, blocks = with_damping((w_N, w_M, blocks), (Gamma, K), more, h)
+        NN, NM, MN, MM = blocks
         _store3(y, start, s + Y0 * WIDTH)
         _store3(k, start, s + K0 * WIDTH)
         store(along, start, s + S0 * WIDTH)

@@ -172,6 +172,36 @@ def start_of_step(poses, material, strain0, h, out):
         out[STRESS0 + i] = stress
 
 
+@flat_kernel
+def linear_part(strains, strain0, stiffness):
+    """Constant part of wN and wM (4) and blocks of dw/d(strains at the end), without viscosity; stiffness: its blocks."""
+    NN, NM, MN, MM = stiffness
+    less_N, less_M = minus(times(0.5, strains[0]), strain0[0]), minus(times(0.5, strains[1]), strain0[1])
+    halves = matrix_times(0.5, NN), matrix_times(0.5, NM), matrix_times(0.5, MN), matrix_times(0.5, MM)
+    return (
+        plus(apply(NN, less_N), apply(NM, less_M)),
+        plus(apply(MN, less_N), apply(MM, less_M)),
+        halves,
+    )
+
+
+@flat_kernel
+def with_damping(part, strains, damping, h):
+    """`linear_part` with viscosity; damping: its blocks."""
+    (wN, wM, (NN, NM, MN, MM)), (Gamma, K), (D0, D1, D2, D3) = part, strains, damping
+    D0, D1, D2, D3 = (
+        matrix_times(1.0 / h, D0),
+        matrix_times(1.0 / h, D1),
+        matrix_times(1.0 / h, D2),
+        matrix_times(1.0 / h, D3),
+    )
+    return (
+        minus(wN, plus(apply(D0, Gamma), apply(D1, K))),
+        minus(wM, plus(apply(D2, Gamma), apply(D3, K))),
+        (matrix_plus(NN, D0), matrix_plus(NM, D1), matrix_plus(MN, D2), matrix_plus(MM, D3)),
+    )
+
+
 @small_kernel
 def _end_stiffness(stiffness, damping, h, i, j):
     """Block of dw/d(strains at the end) of (4)."""
@@ -224,10 +254,19 @@ def forces_over_step(poses0, poses1, start, length, C, diagonal):
     poses0, poses1 as in `discrete_forces`; C: blocks of dw/d(strains at the end) of (4); diagonal: whether C is. All numbers, or
     all lanes.
     """
-    (A0, B0, e0), (A1, B1, qa1, qb1, e1) = poses0, poses1
+    A1, B1, qa1, qb1, e1 = poses1
+    at_end = invariants(A1, B1, qa1, qb1, e1, length)
+    functions = strain_function_differences(start.u, at_end[3])
+    return forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal)
+
+
+@flat_kernel
+def forces_between(poses0, poses1, start, at_end, functions, length, C, diagonal):
+    """The same from the invariants (1) at the end and the strain functions of both ends."""
+    (A0, B0, e0), (A1, B1, _, _, e1) = poses0, poses1
     CNN, CNM, CMN, CMM = C
-    y1, k1, s1, u1, half1 = invariants(A1, B1, qa1, qb1, e1, length)
-    f0, f1, df1, F, F1, p0, p1, dp1, P, P1 = strain_function_differences(start.u, u1)
+    y1, k1, s1, u1, half1 = at_end
+    f0, f1, df1, F, F1, p0, p1, dp1, P, P1 = functions
     u = 0.5 * (start.u + u1)
     g0, g1 = (1.0 + start.u) * f0, (1.0 + u1) * f1
     f, g, p = 0.5 * (f0 + f1), 0.5 * (g0 + g1), 0.5 * (p0 + p1)

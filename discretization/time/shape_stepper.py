@@ -27,5 +27,8 @@ class ShapeStepper(Stepper):
         self.sizes = sizes_of(system)
         self.shapes = state_shapes(self.sizes)
 
+    def _goes_in_lanes(self) -> bool:
+        return False
+
     def _cure(self, status: int) -> str:
         return CURES[status]

@@ -11,6 +11,7 @@ from discretization.assembly.dissipation_arrays import check_elements, dissipati
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.hidden_rows import hidden_workspace
 from discretization.assembly.numbering import BAND_LIMIT
+from discretization.assembly.run_tables import key_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
@@ -23,6 +24,7 @@ from discretization.system import System
 from discretization.time.advance import Ends, Failure, Marched, Report, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
+from discretization.time.meeting import Request, apart, leave, present
 from discretization.time.newton import (
     CONVERGED,
     CURES,
@@ -153,7 +155,8 @@ class Stepper(StepperBase):
         _, counts, kept = self._run(current, self.h, starts, count)
         done = int(np.sum(counts[:, STEPS] == every))
         if done == 0:
-            current, report = self.advance(state, first_step, every)
+            with apart():
+                current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
         return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done]]
 
@@ -203,9 +206,38 @@ class Stepper(StepperBase):
         checked(state, self.shapes, in_place=True)
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
-        before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         values = self._values(starts, h)
+        if self._marched_with_others(state, h, values, kept, counts):
+            return CONVERGED, counts, kept
+        before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         return self._march(state, before, h * self.fractions, values, kept, counts), counts, kept
+
+    def _marched_with_others(
+        self, state: State, h: float, values: Floats, kept: State, counts: np.ndarray
+    ) -> bool:
+        """Whether runs of other threads were there to march with, and the first part at least was done so."""
+        meeting = present()
+        if meeting is None:
+            return False
+        if not self._goes_in_lanes():
+            leave()
+            return False
+        if not meeting.march(Request(self, state, h, values, kept, counts), MAX_ITERATIONS):
+            return False
+        if len(counts) == 1:
+            for array, rows in zip(state, kept, strict=True):
+                array[...] = rows[0]
+        return True
+
+    def _goes_in_lanes(self) -> bool:
+        """Whether this is `em` itself, of a model that `discretization.assembly.run_tables` knows."""
+        plain = self._hidden is None and self._plain is None and self._own_equations is None
+        return (
+            plain
+            and len(self.fractions) == 1
+            and self._drive_values is None
+            and bool(key_of(self.system, self.numbering, self.work))
+        )
 
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray

@@ -8,9 +8,8 @@ end of the step is written as delta R1 = hat(eta) R1; then delta psi = T(psi)^-1
 Nothing here needs a series: every expression is rational in psi, exact from 1 to 1e-16.
 """
 
-import math
-
 from rigid.compilation.decorators import small_kernel
+from rigid.lanes import root
 from rigid.linear_algebra import hat, matrix_minus, matrix_times, outer, plus_identity
 
 
@@ -40,7 +39,7 @@ def cayley_turn(psi, q):
     x1 = x0 + x * w0 + y * z0 - z * y0
     y1 = y0 + y * w0 + z * x0 - x * z0
     z1 = z0 + z * w0 + x * y0 - y * x0
-    scale = 1.0 / math.sqrt(w1 * w1 + x1 * x1 + y1 * y1 + z1 * z1)
+    scale = 1.0 / root(w1 * w1 + x1 * x1 + y1 * y1 + z1 * z1)
     return scale * w1, scale * x1, scale * y1, scale * z1
 
 

@@ -1,0 +1,190 @@
+"""Which models eight runs of which march side by side (`discretization.assembly.run_lanes`), and their numbers in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discretization.assembly.run_lanes import BLOCK, Joints, Lanes, LoadsOfRuns
+from discretization.assembly.element_lanes import START
+from discretization.linear.block_band import SIZE
+from discretization.system import System
+from rigid.lanes import WIDTH
+from rigid.system import COINCIDENT, PERPENDICULAR, Floats, Ints
+
+_COUPLING_ROWS = (COINCIDENT, PERPENDICULAR)
+
+
+def key_of(system: System, numbering: Any, work: Any) -> tuple[Any, ...]:
+    """What runs must have in common to march side by side; () where they cannot.
+
+    They can where frames and joints to the ground, clamps and welds of six rows, make a block tridiagonal matrix, and nothing acts but SE(3)
+    elements, gravity, these joints and loads.
+    """
+    elements, constraints, loads, facts = system.elements, system.constraints, system.loads, work.facts
+    moving = system.frames.fixed == 0
+    if not (
+        numbering.blocks
+        and not len(numbering.repeating)
+        and not len(system.spans.kind)
+        and not len(system.others.kind)
+        and not np.any(system.frames.fixed > 1)
+        and len(facts.closed) == len(constraints.kind)
+        and np.isin(constraints.kind, _COUPLING_ROWS).all()
+        and (moving[constraints.frames].sum(axis=1) == 1).all()
+        and _order(system) is not None
+    ):
+        return ()
+    arrays = (
+        moving,
+        numbering.frame,
+        numbering.row,
+        elements.frames,
+        constraints.kind,
+        constraints.frames,
+        facts.closed,
+        loads.kind,
+        loads.frame,
+        loads.following,
+        work.elements.diagonal,
+    )
+    switches = numbering.size, work.elements.couples, work.viscous, work.solved
+    return (*switches, *(array.tobytes() for array in arrays))
+
+
+def _order(system: System) -> Ints | None:
+    """Elements in an order in which their blocks can be added one after the other; None: there is none.
+
+    Where elements stand eight by eight, those of one such group are added to the blocks of their first frames, then to those of
+    their second ones. One by one from the last of a group to its first gives these sums in a rod.
+    """
+    frames, moving = system.elements.frames, system.frames.fixed == 0
+    pairs = np.sort(frames, axis=1)
+    if len(np.unique(pairs, axis=0)) < len(pairs):
+        return None
+    order = [np.arange(min(first + WIDTH, len(frames)))[first:][::-1] for first in range(0, len(frames), WIDTH)]
+    for group in order:
+        a, b = frames[group].T
+        met = [(f, side, k) for k, pair in enumerate(zip(a.tolist(), b.tolist(), strict=True)) for side, f in enumerate(pair)]
+        of_frame: dict[int, list[int]] = {}
+        for f, side, _ in met:
+            if moving[f]:
+                of_frame.setdefault(f, []).append(side)
+        if any(sides not in ([0], [1], [0, 1]) for sides in of_frame.values()):
+            return None
+    return np.concatenate([np.zeros(0, np.int64), *order])
+
+
+def _room(*shape: int) -> Floats:
+    return np.zeros((*shape, WIDTH))
+
+
+def lanes_of(steppers: Sequence[Any]) -> Lanes:
+    """Of up to eight steppers of one key, each with `system`, `numbering` and `work`; lanes without one repeat the last."""
+    system, numbering, work = steppers[0].system, steppers[0].numbering, steppers[0].work
+    runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
+
+    def stacked(read: Any) -> Floats:
+        return np.ascontiguousarray(np.stack([np.asarray(read(run), float) for run in runs], axis=-1))
+
+    def of_system(table: str, column: str, *shape: int) -> Floats:
+        return stacked(lambda run: getattr(getattr(run.system, table), column).reshape(-1, *shape))
+
+    def of_facts(column: str) -> Floats:
+        return stacked(lambda run: getattr(run.work.facts, column))
+
+    n, m, N, blocks = len(system.frames.mass), len(system.elements.length), numbering.size, numbering.blocks
+    block = np.where(system.frames.fixed == 0, numbering.frame // SIZE, -1)
+    matrix, number, lam = _room(3, blocks, BLOCK), np.zeros((5, WIDTH), np.int64), len(work.lam)
+    table, loads = system.constraints, system.loads
+    order = _order(system)
+    assert order is not None
+    joints = Joints(
+        work.facts.closed,
+        table.kind,
+        table.frames,
+        numbering.rows,
+        numbering.row,
+        numbering.lam,
+        *(of_system("constraints", name, 3) for name in ("Xa", "Xb", "Ua", "Ub")),
+        of_system("constraints", "value"),
+        *(of_facts(name) for name in ("lightest", "reach", "arm", "size")),
+        _room(len(table.kind)),
+        _room(lam),
+        _room(lam),
+    )
+    left = _room()
+    left[len(steppers) :] = 1.0
+    return Lanes(
+        block=block,
+        place=np.minimum(numbering.frame, N),
+        frames=system.elements.frames,
+        order=order,
+        diagonal=work.elements.diagonal,
+        couples=work.elements.couples,
+        mass=of_system("frames", "mass"),
+        inertia=of_system("frames", "inertia", 9),
+        length=of_system("elements", "length"),
+        stiffness=of_system("elements", "stiffness", 36),
+        damping=of_system("elements", "damping", 36),
+        strain0=of_system("elements", "strain0", 6),
+        coupling=of_system("elements", "coupling"),
+        scale=stacked(lambda run: _scales(run.system.elements.stiffness)),
+        viscous=work.viscous,
+        gravity=stacked(lambda run: run.system.gravity),
+        r0=_room(n, 3),
+        q0=_room(n, 4),
+        v0=_room(n, 3),
+        Omega0=_room(n, 3),
+        rate=_room(n, 6),
+        R0=_room(n, 9),
+        dr=_room(n, 3),
+        psi=_room(n, 3),
+        r1=_room(n, 3),
+        q1=_room(n, 4),
+        R1=_room(n, 9),
+        start=_room(m, START),
+        strain1=_room(m, 6),
+        residual=_room(N + 6),
+        noise=_room(N + 6),
+        rhs=_room(N + 6),
+        last=_room(N + 6),
+        size=N,
+        matrix=matrix,
+        own=matrix[0],
+        below=matrix[1],
+        beside=matrix[2],
+        most=_room(),
+        terms=_room(),
+        extent=_room(),
+        totals=_room(2),
+        cleared=_cleared(block[system.elements.frames], blocks),
+        joints=joints,
+        loads=LoadsOfRuns(
+            loads.kind, loads.frame, loads.following, of_system("loads", "X", 3), _room(len(loads.kind), 3)
+        ),
+        left=left,
+        level=_room(),
+        before=_room(),
+        takes=_room(),
+        at=number[0],
+        looked=number[1],
+        iteration=number[2],
+        fresh=number[3],
+        factored=number[4],
+    )
+
+
+def _cleared(ends: Ints, blocks: int) -> Ints:
+    """First entries of blocks of the matrix that are added to: all but those that elements put between two frames."""
+    put = ends[(ends >= 0).all(axis=1)].min(axis=1)
+    beside = np.setdiff1d(np.arange(blocks), put)
+    return np.concatenate([np.arange(blocks), blocks + beside, 2 * blocks + beside]) * BLOCK
+
+
+def _scales(stiffness: Floats) -> Floats:
+    """(m, 2) largest stiffness of force and of moment."""
+    size = np.abs(stiffness)
+    return np.stack([size[:, :3].max(axis=(1, 2), initial=0.0), size[:, 3:].max(axis=(1, 2), initial=0.0)], axis=1)

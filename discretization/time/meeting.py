@@ -1,0 +1,151 @@
+"""Runs of one model that march side by side, eight in the lanes of one compiled march: each in a thread of its own, they meet
+where they march.
+
+Who comes to a meeting with steps to be taken waits there, his turn (`discretization.time.turns`) given away, until all others
+have come as well or have left for good. Then one of them marches for all whose models, steps and numbers of steps are alike, and
+the others go on alone, as does a run that fails in a step or whose matrix needs an exchange of rows: it then takes the steps from
+the last output by itself, and comes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from discretization.assembly.run_tables import key_of, lanes_of
+from discretization.time.advance import copy_of
+from discretization.time.em import STEPS
+from discretization.time.turns import others_run
+from rigid.lanes import WIDTH
+from rigid.system import Floats, State
+
+LEAST = 4  # runs for which it pays: eight lanes take as long as 2.7 runs one by one
+
+_own = threading.local()
+
+
+class Request:
+    """Steps that a run wants to take.
+
+    stepper: with `system`, `numbering` and `work`; state: where it begins, left as it is; values (steps, loads, 3); kept, counts: as
+    of `discretization.time.em.march`, one row a part.
+    """
+
+    def __init__(self, stepper: Any, state: State, h: float, values: Floats, kept: State, counts: np.ndarray):
+        self.stepper, self.state, self.h, self.values, self.kept, self.counts = (
+            stepper, state, h, values, kept, counts
+        )  # fmt: skip
+        self.share = len(values) // len(counts)
+        self.taken = self.done = False
+        self.key = (h, self.share, *key_of(stepper.system, stepper.numbering, stepper.work))
+
+    @property
+    def parts(self) -> int:
+        """Those that were done whole."""
+        return int(np.sum(self.counts[:, STEPS] == self.share))
+
+
+class Meeting:
+    """Of so many runs."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs, self._waiting = runs, list[Request]()
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def attended(self) -> Iterator[None]:
+        """By this thread, until it leaves for good."""
+        _own.meeting = self
+        try:
+            yield
+        finally:
+            leave()
+
+    def left(self) -> None:
+        """By one of them."""
+        with self._changed:
+            self._runs -= 1
+            self._changed.notify_all()
+
+    def march(self, request: Request, max_iterations: int) -> bool:
+        """Whether the first part at least was marched with others."""
+        with others_run():
+            batch = self._gathered(request)
+        if batch:
+            try:
+                _march_together(batch, max_iterations)
+            finally:
+                with self._changed:
+                    for each in batch:
+                        each.done = True
+                    self._changed.notify_all()
+        return request.parts > 0
+
+    def _gathered(self, request: Request) -> list[Request]:
+        """All that are here, for the one of them that marches; nothing for the others, when that is done."""
+        with self._changed:
+            self._waiting.append(request)
+            self._changed.notify_all()
+            while not request.taken:
+                if len(self._waiting) == self._runs:
+                    batch, self._waiting = self._waiting, []
+                    for each in batch:
+                        each.taken = True
+                    return batch
+                self._changed.wait()
+            while not request.done:
+                self._changed.wait()
+        return []
+
+
+def present() -> Meeting | None:
+    """The meeting that this thread attends."""
+    return getattr(_own, "meeting", None)
+
+
+def leave() -> None:
+    """Go on alone."""
+    meeting = present()
+    if meeting is not None:
+        _own.meeting = None
+        meeting.left()
+
+
+@contextlib.contextmanager
+def apart() -> Iterator[None]:
+    """Alone for a while; the others wait."""
+    meeting = present()
+    _own.meeting = None
+    try:
+        yield
+    finally:
+        _own.meeting = meeting
+
+
+def _march_together(batch: list[Request], max_iterations: int) -> None:
+    """Those of the most frequent key, if they are enough."""
+    keys = [each.key for each in batch]
+    key = max(keys, key=keys.count)
+    group = [each for each in batch if each.key == key][:WIDTH]
+    if len(group) < LEAST:
+        return
+    # imported where needed: its kernels take time to load
+    from discretization.time.run_march import march_runs
+
+    parts = min(len(each.counts) for each in group)
+    own = lanes_of([each.stepper for each in group])
+    values = np.zeros((WIDTH, parts * group[0].share, *group[0].values.shape[1:]))
+    counts = np.zeros((WIDTH, parts, group[0].counts.shape[1]), np.int64)
+    for run, each in enumerate(group):
+        values[run] = each.values[: values.shape[1]]
+    lanes = [group[min(run, len(group) - 1)] for run in range(WIDTH)]
+    states, kept = tuple(copy_of(each.state) for each in lanes), tuple(each.kept for each in lanes)
+    solved = group[0].stepper.work.solved
+    with others_run():
+        march_runs(states, own, solved, group[0].h, values, max_iterations, kept, counts)
+    for run, each in enumerate(group):
+        each.counts[:parts] = counts[run]

@@ -1,0 +1,241 @@
+"""The march of `em` for eight runs of a model at once, side by side in lanes: each run to the bit what it is alone."""
+
+from __future__ import annotations
+
+from discretization.assembly.run_joints import (
+    account_runs, add_joints, add_loads_of_runs, begin_joints, correct_joints, raise_noise,
+)
+from discretization.assembly.run_lanes import (
+    begin_elements_of_runs, begin_frames, clear_runs, commit_runs, elements_of_runs, inertia_of_runs, load3_at, move_runs, store3_at,
+)
+from discretization.linear.run_blocks import factor_runs, solve_runs
+from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS
+from discretization.time.newton import _NEGLIGIBLE, _REUSE, _SAFE, MAX_TURN, STALLED
+from discretization.time.recording import keep
+from rigid.compilation.decorators import inner_kernel, released_allocating_kernel
+from rigid.kinematics.rotations import inverse_tangent
+from rigid.lanes import WIDTH, larger, load, store, where_less
+from rigid.linear_algebra import apply, plus
+
+# what a run of the group is at in a step
+OUT, DONE, FRESH, AGAIN, RESTS = range(5)
+
+
+@inner_kernel
+def _to_lane(x, of_lanes, run):
+    """Numbers of a run into its lane."""
+    flat, lanes = x.reshape(-1), of_lanes.reshape(-1)
+    for i in range(flat.size):
+        lanes[i * WIDTH + run] = flat[i]
+
+
+@inner_kernel
+def _from_lane(of_lanes, x, run):
+    flat, lanes = x.reshape(-1), of_lanes.reshape(-1)
+    for i in range(flat.size):
+        flat[i] = lanes[i * WIDTH + run]
+
+
+@inner_kernel
+def load_run(state, own, run):
+    """The state of a run into its lane."""
+    n = own.block.shape[0]
+    _to_lane(state.r, own.r0, run)
+    _to_lane(state.quat, own.q0, run)
+    _to_lane(state.v, own.v0, run)
+    _to_lane(state.Omega, own.Omega0, run)
+    _to_lane(state.memory[: 6 * n], own.rate, run)
+    _to_lane(state.lam, own.joints.before, run)
+    _to_lane(state.totals, own.totals, run)
+
+
+@inner_kernel
+def store_run(state, own, run):
+    """And back."""
+    n = own.block.shape[0]
+    _from_lane(own.r0, state.r, run)
+    _from_lane(own.q0, state.quat, run)
+    _from_lane(own.v0, state.v, run)
+    _from_lane(own.Omega0, state.Omega, run)
+    _from_lane(own.rate, state.memory[: 6 * n], run)
+    _from_lane(own.joints.before, state.lam, run)
+    _from_lane(own.totals, state.totals, run)
+
+
+@inner_kernel
+def levels_of_runs(own, size):
+    """Largest residuals in units of their round-off levels into own.level; runs where one is not finite leave."""
+    worst, gone = 0.0 * load(own.left, 0), load(own.left, 0)
+    for i in range(size):
+        at = i * WIDTH
+        r = load(own.residual, at)
+        ratio = larger(r, r) / (load(own.noise, at) + 1e-300)
+        gone = where_less(ratio, 1e300, gone, 1.0)
+        worst = where_less(worst, ratio, ratio, worst)
+    store(worst, own.level, 0)
+    store(gone, own.left, 0)
+
+
+@inner_kernel
+def correct_runs(own):
+    """Corrections in own.rhs, of the runs that own.takes says; runs that a frame turns too far in leave."""
+    takes, gone = load(own.takes, 0), load(own.left, 0)
+    far = 0.0 * takes
+    for f in range(own.block.shape[0]):
+        if own.block[f] >= 0:
+            at = own.place[f]
+            eta = load3_at(own.rhs, at + 3)
+            turn = eta[0] * eta[0] + eta[1] * eta[1] + eta[2] * eta[2]
+            far = where_less(far, turn, turn, far)
+            moved, psi = load3_at(own.dr, 3 * f), load3_at(own.psi, 3 * f)
+            more = plus(load3_at(own.rhs, at), moved)
+            turned = plus(apply(inverse_tangent(psi), eta), psi)
+            for_moved = where_less(0.5, takes, more[0], moved[0]), where_less(0.5, takes, more[1], moved[1]), where_less(0.5, takes, more[2], moved[2])
+            for_psi = where_less(0.5, takes, turned[0], psi[0]), where_less(0.5, takes, turned[1], psi[1]), where_less(0.5, takes, turned[2], psi[2])
+            store3_at(for_moved, own.dr, 3 * f)
+            store3_at(for_psi, own.psi, 3 * f)
+    beyond = where_less(MAX_TURN * MAX_TURN, far, takes, 0.0)
+    store(where_less(0.5, beyond, 1.0, gone), own.left, 0)
+
+
+@inner_kernel
+def decide(solved, own, run, max_iterations):
+    """What a run does next with its residual."""
+    iteration, level, before = own.iteration[run], own.level[run], own.before[run]
+    if level <= solved:
+        if level <= _NEGLIGIBLE:
+            return RESTS
+        return DONE
+    stalled = iteration > 2 and level > STALLED * before
+    if stalled and own.fresh[run] and level <= _SAFE:
+        return RESTS
+    if iteration == max_iterations:
+        own.left[run] = 1.0
+        return OUT
+    if iteration == 0 or level > _REUSE * before:
+        return FRESH
+    return AGAIN
+
+
+@inner_kernel
+def _rests(own, run):
+    for f in range(own.dr.shape[0]):
+        for i in range(3):
+            if own.dr[f, i, run] != 0.0 or own.psi[f, i, run] != 0.0:
+                return False
+    return True
+
+
+@inner_kernel
+def newton_runs(solved, own, h, max_iterations):
+    """Solve the step of all runs that have not left; own.last receives their last corrections."""
+    size = own.size
+    for run in range(WIDTH):
+        own.at[run] = FRESH if own.left[run] == 0.0 else OUT
+        own.looked[run], own.iteration[run], own.fresh[run], own.before[run] = 0, 0, 0, 1e300
+        own.factored[run] = 0
+    move_runs(own)
+    tangent = True
+    while True:
+        clear_runs(own, tangent)
+        inertia_of_runs(own, h, tangent)
+        elements_of_runs(own, h, tangent)
+        add_joints(own, tangent)
+        add_loads_of_runs(own, h, tangent)
+        some = False
+        for run in range(WIDTH):
+            noisy = own.at[run] >= FRESH and own.looked[run] == 0 and own.iteration[run] < 2
+            own.takes[run], some = noisy, some or noisy
+        if some:
+            raise_noise(own)
+        levels_of_runs(own, size)
+        again, fresh = False, False
+        for run in range(WIDTH):
+            own.takes[run] = 0.0
+            if own.left[run] != 0.0:
+                own.at[run] = OUT
+            if own.at[run] < FRESH:
+                continue
+            if own.looked[run] == 0:
+                own.at[run], own.looked[run] = decide(solved, own, run, max_iterations), 1
+                if own.at[run] == DONE and own.iteration[run] == 0:
+                    if _rests(own, run):
+                        own.at[run] = RESTS
+                    else:
+                        own.factored[run] += 1
+            if own.at[run] == RESTS:
+                for i in range(size):
+                    own.last[i, run] = 0.0
+                own.at[run] = OUT
+            again = again or own.at[run] == AGAIN or own.at[run] == DONE
+            fresh = fresh or own.at[run] == FRESH
+        if not again and not fresh:
+            return
+        if not tangent and not again:
+            tangent = True
+            continue
+        if tangent:
+            factor_runs(own.own, own.below, own.beside, own.left)
+        for i in range(size):
+            store(-load(own.residual, i * WIDTH), own.rhs, i * WIDTH)
+        solve_runs(own.own, own.below, own.beside, own.rhs)
+        for run in range(WIDTH):
+            at = own.at[run]
+            if tangent and own.left[run] != 0.0:
+                own.at[run] = OUT
+                continue
+            if at == DONE:
+                for i in range(size):
+                    own.last[i, run] = own.rhs[i, run]
+                own.at[run] = OUT
+            elif at == AGAIN or (at == FRESH and tangent):
+                own.takes[run] = 1.0
+                own.fresh[run] = at == FRESH
+                own.factored[run] += at == FRESH
+                own.before[run] = own.level[run]
+                own.looked[run] = 0
+                own.iteration[run] += 1
+                own.at[run] = FRESH
+        correct_joints(own)
+        correct_runs(own)
+        move_runs(own)
+        tangent = False
+
+
+@released_allocating_kernel
+def march_runs(states, own, solved, h, values, max_iterations, kept, counts):
+    """Steps of length h of eight runs until the last one of `values`, or as far as each comes with the others.
+
+    states: where they begin, for scratch; solved: residual/noise that counts as solved; values (8, steps, loads, 3); kept: eight
+    states with an axis in front; counts (8, parts, N_COUNTS). own.left: on entry those that do not go along.
+    """
+    share = values.shape[1] // counts.shape[1]
+    counts[:] = 0
+    for run in range(WIDTH):
+        load_run(states[run], own, run)
+    for k in range(values.shape[1]):
+        going = False
+        for run in range(WIDTH):
+            going = going or own.left[run] == 0.0
+            for l in range(values.shape[2]):
+                for i in range(3):
+                    own.loads.value[l, i, run] = values[run, k, l, i]
+        if not going:
+            return
+        begin_frames(own, h)
+        begin_elements_of_runs(own, h)
+        begin_joints(own, h)
+        newton_runs(solved, own, h, max_iterations)
+        account_runs(own, h)
+        commit_runs(own, h)
+        for run in range(WIDTH):
+            if own.left[run] == 0.0:
+                count = counts[run, k // share]
+                count[SOLVES] += 1
+                count[ITERATIONS] += own.iteration[run]
+                count[MOST_ITERATIONS] = max(count[MOST_ITERATIONS], own.iteration[run])
+                count[FACTORISATIONS] += own.factored[run]
+                count[STEPS] += 1
+                if count[STEPS] == share:
+                    store_run(states[run], own, run)
+                    keep(states[run], kept[run], k // share)
