@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,13 +107,14 @@ def simulate_many(
 ) -> ManyResults:
     """Run a prepared model once for each entry of `parameters`; each run is to the bit `prepared.run(entry)`.
 
-    One process, one compiled march: runs march at the same time, one a thread, and are set up and stored in turns. That pays
-    where a march takes longer than its set-up, some milliseconds.
+    One process: runs march at the same time in threads, and are set up and stored in turns. That pays where a march takes longer
+    than its set-up, some milliseconds. Where SE(3) rods, gravity, loads and clamps are all there is, four to eight runs march
+    side by side in one thread, which takes as long as two to four of them one by one; others march one a thread.
 
     Parameters
     ----------
     parameters: changes of each run, path -> value, as of `Prepared.run`; `{}` changes nothing.
-    threads: how many; by default one for each core.
+    threads: how many march at the same time; by default one for each core. Up to eight runs for each are in memory.
     outputs: folder for a file of each run, run-0000.vtkhdf and so on; None keeps results in memory.
     progress: show a line on stderr.
     settings: of `simulate`, for all runs; those of `prepare` hold where they are left out.
@@ -136,14 +137,12 @@ def simulate_many(
     _check_values(models[0], given)
     results: dict[int, Result] = {}
     failures: dict[int, FailedRun] = {}
-    turns = Turns()
-
-    together = [Meeting(len(own)) for own in _groups(len(models))]
+    turns, meetings = Turns(workers), _meetings(len(models))
 
     def run(number: int) -> int:
-        meeting = together[(number - 1) // WIDTH].attended() if number else contextlib.nullcontext()
         try:
-            with meeting, turns.one():
+            # the first one alone: what has to be compiled is, once
+            with meetings[number].attended() if number else contextlib.nullcontext(), turns.one():
                 model = models[number]
                 results[number] = simulate(model, **{**given, "output": files[number], "progress": False})
         except StoppedError:
@@ -154,30 +153,28 @@ def simulate_many(
         return number
 
     with _line(progress, len(models)) as done:
-        done(run(0))  # what has to be compiled is, once
+        done(run(0))
         if len(models) > 1:
-            # runs of a group wait for each other: all of a group that marches must have threads
-            _in_threads(run, range(1, len(models)), min(workers * WIDTH, len(models) - 1), turns, done)
+            # runs that meet wait for each other: each needs a thread
+            pool = ThreadPoolExecutor(min(workers * WIDTH, len(models) - 1), "rodsim-run")
+            try:
+                for future in as_completed([pool.submit(run, number) for number in meetings]):
+                    done(future.result())
+            except BaseException:  # Ctrl-C: those that march end with what they are at
+                turns.stop()
+                pool.shutdown(wait=False, cancel_futures=True)
+                for meeting in meetings.values():
+                    meeting.end()
+                raise
+            finally:
+                pool.shutdown()
     return ManyResults([dict(entry) for entry in parameters], results, failures)
 
 
-def _groups(count: int) -> list[range]:
-    """Numbers of the runs that march side by side; the first one runs alone."""
-    return [range(first, min(first + WIDTH, count)) for first in range(1, count, WIDTH)]
-
-
-def _in_threads(
-    run: Callable[[int], int], numbers: range, workers: int, turns: Turns, done: Callable[[int], None]
-) -> None:
-    with ThreadPoolExecutor(workers, "rodsim-run") as pool:
-        futures: list[Future[int]] = [pool.submit(run, number) for number in numbers]
-        try:
-            for future in as_completed(futures):
-                done(future.result())
-        except BaseException:  # Ctrl-C: those that march end with what they are at
-            turns.stop()
-            pool.shutdown(cancel_futures=True)
-            raise
+def _meetings(count: int) -> dict[int, Meeting]:
+    """Of the runs behind the first one by their numbers: eight by eight."""
+    groups = [range(first, min(first + WIDTH, count)) for first in range(1, count, WIDTH)]
+    return {number: meeting for own in groups for meeting in [Meeting(len(own))] for number in own}
 
 
 @contextlib.contextmanager

@@ -1,13 +1,19 @@
-"""Joints to the ground and loads of eight runs side by side (`discretization.assembly.run_lanes`): points in one place and directions
-at an angle, between a frame that moves and one that does not. The sums of `discretization.assembly.constraint_rows` and
-`discretization.assembly.step_equations`, lane by lane in their order.
+"""Joints to the ground and loads of eight runs side by side (`discretization.assembly.run_lanes`).
+
+Points in one place and directions at an angle, between a frame that moves and one that does not: the sums of
+`discretization.assembly.constraint_rows` and `discretization.assembly.step_equations`, lane by lane in their order.
 """
 
 from __future__ import annotations
 
 from discretization.assembly.element_lanes import E0, START
 from discretization.assembly.run_lanes import (
-    BLOCK, add3_at, add_part, commit_at, load3_at, load9_at,
+    BLOCK,
+    add3_at,
+    add_part,
+    commit_at,
+    load3_at,
+    load9_at,
 )
 from discretization.assembly.workspace import EPS
 from discretization.linear.block_band import SIZE
@@ -15,7 +21,17 @@ from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.interactions import coincident
 from rigid.lanes import WIDTH, larger, load, root, store, where_less
 from rigid.linear_algebra import (
-    apply, average, cross, dot, dyad, hat, matrix_times, minus, plus, times, turned_right,
+    apply,
+    average,
+    cross,
+    dot,
+    dyad,
+    hat,
+    matrix_times,
+    minus,
+    plus,
+    times,
+    turned_right,
 )
 from rigid.system import COINCIDENT, FORCE
 

@@ -1,8 +1,8 @@
 """Eight runs of a model side by side: what a step of `em` makes of frames and SE(3) elements, lane by lane a run (`rigid.lanes`).
 
 Each run has the bits that it has alone, where elements are eight at a time (`discretization.assembly.element_lanes`): what is
-added up is added in the same order, and the strain functions take as many terms as the largest angle of the eight elements asks
-for that would stand together. All else that acts is left to the run's own arrays: `exchange` says what of them is touched.
+added up is added in the same order, and the strain functions take as many terms as the largest angle asks for of the eight
+elements that would stand together. A run in which something unusual happens leaves the others: it is to take the step alone.
 """
 
 from __future__ import annotations
@@ -12,16 +12,49 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.assembly.element_lanes import (
-    EPS, C, COUPLING, E0, HALF0, K0, LENGTH, POSITION0, RATE0, S0, START, STRESS0, U0, Y0,
+    COUPLING,
+    E0,
+    EPS,
+    HALF0,
+    K0,
+    LENGTH,
+    POSITION0,
+    RATE0,
+    S0,
+    START,
+    STRESS0,
+    U0,
+    Y0,
+    C,
 )
 from discretization.linear.block_band import SIZE
-from discretization.space.se3_element import AtStart, forces_between, invariants, linear_part, strains_of, tangent_over_step, with_damping
+from discretization.space.se3_element import (
+    AtStart,
+    forces_between,
+    invariants,
+    linear_part,
+    strains_of,
+    tangent_over_step,
+    with_damping,
+)
 from discretization.space.strain_functions import functions_of_runs, terms_of_runs
 from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.lanes import WIDTH, load, root, store, where_less
 from rigid.linear_algebra import (
-    apply, apply_transposed, dot, hat, matrix_minus, matrix_times, minus, plus, plus_identity, product, times, trace, transposed_product,
+    apply,
+    apply_transposed,
+    dot,
+    hat,
+    matrix_minus,
+    matrix_times,
+    minus,
+    plus,
+    plus_identity,
+    product,
+    times,
+    trace,
+    transposed_product,
 )
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
@@ -222,11 +255,17 @@ def begin_frames(own, h):
 
 
 @flat_kernel
-def _corner(x, m, i):
-    """3 x 3 block of a matrix (36, 8) with its first number at i."""
-    k = 36 * m + i
+def _corner(x, k):
+    """3 x 3 block of a matrix (6, 6) with its first number at place k."""
     a, b, c = load3_at(x, k), load3_at(x, k + 6), load3_at(x, k + 12)
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
+
+
+@flat_kernel
+def _corners(x, m):
+    """Blocks of matrix m."""
+    k = 36 * m
+    return _corner(x, k), _corner(x, k + 3), _corner(x, k + 18), _corner(x, k + 21)
 
 
 @inner_kernel
@@ -265,14 +304,18 @@ def _begin_element(own, m, diagonal, series, h):
     u, L = load(start, (s + U0) * WIDTH), load(own.length, m * WIDTH)
     functions = functions_of_runs(u, u, own.most, own.terms, series)
     Gamma, K = strains_of(
-        load3_at(start, s + Y0), load3_at(start, s + K0), load(start, (s + S0) * WIDTH), u, functions[0], functions[5], L
+        load3_at(start, s + Y0),
+        load3_at(start, s + K0),
+        load(start, (s + S0) * WIDTH),
+        u,
+        functions[0],
+        functions[5],
+        L,
     )
-    stiffness = _corner(own.stiffness, m, 0), _corner(own.stiffness, m, 3), _corner(own.stiffness, m, 18), _corner(own.stiffness, m, 21)
     strain0 = load3_at(own.strain0, 6 * m), load3_at(own.strain0, 6 * m + 3)
-    w_N, w_M, C0 = linear_part((Gamma, K), strain0, stiffness)
+    w_N, w_M, C0 = linear_part((Gamma, K), strain0, _corners(own.stiffness, m))
     if own.viscous:
-        damping = _corner(own.damping, m, 0), _corner(own.damping, m, 3), _corner(own.damping, m, 18), _corner(own.damping, m, 21)
-        w_N, w_M, C0 = with_damping((w_N, w_M, C0), (Gamma, K), damping, h)
+        w_N, w_M, C0 = with_damping((w_N, w_M, C0), (Gamma, K), _corners(own.damping, m), h)
     store3_at(w_N, start, s + STRESS0)
     store3_at(w_M, start, s + STRESS0 + 3)
     store3_at(Gamma, start, s + E0)
@@ -387,19 +430,12 @@ def inertia_of_runs(own, h, tangent):
 @flat_kernel
 def _blocks_of(start, s, diagonal):
     """dw/d(strains at the end)."""
+    NN, MM = load9_at(start, s + C), load9_at(start, s + C + 27)
     if diagonal:
-        none = 0.0 * load(start, (s + C) * WIDTH)
-        nothing = (none, none, none, none, none, none, none, none, none)
-        at = (s + C) * WIDTH
-        first = (
-            load(start, at), none, none, none, load(start, at + 4 * WIDTH), none, none, none, load(start, at + 8 * WIDTH)
-        )
-        at += 27 * WIDTH
-        last = (
-            load(start, at), none, none, none, load(start, at + 4 * WIDTH), none, none, none, load(start, at + 8 * WIDTH)
-        )
-        return first, nothing, nothing, last
-    return load9_at(start, s + C), load9_at(start, s + C + 9), load9_at(start, s + C + 18), load9_at(start, s + C + 27)
+        none = 0.0 * NN[0]
+        nothing = none, none, none, none, none, none, none, none, none
+        return NN, nothing, nothing, MM
+    return NN, load9_at(start, s + C + 9), load9_at(start, s + C + 18), MM
 
 
 @flat_kernel
@@ -409,7 +445,11 @@ def _poses(own, m):
     moved = minus(load3_at(own.dr, 3 * b), load3_at(own.dr, 3 * a))
     e1 = plus(load3_at(own.start, m * START + POSITION0), moved)
     return (
-        load9_at(own.R1, 9 * a), load9_at(own.R1, 9 * b), load4_at(own.q1, 4 * a), load4_at(own.q1, 4 * b), e1
+        load9_at(own.R1, 9 * a),
+        load9_at(own.R1, 9 * b),
+        load4_at(own.q1, 4 * a),
+        load4_at(own.q1, 4 * b),
+        e1,
     ), moved
 
 
@@ -423,7 +463,12 @@ def elements_of_runs(own, h, tangent):
         for m in range(first, end):
             poses1, _ = _poses(own, m)
             found = invariants(
-                poses1[0], poses1[1], poses1[2], poses1[3], poses1[4], load(start, (m * START + LENGTH) * WIDTH)
+                poses1[0],
+                poses1[1],
+                poses1[2],
+                poses1[3],
+                poses1[4],
+                load(start, (m * START + LENGTH) * WIDTH),
             )
             u0 = load(start, (m * START + U0) * WIDTH)
             most = where_less(most, u0, u0, most)
@@ -445,8 +490,13 @@ def _element(own, m, diagonal, series, h, tangent):
     poses0 = load9_at(own.R0, 9 * a), load9_at(own.R0, 9 * b), load3_at(start, s + POSITION0)
     half0, L = load(start, (s + HALF0) * WIDTH), load(start, (s + LENGTH) * WIDTH)
     at_start = AtStart(
-        load3_at(start, s + Y0), load3_at(start, s + K0), load(start, (s + S0) * WIDTH), load(start, (s + U0) * WIDTH),
-        half0, load3_at(start, s + STRESS0), load3_at(start, s + STRESS0 + 3),
+        load3_at(start, s + Y0),
+        load3_at(start, s + K0),
+        load(start, (s + S0) * WIDTH),
+        load(start, (s + U0) * WIDTH),
+        half0,
+        load3_at(start, s + STRESS0),
+        load3_at(start, s + STRESS0 + 3),
     )
     stiffness = _blocks_of(start, s, diagonal)
     at_end = invariants(poses1[0], poses1[1], poses1[2], poses1[3], poses1[4], L)
@@ -495,4 +545,3 @@ def _element(own, m, diagonal, series, h, tangent):
         _put_part(ab, first, 3, 0, h, te)
         _put_part(ab, first, 0, 3, -h, nb)
         _put_part(ab, first, 3, 3, h, tb)
-

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from discretization.assembly.run_lanes import BLOCK, Joints, Lanes, LoadsOfRuns
 from discretization.assembly.element_lanes import START
+from discretization.assembly.run_lanes import BLOCK, Joints, Lanes, LoadsOfRuns
 from discretization.linear.block_band import SIZE
 from discretization.system import System
 from rigid.lanes import WIDTH
 from rigid.system import COINCIDENT, PERPENDICULAR, Floats, Ints
 
-_COUPLING_ROWS = (COINCIDENT, PERPENDICULAR)
+_KNOWN = (COINCIDENT, PERPENDICULAR)  # kinds of constraints
 
 
 def key_of(system: System, numbering: Any, work: Any) -> tuple[Any, ...]:
     """What runs must have in common to march side by side; () where they cannot.
 
-    They can where frames and joints to the ground, clamps and welds of six rows, make a block tridiagonal matrix, and nothing acts but SE(3)
-    elements, gravity, these joints and loads.
+    They can where frames and joints of six rows to the ground, clamps and welds, make a block tridiagonal matrix, and nothing
+    acts but SE(3) elements of a linear material, gravity, these joints and loads.
     """
     elements, constraints, loads, facts = system.elements, system.constraints, system.loads, work.facts
     moving = system.frames.fixed == 0
@@ -32,7 +32,7 @@ def key_of(system: System, numbering: Any, work: Any) -> tuple[Any, ...]:
         and not len(system.others.kind)
         and not np.any(system.frames.fixed > 1)
         and len(facts.closed) == len(constraints.kind)
-        and np.isin(constraints.kind, _COUPLING_ROWS).all()
+        and np.isin(constraints.kind, _KNOWN).all()
         and (moving[constraints.frames].sum(axis=1) == 1).all()
         and _order(system) is not None
     ):
@@ -64,15 +64,15 @@ def _order(system: System) -> Ints | None:
     pairs = np.sort(frames, axis=1)
     if len(np.unique(pairs, axis=0)) < len(pairs):
         return None
-    order = [np.arange(min(first + WIDTH, len(frames)))[first:][::-1] for first in range(0, len(frames), WIDTH)]
+    every = np.arange(len(frames))
+    order = [every[first : first + WIDTH][::-1] for first in range(0, len(frames), WIDTH)]
     for group in order:
-        a, b = frames[group].T
-        met = [(f, side, k) for k, pair in enumerate(zip(a.tolist(), b.tolist(), strict=True)) for side, f in enumerate(pair)]
-        of_frame: dict[int, list[int]] = {}
-        for f, side, _ in met:
-            if moving[f]:
-                of_frame.setdefault(f, []).append(side)
-        if any(sides not in ([0], [1], [0, 1]) for sides in of_frame.values()):
+        sides: dict[int, list[int]] = {}
+        for pair in frames[group].tolist():
+            for side, f in enumerate(pair):
+                if moving[f]:
+                    sides.setdefault(f, []).append(side)
+        if any(met not in ([0], [1], [0, 1]) for met in sides.values()):
             return None
     return np.concatenate([np.zeros(0, np.int64), *order])
 
@@ -102,18 +102,18 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
     order = _order(system)
     assert order is not None
     joints = Joints(
-        work.facts.closed,
-        table.kind,
-        table.frames,
-        numbering.rows,
-        numbering.row,
-        numbering.lam,
-        *(of_system("constraints", name, 3) for name in ("Xa", "Xb", "Ua", "Ub")),
-        of_system("constraints", "value"),
-        *(of_facts(name) for name in ("lightest", "reach", "arm", "size")),
-        _room(len(table.kind)),
-        _room(lam),
-        _room(lam),
+        closed=work.facts.closed,
+        kind=table.kind,
+        frames=table.frames,
+        rows=numbering.rows,
+        row=numbering.row,
+        lam=numbering.lam,
+        **{name: of_system("constraints", name, 3) for name in ("Xa", "Xb", "Ua", "Ub")},
+        value=of_system("constraints", "value"),
+        **{name: of_facts(name) for name in ("lightest", "reach", "arm", "size")},
+        scale=_room(len(table.kind)),
+        before=_room(lam),
+        impulse=_room(lam),
     )
     left = _room()
     left[len(steppers) :] = 1.0
@@ -187,4 +187,6 @@ def _cleared(ends: Ints, blocks: int) -> Ints:
 def _scales(stiffness: Floats) -> Floats:
     """(m, 2) largest stiffness of force and of moment."""
     size = np.abs(stiffness)
-    return np.stack([size[:, :3].max(axis=(1, 2), initial=0.0), size[:, 3:].max(axis=(1, 2), initial=0.0)], axis=1)
+    return np.stack(
+        [size[:, :3].max(axis=(1, 2), initial=0.0), size[:, 3:].max(axis=(1, 2), initial=0.0)], axis=1
+    )

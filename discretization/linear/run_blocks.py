@@ -1,5 +1,6 @@
-"""LU of block tridiagonal matrices of eight runs side by side (`rigid.lanes`): lane by lane what `discretization.linear.block_band`
-finds for one, to the bit.
+"""LU of block tridiagonal matrices of eight runs side by side (`rigid.lanes`).
+
+Lane by lane what `discretization.linear.block_band` finds for one, to the bit.
 
 The blocks of a run, column by column, stand in three arrays: D its own, B that below and C that to the right,
 
@@ -8,7 +9,7 @@ The blocks of a run, column by column, stand in three arrays: D its own, B that 
 with E the next own one. Where a pivot of a run is below a tenth of what stands under it the run leaves.
 """
 
-from discretization.linear.block_band import SIZE, _MOST
+from discretization.linear.block_band import _MOST, SIZE
 from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.lanes import WIDTH, larger, load, store, where_less
 
@@ -40,7 +41,14 @@ def _put_column(c, x, at):
 @flat_kernel
 def _less(x, l, u):
     """x - l u."""
-    return x[0] - l[0] * u, x[1] - l[1] * u, x[2] - l[2] * u, x[3] - l[3] * u, x[4] - l[4] * u, x[5] - l[5] * u
+    return (
+        x[0] - l[0] * u,
+        x[1] - l[1] * u,
+        x[2] - l[2] * u,
+        x[3] - l[3] * u,
+        x[4] - l[4] * u,
+        x[5] - l[5] * u,
+    )
 
 
 @flat_kernel
@@ -54,13 +62,21 @@ def _eliminated(d, x, at):
     """A column less those of the multipliers in D times what stands in it."""
     x0, x1, x2, x3, x4, x5 = x
     step = SIZE * WIDTH
-    x1, x2, x3 = x1 - load(d, at + WIDTH) * x0, x2 - load(d, at + 2 * WIDTH) * x0, x3 - load(d, at + 3 * WIDTH) * x0
+    x1, x2, x3 = (
+        x1 - load(d, at + WIDTH) * x0,
+        x2 - load(d, at + 2 * WIDTH) * x0,
+        x3 - load(d, at + 3 * WIDTH) * x0,
+    )
     x4, x5 = x4 - load(d, at + 4 * WIDTH) * x0, x5 - load(d, at + 5 * WIDTH) * x0
     at += step
     x2, x3 = x2 - load(d, at + 2 * WIDTH) * x1, x3 - load(d, at + 3 * WIDTH) * x1
     x4, x5 = x4 - load(d, at + 4 * WIDTH) * x1, x5 - load(d, at + 5 * WIDTH) * x1
     at += step
-    x3, x4, x5 = x3 - load(d, at + 3 * WIDTH) * x2, x4 - load(d, at + 4 * WIDTH) * x2, x5 - load(d, at + 5 * WIDTH) * x2
+    x3, x4, x5 = (
+        x3 - load(d, at + 3 * WIDTH) * x2,
+        x4 - load(d, at + 4 * WIDTH) * x2,
+        x5 - load(d, at + 5 * WIDTH) * x2,
+    )
     at += step
     x4, x5 = x4 - load(d, at + 4 * WIDTH) * x3, x5 - load(d, at + 5 * WIDTH) * x3
     at += step
@@ -135,7 +151,11 @@ def solve_runs(own, below, beside, rhs):
         x0, x1, x2, x3, x4, x5 = _column(rhs, at)
         p = d0 + 5 * step
         x5 = x5 * (1.0 / load(own, p + 5 * WIDTH))
-        x4, x3, x2 = x4 - load(own, p + 4 * WIDTH) * x5, x3 - load(own, p + 3 * WIDTH) * x5, x2 - load(own, p + 2 * WIDTH) * x5
+        x4, x3, x2 = (
+            x4 - load(own, p + 4 * WIDTH) * x5,
+            x3 - load(own, p + 3 * WIDTH) * x5,
+            x2 - load(own, p + 2 * WIDTH) * x5,
+        )
         x1, x0 = x1 - load(own, p + WIDTH) * x5, x0 - load(own, p) * x5
         p -= step
         x4 = x4 * (1.0 / load(own, p + 4 * WIDTH))
@@ -143,7 +163,11 @@ def solve_runs(own, below, beside, rhs):
         x1, x0 = x1 - load(own, p + WIDTH) * x4, x0 - load(own, p) * x4
         p -= step
         x3 = x3 * (1.0 / load(own, p + 3 * WIDTH))
-        x2, x1, x0 = x2 - load(own, p + 2 * WIDTH) * x3, x1 - load(own, p + WIDTH) * x3, x0 - load(own, p) * x3
+        x2, x1, x0 = (
+            x2 - load(own, p + 2 * WIDTH) * x3,
+            x1 - load(own, p + WIDTH) * x3,
+            x0 - load(own, p) * x3,
+        )
         p -= step
         x2 = x2 * (1.0 / load(own, p + 2 * WIDTH))
         x1, x0 = x1 - load(own, p + WIDTH) * x2, x0 - load(own, p) * x2

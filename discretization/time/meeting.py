@@ -31,8 +31,8 @@ _own = threading.local()
 class Request:
     """Steps that a run wants to take.
 
-    stepper: with `system`, `numbering` and `work`; state: where it begins, left as it is; values (steps, loads, 3); kept, counts: as
-    of `discretization.time.em.march`, one row a part.
+    stepper: with `system`, `numbering` and `work`; state: where it begins, left as it is; values (steps, loads, 3); kept, counts:
+    as of `discretization.time.em.march`, one row a part.
     """
 
     def __init__(self, stepper: Any, state: State, h: float, values: Floats, kept: State, counts: np.ndarray):
@@ -53,7 +53,7 @@ class Meeting:
     """Of so many runs."""
 
     def __init__(self, runs: int) -> None:
-        self._runs, self._waiting = runs, list[Request]()
+        self._runs, self._waiting, self._ended = runs, list[Request](), False
         self._changed = threading.Condition()
 
     @contextlib.contextmanager
@@ -65,6 +65,12 @@ class Meeting:
         finally:
             leave()
 
+    def end(self) -> None:
+        """Let nobody wait any longer."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
     def left(self) -> None:
         """By one of them."""
         with self._changed:
@@ -73,7 +79,7 @@ class Meeting:
 
     def march(self, request: Request, max_iterations: int) -> bool:
         """Whether the first part at least was marched with others."""
-        with others_run():
+        with others_run(marches=False):
             batch = self._gathered(request)
         if batch:
             try:
@@ -90,14 +96,14 @@ class Meeting:
         with self._changed:
             self._waiting.append(request)
             self._changed.notify_all()
-            while not request.taken:
+            while not request.taken and not self._ended:
                 if len(self._waiting) == self._runs:
                     batch, self._waiting = self._waiting, []
                     for each in batch:
                         each.taken = True
                     return batch
                 self._changed.wait()
-            while not request.done:
+            while request.taken and not request.done:
                 self._changed.wait()
         return []
 

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from discretization.assembly.run_joints import (
-    account_runs, add_joints, add_loads_of_runs, begin_joints, correct_joints, raise_noise,
+    account_runs,
+    add_joints,
+    add_loads_of_runs,
+    begin_joints,
+    correct_joints,
+    raise_noise,
 )
 from discretization.assembly.run_lanes import (
-    begin_elements_of_runs, begin_frames, clear_runs, commit_runs, elements_of_runs, inertia_of_runs, load3_at, move_runs, store3_at,
+    begin_elements_of_runs,
+    begin_frames,
+    clear_runs,
+    commit_runs,
+    elements_of_runs,
+    inertia_of_runs,
+    load3_at,
+    move_runs,
+    store3_at,
 )
 from discretization.linear.run_blocks import factor_runs, solve_runs
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS
 from discretization.time.newton import _NEGLIGIBLE, _REUSE, _SAFE, MAX_TURN, STALLED
 from discretization.time.recording import keep
-from rigid.compilation.decorators import inner_kernel, released_allocating_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, released_allocating_kernel
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.lanes import WIDTH, larger, load, store, where_less
 from rigid.linear_algebra import apply, plus
@@ -76,6 +89,15 @@ def levels_of_runs(own, size):
     store(gone, own.left, 0)
 
 
+@flat_kernel
+def _either(takes, x, y):
+    return (
+        where_less(0.5, takes, x[0], y[0]),
+        where_less(0.5, takes, x[1], y[1]),
+        where_less(0.5, takes, x[2], y[2]),
+    )
+
+
 @inner_kernel
 def correct_runs(own):
     """Corrections in own.rhs, of the runs that own.takes says; runs that a frame turns too far in leave."""
@@ -88,12 +110,8 @@ def correct_runs(own):
             turn = eta[0] * eta[0] + eta[1] * eta[1] + eta[2] * eta[2]
             far = where_less(far, turn, turn, far)
             moved, psi = load3_at(own.dr, 3 * f), load3_at(own.psi, 3 * f)
-            more = plus(load3_at(own.rhs, at), moved)
-            turned = plus(apply(inverse_tangent(psi), eta), psi)
-            for_moved = where_less(0.5, takes, more[0], moved[0]), where_less(0.5, takes, more[1], moved[1]), where_less(0.5, takes, more[2], moved[2])
-            for_psi = where_less(0.5, takes, turned[0], psi[0]), where_less(0.5, takes, turned[1], psi[1]), where_less(0.5, takes, turned[2], psi[2])
-            store3_at(for_moved, own.dr, 3 * f)
-            store3_at(for_psi, own.psi, 3 * f)
+            store3_at(_either(takes, plus(load3_at(own.rhs, at), moved), moved), own.dr, 3 * f)
+            store3_at(_either(takes, plus(apply(inverse_tangent(psi), eta), psi), psi), own.psi, 3 * f)
     beyond = where_less(MAX_TURN * MAX_TURN, far, takes, 0.0)
     store(where_less(0.5, beyond, 1.0, gone), own.left, 0)
 

@@ -20,10 +20,11 @@ class StoppedError(Exception):
 
 
 class Turns:
-    """Of some threads."""
+    """Of some threads. at_once: how many of them may march at the same time; None: all."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int | None = None) -> None:
         self._lock = threading.Lock()
+        self._marching: Any = _ALONE if at_once is None else threading.Semaphore(at_once)
         self._stopped = False
 
     def stop(self) -> None:
@@ -42,11 +43,12 @@ class Turns:
                 _own.turns = None
 
     @contextlib.contextmanager
-    def given_away(self) -> Iterator[None]:
-        """In a turn: the others have theirs meanwhile."""
+    def given_away(self, marches: bool) -> Iterator[None]:
+        """In a turn: the others have theirs meanwhile, while this thread marches or waits."""
         self._lock.release()
         try:
-            yield
+            with self._marching if marches else _ALONE:
+                yield
         finally:
             self._lock.acquire()
         self._check()
@@ -56,7 +58,9 @@ class Turns:
             raise StoppedError
 
 
-def others_run() -> Any:
-    """Context in which other threads have their turns; nothing where this one is in no turn."""
+def others_run(marches: bool = True) -> Any:
+    """Context in which other threads have their turns; nothing where this one is in no turn. marches: it computes; else it
+    waits.
+    """
     turns = getattr(_own, "turns", None)
-    return _ALONE if turns is None else turns.given_away()
+    return _ALONE if turns is None else turns.given_away(marches)

@@ -1,0 +1,124 @@
+"""Runs side by side in lanes: each to the bit the run alone, whatever becomes of the others."""
+
+import numpy as np
+import pytest
+
+from discretization.time import meeting
+from rodsim import ConvergenceError, Model, Section, simulate_many
+from tests.test_many_runs import DT
+from tests.test_prepared import _all_of
+
+STIFFNESS = {"EA": 3e3, "GA": 2e3, "GJ": 50, "EI": (80, 60)}
+INERTIA = {"mass_per_length": 2.0, "inertia_per_length": (0.5, 0.6, 0.7)}
+PUSH, TWIST = "loads.push.value", "loads.twist.value"
+
+
+def section(damped=False, skewed=False):
+    """With viscosity; with couplings between all strains."""
+    own = Section.from_stiffness(**STIFFNESS, **INERTIA)
+    stiffness = own.stiffness + (5.0 if skewed else 0.0)
+    return Section(
+        stiffness, own.mass_per_length, own.inertia_per_length, 0.01 * stiffness if damped else own.damping
+    )
+
+
+def rod(elements=10, side="rod first", mass="mean", following=False, curve=None, material=None):
+    """Clamped, with a force and a moment."""
+    model = Model("rod", gravity=(0, 0, -9.81))
+    curve = [(0, 0, 0), (1, 0.1, 0)] if curve is None else curve
+    own = model.add_rod(
+        "rod", curve, section() if material is None else material, n_elements=elements, mass=mass
+    )
+    if side == "rod first":
+        model.add_joint("hold", "clamp", own.start)
+    elif side == "ground first":
+        model.add_joint("hold", "weld", model.ground, own.end)
+    free = own.start if side == "ground first" else own.end
+    model.add_force("push", free, (0, 1, 0), following=following)
+    model.add_moment("twist", free, (0.1, 0, 0), following=following)
+    return model.prepare(t_end=16 * DT, dt=DT, output_every=2, shortcut=False)
+
+
+def pushes(count, size=1.0):
+    """Parameters of runs that differ."""
+    return [{PUSH: (0.1 * k, size * k, -0.2), TWIST: (0.1, 0, 0.02 * size * k)} for k in range(count)]
+
+
+@pytest.fixture
+def marched(monkeypatch):
+    """Numbers of runs that marched side by side, march by march."""
+    found = []
+    together = meeting.lanes_of
+
+    def watched(steppers):
+        found.append(len(steppers))
+        return together(steppers)
+
+    monkeypatch.setattr(meeting, "lanes_of", watched)
+    return found
+
+
+def coil(s):
+    """A circle and a half in four elements: strains beyond the range of the series."""
+    return (np.cos(9.0 * s) / 9.0, np.sin(9.0 * s) / 9.0, 0.2 * s)
+
+
+CASES = {
+    "clamped": (lambda: rod(), pushes(6)),
+    "free": (lambda: rod(side="free"), pushes(6)),
+    "ground first": (lambda: rod(side="ground first"), pushes(6)),
+    "loads that turn with it": (lambda: rod(following=True), pushes(6)),
+    "one group of elements": (lambda: rod(3), pushes(6)),
+    "consistent mass": (lambda: rod(mass="consistent"), pushes(6)),
+    "viscous, couplings of all strains": (lambda: rod(material=section(True, True)), pushes(6)),
+    "far bent": (lambda: rod(4, curve=coil), pushes(6)),
+    "some far bent": (lambda: rod(2), pushes(6, 60.0)),
+    "gravity of each": (lambda: rod(), [{"gravity": (0, k, -9.81)} for k in range(6)]),
+    "two groups, the second one too few": (lambda: rod(3), pushes(12)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_runs_in_lanes_are_to_the_bit_the_runs_alone(case, marched):
+    make, parameters = CASES[case]
+    prepared = make()
+    many = simulate_many(prepared, parameters, threads=2)
+    assert marched
+    assert set(marched) == {min(len(parameters) - 1, 8)}
+    assert not many.failures
+    for changes, result in zip(parameters, many, strict=True):
+        assert _all_of(result) == _all_of(prepared.run(changes))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marched):
+    def jump(t):
+        return (0.0, 0.0, 0.0 if t < 5 * DT or t > 6 * DT else 4e4)
+
+    def end(t):
+        return (0.0, 0.0 if t < 9 * DT else 1e12, 0.0)
+
+    prepared, parameters = rod(), pushes(7)
+    parameters[2] = {PUSH: jump}
+    parameters[4] = {PUSH: end}
+    many = simulate_many(prepared, parameters, threads=1)
+    assert list(many.failures) == [4]
+    assert isinstance(many.failures[4].error, ConvergenceError)
+    with pytest.raises(ConvergenceError) as alone:
+        prepared.run(parameters[4])
+    assert _all_of(many.failures[4].result) == _all_of(alone.value.result)
+    for run in many.runs:
+        assert _all_of(many[run]) == _all_of(prepared.run(parameters[run]))
+    assert {5, 6} <= set(marched)
+
+
+def test_what_lanes_do_not_know_marches_alone(marched):
+    model = Model("hinged")
+    own = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(), n_elements=3)
+    model.add_joint("hold", "spherical", model.ground, own.start)
+    model.add_force("push", own.end, (0, 1, 0))
+    prepared = model.prepare(t_end=8 * DT, dt=DT, shortcut=False)
+    many = simulate_many(prepared, [{PUSH: (0, k, 0)} for k in range(6)], threads=2)
+    assert not many.failures
+    assert not marched
