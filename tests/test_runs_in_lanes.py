@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.time import meeting
+from discretization.time.stepper import Stepper
 from rodsim import ConvergenceError, Model, Section, simulate_many
 from tests.test_many_runs import DT
 from tests.test_prepared import _all_of
@@ -111,6 +112,30 @@ def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marche
     for run in many.runs:
         assert _all_of(many[run]) == _all_of(prepared.run(parameters[run]))
     assert {5, 6} <= set(marched)
+
+
+def test_levels_of_round_off_are_to_the_bit_those_of_the_runs_alone(monkeypatch):
+    """They decide when a step is solved."""
+    lanes, alone, together, start = [], [], meeting.lanes_of, Stepper.start
+
+    def kept(steppers):
+        lanes.append(together(steppers))
+        return lanes[-1]
+
+    def started(self, state):
+        alone.append(self)
+        return start(self, state)
+
+    prepared, parameters = rod(side="ground first", material=section(True, True)), pushes(6)
+    monkeypatch.setattr(meeting, "lanes_of", kept)
+    simulate_many(prepared, parameters, threads=1)
+    monkeypatch.setattr(Stepper, "start", started)
+    for changes in parameters[1:]:
+        prepared.run(changes)
+    size = alone[0].numbering.size
+    found = {lanes[-1].noise[:size, run].tobytes() for run in range(5)}
+    assert found == {stepper.work.noise[:size].tobytes() for stepper in alone}
+    assert len(found) == 5
 
 
 def test_what_lanes_do_not_know_marches_alone(marched):

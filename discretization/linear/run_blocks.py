@@ -9,11 +9,14 @@ The blocks of a run, column by column, stand in three arrays: D its own, B that 
 with E the next own one. Where a pivot of a run is below a tenth of what stands under it the run leaves.
 """
 
+import numpy as np
+
 from discretization.linear.block_band import _MOST, SIZE
 from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.lanes import WIDTH, larger, load, store, where_less
 
 BLOCK = SIZE * SIZE
+_BEYOND = float(np.nextafter(_MOST, np.inf))  # the least multiplier that is too large
 
 
 @flat_kernel
@@ -126,7 +129,7 @@ def factor_runs(own, below, beside, left):
             e = _less(e, _column(below, d0 + 4 * step), c[4])
             e = _less(e, _column(below, d0 + 5 * step), c[5])
             _put_column(e, own, at + BLOCK * WIDTH)
-    store(where_less(worst, _MOST * (1.0 + 2.3e-16), gone, 1.0), left, 0)
+    store(where_less(worst, _BEYOND, gone, 1.0), left, 0)
 
 
 @inner_kernel

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.assembly.run_tables import key_of, lanes_of
+from discretization.assembly.run_tables import lanes_of
 from discretization.time.advance import copy_of
 from discretization.time.em import STEPS
 from discretization.time.turns import others_run
@@ -31,8 +31,8 @@ _own = threading.local()
 class Request:
     """Steps that a run wants to take.
 
-    stepper: with `system`, `numbering` and `work`; state: where it begins, left as it is; values (steps, loads, 3); kept, counts:
-    as of `discretization.time.em.march`, one row a part.
+    stepper: with `system`, `numbering`, `work` and `lanes_key`; state: where it begins, left as it is; values (steps, loads, 3);
+    kept, counts: as of `discretization.time.em.march`, one row a part.
     """
 
     def __init__(self, stepper: Any, state: State, h: float, values: Floats, kept: State, counts: np.ndarray):
@@ -41,7 +41,7 @@ class Request:
         )  # fmt: skip
         self.share = len(values) // len(counts)
         self.taken = self.done = False
-        self.key = (h, self.share, *key_of(stepper.system, stepper.numbering, stepper.work))
+        self.key = (h, self.share, *stepper.lanes_key)
 
     @property
     def parts(self) -> int:

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from discretization.assembly.run_elements import begin_elements_of_runs, elements_of_runs
+from discretization.assembly.run_frames import (
+    begin_frames,
+    clear_runs,
+    commit_runs,
+    inertia_of_runs,
+    move_runs,
+)
 from discretization.assembly.run_joints import (
     account_runs,
     add_joints,
@@ -10,17 +18,7 @@ from discretization.assembly.run_joints import (
     correct_joints,
     raise_noise,
 )
-from discretization.assembly.run_lanes import (
-    begin_elements_of_runs,
-    begin_frames,
-    clear_runs,
-    commit_runs,
-    elements_of_runs,
-    inertia_of_runs,
-    load3_at,
-    move_runs,
-    store3_at,
-)
+from discretization.assembly.run_lanes import load3_at, store3_at
 from discretization.linear.run_blocks import factor_runs, solve_runs
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS
 from discretization.time.newton import _NEGLIGIBLE, _REUSE, _SAFE, MAX_TURN, STALLED

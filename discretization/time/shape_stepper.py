@@ -15,6 +15,8 @@ class ShapeStepper(Stepper):
     are those of `Stepper`, as are the parameters.
     """
 
+    lanes_key = ()  # their marches know no lanes
+
     def __init__(
         self, system: System, h: float, order: int, load_values: LoadValues | None, halves: bool | None
     ):
@@ -26,9 +28,6 @@ class ShapeStepper(Stepper):
         self._hidden, self._load_values, self._drive_values = None, load_values, None
         self.sizes = sizes_of(system)
         self.shapes = state_shapes(self.sizes)
-
-    def _goes_in_lanes(self) -> bool:
-        return False
 
     def _cure(self, status: int) -> str:
         return CURES[status]

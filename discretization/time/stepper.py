@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -219,7 +220,7 @@ class Stepper(StepperBase):
         meeting = present()
         if meeting is None:
             return False
-        if not self._goes_in_lanes():
+        if not self.lanes_key:
             leave()
             return False
         if not meeting.march(Request(self, state, h, values, kept, counts), MAX_ITERATIONS):
@@ -229,15 +230,15 @@ class Stepper(StepperBase):
                 array[...] = rows[0]
         return True
 
-    def _goes_in_lanes(self) -> bool:
-        """Whether this is `em` itself, of a model that `discretization.assembly.run_tables` knows."""
+    @functools.cached_property
+    def lanes_key(self) -> tuple[Any, ...]:
+        """What a run must have in common with those that it can march with side by side; () where it cannot: it must be `em`
+        itself, of a model that `discretization.assembly.run_tables` knows.
+        """
         plain = self._hidden is None and self._plain is None and self._own_equations is None
-        return (
-            plain
-            and len(self.fractions) == 1
-            and self._drive_values is None
-            and bool(key_of(self.system, self.numbering, self.work))
-        )
+        if not plain or len(self.fractions) > 1 or self._drive_values is not None:
+            return ()
+        return key_of(self.system, self.numbering, self.work)
 
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray

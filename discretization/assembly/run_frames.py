@@ -1,0 +1,161 @@
+"""Frames of eight runs side by side (`discretization.assembly.run_lanes`): start and end of a step of `em`, inertia."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.assembly.element_lanes import EPS
+from discretization.assembly.run_lanes import (
+    BLOCK,
+    add3_at,
+    add_part,
+    commit_at,
+    load3_at,
+    load4_at,
+    load9_at,
+    store3_at,
+    store9_at,
+)
+from discretization.linear.block_band import SIZE
+from rigid.compilation.decorators import flat_kernel, inner_kernel
+from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
+from rigid.lanes import WIDTH, load, root, store, where_less
+from rigid.linear_algebra import (
+    apply,
+    apply_transposed,
+    dot,
+    hat,
+    matrix_minus,
+    matrix_times,
+    minus,
+    plus,
+    product,
+    times,
+    trace,
+    transposed_product,
+)
+
+
+@inner_kernel
+def begin_frames(own, h):
+    """Rotations, noise levels and extents of runs, and their predictions."""
+    gravity = load3_at(own.gravity, 0)
+    weight = root(dot(gravity, gravity))
+    extent = 0.0 * weight
+    for i in range(own.noise.shape[0]):
+        store(0.0 * weight, own.noise, i * WIDTH)
+    for f in range(own.block.shape[0]):
+        R0, r, v, Omega = (
+            rotation_matrix(load4_at(own.q0, 4 * f)),
+            load3_at(own.r0, 3 * f),
+            load3_at(own.v0, 3 * f),
+            load3_at(own.Omega0, 3 * f),
+        )
+        store9_at(R0, own.R0, 9 * f)
+        far = root(dot(r, r))
+        extent = where_less(extent, far, far, extent)
+        if own.block[f] < 0:
+            continue
+        at, mass, J = own.place[f], load(own.mass, f * WIDTH), load9_at(own.inertia, 9 * f)
+        spin = apply(J, Omega)
+        force = EPS * mass * (4.0 * root(dot(v, v)) + abs(h) * weight)
+        moment = 2.0 * EPS * root(dot(spin, spin)) + force * root(trace(J) / mass)
+        store3_at((force, force, force), own.noise, at)
+        store3_at((moment, moment, moment), own.noise, at + 3)
+        turn = times(h, plus(apply(R0, Omega), times(0.5 * h, load3_at(own.rate, 6 * f + 3))))
+        store(root(dot(turn, turn)), own.terms, 0)
+        for run in range(WIDTH):
+            angle = own.terms[run]
+            # a turn by that angle has the Cayley vector of length 2 tan(angle/2)
+            own.terms[run] = 2.0 * np.tan(0.5 * angle) / angle if 1e-8 < angle < 3.0 else 1.0
+        store3_at(times(h, plus(v, times(0.5 * h, load3_at(own.rate, 6 * f)))), own.dr, 3 * f)
+        store3_at(times(load(own.terms, 0), turn), own.psi, 3 * f)
+    store(extent, own.extent, 0)
+
+
+@flat_kernel
+def _store4_at(q, x, k):
+    at = k * WIDTH
+    store(q[0], x, at)
+    store(q[1], x, at + WIDTH)
+    store(q[2], x, at + 2 * WIDTH)
+    store(q[3], x, at + 3 * WIDTH)
+
+
+@inner_kernel
+def move_runs(own):
+    """r1, q1, R1 of the increments."""
+    for f in range(own.block.shape[0]):
+        store3_at(plus(load3_at(own.r0, 3 * f), load3_at(own.dr, 3 * f)), own.r1, 3 * f)
+        q = cayley_turn(load3_at(own.psi, 3 * f), load4_at(own.q0, 4 * f))
+        _store4_at(q, own.q1, 4 * f)
+        store9_at(rotation_matrix(q), own.R1, 9 * f)
+
+
+@inner_kernel
+def clear_runs(own, tangent):
+    """Residual and, on demand, matrix."""
+    none = 0.0 * load(own.gravity, 0)
+    for i in range(own.residual.shape[0]):
+        store(none, own.residual, i * WIDTH)
+    if tangent:
+        for k in range(own.cleared.shape[0]):
+            for i in range(own.cleared[k], own.cleared[k] + BLOCK):
+                store(none, own.matrix, i * WIDTH)
+
+
+@inner_kernel
+def inertia_of_runs(own, h, tangent):
+    """As of `discretization.assembly.step_equations`."""
+    gravity = load3_at(own.gravity, 0)
+    for f in range(own.block.shape[0]):
+        if own.block[f] < 0:
+            continue
+        at, mass, J = own.place[f], load(own.mass, f * WIDTH), load9_at(own.inertia, 9 * f)
+        R0, R1, psi = load9_at(own.R0, 9 * f), load9_at(own.R1, 9 * f), load3_at(own.psi, 3 * f)
+        Omega0 = load3_at(own.Omega0, 3 * f)
+        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
+        L1 = apply(R1, apply(J, Omega1))
+        momentum = minus(times(1.0 / h, load3_at(own.dr, 3 * f)), load3_at(own.v0, 3 * f))
+        add3_at(minus(times(2.0 * mass, momentum), times(h * mass, gravity)), own.residual, at)
+        add3_at(minus(L1, apply(R0, apply(J, Omega0))), own.residual, at + 3)
+        if tangent:
+            base = own.block[f] * BLOCK
+            for j in range(3):
+                place = (base + j + j * SIZE) * WIDTH
+                store(load(own.own, place) + 2.0 * mass / h, own.own, place)
+            K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
+            add_part(own.own, base, 3, 3, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
+
+
+@flat_kernel
+def _commit3(left, v, x, k):
+    commit_at(left, v[0], x, k)
+    commit_at(left, v[1], x, k + 1)
+    commit_at(left, v[2], x, k + 2)
+
+
+@inner_kernel
+def commit_runs(own, h):
+    """As of `discretization.time.em`, of the runs that go along; the others stay where they are."""
+    left = load(own.left, 0)
+    for f in range(own.block.shape[0]):
+        if own.block[f] < 0:
+            continue
+        at, R0, psi = own.place[f], load9_at(own.R0, 9 * f), load3_at(own.psi, 3 * f)
+        more, turn = load3_at(own.last, at), apply(inverse_tangent(psi), load3_at(own.last, at + 3))
+        rate, spin = times(1.0 / h, load3_at(own.dr, 3 * f)), times(1.0 / h, apply_transposed(R0, psi))
+        faster, quicker = more, apply_transposed(R0, turn)
+        v0, Omega0 = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f)
+        dv = times(2.0, plus(minus(rate, v0), times(1.0 / h, faster)))
+        dOmega = times(2.0, plus(minus(spin, Omega0), times(1.0 / h, quicker)))
+        turned = plus(apply(R0, dOmega), apply(load9_at(own.R1, 9 * f), dOmega))
+        r1 = plus(load3_at(own.r0, 3 * f), plus(load3_at(own.dr, 3 * f), more))
+        q1 = cayley_turn(plus(psi, turn), load4_at(own.q0, 4 * f))
+        _commit3(left, times(1.0 / h, dv), own.rate, 6 * f)
+        _commit3(left, times(0.5 / h, turned), own.rate, 6 * f + 3)
+        _commit3(left, plus(v0, dv), own.v0, 3 * f)
+        _commit3(left, plus(Omega0, dOmega), own.Omega0, 3 * f)
+        _commit3(left, r1, own.r0, 3 * f)
+        _commit3(left, (q1[0], q1[1], q1[2]), own.q0, 4 * f)
+        commit_at(left, q1[3], own.q0, 4 * f + 3)
