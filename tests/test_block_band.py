@@ -5,6 +5,8 @@ import pytest
 
 from discretization.linear.block_band import BAND, SIZE, block_factor, block_solve
 from discretization.linear.narrow import narrow_factor, narrow_solve
+from discretization.linear.run_blocks import factor_runs, solve_runs
+from rigid.lanes import WIDTH as RUNS
 
 WIDTH = 3 * BAND + 1
 
@@ -90,3 +92,29 @@ def test_a_column_of_nothing_is_told(column, value):
     A = block_tridiagonal(4)
     A[:, column] = np.where(A[:, column] != 0.0, value, 0.0)
     assert factored(A)[1] > 0
+
+
+def blocks_of(A):
+    """Own blocks, those below and those beside (blocks, 36), column by column."""
+    n = len(A) // SIZE
+    cut = A.reshape(n, SIZE, n, SIZE).transpose(0, 2, 3, 1).reshape(n, n, SIZE * SIZE)
+    none = np.zeros((1, SIZE * SIZE))
+    k = np.arange(n)
+    return cut[k, k], np.concatenate([cut[k[1:], k[:-1]], none]), np.concatenate([cut[k[:-1], k[1:]], none])
+
+
+def test_eight_runs_side_by_side_have_the_bits_of_each_alone():
+    """Run 2 has a pivot of a tenth and less of what stands under it, run 5 one of zero: these leave."""
+    matrices = [block_tridiagonal(4, seed) for seed in range(RUNS)]
+    matrices[2][0, 0] = 0.05
+    matrices[5][0, 0] = 0.0
+    rhs = np.random.default_rng(1).standard_normal((4 * SIZE, RUNS))
+    own, below, beside = (
+        np.ascontiguousarray(np.stack(x, axis=-1)) for x in zip(*map(blocks_of, matrices), strict=True)
+    )
+    left, x = np.zeros(RUNS), rhs.copy()
+    factor_runs(own, below, beside, left)
+    solve_runs(own, below, beside, x)
+    assert np.flatnonzero(left).tolist() == [2, 5]
+    for run in np.flatnonzero(left == 0.0):
+        assert np.array_equal(x[:, run], solution(matrices[run], rhs[:, run].copy(), True)[1])

@@ -126,7 +126,7 @@ def test_levels_of_round_off_are_to_the_bit_those_of_the_runs_alone(monkeypatch)
         alone.append(self)
         return start(self, state)
 
-    prepared, parameters = rod(side="ground first", material=section(True, True)), pushes(6)
+    prepared, parameters = rod(curve=[(2, 0, 0), (1, 0, 0)], material=section(True, True)), pushes(6)
     monkeypatch.setattr(meeting, "lanes_of", kept)
     simulate_many(prepared, parameters, threads=1)
     monkeypatch.setattr(Stepper, "start", started)

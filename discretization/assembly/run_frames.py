@@ -9,7 +9,6 @@ from discretization.assembly.run_lanes import (
     BLOCK,
     add3_at,
     add_part,
-    commit_at,
     load3_at,
     load4_at,
     load9_at,
@@ -128,17 +127,9 @@ def inertia_of_runs(own, h, tangent):
             add_part(own.own, base, 3, 3, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
 
 
-@flat_kernel
-def _commit3(left, v, x, k):
-    commit_at(left, v[0], x, k)
-    commit_at(left, v[1], x, k + 1)
-    commit_at(left, v[2], x, k + 2)
-
-
 @inner_kernel
 def commit_runs(own, h):
-    """As of `discretization.time.em`, of the runs that go along; the others stay where they are."""
-    left = load(own.left, 0)
+    """As of `discretization.time.em`, what becomes of runs that have left is not looked at."""
     for f in range(own.block.shape[0]):
         if own.block[f] < 0:
             continue
@@ -152,10 +143,9 @@ def commit_runs(own, h):
         turned = plus(apply(R0, dOmega), apply(load9_at(own.R1, 9 * f), dOmega))
         r1 = plus(load3_at(own.r0, 3 * f), plus(load3_at(own.dr, 3 * f), more))
         q1 = cayley_turn(plus(psi, turn), load4_at(own.q0, 4 * f))
-        _commit3(left, times(1.0 / h, dv), own.rate, 6 * f)
-        _commit3(left, times(0.5 / h, turned), own.rate, 6 * f + 3)
-        _commit3(left, plus(v0, dv), own.v0, 3 * f)
-        _commit3(left, plus(Omega0, dOmega), own.Omega0, 3 * f)
-        _commit3(left, r1, own.r0, 3 * f)
-        _commit3(left, (q1[0], q1[1], q1[2]), own.q0, 4 * f)
-        commit_at(left, q1[3], own.q0, 4 * f + 3)
+        store3_at(times(1.0 / h, dv), own.rate, 6 * f)
+        store3_at(times(0.5 / h, turned), own.rate, 6 * f + 3)
+        store3_at(plus(v0, dv), own.v0, 3 * f)
+        store3_at(plus(Omega0, dOmega), own.Omega0, 3 * f)
+        store3_at(r1, own.r0, 3 * f)
+        _store4_at(q1, own.q0, 4 * f)

@@ -11,7 +11,6 @@ from discretization.assembly.run_lanes import (
     BLOCK,
     add3_at,
     add_part,
-    commit_at,
     load3_at,
     load9_at,
 )
@@ -266,11 +265,10 @@ def account_runs(own, h):
         done = done + (dot(F, dr) + dot(torque, psi) if loads.kind[l] == FORCE else dot(F, psi))
     if own.viscous:
         lost = _lost(own, h)
-    left = load(own.left, 0)
-    commit_at(left, load(own.totals, 0) + done, own.totals, 0)
-    commit_at(left, load(own.totals, WIDTH) + lost, own.totals, 1)
+    store(load(own.totals, 0) + done, own.totals, 0)
+    store(load(own.totals, WIDTH) + lost, own.totals, WIDTH)
     for c in range(joints.kind.shape[0]):
         for i in range(joints.rows[c]):
             place = (joints.lam[c] + i) * WIDTH
             lam = load(joints.impulse, place) + load(own.last, (joints.row[c] + i) * WIDTH)
-            commit_at(left, lam * load(joints.scale, c * WIDTH) / h, joints.before, joints.lam[c] + i)
+            store(lam * load(joints.scale, c * WIDTH) / h, joints.before, place)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from discretization.linear.block_band import SIZE
 from rigid.compilation.decorators import flat_kernel
-from rigid.lanes import WIDTH, load, store, where_less
+from rigid.lanes import WIDTH, load, store
 from rigid.linear_algebra import plus
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
@@ -163,9 +163,3 @@ def add_part(block, at, row, column, factor, A):
     add3_at((factor * A[0], factor * A[3], factor * A[6]), block, k)
     add3_at((factor * A[1], factor * A[4], factor * A[7]), block, k + SIZE)
     add3_at((factor * A[2], factor * A[5], factor * A[8]), block, k + 2 * SIZE)
-
-
-@flat_kernel
-def commit_at(left, x, of, k):
-    """of[k] = x of the runs that have not left."""
-    store(where_less(left, 0.5, x, load(of, k * WIDTH)), of, k * WIDTH)
