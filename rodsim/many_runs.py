@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.time.meeting import Meeting
+from discretization.time.meeting import LEAST, Meeting
 from discretization.time.turns import StoppedError, Turns
 from rigid import checks
 from rigid.errors import ModelError
@@ -142,7 +142,7 @@ def simulate_many(
     def run(number: int) -> int:
         try:
             # the first one alone: what has to be compiled is, once
-            with meetings[number].attended() if number else contextlib.nullcontext(), turns.one():
+            with meetings[number].attended() if number in meetings else contextlib.nullcontext(), turns.one():
                 model = models[number]
                 results[number] = simulate(model, **{**given, "output": files[number], "progress": False})
         except StoppedError:
@@ -158,7 +158,7 @@ def simulate_many(
             # runs that meet wait for each other: each needs a thread
             pool = ThreadPoolExecutor(min(workers * WIDTH, len(models) - 1), "rodsim-run")
             try:
-                for future in as_completed([pool.submit(run, number) for number in meetings]):
+                for future in as_completed([pool.submit(run, number) for number in range(1, len(models))]):
                     done(future.result())
             except BaseException:  # Ctrl-C: those that march end with what they are at
                 turns.stop()
@@ -172,9 +172,10 @@ def simulate_many(
 
 
 def _meetings(count: int) -> dict[int, Meeting]:
-    """Of the runs behind the first one by their numbers: eight by eight."""
+    """Of the runs behind the first one by their numbers: eight by eight; fewer than pay need none."""
     groups = [range(first, min(first + WIDTH, count)) for first in range(1, count, WIDTH)]
-    return {number: meeting for own in groups for meeting in [Meeting(len(own))] for number in own}
+    each = [(own, Meeting(len(own))) for own in groups if len(own) >= LEAST]
+    return {number: meeting for own, meeting in each for number in own}
 
 
 @contextlib.contextmanager

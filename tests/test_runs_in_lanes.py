@@ -1,5 +1,8 @@
 """Runs side by side in lanes: each to the bit the run alone, whatever becomes of the others."""
 
+import contextlib
+import threading
+
 import numpy as np
 import pytest
 
@@ -136,6 +139,25 @@ def test_levels_of_round_off_are_to_the_bit_those_of_the_runs_alone(monkeypatch)
     found = {lanes[-1].noise[:size, run].tobytes() for run in range(5)}
     assert found == {stepper.work.noise[:size].tobytes() for stepper in alone}
     assert len(found) == 5
+
+
+def test_who_is_interrupted_ends_all_that_march_and_wait(monkeypatch):
+    done = []
+
+    @contextlib.contextmanager
+    def line(show, count):
+        def moved(number):
+            done.append(number)
+            if len(done) == 3:
+                raise KeyboardInterrupt
+
+        yield moved
+
+    monkeypatch.setattr("rodsim.many_runs._line", line)
+    with pytest.raises(KeyboardInterrupt):
+        simulate_many(rod(2), pushes(30), threads=1)
+    assert len(done) == 3
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("rodsim-run")]
 
 
 def test_what_lanes_do_not_know_marches_alone(marched):

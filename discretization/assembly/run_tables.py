@@ -82,7 +82,10 @@ def _room(*shape: int) -> Floats:
 
 
 def lanes_of(steppers: Sequence[Any]) -> Lanes:
-    """Of up to eight steppers of one key, each with `system`, `numbering` and `work`; lanes without one repeat the last."""
+    """Of up to eight steppers of one key, each with `system`, `numbering` and `work`; lanes without one repeat the last.
+
+    `left` is for who marches to write.
+    """
     system, numbering, work = steppers[0].system, steppers[0].numbering, steppers[0].work
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
 
@@ -115,8 +118,6 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         before=_room(lam),
         impulse=_room(lam),
     )
-    left = _room()
-    left[len(steppers) :] = 1.0
     return Lanes(
         block=block,
         place=np.minimum(numbering.frame, N),
@@ -165,7 +166,7 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         loads=LoadsOfRuns(
             loads.kind, loads.frame, loads.following, of_system("loads", "X", 3), _room(len(loads.kind), 3)
         ),
-        left=left,
+        left=_room(),
         level=_room(),
         before=_room(),
         takes=_room(),

@@ -55,6 +55,7 @@ class Meeting:
     def __init__(self, runs: int) -> None:
         self._runs, self._waiting, self._ended = runs, list[Request](), False
         self._changed = threading.Condition()
+        self._lanes: tuple[list[Any], Any] = [], None  # steppers that marched side by side, and their lanes
 
     @contextlib.contextmanager
     def attended(self) -> Iterator[None]:
@@ -83,13 +84,46 @@ class Meeting:
             batch = self._gathered(request)
         if batch:
             try:
-                _march_together(batch, max_iterations)
+                self._march_together(batch, max_iterations)
             finally:
                 with self._changed:
                     for each in batch:
                         each.done = True
                     self._changed.notify_all()
         return request.parts > 0
+
+    def _march_together(self, batch: list[Request], max_iterations: int) -> None:
+        """Those of the most frequent key, if they are enough."""
+        keys = [each.key for each in batch]
+        key = max(keys, key=keys.count)
+        group = [each for each in batch if each.key == key][:WIDTH]
+        if len(group) < LEAST:
+            return
+        # imported where needed: its kernels take time to load
+        from discretization.time.run_march import march_runs
+
+        parts = min(len(each.counts) for each in group)
+        own = self._lanes_of([each.stepper for each in group])
+        values = np.zeros((WIDTH, parts * group[0].share, *group[0].values.shape[1:]))
+        counts = np.zeros((WIDTH, parts, group[0].counts.shape[1]), np.int64)
+        for run, each in enumerate(group):
+            values[run] = each.values[: values.shape[1]]
+        lanes = [group[min(run, len(group) - 1)] for run in range(WIDTH)]
+        states, kept = tuple(copy_of(each.state) for each in lanes), tuple(each.kept for each in lanes)
+        solved = group[0].stepper.work.solved
+        with others_run():
+            march_runs(states, own, solved, group[0].h, values, max_iterations, kept, counts)
+        for run, each in enumerate(group):
+            each.counts[:parts] = counts[run]
+
+    def _lanes_of(self, steppers: list[Any]) -> Any:
+        """Those that are there, where the same runs march again."""
+        known, own = self._lanes
+        if len(known) != len(steppers) or any(a is not b for a, b in zip(known, steppers, strict=True)):
+            own = lanes_of(steppers)
+            self._lanes = steppers, own
+        own.left[:] = np.arange(WIDTH) >= len(steppers)
+        return own
 
     def _gathered(self, request: Request) -> list[Request]:
         """All that are here, for the one of them that marches; nothing for the others, when that is done."""
@@ -103,7 +137,7 @@ class Meeting:
                         each.taken = True
                     return batch
                 self._changed.wait()
-            while request.taken and not request.done:
+            while request.taken and not request.done and not self._ended:
                 self._changed.wait()
         return []
 
@@ -130,28 +164,3 @@ def apart() -> Iterator[None]:
         yield
     finally:
         _own.meeting = meeting
-
-
-def _march_together(batch: list[Request], max_iterations: int) -> None:
-    """Those of the most frequent key, if they are enough."""
-    keys = [each.key for each in batch]
-    key = max(keys, key=keys.count)
-    group = [each for each in batch if each.key == key][:WIDTH]
-    if len(group) < LEAST:
-        return
-    # imported where needed: its kernels take time to load
-    from discretization.time.run_march import march_runs
-
-    parts = min(len(each.counts) for each in group)
-    own = lanes_of([each.stepper for each in group])
-    values = np.zeros((WIDTH, parts * group[0].share, *group[0].values.shape[1:]))
-    counts = np.zeros((WIDTH, parts, group[0].counts.shape[1]), np.int64)
-    for run, each in enumerate(group):
-        values[run] = each.values[: values.shape[1]]
-    lanes = [group[min(run, len(group) - 1)] for run in range(WIDTH)]
-    states, kept = tuple(copy_of(each.state) for each in lanes), tuple(each.kept for each in lanes)
-    solved = group[0].stepper.work.solved
-    with others_run():
-        march_runs(states, own, solved, group[0].h, values, max_iterations, kept, counts)
-    for run, each in enumerate(group):
-        each.counts[:parts] = counts[run]
