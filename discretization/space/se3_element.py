@@ -150,28 +150,6 @@ class Averages(NamedTuple):
     turns: Any  # Abar cy, Dk ck, T, Z, Z Bbar^T
 
 
-@small_kernel
-def start_of_step(poses, material, strain0, h, out):
-    """What stays the same in all Newton iterations of a step, into out (START,).
-
-    poses: A, B, their quaternions and e; material: length, stiffness, damping, whether both are diagonal.
-    """
-    (A, B, qa, qb, e), (length, stiffness, damping, _) = poses, material
-    y, k, s, u, half = invariants(A, B, qa, qb, e, length)
-    f, _, p, _ = strain_functions(u)
-    Gamma, K = strains_of(y, k, s, u, f, p, length)
-    store3(y, out[Y0 : Y0 + 3])
-    store3(k, out[K0 : K0 + 3])
-    out[S0], out[U0], out[HALF0] = s, u, half
-    store3(Gamma, out[E0 : E0 + 3])
-    store3(K, out[E0 + 3 : E0 + 6])
-    for i in range(6):
-        stress = 0.0
-        for j in range(6):
-            stress += stiffness[i, j] * (0.5 * out[E0 + j] - strain0[j]) - damping[i, j] * out[E0 + j] / h
-        out[STRESS0 + i] = stress
-
-
 @flat_kernel
 def linear_part(strains, strain0, stiffness):
     """Constant part of wN and wM (4) and blocks of dw/d(strains at the end), without viscosity; stiffness: its blocks."""
@@ -200,6 +178,33 @@ def with_damping(part, strains, damping, h):
         minus(wM, plus(apply(D2, Gamma), apply(D3, K))),
         (matrix_plus(NN, D0), matrix_plus(NM, D1), matrix_plus(MN, D2), matrix_plus(MM, D3)),
     )
+
+
+@small_kernel
+def _blocks(A):
+    """3 x 3 blocks of a matrix (6, 6)."""
+    return load_block(A, 0, 0), load_block(A, 0, 3), load_block(A, 3, 0), load_block(A, 3, 3)
+
+
+@small_kernel
+def start_of_step(poses, material, strain0, h, out):
+    """What stays the same in all Newton iterations of a step, into out (START,).
+
+    poses: A, B, their quaternions and e; material: length, stiffness, damping, whether both are diagonal.
+    """
+    (A, B, qa, qb, e), (length, stiffness, damping, _) = poses, material
+    y, k, s, u, half = invariants(A, B, qa, qb, e, length)
+    f, _, p, _ = strain_functions(u)
+    Gamma, K = strains_of(y, k, s, u, f, p, length)
+    store3(y, out[Y0 : Y0 + 3])
+    store3(k, out[K0 : K0 + 3])
+    out[S0], out[U0], out[HALF0] = s, u, half
+    store3(Gamma, out[E0 : E0 + 3])
+    store3(K, out[E0 + 3 : E0 + 6])
+    part = linear_part((Gamma, K), (load3(strain0[0:3]), load3(strain0[3:6])), _blocks(stiffness))
+    w_N, w_M, _ = with_damping(part, (Gamma, K), _blocks(damping), h)
+    store3(w_N, out[STRESS0 : STRESS0 + 3])
+    store3(w_M, out[STRESS0 + 3 : STRESS0 + 6])
 
 
 @small_kernel
