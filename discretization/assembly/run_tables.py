@@ -10,6 +10,7 @@ import numpy as np
 from discretization.assembly.element_lanes import START
 from discretization.assembly.run_lanes import BLOCK, Joints, Lanes, LoadsOfRuns
 from discretization.linear.block_band import SIZE
+from discretization.others import loads_of, without_loads
 from discretization.system import System
 from rigid.lanes import WIDTH
 from rigid.system import COINCIDENT, PERPENDICULAR, Floats, Ints
@@ -23,13 +24,14 @@ def key_of(system: System, numbering: Any, work: Any) -> tuple[Any, ...]:
     They can where frames and joints of six rows to the ground, clamps and welds, make a block tridiagonal matrix, and nothing
     acts but SE(3) elements of a linear material, gravity, these joints and loads.
     """
-    elements, constraints, loads, facts = system.elements, system.constraints, system.loads, work.facts
+    elements, constraints, facts = system.elements, system.constraints, work.facts
+    loads = loads_of(system.others)
     moving = system.frames.fixed == 0
     if not (
         numbering.blocks
         and not len(numbering.repeating)
         and not len(system.spans.kind)
-        and not len(system.others.kind)
+        and not len(without_loads(system.others).kind)
         and not np.any(system.frames.fixed > 1)
         and len(facts.closed) == len(constraints.kind)
         and np.isin(constraints.kind, _KNOWN).all()
@@ -101,7 +103,7 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
     n, m, N, blocks = len(system.frames.mass), len(system.elements.length), numbering.size, numbering.blocks
     block = np.where(system.frames.fixed == 0, numbering.frame // SIZE, -1)
     matrix, number, lam = _room(3, blocks, BLOCK), np.zeros((5, WIDTH), np.int64), len(work.lam)
-    table, loads = system.constraints, system.loads
+    table, loads = system.constraints, loads_of(system.others)
     order = _order(system)
     assert order is not None
     joints = Joints(
@@ -164,7 +166,7 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         cleared=_cleared(block[system.elements.frames], blocks),
         joints=joints,
         loads=LoadsOfRuns(
-            loads.kind, loads.frame, loads.following, of_system("loads", "X", 3), _room(len(loads.kind), 3)
+            loads.kind, loads.frame, loads.following, stacked(lambda run: loads_of(run.system.others).X), _room(len(loads.kind), 3)
         ),
         left=_room(),
         level=_room(),
