@@ -8,7 +8,7 @@ Without stress K is symmetric and the Hessian of the energy. `linearisation` has
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.groups import rods_of
 from discretization.linearisation import inertia, tangents
@@ -17,14 +17,14 @@ from discretization.system import System
 from rigid.system import State
 
 
-def stiffness_matrix(system: System, state: State) -> csr_matrix:
+def stiffness_matrix(system: System, state: State) -> scipy.sparse.csr_matrix:
     """K of all rod elements, (6n, 6n)."""
     check_states(system, state, *POSES)
     blocks = tangents.stiffness(rods_of(system), state, np.zeros(0))
-    return csr_matrix(blocks.matrix(np.arange(len(state.r))))
+    return scipy.sparse.csr_matrix(blocks.matrix(np.arange(len(state.r))))
 
 
-def mass_matrix(system: System, state: State) -> csr_matrix:
+def mass_matrix(system: System, state: State) -> scipy.sparse.csr_matrix:
     """M of all frames, (6n, 6n)."""
     check_states(system, state, *POSES)
-    return csr_matrix(inertia.mass(system, state).matrix(np.arange(len(state.r))))
+    return scipy.sparse.csr_matrix(inertia.mass(system, state).matrix(np.arange(len(state.r))))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rodsim.lasting import without_collection
+
 if TYPE_CHECKING:
     from discretization.time.integrate import Start, Trajectory, integrate
     from rigid import signals
@@ -174,10 +176,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
-    if name in _WHERE:
-        return getattr(importlib.import_module(_WHERE[name]), name)
+    with without_collection():
+        if name in _MODULES:
+            return importlib.import_module(_MODULES[name])
+        if name in _WHERE:
+            return getattr(importlib.import_module(_WHERE[name]), name)
     raise AttributeError(f"module 'rodsim' has no attribute '{name}'")
 
 

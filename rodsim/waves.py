@@ -26,7 +26,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh
 
 from discretization.linearised import mass_matrix, stiffness_matrix
 from discretization.space.rod_elements import order_of
@@ -62,7 +61,7 @@ def exact_wave(section: Section, k: float, branch: str) -> Wave:
     K = B.conj().T @ section.stiffness @ B
     M = np.diag([*[section.mass_per_length] * 3, *section.inertia_per_length])
     M[3:, 3:] = section.rotary_inertia
-    square, motions = eigh(K[np.ix_(places, places)], M[np.ix_(places, places)])
+    square, motions = scipy.linalg.eigh(K[np.ix_(places, places)], M[np.ix_(places, places)])
     return Wave(float(np.sqrt(max(square[which], 0.0))), motions[:, which])
 
 
@@ -97,7 +96,7 @@ class Cell:
         P[: n * p] = np.eye(n * p)
         P[n * p :, :n] = np.exp(1j * k * self.length) * np.eye(n)
         K, M = (P.conj().T @ A[np.ix_(use, use)] @ P for A in (self.K, self.M))
-        square, motions = eigh(0.5 * (K + K.conj().T), 0.5 * (M + M.conj().T))
+        square, motions = scipy.linalg.eigh(0.5 * (K + K.conj().T), 0.5 * (M + M.conj().T))
         best = self._like(k, branch, M @ motions)
         return Wave(float(np.sqrt(max(square[best], 0.0))), motions[:, best])
 

@@ -7,14 +7,13 @@ under names of ours, so that kernels which call them can be cached. The matrix i
 
 import llvmlite.binding
 from numba import types
-from numba.extending import get_cython_function_address
 
 from rigid.compilation.decorators import inner_kernel
+from rigid.compilation.lapack import lapack_addresses
 
-for _name in ("dgbtrf", "dgbtrs"):
-    llvmlite.binding.add_symbol(
-        f"rodsim_{_name}", get_cython_function_address("scipy.linalg.cython_lapack", _name)
-    )
+_NAMES = ("dgbtrf", "dgbtrs")
+for _name, _address in zip(_NAMES, lapack_addresses(*_NAMES), strict=True):
+    llvmlite.binding.add_symbol(f"rodsim_{_name}", _address)
 
 _i = types.CPointer(types.int32)
 _d = types.CPointer(types.float64)

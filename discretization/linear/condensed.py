@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numba import types
-from scipy.sparse import csc_matrix
 
 from discretization.linear.narrow import narrow_factor, narrow_solve, narrow_solve_transposed
 from rigid.compilation.decorators import kernel
@@ -64,7 +64,7 @@ PANELS = types.NamedTuple([I1] * 10 + [types.int64, types.int64], Panels)
 FACTORS = types.NamedTuple([F1, INT32, I1, I1, I1, I1, F1, F1, INT32, INT32, F1, F1], Factors)
 
 
-def panels_of(pattern: csc_matrix, block: Ints, order: Sequence[int] | Ints) -> Panels:
+def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int] | Ints) -> Panels:
     """Panels of a matrix with this pattern; block (N,) of every row and of the column of the same number; `order` of the
     blocks in the reduced matrix.
     """

@@ -24,9 +24,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.saddle import Saddle
@@ -84,13 +83,13 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
 
 def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None) -> tuple[Floats, Floats]:
     """Beside the shift, and beside the eigenvectors `known` (k, size)."""
-    saddle = Saddle(csr_matrix(lin.K - sigma * lin.M), lin.G)
+    saddle = Saddle(scipy.sparse.csr_matrix(lin.K - sigma * lin.M), lin.G)
 
     def solve(b: NDArray) -> NDArray:
         x = saddle.solve(np.ravel(b))
         return x if known is None else x - (known @ (lin.M @ x)) @ known
 
-    P = LinearOperator((lin.size, lin.size), matvec=solve, dtype=float)
+    P = scipy.sparse.linalg.LinearOperator((lin.size, lin.size), matvec=solve, dtype=float)
     start = solve(np.random.default_rng(1).standard_normal(lin.size))
     light = massless(lin)
     if len(light):  # of what moves with something that has mass alone
@@ -99,10 +98,10 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
         _check_held(lin, saddle.solve(push)[None])
         start = solve(lin.M @ start)
     try:
-        mu, phi = eigsh(
+        mu, phi = scipy.sparse.linalg.eigsh(
             lin.K, n, lin.M, sigma=sigma, OPinv=P, v0=start, ncv=min(max(2 * n + 10, 30), lin.size)
         )
-    except ArpackNoConvergence as few:
+    except scipy.sparse.linalg.ArpackNoConvergence as few:
         raise ModelError(
             f"modes: {len(few.eigenvalues)} of {n} modes converged; ask for fewer, or give parts without mass some"
         ) from None
@@ -128,7 +127,7 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
     """
     blocks = lin.K.tobsr((3, 3))
     places = lin.K.shape[0] // 3
-    sizes = csr_matrix(
+    sizes = scipy.sparse.csr_matrix(
         (np.abs(blocks.data).max(axis=(1, 2)), blocks.indices, blocks.indptr), (places, places)
     )
     out = np.zeros(len(phi))
@@ -198,7 +197,7 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     return mu[order], phi[order], zero[order]
 
 
-def null_space(G: csr_matrix) -> Floats:
+def null_space(G: scipy.sparse.csr_matrix) -> Floats:
     """Orthonormal motions (size, free) that the joints allow."""
     size = G.shape[1]
     full = G.toarray()
@@ -242,10 +241,10 @@ def slow_motions(lin: Linearised) -> Floats:
     Z, light = null_space(lin.G), massless(lin)
     if not len(light):
         return Z
-    own = null_space(csr_matrix(lin.G[:, light]))
+    own = null_space(scipy.sparse.csr_matrix(lin.G[:, light]))
     N = np.zeros((lin.size, own.shape[1]))
     N[light] = own
-    R = Z @ null_space(csr_matrix(N.T @ Z))
+    R = Z @ null_space(scipy.sparse.csr_matrix(N.T @ Z))
     stiff = N.T @ (lin.K @ N)
     _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
     _check_held(lin, (N @ directions).T)
@@ -271,7 +270,7 @@ class Floppy(Exception):
 
 def general(lin: Linearised, n: int) -> Spectrum:
     """The n eigenvalues nearest to zero with Im >= 0 (of a pair one) of (2)."""
-    D = csr_matrix(lin.C + lin.gyroscopic)
+    D = scipy.sparse.csr_matrix(lin.C + lin.gyroscopic)
     light = massless(lin)
     if len(light) and np.any(D[light].data):
         raise ModelError(
@@ -293,7 +292,7 @@ def general(lin: Linearised, n: int) -> Spectrum:
     return Spectrum(values, vectors, np.arange(len(values)) < len(rest), known)
 
 
-def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
+def _independent(vectors: NDArray, M: scipy.sparse.csr_matrix) -> Floats:
     """Real motions that span these and are orthonormal in M: an eigenvalue zero that is double has one motion only."""
     if not len(vectors):
         return np.zeros((0, vectors.shape[1]))
@@ -306,7 +305,7 @@ def _independent(vectors: NDArray, M: csr_matrix) -> Floats:
     return np.asarray((combinations[:, use] / np.sqrt(squares[use])).T @ real)
 
 
-def _dense_general(lin: Linearised, D: csr_matrix, sigma: float) -> tuple[NDArray, NDArray]:
+def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) -> tuple[NDArray, NDArray]:
     from scipy.linalg import eig
 
     Z = slow_motions(lin)
@@ -324,22 +323,26 @@ def _dense_general(lin: Linearised, D: csr_matrix, sigma: float) -> tuple[NDArra
     return values, (Z @ z[:k]).T
 
 
-def _arnoldi(lin: Linearised, D: csr_matrix, n: int, sigma: float) -> tuple[NDArray, NDArray]:
+def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) -> tuple[NDArray, NDArray]:
     size, M = lin.size, lin.M
-    saddle = Saddle(csr_matrix(sigma * sigma * M + sigma * D + lin.K), lin.G)
-    right = csr_matrix(D + sigma * M)
+    saddle = Saddle(scipy.sparse.csr_matrix(sigma * sigma * M + sigma * D + lin.K), lin.G)
+    right = scipy.sparse.csr_matrix(D + sigma * M)
 
     def step(z: NDArray) -> NDArray:
         x, v = z[:size], z[size:]
         moved = -saddle.solve(M @ v + right @ x)
         return np.concatenate([moved, sigma * moved + x])
 
-    operator = LinearOperator((2 * size, 2 * size), matvec=lambda z: step(np.ravel(z)), dtype=float)
+    operator = scipy.sparse.linalg.LinearOperator(
+        (2 * size, 2 * size), matvec=lambda z: step(np.ravel(z)), dtype=float
+    )
     start = step(step(np.random.default_rng(1).standard_normal(2 * size)))
     many = 2 * n + 12  # pairs, and what costs nothing
     try:
-        nu, z = eigs(operator, many, which="LM", v0=start, ncv=min(2 * many + 20, 2 * size))
-    except ArpackNoConvergence as few:
+        nu, z = scipy.sparse.linalg.eigs(
+            operator, many, which="LM", v0=start, ncv=min(2 * many + 20, 2 * size)
+        )
+    except scipy.sparse.linalg.ArpackNoConvergence as few:
         raise ModelError(
             f"modes: {len(few.eigenvalues)} of {many} eigenvalues converged; ask for fewer modes"
         ) from None
@@ -348,7 +351,7 @@ def _arnoldi(lin: Linearised, D: csr_matrix, n: int, sigma: float) -> tuple[NDAr
 
 def _general_shift(lin: Linearised) -> float:
     """A real number beside zero, small against the lowest frequency."""
-    symmetric = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
+    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
     mu, _, zero = conservative(symmetric, 8)
     others = np.abs(mu[~zero])
     speed = max(float(np.abs(lin.motion.W).max()), float(np.abs(lin.motion.spin).max(initial=0.0)))

@@ -24,8 +24,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, vstack
-from scipy.sparse.linalg import splu
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.consistent import constraint_jacobian
 from discretization.groups import constraints_of, dissipations_of, energies_of, loaded
@@ -52,11 +51,11 @@ UNCHANGED = 1e-7  # relative: coefficients that count as constant
 class Linearised:
     """Matrices of (1) about `state`; 6 unknowns a moving frame, in the order of `frames`."""
 
-    M: csr_matrix  # kg, kg m, kg m^2
-    C: csr_matrix  # damping, N s/m ...
-    gyroscopic: csr_matrix  # skew-symmetric
-    K: csr_matrix  # N/m ...
-    G: csr_matrix  # (m, 6 k) rows of the joints, behind them those of idle axes
+    M: scipy.sparse.csr_matrix  # kg, kg m, kg m^2
+    C: scipy.sparse.csr_matrix  # damping, N s/m ...
+    gyroscopic: scipy.sparse.csr_matrix  # skew-symmetric
+    K: scipy.sparse.csr_matrix  # N/m ...
+    G: scipy.sparse.csr_matrix  # (m, 6 k) rows of the joints, behind them those of idle axes
     lam: Floats  # (m,) multipliers that hold the state
     force: Floats  # (6 k,) what is left of the balance: zero in equilibrium
     frames: Ints  # (k,) moving frames
@@ -131,7 +130,11 @@ def linearise(
     force += resistance
     use = (6 * np.flatnonzero(~fixed)[:, None] + np.arange(6)).ravel()
     joints, held = constraint_jacobian(system, state).tocsc()[:, use], idle_rows(state, place, idle)
-    G = np.vstack([joints.toarray(), held.toarray()]) if small else vstack([joints, held], format="csc")
+    G = (
+        np.vstack([joints.toarray(), held.toarray()])
+        if small
+        else scipy.sparse.vstack([joints, held], format="csc")
+    )
     M = matrix(inertia.mass(system, state))
     lam = multipliers(filled(M), G, force.ravel()[use])
     forces_of_rest = _stiffness(system, state, lam[: joints.shape[0]], groups, poses)
@@ -156,7 +159,7 @@ def linearise(
     return Linearised(
         M=_sparse(M),
         C=_sparse(matrix(C)) if resisting else inertia.empty(len(use)),
-        gyroscopic=inertia.empty(len(use)) if gyr is None else csr_matrix(gyr.matrix(place)),
+        gyroscopic=inertia.empty(len(use)) if gyr is None else scipy.sparse.csr_matrix(gyr.matrix(place)),
         K=_sparse(K),
         G=_sparse(G),
         lam=lam,
@@ -179,7 +182,7 @@ def without(system: System, idle: Mapping[int, Floats]) -> System:
     return system._replace(frames=system.frames._replace(inertia=J)) if idle else system
 
 
-def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> csr_matrix:
+def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> scipy.sparse.csr_matrix:
     """Rows of G that hold idle axes."""
     size = 6 * (int(place.max()) + 1)
     rows = []
@@ -189,17 +192,17 @@ def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> csr_matr
         for axis in held:
             row = np.zeros(size)
             row[6 * place[frame] + 3 : 6 * place[frame] + 6] = axis
-            rows.append(csr_matrix(row))
-    return vstack(rows, format="csr") if rows else csr_matrix((0, size))
+            rows.append(scipy.sparse.csr_matrix(row))
+    return scipy.sparse.vstack(rows, format="csr") if rows else scipy.sparse.csr_matrix((0, size))
 
 
-def _sparse(matrix: Any) -> csr_matrix:
+def _sparse(matrix: Any) -> scipy.sparse.csr_matrix:
     """Of a full matrix or a sparse one."""
     if not isinstance(matrix, np.ndarray):
-        return csr_matrix(matrix)
+        return scipy.sparse.csr_matrix(matrix)
     rows, columns = np.nonzero(matrix)
     ends = np.searchsorted(rows, np.arange(len(matrix) + 1))
-    return csr_matrix((matrix[rows, columns], columns, ends), shape=matrix.shape)
+    return scipy.sparse.csr_matrix((matrix[rows, columns], columns, ends), shape=matrix.shape)
 
 
 def _stiffness(
@@ -225,7 +228,11 @@ def filled(M: Any) -> Any:
         return M
     mean = float(m[m > 0.0].mean()) if np.any(m > 0.0) else 1.0
     fill = np.where(m > 0.0, 0.0, mean)
-    return M + np.diag(fill) if isinstance(M, np.ndarray) else csr_matrix(M + diags(fill))
+    return (
+        M + np.diag(fill)
+        if isinstance(M, np.ndarray)
+        else scipy.sparse.csr_matrix(M + scipy.sparse.diags(fill))
+    )
 
 
 def multipliers(M: Any, G: Any, force: Floats) -> Floats:
@@ -242,14 +249,14 @@ def multipliers(M: Any, G: Any, force: Floats) -> Floats:
         full[:n, n:] = full[n:, :n].T
         with suppress(np.linalg.LinAlgError):
             return scale * np.linalg.solve(full, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]
-    saddle = bmat([[M, scale * G.T], [scale * G, None]], format="csc")
+    saddle = scipy.sparse.bmat([[M, scale * G.T], [scale * G, None]], format="csc")
     try:
-        found = splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
+        found = scipy.sparse.linalg.splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
     except RuntimeError:
         # dependent rows: the smallest multipliers that do
-        delta = 1e-10 * diags(np.full(G.shape[0], scale))
-        saddle = bmat([[M, scale * G.T], [scale * G, -delta]], format="csc")
-        found = splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
+        delta = 1e-10 * scipy.sparse.diags(np.full(G.shape[0], scale))
+        saddle = scipy.sparse.bmat([[M, scale * G.T], [scale * G, -delta]], format="csc")
+        found = scipy.sparse.linalg.splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
     return np.asarray(scale * found[len(force) :])
 
 
@@ -270,7 +277,7 @@ def _check_constant(
     state: State,
     motion: SteadyMotion,
     names: Names,
-    now: tuple[csr_matrix, csr_matrix, csc_matrix, Ints],
+    now: tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, Ints],
     idle: Mapping[int, Floats],
 ) -> None:
     """Raise where stiffness, joints or forces change while the motion goes on."""
@@ -283,7 +290,7 @@ def _check_constant(
     )
     rest = inertia.at_rest(without(system, idle), state, motion).ravel()[use]
     G1 = constraint_jacobian(system, then).tocsc()[:, use]
-    lam = multipliers(M, vstack([G1, idle_rows(then, place, idle)], format="csc"), after + rest)
+    lam = multipliers(M, scipy.sparse.vstack([G1, idle_rows(then, place, idle)], format="csc"), after + rest)
     K1 = _stiffness(system, then, lam[: G1.shape[0]]).matrix(place)
     stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (
@@ -291,7 +298,9 @@ def _check_constant(
         ("forces change", np.abs(after - before), np.abs(before).max() + 1e-6 * stiff),
         (
             "stiffness changes",
-            np.asarray(abs(csr_matrix(K1) - csr_matrix(K)).max(axis=1).todense()).ravel(),
+            np.asarray(
+                abs(scipy.sparse.csr_matrix(K1) - scipy.sparse.csr_matrix(K)).max(axis=1).todense()
+            ).ravel(),
             stiff,
         ),
     ):
@@ -304,12 +313,12 @@ def _check_constant(
             )
 
 
-def _turned_rows(system: System, G: csc_matrix, G1: csc_matrix) -> Floats:
+def _turned_rows(system: System, G: scipy.sparse.csc_matrix, G1: scipy.sparse.csc_matrix) -> Floats:
     """What of the rows of each joint, later, is no combination of its rows now: largest of each unknown."""
     held = multipliers_of(system)
     joint = held.joint[held.per_row]
     out = np.zeros(G.shape[1])
-    G, G1 = csr_matrix(G), csr_matrix(G1)
+    G, G1 = scipy.sparse.csr_matrix(G), scipy.sparse.csr_matrix(G1)
     for j in np.unique(joint):
         now, then = G[joint == j], G1[joint == j]
         columns = np.unique(np.concatenate([now.indices, then.indices]))

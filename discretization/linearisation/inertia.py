@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.linearisation.tangents import Blocks
 from discretization.space.spans import shared_masses
@@ -119,6 +119,6 @@ def _spins(system: System, state: State, motion: SteadyMotion) -> Floats:
     return np.einsum("nij,nj->ni", spatial_inertia(system, state), motion.W + motion.spin)
 
 
-def empty(size: int) -> csr_matrix:
+def empty(size: int) -> scipy.sparse.csr_matrix:
     """The zero matrix."""
-    return csr_matrix((size, size))
+    return scipy.sparse.csr_matrix((size, size))

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.groups import Role, constraints_of, groups_of, rods_of
 from discretization.linearisation import applied, tangents
@@ -65,7 +65,9 @@ def stressed(system: System, state: State, direction: Floats, f: float) -> Stres
     return Stressed(before, after, silent)
 
 
-def change(lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: float) -> csr_matrix:
+def change(
+    lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: float
+) -> scipy.sparse.csr_matrix:
     """(1), (size, size), about the state of `lin`.
 
     grown: loads (l, 3) and what they and the weight apply (n, 6) at factor one less those at factor zero.
@@ -87,8 +89,8 @@ def change(lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: 
         tangents.stiffness(constraints_of(system, state), state, lam[: len(state.lam)], poses),
         applied.stiffness(system, state, loads),
     ]
-    found = csr_matrix(joined(parts).matrix(lin.place))
-    return csr_matrix(0.5 * (found + found.T))
+    found = scipy.sparse.csr_matrix(joined(parts).matrix(lin.place))
+    return scipy.sparse.csr_matrix(0.5 * (found + found.T))
 
 
 Beside = Sequence[tuple[float, State]]  # weights of a derivative, and states

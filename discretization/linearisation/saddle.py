@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
-from scipy.sparse.linalg import splu
 
 from rigid.errors import ModelError
 
@@ -23,7 +22,7 @@ REDUNDANT = (
 class Saddle:
     """P of A (real or complex) and G."""
 
-    def __init__(self, A: csr_matrix, G: csr_matrix) -> None:
+    def __init__(self, A: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix) -> None:
         self.size = A.shape[0]
         self._rows = G.shape[0]
         diagonal = np.abs(A.diagonal())
@@ -33,14 +32,16 @@ class Saddle:
         self._scale, G = scale, scale * G
         try:
             self._factors = _factored(
-                bmat([[A, G.T], [G, None]], format="csc") if self._rows else csc_matrix(A)
+                scipy.sparse.bmat([[A, G.T], [G, None]], format="csc")
+                if self._rows
+                else scipy.sparse.csc_matrix(A)
             )
         except RuntimeError:
             if not self._rows:
                 raise ModelError("linear equations: the matrix is singular; shift it") from None
-            below = -REDUNDANT * scale * diags(np.ones(self._rows))
+            below = -REDUNDANT * scale * scipy.sparse.diags(np.ones(self._rows))
             try:
-                self._factors = _factored(bmat([[A, G.T], [G, below]], format="csc"))
+                self._factors = _factored(scipy.sparse.bmat([[A, G.T], [G, below]], format="csc"))
             except RuntimeError:
                 raise ModelError("linear equations: the matrix is singular; shift it") from None
 
@@ -58,6 +59,6 @@ class Saddle:
         return self.reactions(b, below)[0]
 
 
-def _factored(A: csc_matrix) -> Any:
+def _factored(A: scipy.sparse.csc_matrix) -> Any:
     # the pattern is symmetric: an order of A + A^T fills in less than one of A^T A
-    return splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)
+    return scipy.sparse.linalg.splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)

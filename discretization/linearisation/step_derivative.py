@@ -16,8 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.assembly.load_forces import put_signals
 from discretization.assembly.numbering import number
@@ -67,7 +66,7 @@ class StepDerivative:
         way = end.r - start.r, 2.0 * step[:, 1:] / step[:, :1]
         self.K0 = self._matrix(end, -h, tuple(-x for x in way))
         self.K1 = self._matrix(start, h, way)
-        self._factors = splu(self.K1)
+        self._factors = scipy.sparse.linalg.splu(self.K1)
         self._moving = np.flatnonzero(system.frames.fixed == 0)
         self._place = self._numbering.frame[self._moving, None] + np.arange(6)  # of (r, turn)
         self._M = _masses(system)
@@ -133,7 +132,9 @@ class StepDerivative:
             np.add.at(out, at, self._work.scale[acting.use][:, None] * g)
         return out[: self.size]
 
-    def _matrix(self, state: State, h: float, way: tuple[Any, ...]) -> csc_matrix:
+        self.K0 = self._matrix(end, -h, tuple(-x for x in way))
+        self.K1 = self._matrix(start, h, way)
+        self._factors = scipy.sparse.linalg.splu(self.K1)
         numbering, work = self._numbering, self._work
         begin_step(self.system, numbering, state, work, h)
         work.dr[:], work.psi[:] = way
@@ -144,7 +145,9 @@ class StepDerivative:
                 f"no step of {abs(h):g} s leads from one state to the other; give those of one step"
             )
         values = work.values[: numbering.indptr[-1]].copy()
-        return csc_matrix((values, numbering.indices, numbering.indptr), shape=(self.size, self.size))
+        return scipy.sparse.csc_matrix(
+            (values, numbering.indices, numbering.indptr), shape=(self.size, self.size)
+        )
 
     def _scales(self, work: Workspace) -> Floats:
         """Of the multipliers (m,)."""

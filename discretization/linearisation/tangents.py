@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import bsr_matrix
+import scipy  # its parts are loaded when they are asked for
 
 from rigid import quaternions
 from rigid.compilation.decorators import allocating_kernel, small_kernel
@@ -37,7 +37,7 @@ class Blocks(NamedTuple):
     columns: Ints  # (k,)
     values: Floats
 
-    def matrix(self, place: Ints) -> bsr_matrix:
+    def matrix(self, place: Ints) -> scipy.sparse.bsr_matrix:
         """Summed, of the frames with a place >= 0."""
         size = int(place.max(initial=-1)) + 1
         rows, columns = place[self.rows], place[self.columns]
@@ -47,10 +47,10 @@ class Blocks(NamedTuple):
         key, starts = np.unique(key[order], return_index=True)
         shape = (6 * size, 6 * size)
         if not len(key):
-            return bsr_matrix(shape, blocksize=(6, 6))
+            return scipy.sparse.bsr_matrix(shape, blocksize=(6, 6))
         data = np.add.reduceat(self.values[use[order]], starts, axis=0)
         indptr = np.searchsorted(key // size, np.arange(size + 1))
-        return bsr_matrix((data, key % size, indptr), shape=shape)
+        return scipy.sparse.bsr_matrix((data, key % size, indptr), shape=shape)
 
     def full(self, place: Ints) -> Floats:
         """The same, not sparse: for small models a tenth of the time."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.sparse import coo_matrix, csc_matrix
-from scipy.sparse.csgraph import connected_components
+import scipy  # its parts are loaded when they are asked for
 
 from discretization import others
 from discretization.assembly.kept_numberings import keeping
@@ -364,11 +363,11 @@ class Rest:
         swaps = work.pivots != (0 if numbering.band <= NARROW else np.arange(1, self.size + 1))
         return 1 - 2 * int((np.count_nonzero(diagonal < 0.0) + np.count_nonzero(swaps)) % 2)
 
-    def matrix(self) -> csc_matrix:
+    def matrix(self) -> scipy.sparse.csc_matrix:
         """The assembled [K/2 G^T; G 0], rows and columns in the order of `numbering`, constraint rows scaled."""
         numbering, values = self.numbering, self.work.values
         if numbering.band < 0:
-            return csc_matrix(
+            return scipy.sparse.csc_matrix(
                 (values[: numbering.n_values].copy(), numbering.indices, numbering.indptr),
                 shape=(self.size, self.size),
             )
@@ -376,7 +375,7 @@ class Rest:
         table = values[: numbering.n_values].reshape(self.size, width)
         column, place = np.nonzero(table)
         row = column + place - 2 * band
-        return csc_matrix((table[column, place], (row, column)), shape=(self.size, self.size))
+        return scipy.sparse.csc_matrix((table[column, place], (row, column)), shape=(self.size, self.size))
 
     def dense(self) -> Floats:
         """The same as a full matrix."""
@@ -418,5 +417,5 @@ def _sparse_sign(factors: object) -> int:
 def _parity(permutation: np.ndarray) -> int:
     """0 for an even permutation: its length less its cycles."""
     n = len(permutation)
-    graph = coo_matrix((np.ones(n), (np.arange(n), permutation)), shape=(n, n))
-    return int((n - connected_components(graph, directed=False)[0]) % 2)
+    graph = scipy.sparse.coo_matrix((np.ones(n), (np.arange(n), permutation)), shape=(n, n))
+    return int((n - scipy.sparse.csgraph.connected_components(graph, directed=False)[0]) % 2)

@@ -10,10 +10,8 @@ is exact. With follower loads or away from an equilibrium K is not symmetric: th
 from __future__ import annotations
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dsytrf
-from scipy.sparse import csc_matrix, diags
-from scipy.sparse.linalg import splu
 
 from discretization.statics.rest import Rest
 from rigid.system import Floats
@@ -28,7 +26,7 @@ def negative_count(rest: Rest) -> int:
     return negative_pivots(0.5 * (matrix + matrix.T), rest.is_row)
 
 
-def negative_pivots(matrix: csc_matrix | Floats, is_row: NDArray[np.bool_]) -> int:
+def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np.bool_]) -> int:
     """The same of a symmetric [K G^T; G 0], its rows of G told, which are scaled by a stiffness; -1: it cannot be told."""
     diagonal = np.abs(matrix.diagonal())
     stiffness = float(np.median(diagonal[~is_row])) or 1.0
@@ -36,8 +34,8 @@ def negative_pivots(matrix: csc_matrix | Floats, is_row: NDArray[np.bool_]) -> i
     if isinstance(matrix, np.ndarray):
         return _negative_of_dense(matrix + np.diag(shift)) - int(is_row.sum())
     try:
-        factors = splu(
-            (matrix + diags(shift)).tocsc(),
+        factors = scipy.sparse.linalg.splu(
+            (matrix + scipy.sparse.diags(shift)).tocsc(),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
@@ -51,7 +49,7 @@ def negative_pivots(matrix: csc_matrix | Floats, is_row: NDArray[np.bool_]) -> i
 
 def _negative_of_dense(matrix: Floats) -> int:
     """Negative eigenvalues of a symmetric matrix, by Sylvester's law from P^T A P = L D L^T of Bunch and Kaufman."""
-    factors, pivots, _ = dsytrf(matrix, lower=1)
+    factors, pivots, _ = scipy.linalg.lapack.dsytrf(matrix, lower=1)
     pairs = pivots < 0  # two rows each: a block of D, whose eigenvalues have different signs
     return int(np.count_nonzero(factors.diagonal()[~pairs] < 0.0)) + int(pairs.sum()) // 2
 

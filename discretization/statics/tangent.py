@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.statics.rest import Rest
 from rigid.system import Ints
@@ -19,8 +19,8 @@ from rigid.system import Ints
 class RestTangent(NamedTuple):
     """(1) over the moving frames: columns 6 k to 6 k + 5 are dr and turn of frame `frames[k]`."""
 
-    K: csr_matrix  # (6 k, 6 k)
-    G: csr_matrix  # (m, 6 k), rows in the order of State.lam
+    K: scipy.sparse.csr_matrix  # (6 k, 6 k)
+    G: scipy.sparse.csr_matrix  # (m, 6 k), rows in the order of State.lam
     frames: Ints  # (k,) numbers of the moving frames
 
 
@@ -35,5 +35,5 @@ def tangent(rest: Rest) -> RestTangent:
         row[place] = numbering.row[c] + np.arange(numbering.rows[c])
         scale[place] = rest.work.scale[c]
     K = 2.0 * matrix[order][:, order]
-    G = diags(1.0 / scale) @ matrix[row.astype(int)][:, order]
-    return RestTangent(K.tocsr(), csr_matrix(G), rest.frames.copy())
+    G = scipy.sparse.diags(1.0 / scale) @ matrix[row.astype(int)][:, order]
+    return RestTangent(K.tocsr(), scipy.sparse.csr_matrix(G), rest.frames.copy())

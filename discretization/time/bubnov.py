@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.time.bubnov_elements import (
     Elements,
@@ -87,7 +86,7 @@ def solve_global(
     reason, singular = f"it takes more than limit = {limit} iterations", False
     for iteration in range(1, limit + 1):
         try:
-            factors = splu(matrix)
+            factors = scipy.sparse.linalg.splu(matrix)
         except RuntimeError:  # what SuperLU raises
             reason, singular = "its matrix is singular", True
             break
@@ -328,7 +327,7 @@ class _Problem:
             (residual[own],), (slopes,) = self._accelerations(z[None], np.array([node]))
             entries.append((np.repeat(own, len(touched)), np.tile(touched, len(own)), slopes.ravel()))
         i, j, values = (np.concatenate(part) for part in zip(*entries, strict=True))
-        return residual, sparse.csc_matrix((values, (i, j)), shape=(self.size, self.size))
+        return residual, scipy.sparse.csc_matrix((values, (i, j)), shape=(self.size, self.size))
 
     def _accelerations(self, z: Floats, nodes: Ints) -> tuple[Floats, Floats]:
         """d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of these nodes, and its derivatives (N, m, 2n + m)."""

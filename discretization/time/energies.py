@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numba import types
-from scipy.sparse import csc_matrix
 
 from discretization.time.scheme import Energies
 from discretization.time.scratch import PerCoordinate, scratch
@@ -73,18 +73,22 @@ def pairs_of(energies: Energies) -> Ints:
 
 def energy_pattern(
     energies: Energies, system: MechanicalSystem, firsts: Ints, size: int
-) -> tuple[csc_matrix, Ints, Ints]:
+) -> tuple[scipy.sparse.csc_matrix, Ints, Ints]:
     """Entries of the energies in the matrix; rows and columns (pairs, entries) of each K."""
     rows, columns = energy_entries(system)
     pairs = pairs_of(energies)
     at_rows = firsts[pairs[:, :1]] + rows[None]
     at_columns = firsts[pairs[:, 1:]] + columns[None]
     ones = np.ones(at_rows.size)
-    return csc_matrix((ones, (at_rows.ravel(), at_columns.ravel())), shape=(size, size)), at_rows, at_columns
+    return (
+        scipy.sparse.csc_matrix((ones, (at_rows.ravel(), at_columns.ravel())), shape=(size, size)),
+        at_rows,
+        at_columns,
+    )
 
 
 def entries_of(
-    energies: Energies, firsts: Ints, pattern: csc_matrix, rows: Ints, columns: Ints
+    energies: Energies, firsts: Ints, pattern: scipy.sparse.csc_matrix, rows: Ints, columns: Ints
 ) -> EnergyEntries:
     """Places of rows and columns (pairs, entries) among the entries of the pattern."""
     pairs = pairs_of(energies)
@@ -103,7 +107,7 @@ def entries_of(
     )
 
 
-def places_in(pattern: csc_matrix, rows: Ints, columns: Ints) -> Ints:
+def places_in(pattern: scipy.sparse.csc_matrix, rows: Ints, columns: Ints) -> Ints:
     """Where entries (rows, columns) stand in compressed columns with sorted rows."""
     n = pattern.shape[0]
     keys = np.repeat(np.arange(n), np.diff(pattern.indptr)) * n + pattern.indices

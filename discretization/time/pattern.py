@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numba import types
-from scipy.sparse import csc_matrix, csr_matrix, diags
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from discretization.linear.condensed import PANELS, Panels, no_panels, panels_of
 from discretization.time.energies import (
@@ -135,22 +134,22 @@ def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, o
     return [by_kind[block.kind] for block in blocks]
 
 
-def neighbours(vertex: Ints, groups: Sequence[Ints]) -> csr_matrix:
+def neighbours(vertex: Ints, groups: Sequence[Ints]) -> scipy.sparse.csr_matrix:
     """Which vertices share an interaction (v, v), each with itself."""
     n = int(vertex.max()) + 1
     pairs = [np.array(np.meshgrid(own, own)).reshape(2, -1) for own in groups]
     i, j = np.concatenate([np.tile(np.arange(n), (2, 1)), *pairs], axis=1)
-    return csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n)) > 0
+    return scipy.sparse.csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n)) > 0
 
 
-def possible(vertex: Ints, near: csr_matrix) -> csc_matrix:
+def possible(vertex: Ints, near: scipy.sparse.csr_matrix) -> scipy.sparse.csc_matrix:
     """Pattern (N, N) of unknowns and residuals whose vertices are within `REACH` edges."""
     reach = near
     for _ in range(REACH - 1):
         reach = (reach @ near) > 0
     shape = len(vertex), near.shape[0]
-    members = csr_matrix((np.ones(len(vertex)), (np.arange(len(vertex)), vertex)), shape=shape)
-    return csc_matrix((members @ reach @ members.T) > 0)
+    members = scipy.sparse.csr_matrix((np.ones(len(vertex)), (np.arange(len(vertex)), vertex)), shape=shape)
+    return scipy.sparse.csc_matrix((members @ reach @ members.T) > 0)
 
 
 @explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, COLOURS, F1))
@@ -167,7 +166,7 @@ def differentiate(residual, fn, D, S, W, x, r, colours, values):
                 values[colours.place[k]] = r[colours.rows[k]].imag / COMPLEX_STEP
 
 
-def coloured(pattern: csc_matrix) -> Colours:
+def coloured(pattern: scipy.sparse.csc_matrix) -> Colours:
     """Columns that share no row have one colour; entries in the order of the matrix itself."""
     by_row = pattern.tocsr()
     first, rows, first_of_row, columns = (
@@ -214,20 +213,24 @@ def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
     else:
         firsts = np.cumsum([0, *(len(own) for own in by_block)])
         own, rows, columns = energy_pattern(scheme.energies, system, firsts, len(at))
-        whole = csc_matrix(abs(found) + own)
+        whole = scipy.sparse.csc_matrix(abs(found) + own)
         whole.sort_indices()
         entries = entries_of(scheme.energies, firsts, whole, rows, columns)
     colours = coloured(found)
     column = np.repeat(np.arange(len(at)), np.diff(found.indptr))
     colours = colours._replace(place=places_in(whole, colours.rows, column))
-    panels = panels_of(whole, at, reverse_cuthill_mckee(near, symmetric_mode=True))
+    panels = panels_of(whole, at, scipy.sparse.csgraph.reverse_cuthill_mckee(near, symmetric_mode=True))
     first, rows = whole.indptr.astype(np.int64), whole.indices.astype(np.int64)
     return Pattern(first, rows, colours, entries, panels, panels.band)
 
 
 def by_trial(
-    scheme: Scheme, system: MechanicalSystem, work: Work, by_block: Sequence[Ints], candidates: csc_matrix
-) -> csc_matrix:
+    scheme: Scheme,
+    system: MechanicalSystem,
+    work: Work,
+    by_block: Sequence[Ints],
+    candidates: scipy.sparse.csc_matrix,
+) -> scipy.sparse.csc_matrix:
     """Which of the candidates are not zero; without the energies, if the scheme says where they are."""
     rng = np.random.default_rng(0)
     q = np.ascontiguousarray(system.q0 + 0.05 * rng.normal(size=system.n), complex)
@@ -253,7 +256,7 @@ def by_trial(
         differentiate(scheme.residual, system.functions, data, step, work, x, r, colours, values)
         found += np.abs(values)
     system.drive_to(system.drives)  # what was tried has left its numbers there
-    pattern = csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
+    pattern = scipy.sparse.csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()
     repeats = system.info.get("repeats")
     if repeats is None:
@@ -262,7 +265,7 @@ def by_trial(
     soft = np.concatenate(
         [softened(block.kind, len(own), repeats) for block, own in zip(scheme.blocks, by_block, strict=True)]
     )
-    whole = csc_matrix(abs(pattern) + diags(soft))
+    whole = scipy.sparse.csc_matrix(abs(pattern) + scipy.sparse.diags(soft))
     whole.sort_indices()
     return whole
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import csr_array, lil_array
+import scipy  # its parts are loaded when they are asked for
 
 from rigid import quaternions
 from rigid.mechanics.mechanical import Symmetry
@@ -74,11 +74,11 @@ class Places:
             for i, axis in enumerate("xyz"):
                 tau = np.zeros(self.n)
                 tau[self.position[self.position >= 0] + i] = 1.0
-                maps.append(Symmetry(f"P{axis}", csr_array((self.n, self.n)), tau))
+                maps.append(Symmetry(f"P{axis}", scipy.sparse.csr_array((self.n, self.n)), tau))
         for i, axis in enumerate("xyz"):
             e = np.eye(3)[i]
             spin = np.cross(e, np.eye(3)).T  # x -> e x x
-            Xi, tau = lil_array((self.n, self.n)), np.zeros(self.n)
+            Xi, tau = scipy.sparse.lil_array((self.n, self.n)), np.zeros(self.n)
             for at, to in zip(self.position, self.orientation, strict=True):
                 if at >= 0:
                     Xi[at : at + 3, at : at + 3] = spin
@@ -91,5 +91,5 @@ class Places:
                 else:
                     for k in range(3):
                         Xi[to + 3 * k : to + 3 * k + 3, to + 3 * k : to + 3 * k + 3] = spin
-            maps.append(Symmetry(f"L{axis}", csr_array(Xi), tau))
+            maps.append(Symmetry(f"L{axis}", scipy.sparse.csr_array(Xi), tau))
         return tuple(maps)

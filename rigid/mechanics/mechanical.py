@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy  # its parts are loaded when they are asked for
 from numba import types
 from numba.experimental import function_type  # noqa: F401  tells numba what the functions are that `call` is handed
 from numba.extending import typeof_impl

@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix, csr_matrix, identity
-from scipy.sparse.linalg import splu
 
 from discretization.continuum.local_laws import Loading
 from discretization.space.interpolation import VALUES, points
@@ -45,7 +44,7 @@ class RodGrid(NamedTuple):
     uniform: bool  # the same section and stress-free strains all along
     relaxing: bool
     nodes: Ints  # (N,) frames of all nodes of the rod
-    shares: csr_matrix  # (n - 2, N) parts of what acts on the nodes that belong to the boxes
+    shares: scipy.sparse.csr_matrix  # (n - 2, N) parts of what acts on the nodes that belong to the boxes
 
     def loading(self, stress: Floats, energy: Floats, lost: Floats) -> Loading:
         """At the middles of the intervals, of all points (T, g, ...)."""
@@ -106,7 +105,7 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
     )
 
 
-def _shares(S: Floats, nodes: Floats, around: float | None) -> csr_matrix:
+def _shares(S: Floats, nodes: Floats, around: float | None) -> scipy.sparse.csr_matrix:
     """(n - 2, N) of nodes at these places, once around the rod where it is closed; one between two boxes has half in each."""
     edges = 0.5 * (S[1:] + S[:-1])
     near = 1e-9 * (S[-1] - S[0])
@@ -117,7 +116,9 @@ def _shares(S: Floats, nodes: Floats, around: float | None) -> csr_matrix:
     box, node = np.append(before, behind), np.append(of_node, of_node)
     inside = (box >= 0) & (box < len(S) - 2)
     share = np.full(int(inside.sum()), 0.5)  # of those that are no edge both are the same box
-    return csr_matrix((share, (box[inside], node[inside])), shape=(len(S) - 2, int(of_node.max()) + 1))
+    return scipy.sparse.csr_matrix(
+        (share, (box[inside], node[inside])), shape=(len(S) - 2, int(of_node.max()) + 1)
+    )
 
 
 def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats:
@@ -126,14 +127,16 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
     point = np.repeat(np.arange(k), p + 1)
     node = (p * (point // p) + np.tile(np.arange(p + 1), k)) % n
     share = weight[:, None] * np.tile(VALUES[p, :p, : p + 1], (k // p, 1))
-    A = coo_matrix((share.ravel(), (node, point)), shape=(n, k)).tocsc()
+    A = scipy.sparse.coo_matrix((share.ravel(), (node, point)), shape=(n, k)).tocsc()
     given = np.column_stack(
         [system.frames.mass[rod.frames], system.frames.inertia[rod.frames].reshape(-1, 9)]
     )
     found = np.tile(given.sum(axis=0) / weight.sum(), (k, 1))
     normal = (A.T @ A).tocsc()
     try:
-        solve = splu(normal + OPEN * normal.diagonal().max() * identity(k, format="csc")).solve
+        solve = scipy.sparse.linalg.splu(
+            normal + OPEN * normal.diagonal().max() * scipy.sparse.identity(k, format="csc")
+        ).solve
     except RuntimeError:  # lengths of 1 and of 1e300 m
         raise ResultError(
             f"rod '{rod.name}': no density has its masses on its lengths; 'rodsim audit' says whether the file was changed"

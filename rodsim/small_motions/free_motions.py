@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_matrix
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised, filled, linearise
@@ -28,7 +28,7 @@ def at_rest(built: Built, rest: Rest) -> Linearised:
     system = rest.of_model._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
     motion = steady_motion(system, rest.state, None, np.zeros(3), names)
     lin = linearise(system, rest.state, rest.values, motion, names, rest.idle)
-    return replace(lin, M=csr_matrix(filled(lin.M)))
+    return replace(lin, M=scipy.sparse.csr_matrix(filled(lin.M)))
 
 
 def free_motions(built: Built, rest: Rest) -> str:
@@ -41,7 +41,7 @@ def free_motions(built: Built, rest: Rest) -> str:
 
 def loose(lin: Linearised, length: float, names: Names) -> str:
     """The same of linear equations; length: of the model, m."""
-    lin = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
+    lin = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
     free = lin.free
     if free <= 0:
         return ""

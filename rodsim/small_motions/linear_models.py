@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
@@ -116,7 +115,7 @@ def frequency_response(
     found = []
     for w in np.atleast_1d(np.asarray(omega, float)):
         try:
-            saddle = Saddle(csr_matrix(-w * w * lin.M + 1j * w * D + lin.K), lin.G)
+            saddle = Saddle(scipy.sparse.csr_matrix(-w * w * lin.M + 1j * w * D + lin.K), lin.G)
         except ModelError:
             raise ModelError(
                 f"frequency_response: nothing resists a motion at omega = {w:g} rad/s, so that it has no amplitude; leave this "
@@ -140,7 +139,7 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
             )
         return eigen.null_space(lin.G)
     n = min(checks.count("state_space", "n_modes", n_modes), free)
-    symmetric = replace(lin, K=csr_matrix(0.5 * (lin.K + lin.K.T)))
+    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)))
     return eigen.conservative(symmetric, n)[1].T
 
 

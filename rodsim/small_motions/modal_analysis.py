@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 
 from discretization.extent import extent
 from discretization.linearisation import eigen
@@ -189,8 +189,8 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
     if len(light):  # moves where its own stiffness lets it
         own = np.zeros((1, lin.size))
         held = lin.G[:, light]
-        held = csr_matrix(held[np.diff(held.indptr) > 0])
-        own[0, light] = Saddle(csr_matrix(lin.K[light][:, light]), held).solve(lin.force[light])
+        held = scipy.sparse.csr_matrix(held[np.diff(held.indptr) > 0])
+        own[0, light] = Saddle(scipy.sparse.csr_matrix(lin.K[light][:, light]), held).solve(lin.force[light])
         shift = np.concatenate([shift, np.abs(lin.of_frames(own))])
     size = model_size(lin.state)
     far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2))

@@ -19,8 +19,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_matrix, identity, vstack
 
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
@@ -156,12 +156,12 @@ def _newton(turning: Turning, state: State, part: float, held: tuple[bool, bool]
     built = turning.built
     lin = turning.linear(state, part)
     B = [row for row, holds in zip(_along(turning, lin), held, strict=True) if holds]
-    rows = vstack([lin.G, csr_matrix(np.array(B))], format="csr") if B else lin.G
+    rows = scipy.sparse.vstack([lin.G, scipy.sparse.csr_matrix(np.array(B))], format="csr") if B else lin.G
     below = np.append(lin.below(constraint_residual(built.system, state)), np.zeros(len(B)))
     # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
     shift = FREE * float(eigen.squares(lin).reshape(-1, 6)[:, :3].max())
     try:
-        x = Saddle(csr_matrix(lin.K + shift * lin.M), rows).solve(-lin.force, -below)
+        x = Saddle(scipy.sparse.csr_matrix(lin.K + shift * lin.M), rows).solve(-lin.force, -below)
     except ModelError:
         raise Unheld(
             f"model '{built.layout.name}': nothing holds it in axes that turn with {turning.spin} rad/s; join it to the ground"
@@ -213,7 +213,7 @@ def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
         off = np.abs(turning.linear(there, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
         free = bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding)
         # what internal forces and joints do to each other is no work
-        axes = _along(turning, replace(here, M=identity(here.size, format="csr")))
+        axes = _along(turning, replace(here, M=scipy.sparse.identity(here.size, format="csr")))
         push = float(np.abs(axes[bool(shift)] @ here.force))
         if free and push > rounding * len(force):
             raise Unheld(

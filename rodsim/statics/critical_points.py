@@ -23,8 +23,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError
-from scipy.sparse import csr_matrix
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.linearisation.equations import filled
 from discretization.linearisation.moving import moved
@@ -60,7 +59,7 @@ STEP = 1e-4  # of the model's size, or of the factor: displacements of the diffe
 FARTHEST = 0.2  # of the model's size, and of the factor: one correction of (2)
 
 
-FAILURES = (ConvergenceError, ModelError, LinAlgError)  # of a search; what was found before stays
+FAILURES = (ConvergenceError, ModelError, np.linalg.LinAlgError)  # of a search; what was found before stays
 SINGULAR = (
     "the path from load factor zero came to where the stiffness is singular, and on from there it could not be followed; "
     'follow it by equilibrium(method="arc-length")'
@@ -111,11 +110,11 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
         return _limit(loaded, state, factor, phi, M)
     except ConvergenceError as error:
         raise NoCriticalPoint(error.message) from error
-    except (ModelError, LinAlgError) as error:
+    except (ModelError, np.linalg.LinAlgError) as error:
         raise NoCriticalPoint(SINGULAR) from error
 
 
-def _orthonormal(shapes: Floats, M: csr_matrix) -> Floats:
+def _orthonormal(shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
     """In the product of M, by turns; without those that the ones before have in them."""
     found = np.zeros((0, shapes.shape[1]))
     for phi in shapes:
@@ -127,7 +126,7 @@ def _orthonormal(shapes: Floats, M: csr_matrix) -> Floats:
     return found
 
 
-def _along(phi: Floats, held: Held, M: csr_matrix, alike: float) -> tuple[Floats, float]:
+def _along(phi: Floats, held: Held, M: scipy.sparse.csr_matrix, alike: float) -> tuple[Floats, float]:
     """phi among the eigenvectors held, and its eigenvalue; of those whose eigenvalues are alike, its part in their span."""
     overlap = held.shapes @ (M @ phi)
     best = int(np.argmax(np.abs(overlap)))
@@ -137,7 +136,13 @@ def _along(phi: Floats, held: Held, M: csr_matrix, alike: float) -> tuple[Floats
 
 
 def _bifurcation(
-    loaded: Loaded, state: State, factor: float, phi: Floats, shapes: Floats, M: csr_matrix, parts: int
+    loaded: Loaded,
+    state: State,
+    factor: float,
+    phi: Floats,
+    shapes: Floats,
+    M: scipy.sparse.csr_matrix,
+    parts: int,
 ) -> Critical | None:
     """Next to a factor, by secants, with shapes (k, size) held; None where the path goes along one of them.
 
@@ -169,7 +174,7 @@ def _bifurcation(
     raise _no_end(factor, last / factor)
 
 
-def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: csr_matrix) -> Held:
+def _reached(loaded: Loaded, here: Held, start: float, factor: float, M: scipy.sparse.csr_matrix) -> Held:
     """The equilibrium at a factor from that at another, in as many parts of the way as it takes."""
     done, part, left = 0.0, 1.0, np.inf
     hovering = HOVERING * model_size(here.state)
@@ -199,7 +204,7 @@ def _no_end(factor: float, residual: float) -> ConvergenceError:
     return ConvergenceError(t=factor, h=0.0, iterations=ITERATIONS, residual=residual, message=message)
 
 
-def _limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: csr_matrix) -> Critical:
+def _limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: scipy.sparse.csr_matrix) -> Critical:
     """On the path from factor zero, where the eigenvalue of phi goes to zero."""
     tried = np.inf
     for here in _towards_limit(loaded, state, factor, phi, M):
@@ -211,7 +216,7 @@ def _limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: csr_matr
     raise _no_end(here.factor, 1.0)
 
 
-def _polished(loaded: Loaded, here: Held, M: csr_matrix) -> Critical | None:
+def _polished(loaded: Loaded, here: Held, M: scipy.sparse.csr_matrix) -> Critical | None:
     """By (2), from a point near by; None where that leads away."""
     state, f, size, change = here.state, here.factor, model_size(here.state), np.inf
     for _ in range(ITERATIONS):
@@ -234,7 +239,9 @@ def _polished(loaded: Loaded, here: Held, M: csr_matrix) -> Critical | None:
     return None
 
 
-def _towards_limit(loaded: Loaded, state: State, factor: float, phi: Floats, M: csr_matrix) -> Iterator[Held]:
+def _towards_limit(
+    loaded: Loaded, state: State, factor: float, phi: Floats, M: scipy.sparse.csr_matrix
+) -> Iterator[Held]:
     """Points of the path nearer and nearer to where the eigenvalue of phi changes its sign, by arc-length.
 
     In x = x_0 + df x_f + a phi the path goes along (df, a) = (s, m_f), regular where s is zero. Lengths are those of x over the
@@ -272,7 +279,12 @@ Tangent = tuple[Floats, float]  # of x (size,) and of the factor
 
 
 def _tangent(
-    loaded: Loaded, here: Held, M: csr_matrix, weight: float, factor: float, before: Tangent | None
+    loaded: Loaded,
+    here: Held,
+    M: scipy.sparse.csr_matrix,
+    weight: float,
+    factor: float,
+    before: Tangent | None,
 ) -> Tangent:
     """Of length 1, on from that before; the first to larger factors."""
     phi, rate = here.shapes[0], loaded.rate(here.lin)
@@ -285,7 +297,13 @@ def _tangent(
 
 
 def _stepped(
-    loaded: Loaded, here: Held, M: csr_matrix, weight: float, factor: float, tangent: Tangent, ds: float
+    loaded: Loaded,
+    here: Held,
+    M: scipy.sparse.csr_matrix,
+    weight: float,
+    factor: float,
+    tangent: Tangent,
+    ds: float,
 ) -> Held | None:
     """The equilibrium behind a step of this length, in the plane across the tangent; None: Newton's method does not end."""
     system, size, change = loaded.built.system, model_size(here.state), np.inf

@@ -16,8 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.sparse import csr_matrix, vstack
+import scipy  # its parts are loaded when they are asked for
 
 from discretization.linearisation import applied
 from discretization.linearisation.equations import Linearised
@@ -99,7 +98,7 @@ class Loaded(NamedTuple):
         values = self.values(factor)
         return values, applied.applied(self.system(factor), lin.state, values)
 
-    def settled(self, state: State, factor: float, shapes: Floats, M: csr_matrix) -> Held:
+    def settled(self, state: State, factor: float, shapes: Floats, M: scipy.sparse.csr_matrix) -> Held:
         """The equilibrium next to a state, the amplitudes of the shapes (k, size), k may be 0, held."""
         size, change, rises = model_size(state), np.inf, 0
         for _ in range(ITERATIONS):
@@ -124,12 +123,12 @@ class Loaded(NamedTuple):
             ),
         )
 
-    def held(self, state: State, factor: float, shapes: Floats, M: csr_matrix) -> Held:
+    def held(self, state: State, factor: float, shapes: Floats, M: scipy.sparse.csr_matrix) -> Held:
         """(1) and (2) at a state."""
         lin, k = self.linear(state, factor), len(shapes)
         B = (M @ shapes.T).T.reshape(k, lin.size)
         scale = 1.0 / np.maximum(np.linalg.norm(B, axis=1), 1e-300)
-        rows = vstack([lin.G, csr_matrix(scale[:, None] * B)], format="csr")
+        rows = scipy.sparse.vstack([lin.G, scipy.sparse.csr_matrix(scale[:, None] * B)], format="csr")
         saddle = Saddle(lin.K, rows)
         m = lin.G.shape[0]
         right, below = np.zeros((lin.size, 1 + k)), np.zeros((m + k, 1 + k))
@@ -139,7 +138,9 @@ class Loaded(NamedTuple):
         more = saddle.reactions(right - lin.K @ found - rows.T @ reactions, below - rows @ found)
         found, reactions = found + more[0], reactions + more[1]
         x, U = found[:, 0], found[:, 1:]
-        squares, turned = eigh(U.T @ (lin.K @ U), U.T @ (M @ U)) if k else (np.zeros(0), np.zeros((0, 0)))
+        squares, turned = (
+            scipy.linalg.eigh(U.T @ (lin.K @ U), U.T @ (M @ U)) if k else (np.zeros(0), np.zeros((0, 0)))
+        )
         left = turned.T @ (scale * reactions[m:, 0])
         pull = (reactions[:m, 1:] @ turned).T
         phi = (U @ turned).T

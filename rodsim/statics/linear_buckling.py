@@ -15,10 +15,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, eigh
-from scipy.sparse import bmat, csc_matrix, csr_matrix
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
@@ -131,7 +129,7 @@ def _refined(
     return points, factors
 
 
-def _same(a: Critical, b: Critical, M: csr_matrix) -> bool:
+def _same(a: Critical, b: Critical, M: scipy.sparse.csr_matrix) -> bool:
     """Whether they are one; double points have two shapes."""
     if LINEAR in a.kind or LINEAR in b.kind or abs(a.factor - b.factor) > SAME_FACTOR * b.factor:
         return False
@@ -188,7 +186,11 @@ def _negative_pivots(lin: Linearised) -> int:
     """Of K on the motions that the joints allow; -1: it cannot be told."""
     stiff = float(np.median(np.abs(lin.K.diagonal()))) or 1.0
     rows = stiff * lin.G
-    matrix = bmat([[lin.K, rows.T], [rows, None]], format="csc") if rows.shape[0] else csc_matrix(lin.K)
+    matrix = (
+        scipy.sparse.bmat([[lin.K, rows.T], [rows, None]], format="csc")
+        if rows.shape[0]
+        else scipy.sparse.csc_matrix(lin.K)
+    )
     return negative_pivots(matrix, np.arange(matrix.shape[0]) >= lin.size)
 
 
@@ -233,7 +235,7 @@ def _growing(loaded: Loaded) -> str:
 
 
 def _ratios(
-    built: Built, lin: Linearised, saddle: Saddle, change: csr_matrix, n: int
+    built: Built, lin: Linearised, saddle: Saddle, change: scipy.sparse.csr_matrix, n: int
 ) -> tuple[Floats, Floats]:
     """1/f of the lowest factors of K(0) + f K', and more, with their shapes (size, k)."""
     free, name = lin.free, built.layout.name
@@ -245,29 +247,31 @@ def _ratios(
         onto = -Z.T @ (change @ Z)
         onto[np.abs(onto) <= ROUNDING * abs(change).max()] = 0.0
         try:
-            inverse, phi = eigh(onto, Z.T @ (lin.K @ Z))
-        except LinAlgError:
+            inverse, phi = scipy.linalg.eigh(onto, Z.T @ (lin.K @ Z))
+        except np.linalg.LinAlgError:
             _refuse(built, lin)
             raise ModelError(failed) from None
         return inverse, Z @ phi
     # P(-K') is symmetric in the product of K(0) on the motions that the joints allow, to which P always leads back
-    inverted = LinearOperator((lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float)
+    inverted = scipy.sparse.linalg.LinearOperator(
+        (lin.size, lin.size), matvec=lambda x: saddle.solve(np.ravel(x)), dtype=float
+    )
     start = saddle.solve(change @ saddle.solve(np.random.default_rng(1).standard_normal(lin.size)))
     many = min(n + 4, free - 2)
     ncv = min(4 * many + 20, lin.size)
     try:
-        return eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
-    except ArpackNoConvergence as few:  # all that are positive are zero but for rounding
+        return scipy.sparse.linalg.eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
+    except scipy.sparse.linalg.ArpackNoConvergence as few:  # all that are positive are zero but for rounding
         _refuse(built, lin)
         if not np.any(few.eigenvalues > 0.0):
             return np.array([-1.0]), np.ones((lin.size, 1))
         return few.eigenvalues, few.eigenvectors
-    except ArpackError:
+    except scipy.sparse.linalg.ArpackError:
         _refuse(built, lin)
         raise ModelError(failed) from None
 
 
-def _apart(factors: Floats, shapes: Floats, M: csr_matrix) -> Floats:
+def _apart(factors: Floats, shapes: Floats, M: scipy.sparse.csr_matrix) -> Floats:
     """Those of one factor orthogonal to each other, so that each leads to a point of its own where it is double."""
     for k in range(len(factors)):
         phi = shapes[k] / np.sqrt(shapes[k] @ (M @ shapes[k]))
