@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from rodsim.lasting import without_collection
+from rodsim.lasting import imports_that_last
 
 if TYPE_CHECKING:
     from discretization.time.integrate import Start, Trajectory, integrate
@@ -176,12 +176,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    with without_collection():
+    if name not in _MODULES and name not in _WHERE:
+        raise AttributeError(f"module 'rodsim' has no attribute '{name}'")
+    with imports_that_last():
         if name in _MODULES:
-            return importlib.import_module(_MODULES[name])
-        if name in _WHERE:
-            return getattr(importlib.import_module(_WHERE[name]), name)
-    raise AttributeError(f"module 'rodsim' has no attribute '{name}'")
+            found = importlib.import_module(_MODULES[name])
+        else:
+            found = getattr(importlib.import_module(_WHERE[name]), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

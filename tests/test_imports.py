@@ -1,5 +1,6 @@
 """What a script loads: no heavy module that it does not use, and machine code without numba's compiler."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.interpolate
 
+from rigid.compilation.known_signatures import known_signature, signature_of
 from rodsim.parts.straight_lines import StraightLine
 
 SCRIPT = """
@@ -43,12 +45,13 @@ print(json.dumps([loaded, Compiled.n]))
 # module -> after which of these steps it may be there
 HEAVY = {
     **dict.fromkeys(["numpy", "numba"], "from rodsim import *"),
-    **dict.fromkeys(["scipy", "scipy.linalg", "scipy.sparse", "scipy.sparse.linalg"], "from rodsim import *"),
+    "scipy": "from rodsim import *",
+    **dict.fromkeys(["scipy.linalg", "scipy.sparse", "scipy.sparse.linalg", "numpy.f2py"], "equilibrium"),
     **dict.fromkeys(["sympy", "mpmath", "pydantic", "h5py", "vtkmodules", "matplotlib", "pandas", "xarray"], None),
     **dict.fromkeys(["scipy.spatial", "scipy.optimize", "scipy.special", "scipy.interpolate", "scipy.signal"], None),
     **dict.fromkeys(["scipy.stats", "scipy.integrate", "scipy.ndimage", "scipy.fft", "dask", "distributed"], None),
     **dict.fromkeys(["rodsim.scenes.schema", "jsonschema", "tqdm", "IPython", "PIL", "trame", "pyvista"], None),
-    "numba.np.arraymath": None,  # numba's compiler; unless a kernel has to be compiled
+    **dict.fromkeys(["numba.np.arraymath", "numba.np.arrayobj"], None),  # numba's compiler; unless it has to compile
 }  # fmt: skip
 STEPS = ["import rodsim", "from rodsim import *", "build", "simulate", "equilibrium"]
 
@@ -62,14 +65,19 @@ def test_a_script_loads_no_heavy_module_that_it_does_not_use():
     for k, step in enumerate(STEPS):
         allowed = {name for name, since in HEAVY.items() if since is not None and STEPS.index(since) <= k}
         if compiled or numba.config.DISABLE_JIT:
-            allowed |= {"numba.np.arraymath"}
+            allowed |= {"numba.np.arraymath", "numba.np.arrayobj", "scipy.linalg", "numpy.f2py"}
         assert set(loaded[step]) <= allowed, step
 
 
 KERNEL = """
 import sys
+from llvmlite import binding
+from numba.core.runtime import rtsys
 from rigid.compilation.decorators import allocating_kernel
 import numpy as np
+
+read, parse = [], binding.parse_bitcode
+binding.parse_bitcode = lambda code: read.append(code) or parse(code)
 
 @allocating_kernel
 def doubled(x):
@@ -83,7 +91,7 @@ def product(x):
     return np.dot(x, x)
 
 if __name__ == "__main__":
-    first = doubled(np.arange(3.0)), "numba.np.arraymath" in sys.modules
+    first = doubled(np.arange(3.0)), "numba.np.arraymath" in sys.modules or rtsys._init or bool(read)
     a = np.arange(4.0).reshape(2, 2)
     print(first[0].tolist(), first[1], product(a).tolist(), doubled(np.arange(3)).tolist())
 """
@@ -115,6 +123,77 @@ def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_
         said.append(done.stdout)
     values = "[1.0, 3.0, 5.0] {} [[2.0, 3.0], [6.0, 11.0]] [1, 3, 5]\n"
     assert said == [values.format(True), values.format(False)]
+
+
+LAPACK = """
+import sys, rodsim.simulation
+print("scipy.linalg" in sys.modules, "scipy.linalg.cython_lapack" in sys.modules)
+from rigid.compilation.lapack import lapack_addresses
+before = lapack_addresses("dgbtrf")
+import scipy.linalg.cython_lapack
+from numba.extending import get_cython_function_address
+print(scipy.linalg.cython_lapack is sys.modules["scipy.linalg.cython_lapack"])
+print(before == lapack_addresses("dgbtrf") == [get_cython_function_address("scipy.linalg.cython_lapack", "dgbtrf")])
+print(scipy.linalg.solve([[2.0]], [4.0]))
+"""
+
+
+def test_lapack_is_found_without_scipys_package_and_is_that_of_the_package():
+    done = subprocess.run([sys.executable, "-c", LAPACK], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["False False", "True", "True", "[2.]", ""]
+
+
+GARBAGE = """
+import gc, weakref
+{before}
+class Knot:
+    pass
+def tied():
+    knot = Knot()
+    knot.self = knot
+    return weakref.ref(knot)
+from rodsim import Model, Section
+frozen = gc.get_freeze_count()
+from rodsim import *
+new = tied()
+gc.collect()
+print(frozen > 30000, gc.isenabled(), gc.get_freeze_count() <= frozen, new() is None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("", "True True True True"),  # what is there is left out, what comes later is found
+        ("many = [[] for _ in range(60000)]", "False True True True"),
+        ("gc.disable()", "False False True True"),
+        ("gc.freeze()", "False True True True"),
+    ],
+)
+def test_what_an_import_makes_is_searched_for_garbage_no_more_where_a_program_has_just_begun(before, said):
+    done = subprocess.run(
+        [sys.executable, "-c", GARBAGE.format(before=before)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == said
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: 0,
+        lambda x, y: 0,
+        lambda x, y=2, z=(1.0, None): 0,
+        lambda *x: 0,
+        lambda x, *, y: 0,
+        lambda x, **y: 0,
+    ],
+)
+def test_signatures_that_are_made_quickly_are_those_that_python_makes(function):
+    slowly = inspect.signature(function)
+    assert signature_of(function) in (None, slowly)
+    with known_signature(function):
+        assert inspect.signature(function) == slowly
+    assert not vars(function)
 
 
 def test_a_straight_line_is_the_spline_of_degree_one_to_the_bit():

@@ -26,7 +26,6 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 
 from discretization.time.scheme import Work
 from rigid.mechanics.mechanical import C1, C2
@@ -91,6 +90,8 @@ def _compiled(names: Any, fields: list[Any], firsts: list[int]) -> Any:
     @intrinsic
     def views(typing_context: Any, work: Any, data: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            from numba.np.arrayobj import make_array, populate_array  # a part of the compiler: loaded with it
+
             def read(k: int, name: str) -> Any:
                 kind = signature.args[k]
                 return context.get_getattr(kind, name)(context, builder, kind, arguments[k], name)

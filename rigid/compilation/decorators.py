@@ -35,6 +35,7 @@ from numba.extending import intrinsic
 
 from rigid.compilation.inlined_kernels import inlined
 from rigid.compilation.kernel_cache import KernelCache
+from rigid.compilation.known_signatures import known_signature
 from rigid.compilation.private_folder import make_private
 from rigid.compilation.quick_compiler import KernelFlags, WhileCompiling
 
@@ -88,7 +89,7 @@ _NO_C: dict[str, Any] = {"no_cfunc_wrapper": True}
 
 def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
-        with _our_cache():
+        with _our_cache(), known_signature(function):
             jit: Any = numba.njit
             return _quickly_typed(jit(*signature, **_OPTIONS, **_NO_C, **options)(function))
 
@@ -98,9 +99,18 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
 def _quickly_typed(dispatcher: Any) -> Any:
     """The same kernel, with such settings and for arguments of general types."""
     if not _config.DISABLE_JIT:
+        vars(dispatcher).pop(
+            "__signature__", None
+        )  # that of the function, with its annotations, is asked for anew
         dispatcher._compiler._customize_flags = KernelFlags
         dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
+        # extensions of numba that other packages bring are looked for where something is compiled: `WhileCompiling`
+        dispatcher._compilation_chain_init_hook = _nothing
     return dispatcher
+
+
+def _nothing() -> None:
+    """Where machine code is there."""
 
 
 def _generally(types_of: Any) -> Any:
@@ -251,9 +261,10 @@ def named_inner_kernel(name: str, function: F) -> F:
 def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
     function.__qualname__ = name
     jit: Any = numba.njit
-    return _quickly_typed(
-        jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function)
-    )
+    with known_signature(function):
+        return _quickly_typed(
+            jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function)
+        )
 
 
 def allocating_kernel(function: F) -> F:

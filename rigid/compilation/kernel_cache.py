@@ -3,24 +3,121 @@
 A module has dozens of kernels, a session calls a few. numba looks up the folder of each where it is decorated, and tries whether
 it can be written; here that waits for the first call. Before it loads machine code numba sets up all that its compiler knows, the
 types and functions of Python and numpy, which takes a quarter of a second; code that is there needs none of it, and the compiler
-sets it up by itself where something is left to compile.
+sets it up by itself where something is left to compile. Beside machine code numba keeps what the compiler takes in where another
+kernel calls this one, and reads that, too: here it waits until something is compiled, and names stand beside it.
 
-Parts of numba that it may change: `tests/test_compilation.py` notices.
+Parts of numba that it may change: `tests/test_compilation.py` notices. Where one is not as it was read, numba goes its own way.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import llvmlite.binding
 import numba
-from numba.core import caching
-from numba.core.runtime import rtsys
+from numba.core import caching, codegen
+from numba.core.runtime import nrtdynmod, rtsys
 
 _config: Any = numba.config
+# what the part of numba names that `_LoadedLibrary` stands in for
+_NAMES = {
+    *("create_library", "isinstance", "ll", "parse_bitcode", "ValueError"),
+    *("_final_module", "_finalize_final_module", "_shared_module", "enable_object_caching"),
+    *("_set_compiled_object", "_codegen", "_engine", "_load_defined_symbols"),
+}  # fmt: skip
+
+
+@functools.cache
+def _as_read() -> bool:
+    """Whether numba loads machine code as it did when this was written."""
+    try:
+        load: Any = codegen.JITCodeLibrary._unserialize
+        names = set(load.__func__.__code__.co_names)
+        return names == _NAMES and callable(codegen.JitEngine._load_defined_symbols)
+    except AttributeError:
+        return False
+
+
+class _LoadedLibrary(codegen.JITCodeLibrary):
+    """Machine code from the disk; what the compiler takes in of it is read when it is asked for."""
+
+    _bitcode: bytes | None = None
+    _module: Any = None
+
+    @property
+    def _shared_module(self) -> Any:
+        if self._module is None and self._bitcode is not None:
+            self._module = llvmlite.binding.parse_bitcode(self._bitcode)
+        return self._module
+
+    @_shared_module.setter
+    def _shared_module(self, module: Any) -> None:
+        self._module = module
+
+    @classmethod
+    def of(cls, owner: Any, state: Any, names: frozenset[str]) -> Any:
+        """numba's `_unserialize` of what it keeps, with the names of all that is defined there."""
+        name, _, (machine_code, bitcode) = state
+        library = cls(owner, name)
+        library.enable_object_caching()
+        library._set_compiled_object(machine_code)
+        library._bitcode = bitcode
+        library._finalize_final_module()
+        owner._engine._defined_symbols |= names
+        return library
+
+
+class _Results(caching.CompileResultCacheImpl):
+    """What is kept of a compiled kernel: numba's, and the names in it."""
+
+    def reduce(self, cres: Any) -> Any:
+        """(what numba keeps, names)."""
+        module = cres.library._get_module_for_linking()
+        names = {
+            one.name
+            for many in (module.functions, module.global_variables)
+            for one in many
+            if not one.is_declaration
+        }
+        return super().reduce(cres), frozenset(names)
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """The compiled kernel of it."""
+        payload, names = payload if len(payload) == 2 else (payload, None)
+        kept, owner = payload[0], target_context.codegen()
+        if names is None or kept[1] != "object" or not _as_read():
+            return super().rebuild(target_context, payload)
+        owner.unserialize_library = lambda state: _LoadedLibrary.of(owner, state, names)
+        try:
+            return super().rebuild(target_context, payload)
+        finally:
+            del owner.unserialize_library
+
+
+@functools.cache
+def _know_memory(target_context: Any) -> None:
+    """Tell LLVM where numba's functions for memory are, which machine code calls by their names.
+
+    Those that numba compiles for this are part of the machine code of each kernel that takes them: they wait until a kernel is
+    compiled.
+    """
+    if not hasattr(rtsys, "_init") or rtsys._init:
+        return rtsys.initialize(target_context)
+    left: list[Any] = []
+    compile_them: Any = nrtdynmod.compile_nrt_functions
+    nrtdynmod.compile_nrt_functions = left.append
+    try:
+        rtsys.initialize(target_context)
+    finally:
+        nrtdynmod.compile_nrt_functions = compile_them
+        rtsys._init = not left
 
 
 class KernelCache(caching.FunctionCache):
     """numba's cache of a kernel, in the folder and with the index that are set where the kernel is decorated."""
+
+    _impl_class = _Results
 
     def __init__(self, py_func: Any) -> None:
         self._py_func = py_func
@@ -40,7 +137,7 @@ class KernelCache(caching.FunctionCache):
         return getattr(self, name)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What is kept for this signature, or None; what allocates memory must be there before."""
-        rtsys.initialize(target_context)
+        """What is kept for this signature, or None."""
+        _know_memory(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)

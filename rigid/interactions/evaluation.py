@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rigid.compilation.decorators import allocating_kernel, small_kernel
+from rigid.compilation.decorators import kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, dual_at, frame, gathered, value_at
 from rigid.kinematics.poses import torque_of
@@ -127,15 +127,14 @@ def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
 VALUES, GRADIENTS, RATES, RESISTANCES = range(4)
 
 
-@allocating_kernel
-def _evaluate(what, interacting, r, quat, v, Omega, out):
-    """out (N, m, ...) of N states; v and Omega are read for rates and resistances only."""
-    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    z = np.zeros((MOST_FRAMES, 4, 3), np.complex128)
-    rows = MOST_ROWS
-    for which in range(interacting.kinds.size):
-        rows = max(rows, interacting.kinds[which].rows)
-    row = np.zeros(rows, np.complex128)  # values, or multipliers
+@kernel
+def _evaluate(what, interacting, states, places, row, out):
+    """out (N, m, ...) of N states (r, quat, v, Omega), the last two for rates and resistances only.
+
+    places (3, MOST_FRAMES, 4, 3) and row (the most rows of a kind,), of values or multipliers, are overwritten.
+    """
+    r, quat, v, Omega = states
+    y, z, dual = places[0], places[1], places[2]
     for t in range(out.shape[0]):
         for which in range(interacting.kinds.size):
             kind = interacting.kinds[which]
@@ -203,5 +202,7 @@ def _evaluated(
     size = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
     out = np.zeros((len(r), size, *each))
     if out.size:
-        _evaluate(what, gathered(groups), r, quat, v, Omega, out)
+        places = np.zeros((3, MOST_FRAMES, 4, 3), complex)
+        row = np.zeros(max(MOST_ROWS, *(own.kind.rows for own in groups)), complex)
+        _evaluate(what, gathered(groups), (r, quat, v, Omega), places, row, out)
     return out.reshape(*lead, size, *each)
