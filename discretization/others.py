@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.errors import ModelError
+from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
@@ -75,6 +76,8 @@ OTHERS: list[Kind] = [
     CAPSULE_ROD,
     CAPSULES,
     *LOADS,
+    SPHERE_BOX,
+    BOXES,
 ]
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 FIRST_LOAD = OTHERS.index(LOADS[0])  # those of `LOADS` follow each other

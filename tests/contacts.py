@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid import quaternions
+from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
@@ -107,6 +108,8 @@ def touch(kind, law="linear", seed=0, step=0.02):
         X = np.concatenate([block, lever, [1.0]])
     elif kind in CAPSULE_KINDS:
         X, y0 = _of_capsules(kind, height, block, lever, rng)
+    elif kind in BOX_KINDS:
+        X, y0 = _of_boxes(kind, height, block, lever, rng)
     else:
         h = 0.95 * height
         y0 = posed([(0.1, -0.2, h), (0.15, 0.5, 1.02 * h), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
@@ -114,8 +117,29 @@ def touch(kind, law="linear", seed=0, step=0.02):
     return Touch(kind, X, y0, moved(y0, rng, step))
 
 
+BOX_KINDS = (SPHERE_BOX, BOXES)
 CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
-ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS, *CAPSULE_KINDS)
+ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS, *CAPSULE_KINDS, *BOX_KINDS)
+
+
+def _of_boxes(kind, height, block, lever, rng):
+    """Numbers and poses: what touches is above an edge of the last; of two boxes an edge is across it, and a corner near it."""
+    half, core = np.array([0.2, 0.15, 0.3]), np.array([0.25, 0.3, 0.2])
+    y = posed([(0.0, 0.0, 0.0)] * 2, rng)
+    edge, tangent = core * (0.4, 1.0, 1.0) @ y[1, 1:], y[1, 1]
+    out = (0.5 * y[1, 2] + 0.8 * y[1, 3]) / np.hypot(0.5, 0.8)
+    if kind is SPHERE_BOX:
+        y[0, 0] = edge + 0.95 * height * out
+        X = np.concatenate([block, lever, lever, core])
+    else:
+        across = np.cos(0.9) * tangent + np.sin(0.9) * np.cross(out, tangent)
+        side = np.cross(out, across)
+        y[0, 1:] = across, (side + out) / 2**0.5, (out - side) / 2**0.5  # on the edge between two of its faces
+        near = half * (0.8, -1.0, -1.0)  # of that edge: not far from its end
+        y[0, 0] = edge + 0.9 * height * out - near @ y[0, 1:]
+        X = np.concatenate([block, lever, half, lever, core])
+    y[:, 0] -= lever @ y[:, 1:]
+    return X, y
 
 
 def _of_capsules(kind, height, block, lever, rng):

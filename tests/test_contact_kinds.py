@@ -159,7 +159,7 @@ def test_the_ends_of_a_step_may_be_exchanged(kind, law, step):
 @KINDS
 def test_contact_keeps_both_momenta(kind):
     for seed in range(5):
-        t = touch(kind, seed=seed, step=0.1)
+        t = touch(kind, seed=seed, step=0.05)
         f = dual(kind, t.y0, t.y1, t.X).real
         assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-15 * np.abs(f).max()
         moment = np.cross((t.y0 + t.y1) / 2, f).sum(axis=(0, 1))

@@ -58,7 +58,7 @@ def _middle(X, at, t):
 
 
 @small_kernel
-def _distance(x, segment):
+def distance_of(x, segment):
     """Of a point from a segment."""
     a, b = segment
     return size_of(nearest(x, a, minus(b, a), 0.0, 1.0)[1])
@@ -88,7 +88,7 @@ def _push(x0, x1, X, weight, line0, line1, at, k, out):
 @value_function
 def value_of_sphere_and_capsule(y, X, out):
     x = point(frame(y, 0), vector(X, CENTRE))
-    out[0] = potential(X, _distance(x, _ends(y, 1, X, CENTRE + 3)) - X[RHO])
+    out[0] = potential(X, distance_of(x, _ends(y, 1, X, CENTRE + 3)) - X[RHO])
 
 
 @dual_function
@@ -107,7 +107,7 @@ def dual_of_sphere_and_capsule(y0, y1, X, lam, out):
 def value_of_capsule_and_rod(y, X, out):
     m, out[0], line = whole(X[STATIONS]), 0.0, _ends(y, 0, X, STATIONS + 2)
     for i in range(m + 1):
-        V = potential(X, _distance(along(y, 1, i / m), line) - X[RHO])
+        V = potential(X, distance_of(along(y, 1, i / m), line) - X[RHO])
         out[0] += share_of(i, X, STATIONS) * V
 
 
@@ -165,7 +165,7 @@ def _crossing_slope(x0, x1):
 
 
 @small_kernel
-def _crossed(one, other):
+def crossed(one, other):
     """s, t of the nearest points, d between them, and d . e_a, -d . e_b, which are 0 but at ends: which is which is found in
     real numbers.
     """
@@ -188,7 +188,7 @@ def _crossed(one, other):
 
 
 @small_kernel
-def _mean_place(one0, other0, one1, other1, start, end):
+def mean_place(one0, other0, one1, other1, start, end):
     """s and t of the root of f."""
     ds, dt = end[0] - start[0], end[1] - start[1]
     if max(abs(ds.real), abs(dt.real)) < 1e-70:
@@ -206,7 +206,7 @@ def _mean_place(one0, other0, one1, other1, start, end):
 @small_kernel
 def _of_ends(X, one, other):
     """Half of the sum over the ends of the first."""
-    V = potential(X, _distance(one[0], other) - X[RHO]) + potential(X, _distance(one[1], other) - X[RHO])
+    V = potential(X, distance_of(one[0], other) - X[RHO]) + potential(X, distance_of(one[1], other) - X[RHO])
     return 0.5 * V
 
 
@@ -216,7 +216,7 @@ def value_of_capsules(y, X, out):
     w = _crossing(_lean(_cosine(one, other, X)[0]))
     out[0] = (1.0 - w) * _of_ends(X, one, other)
     if w != 0.0:
-        out[0] += 0.5 * w * potential(X, size_of(_crossed(one, other)[2]) - X[RHO])
+        out[0] += 0.5 * w * potential(X, size_of(crossed(one, other)[2]) - X[RHO])
 
 
 @dual_function
@@ -237,8 +237,8 @@ def dual_of_capsules(y0, y1, X, lam, out):
         add_dual(on_point(times(-1.0, found[1]), vector(X, A + 3 * i)), out, 0)
     if w == 0.0:
         return
-    start, end = _crossed(one0, other0), _crossed(one1, other1)
-    s, t = _mean_place(one0, other0, one1, other1, start, end)
+    start, end = crossed(one0, other0), crossed(one1, other1)
+    s, t = mean_place(one0, other0, one1, other1, start, end)
     D0, D1 = size_of(start[2]), size_of(end[2])
     d = average(
         between(one0[0], one0[1], other0[0], other0[1], s, t),

@@ -1,0 +1,111 @@
+"""Boxes: corners, edges, and how far two of them are apart. A box is its centre, three unit axes and half of each side."""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.kinematics.segments import between, nearest_places
+from rigid.linear_algebra import cross, dot, minus, plus, times
+
+CORNERS, EDGES = 8, 12
+PARALLEL = 1e-20  # square of the sine between axes: below it their cross product has no direction
+
+
+@small_kernel
+def corner(box, k):
+    """The k-th, 0 .. 7: bit i of k says on which side along axis i."""
+    x, axes, half = box
+    for i in range(3):
+        x = plus(x, times(half[i] * (1.0 - 2.0 * ((k >> i) & 1)), axes[i]))
+    return x
+
+
+@small_kernel
+def ends_of_edge(k):
+    """Numbers of the corners at both ends of the k-th edge, 0 .. 11: four along each axis."""
+    i, j = k // 4, k % 4
+    first = ((j >> i) << (i + 1)) | (j & ((1 << i) - 1))
+    return first, first | (1 << i)
+
+
+@small_kernel
+def excess(u, half):
+    """How far a coordinate is outside of a box, with its sign; inside 0."""
+    if u.real > half.real:
+        return u - half
+    if u.real < -half.real:
+        return u + half
+    return 0.0 * u
+
+
+@small_kernel
+def extent(n, box):
+    """Half of that along the unit vector n."""
+    found = 0.0
+    for i in range(3):
+        found += box[2][i] * abs(dot(n, box[1][i]))
+    return found
+
+
+@small_kernel
+def separation(one, other):
+    """Greatest gap between two boxes along a direction n, which points to the first, and n; below 0: they overlap by that.
+
+    Of convex bodies that are apart, boxes are so along a normal of a face or one across two edges.
+    """
+    w, most, found = minus(one[0], other[0]), -1e300, one[1][0]
+    for k in range(15):
+        if k < 3:
+            n = one[1][k]
+        elif k < 6:
+            n = other[1][k - 3]
+        else:
+            n = cross(one[1][(k - 6) // 3], other[1][(k - 6) % 3])
+            square = dot(n, n)
+            if square < PARALLEL:
+                continue
+            n = times(1.0 / square**0.5, n)
+        along = dot(n, w)
+        gap = abs(along) - extent(n, one) - extent(n, other)
+        if gap > most:
+            most, found = gap, times(1.0 if along > 0.0 else -1.0, n)
+    return most, found
+
+
+@small_kernel
+def distance_of_point(x, box):
+    """Of a point from a box, 0 inside."""
+    w, square = minus(x, box[0]), 0.0
+    for i in range(3):
+        e = excess(dot(box[1][i], w), box[2][i])
+        square += e * e
+    return square**0.5
+
+
+@small_kernel
+def depth_of_point(x, box):
+    """Of a point in a box, below the nearest face; outside not above 0."""
+    w, least = minus(x, box[0]), 1e300
+    for i in range(3):
+        least = min(least, box[2][i] - abs(dot(box[1][i], w)))
+    return least
+
+
+@small_kernel
+def distance_of_boxes(one, other):
+    """Least one; below 0, by how much they overlap."""
+    apart, _ = separation(one, other)
+    if apart <= 0.0:
+        return apart
+    least = 1e300
+    for k in range(CORNERS):
+        least = min(
+            least, distance_of_point(corner(one, k), other), distance_of_point(corner(other, k), one)
+        )
+    for i in range(EDGES):
+        a, b = ends_of_edge(i)
+        a0, a1 = corner(one, a), corner(one, b)
+        for k in range(EDGES):
+            a, b = ends_of_edge(k)
+            b0, b1 = corner(other, a), corner(other, b)
+            s, t = nearest_places(a0, a1, b0, b1)
+            d = between(a0, a1, b0, b1, s, t)
+            least = min(least, dot(d, d) ** 0.5)
+    return least
