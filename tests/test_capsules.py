@@ -175,11 +175,11 @@ def test_what_capsules_cannot_do_is_said():
     box = model.add_solid("box", model.add_body("box", Box(0.1, 0.1, 0.1, mass=1.0), (0, 1, 0)))
     for kept, what in (({"friction": 0.3}, "friction"), ({"restitution": 0.5}, "restitution")):
         with pytest.raises(
-            ModelError, match=f"{what} between solid 'a' and solid 'b'; capsules lose nothing but"
+            ModelError, match=f"{what} between solid 'a' and solid 'b'; solids lose nothing but"
         ):
             model.add_contact("c", one, other, K, **kept)
     with pytest.raises(
-        ModelError, match=r"solid 'a' and solid 'box': solids touch planes alone, but for capsules"
+        ModelError, match=r"solid 'a' and solid 'box': solids touch planes alone, but for capsules, which"
     ):
         model.add_contact("c", one, box, K)
     near = add_capsule(model, "near", (0.05, 0, 0), UP)

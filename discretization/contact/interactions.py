@@ -8,10 +8,12 @@ from discretization.contact.search import Candidates, candidates
 from discretization.contact.table import (
     BARRIER,
     BOTH,
+    BOX,
     CAPSULE,
     ROD,
     SPHERE,
     Contacts,
+    half_sides,
     points_of,
     reaches,
     slopes,
@@ -19,6 +21,7 @@ from discretization.contact.table import (
 )
 from discretization.others import FRAMES, OTHERS, Others, groups_of
 from rigid.interactions import evaluation
+from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.kinds import Group
@@ -33,6 +36,8 @@ _KINDS = {
     (SPHERE, CAPSULE): (SPHERE_CAPSULE, (0, 2), (0, 2, 3), False, False),
     (ROD, CAPSULE): (CAPSULE_ROD, (2, 0, 1), (2, 3), True, False),
     (CAPSULE, CAPSULE): (CAPSULES, (0, 2), (0, 1, 2, 3), False, False),
+    (SPHERE, BOX): (SPHERE_BOX, (0, 2), (0, 2, 3), False, False),
+    (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False),
 }
 _DEPTH = 0.01  # of the sum of radii: of a usual contact
 _STEEP = 4.0  # resistance of a barrier at half its reach, of its k
@@ -49,6 +54,8 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
     rho = contacts.radius[surfaces].sum(axis=1)
     length = contacts.length[listed.ends[:, 0]]
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
+    for k, own in enumerate((one, other)):  # of a box half of its sides in the place of a second point
+        X[own == BOX, 2 * k + 1] = half_sides(contacts, listed.ends[own == BOX, 2 * k])
     width, kind = np.zeros((2, len(one)), np.int64)
     frames = np.full((len(one), FRAMES), -1, np.int64)
     found = []
@@ -69,8 +76,8 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
     for use, values in found:
         of_all[first[use][:, None] + np.arange(values.shape[1])] = values
     lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
-    # a capsule's axis has the rounding of its levers
-    depth = np.maximum(_DEPTH * rho, np.where(other == CAPSULE, lever, 0.0))
+    # a capsule's axis and a box have the rounding of their levers
+    depth = np.maximum(_DEPTH * rho, np.where((other == CAPSULE) | (other == BOX), lever, 0.0))
     force = depth * _slope(law, rho) * np.where(elements, length, 1.0)
     arm = np.maximum(rho, lever)
     return Others(kind, frames, first, of_all, np.column_stack([force, force * arm]))

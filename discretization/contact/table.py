@@ -1,8 +1,8 @@
-"""What may touch what: surfaces of spheres, capsules and rods, and the pairs of them between which there is contact.
+"""What may touch what: surfaces of spheres, capsules, boxes and rods, and the pairs of them between which there is contact.
 
 A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes, a
-capsule about the chord between two of one frame. Which pairs of
-their parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
+capsule about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides
+along its axes. Which pairs of their parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
 `discretization.contact.interactions` says what acts between them. Planes need no search: their interactions stand in
 `System.others`.
 """
@@ -18,7 +18,7 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
-SPHERE, ROD, CAPSULE = 0, 1, 2  # in a pair the stations are on the smaller number
+SPHERE, ROD, CAPSULE, BOX = 0, 1, 2, 3  # in a pair the stations are on the smaller number
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
 LAW, LOSS = 4, 11  # numbers of a law, of what is lost
@@ -27,7 +27,7 @@ LAW, LOSS = 4, 11  # numbers of a law, of what is lost
 class Contacts(NamedTuple):
     """s surfaces through k points, p pairs of surfaces."""
 
-    kind: Ints  # (s,) SPHERE, ROD or CAPSULE
+    kind: Ints  # (s,) SPHERE, ROD, CAPSULE or BOX
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
     radius: Floats  # (s,) m
     frames: Ints  # (k,)
@@ -65,6 +65,19 @@ class Capsule(NamedTuple):
     radius: float
 
 
+class Box(NamedTuple):
+    """A surface: a core that is rounded with the radius; its axes are those of the frame."""
+
+    frame: int
+    X: Floats  # (3,) m, its centre
+    half: Floats  # (3,) m, of the sides of the core
+    radius: float
+
+
+Surface = Sphere | Rod | Capsule | Box
+KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box)
+
+
 class Pair(NamedTuple):
     """Of surfaces by their numbers."""
 
@@ -77,7 +90,7 @@ class Pair(NamedTuple):
 
 
 def contacts_of(
-    surfaces: Sequence[Sphere | Capsule | Rod] = (),
+    surfaces: Sequence[Surface] = (),
     pairs: Sequence[Pair] = (),
     apart: Sequence[tuple[int, int]] = (),
 ) -> Contacts:
@@ -95,13 +108,17 @@ def contacts_of(
             frames.append([own.frame] * 2)
             places.append(np.asarray(own.X, float))
             lengths.append(np.array([float(np.linalg.norm(own.X[1] - own.X[0])), 0.0]))
+        elif isinstance(own, Box):
+            frames.append([own.frame] * 4)
+            places.append(own.X + np.concatenate([np.zeros((1, 3)), np.diag(own.half)]))
+            lengths.append(np.zeros(4))
         else:
             n = len(own.frames)
             frames.append(list(own.frames))
             places.append(np.zeros((n, 3)))
             lengths.append(np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths))))
     count = [len(each) for each in frames]
-    kind = [(Sphere, Rod, Capsule).index(type(own)) for own in surfaces]
+    kind = [KINDS.index(type(own)) for own in surfaces]
     found = Contacts(
         np.array(kind, np.int64),
         np.concatenate([[0], np.cumsum(count)]).astype(np.int64),
@@ -131,7 +148,7 @@ def _check_pairs(contacts: Contacts) -> None:
     alone = both[:, 0] == both[:, 1]
     if np.any(contacts.kind[both[alone, 0]] != ROD):
         raise ModelError(
-            "contacts: a sphere or a capsule cannot touch itself; give two surfaces, or a rod alone"
+            "contacts: a sphere, a capsule or a box cannot touch itself; give two surfaces, or a rod alone"
         )
     each, count = np.unique(both, axis=0, return_counts=True)
     if np.any(count > 1):
@@ -176,7 +193,18 @@ def slopes(law: Floats, depth: Floats | float) -> Floats:
 
 
 def reaches(contacts: Contacts) -> Floats:
-    """(p,) m, distances of centre lines below which there are forces."""
+    """(p,) m, distances of centre lines, or of centres of boxes, below which there may be forces."""
     barrier = contacts.law[:, 0] == BARRIER
-    found: Floats = contacts.radius[contacts.pairs].sum(axis=1) + np.where(barrier, contacts.law[:, 3], 0.0)
+    around = contacts.radius + np.linalg.norm(half_sides(contacts, contacts.first[:-1]), axis=-1)
+    found: Floats = around[contacts.pairs].sum(axis=1) + np.where(barrier, contacts.law[:, 3], 0.0)
+    return found
+
+
+def half_sides(contacts: Contacts, points: Ints) -> Floats:
+    """(..., 3) m, of the cores of boxes with their centres in these points (...); of other points 0."""
+    surface = np.searchsorted(contacts.first, points, side="right") - 1
+    box = contacts.kind[surface] == BOX
+    sides = np.minimum(points[..., None] + (1, 2, 3), len(contacts.X) - 1)
+    arms = np.diagonal(contacts.X[sides] - contacts.X[points][..., None, :], axis1=-2, axis2=-1)
+    found: Floats = np.where(box[..., None], arms, 0.0)
     return found

@@ -47,6 +47,8 @@ class Expected(NamedTuple):
     @property
     def measure(self) -> str:
         """What `radius` is, in words."""
+        if _rounded(self.pair):
+            return "the radii that round them"
         return "half of its least extent" if isinstance(self.pair.b, SolidEntry) else "the radius"
 
     @property
@@ -75,7 +77,7 @@ def expected_of(
     rods crossed at right angles. A polynomial is a sum of such forces. A barrier has no depth.
     """
     law = law_of(entry, pair).tolist()
-    k, radius = law[1], sum(_radius(own, placed, entry.radius) for own in pair)
+    k, radius = law[1], sum(_radius(own, placed, entry.radius, _rounded(pair)) for own in pair)
     terms = [(c, n + 1.0) for n, c in enumerate(law[1:]) if c != 0.0] if entry.coefficients else [(k, law[2])]
     masses, v = zip(*(_motion(own, placed) for own in pair), strict=True)
     speed, g = float(np.linalg.norm(v[1] - v[0])), float(np.linalg.norm(model.gravity))
@@ -147,11 +149,17 @@ def _sine(a: Rod, b: Rod, placed: Placed) -> float:
     return float(np.linalg.norm(np.cross(x, y)) / (np.linalg.norm(x) * np.linalg.norm(y)))
 
 
-def _radius(own: Surface, placed: Placed, given: float | None) -> float:
+def _rounded(pair: Pair) -> bool:
+    """Whether what rounds a box is what touches."""
+    return not pair.with_plane and isinstance(pair.b, SolidEntry) and pair.b.is_box
+
+
+def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) -> float:
     if isinstance(own, Rod):
         return float(segments_of(own, placed, given).radius.max())
     if isinstance(own, SolidEntry):
-        return own.features(placed.bodies).half
+        features = own.features(placed.bodies)
+        return features.radius if rounded else features.half
     return own.radius if isinstance(own, SphereEntry) else 0.0
 
 

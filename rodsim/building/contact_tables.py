@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact import table
-from discretization.contact.nearest import distances
+from discretization.contact.listed_gaps import gaps
 from discretization.contact.search import candidates
 from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of, weakened
 from discretization.others import Other
@@ -206,7 +206,7 @@ def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> No
 class _Pairs(NamedTuple):
     """What becomes a `Contacts`, and the contact of each pair."""
 
-    surfaces: list[table.Sphere | table.Capsule | table.Rod]
+    surfaces: list[table.Surface]
     numbers: dict[tuple[int, float | None], int]  # of a surface with a radius that is given
     pairs: list[table.Pair]
     apart: list[tuple[int, int]]  # points of segments and spheres that joints hold together
@@ -266,9 +266,9 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
         return found.numbers[key]
     if isinstance(own, SphereEntry):
         at = placed.place(own.on)
-        made: table.Sphere | table.Capsule | table.Rod = table.Sphere(at.frame, at.X, own.radius)
+        made: table.Surface = table.Sphere(at.frame, at.X, own.radius)
     elif isinstance(own, SolidEntry):
-        made = _capsule(own, placed)
+        made = _solid(own, placed)
     else:
         assert isinstance(own, Rod)
         segments = segments_of(own, placed, radius)
@@ -284,11 +284,14 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
     return found.numbers[key]
 
 
-def _capsule(own: SolidEntry, placed: Placed) -> table.Capsule:
+def _solid(own: SolidEntry, placed: Placed) -> table.Capsule | table.Box:
     features = features_on(own, placed)
+    if own.is_box:
+        low, high = features.points.min(axis=0), features.points.max(axis=0)
+        return table.Box(placed.frame_of(own.on), 0.5 * (low + high), 0.5 * (high - low), features.radius)
     if len(features.circles) or len(features.points) != 2:  # its body got another shape since
         raise ModelError(
-            f"{called(own)}: it is no capsule any more, but meets more than planes; leave its shape"
+            f"{called(own)}: it is no capsule or box any more, but meets more than planes; leave its shape"
         )
     return table.Capsule(placed.frame_of(own.on), features.points, features.radius)
 
@@ -319,8 +322,10 @@ def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> 
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
-def _points(own: table.Sphere | table.Capsule | table.Rod) -> int:
-    return len(own.frames) if isinstance(own, table.Rod) else 1 + isinstance(own, table.Capsule)
+def _points(own: table.Surface) -> int:
+    if isinstance(own, table.Rod):
+        return len(own.frames)
+    return {table.Sphere: 1, table.Capsule: 2, table.Box: 4}[type(own)]
 
 
 def _check_start(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], placed: Placed) -> None:
@@ -329,12 +334,10 @@ def _check_start(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], placed
         return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
     listed = candidates(contacts, points, 0.0)
-    apart = np.empty(len(listed.pair))
-    distances(points, listed.ends, apart)
     radii = contacts.radius[contacts.pairs[listed.pair]]
     thin = np.where(radii.min(axis=1) > 0.0, radii.min(axis=1), radii.max(axis=1))
     allowed = np.where(contacts.law[listed.pair, 0] == BARRIER, 0.0, DEEP * thin)
-    depth = radii.sum(axis=1) - apart
+    depth = -gaps(contacts, listed, points)
     inside = np.flatnonzero((depth > allowed) | ((allowed == 0.0) & (depth >= 0.0)))
     if not len(inside):
         return

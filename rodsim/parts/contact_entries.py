@@ -282,8 +282,11 @@ def _never(pair: Pair, itself: bool) -> str:
         return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
     if isinstance(b, PlaneEntry):
         return "planes do not meet planes"
-    if not isinstance(a, PlaneEntry) and any(isinstance(x, SolidEntry) and not x.is_capsule for x in pair):
-        return f"{called(a)} and {called(b)}: solids touch planes alone, but for capsules; of a ball make a sphere"
+    if not isinstance(a, PlaneEntry) and not _known(pair):
+        return (
+            f"{called(a)} and {called(b)}: solids touch planes alone, but for capsules, which touch all but boxes, and boxes, "
+            "which touch spheres and boxes; of a ball make a sphere"
+        )
     at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]
     if all(isinstance(part, Ground | Driven) for part in at):
         return f"neither {called(a)} nor {called(b)} is on what moves freely"
@@ -293,6 +296,14 @@ def _never(pair: Pair, itself: bool) -> str:
             f"{called(a)} and {called(b)} are on {at[0]} both" if b is not at[0] else f"{called(a)} is on {b}"
         )
     return ""
+
+
+def _known(pair: Pair) -> bool:
+    """Whether there is a law of these solids, with others than planes."""
+    solids = [x for x in pair if isinstance(x, SolidEntry)]
+    if any(x.is_box for x in solids):
+        return all(isinstance(x, SphereEntry) or (isinstance(x, SolidEntry) and x.is_box) for x in pair)
+    return all(x.is_capsule for x in solids)
 
 
 def _check_used(
@@ -337,7 +348,7 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
     for own in pairs if rubbing else ():
         if not own.with_plane and any(isinstance(x, SolidEntry) for x in own):
             raise ModelError(
-                f"{owner}: {' and '.join(rubbing)} between {own}; capsules lose nothing but on planes: leave it out, or make a "
+                f"{owner}: {' and '.join(rubbing)} between {own}; solids lose nothing but on planes: leave it out, or make a "
                 "contact of its own of them"
             )
     every = list(dict.fromkeys(x for own in pairs for x in own))
@@ -360,6 +371,11 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
     thin = {own for own in every if not _has_radius(own) and not (thick and isinstance(own, Rod))}
     for own in pairs if thin else ():
         if not own.with_plane and thin.issuperset(own):
+            if isinstance(own.b, SolidEntry):
+                raise ModelError(
+                    f"{owner}: {own} have no rounding, which is as deep as they may come into each other; give radius= to "
+                    "one of them, some hundredths of its least side"
+                )
             raise ModelError(
                 f"{owner}: {own} have no radius, and points do not meet points; give one of them a radius"
             )
@@ -383,6 +399,8 @@ def section_at(rod: Rod, s: float) -> Any:
 def _has_radius(own: Surface) -> bool:
     if isinstance(own, Rod):
         return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
+    if isinstance(own, SolidEntry) and own.is_box:
+        return own.radius > 0.0
     return not isinstance(own, SphereEntry) or own.radius > 0.0
 
 

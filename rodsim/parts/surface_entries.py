@@ -11,7 +11,7 @@ import numpy as np
 from rigid import quaternions
 from rigid.checks import array
 from rigid.errors import ModelError
-from rigid.solids import Features, Hull, Solid, Stadium
+from rigid.solids import Cuboid, Features, Hull, Solid, Stadium
 from rigid.system import Floats
 from rodsim.parts.entry import DIRECTION, NOT_NEGATIVE, POINT, Asked, Entry, Sort, entry, stated
 from rodsim.parts.model_parts import Anchor, Body
@@ -55,9 +55,9 @@ def _vertices(asked: Asked, what: str, value: Any) -> Floats:
 
 @entry
 class SolidEntry(SurfaceEntry):
-    """A convex body that can touch planes, a capsule all else, too: the shape of a body, or the hull of points."""
+    """A convex body that can touch planes, boxes also spheres and boxes, capsules all but boxes: a body's shape, or a hull."""
 
-    key, word, many, table = "solids", "solid", "convex bodies that can touch planes, capsules all", "solids"
+    key, word, many, table = "solids", "solid", "convex bodies that can touch planes, boxes each other, capsules all but boxes", "solids"
     namesakes = ("spheres", "planes")
     on: Anchor = stated(POINT, "the body whose shape it is; of vertices the point from which they count")
     vertices: Floats | None = stated(
@@ -91,6 +91,11 @@ class SolidEntry(SurfaceEntry):
         if self.vertices is not None:
             return len(self.vertices) == 2 and self.radius > 0.0 and bool(np.ptp(self.vertices, axis=0).any())
         return isinstance(_solid_of(self.on), Stadium)
+
+    @property
+    def is_box(self) -> bool:
+        """Whether it is the shape of a body made by Box, rounded or not."""
+        return self.vertices is None and isinstance(_solid_of(self.on), Cuboid)
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
         if "on" in changed and self.vertices is not None:  # the body's axes are not those of the section

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.contact.table import BOTH, CAPSULE, LAW, LOSS, ROD, SPHERE, Contacts
+from discretization.contact.table import BOTH, KINDS, LAW, LOSS, Contacts
 from discretization.others import FRAMES, OTHERS, Others
 from discretization.space.interpolation import MOST
 from discretization.space.laws import EXPRESSIONS, LAWS
@@ -157,7 +157,7 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
     for column, shape in shapes:
         _shape(name, column, getattr(contacts, column), shape, _WHOLE if column in whole else "f")
     for column, count in (
-        ("kind", 1 + max(SPHERE, ROD, CAPSULE)),
+        ("kind", len(KINDS)),
         ("frames", n),
         ("pairs", s),
         ("side", 1 + BOTH),

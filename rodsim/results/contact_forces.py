@@ -36,6 +36,7 @@ from rigid.interactions.contact.friction import (
     C,
 )
 from rigid.system import Floats, Ints, State
+from rodsim.results.box_contacts import of_boxes
 
 TINY = 1e-200  # N: below it one does not divide by it
 ENDS, MIDDLE = 1, 2  # of a capsule against another: both ends, and where they cross
@@ -59,6 +60,8 @@ class Rows(NamedTuple):
         Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
     )
     crossing: Ints  # (m,) ENDS, MIDDLE, 0: not of two capsules
+    boxed: Ints  # (m,) kind in `OTHERS` of a row that is all of a pair with a box; 0: it is none
+    numbers: Floats  # (m, NUMBERS) of that kind
 
 
 class Patches(NamedTuple):
@@ -126,7 +129,7 @@ def pushed(rows: Rows, state: State) -> Pushed:
     Q, V, n, c, rate, of_part, t, gap = _pieces(rows, state)
     of_partner = np.stack([1.0 - t, t], axis=-1)
     signed = np.concatenate([of_part * Q[..., None], -of_partner * Q[..., None]], axis=-1)  # (..., m, p, 4)
-    return Pushed(
+    found = Pushed(
         signed.sum(axis=-2),
         np.einsum("...pk,...pc->...kc", signed, n),
         Q.sum(axis=-1),
@@ -135,6 +138,24 @@ def pushed(rows: Rows, state: State) -> Pushed:
         V.sum(axis=-1),
         gap,
     )
+    for kind in np.unique(rows.boxed[rows.boxed > 0]).tolist():
+        _put_boxes(rows, kind, state, found)
+    return found
+
+
+def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
+    """Into the rows of pairs with boxes."""
+    use = np.flatnonzero(rows.boxed == kind)
+    V, rate, force, place, gap = of_boxes(
+        kind, rows.frames[use][:, ::2], rows.numbers[use], rows.share[use], state
+    )
+    Q = np.linalg.norm(force, axis=-1)
+    for column in found[:-1]:
+        column[..., use, *([slice(None)] * (column.ndim - Q.ndim))] = 0.0
+    found.weight[..., use, 0], found.weight[..., use, 2] = Q, -Q
+    found.force[..., use, 0, :], found.force[..., use, 2, :] = force, -force
+    found.Q[..., use], found.power[..., use], found.energy[..., use] = Q, rate, V
+    found.place[..., use, :], found.gap[..., use] = Q[..., None] * place, gap
 
 
 def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.contact.nearest import distances
+from discretization.contact.listed_gaps import gaps
 from discretization.contact.search import candidates
 from discretization.contact.table import Contacts, points_of
 from discretization.system import System
@@ -129,6 +129,4 @@ def _least_gap(contacts: Contacts, points: Floats) -> float:
         if len(listed.pair) or skin > whole:
             break
         skin *= _WIDER
-    apart = np.empty(len(listed.pair))
-    distances(points, listed.ends, apart)
-    return float(np.min(apart - contacts.radius[contacts.pairs[listed.pair]].sum(axis=1), initial=np.inf))
+    return float(np.min(gaps(contacts, listed, points), initial=np.inf))

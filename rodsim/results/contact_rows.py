@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.contact.interactions import interactions_of
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BOTH, CAPSULE, LOSS, ROD, Contacts, points_of, weakened
+from discretization.contact.table import BOTH, BOX, CAPSULE, LOSS, ROD, Contacts, points_of, weakened
 from discretization.contact.windows import windows_of
 from discretization.memory import Memory
 from discretization.others import OTHERS
@@ -19,6 +20,7 @@ from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, 
 from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.system import Floats, Ints, State
+from rodsim.results.box_contacts import NUMBERS
 from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, touching
 
 _SPHERE, _CIRCLE, _ROD = (OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD))
@@ -91,11 +93,16 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
         np.arange(m),
         circle,
         np.zeros(m, np.int64),
+        *_without_boxes(m),
     )
     again = np.concatenate([np.arange(m), np.flatnonzero(circular)])
     rows = Rows(*(column[again] for column in rows))
     rows.circle[m:, 3] *= -1.0
     return WithPlanes(rows, loss, places)
+
+
+def _without_boxes(m: int) -> tuple[Ints, Floats]:
+    return np.zeros(m, np.int64), np.zeros((m, NUMBERS))
 
 
 def _lossless(w: int) -> Floats:
@@ -191,7 +198,12 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         patch,
         np.zeros((len(rho), 4)),
         np.where(crossing, ENDS, 0),
+        *_without_boxes(len(rho)),
     )
+    acts = interactions_of(contacts, listed)
+    for k in np.flatnonzero(other == BOX).tolist():
+        own = acts.numbers[acts.first[k] : acts.first[k + 1]]
+        rows.boxed[k], rows.numbers[k, : len(own)] = acts.kind[k], own
     again = np.concatenate([np.arange(len(rho)), np.flatnonzero(crossing)])
     rows = Rows(*(column[again] for column in rows))
     rows.crossing[len(rho) :], rows.stations[len(rho) :] = MIDDLE, 0
