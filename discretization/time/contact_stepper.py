@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
 from discretization.contact.interactions import interactions_of
+from discretization.contact.listed_gaps import from_boxes
 from discretization.contact.nearest import distances, passing
 from discretization.contact.search import candidates, searched
-from discretization.contact.table import contacts_of, points_of
+from discretization.contact.table import BOX, contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
 from discretization.others import chosen, joined, settled_of
 from discretization.own_variables import first_settled, own_variables
@@ -47,6 +48,7 @@ FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for 
 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
+_PRESSED = 0.3  # of its radius: a box as near as that is pressed, whatever else a step may fail of
 _DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
 
 
@@ -161,7 +163,7 @@ class ContactStepper(StepperBase):
                 continue
             if problem is _PASSED:
                 cost, problem = cost.plus(Report(passings=1)), self._through(state, listed)
-            yield Taken(state, cost, problem or failure)
+            yield Taken(state, cost, problem or self._pressed(state, listed) or failure)
             return
 
     def _through(self, state: State, listed: Listed) -> Failure:
@@ -175,6 +177,25 @@ class ContactStepper(StepperBase):
             f"surfaces in contact go through each other: their axes are {apart[deepest]:.2g} m apart, and touch at "
             f"{listed.reach[deepest]:.2g} m",
             "give the contact more `stations`, between which a rod is not felt, or more stiffness",
+        )
+
+    def _pressed(self, state: State, listed: Listed) -> Failure | None:
+        """Where cores of boxes are so near each other that a step that fails has come into one."""
+        contacts, points = self.contacts, self._points(state)
+        surface = np.searchsorted(contacts.first, listed.ends, side="right") - 1
+        turned = (contacts.kind[surface[:, 2]] != BOX)[:, None]  # a box comes second
+        ends, surface = (np.where(turned, own[:, [2, 3, 0, 1]], own) for own in (listed.ends, surface))
+        surface = surface[:, [0, 2]]
+        boxes = contacts.kind[surface] == BOX
+        use = np.flatnonzero(boxes.any(axis=1))
+        apart, rounding = np.empty(len(use)), contacts.radius[surface[use]].sum(axis=1)
+        from_boxes(np.ascontiguousarray(points), ends[use], boxes[use], apart)
+        least = int(np.argmin(apart / rounding)) if len(use) else 0
+        if not len(use) or apart[least] > _PRESSED * rounding[least]:
+            return None
+        return Failure(
+            f"a box in contact is pressed through what rounds it: {apart[least]:.2g} m are left of {rounding[least]:.2g} m",
+            "give the contact more `stiffness`, or its solids a greater `radius`",
         )
 
     def _accepted(self, state: State, ends: State, listed: Listed) -> tuple[int, Failure | None]:
