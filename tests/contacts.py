@@ -134,7 +134,11 @@ def _of_boxes(kind, height, block, lever, rng):
     else:
         across = np.cos(0.9) * tangent + np.sin(0.9) * np.cross(out, tangent)
         side = np.cross(out, across)
-        y[0, 1:] = across, (side + out) / 2**0.5, (out - side) / 2**0.5  # on the edge between two of its faces
+        y[0, 1:] = (
+            across,
+            (side + out) / 2**0.5,
+            (out - side) / 2**0.5,
+        )  # on the edge between two of its faces
         near = half * (0.8, -1.0, -1.0)  # of that edge: not far from its end
         y[0, 0] = edge + 0.9 * height * out - near @ y[0, 1:]
         X = np.concatenate([block, lever, half, lever, core])

@@ -135,7 +135,9 @@ def test_a_sphere_meets_a_face_as_a_plane_and_a_corner_as_a_sphere(name):
 def test_a_ball_slides_over_the_edge_of_a_box_with_its_energy():
     """Along a face, over the rounded edge, and down: the square of its speed grows with the height it has lost."""
     model = Model("edge", gravity=(0, 0, -G))
-    add = model.add_body("ball", Sphere(BALL, mass=0.5), (0.03, 0, A / 2 + BALL - 0.5 * G / K), velocity=(0.1, 0, 0))
+    add = model.add_body(
+        "ball", Sphere(BALL, mass=0.5), (0.03, 0, A / 2 + BALL - 0.5 * G / K), velocity=(0.1, 0, 0)
+    )
     box = add_box(model, "box", (0, 0, 0))
     model.add_joint("held", "clamp", model.bodies["box"].at((0, 0, 0)))
     model.add_contact("c", model.add_sphere("ball", add, BALL), box, K)
@@ -205,7 +207,9 @@ def test_planks_laid_across_each_other_are_held_where_their_edges_cross():
 def test_what_boxes_cannot_do_is_said():
     model = Model("no", gravity=(0, 0, 0))
     one, other = add_box(model, "a", (0, 0, 0)), add_box(model, "b", (0, 0, 0.099), radius=0.0)
-    with pytest.raises(ModelError, match=r"friction between solid 'a' and solid 'b'; solids lose nothing but"):
+    with pytest.raises(
+        ModelError, match=r"friction between solid 'a' and solid 'b'; solids lose nothing but"
+    ):
         model.add_contact("c", one, other, K, friction=0.3)
     pill = model.add_solid("pill", model.add_body("pill", Capsule(0.01, 0.1, mass=1.0), (0, 1, 0)))
     with pytest.raises(ModelError, match=r"boxes, which touch spheres and boxes"):
@@ -230,5 +234,7 @@ def test_boxes_pressed_deeper_than_their_rounding_stop_the_run():
     model = Model("hard", gravity=(0, 0, 0))
     one, other = add_box(model, "a", (0, 0, 0)), add_box(model, "b", (0, 0, 0.101), v=(0, 0, -30.0))
     model.add_contact("c", one, other, K)
-    with pytest.raises(ConvergenceError, match=r"a box in contact is pressed through .* of 0.01 m, .* more `stiffness`"):
+    with pytest.raises(
+        ConvergenceError, match=r"a box in contact is pressed through .* of 0.01 m, .* more `stiffness`"
+    ):
         simulate(model, 0.01, 1e-4, progress=False)

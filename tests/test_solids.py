@@ -450,10 +450,12 @@ def test_a_point_of_a_body_is_not_its_shape():
         model.add_solid("it", model.ground.at((0, 0, 0)))
 
 
-def test_solids_touch_planes_alone():
+@pytest.mark.parametrize("shape", [Box(1, 1, 1, mass=1), Cylinder(0.5, 1, mass=1)])
+def test_cylinders_touch_planes_alone(shape):
     model = Model("it")
     one, two = (
-        model.add_solid(n, model.add_body(n, Box(1, 1, 1, mass=1), (3 * k, 0, 0))) for k, n in enumerate("ab")
+        model.add_solid(n, model.add_body(n, own, (3 * k, 0, 0)))
+        for k, (n, own) in enumerate(zip("ab", (shape, Cylinder(0.5, 1, mass=1)), strict=True))
     )
     with pytest.raises(ModelError, match=r"solid 'a' and solid 'b': solids touch planes alone"):
         model.add_contact("it", one, two, K)

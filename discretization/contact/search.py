@@ -1,7 +1,7 @@
 """Which parts of surfaces are near each other: a list of pairs that is a function of the points alone.
 
-Parts are spheres, capsules, boxes and the segments of rods. Their middles stand in trees, one for parts of about one size, so that the
-time is about that of sorting them, however unequal they are.
+Parts are spheres, capsules, boxes and the segments of rods. Their middles stand in trees, one for parts of about one size,
+so that the time is about that of sorting them, however unequal they are.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def parts_of(contacts: Contacts) -> Parts:
     count = np.diff(contacts.first)
     surface = np.repeat(np.arange(len(count)), count)
     centre = (contacts.kind == SPHERE) | (contacts.kind == BOX)  # one point is all that is looked for
-    there = np.where(centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0)
+    there = np.where(
+        centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0
+    )
     at, of = np.flatnonzero(there), surface[there]
     rod = ~centre[of]
     last = at + 1 == contacts.first[of + 1]

@@ -1,10 +1,10 @@
 """What may touch what: surfaces of spheres, capsules, boxes and rods, and the pairs of them between which there is contact.
 
-A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes, a
-capsule about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides
-along its axes. Which pairs of their parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
-`discretization.contact.interactions` says what acts between them. Planes need no search: their interactions stand in
-`System.others`.
+A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes, a capsule
+about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides along its
+axes. Which pairs of their parts are near enough to act changes in a run; `discretization.contact.search` finds them at a
+configuration, and `discretization.contact.interactions` says what acts between them. Planes need no search: their interactions
+stand in `System.others`.
 """
 
 from __future__ import annotations

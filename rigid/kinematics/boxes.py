@@ -96,9 +96,7 @@ def distance_of_boxes(one, other):
         return apart
     least = 1e300
     for k in range(CORNERS):
-        least = min(
-            least, distance_of_point(corner(one, k), other), distance_of_point(corner(other, k), one)
-        )
+        least = min(least, distance_of_point(corner(one, k), other), distance_of_point(corner(other, k), one))
     for i in range(EDGES):
         a, b = ends_of_edge(i)
         a0, a1 = corner(one, a), corner(one, b)

@@ -57,7 +57,8 @@ def _vertices(asked: Asked, what: str, value: Any) -> Floats:
 class SolidEntry(SurfaceEntry):
     """A convex body that can touch planes, boxes also spheres and boxes, capsules all but boxes: a body's shape, or a hull."""
 
-    key, word, many, table = "solids", "solid", "convex bodies that can touch planes, boxes each other, capsules all but boxes", "solids"
+    key, word, table = "solids", "solid", "solids"
+    many = "convex bodies that can touch planes, boxes also spheres and boxes, capsules all but boxes"
     namesakes = ("spheres", "planes")
     on: Anchor = stated(POINT, "the body whose shape it is; of vertices the point from which they count")
     vertices: Floats | None = stated(

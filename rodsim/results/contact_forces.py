@@ -150,8 +150,7 @@ def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
         kind, rows.frames[use][:, ::2], rows.numbers[use], rows.share[use], state
     )
     Q = np.linalg.norm(force, axis=-1)
-    for column in found[:-1]:
-        column[..., use, *([slice(None)] * (column.ndim - Q.ndim))] = 0.0
+    found.weight[..., use, :], found.force[..., use, :, :] = 0.0, 0.0
     found.weight[..., use, 0], found.weight[..., use, 2] = Q, -Q
     found.force[..., use, 0, :], found.force[..., use, 2, :] = force, -force
     found.Q[..., use], found.power[..., use], found.energy[..., use] = Q, rate, V

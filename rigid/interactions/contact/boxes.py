@@ -120,7 +120,6 @@ def _push(x0, x1, local, k, box0, box1, at, j, X, weight, out):
     if Q == 0.0:
         return NOTHING
     d, w, scale = ZERO, average(w0, w1), 2.0 * Q / (D0 + D1)
-    arm = on_point(ZERO, ZERO)
     for i in range(3):
         outside = e0[i].real != 0.0, e1[i].real != 0.0
         slope = 0j
