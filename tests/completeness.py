@@ -220,7 +220,8 @@ def on_planes() -> Model:
 
 
 def touching() -> Model:
-    """Clamped rods that cross, a ball on one of them, a body beside the ball, all rubbing; capsules beside all of it."""
+    """Clamped rods that cross, a ball on one of them, a body beside the ball, all rubbing; capsules and boxes beside all
+    of it."""
     model = Model("touching", gravity=OBLIQUE)
     rods = []
     for name, ends in (("low", [(0, 0, 0), (1, 0, 0)]), ("high", [(0.5, -0.5, 0.195), (0.5, 0.5, 0.195)])):
@@ -244,6 +245,14 @@ def touching() -> Model:
     model.add_contact("capsules", capsules, stiffness=400.0)
     model.add_contact("capsule on rod", capsules[0], rods[0], stiffness=2000.0, radius=0.1, stations=4)
     model.add_contact("ball on capsule", spheres[1], held, stiffness=300.0)
+    boxes = []
+    for k, place in enumerate(((2.0, 0.0, 0.0), (2.03, 0.02, 0.196))):
+        body = model.add_body(f"block {k}", Box(0.2, 0.2, 0.2, mass=8.0), position=place)
+        model.add_bushing(f"about {k}", model.ground, body, 80.0, at=place)
+        boxes.append(model.add_solid(f"block {k}", body, radius=0.05))
+    aside = model.add_sphere("aside", model.ground.at((2.0, -0.196, 0.01)), 0.1)
+    model.add_contact("boxes", boxes, stiffness=400.0)
+    model.add_contact("ball on box", boxes[0], aside, stiffness=300.0)
     return model
 
 
