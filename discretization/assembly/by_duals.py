@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.assembly.expected_forces import KNOWN, expect
 from discretization.others import dissipates, groups_of, holding, own_of, settled_of, signals_of
 from discretization.own_variables import first_settled
 from discretization.space.closed_spans import FORCE
@@ -22,9 +23,12 @@ from rigid.interactions.condensed import begin_condensed, end_condensed, end_set
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
+    EXPECTED,
     MOST_FRAMES,
     MOST_OWN,
     MOST_ROWS,
+    UNKNOWN,
+    WITH_SEEN,
     Group,
     dual_at,
     gathered,
@@ -69,6 +73,10 @@ class ByDuals(NamedTuple):
     lam: np.ndarray  # (MOST_ROWS,) complex
     g: np.ndarray  # (MOST_OWN,) complex, more than there are rows
     block: np.ndarray  # (6 MOST_FRAMES, 6 MOST_FRAMES), of a tangent
+    sliding: np.ndarray  # (WITH_SEEN,) complex, lam of kinds that slide
+    expected: (
+        np.ndarray
+    )  # (e, WITH_SEEN), or none: of each at the last tangent in this step, `expected_forces`
 
 
 def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
@@ -130,6 +138,8 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
         lam,
         g,
         block,
+        np.zeros(WITH_SEEN, complex),
+        np.zeros((len(base) if np.any(interacting.kinds.slides) else 0, WITH_SEEN)),
     )
 
 
@@ -299,6 +309,8 @@ def begin_counted(numbering, state, work):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.own > 0 else kind.first):
             entry, most = interacting.each[e], 0.0
+            if kind.slides != 0:
+                own.expected[e, KNOWN] = 0.0
             for i in range(kind.own):
                 value, place = state.own[own.own[e] + i], entry.last - kind.own + i
                 interacting.numbers[place], own.at_end[place] = value, value
@@ -414,10 +426,11 @@ def _add_block_of(own, base, entry, kind, numbering, h, values):
 def add_by_duals(numbering, state, work, h, tangent):
     """Residual and, on demand, matrix."""
     own = work.by_duals
-    interacting, y0, y1, dual, lam = own.interacting, own.start, own.end, own.dual, own.lam
+    interacting, y0, y1, dual = own.interacting, own.start, own.end, own.dual
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
+        lam = own.lam if kind.slides == 0 else own.sliding
         factor = h if kind.rows == 0 else 1.0
         lam[0] = 1.0 / h if own.takes[which] & DISSIPATES else 1.0
         for e in range(kind.first, kind.last if own.loop[kind.first] == 0 else kind.first):
@@ -426,9 +439,15 @@ def add_by_duals(numbering, state, work, h, tangent):
             put_ends(own, entry, kind.arity, state.r, work)
             if kind.rows > 0:
                 _add_rows_of(own, kind, (value_of_kind, dual_of_kind), e, numbering, work, tangent)
+            if kind.slides != 0:
+                lam[EXPECTED] = UNKNOWN
             dual_of_kind(y0, y1, X, lam, dual)
             if is_idle(kind, dual):
+                if tangent and kind.slides != 0:
+                    own.expected[e, KNOWN] = 0.0
                 continue
+            if tangent and kind.slides != 0:
+                expect(own.expected[e], lam)
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
             if tangent and kind.tangent != 0:
                 for k in range(kind.arity):

@@ -10,9 +10,8 @@ So the correction that the residual still asks for is made, by the factors at ha
 (`last_correction`): what is left of it is of second order in round-off. The step takes it over unrounded, which leaves
 the rounding of sums, whose signs are random.
 
-Where contacts may stick or slide, corrections overshoot from a slide one way to one the other way, and back: friction
-is nearly a sign of the slip. What the first correction turns so sticks in the second (`discretization.assembly.held_slides`);
-from then on a correction is halved as long as that shrinks the residual.
+Where forces are nearly a sign, of a slip or of the rate at which a gap closes, whole corrections go past what comes to rest and
+back; their tangents are those of `discretization.assembly.expected_forces`.
 """
 
 import functools
@@ -24,7 +23,6 @@ from numba._dispatcher import compute_fingerprint
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.given_motions import add_hidden_drives
-from discretization.assembly.held_slides import let_slide, may_slide, note_slides
 from discretization.assembly.hidden_groups import add_hidden_groups
 from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
 from discretization.assembly.step_dissipation import add_damped_inertia
@@ -72,9 +70,6 @@ STALLED = 0.3  # contraction that counts as none
 STALLED_HIDDEN = (
     0.9  # the same with hidden constraints, whose tangent is not whole: where frames turn far it is slow
 )
-PATIENT = 2  # iterations before corrections are halved where contacts may slide
-SEARCH = 8  # halvings of a correction
-GOOD = 0.25  # what a correction that is not halved leaves of the residual, squared
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
@@ -249,49 +244,6 @@ def residual_over_noise(numbering, work):
 
 
 @inner_kernel
-def squares_over_noise(numbering, work):
-    """Sum of the squares of the residuals in units of their round-off levels."""
-    found = 0.0
-    for i in range(numbering.size):
-        ratio = work.residual[i] / (work.noise[i] + 1e-300)
-        found += ratio * ratio
-    return found
-
-
-@allocating_inner_kernel
-def _correct_by(equations, system, numbering, hidden, state, work, h, kept, share):
-    """From what is kept, dr, psi, lam and their correction, by this share of it; the residual there, 0 or FOLDED."""
-    dr, psi, lam, step = kept
-    work.dr[:], work.psi[:], work.lam[:] = dr, psi, lam
-    for i in range(numbering.size):
-        work.rhs[i] = share * step[i]
-    correct(system, numbering, work)
-    move(system, state, work)
-    return equations(system, numbering, hidden, state, work, h, False)
-
-
-@allocating_inner_kernel
-def correct_in_part(equations, system, numbering, hidden, state, work, h):
-    """Add the correction in work.rhs, or that half, quarter, ... of it which leaves the least residual; the whole where none
-    shrinks it. The residual is known then; 0 or FOLDED.
-    """
-    kept = work.dr.copy(), work.psi.copy(), work.lam.copy(), work.rhs.copy()
-    before = least = squares_over_noise(numbering, work)
-    share = best = 1.0
-    for _ in range(SEARCH + 1):
-        folded = _correct_by(equations, system, numbering, hidden, state, work, h, kept, share)
-        found = 1e300 if folded != 0 else squares_over_noise(numbering, work)
-        if found < GOOD * before:
-            return folded
-        if found < least:
-            least, best = found, share
-        elif least < before:
-            break
-        share *= 0.5
-    return _correct_by(equations, system, numbering, hidden, state, work, h, kept, best)
-
-
-@inner_kernel
 def matrix_is_finite(numbering, work):
     """Whether no entry overflowed."""
     for k in range(numbering.n_values):  # noqa: SIM110  numba compiles loops
@@ -368,19 +320,11 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
     enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
-    slides = hidden is None and may_slide(work)
     move(system, state, work)
-    fresh, held = False, 0
     before, level, iteration = 1e300, 0.0, 0
-    # whether a matrix is wanted, whether the residual is evaluated, and looked at already
-    tangent, evaluated, known = True, False, False
+    tangent, known = True, False  # whether a matrix is wanted, whether the residual is known already
     while True:
-        if slides and not known:
-            if held > 0:
-                let_slide(work)
-            held = note_slides(state, work, h, iteration == 1) if iteration < 2 else 0
-            tangent = tangent or held > 0
-        if not evaluated and equations(system, numbering, hidden, state, work, h, tangent) != 0:
+        if equations(system, numbering, hidden, state, work, h, tangent) != 0:
             return FOLDED
         if not known:
             if iteration < 2:
@@ -390,24 +334,22 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
             level = residual_over_noise(numbering, work)
             if level < 0.0:
                 return NOT_FINITE
-            if held == 0 and level <= (enough if iteration == 0 else work.solved):
+            if level <= (enough if iteration == 0 else work.solved):
                 last_correction(numbering, work, level, iteration > 0, count)
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
-            if (
-                stalled and fresh and level <= _SAFE
-            ):  # round-off: another correction would be of no other size
+            if stalled and level <= _SAFE:  # round-off: another correction would be of no other size
                 return no_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
             if not tangent and level > _REUSE * before:
-                tangent, evaluated, known = True, False, True
+                tangent = known = True
                 continue
         if tangent:
             if factor(numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
-        fresh, tangent, evaluated, known = tangent, False, False, False
+        tangent, known = False, False
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
@@ -417,10 +359,6 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
             share = correct(system, numbering, work)
             correct_hidden(system, numbering, hidden, work, share)
             move(system, state, work)
-        elif slides and iteration >= PATIENT and level > _SAFE:
-            if correct_in_part(equations, system, numbering, hidden, state, work, h) != 0:
-                return FOLDED
-            evaluated = True
         else:
             correct(system, numbering, work)
             move(system, state, work)

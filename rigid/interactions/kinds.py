@@ -65,7 +65,8 @@ HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 TANGENT = types.void(POSES, POSES, F1, C1, POSES, types.float64[:, ::1])
 
 MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6  # of one interaction
-HELD = 2.0  # see `Condensed`
+EXPECTED, SEEN, WITH_SEEN = 1, 5, 12  # places behind 1/h, and where they end: see `Condensed`
+UNKNOWN, RATE = 2.0, SEEN
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
@@ -177,8 +178,9 @@ class Condensed(NamedTuple):
     Again dual . (y1 - y0) less what `kept` gains is lost, never negative. Their `bend` is what they hold at the poses y. Where a
     scheme takes forces at one place of a step, y with the rates z, the dual is that between y - h z/2 and y + h z/2.
 
-    Where they are a bristle, which shows the way of the slip, and whether it slides, `slides` says so: with HELD added to the
-    latter the dual is as if it stuck, whatever its limit, linear in the slip (`discretization.assembly.held_slides`).
+    Where forces are nearly a sign, `slides` says so: into lam[SEEN:WITH_SEEN], where there is room, the dual writes a rate w, its
+    smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit; derivatives of both signs are those
+    that lam[EXPECTED:SEEN] tells, 1 and 3 numbers, unless the first is UNKNOWN (`discretization.assembly.expected_forces`).
     """
 
     strains: Any = None

@@ -37,7 +37,16 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.contact.gaps import size_of
 from rigid.interactions.contact.touching import imaginary, origin, real
-from rigid.interactions.kinds import COMPLEX_STEP, HELD, add_dual, frame, value_function, vector
+from rigid.interactions.kinds import (
+    COMPLEX_STEP,
+    EXPECTED,
+    SEEN,
+    UNKNOWN,
+    add_dual,
+    frame,
+    value_function,
+    vector,
+)
 from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point, point
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import apply, average, cross, dot, minus, plus, times
@@ -52,12 +61,23 @@ NONE = (0j, ZERO, False)
 
 
 @small_kernel
-def normal_factor(X, at, w):
+def expects(lam):
+    """Whether Newton's method says what it expects."""
+    return lam.shape[0] > SEEN and lam[EXPECTED].real < UNKNOWN
+
+
+@small_kernel
+def normal_factor(X, at, w, lam):
     """(1)."""
     found = X[at + C] * w
     size = cmath.sqrt(w * w + X[at + REST] * X[at + REST])
     if size.real > 0.0:
-        found += X[at + B] * w / size
+        way = w / size
+        if lam.shape[0] > SEEN:
+            lam[SEEN], lam[SEEN + 1], lam[SEEN + 2] = w.real, way.real, 1.0 / size.real
+        if expects(lam):
+            way = way.real + 1j * (1.0 - lam[EXPECTED].real * way.real) / size.real * w.imag
+        found += X[at + B] * way
     return found if found.real > -1.0 else -1.0 + 0j
 
 
@@ -147,18 +167,29 @@ def scaled(x, way, of, power):
 
 
 @small_kernel
-def bristle(y, X, at, n, s, N, way, lam):
-    """(2): T, the bristle at the end, whether it slides; y: mean pose of the first frame. Held, it sticks with N as it is: what
-    turned back comes next to rest, and the product of the slip that it had and the change of N says nothing.
+def limited(P, size, limit, by_force, lam):
+    """P limit/|P|, with the derivative that is expected; by_force: the derivative of P to the normal force, which says nothing
+    along P.
     """
+    x = times(limit / size, P)
+    if not expects(lam):
+        return x
+    on = times(1.0 / size.real, real(P))
+    expected = lam[EXPECTED + 1].real, lam[EXPECTED + 2].real, lam[EXPECTED + 3].real
+    given = minus(imaginary(P), by_force)
+    moved = plus(minus(given, times(dot(on, given), expected)), across(by_force, on))
+    moved = plus(times(limit.imag, on), times(limit.real / size.real, moved))
+    return x[0].real + 1j * moved[0], x[1].real + 1j * moved[1], x[2].real + 1j * moved[2]
+
+
+@small_kernel
+def bristle(y, X, at, n, s, N, way, lam):
+    """(2): T, the bristle at the end, whether it slides; y: mean pose of the first frame."""
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
-    sliding = X[at + SLIDING].real
-    held = sliding >= HELD
-    if held:
-        sliding, N = sliding - HELD, N.real + 0j
-    resists = 0.5 * k
+    damps = 0j
     if X[at + REST].real > 0.0:
-        resists += lam * N * X[at + STATIC] / (CREEP * X[at + REST])
+        damps = lam[0] * X[at + STATIC] / (CREEP * X[at + REST])
+    resists = 0.5 * k + damps * N
     u = across(direction(y, zeta), n)
     kept, left = dot(zeta, zeta), dot(u, u)
     if kept.real > 0.0 and left.real > 0.0:
@@ -166,11 +197,15 @@ def bristle(y, X, at, n, s, N, way, lam):
     z = scaled(u, way, u, -0.5)
     P = plus(times(k, z), times(resists, s))
     size, limit = size_of(P), N * X[at + STATIC]
-    if sliding > 0.5:
+    if X[at + SLIDING].real > 0.5:
         limit = N * X[at + KINETIC]
-    slides, end = size.real > limit.real and not held, plus(z, s)
+    slides, end = size.real > limit.real, plus(z, s)
+    if lam.shape[0] > SEEN:
+        for i in range(3):
+            lam[SEEN + 3 + i] = P[i].real
+        lam[SEEN + 6] = limit.real
     if slides:
-        P = times(limit / size, P)
+        P = limited(P, size, limit, times(damps.real * N.imag, real(s)), lam)
         end = times(1.0 / k, P)
     T, ended = scaled(P, way, P, 1.0), scaled(end, way, end, 0.5)
     lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
@@ -215,14 +250,15 @@ def answer(X, at, lam, first, found, s, theta, tangent):
     """To a slip and a turn: phi, T, the moment, z1 of the bristle and whether it slides. first: mean pose of frame 0."""
     Q, force, _, power = found
     size = size_of(force)
-    phi = normal_factor(X, at, lam * power / Q)
+    w = lam[0] * power / Q
+    phi = normal_factor(X, at, w, lam)
     n, N = times(1.0 / size, force), size * (1.0 + phi)
     T, end, slides, M = ZERO, ZERO, False, ZERO
     if X[at + STATIC].real > 0.0:
         T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
     if _resists_turns(X, at):
-        M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam)
-        M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam))
+        M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam[0])
+        M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam[0]))
     return phi, T, M, end, slides
 
 

@@ -220,10 +220,10 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
     if not acts(found):
         return
     along, last = _tangent(y0, y1, 0), 0
-    add_turns(y0, y1, X, lam[0], sides, found, along, out, K)
+    add_turns(y0, y1, X, lam, sides, found, along, out, K)
     for j in range(3 if out[0, 3, 0] != 0.0 else 0):
         turn_along(y1, j, COMPLEX_STEP, out)
-        add_row(y0, y1, X, lam[0], sides, found, along, out, K, 3 + j)
+        add_row(y0, y1, X, lam, sides, found, along, out, K, 3 + j)
         turn_along(y1, j, 0.0, out)
     for k in range(sides[1]):
         last = k if out[k, 3, 0] != 0.0 else last
@@ -231,7 +231,7 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
             y1[k, 0, j] += COMPLEX_STEP * 1j
             found = _of_stations_on_line(y0, y1, X, nodes, stations, out)
-            add_row(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j)
+            add_row(y0, y1, X, lam, sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j)
             y1[k, 0, j] = y1[k, 0, j].real
     for k in range(last):  # moved all together they change nothing
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
@@ -278,7 +278,7 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
         for k in range(3):
             for j in range(6):
                 move_along(y1, k, j)
-                lost_by_rod_on_plane(y0, y1, X, lam[0], out)
+                lost_by_rod_on_plane(y0, y1, X, lam, out)
                 put_imaginary(out, y0, y1, 3, K, 6 * k + j)
                 move_back(y1, k)
         for k in range(3):
@@ -294,103 +294,103 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
     psi = turned_by(mean(y0, y1, 0), change(y0, y1, 0))
     found = _on_frame(total, psi, out)
     if acts(found):
-        add_turns(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 1), out, K)
+        add_turns(y0, y1, X, lam, sides, found, _tangent(y0, y1, 1), out, K)
         for k in range(1, 3):
             for j in range(3):
                 y1[k, 0, j] += COMPLEX_STEP * 1j
                 found = _of_stations_on_plane(y0, y1, X, stations, psi, out)
-                add_row(y0, y1, X, lam[0], sides, found, _tangent(y0, y1, 1), out, K, 6 * k + j)
+                add_row(y0, y1, X, lam, sides, found, _tangent(y0, y1, 1), out, K, 6 * k + j)
                 y1[k, 0, j] = y1[k, 0, j].real
 
 
 @dual_function
 def of_sphere_on_plane(y0, y1, X, lam, out):
-    lost_by_sphere_on_plane(y0, y1, X, lam[0], out)
+    lost_by_sphere_on_plane(y0, y1, X, lam, out)
 
 
 @dual_function
 def sphere_on_plane_held(y, z, X, lam, out):
-    lost_by_sphere_on_plane(y, y, X, lam[0], out)
+    lost_by_sphere_on_plane(y, y, X, lam, out)
 
 
 @dual_function
 def sphere_on_plane_settled(y0, y1, X, lam, out):
-    store_own(lost_by_sphere_on_plane(y0, y1, X, lam[0], out), out)
+    store_own(lost_by_sphere_on_plane(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_circle_on_plane(y0, y1, X, lam, out):
-    lost_by_circle_on_plane(y0, y1, X, lam[0], out)
+    lost_by_circle_on_plane(y0, y1, X, lam, out)
 
 
 @dual_function
 def circle_on_plane_held(y, z, X, lam, out):
-    lost_by_circle_on_plane(y, y, X, lam[0], out)
+    lost_by_circle_on_plane(y, y, X, lam, out)
 
 
 @dual_function
 def circle_on_plane_settled(y0, y1, X, lam, out):
-    store_own(lost_by_circle_on_plane(y0, y1, X, lam[0], out), out)
+    store_own(lost_by_circle_on_plane(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_rod_on_plane(y0, y1, X, lam, out):
-    lost_by_rod_on_plane(y0, y1, X, lam[0], out)
+    lost_by_rod_on_plane(y0, y1, X, lam, out)
 
 
 @dual_function
 def rod_on_plane_held(y, z, X, lam, out):
-    lost_by_rod_on_plane(y, y, X, lam[0], out)
+    lost_by_rod_on_plane(y, y, X, lam, out)
 
 
 @dual_function
 def rod_on_plane_settled(y0, y1, X, lam, out):
-    store_own(lost_by_rod_on_plane(y0, y1, X, lam[0], out), out)
+    store_own(lost_by_rod_on_plane(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_spheres(y0, y1, X, lam, out):
-    lost_by_spheres(y0, y1, X, lam[0], out)
+    lost_by_spheres(y0, y1, X, lam, out)
 
 
 @dual_function
 def spheres_held(y, z, X, lam, out):
-    lost_by_spheres(y, y, X, lam[0], out)
+    lost_by_spheres(y, y, X, lam, out)
 
 
 @dual_function
 def spheres_settled(y0, y1, X, lam, out):
-    store_own(lost_by_spheres(y0, y1, X, lam[0], out), out)
+    store_own(lost_by_spheres(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_sphere_on_line(y0, y1, X, lam, out):
-    lost_by_sphere_on_line(y0, y1, X, lam[0], out)
+    lost_by_sphere_on_line(y0, y1, X, lam, out)
 
 
 @dual_function
 def sphere_on_line_held(y, z, X, lam, out):
-    lost_by_sphere_on_line(y, y, X, lam[0], out)
+    lost_by_sphere_on_line(y, y, X, lam, out)
 
 
 @dual_function
 def sphere_on_line_settled(y0, y1, X, lam, out):
-    store_own(lost_by_sphere_on_line(y0, y1, X, lam[0], out), out)
+    store_own(lost_by_sphere_on_line(y0, y1, X, lam, out), out)
 
 
 @dual_function
 def of_rod_on_line(y0, y1, X, lam, out):
-    lost_by_rod_on_line(y0, y1, X, lam[0], out)
+    lost_by_rod_on_line(y0, y1, X, lam, out)
 
 
 @dual_function
 def rod_on_line_held(y, z, X, lam, out):
-    lost_by_rod_on_line(y, y, X, lam[0], out)
+    lost_by_rod_on_line(y, y, X, lam, out)
 
 
 @dual_function
 def rod_on_line_settled(y0, y1, X, lam, out):
-    store_own(lost_by_rod_on_line(y0, y1, X, lam[0], out), out)
+    store_own(lost_by_rod_on_line(y0, y1, X, lam, out), out)
 
 
 def _loss(name: str, arity: int, dual: object, held: object, settle: object) -> Kind:
