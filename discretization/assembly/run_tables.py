@@ -166,7 +166,11 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         cleared=_cleared(block[system.elements.frames], blocks),
         joints=joints,
         loads=LoadsOfRuns(
-            loads.kind, loads.frame, loads.following, stacked(lambda run: loads_of(run.system.others).X), _room(len(loads.kind), 3)
+            loads.kind,
+            loads.frame,
+            loads.following,
+            stacked(lambda run: loads_of(run.system.others).X),
+            _room(len(loads.kind), 3),
         ),
         left=_room(),
         level=_room(),

@@ -132,9 +132,7 @@ class StepDerivative:
             np.add.at(out, at, self._work.scale[acting.use][:, None] * g)
         return out[: self.size]
 
-        self.K0 = self._matrix(end, -h, tuple(-x for x in way))
-        self.K1 = self._matrix(start, h, way)
-        self._factors = scipy.sparse.linalg.splu(self.K1)
+    def _matrix(self, state: State, h: float, way: tuple[Any, ...]) -> scipy.sparse.csc_matrix:
         numbering, work = self._numbering, self._work
         begin_step(self.system, numbering, state, work, h)
         work.dr[:], work.psi[:] = way
