@@ -117,6 +117,10 @@ def others_of(each: Sequence[Other] = ()) -> Others:
                 f"{kind.name}: {kind.arity} frames, {kind.rows} rows, {kind.own} own variables; there may be {MOST_FRAMES}, "
                 f"{MOST_ROWS} and {MOST_OWN}: make several interactions of it"
             )
+        if kind.signal >= 0 and kind.arity > 1:
+            raise ModelError(
+                f"{kind.name}: {kind.arity} frames and values from outside; make one interaction of it for each frame"
+            )
         if own.kind.rows and not max(own.size) > 0.0:
             raise ModelError(
                 f"{own.kind.name}: size {own.size} of its gradient; give sizes to a place and to a turn, one positive"
@@ -358,6 +362,11 @@ def _loads(own: Others) -> Ints:
 def signals_of(own: Others) -> Ints:
     """Numbers (l,) of those with values from outside, in the order of these values."""
     return np.flatnonzero(_of_kinds(own, lambda kind: kind.signal + 1))
+
+
+def kinds_of_signals(own: Others) -> list[Kind]:
+    """Of each of these."""
+    return [OTHERS[k] for k in own.kind[signals_of(own)]]
 
 
 def with_signals(own: Others, values: Floats) -> Others:

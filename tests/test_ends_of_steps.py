@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discretization.groups import Role, groups_of, registered
+from discretization.groups import Role, groups_of, loaded, registered
 from discretization.others import dissipates
 from discretization.space import lagrange_element
 from discretization.space.laws.functions import PARAMETERS
@@ -53,7 +53,7 @@ def found() -> dict[str, tuple[Group, State]]:
     kinds: dict[str, tuple[Group, State]] = {}
     for make in MODELS.values():
         built = make().build()
-        for own in groups_of(built.system, built.state):
+        for own in groups_of(loaded(built.system, built.load_values(np.array([0.3]))[0]), built.state):
             use = slice(0, 2)
             few = own.group._replace(
                 frames=own.group.frames[use], numbers=own.group.numbers[use], row=own.group.row[use]

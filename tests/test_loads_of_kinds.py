@@ -1,6 +1,10 @@
 """Loads among all interactions: closed forms and duals are one physics, values stand among the numbers, in files apart."""
 
+from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,18 +13,106 @@ from discretization.assembly.numbering import number
 from discretization.assembly.workspace import workspace
 from discretization.groups import Role, groups_of, is_load, loaded
 from discretization.linearisation import tangents
-from discretization.others import FIRST_LOAD, OTHERS, loads_of, signals_of, with_signals
+from discretization.others import FIRST_LOAD, OTHERS, Other, loads_of, others_of, signals_of, with_signals
 from discretization.shortcuts import em_stepper
 from rigid import quaternions
 from rigid.interactions.blocks import blocks
+from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store
 from rigid.interactions.loads import LOADS
+from rigid.interactions.pressure import nothing
+from rigid.kinematics.poses import ZERO
+from rigid.linear_algebra import average, times
 from rigid.system import FORCE
-from rodsim import Box, Model, Section
+from rodsim import Box, Model, ModelError, Section, equilibrium, modes, simulate
+from rodsim.parts.entry import OtherEntry
 from tests.arrays import everything
 from tests.iterations import iterate
+from tests.new_kinds import registered
 
 H = 0.02
 VALUES = np.random.default_rng(5).standard_normal((4, 3))  # of the loads of `everything`: one of each kind
+
+
+@dual_function
+def thrust_dual(y0, y1, X, lam, out):
+    """Minus the first of the values along the mean of d_1, at the origin of the frame."""
+    F = times(-lam[0] * X[0], average(frame(y0, 0)[1], frame(y1, 0)[1]))
+    store((F, ZERO, ZERO, ZERO), out, 0)
+
+
+THRUSTER = Kind("thruster of a test", 1, 0, nothing, thrust_dual, no_bend, works=True, signal=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Thruster(OtherEntry):
+    """A load that nothing else knows: it pushes a body along its first axis."""
+
+    name: str
+    part: Any
+    thrust: Callable
+
+    @property
+    def kind(self):
+        return THRUSTER.name
+
+    def made(self, poses):
+        return [Other(THRUSTER, (poses.frame_of(self.part),), np.zeros(3), (0.0, 0.0))]
+
+    def signals(self, times):
+        return np.array([[(self.thrust(t), 0.0, 0.0)] for t in times]).reshape(-1, 1, 3)
+
+    def described(self):
+        return {"kind": self.kind}
+
+
+def thrown(new: bool, spin=(1, 2, 0)) -> Model:
+    """A body on a bushing, pushed by a thruster, or by the following force that it is, and by a dead force besides."""
+    model = Model("thrown", gravity=(0.0, 0.0, -9.81))
+    body = model.add_body(
+        "body", Box(0.3, 0.2, 0.1, density=100), position=(0.1, 0.2, 0), angular_velocity=spin
+    )
+    model.add_bushing("mount", model.ground, body, 300.0, at=(0.1, 0.2, 0.3), damping=2.0)
+    model.add_force("dead", body.at((0.1, 0, 0)), (0.0, 2.0, 1.0))
+    if new:
+        model.others["jet"] = Thruster("jet", body, lambda t: 5.0 + 20.0 * t)
+    else:
+        model.add_force("jet", body.at((0, 0, 0)), lambda t: (5.0 + 20.0 * t, 0.0, 0.0), following=True)
+    return model
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        partial(simulate, t_end=0.1, dt=0.01),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="em-d(0.8)"),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="EML"),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="EM-G", chart="director"),
+        equilibrium,
+    ],
+    ids=["em", "em-d", "EML", "EM-G", "equilibrium"],
+)
+def test_a_new_load_is_a_dual_and_an_entry(run):
+    """Nothing outside this file knows the kind; its values come from its entry."""
+    ends = []
+    with registered(THRUSTER):
+        for new in (True, False):
+            found = run(thrown(new), progress=False) if run is not equilibrium else run(thrown(new))
+            ends.append(found.state(-1))
+    for name in ("r", "quat", "v", "Omega", "totals"):
+        one, other = (getattr(end, name) for end in ends)
+        np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
+
+
+def test_modes_take_a_new_load_by_its_dual():
+    with registered(THRUSTER):
+        models = [thrown(new, spin=None) for new in (True, False)]
+        values = [np.sort_complex(modes(model, 3, anyway=True).values) for model in models]
+    np.testing.assert_allclose(*values, atol=1e-9)
+
+
+def test_a_load_of_two_frames_is_refused():
+    with registered(THRUSTER), pytest.raises(ModelError, match="one interaction of it for each frame"):
+        others_of([Other(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
 
 
 @contextmanager

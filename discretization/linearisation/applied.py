@@ -12,10 +12,10 @@ import numpy as np
 from discretization.groups import Role, groups_of, is_load, loaded
 from discretization.linearisation import tangents
 from discretization.linearisation.tangents import Blocks
-from discretization.others import loads_of
+from discretization.others import kinds_of_signals
 from discretization.system import System
 from rigid.interactions.kinds import Group
-from rigid.system import FORCE, Floats, State
+from rigid.system import Floats, State
 
 
 def weight(system: System) -> Floats:
@@ -42,6 +42,5 @@ def stiffness(system: System, state: State, values: Floats) -> Blocks:
 
 def without_potential(system: System, values: Floats) -> list[int]:
     """Numbers of the loads that act and have no potential."""
-    loads = loads_of(system.others)
-    alone = (loads.kind != FORCE) | (loads.following != 0)
+    alone = np.array([not kind.constant for kind in kinds_of_signals(system.others)], bool)
     return [int(k) for k in np.flatnonzero(alone & np.any(values != 0.0, axis=1))]

@@ -33,7 +33,7 @@ from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.multipliers import multipliers_of
-from discretization.others import loads_of, without_potential
+from discretization.others import kinds_of_signals, without_potential
 from discretization.redundancy import redundancy
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import sizes_of, state_shapes
@@ -41,6 +41,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.kinds import Group
+from rigid.interactions.loads import DEAD
 from rigid.system import Floats, Ints, State
 
 SMALL = 250  # unknowns up to which full matrices are sooner solved than sparse ones
@@ -262,7 +263,8 @@ def multipliers(M: Any, G: Any, force: Floats) -> Floats:
 
 def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> None:
     """Raise where weight or a dead load turns, seen from the axes."""
-    dead = np.flatnonzero(loads_of(system.others).following == 0)
+    kinds = kinds_of_signals(system.others)
+    dead = [k for k, kind in enumerate(kinds) if any(kind is own for own in DEAD)]
     given = [("gravity", system.gravity), *((f"load {k}", loads[k]) for k in dead)]
     for what, F in given:
         if np.abs(np.cross(motion.W, F)).max() > 1e-9 * np.abs(motion.W).max() * np.abs(F).max():

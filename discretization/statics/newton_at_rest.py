@@ -27,11 +27,11 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.workspace import AT_NOISE
-from discretization.others import loads_of
+from discretization.others import kinds_of_signals
 from discretization.statics.forces import SOLVED
 from discretization.statics.iteration import LARGEST_TURN, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
 from discretization.statics.rest import Rest
-from rigid.system import FORCE, Floats
+from rigid.system import Floats
 
 __all__ = [
     "MOST",
@@ -74,7 +74,7 @@ def take(rest: Rest, x: Floats) -> int:
 def largest_load(rest: Rest) -> float:
     """The largest of: all forces, all moments over the model's size, all weights at this load factor, N."""
     size, frames = np.linalg.norm(rest.values, axis=1), rest.system.frames
-    forces = loads_of(rest.system.others).kind == FORCE
+    forces = np.array([not kind.torque for kind in kinds_of_signals(rest.system.others)], bool)
     weight = frames.mass[rest.frames].sum() * np.linalg.norm(rest.system.gravity)
     return float(max(size[forces].sum(), size[~forces].sum() / rest.length, weight))
 

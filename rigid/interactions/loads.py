@@ -82,3 +82,4 @@ LOADS = (
     _load("following force", following_force_dual, FOLLOWING_FORCES, False),
     _load("following moment", following_moment_dual, FOLLOWING_MOMENTS, True),
 )  # the place of one: its number in `rigid.system.Loads.kind`, and 2 more where it follows
+DEAD = LOADS[:2]  # whose values have components in inertial axes

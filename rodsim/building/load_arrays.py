@@ -90,7 +90,7 @@ def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
 
 
 def load_names(model: Contents, lines: list[Line]) -> list[str]:
-    """What each of the loads is of, in the order of `load_values`."""
+    """What each of the loads is of, in the order of `load_values`; of other entries each names its own."""
     return [*model.loads, *(line.entry.name for line in lines for _ in line.frames)]
 
 
@@ -110,7 +110,9 @@ def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats
     """Times (k,) -> values of all loads (k, loads, 3)."""
     functions = [(name, 1, entry.function) for name, entry in model.loads.items()]
     functions += [(line.entry.name, len(line.frames), line.values) for line in lines]
-
+    none = np.zeros(0)
+    counts = [(entry, entry.signals(none).shape[1]) for entry in model.others.values()]
+    functions += [(entry.name, count, entry.signals) for entry, count in counts if count]
     total = sum(count for _, count, _ in functions)
 
     def values(times: Floats) -> Floats:

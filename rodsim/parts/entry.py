@@ -312,6 +312,10 @@ class OtherEntry(Entry):
     def made(self, poses: Poses) -> list[Other]:
         """Its interactions at the poses of the frames at t = 0."""
 
+    def signals(self, times: Floats) -> Floats:
+        """(k, l, 3) at times (k,), of those whose kind has values from outside (`rigid.interactions.kinds.Kind.signal`)."""
+        return np.zeros((len(times), 0, 3))
+
 
 ENTRIES: dict[str, type[Entry]] = {}  # all there are, by their keys in scenes and in the order of these
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import loads_of
+from discretization.others import signals_of
 from discretization.space.interpolation import VALUES
 from discretization.space.spans import points_of
 from rigid import signals
@@ -32,19 +32,20 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
     described = layout.description.get("loads", {})
     if layout.system is None:
         return []
-    loads = loads_of(layout.system.others)
+    others = layout.system.others
+    frames = others.frames[signals_of(others), 0]
     # loads at points come first, then those of the nodes of distributed ones
     told: list[tuple[str, Value | None]] = [
         (f"load '{name}'", _function(own["value"])) for name, own in described.items()
     ]
     for name, own in layout.description.get("line_loads", {}).items():
         share = _spread(layout, own)
-        if not np.array_equal(loads.frame[len(told) : len(told) + len(share)], list(share)):
+        if not np.array_equal(frames[len(told) : len(told) + len(share)], list(share)):
             break
         value = _function(own["value"])
         told += [(f"load '{name}'", value and _times(x, value)) for x in share.values()]
-    told += [("a load along it, or a wind", None)] * (len(loads.frame) - len(told))
-    return [NodeLoad(name, int(loads.frame[k]), value) for k, (name, value) in enumerate(told)]
+    told += [("a load along it, or a wind", None)] * (len(frames) - len(told))
+    return [NodeLoad(name, int(frames[k]), value) for k, (name, value) in enumerate(told)]
 
 
 def values_at(loads: Sequence[NodeLoad], t: Floats) -> Floats:
