@@ -2,12 +2,17 @@
 
 import contextlib
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from discretization.time import meeting
+from discretization.time import meeting, run_march
+from discretization.time.em import N_COUNTS, STEPS
 from discretization.time.stepper import Stepper
+from rigid.lanes import WIDTH
+from rigid.system import State
 from rodsim import ConvergenceError, Model, Section, simulate_many
 from tests.test_many_runs import DT
 from tests.test_prepared import _all_of
@@ -37,7 +42,7 @@ def rod(elements=10, side="rod first", mass="mean", following=False, curve=None,
         model.add_joint("hold", "clamp", own.start)
     elif side == "ground first":
         model.add_joint("hold", "weld", model.ground, own.end)
-    free = own.start if side == "ground first" else own.end
+    free = own.at(0.0 if side == "ground first" else 1.0, offset=(0.02, -0.03, 0.1))
     model.add_force("push", free, (0, 1, 0), following=following)
     model.add_moment("twist", free, (0.1, 0, 0), following=following)
     return model.prepare(t_end=16 * DT, dt=DT, output_every=2, shortcut=False)
@@ -158,6 +163,30 @@ def test_who_is_interrupted_ends_all_that_march_and_wait(monkeypatch):
         simulate_many(rod(2), pushes(30), threads=1)
     assert len(done) == 3
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("rodsim-run")]
+
+
+def test_those_march_together_whose_steps_are_alike(monkeypatch):
+    """Of six that come four have one number of steps, two another: the four march, the two go on alone."""
+    marched = []
+
+    def march(states, own, solved, h, values, most, kept, counts):
+        marched.append((int((own.left == 0.0).sum()), values.shape[1]))
+        counts[:, :, STEPS] = values.shape[1] // counts.shape[1]
+
+    monkeypatch.setattr(meeting, "lanes_of", lambda steppers: SimpleNamespace(left=np.zeros(WIDTH)))
+    monkeypatch.setattr(run_march, "march_runs", march)
+    here = meeting.Meeting(6)
+    stepper = SimpleNamespace(lanes_key=("rod",), work=SimpleNamespace(solved=4.0))
+    none = State(*(np.zeros(0) for _ in State._fields))
+
+    def come(run):
+        steps = 3 if run in (0, 5) else 7
+        counts = np.zeros((1, N_COUNTS), np.int64)
+        return here.march(meeting.Request(stepper, none, 0.1, np.zeros((steps, 0, 3)), none, counts), 30)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(come, range(6))) == [False, True, True, True, True, False]
+    assert marched == [(4, 7)]
 
 
 def test_what_lanes_do_not_know_marches_alone(marched):

@@ -67,8 +67,10 @@ def _of_runs(u0, u1, most, terms, out):
 
 @pytest.mark.parametrize(("low", "high"), [(1e-14, 0.09), (0.11, 50.0), (1e-6, 50.0)])
 def test_runs_side_by_side_have_the_terms_that_each_asks_for(low, high):
-    u1 = np.geomspace(low, high, WIDTH)
-    u0, terms, found = 0.7 * u1, np.zeros(WIDTH), np.zeros((10, WIDTH))
-    _of_runs(u0, u1, u1, terms, found)
-    for run in range(WIDTH):
-        assert found[:, run].tolist() == list(strain_function_differences(u0[run], u1[run]))
+    rng, terms, found = np.random.default_rng(0), np.zeros(WIDTH), np.zeros((10, WIDTH))
+    for _ in range(500):
+        u1 = np.exp(rng.uniform(np.log(low), np.log(high), WIDTH))
+        u0 = rng.uniform(0.0, 1.0, WIDTH) * u1
+        _of_runs(u0, u1, u1, terms, found)
+        each = [strain_function_differences(*pair) for pair in zip(u0, u1, strict=True)]
+        assert found.T.tolist() == [list(own) for own in each]
