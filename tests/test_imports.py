@@ -90,6 +90,10 @@ def doubled(x):
 def product(x):
     return np.dot(x, x)
 
+@allocating_kernel
+def twice(x):
+    return 2.0 * doubled(x)
+
 if __name__ == "__main__":
     first = doubled(np.arange(3.0)), "numba.np.arraymath" in sys.modules or rtsys._init or bool(read)
     a = np.arange(4.0).reshape(2, 2)
@@ -107,7 +111,7 @@ def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_
         KERNEL,
         KERNEL.replace(
             ", doubled(np.arange(3)).tolist()", ", doubled(np.arange(3, dtype=np.int32)).tolist()"
-        ),
+        ).replace("product(a)", "(product(a) + 0.0 * twice(a[0]).sum())"),
     ):
         (tmp_path / "main.py").write_text(
             "from script import *\n" + text[text.index("first =") :].replace("\n    ", "\n")

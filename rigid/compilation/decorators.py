@@ -104,7 +104,7 @@ def _quickly_typed(dispatcher: Any) -> Any:
         )  # that of the function, with its annotations, is asked for anew
         dispatcher._compiler._customize_flags = KernelFlags
         dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
-        # extensions of numba that other packages bring are looked for where something is compiled: `WhileCompiling`
+        # extensions of numba that other packages bring: its compiler looks for them by itself, where something is left to compile
         dispatcher._compilation_chain_init_hook = _nothing
     return dispatcher
 

@@ -14,7 +14,7 @@ import inspect
 from typing import Any
 
 from llvmlite.binding import ffi
-from numba.core import compiler, entrypoints, event, ir, targetconfig, utils
+from numba.core import compiler, event, ir, targetconfig, utils
 from numba.extending import overload
 
 # the first digits of SHA-256 of the sources, in numba 0.62 to 0.68
@@ -158,7 +158,6 @@ class WhileCompiling(event.Listener):
     def on_start(self, started: Any) -> None:
         """Changes both."""
         if self.depth == 0:
-            entrypoints.init_all()
             quicken()
             self.before = gc.get_threshold()
             gc.set_threshold(self.EVERY if self.before[0] else 0, *self.before[1:])
