@@ -16,7 +16,8 @@ poses: by the product rule the work is exact.
 
 Where an end is next, or edges are parallel, V is 0: this is what the corners have already. So what lies flat is held by the
 corners of the common part of both faces: by corners of the one, of the other, and where edges cross. A corner and a crossing
-have a quarter of the stiffness each. Over a step
+have a quarter of the stiffness each. A corner next to a corner would count in both sums: U of their distance is taken off,
+so that two equal faces that are shifted against each other keep their energy. Over a step
 
     V1 - V0 = sum c (U1 - U0),   c = mean of dV/dU + f (U1 - U0)                                                        (3)
 
@@ -30,7 +31,7 @@ A step at whose end cores overlap fails.
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.capsules import crossed, distance_of, mean_place
-from rigid.interactions.contact.gaps import RHO, of_segment, pushed, size_of
+from rigid.interactions.contact.gaps import RHO, of_points, of_segment, pushed, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential, reach_of
 from rigid.interactions.contact.touching import NOTHING, add, piece, real
 from rigid.interactions.kinds import Kind, add_dual, dual_function, frame, no_bend, value_function, vector
@@ -336,7 +337,10 @@ def value_of_boxes(y, X, out):
         out[0] = PASSED
         return
     for k in range(CORNERS):
-        out[0] += SHARE * (_of_point(corner(one, k), other, X) + _of_point(corner(other, k), one, X))
+        x = corner(one, k)
+        out[0] += SHARE * (_of_point(x, other, X) + _of_point(corner(other, k), one, X))
+        for j in range(CORNERS):
+            out[0] -= SHARE * potential(X, size_of(minus(x, corner(other, j))) - X[RHO])
     for i in range(EDGES):
         a = _edge(one, i)
         if _behind(a, n, above, 1.0):
@@ -345,6 +349,20 @@ def value_of_boxes(y, X, out):
             b = _edge(other, k)
             if not (_behind(b, n, -below, -1.0) or _apart(a, b, _reach(X))):
                 out[0] += SHARE * _energy_of(_crossing(a, b, size_of(crossed(a, b)[2]), X))
+
+
+@small_kernel
+def _meet(x0, x1, k, p0, p1, j, X, weight, out):
+    """Of a corner of the first box and one of the second, on both: their `piece`."""
+    d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), _reach(X)
+    if dot(d0, d0) > far * far and dot(d1, d1) > far * far:
+        return NOTHING
+    Q, force, closed, d = of_points(X, x0, x1, p0, p1)
+    if Q == 0.0:
+        return NOTHING
+    add_dual(on_point(times(-weight, force), _local(X, A, k)), out, 0)
+    add_dual(on_point(times(weight, force), _local(X, B, j)), out, 1)
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(0.5, d)))
 
 
 @small_kernel
@@ -362,6 +380,8 @@ def box_on_box(y0, y1, X, weight, out):
     for k in range(CORNERS):
         x0, x1 = corner(one0, k), corner(one1, k)
         found = add(found, _push(x0, x1, _local(X, A, k), 0, other0, other1, B, 1, X, weight, out))
+        for j in range(CORNERS):
+            found = add(found, _meet(x0, x1, k, corner(other0, j), corner(other1, j), j, X, -weight, out))
         x0, x1 = corner(other0, k), corner(other1, k)
         own = _push(x0, x1, _local(X, B, k), 1, one0, one1, A, 0, X, weight, out)
         found = add(found, (own[0], times(-1.0, own[1]), own[2], own[3]))
