@@ -7,6 +7,7 @@ import pytest
 
 from rigid import quaternions
 from rigid.errors import ConvergenceError, ModelError
+from rigid.interactions.contact.boxes import _energy_of, _mean_slopes
 from rodsim import Box, Capsule, Model, Sphere, audit, simulate
 from tests.test_capsules import change, run
 
@@ -250,3 +251,14 @@ def test_boxes_pressed_deeper_than_their_rounding_stop_the_run():
         ConvergenceError, match=r"a box in contact is pressed through .* of 0.01 m, .* more `stiffness`"
     ):
         simulate(model, 0.01, 1e-4, progress=False)
+
+
+def test_slopes_of_a_crossing_leave_no_energy_where_nothing_is_put_on():
+    """Small changes, for which the rule alone must do: in a round-off of V."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        start = np.append(1.0, rng.uniform(0.0, 0.9, 4))
+        end = start * (1.0 + 0.0025 * rng.uniform(-1.0, 1.0, 5))
+        c = np.array(_mean_slopes(tuple(start + 0j), tuple(end + 0j)))
+        change = _energy_of(tuple(end + 0j)) - _energy_of(tuple(start + 0j))
+        assert abs(c @ (end - start) - change) < 1e-15
