@@ -24,6 +24,7 @@ from rigid.compilation.decorators import inner_kernel
 from rigid.interactions.kinds import EXPECTED, RATE, SEEN, WITH_SEEN
 from rigid.linear_algebra import dot, minus, plus, times
 
+NEAR = 0.2  # |T - f| of friction below which the derivative is taken as it is: a heap at rest needs fewer iterations so
 KNOWN = 0  # place of a row: whether something was seen in this step
 WAY, OVER, HOLDING, LIMIT = SEEN + 1, SEEN + 2, SEEN + 3, SEEN + 6
 
@@ -43,6 +44,10 @@ def expect(row, lam):
             was = row[EXPECTED + 1], row[EXPECTED + 2], row[EXPECTED + 3]
             T = plus(way, times(1.0 / size, minus(change, times(dot(way, change), was))))
             T = times(1.0 / max(1.0, dot(T, T) ** 0.5), T)
+            now = times(1.0 / max(dot(P, P) ** 0.5, 1e-300), P)
+            off = minus(T, now)
+            if dot(off, off) < NEAR * NEAR:
+                T = now
     lam[EXPECTED], lam[EXPECTED + 1], lam[EXPECTED + 2], lam[EXPECTED + 3] = s, T[0], T[1], T[2]
     row[KNOWN] = 1.0
     for i in range(EXPECTED, WITH_SEEN):
