@@ -321,7 +321,7 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
     stall = STALLED if hidden is None else STALLED_HIDDEN
     enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
-    before, level, iteration = 1e300, 0.0, 0
+    before, level, iteration, fresh = 1e300, 0.0, 0, False
     tangent, known = True, False  # whether a matrix is wanted, whether the residual is known already
     while True:
         if equations(system, numbering, hidden, state, work, h, tangent) != 0:
@@ -338,7 +338,7 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
                 last_correction(numbering, work, level, iteration > 0, count)
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
-            if stalled and level <= _SAFE:  # round-off: another correction would be of no other size
+            if stalled and fresh and level <= _SAFE:  # round-off: one more would be of its size
                 return no_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
@@ -349,7 +349,7 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
             if factor(numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
-        tangent, known = False, False
+        fresh, tangent, known = tangent, False, False
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
