@@ -51,7 +51,8 @@ HEAVY = {
     **dict.fromkeys(["scipy.spatial", "scipy.optimize", "scipy.special", "scipy.interpolate", "scipy.signal"], None),
     **dict.fromkeys(["scipy.stats", "scipy.integrate", "scipy.ndimage", "scipy.fft", "dask", "distributed"], None),
     **dict.fromkeys(["rodsim.scenes.schema", "jsonschema", "tqdm", "IPython", "PIL", "trame", "pyvista"], None),
-    **dict.fromkeys(["numba.np.arraymath", "numba.np.arrayobj"], None),  # numba's compiler; unless it has to compile
+    "numba.np.arraymath": None,  # of numba's compiler; unless it has to compile
+    "numba.np.arrayobj": "equilibrium",  # whose kernel makes arrays
 }  # fmt: skip
 STEPS = ["import rodsim", "from rodsim import *", "build", "simulate", "equilibrium"]
 

@@ -107,9 +107,9 @@ def _of_point(x, box, X):
 
 
 @small_kernel
-def _push(x0, x1, local, k, box0, box1, at, j, X, weight, out):
-    """Of a point of frame k against the box of frame j, on both: their `piece`."""
-    far = _reach(X)
+def _push(ends, local, k, boxes, at, j, X, weight, out):
+    """Of a point of frame k, where it starts and ends, against the box of frame j, on both: their `piece`."""
+    (x0, x1), (box0, box1), far = ends, boxes, _reach(X)
     if (
         distance_of_point(real(x0), _in_reals(box0)) > far
         and distance_of_point(real(x1), _in_reals(box1)) > far
@@ -153,7 +153,7 @@ def sphere_on_box(y0, y1, X, weight, out):
     if depth_of_point(real(x0), _in_reals(box0)) > 0.0 or depth_of_point(real(x1), _in_reals(box1)) > 0.0:
         out[0, 0, 0] = PASSED
         return NOTHING
-    return _push(x0, x1, local, 0, box0, box1, CORE, 1, X, weight, out)
+    return _push((x0, x1), local, 0, (box0, box1), CORE, 1, X, weight, out)
 
 
 @dual_function
@@ -263,8 +263,11 @@ def _mean_slopes(U0, U1):
 
 
 @small_kernel
-def _end(ends0, i, line0, ends1, line1, X, local, at, X0, X1, to, weight, out):
-    """Of an end of an edge against the other one, on their boxes: its `piece`, the force on the end."""
+def _end(ends, i, lines, X, local, at, others, to, weight, out):
+    """Of an end of an edge against the other one, whose ends are `others` in their axes, on their boxes: its `piece`, the force
+    on the end. ends, lines: both edges where the step starts and ends.
+    """
+    (ends0, ends1), (line0, line1), (X0, X1) = ends, lines, others
     Q, force, closed, d, t = of_segment(
         X, ends0[i], ends1[i], line0[0], line0[1], line1[0], line1[1], 0.0, 1.0
     )
@@ -299,15 +302,11 @@ def _cross(edges0, edges1, i, k, X, weight, out):
     x = average(
         plus(times(1.0 - s, one0[0]), times(s, one0[1])), plus(times(1.0 - s, one1[0]), times(s, one1[1]))
     )
-    found = piece(w, Q, force, closed, minus(x, times(0.5, d)))
+    found, ones, others = piece(w, Q, force, closed, minus(x, times(0.5, d))), (one0, one1), (other0, other1)
     for j in range(2):
-        own = _end(
-            one0, j, other0, one1, other1, X, Xa if j == 0 else Xb, 0, Xc, Xe, 1, weight * slopes[1 + j], out
-        )
+        own = _end(ones, j, others, X, Xa if j == 0 else Xb, 0, (Xc, Xe), 1, weight * slopes[1 + j], out)
         found = add(found, own)
-        own = _end(
-            other0, j, one0, other1, one1, X, Xc if j == 0 else Xe, 1, Xa, Xb, 0, weight * slopes[3 + j], out
-        )
+        own = _end(others, j, ones, X, Xc if j == 0 else Xe, 1, (Xa, Xb), 0, weight * slopes[3 + j], out)
         found = add(found, (own[0], times(-1.0, own[1]), own[2], own[3]))
     return found
 
@@ -379,11 +378,11 @@ def box_on_box(y0, y1, X, weight, out):
         return found
     for k in range(CORNERS):
         x0, x1 = corner(one0, k), corner(one1, k)
-        found = add(found, _push(x0, x1, _local(X, A, k), 0, other0, other1, B, 1, X, weight, out))
+        found = add(found, _push((x0, x1), _local(X, A, k), 0, (other0, other1), B, 1, X, weight, out))
         for j in range(CORNERS):
             found = add(found, _meet(x0, x1, k, corner(other0, j), corner(other1, j), j, X, -weight, out))
         x0, x1 = corner(other0, k), corner(other1, k)
-        own = _push(x0, x1, _local(X, B, k), 1, one0, one1, A, 0, X, weight, out)
+        own = _push((x0, x1), _local(X, B, k), 1, (one0, one1), A, 0, X, weight, out)
         found = add(found, (own[0], times(-1.0, own[1]), own[2], own[3]))
     for i in range(EDGES):
         a0, a1 = _edge(one0, i), _edge(one1, i)
