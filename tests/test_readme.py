@@ -107,15 +107,15 @@ MECHANISMS = (
 )
 SPEEDS = {
     "5 pinned bars in space beside MuJoCo": [[("B3-5-space", "MuJoCo")]],
-    "5 pinned bars in their plane": [[("B3-5", "MuJoCo")], [("B3-5", "Exudyn")]],
     "a welded grid in motion": [[("EX-grid", "")], [("EX-eigenmodes", "")]],
-    "five small frames at rest": [FRAMES],
+    "5 pinned bars in their plane": [[("B3-5", "MuJoCo")], [("B3-5", "Exudyn")]],
     "eight mechanisms": [[(f"EX-{name}", "Exudyn |") for name in MECHANISMS]],
+    "five small frames at rest": [FRAMES],
     "100 pinned bars in their plane": [[("B3-100", "MuJoCo")], [("B3-100", "Exudyn")]],
-    "heavy top": [[("B4", "MuJoCo")], [("B4", "Exudyn")]],
     "falling cantilever in its plane": [[("B2", "Exudyn")]],
-    "falling cantilever in space": [[("B2-space", "Exudyn")]],
+    "heavy top": [[("B4", "MuJoCo")], [("B4", "Exudyn")]],
     "5 pinned bars in space beside Exudyn": [[("B3-5-space", "Exudyn")]],
+    "falling cantilever in space": [[("B2-space", "Exudyn")]],
     "flying spaghetti": [[("B1", "Exudyn")]],
     "PyElastica": [[("B1", "PyElastica")], [("B2", "PyElastica")]],
 }
