@@ -201,9 +201,12 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         *_without_boxes(len(rho)),
     )
     acts = interactions_of(contacts, listed)
-    for k in np.flatnonzero(other == BOX).tolist():
-        own = acts.numbers[acts.first[k] : acts.first[k + 1]]
-        rows.boxed[k], rows.numbers[k, : len(own)] = acts.kind[k], own
+    boxes, place = np.flatnonzero(other == BOX), np.arange(NUMBERS)
+    held = place < np.diff(acts.first)[boxes, None]
+    rows.boxed[boxes] = acts.kind[boxes]
+    rows.numbers[boxes] = np.where(
+        held, acts.numbers[np.where(held, acts.first[boxes, None] + place, 0)], 0.0
+    )
     again = np.concatenate([np.arange(len(rho)), np.flatnonzero(crossing)])
     rows = Rows(*(column[again] for column in rows))
     rows.crossing[len(rho) :], rows.stations[len(rho) :] = MIDDLE, 0
