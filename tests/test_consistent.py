@@ -227,7 +227,7 @@ def test_velocities_that_fit_are_not_talked_about(velocity, recwarn):
     result = simulate(torn(velocity), 0.02, 0.01)
     assert not [w for w in recwarn if w.category is InitialVelocityWarning]
     assert result.description["initial_velocity_change"] == {}
-    assert omega(result.state(0)) == pytest.approx(SPIN, abs=1e-14)
+    assert omega(result.state(0)) == pytest.approx(SPIN, abs=1e-12)
     assert "initial velocities" not in audit(result).text()
 
 
@@ -327,7 +327,7 @@ def test_a_rod_goes_along_with_a_body_whose_motion_is_given_and_leaves_it():
     assert away < 1e-9
     # a slender bar whose end moves across it with u: its centre with u/4, as least energy has it
     assert state.v[second].mean(axis=0) == pytest.approx([0, 3.5 / 4, 0], rel=2e-3)
-    assert w == pytest.approx([0, 0, -1.5 * 3.5 / 2], rel=2e-3)
+    assert w == pytest.approx([0, 0, -1.5 * 3.5 / 2], rel=2e-3, abs=1e-9)
 
 
 def test_ends_that_are_driven_apart_need_not_move_as_a_rigid_body():

@@ -116,7 +116,8 @@ def test_parallel_rods_exchange_their_velocities() -> None:
 
 
 def test_a_ball_goes_along_a_rod_as_if_it_had_no_nodes() -> None:
-    result = run(carried(), 1.0, 2.5e-4, output_every=20)
+    """So heavy that in a second it does not leave the ridge, where it is in balance as a pencil on its tip."""
+    result = run(carried(density=1e6), 1.0, 1e-3, output_every=10)
     ball = result.layout.bodies[0].frame
     r, v = (
         np.array([getattr(result.state(k), x)[ball] for k in range(result.n_outputs)]) for x in ("r", "v")

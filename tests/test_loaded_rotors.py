@@ -168,12 +168,14 @@ def test_velocities_are_of_one_motion_to_1e_9(off: float, steady: bool) -> None:
     v, Omega = np.cross(W, built.state.r), np.where(built.system.frames.fixed[:, None] == 0, W, 0.0)
     faster = Omega.copy()
     faster[1] *= 1 + off
+    faster[1, 0] += 3.0 * off  # about an axis it is not round about
     away = v.copy()
     away[1, 1] += off * 3.0 * 4.0
     for velocity, spins, words, spin in (
         (v, faster, "faster or slower", None),
         (away, Omega, "moves with", None),
         (away, Omega, "moves with", W),
+        (v, faster, "is not round", W),
     ):
         if steady:
             motion(built, velocity, spins, spin=spin)

@@ -69,12 +69,14 @@ def exchanging(n: int = 5) -> Model:
     return touching(model, rods, [Pair(0, 1, (0, 1e3, 1, 0))])
 
 
-def carried(force: float = 10.0, stiffness: float = 1e4, speed: float = 0.7, n: int = 7) -> Model:
+def carried(
+    force: float = 10.0, stiffness: float = 1e4, speed: float = 0.7, n: int = 7, density: float = 1000
+) -> Model:
     """A ball pressed on a straight rod that is held everywhere, where the force is in balance; it moves along the rod."""
     model, section = Model("carried"), Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
     model.add_rod("rail", [(0, 0, 0), (1, 0, 0)], section, n_elements=n)
     at = (0.1, 0, 0.03 - force / stiffness)
-    ball = model.add_body("ball", Ball(0.02, density=1000), position=at, velocity=(speed, 0, 0))
+    ball = model.add_body("ball", Ball(0.02, density=density), position=at, velocity=(speed, 0, 0))
     model.add_force("press", ball.at((0, 0, 0)), (0, 0, -force))
     built = model.build()
     rail = built.layout.rods[0]

@@ -89,7 +89,8 @@ def _not_round(system: System, state: State, motion: SteadyMotion) -> int | None
     """A frame whose inertia changes while it spins in the axes."""
     J, s = spatial_inertia(system, state), hats(motion.spin)
     change = np.abs(s @ J - J @ s).max(axis=(1, 2))
-    off = change > 1e-9 * np.abs(motion.spin).max(axis=1) * np.abs(J).max(axis=(1, 2))
+    fastest = max(np.abs(motion.spin).max(), np.abs(motion.W).max())
+    off = change > ALIKE * fastest * np.abs(J).max(axis=(1, 2))
     return int(np.argmax(off * change)) if off.any() else None
 
 
