@@ -21,7 +21,8 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.imputils import lower_builtin
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, register_model
 
@@ -38,6 +39,14 @@ class Lanes(types.Type):
 
     def __init__(self) -> None:
         super().__init__(name="Lanes")
+
+    def can_convert_from(self, typing: Any, other: Any) -> Any:
+        """A number is the same in all lanes."""
+        return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+
+    def unify(self, typing: Any, other: Any) -> Any:
+        """What is a number or lanes is lanes."""
+        return self if isinstance(other, types.Float | types.Integer) else None
 
 
 LANES = Lanes()
@@ -58,6 +67,12 @@ def _spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
         return ir.Constant(_VECTOR, [x] * 8)
     first = builder.insert_element(_UNDEFINED, x, _I32(0))
     return builder.shuffle_vector(first, _UNDEFINED, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
+
+
+@lower_cast(types.Float, Lanes)
+@lower_cast(types.Integer, Lanes)
+def _cast(context: Any, builder: Any, of: Any, to: Any, x: Any) -> Any:
+    return _spread(context, builder, x, of)
 
 
 def _operation(function: Any, instruction: str) -> None:
@@ -102,6 +117,35 @@ class _Negative(AbstractTemplate):
 @lower_builtin(operator.neg, Lanes)
 def _negative(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
     return builder.fneg(arguments[0])
+
+
+@infer_global(abs)
+class _Size(AbstractTemplate):
+    def generic(self, arguments: Any, named: Any) -> Any:
+        return signature(LANES, LANES) if arguments == (LANES,) else None
+
+
+@lower_builtin(abs, Lanes)
+def _size(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    return _sizes(builder, arguments[0])
+
+
+def _sizes(builder: Any, x: Any) -> Any:
+    name, of = "llvm.fabs.v8f64", ir.FunctionType(_VECTOR, [_VECTOR])
+    return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, of, name), [x])
+
+
+@intrinsic
+def _most(typing: Any, x: Any, y: Any) -> Any:
+    of = LANES if LANES in (x, y) else types.float64
+
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        first, second = (
+            context.cast(builder, own, kind, of) for own, kind in zip(arguments, called.args, strict=True)
+        )
+        return builder.select(builder.fcmp_ordered("<", first, second), second, first)
+
+    return of(x, y), generate
 
 
 @intrinsic
@@ -172,11 +216,8 @@ def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any
 @intrinsic
 def _larger(typing: Any, x: Any, y: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        of = ir.FunctionType(_VECTOR, [_VECTOR])
-        known = builder.module.globals.get("llvm.fabs.v8f64")
-        size = known or ir.Function(builder.module, of, "llvm.fabs.v8f64")
         x, y = (_spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
-        x, y = builder.call(size, [x]), builder.call(size, [y])
+        x, y = _sizes(builder, x), _sizes(builder, y)
         return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
     return LANES(x, y), generate
@@ -197,6 +238,11 @@ def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: 
     """To `kind` at a place of an array, counted through all of its axes."""
     data = context.make_array(of)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
+
+
+def vector_pointer(builder: Any, data: Any) -> Any:
+    """To lanes, where numbers stand."""
+    return builder.bitcast(data, _VECTOR.as_pointer())
 
 
 def _is_plain(*arrays: Any) -> bool:
@@ -453,6 +499,8 @@ load6, store6 = _either(_load6, _load6_array), _either(_store6, _store6_array)
 root = _either(_root, np.sqrt)
 # (x): the largest number of all lanes that have one
 largest = _either(_largest, lambda x: float(np.fmax.reduce(np.atleast_1d(x))))
+# (x, y): the larger one, of numbers or lane by lane; the first where they do not compare
+most = _either(_most, lambda x, y: np.where(np.less(x, y), y, x)[()])
 # (x, y): the larger size, lane by lane
 larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
 # (x, k): the number of lane k; the same in all lanes

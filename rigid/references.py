@@ -137,7 +137,7 @@ def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:
     return values.is_error
 
 
-def _place_of(builder: Any, values: Any) -> Any:
+def copied(builder: Any, values: Any) -> Any:
     """Pointer to a copy of the values on the stack."""
     place = cgutils.alloca_once(builder, values.type)
     builder.store(values, place)
@@ -147,7 +147,7 @@ def _place_of(builder: Any, values: Any) -> Any:
 def _written(builder: Any, place: Any) -> Any:
     """The same place, to read from.
 
-    Loads from it may be moved past any store (see `_load`), but not before those that wrote it: they depend on what comes out
+    Loads from it may be moved past any store (see `fields_at`), but not before those that wrote it: they depend on what comes out
     of an instruction that the compiler cannot look into.
     """
     same = ir.FunctionType(place.type, [place.type])
@@ -159,13 +159,13 @@ def _inside(builder: Any, pointer: Any, index: int) -> Any:
     return builder.gep(pointer, [integer(0), integer(index)], inbounds=True)
 
 
-def _load(builder: Any, place: Any) -> Any:
+def fields_at(builder: Any, place: Any) -> Any:
     """The value at `place`, number by number: nothing writes to it, so that loops need not read it again."""
     kind = place.type.pointee
     if isinstance(kind, ir.types.Aggregate):
         value = ir.Constant(kind, ir.Undefined)
         for i in range(len(kind)):
-            value = builder.insert_value(value, _load(builder, _inside(builder, place, i)), i)
+            value = builder.insert_value(value, fields_at(builder, _inside(builder, place, i)), i)
         return value
     loaded = builder.load(place)
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -189,13 +189,13 @@ def _field(context: Any, builder: Any, reference: Reference, pointer: Any, name:
     place, field = _inside(builder, pointer, index), reference.pointee.types[index]
     if isinstance(field, types.BaseNamedTuple):
         return place
-    return impl_ret_borrowed(context, builder, field, _load(builder, place))
+    return impl_ret_borrowed(context, builder, field, fields_at(builder, place))
 
 
 @intrinsic
 def _reference_to(typing_context: Any, values: Any) -> Any:
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        return _place_of(builder, arguments[0])
+        return copied(builder, arguments[0])
 
     return Reference(values)(values), generate
 
@@ -207,7 +207,7 @@ def _with_field(typing_context: Any, reference: Any, name: Any, value: Any) -> A
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         new = context.cast(builder, arguments[2], signature.args[2], kind)
-        return _place_of(builder, builder.insert_value(_load(builder, arguments[0]), new, index))
+        return copied(builder, builder.insert_value(fields_at(builder, arguments[0]), new, index))
 
     return reference(reference, name, value), generate
 

@@ -112,14 +112,14 @@ def add_loads(numbering, work, h, tangent):
 
 
 @inner_kernel
-def work_of_loads(state, work):
+def work_of_loads(work):
     """What loads with closed forms have done in the step, J; that of others is among `taken_by_duals`."""
     own, done = work.by_duals, 0.0
     for l in range(own.signals.shape[0]):
         if own.signals[l, _LOOP] == 0:
             continue
-        f = own.signals[l, _FRAME]
-        force, torque = force_of_load(l, state, work)
+        f, loop = own.signals[l, _FRAME], own.signals[l, _LOOP]
+        force, torque, _, _, _, _ = _of_step(loop, f, own.interacting.numbers, own.signals[l, _VALUE], work)
         done += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
     return done
 

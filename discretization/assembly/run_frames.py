@@ -61,15 +61,22 @@ def begin_frames(own, h):
         moment = 2.0 * EPS * root(dot(spin, spin)) + force * root(trace(J) / mass)
         store3_at((force, force, force), own.noise, at)
         store3_at((moment, moment, moment), own.noise, at + 3)
-        turn = times(h, plus(apply(R0, Omega), times(0.5 * h, load3_at(own.rate, 6 * f + 3))))
-        store(root(dot(turn, turn)), own.terms, 0)
-        for run in range(WIDTH):
-            angle = own.terms[run]
-            # a turn by that angle has the Cayley vector of length 2 tan(angle/2)
-            own.terms[run] = 2.0 * np.tan(0.5 * angle) / angle if 1e-8 < angle < 3.0 else 1.0
-        store3_at(times(h, plus(v, times(0.5 * h, load3_at(own.rate, 6 * f)))), own.dr, 3 * f)
-        store3_at(times(load(own.terms, 0), turn), own.psi, 3 * f)
+        predict_frame(own, f, R0, h)
     store(extent, own.extent, 0)
+
+
+@inner_kernel
+def predict_frame(own, f, R0, h):
+    """The motion of a frame with the acceleration of the last step."""
+    v, Omega = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f)
+    turn = times(h, plus(apply(R0, Omega), times(0.5 * h, load3_at(own.rate, 6 * f + 3))))
+    store(root(dot(turn, turn)), own.terms, 0)
+    for run in range(WIDTH):
+        angle = own.terms[run]
+        # a turn by that angle has the Cayley vector of length 2 tan(angle/2)
+        own.terms[run] = 2.0 * np.tan(0.5 * angle) / angle if 1e-8 < angle < 3.0 else 1.0
+    store3_at(times(h, plus(v, times(0.5 * h, load3_at(own.rate, 6 * f)))), own.dr, 3 * f)
+    store3_at(times(load(own.terms, 0), turn), own.psi, 3 * f)
 
 
 @flat_kernel

@@ -14,7 +14,7 @@ from rigid.compilation.decorators import flat_kernel
 from rigid.lanes import WIDTH, load, store
 from rigid.linear_algebra import plus
 from rigid.references import by_reference
-from rigid.system import Floats, Ints
+from rigid.system import Floats, Ints, State
 
 BLOCK = SIZE * SIZE
 
@@ -72,6 +72,7 @@ class Lanes(NamedTuple):
     scale: Floats  # (m, 2, 8) largest stiffness of force and of moment
     viscous: bool
     gravity: Floats  # (3, 8)
+    state: State  # of all runs: the arrays r0, q0, v0, Omega0, `Joints.before`, rate and totals
     r0: Floats  # (n, 3, 8)
     q0: Floats  # (n, 4, 8)
     v0: Floats  # (n, 3, 8)

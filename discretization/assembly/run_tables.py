@@ -13,7 +13,7 @@ from discretization.linear.block_band import SIZE
 from discretization.others import loads_of, without_loads
 from discretization.system import System
 from rigid.lanes import WIDTH
-from rigid.system import COINCIDENT, PERPENDICULAR, Floats, Ints
+from rigid.system import COINCIDENT, PERPENDICULAR, Floats, Ints, State
 
 _KNOWN = (COINCIDENT, PERPENDICULAR)  # kinds of constraints
 
@@ -120,6 +120,16 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         before=_room(lam),
         impulse=_room(lam),
     )
+    state = State(
+        r=_room(n, 3),
+        quat=_room(n, 4),
+        v=_room(n, 3),
+        Omega=_room(n, 3),
+        lam=joints.before,
+        own=_room(0),
+        memory=_room(6 * n),
+        totals=_room(2),
+    )
     return Lanes(
         block=block,
         place=np.minimum(numbering.frame, N),
@@ -137,11 +147,12 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         scale=stacked(lambda run: _scales(run.system.elements.stiffness)),
         viscous=work.viscous,
         gravity=stacked(lambda run: run.system.gravity),
-        r0=_room(n, 3),
-        q0=_room(n, 4),
-        v0=_room(n, 3),
-        Omega0=_room(n, 3),
-        rate=_room(n, 6),
+        state=state,
+        r0=state.r,
+        q0=state.quat,
+        v0=state.v,
+        Omega0=state.Omega,
+        rate=state.memory.reshape(n, 6, WIDTH),
         R0=_room(n, 9),
         dr=_room(n, 3),
         psi=_room(n, 3),
@@ -162,7 +173,7 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         most=_room(),
         terms=_room(),
         extent=_room(),
-        totals=_room(2),
+        totals=state.totals,
         cleared=_cleared(block[system.elements.frames], blocks),
         joints=joints,
         loads=LoadsOfRuns(

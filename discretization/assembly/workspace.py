@@ -21,6 +21,7 @@ from discretization.turning import TurnWork, turn_work
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.interactions.kinds import has_closed_forms
+from rigid.lanes import root
 from rigid.linear_algebra import add3, apply, average, times
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
@@ -189,7 +190,7 @@ def balanced(system: System, sizes: Floats) -> Floats:
 @small_kernel
 def norm(x):
     """|x|."""
-    return np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    return root(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
 
 
 @small_kernel

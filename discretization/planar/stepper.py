@@ -55,6 +55,9 @@ class PlanarStepper(ShapeStepper):
         self._work = work_of(self._tables)
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
 
+    def _key_of_lanes(self) -> tuple[()]:
+        return ()
+
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
     ) -> int:

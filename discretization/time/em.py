@@ -76,6 +76,12 @@ def predict(system, numbering, state, work, h):
             turn = times(2.0 * np.tan(0.5 * angle) / angle, turn)
         store3(times(h, plus(load3(state.v[f]), times(0.5 * h, load3(memory[at : at + 3])))), work.dr[f])
         store3(turn, work.psi[f])
+    predict_multipliers(numbering, state, work, h)
+
+
+@inner_kernel
+def predict_multipliers(numbering, state, work, h):
+    """Those of the last step, scaled."""
     for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):
@@ -90,7 +96,7 @@ def _has_drives(work):
 @inner_kernel
 def account(system, numbering, hidden, state, work, h):
     """Add the work of the loads and drives and the dissipation of the step to state.totals; let branches relax."""
-    done, lost = work_of_loads(state, work), 0.0
+    done, lost = work_of_loads(work), 0.0
     if work.viscous:
         elements = system.elements
         for m in range(elements.length.shape[0]):
@@ -156,6 +162,12 @@ def commit(system, numbering, hidden, plain, state, work, h):
         store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
         q1 = cayley_turn(plus(load3(work.psi[f]), turn), load4(state.quat[f]))
         state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
+    commit_multipliers(numbering, state, work, h)
+
+
+@inner_kernel
+def commit_multipliers(numbering, state, work, h):
+    """With the last correction."""
     for c in range(numbering.row.shape[0]):
         first = numbering.lam[c]
         for i in range(numbering.rows[c]):

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from discretization.assembly.run_tables import lanes_of
 from discretization.time.advance import copy_of
 from discretization.time.em import STEPS
 from discretization.time.turns import others_run
@@ -28,10 +27,15 @@ LEAST = 4  # runs for which it pays: eight lanes take as long as 2.7 runs one by
 _own = threading.local()
 
 
+def lanes_of(steppers: list[Any]) -> Any:
+    """Of steppers of one key."""
+    return steppers[0].lanes_of(steppers)
+
+
 class Request:
     """Steps that a run wants to take.
 
-    stepper: with `system`, `numbering`, `work` and `lanes_key`; state: where it begins, left as it is; values (steps, loads, 3);
+    stepper: with `lanes_key`, `lanes_of`, `march_of_lanes` and `solved`; state: where it begins, left as it is; values (steps, loads, 3);
     kept, counts: as of `discretization.time.em.march`, one row a part.
     """
 
@@ -99,9 +103,6 @@ class Meeting:
         group = [each for each in batch if each.key == key][:WIDTH]
         if len(group) < LEAST:
             return
-        # imported where needed: its kernels take time to load
-        from discretization.time.run_march import march_runs
-
         parts = min(len(each.counts) for each in group)
         own = self._lanes_of([each.stepper for each in group])
         values = np.zeros((WIDTH, parts * group[0].share, *group[0].values.shape[1:]))
@@ -110,9 +111,9 @@ class Meeting:
             values[run] = each.values[: values.shape[1]]
         lanes = [group[min(run, len(group) - 1)] for run in range(WIDTH)]
         states, kept = tuple(copy_of(each.state) for each in lanes), tuple(each.kept for each in lanes)
-        solved = group[0].stepper.work.solved
+        march, solved = group[0].stepper.march_of_lanes(), group[0].stepper.solved
         with others_run():
-            march_runs(states, own, solved, group[0].h, values, max_iterations, kept, counts)
+            march(states, own, solved, group[0].h, values, max_iterations, kept, counts)
         for run, each in enumerate(group):
             each.counts[:parts] = counts[run]
 

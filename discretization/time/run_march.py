@@ -48,29 +48,52 @@ def _from_lane(of_lanes, x, run):
 
 
 @inner_kernel
-def load_run(state, own, run):
-    """The state of a run into its lane."""
-    n = own.block.shape[0]
-    _to_lane(state.r, own.r0, run)
-    _to_lane(state.quat, own.q0, run)
-    _to_lane(state.v, own.v0, run)
-    _to_lane(state.Omega, own.Omega0, run)
-    _to_lane(state.memory[: 6 * n], own.rate, run)
-    _to_lane(state.lam, own.joints.before, run)
-    _to_lane(state.totals, own.totals, run)
+def load_run(state, lanes, run):
+    """The state of a run into its lane of the states of all."""
+    _to_lane(state.r, lanes.r, run)
+    _to_lane(state.quat, lanes.quat, run)
+    _to_lane(state.v, lanes.v, run)
+    _to_lane(state.Omega, lanes.Omega, run)
+    _to_lane(state.memory, lanes.memory, run)
+    _to_lane(state.lam, lanes.lam, run)
+    _to_lane(state.totals, lanes.totals, run)
 
 
 @inner_kernel
-def store_run(state, own, run):
+def store_run(state, lanes, run):
     """And back."""
-    n = own.block.shape[0]
-    _from_lane(own.r0, state.r, run)
-    _from_lane(own.q0, state.quat, run)
-    _from_lane(own.v0, state.v, run)
-    _from_lane(own.Omega0, state.Omega, run)
-    _from_lane(own.rate, state.memory[: 6 * n], run)
-    _from_lane(own.joints.before, state.lam, run)
-    _from_lane(own.totals, state.totals, run)
+    _from_lane(lanes.r, state.r, run)
+    _from_lane(lanes.quat, state.quat, run)
+    _from_lane(lanes.v, state.v, run)
+    _from_lane(lanes.Omega, state.Omega, run)
+    _from_lane(lanes.memory, state.memory, run)
+    _from_lane(lanes.lam, state.lam, run)
+    _from_lane(lanes.totals, state.totals, run)
+
+
+@inner_kernel
+def some_go_on(own):
+    """Whether a run has not left."""
+    for run in range(WIDTH):
+        if own.left[run] == 0.0:
+            return True
+    return False
+
+
+@inner_kernel
+def end_step(own, states, kept, counts, part, share):
+    """Count the step of all that have not left; keep their states where a part of so many steps is done."""
+    for run in range(WIDTH):
+        if own.left[run] == 0.0:
+            count = counts[run, part]
+            count[SOLVES] += 1
+            count[ITERATIONS] += own.iteration[run]
+            count[MOST_ITERATIONS] = max(count[MOST_ITERATIONS], own.iteration[run])
+            count[FACTORISATIONS] += own.factored[run]
+            count[STEPS] += 1
+            if count[STEPS] == share:
+                store_run(states[run], own.state, run)
+                keep(states[run], kept[run], part)
 
 
 @inner_kernel
@@ -88,7 +111,8 @@ def levels_of_runs(own, size):
 
 
 @flat_kernel
-def _either(takes, x, y):
+def either(takes, x, y):
+    """Vector x of the runs that `takes` says, y of the others."""
     return (
         where_less(0.5, takes, x[0], y[0]),
         where_less(0.5, takes, x[1], y[1]),
@@ -108,8 +132,8 @@ def correct_runs(own):
             turn = eta[0] * eta[0] + eta[1] * eta[1] + eta[2] * eta[2]
             far = where_less(far, turn, turn, far)
             moved, psi = load3_at(own.dr, 3 * f), load3_at(own.psi, 3 * f)
-            store3_at(_either(takes, plus(load3_at(own.rhs, at), moved), moved), own.dr, 3 * f)
-            store3_at(_either(takes, plus(apply(inverse_tangent(psi), eta), psi), psi), own.psi, 3 * f)
+            store3_at(either(takes, plus(load3_at(own.rhs, at), moved), moved), own.dr, 3 * f)
+            store3_at(either(takes, plus(apply(inverse_tangent(psi), eta), psi), psi), own.psi, 3 * f)
     beyond = where_less(MAX_TURN * MAX_TURN, far, takes, 0.0)
     store(where_less(0.5, beyond, 1.0, gone), own.left, 0)
 
@@ -134,7 +158,8 @@ def decide(solved, own, run, max_iterations):
 
 
 @inner_kernel
-def _rests(own, run):
+def rests(own, run):
+    """Whether nothing moves in this step."""
     for f in range(own.dr.shape[0]):
         for i in range(3):
             if own.dr[f, i, run] != 0.0 or own.psi[f, i, run] != 0.0:
@@ -175,7 +200,7 @@ def newton_runs(solved, own, h, max_iterations):
             if own.looked[run] == 0:
                 own.at[run], own.looked[run] = decide(solved, own, run, max_iterations), 1
                 if own.at[run] == DONE and own.iteration[run] == 0:
-                    if _rests(own, run):
+                    if rests(own, run):
                         own.at[run] = RESTS
                     else:
                         own.factored[run] += 1
@@ -228,30 +253,18 @@ def march_runs(states, own, solved, h, values, max_iterations, kept, counts):
     share = values.shape[1] // counts.shape[1]
     counts[:] = 0
     for run in range(WIDTH):
-        load_run(states[run], own, run)
+        load_run(states[run], own.state, run)
     for k in range(values.shape[1]):
-        going = False
+        if not some_go_on(own):
+            return
         for run in range(WIDTH):
-            going = going or own.left[run] == 0.0
             for l in range(values.shape[2]):
                 for i in range(3):
                     own.loads.value[l, i, run] = values[run, k, l, i]
-        if not going:
-            return
         begin_frames(own, h)
         begin_elements_of_runs(own, h)
         begin_joints(own, h)
         newton_runs(solved, own, h, max_iterations)
         account_runs(own, h)
         commit_runs(own, h)
-        for run in range(WIDTH):
-            if own.left[run] == 0.0:
-                count = counts[run, k // share]
-                count[SOLVES] += 1
-                count[ITERATIONS] += own.iteration[run]
-                count[MOST_ITERATIONS] = max(count[MOST_ITERATIONS], own.iteration[run])
-                count[FACTORISATIONS] += own.factored[run]
-                count[STEPS] += 1
-                if count[STEPS] == share:
-                    store_run(states[run], own, run)
-                    keep(states[run], kept[run], k // share)
+        end_step(own, states, kept, counts, k // share, share)

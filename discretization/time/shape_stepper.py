@@ -15,8 +15,6 @@ class ShapeStepper(Stepper):
     are those of `Stepper`, as are the parameters.
     """
 
-    lanes_key = ()  # their marches know no lanes
-
     def __init__(
         self, system: System, h: float, order: int, load_values: LoadValues | None, halves: bool | None
     ):
@@ -26,6 +24,7 @@ class ShapeStepper(Stepper):
         self.system, self.h, self.order = system, h, order
         self.fractions = fractions_of(order, reversing=reverses(system) if halves is None else halves)
         self._hidden, self._load_values, self._drive_values = None, load_values, None
+        self._plain = self._own_equations = None
         self.sizes = sizes_of(system)
         self.shapes = state_shapes(self.sizes)
 

@@ -59,7 +59,9 @@ from rigid.compilation.decorators import (
     compiled,
     inner_kernel,
     released_allocating_kernel,
+    small_kernel,
 )
+from rigid.lanes import most
 from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
@@ -146,19 +148,44 @@ def _take_forces(tree, share):
         if tree.kind[i] != OTHER:
             w = tree.each[i]
             f, k = load3(tree.force[i]), load3(tree.couple[i])
-            store3(plus(f, times(share, minus(vector_at(w, NEW_FORCE), f))), tree.force[i])
-            store3(plus(k, times(share, minus(vector_at(w, NEW_COUPLE), k))), tree.couple[i])
+            store3(taken(f, vector_at(w, NEW_FORCE), share), tree.force[i])
+            store3(taken(k, vector_at(w, NEW_COUPLE), share), tree.couple[i])
+
+
+@small_kernel
+def taken(old, new, share):
+    """This share of the way from one vector to the other."""
+    return plus(old, times(share, minus(new, old)))
+
+
+@small_kernel
+def is_last(size, before, iteration, solved):
+    """Whether a correction of this size needs none after it; before: size of the one before, 0: there is none."""
+    shrunk = size / before if before > 0.0 else 1.0
+    if iteration > 3 and shrunk > _STALLED and size <= _SAFE:
+        return True
+    if before == 0.0:
+        return size <= _FIRST
+    # as from the last to this one, but not better than a turn's square: the one before may have been far from the solution
+    foreseen = size * max(shrunk * shrunk, size)
+    return foreseen <= max(NOTHING, 0.1 * solved * EPS)
 
 
 @inner_kernel
 def _is_balanced(more, advancing, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
     system, numbering, tree, state, work = advancing
+    for i in range(work.noise.shape[0]):
+        work.noise[i] = 0.0
+    more(NOISE, system, numbering, state, work, h)
+    return imbalance(system, numbering, tree, work, h) <= work.solved
+
+
+@inner_kernel
+def imbalance(system, numbering, tree, work, h):
+    """What is left of the equations of bodies that rest, over its rounding, with what of this is known in work.noise."""
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
-    for i in range(noise.shape[0]):
-        noise[i] = 0.0
-    more(NOISE, system, numbering, state, work, h)
     scale_rows(tree, work, h)
     add_constraint_noise(numbering, work)
     for i in range(6 * n):
@@ -179,14 +206,14 @@ def _is_balanced(more, advancing, h):
             add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), left[6 * p + 3 : 6 * p + 6])
     worst = 0.0
     for i in range(6 * n):
-        worst = max(worst, abs(left[i]) / (noise[i] + 1e-300))
+        worst = most(worst, abs(left[i]) / (noise[i] + 1e-300))
     for i in range(left.shape[0]):  # the last correction is none, of multipliers neither
         left[i] = 0.0
     for i in range(n):
         for r in range(tree.rows[i]):
             row = tree.row[i, r]
-            worst = max(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
-    return worst <= work.solved
+            worst = most(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
+    return worst
 
 
 @inner_kernel
@@ -210,11 +237,7 @@ def _newton(more, advancing, h, max_iterations, count):
                 if not abs(work.residual[i]) < 1e300:
                     return NOT_FINITE
             return SINGULAR
-        shrunk = size / before if before > 0.0 else 1.0
-        # as from the last to this one, but not better than a turn's square: the one before may have been far from the solution
-        foreseen = size * max(shrunk * shrunk, size)
-        done = foreseen <= max(NOTHING, 0.1 * work.solved * EPS) if before > 0.0 else size <= _FIRST
-        if done or (count[0] > 3 and shrunk > _STALLED and size <= _SAFE):
+        if is_last(size, before, count[0], work.solved):
             _take_forces(tree, 1.0)
             return CONVERGED
         if count[0] > max_iterations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
 from discretization.time.turns import others_run
+from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.places import arrays_of, numbering_of, workspace_of
 from discretization.trees.shape import Tree
 from rigid.system import Floats, State
@@ -33,16 +35,31 @@ class TreeStepper(ShapeStepper):
         self.tree = tree
         self.numbering = numbering_of(system, tree)
         self.work = workspace_of(system, tree, self.numbering, tolerance)
-        self._arrays = arrays_of(system, tree)
+        self.arrays = arrays_of(system, tree)
         self._more: Any = None
         self.solver = str(tree)
+
+    def _key_of_lanes(self) -> tuple[Any, ...]:
+        return key_of(self)
+
+    @staticmethod
+    def lanes_of(steppers: Sequence[Any]) -> Any:
+        """As of `Stepper`."""
+        return lanes_of(steppers)
+
+    @staticmethod
+    def march_of_lanes() -> Any:
+        """As of `Stepper`."""
+        from discretization.time.tree_run_march import march_tree_runs
+
+        return march_tree_runs
 
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
     ) -> int:
         if self._more is None:
-            self._more = more_of(self.system, self.numbering, self._arrays, state, self.work)
-        advancing = Advancing(self.system, self.numbering, self._arrays, state, self.work)
+            self._more = more_of(self.system, self.numbering, self.arrays, state, self.work)
+        advancing = Advancing(self.system, self.numbering, self.arrays, state, self.work)
         with others_run():
             status = march_trees_and_keep(
                 self._more, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts

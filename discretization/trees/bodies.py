@@ -115,7 +115,7 @@ def _mean(work, f, U):
 def couple_of(tree, work, i, j):
     """The direction of the couple of row j of directions on its frame b, for mean directions of the step."""
     f, partner = tree.frame[i], tree.partner[i]
-    a, b = (partner, f) if tree.side[i] > 0.0 else (f, partner)
+    a, b = (partner, f) if tree.side[i] > 0 else (f, partner)
     return cross(_mean(work, a, load3(tree.D[i, j, 0])), _mean(work, b, load3(tree.D[i, j, 1])))
 
 
@@ -247,7 +247,7 @@ def _place(tree, work, i, f, R0, R1):
         u1, w1 = apply(R1, U), apply(P1, Up)
         put(w, AXIS1, u1)
         put(w, TILT, cross(u1, w1))
-        if tree.side[i] > 0.0:
+        if tree.side[i] > 0:
             put(w, MEAN_AXIS, average(apply(R0, U), u1))
             put(w, TURNS1, u1)
         else:

@@ -103,13 +103,16 @@ def eliminate(tree, work):
     """All bodies, tips first."""
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] == OTHER:
-            _eliminate_other(tree, work, i)
+            gather(tree, work, i)
+            solve_dense(tree.dense, tree.solved[tree.own[i]], 6 + tree.rows[i], tree.parent[i] >= 0)
+            spread(tree, work, i)
         else:
-            _eliminate_joint(tree, work, i)
+            eliminate_joint(tree, work, i)
 
 
 @inner_kernel
-def _eliminate_joint(tree, work, i):
+def eliminate_joint(tree, work, i):
+    """Of a joint of closed form."""
     values, residual, w, p = work.values, work.residual, tree.each[i], tree.parent[i]
     at, f = BLOCK * i, load3(tree.force[i])
     x1, x, gap = vector_at(w, LEVER1), vector_at(w, LEVER), vector_at(w, GAP)
@@ -130,7 +133,7 @@ def _eliminate_joint(tree, work, i):
         d = -1.0 / dot(n, kd)
         row_y = times(d, apply_transposed(ky, n))
         row_e = times(d, plus(apply_transposed(ke, n), turning))
-        row_0 = d * (dot(n, k0) + (dot(turning, tilt) if tree.side[i] > 0.0 else 0.0))
+        row_0 = d * (dot(n, k0) + (dot(turning, tilt) if tree.side[i] > 0 else 0.0))
         put(w, ROW_Y, row_y)
         put(w, ROW_E, row_e)
         w[ROW_0] = row_0
@@ -203,10 +206,10 @@ def _eliminate_joint(tree, work, i):
 
 
 @inner_kernel
-def _eliminate_other(tree, work, i):
-    """By LU of the body's unknowns and the joint's multipliers, with the motion of the parent as right-hand sides."""
-    values, residual, D, p = work.values, work.residual, tree.dense, tree.parent[i]
-    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
+def gather(tree, work, i):
+    """Equations of the body's unknowns and of the joint's multipliers, with the motion of the parent as right-hand sides."""
+    values, residual, D = work.values, work.residual, tree.dense
+    rows, first = tree.rows[i], tree.block[i]
     n = 6 + rows
     last = n + 6
     for r in range(6):
@@ -223,7 +226,13 @@ def _eliminate_other(tree, work, i):
         for c in range(rows):
             D[6 + r, 6 + c] = 0.0
         D[6 + r, last] = -residual[tree.row[i, r]]
-    begin = n if p >= 0 else last  # what is fixed does not move
+
+
+@inner_kernel
+def solve_dense(D, X, n, moves):
+    """Solutions X of these n equations, by LU; moves: the parent does."""
+    last = n + 6
+    begin = n if moves else last
     for j in range(n):
         pivot, most = j, abs(D[j, j])
         for r in range(j + 1, n):
@@ -245,6 +254,13 @@ def _eliminate_other(tree, work, i):
             for k in range(j + 1, n):
                 x -= D[j, k] * X[k, c - n]
             X[j, c - n] = x * scale
+
+
+@inner_kernel
+def spread(tree, work, i):
+    """What of it acts on the parent."""
+    values, residual, p = work.values, work.residual, tree.parent[i]
+    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
     if p < 0:
         return
     for r in range(6):
@@ -263,28 +279,34 @@ def _eliminate_other(tree, work, i):
 @inner_kernel
 def expand(tree, work):
     """Corrections, root first, into work.rhs, new f and k; the largest as a turn, in rad."""
-    rhs, largest = work.rhs, 0.0
+    largest = 0.0
     for i in range(tree.frame.shape[0]):
-        p, o, e = tree.parent[i], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        if p >= 0:
-            o, e = vector_at(rhs, 6 * p), vector_at(rhs, 6 * p + 3)
-        if tree.kind[i] == OTHER:
-            X = tree.solved[tree.own[i]]
-            for j in range(6 + tree.rows[i]):
-                x = X[j, 6]
-                for c in range(3 if p >= 0 else 0):
-                    x -= X[j, c] * o[c] + X[j, 3 + c] * e[c]
-                rhs[6 * i + j if j < 6 else tree.row[i, j - 6]] = x
-            o, e = vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
-        else:
-            o, e = _expand_joint(tree, work, i, o, e)
-        size = abs(o[0]) + abs(o[1]) + abs(o[2])
-        turn = abs(e[0]) + abs(e[1]) + abs(e[2])
-        both = turn + size / tree.reach[i]
+        both = correction(tree, work, i)
         if not both < 1e300:  # what is no number is larger than nothing
             return 1e300
         largest = max(largest, both)
     return largest
+
+
+@inner_kernel
+def correction(tree, work, i):
+    """Of body i, as of `expand`; its size."""
+    rhs, p, o, e = work.rhs, tree.parent[i], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if p >= 0:
+        o, e = vector_at(rhs, 6 * p), vector_at(rhs, 6 * p + 3)
+    if tree.kind[i] == OTHER:
+        X = tree.solved[tree.own[i]]
+        for j in range(6 + tree.rows[i]):
+            x = X[j, 6]
+            for c in range(3 if p >= 0 else 0):
+                x -= X[j, c] * o[c] + X[j, 3 + c] * e[c]
+            rhs[6 * i + j if j < 6 else tree.row[i, j - 6]] = x
+        o, e = vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
+    else:
+        o, e = _expand_joint(tree, work, i, o, e)
+    size = abs(o[0]) + abs(o[1]) + abs(o[2])
+    turn = abs(e[0]) + abs(e[1]) + abs(e[2])
+    return turn + size / tree.reach[i]
 
 
 @small_kernel

@@ -59,7 +59,7 @@ class TreeArrays(NamedTuple):
     parent: Ints  # (n,) -1: fixed or free
     kind: Ints  # (n,)
     partner: Ints  # (n,) frame of the parent, fixed or not
-    side: Floats  # (n,) 1: the body is frame b of its joint; -1: frame a
+    side: Ints  # (n,) 1: the body is frame b of its joint; -1: frame a
     X: Floats  # (n, 2, 3) points of all but OTHER on the body and on its parent
     U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE and UNIVERSAL, three of WELD
     turning: Ints  # (n,) rows of directions
@@ -180,8 +180,8 @@ def arrays_of(system: System, tree: Tree) -> TreeArrays:
     first = tree.first[joined]
     ends = constraints.frames[first] if len(first) else np.zeros((0, 2), np.int64)
     is_b = ends[:, 1] == tree.frame[joined]
-    side, partner = np.ones(n), np.zeros(n, np.int64)
-    side[joined] = np.where(is_b, 1.0, -1.0)
+    side, partner = np.ones(n, np.int64), np.zeros(n, np.int64)
+    side[joined] = np.where(is_b, 1, -1)
     partner[joined] = np.where(is_b, ends[:, 0], ends[:, 1])
     X, U, D = np.zeros((n, 2, 3)), np.zeros((n, 3, 2, 3)), np.zeros((n, 3, 2, 3))
     Xa, Xb = constraints.Xa[first], constraints.Xb[first]
@@ -199,7 +199,7 @@ def arrays_of(system: System, tree: Tree) -> TreeArrays:
     U[crosses, 0] = D[crosses, 0]
     for k in np.flatnonzero(tree.kind == WELD).tolist():
         U[k] = np.stack(triads_of(constraints, int(tree.first[k])), axis=1)
-    U[side > 0.0] = U[side > 0.0, :, ::-1]  # of the body, of its parent
+    U[side > 0] = U[side > 0, :, ::-1]  # of the body, of its parent
     lam = np.zeros(n, np.int64)
     lam[joined] = first_row[tree.first[joined]]
     others = np.flatnonzero(tree.kind == OTHER)

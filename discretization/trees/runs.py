@@ -1,0 +1,202 @@
+"""Eight runs of a tree side by side, lane by lane a run (`rigid.lane_arrays`): which can, and their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.others import without_loads
+from rigid.lane_arrays import alike, room, stacked
+from rigid.lanes import WIDTH
+from rigid.references import by_reference
+from rigid.system import Floats, Ints, State
+
+
+class Bodies(NamedTuple):
+    """As of `rigid.system.Frames`."""
+
+    mass: Floats  # (n,)
+    inertia: Floats  # (n, 3, 3)
+    fixed: np.ndarray  # (n,)
+
+
+@by_reference
+class SystemOfRuns(NamedTuple):
+    """What the step of a tree reads of `discretization.system.System`."""
+
+    frames: Bodies
+    gravity: Floats  # (3,)
+
+
+@by_reference
+class RowsOfRuns(NamedTuple):
+    """And of `discretization.assembly.numbering.Numbering`, which all runs share."""
+
+    frame: Ints
+    frame_stride: Ints
+    frame_base: Ints
+    rows: Ints
+    row: Ints
+    lam: Ints
+    row_frames: Ints
+
+
+class Interactions(NamedTuple):
+    """And of `rigid.interactions.kinds.Interacting`."""
+
+    numbers: Floats
+
+
+class LoadsOfRuns(NamedTuple):
+    """And of `discretization.assembly.by_duals.ByDuals`."""
+
+    interacting: Interactions
+    signals: Ints
+
+
+class Facts(NamedTuple):
+    """And of `discretization.assembly.workspace.ConstraintFacts`."""
+
+    lightest: Floats
+    arm: Floats
+    size: Floats
+
+
+@by_reference
+class WorkOfRuns(NamedTuple):
+    """And of `discretization.assembly.workspace.Workspace`."""
+
+    dr: Floats
+    psi: Floats
+    lam: Floats
+    r1: Floats
+    R0: Floats
+    R1: Floats
+    scale: Floats
+    facts: Facts
+    by_duals: LoadsOfRuns
+    residual: Floats
+    noise: Floats
+    rhs: Floats
+    values: Floats
+
+
+@by_reference
+class TreeRuns(NamedTuple):
+    """Numbers of eight runs; the last axis of arrays of floats counts these, and so do integers from `at` on."""
+
+    system: SystemOfRuns
+    numbering: RowsOfRuns
+    tree: Any  # `discretization.trees.places.TreeArrays`
+    state: State
+    work: WorkOfRuns
+    signals: Floats  # (l, 3) values of loads in this step
+    accounts: bool  # something does work
+    # the arrays of these under the names that all runs in lanes have for them (`discretization.assembly.run_lanes`)
+    block: Ints  # (n,) -1: fixed
+    place: Ints  # (n,) first unknown of a frame
+    mass: Floats
+    inertia: Floats
+    gravity: Floats
+    r0: Floats
+    q0: Floats
+    v0: Floats
+    Omega0: Floats
+    rate: Floats
+    R0: Floats
+    dr: Floats
+    psi: Floats
+    R1: Floats
+    noise: Floats
+    rhs: Floats
+    last: Floats  # last corrections
+    extent: Floats  # (8,)
+    terms: Floats  # (8,) scratch
+    dense: Floats  # (WIDTH, WIDTH + 7) of one run
+    solved: Floats  # (WIDTH, 7)
+    left: Floats  # (8,) 1: the run goes on alone
+    level: Floats  # (8,) size of the correction, as a turn
+    before: Floats  # (8,) the same of the one before
+    takes: Floats  # (8,) 1: takes the correction
+    ends: Floats  # (8,) 1: takes the new forces of joints, not the correction
+    at: Ints  # (8,) what a run is at
+    iteration: Ints  # (8,)
+    factored: Ints  # (8,) as often
+
+
+def key_of(stepper: Any) -> tuple[Any, ...]:
+    """What runs of a tree must have in common to march side by side; () where they cannot.
+
+    They can where joints have closed forms, bodies are free of them or held by them, and nothing acts but gravity and loads with
+    closed forms.
+    """
+    system, tree, loops = stepper.system, stepper.arrays, stepper.work.by_duals.loop
+    if len(without_loads(system.others).kind) or np.any(tree.rows) or not np.all(loops > 0):
+        return ()
+    return alike((stepper.work.solved, *_parts(stepper)))
+
+
+def _parts(stepper: Any) -> tuple[Any, ...]:
+    """Of one run: system, rows, tree, state and workspace, as far as the step reads them."""
+    system, numbering, work = stepper.system, stepper.numbering, stepper.work
+    frames, duals = system.frames, work.by_duals
+
+    def of(kind: Any, source: Any, **given: Any) -> Any:
+        return kind(**{name: given.get(name, getattr(source, name, None)) for name in kind._fields})
+
+    loads = LoadsOfRuns(of(Interactions, duals.interacting), duals.signals)
+    state = State(*(np.zeros(shape) for shape in stepper.shapes.values()))
+    return (
+        SystemOfRuns(of(Bodies, frames), np.asarray(system.gravity, float)),
+        of(RowsOfRuns, numbering),
+        stepper.arrays,
+        state,
+        of(WorkOfRuns, work, facts=of(Facts, work.facts), by_duals=loads),
+    )
+
+
+def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
+    """As `discretization.assembly.run_tables.lanes_of`."""
+    runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
+    system, numbering, tree, state, work = stacked(runs)
+    each, counted = room(7), np.zeros(WIDTH, np.int64)
+    return TreeRuns(
+        system=system,
+        numbering=numbering,
+        tree=tree,
+        state=state,
+        work=work,
+        signals=room(len(work.by_duals.signals), 3),
+        accounts=steppers[0].work.accounts,
+        block=np.where(system.frames.fixed == 0, 0, -1),
+        place=np.minimum(numbering.frame, steppers[0].numbering.size),
+        mass=system.frames.mass,
+        inertia=system.frames.inertia,
+        gravity=system.gravity,
+        r0=state.r,
+        q0=state.quat,
+        v0=state.v,
+        Omega0=state.Omega,
+        rate=state.memory,
+        R0=work.R0,
+        dr=work.dr,
+        psi=work.psi,
+        R1=work.R1,
+        noise=work.noise,
+        rhs=work.rhs,
+        last=room(len(work.rhs)),
+        extent=each[0],
+        terms=each[1],
+        dense=np.zeros(tree.dense.shape[:-1]),
+        solved=np.zeros(tree.solved.shape[1:-1]),
+        left=each[2],
+        level=each[3],
+        before=each[4],
+        takes=each[5],
+        ends=each[6],
+        at=np.zeros(WIDTH, np.int64),
+        iteration=counted,
+        factored=counted,
+    )
