@@ -71,14 +71,12 @@ def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
 
 
 @inner_kernel
-def _eliminate_block(tables, work, s):
-    """(1), with the inverse in the place of the block; 0, or 1 where it is singular."""
+def eliminate_block(tables, work, s):
+    """(1), with the inverse in the place of the block; how far it is from a singular one."""
     own, p = work.frames[s], tables.parent[s]
     i, size = inverse(
         own[D11], own[D12], own[D13], own[D21], own[D22], own[D23], own[D31], own[D32], own[D33]
     )
-    if not abs(size) > SMALLEST:
-        return 1
     r1, r2, r3 = own[R1], own[R2], own[R3]
     z1, z2, z3 = (
         i[0] * r1 + i[1] * r2 + i[2] * r3,
@@ -90,7 +88,7 @@ def _eliminate_block(tables, work, s):
     own[D21], own[D22], own[D23] = i[3], i[4], i[5]
     own[D31], own[D32], own[D33] = i[6], i[7], i[8]
     if p == work.up.shape[0]:
-        return 0
+        return abs(size)
     next_, up, down = work.frames[p], work.up[s], work.down[s]
     for c in range(3):
         d1, d2, d3 = down[0, c], down[1, c], down[2, c]
@@ -112,12 +110,12 @@ def _eliminate_block(tables, work, s):
     next_[D31] -= a * down[0, 0] + b * down[1, 0] + c * down[2, 0]
     next_[D32] -= a * down[0, 1] + b * down[1, 1] + c * down[2, 1]
     next_[D33] -= a * down[0, 2] + b * down[1, 2] + c * down[2, 2]
-    return 0
+    return abs(size)
 
 
 @inner_kernel
-def _eliminate_hinge(tables, work, s):
-    """(2); 0, or 1 where nothing resists the turn."""
+def eliminate_hinge(tables, work, s):
+    """(2); what resists the turn."""
     own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
     a11, a12, a21, a22 = own[D11], own[D12], own[D21], own[D22]
     x1, y1, x, y, g1, g2 = w[XC1], w[YC1], w[XC], w[YC], w[G1], w[G2]
@@ -126,15 +124,13 @@ def _eliminate_hinge(tables, work, s):
     f1, f2 = own[R1] - a11 * g1 - a12 * g2, own[R2] - a21 * g1 - a22 * g2
     k1, k2 = own[D31] - (x * a21 - y * a11), own[D32] - (x * a22 - y * a12)
     ke = own[D33] + own[D31] * y1 - own[D32] * x1 - (x * e2 - y * e1)
-    if ke == 0.0:
-        return 1
     k0 = own[R3] - own[D31] * g1 - own[D32] * g2 - (x * f2 - y * f1)
     d = -1.0 / ke
     k1, k2, k0 = d * k1, d * k2, d * k0
     w[FACTOR] = d
     w[E13], w[E23], w[K1], w[K2], w[K0], w[F1], w[F2] = e1, e2, k1, k2, k0, f1, f2
     if p == work.up.shape[0]:
-        return 0
+        return abs(ke)
     next_, u1, v1, u, v = work.frames[p], w[XP1], w[YP1], w[XP], w[YP]
     b11, b12, b21, b22 = a11 + e1 * k1, a12 + e1 * k2, a21 + e2 * k1, a22 + e2 * k2
     b1, b2 = f1 + e1 * k0, f2 + e2 * k0
@@ -151,11 +147,11 @@ def _eliminate_hinge(tables, work, s):
     next_[R1] += b1
     next_[R2] += b2
     next_[R3] += u * b2 - v * b1
-    return 0
+    return abs(ke)
 
 
 @inner_kernel
-def _back_to_hinge(tables, work, s):
+def back_to_hinge(tables, work, s):
     """Correction of the frame and of its impulse, from that of the next one."""
     own, w, next_ = work.frames[s], work.hinges[s], work.frames[tables.parent[s]]
     e, item = next_[MPSI], tables.hinge[s]
@@ -285,7 +281,7 @@ def _back_to_rows(tables, work, s):
 
 
 @inner_kernel
-def _again_by_hinge(tables, work, s):
+def again_by_hinge(tables, work, s):
     own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
     x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
     f1, f2 = own[R1] - own[D11] * g1 - own[D12] * g2, own[R2] - own[D21] * g1 - own[D22] * g2
@@ -299,7 +295,7 @@ def _again_by_hinge(tables, work, s):
 
 
 @inner_kernel
-def _again_by_block(tables, work, s):
+def again_by_block(tables, work, s):
     own, up, p = work.frames[s], work.up[s], tables.parent[s]
     r1, r2, r3 = own[R1], own[R2], own[R3]
     z1 = own[D11] * r1 + own[D12] * r2 + own[D13] * r3
@@ -325,36 +321,35 @@ def solve(tables, work, again):
             failed += _eliminate_rows(tables, work, s, again)
         elif kind == HINGE:
             if again:
-                _again_by_hinge(tables, work, s)
+                again_by_hinge(tables, work, s)
             else:
-                failed += _eliminate_hinge(tables, work, s)
+                failed += eliminate_hinge(tables, work, s) == 0.0
         elif again:
-            _again_by_block(tables, work, s)
+            again_by_block(tables, work, s)
         else:
-            failed += _eliminate_block(tables, work, s)
+            failed += not eliminate_block(tables, work, s) > SMALLEST
     if failed != 0:
         return 1
-    _back(tables, work)
+    for s in range(work.up.shape[0] - 1, -1, -1):  # from the roots to the tips
+        kind = tables.kind[s]
+        if kind == HINGE:
+            back_to_hinge(tables, work, s)
+        elif kind == BLOCK:
+            back_to_block(tables, work, s)
+        else:
+            _back_to_rows(tables, work, s)
     return 0
 
 
 @inner_kernel
-def _back(tables, work):
-    """From the roots to the tips."""
-    ground = work.up.shape[0]
-    for s in range(ground - 1, -1, -1):
-        kind = tables.kind[s]
-        if kind == HINGE:
-            _back_to_hinge(tables, work, s)
-        elif kind == BLOCK:
-            own, p, down = work.frames[s], tables.parent[s], work.down[s]
-            if p == ground:
-                own[MX], own[MY], own[MPSI] = -own[MX], -own[MY], -own[MPSI]
-                continue
-            next_ = work.frames[p]
-            x, y, e = next_[MX], next_[MY], next_[MPSI]
-            own[MX] = -own[MX] - (down[0, 0] * x + down[0, 1] * y + down[0, 2] * e)
-            own[MY] = -own[MY] - (down[1, 0] * x + down[1, 1] * y + down[1, 2] * e)
-            own[MPSI] = -own[MPSI] - (down[2, 0] * x + down[2, 1] * y + down[2, 2] * e)
-        else:
-            _back_to_rows(tables, work, s)
+def back_to_block(tables, work, s):
+    """Correction of the frame, from that of the next one."""
+    own, p, down = work.frames[s], tables.parent[s], work.down[s]
+    if p == work.up.shape[0]:
+        own[MX], own[MY], own[MPSI] = -own[MX], -own[MY], -own[MPSI]
+        return
+    next_ = work.frames[p]
+    x, y, e = next_[MX], next_[MY], next_[MPSI]
+    own[MX] = -own[MX] - (down[0, 0] * x + down[0, 1] * y + down[0, 2] * e)
+    own[MY] = -own[MY] - (down[1, 0] * x + down[1, 1] * y + down[1, 2] * e)
+    own[MPSI] = -own[MPSI] - (down[2, 0] * x + down[2, 1] * y + down[2, 2] * e)

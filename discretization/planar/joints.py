@@ -6,7 +6,7 @@ With d = p_b - p_a, u = R U, bars for means over the step, as `rigid.interaction
     ALONG        g = u_a . d - value          DISTANCE   g = d . d/2 - value
 """
 
-from discretization.assembly.workspace import EPS
+from discretization.assembly.workspace import EPS, norm
 from discretization.planar.arrays import (
     ALONG,
     ANGLE,
@@ -73,15 +73,15 @@ def begin_joints(tables, state, work, h, extent):
             for k in range(2):
                 f = tables.frame[tables.joined[j, k]]
                 x, y, z = state.r[f, 0], state.r[f, 1], state.r[f, 2]
-                reach += (x * x + y * y + z * z) ** 0.5
+                reach += norm((x, y, z))
         work.rows[j, 0, 13] = work.rows[j, 1, 13] = 2.0 * EPS * reach * tables.size[j]
 
 
 @inner_kernel
-def add_joint_noise(tables, work):
-    """Raise the noise levels by the rounding of the present impulses."""
+def add_joint_noise(tables, work, share):
+    """Raise the noise levels by this share of the rounding of the present impulses."""
     for j in range(tables.sort.shape[0]):
-        impulse = EPS * tables.size[j] * (abs(work.lam[j, 0]) + abs(work.lam[j, 1]))
+        impulse = share * EPS * tables.size[j] * (abs(work.lam[j, 0]) + abs(work.lam[j, 1]))
         for k in range(2):
             own = work.frames[tables.joined[j, k]]
             own[N1] += impulse
@@ -93,7 +93,7 @@ def add_joints(tables, work, tangent):
     """Residual and, on demand, matrix of all joints."""
     for s in range(tables.kind.shape[0]):
         if tables.kind[s] == HINGE:
-            _add_hinge(tables, work, s, tangent)
+            add_hinge(tables, work, s, tangent)
     for k in range(tables.items.shape[0]):
         j = tables.items[k]
         if tables.sort[j] == ANGLE:
@@ -103,7 +103,7 @@ def add_joints(tables, work, tangent):
 
 
 @inner_kernel
-def _add_hinge(tables, work, s, tangent):
+def add_hinge(tables, work, s, tangent):
     """Of the frame s, towards the root; the impulse is that on the frame."""
     j, p = tables.hinge[s], tables.parent[s]
     own, next_, w = work.frames[s], work.frames[p], work.hinges[s]

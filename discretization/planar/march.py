@@ -44,11 +44,11 @@ from discretization.time.recording import keep
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.kinematics.rotations import cayley_turn, load4
 
-_NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
-_SAFE = 1e5  # the same where the iteration has stalled
-_LEFT = 0.01  # residual/noise after the last correction, foreseen
-_QUADRATIC = 0.01  # contraction from which it is
-_SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
+NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
+SAFE = 1e5  # the same where the iteration has stalled
+LEFT = 0.01  # residual/noise after the last correction, foreseen
+QUADRATIC = 0.01  # contraction from which it is
+SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
 
 
 @inner_kernel
@@ -106,7 +106,7 @@ def _is_small(tables, work):
         A, B = work.frames[tables.ends[m, 0]], work.frames[tables.ends[m, 1]]
         shift = max(abs(B[MX] - A[MX]), abs(B[MY] - A[MY]))
         largest = max(largest, shift / tables.length[m])
-    return largest <= _SMALL
+    return largest <= SMALL
 
 
 @inner_kernel
@@ -132,22 +132,22 @@ def newton(tables, work, h, values, most, count):
         if evaluate(tables, work, h, values, tangent) != 0:
             return FOLDED
         if iteration < 2 and not known:
-            add_joint_noise(tables, work)
+            add_joint_noise(tables, work, 1.0)
         level = _level(tables, work)
         if level < 0.0:
             return NOT_FINITE
-        if level <= _NEGLIGIBLE:
+        if level <= NEGLIGIBLE:
             return _no_correction(work)
         contraction = level / before
         if (
             not tangent
             and level > tables.solved
-            and (contraction > _QUADRATIC or level * contraction > _LEFT)
+            and (contraction > QUADRATIC or level * contraction > LEFT)
         ):
             tangent = known = True
             continue
         if level > tables.solved:
-            if fresh and iteration > 2 and contraction > STALLED and level <= _SAFE:
+            if fresh and iteration > 2 and contraction > STALLED and level <= SAFE:
                 return _no_correction(work)
             if iteration == most:
                 return NOT_CONVERGED
@@ -155,8 +155,8 @@ def newton(tables, work, h, values, most, count):
         last = level <= tables.solved or (
             not tables.viscous  # strains at the end say what is lost
             and iteration > 0
-            and contraction <= _QUADRATIC
-            and foreseen <= _LEFT
+            and contraction <= QUADRATIC
+            and foreseen <= LEFT
         )
         count[1] += tangent
         if solve(tables, work, not tangent) != 0:
@@ -166,14 +166,14 @@ def newton(tables, work, h, values, most, count):
         fresh = tangent
         _correct(work)
         # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
-        tangent = iteration == 0 or contraction > _QUADRATIC or foreseen * contraction * contraction > _LEFT
+        tangent = iteration == 0 or contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
         before, known = level, False
         iteration += 1
         count[0] += 1
 
 
 @inner_kernel
-def _account(tables, state, work, h, values):
+def account(tables, state, work, h, values):
     """Add the work of the loads and the dissipation of the step to state.totals: the former with the last correction."""
     for l in range(tables.load.shape[0]):
         own = work.frames[tables.on[l]]
@@ -193,7 +193,7 @@ def _account(tables, state, work, h, values):
 
 
 @inner_kernel
-def _commit(tables, state, work, h):
+def commit(tables, state, work, h):
     """Take the end of the step over into the state."""
     basis = tables.basis
     e, g, n, rate = basis[0], basis[1], basis[2], 1.0 / h
@@ -267,8 +267,8 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
                     copy_state(before, state)
                 return status
             if tables.accounts:
-                _account(tables, state, work, h, values)
-            _commit(tables, state, work, h)
+                account(tables, state, work, h, values)
+            commit(tables, state, work, h)
             counted[STEPS] = (k + 1) // n_substeps
         keep(state, kept, part)
     return 0

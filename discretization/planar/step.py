@@ -7,7 +7,7 @@ psi = 2 tan(angle/2) of the turn. Corrections of turns are angles e: psi changes
 
 import math
 
-from discretization.assembly.workspace import EPS
+from discretization.assembly.workspace import EPS, norm
 from discretization.planar.arrays import (
     C0,
     C1,
@@ -41,6 +41,9 @@ from discretization.planar.arrays import (
 from discretization.planar.element import EX, EY, forces, start_of_step
 from discretization.planar.joints import add_joints, begin_joints
 from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lanes import by_lane, largest, most, root
+
+_SMALL = 0.01  # u of small turns
 
 
 @small_kernel
@@ -61,11 +64,39 @@ def _place(tables, state, own, s):
     own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
 
 
+@small_kernel
+def length(x, y):
+    """Of a vector in the plane."""
+    return root(x * x + y * y)
+
+
+@small_kernel
+def _of_small(turn, u):
+    """2 tan(turn/2) of u = turn^2/4."""
+    return turn * (1.0 + u * (1.0 / 3.0 + u * (2.0 / 15.0 + u * 17.0 / 315.0)))
+
+
+@by_lane
+@small_kernel
+def _of_any(turn):
+    u = 0.25 * turn * turn
+    if u < _SMALL:
+        return _of_small(turn, u)
+    return 2.0 * math.tan(0.5 * turn) if abs(turn) < 3.0 else turn
+
+
+@small_kernel
+def cayley_number(turn):
+    """2 tan(turn/2), for angles below pi."""
+    u = 0.25 * turn * turn
+    return _of_small(turn, u) if largest(u) < _SMALL else _of_any(turn)
+
+
 @inner_kernel
-def begin_step(tables, state, work, h):
-    """What the iterations of a step share, where they begin, and noise levels."""
+def begin_bodies(tables, state, work, h):
+    """Frames at the start of a step, where its iterations begin, and noise levels; the extent of the model, m."""
     basis, ground, extent = tables.basis, work.up.shape[0], 0.0
-    gravity = abs(h) * math.sqrt(tables.gravity[0] ** 2 + tables.gravity[1] ** 2)
+    gravity = abs(h) * length(tables.gravity[0], tables.gravity[1])
     for s in range(ground):
         own, f = work.frames[s], tables.frame[s]
         _place(tables, state, own, s)
@@ -73,8 +104,8 @@ def begin_step(tables, state, work, h):
         vx, vy = along(basis, 0, v), along(basis, 1, v)
         om = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
         own[VX], own[VY], own[OM] = vx, vy, om
-        extent = max(extent, own[RX] * own[RX] + own[RY] * own[RY])
-        force = EPS * tables.mass[s] * (4.0 * math.sqrt(vx * vx + vy * vy) + gravity)
+        extent = most(extent, own[RX] * own[RX] + own[RY] * own[RY])
+        force = EPS * tables.mass[s] * (4.0 * length(vx, vy) + gravity)
         own[N1] = force
         own[N2] = 2.0 * EPS * tables.inertia[s] * abs(om) + force * tables.gyration[s]
         # begin with the acceleration of the last step
@@ -82,16 +113,17 @@ def begin_step(tables, state, work, h):
         own[DX] = h * (vx + 0.5 * h * along(basis, 0, acc))
         own[DY] = h * (vy + 0.5 * h * along(basis, 1, acc))
         turn = h * (om + 0.5 * h * (basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]))
-        u = 0.25 * turn * turn
-        if u < 0.01:
-            own[PSI] = turn * (1.0 + u * (1.0 / 3.0 + u * (2.0 / 15.0 + u * 17.0 / 315.0)))
-        else:
-            own[PSI] = 2.0 * math.tan(0.5 * turn) if abs(turn) < 3.0 else turn
+        own[PSI] = cayley_number(turn)
     own = work.frames[ground]
     _place(tables, state, own, ground)
     own[C1], own[S1] = own[C0], own[S0]
-    extent = math.sqrt(extent + tables.offset * tables.offset)
-    size = abs(h)
+    return root(extent + tables.offset * tables.offset)
+
+
+@inner_kernel
+def begin_step(tables, state, work, h):
+    """What the iterations of a step share, where they begin, and noise levels."""
+    basis, extent, size = tables.basis, begin_bodies(tables, state, work, h), abs(h)
     for m in range(tables.element.shape[0]):
         a, b = tables.ends[m, 0], tables.ends[m, 1]
         A, B, L = work.frames[a], work.frames[b], tables.length[m]
@@ -122,10 +154,10 @@ def add_load_noise(tables, work, h, values):
     """Raise the noise levels by the rounding of the loads."""
     for l in range(tables.load.shape[0]):
         own, value = work.frames[tables.on[l]], values[tables.load[l]]
-        size = EPS * abs(h) * math.sqrt(value[0] * value[0] + value[1] * value[1] + value[2] * value[2])
+        size = EPS * abs(h) * norm(value)
         if tables.moment[l] == 0:
             own[N1] += size
-            size *= math.sqrt(tables.at[l, 0] ** 2 + tables.at[l, 1] ** 2)
+            size *= length(tables.at[l, 0], tables.at[l, 1])
         own[N2] += size
 
 
@@ -140,8 +172,8 @@ def turn(own, psi):
 
 
 @inner_kernel
-def evaluate(tables, work, h, values, tangent):
-    """Residual and, on demand, matrix at the present increments; 0, or 1 where an element passed pi."""
+def put_bodies(tables, work, h, tangent):
+    """Inertia and weight, and where frames are at the present increments."""
     ground, gx, gy, rate = work.up.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
     for s in range(ground):
         own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
@@ -159,13 +191,25 @@ def evaluate(tables, work, h, values, tangent):
             for i in range(3):
                 for j in range(3):
                     work.up[s, i, j] = work.down[s, i, j] = 0.0
+
+
+@inner_kernel
+def evaluate(tables, work, h, values, tangent):
+    """Residual and, on demand, matrix at the present increments; 0, or 1 where an element passed pi."""
+    put_bodies(tables, work, h, tangent)
     for m in range(tables.element.shape[0]):
         if _add_element(tables, work, h, m, tangent) != 0:
             return 1
     add_joints(tables, work, tangent)
+    add_loads(tables, work, h, values, tangent)
+    return 0
+
+
+@inner_kernel
+def add_loads(tables, work, h, values, tangent):
+    """Residual and, on demand, matrix of all loads."""
     for l in range(tables.load.shape[0]):
         _add_load(tables, work, h, values, l, tangent)
-    return 0
 
 
 @inner_kernel

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from discretization.known_facts import known_of_numbers
 from discretization.planar.arrays import Tables, work_of
 from discretization.planar.march import march_and_keep
 from discretization.planar.plane import Plane, plane_of
+from discretization.planar.runs import key_of, lanes_of
 from discretization.planar.symmetry import Symmetry
 from discretization.planar.tables import tables_of
 from discretization.system import System
@@ -51,18 +55,35 @@ class PlanarStepper(ShapeStepper):
         halves: bool | None = None,
     ):
         super().__init__(system, h, order, load_values, halves)
-        self.plane, self._tables = planar
-        self._work = work_of(self._tables)
+        self.plane, self.tables = planar
+        self._work = work_of(self.tables)
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
 
-    def _key_of_lanes(self) -> tuple[()]:
-        return ()
+    def _key_of_lanes(self) -> tuple[Any, ...]:
+        return key_of(self)
+
+    @staticmethod
+    def lanes_of(steppers: Sequence[Any]) -> Any:
+        """As of `Stepper`."""
+        return lanes_of(steppers)
+
+    @staticmethod
+    def march_of_lanes() -> Any:
+        """As of `Stepper`."""
+        from discretization.planar.run_march import march_planar_runs
+
+        return march_planar_runs
+
+    @property
+    def solved(self) -> float:
+        """As of `Stepper`."""
+        return self.tables.solved
 
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
     ) -> int:
         with others_run():
             status = march_and_keep(
-                self._tables, state, self._work, before, substeps, values, MAX_ITERATIONS, kept, counts
+                self.tables, state, self._work, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)

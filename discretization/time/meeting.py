@@ -100,7 +100,8 @@ class Meeting:
         """Those of the most frequent key, if they are enough."""
         keys = [each.key for each in batch]
         key = max(keys, key=keys.count)
-        group = [each for each in batch if each.key == key][:WIDTH]
+        alike = sorted((each for each in batch if each.key == key), key=lambda each: id(each.stepper))
+        group = alike[:WIDTH]  # in the same order, and so lanes, whoever comes first
         if len(group) < LEAST:
             return
         parts = min(len(each.counts) for each in group)

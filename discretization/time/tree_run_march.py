@@ -34,15 +34,14 @@ from discretization.trees.places import BLOCK, NEW_COUPLE, NEW_FORCE
 from discretization.trees.shape import OTHER
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
-from rigid.lanes import WIDTH, load, most, store
+from rigid.lanes import WIDTH, load, most, store, where_less
 from rigid.linear_algebra import load3, store3
 
 
 @inner_kernel
 def _copy(x, y):
     for i in range(x.shape[0]):
-        for run in range(WIDTH):
-            y[i, run] = x[i, run]
+        store(load(x, i * WIDTH), y, i * WIDTH)
 
 
 @inner_kernel
@@ -100,6 +99,15 @@ def _take_forces(own, tree):
 
 
 @inner_kernel
+def _keep_last(own):
+    """Corrections of the runs that end with them."""
+    ends = load(own.ends, 0)
+    for i in range(own.last.shape[0]):
+        at = i * WIDTH
+        store(where_less(0.5, ends, load(own.rhs, at), load(own.last, at)), own.last, at)
+
+
+@inner_kernel
 def _end_at_rest(system, numbering, own, tree, work, solved, h):
     """Runs at rest that the predicted forces hold there have taken their step."""
     if work.by_duals.signals.shape[0] > 0:
@@ -113,16 +121,15 @@ def _end_at_rest(system, numbering, own, tree, work, solved, h):
         if own.at[run] == RESTS:
             held = own.level[run] <= solved
             own.at[run] = OUT if held else FRESH
-            if held:
-                for i in range(own.last.shape[0]):
-                    own.last[i, run] = 0.0
 
 
 @inner_kernel
 def _newton(views, own, solved, h, max_iterations):
     """Solve the step of all runs that have not left; own.last receives their last corrections."""
     system, numbering, tree, state, work = views
-    still = False
+    none, still = 0.0 * load(own.left, 0), False
+    for i in range(own.last.shape[0]):
+        store(none, own.last, i * WIDTH)
     for run in range(WIDTH):
         own.iteration[run], own.before[run] = 0, 0.0
         own.at[run] = FRESH if own.left[run] == 0.0 else OUT
@@ -149,13 +156,12 @@ def _newton(views, own, solved, h, max_iterations):
                 own.left[run], own.at[run] = 1.0, OUT
             elif is_last(size, own.before[run], own.iteration[run], solved):
                 own.at[run], own.ends[run] = OUT, 1.0
-                for i in range(own.last.shape[0]):
-                    own.last[i, run] = own.rhs[i, run]
             elif own.iteration[run] > max_iterations:
                 own.left[run], own.at[run] = 1.0, OUT
             else:
                 own.takes[run], own.before[run], again = 1.0, size, True
         _take_forces(own, tree)
+        _keep_last(own)
         if not again:
             return
         correct_runs(own)
