@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from discretization.time import meeting, run_march
+from discretization.time import meeting
 from discretization.time.em import N_COUNTS, STEPS
 from discretization.time.stepper import Stepper
 from rigid.lanes import WIDTH
 from rigid.system import State
-from rodsim import ConvergenceError, Model, Section, simulate_many
+from rodsim import Box, ConvergenceError, Model, Section, simulate_many
 from tests.test_many_runs import DT
 from tests.test_prepared import _all_of
 
@@ -53,6 +53,51 @@ def pushes(count, size=1.0):
     return [{PUSH: (0.1 * k, size * k, -0.2), TWIST: (0.1, 0, 0.02 * size * k)} for k in range(count)]
 
 
+def tree(loads=False):
+    """Bodies on joints of all closed forms, one of them named from its other end, with a branch."""
+    model = Model("tree", gravity=(0, 0, -9.81))
+    kinds = {
+        "spherical": {},
+        "revolute": {"axis": (0, 1, 0)},
+        "universal": {"axis": (0, 1, 0), "second_axis": (0, 0, 1)},
+        "weld": {},
+    }
+    parents, bodies = [model.ground.at((0, 0, 0))], []
+    for k, (kind, given) in enumerate(kinds.items()):
+        bodies.append(
+            model.add_body(
+                kind, Box(1, 0.1, 0.2, density=5), position=(0.5 + k, 0, 0), angular_velocity=(0.3, 0.1, 0.2)
+            )
+        )
+        ends = parents[-1], bodies[-1].at((-0.5, 0, 0))
+        model.add_joint(f"by {kind}", kind, *(reversed(ends) if k % 2 else ends), **given)
+        parents.append(bodies[-1].at((0.5, 0, 0)))
+    branch = model.add_body("branch", Box(0.2, 0.2, 1, density=5), position=(1, 0, -0.5))
+    model.add_joint("at branch", "revolute", branch.at((0, 0, 0.5)), parents[1], axis=(1, 0, 0))
+    if loads:
+        model.add_force("push", bodies[-1].at((0.5, 0, 0.1)), (0, 1, 0), following=True)
+        model.add_moment("twist", branch.at((0, 0, 0)), (0.1, 0, 0))
+    return model.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def hinges(following=False):
+    """A chain in its plane, one hinge named from its other end."""
+    model = Model("hinges", gravity=(0, 0, -9.81))
+    parent = model.ground.at((0, 0, 0))
+    for k in range(3):
+        body = model.add_body(f"bar {k}", Box(1, 0.1, 0.1, density=5), position=(0.5 + k, 0, 0))
+        ends = parent, body.at((-0.5, 0, 0))
+        model.add_joint(f"hinge {k}", "revolute", *(reversed(ends) if k == 1 else ends), axis=(0, 1, 0))
+        parent = body.at((0.5, 0, 0))
+    model.add_force("push", parent, (1, 0, 0), following=following)
+    return model.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def planar_pushes(*sizes):
+    """In that plane."""
+    return [{PUSH: (size, 0, -0.2), "gravity": (0.1 * k, 0, -9.81)} for k, size in enumerate(sizes)]
+
+
 @pytest.fixture
 def marched(monkeypatch):
     """Numbers of runs that marched side by side, march by march."""
@@ -84,6 +129,11 @@ CASES = {
     "some far bent": (lambda: rod(2), pushes(6, 60.0)),
     "gravity of each": (lambda: rod(), [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "two groups, the second one too few": (lambda: rod(3), pushes(12)),
+    "tree": (tree, [{"gravity": (0, k, -9.81)} for k in range(6)]),
+    "tree with loads": (lambda: tree(loads=True), pushes(6)),
+    "hinges in a plane": (hinges, planar_pushes(*range(6))),
+    "hinges in a plane, some quick": (hinges, planar_pushes(0, 1, 100, 1e3, 3e3, 1e4)),
+    "a load that turns with its hinge": (lambda: hinges(following=True), planar_pushes(*range(6))),
 }
 
 
@@ -120,6 +170,23 @@ def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marche
     for run in many.runs:
         assert _all_of(many[run]) == _all_of(prepared.run(parameters[run]))
     assert {5, 6} <= set(marched)
+
+
+@pytest.mark.parametrize("make", [lambda: tree(loads=True), hinges], ids=["tree", "hinges in a plane"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, marched):
+    """It is thrown so far in a step that this must be halved."""
+
+    def throw(t):
+        return (0.0, 0.0, 0.0 if t < 5 * DT or t > 6 * DT else 3e5)
+
+    prepared, parameters = make(), planar_pushes(*range(6))
+    parameters[2] = {PUSH: throw}
+    many = simulate_many(prepared, parameters, threads=1)
+    assert many[2].halvings.sum() > 0
+    for changes, result in zip(parameters, many, strict=True):
+        assert _all_of(result) == _all_of(prepared.run(changes))
+    assert {4, 5} <= set(marched)
 
 
 def test_levels_of_round_off_are_to_the_bit_those_of_the_runs_alone(monkeypatch):
@@ -169,20 +236,21 @@ def test_those_march_together_whose_steps_are_alike(monkeypatch):
     """Of six that come four have one number of steps, two another: the four march, the two go on alone."""
     marched = []
 
-    def march(states, own, solved, h, values, most, kept, counts):
-        marched.append((int((own.left == 0.0).sum()), values.shape[1]))
-        counts[:, :, STEPS] = values.shape[1] // counts.shape[1]
+    def march(own, solved, h, values, most, kept, counts):
+        marched.append((int((own.left == 0.0).sum()), len(values)))
+        counts[:, :, STEPS] = len(values) // counts.shape[1]
 
-    monkeypatch.setattr(meeting, "lanes_of", lambda steppers: SimpleNamespace(left=np.zeros(WIDTH)))
-    monkeypatch.setattr(run_march, "march_runs", march)
-    here = meeting.Meeting(6)
-    stepper = SimpleNamespace(lanes_key=("rod",), work=SimpleNamespace(solved=4.0))
     none = State(*(np.zeros(0) for _ in State._fields))
+    lanes = SimpleNamespace(left=np.zeros(WIDTH), state=State(*(np.zeros((0, WIDTH)) for _ in none)))
+    monkeypatch.setattr(meeting, "lanes_of", lambda steppers: lanes)
+    here = meeting.Meeting(6)
+    stepper = SimpleNamespace(lanes_key=("rod",), solved=4.0, march_of_lanes=lambda: march)
 
     def come(run):
         steps = 3 if run in (0, 5) else 7
         counts = np.zeros((1, N_COUNTS), np.int64)
-        return here.march(meeting.Request(stepper, none, 0.1, np.zeros((steps, 0, 3)), none, counts), 30)
+        kept = State(*(np.zeros((1, 0)) for _ in none))
+        return here.march(meeting.Request(stepper, none, 0.1, np.zeros((steps, 0, 3)), kept, counts), 30)
 
     with ThreadPoolExecutor(6) as pool:
         assert list(pool.map(come, range(6))) == [False, True, True, True, True, False]

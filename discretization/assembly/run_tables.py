@@ -12,6 +12,7 @@ from discretization.assembly.run_lanes import BLOCK, Joints, Lanes, LoadsOfRuns
 from discretization.linear.block_band import SIZE
 from discretization.others import loads_of, without_loads
 from discretization.system import System
+from rigid.lane_arrays import room, stacked
 from rigid.lanes import WIDTH
 from rigid.system import COINCIDENT, PERPENDICULAR, Floats, Ints, State
 
@@ -79,10 +80,6 @@ def _order(system: System) -> Ints | None:
     return np.concatenate([np.zeros(0, np.int64), *order])
 
 
-def _room(*shape: int) -> Floats:
-    return np.zeros((*shape, WIDTH))
-
-
 def lanes_of(steppers: Sequence[Any]) -> Lanes:
     """Of up to eight steppers of one key, each with `system`, `numbering` and `work`; lanes without one repeat the last.
 
@@ -91,18 +88,18 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
     system, numbering, work = steppers[0].system, steppers[0].numbering, steppers[0].work
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
 
-    def stacked(read: Any) -> Floats:
-        return np.ascontiguousarray(np.stack([np.asarray(read(run), float) for run in runs], axis=-1))
+    def numbers(read: Any) -> Floats:
+        return stacked([np.asarray(read(run), float) for run in runs])
 
     def of_system(table: str, column: str, *shape: int) -> Floats:
-        return stacked(lambda run: getattr(getattr(run.system, table), column).reshape(-1, *shape))
+        return numbers(lambda run: getattr(getattr(run.system, table), column).reshape(-1, *shape))
 
     def of_facts(column: str) -> Floats:
-        return stacked(lambda run: getattr(run.work.facts, column))
+        return numbers(lambda run: getattr(run.work.facts, column))
 
     n, m, N, blocks = len(system.frames.mass), len(system.elements.length), numbering.size, numbering.blocks
     block = np.where(system.frames.fixed == 0, numbering.frame // SIZE, -1)
-    matrix, number, lam = _room(3, blocks, BLOCK), np.zeros((5, WIDTH), np.int64), len(work.lam)
+    matrix, number, lam = room(3, blocks, BLOCK), np.zeros((5, WIDTH), np.int64), len(work.lam)
     table, loads = system.constraints, loads_of(system.others)
     order = _order(system)
     assert order is not None
@@ -116,19 +113,19 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         **{name: of_system("constraints", name, 3) for name in ("Xa", "Xb", "Ua", "Ub")},
         value=of_system("constraints", "value"),
         **{name: of_facts(name) for name in ("lightest", "reach", "arm", "size")},
-        scale=_room(len(table.kind)),
-        before=_room(lam),
-        impulse=_room(lam),
+        scale=room(len(table.kind)),
+        before=room(lam),
+        impulse=room(lam),
     )
     state = State(
-        r=_room(n, 3),
-        quat=_room(n, 4),
-        v=_room(n, 3),
-        Omega=_room(n, 3),
+        r=room(n, 3),
+        quat=room(n, 4),
+        v=room(n, 3),
+        Omega=room(n, 3),
         lam=joints.before,
-        own=_room(0),
-        memory=_room(6 * n),
-        totals=_room(2),
+        own=room(0),
+        memory=room(6 * n),
+        totals=room(2),
     )
     return Lanes(
         block=block,
@@ -144,35 +141,35 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         damping=of_system("elements", "damping", 36),
         strain0=of_system("elements", "strain0", 6),
         coupling=of_system("elements", "coupling"),
-        scale=stacked(lambda run: _scales(run.system.elements.stiffness)),
+        scale=numbers(lambda run: _scales(run.system.elements.stiffness)),
         viscous=work.viscous,
-        gravity=stacked(lambda run: run.system.gravity),
+        gravity=numbers(lambda run: run.system.gravity),
         state=state,
         r0=state.r,
         q0=state.quat,
         v0=state.v,
         Omega0=state.Omega,
         rate=state.memory.reshape(n, 6, WIDTH),
-        R0=_room(n, 9),
-        dr=_room(n, 3),
-        psi=_room(n, 3),
-        r1=_room(n, 3),
-        q1=_room(n, 4),
-        R1=_room(n, 9),
-        start=_room(m, START),
-        strain1=_room(m, 6),
-        residual=_room(N + 6),
-        noise=_room(N + 6),
-        rhs=_room(N + 6),
-        last=_room(N + 6),
+        R0=room(n, 9),
+        dr=room(n, 3),
+        psi=room(n, 3),
+        r1=room(n, 3),
+        q1=room(n, 4),
+        R1=room(n, 9),
+        start=room(m, START),
+        strain1=room(m, 6),
+        residual=room(N + 6),
+        noise=room(N + 6),
+        rhs=room(N + 6),
+        last=room(N + 6),
         size=N,
         matrix=matrix,
         own=matrix[0],
         below=matrix[1],
         beside=matrix[2],
-        most=_room(),
-        terms=_room(),
-        extent=_room(),
+        most=room(),
+        terms=room(),
+        extent=room(),
         totals=state.totals,
         cleared=_cleared(block[system.elements.frames], blocks),
         joints=joints,
@@ -180,13 +177,13 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
             loads.kind,
             loads.frame,
             loads.following,
-            stacked(lambda run: loads_of(run.system.others).X),
-            _room(len(loads.kind), 3),
+            numbers(lambda run: loads_of(run.system.others).X),
+            room(len(loads.kind), 3),
         ),
-        left=_room(),
-        level=_room(),
-        before=_room(),
-        takes=_room(),
+        left=room(),
+        level=room(),
+        before=room(),
+        takes=room(),
         at=number[0],
         looked=number[1],
         iteration=number[2],

@@ -139,11 +139,7 @@ def newton(tables, work, h, values, most, count):
         if level <= NEGLIGIBLE:
             return _no_correction(work)
         contraction = level / before
-        if (
-            not tangent
-            and level > tables.solved
-            and (contraction > QUADRATIC or level * contraction > LEFT)
-        ):
+        if not tangent and level > tables.solved and (contraction > QUADRATIC or level * contraction > LEFT):
             tangent = known = True
             continue
         if level > tables.solved:

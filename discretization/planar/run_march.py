@@ -7,7 +7,6 @@ from discretization.planar.arrays import (
     DY,
     G1,
     G2,
-    HINGE,
     MPSI,
     MX,
     MY,
@@ -19,19 +18,15 @@ from discretization.planar.arrays import (
     R3,
 )
 from discretization.planar.elimination import (
-    SMALLEST,
-    again_by_block,
     again_by_hinge,
-    back_to_block,
     back_to_hinge,
-    eliminate_block,
     eliminate_hinge,
 )
 from discretization.planar.joints import add_hinge, add_joint_noise, begin_joints
 from discretization.planar.march import LEFT, NEGLIGIBLE, QUADRATIC, SAFE, SMALL, account, commit
 from discretization.planar.step import add_load_noise, add_loads, begin_bodies, put_bodies
 from discretization.time.newton import MAX_TURN, STALLED
-from discretization.time.run_march import AGAIN, FRESH, OUT, end_step, load_run, some_go_on
+from discretization.time.run_march import AGAIN, FRESH, OUT, end_step, some_go_on
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.lanes import WIDTH, load, most, store, where_less
@@ -42,8 +37,7 @@ def _evaluate(tables, work, h, values, tangent):
     """Residual and, on demand, matrix at the present increments."""
     put_bodies(tables, work, h, tangent)
     for s in range(tables.kind.shape[0]):
-        if tables.kind[s] == HINGE:
-            add_hinge(tables, work, s, tangent)
+        add_hinge(tables, work, s, tangent)
     add_loads(tables, work, h, values, tangent)
 
 
@@ -58,11 +52,10 @@ def _levels(own, tables, work):
         worst = most(worst, most(most(r1, r2) * force, r3 * moment))
         total = r1 + r2 + r3
         beyond = beyond + (total - total)
-        if tables.kind[s] == HINGE:
-            hinge, noise = work.hinges[s], work.rows[tables.hinge[s], 0, 13]
-            left = most(abs(hinge[G1]), abs(hinge[G2]))
-            worst = most(worst, left / noise)
-            beyond = beyond + (hinge[G1] - hinge[G1]) + (hinge[G2] - hinge[G2])
+        hinge, noise = work.hinges[s], work.rows[tables.hinge[s], 0, 13]
+        left = most(abs(hinge[G1]), abs(hinge[G2]))
+        worst = most(worst, left / noise)
+        beyond = beyond + (hinge[G1] - hinge[G1]) + (hinge[G2] - hinge[G2])
     worst = worst + beyond
     store(worst, own.level, 0)
     store(where_less(worst, 1e300, load(own.left, 0), 1.0), own.left, 0)
@@ -73,21 +66,13 @@ def _solve(own, tables, work, again):
     """Corrections, as of `discretization.planar.elimination`, and their sizes."""
     singular = 0.0 * load(own.left, 0)
     for s in range(work.up.shape[0]):
-        if tables.kind[s] == HINGE:
-            if again:
-                again_by_hinge(tables, work, s)
-            else:
-                singular = where_less(0.0, eliminate_hinge(tables, work, s), singular, 1.0)
-        elif again:
-            again_by_block(tables, work, s)
+        if again:
+            again_by_hinge(tables, work, s)
         else:
-            singular = where_less(SMALLEST, eliminate_block(tables, work, s), singular, 1.0)
+            singular = where_less(0.0, eliminate_hinge(tables, work, s), singular, 1.0)
     size = 0.0 * singular
     for s in range(work.up.shape[0] - 1, -1, -1):
-        if tables.kind[s] == HINGE:
-            back_to_hinge(tables, work, s)
-        else:
-            back_to_block(tables, work, s)
+        back_to_hinge(tables, work, s)
         size = most(size, abs(work.frames[s, MPSI]))
     store(where_less(0.5, singular, 1e300, size), own.size, 0)
 
@@ -227,23 +212,15 @@ def _newton(views, own, solved, h, most_iterations):
 
 
 @released_kernel
-def march_planar_runs(states, own, solved, h, values, most_iterations, kept, counts):
+def march_planar_runs(own, solved, h, values, most_iterations, kept, counts):
     """As `discretization.time.run_march.march_runs`, of planar models."""
     tables, work, state = in_lanes(own.tables), in_lanes(own.work), in_lanes(own.state)
-    signals, last, last_more = in_lanes(own.signals), in_lanes(own.last), in_lanes(own.last_more)
-    share = values.shape[1] // counts.shape[1]
-    for run in range(WIDTH):
-        load_run(states[run], own.state, run)
-        for part in range(counts.shape[1]):
-            for i in range(counts.shape[2]):
-                counts[run, part, i] = 0
-    for k in range(values.shape[1]):
+    every, last, last_more = in_lanes(values), in_lanes(own.last), in_lanes(own.last_more)
+    share = values.shape[0] // counts.shape[1]
+    for k in range(values.shape[0]):
         if not some_go_on(own):
             return
-        for run in range(WIDTH):
-            for l in range(values.shape[2]):
-                for i in range(3):
-                    own.signals[l, i, run] = values[run, k, l, i]
+        signals = every[k]
         extent = begin_bodies(tables, state, work, h)
         begin_joints(tables, state, work, h, extent)
         add_load_noise(tables, work, h, signals)
@@ -251,4 +228,4 @@ def march_planar_runs(states, own, solved, h, values, most_iterations, kept, cou
         if tables.accounts:
             account(tables, state, work, h, signals)
         commit(tables, state, work, h)
-        end_step(own, states, kept, counts, k // share, share)
+        end_step(own, kept, counts, k // share, share)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.planar.arrays import MX, N_FRAME, ROWS, Tables, Work, work_of
+from discretization.planar.arrays import HINGE, MX, N_FRAME, Tables, Work, work_of
 from rigid.lane_arrays import alike, room, stacked
 from rigid.lanes import WIDTH
 from rigid.references import by_reference
@@ -21,7 +21,6 @@ class PlanarRuns(NamedTuple):
     tables: Tables
     work: Work
     state: State
-    signals: Floats  # (l, 3, 8) values of loads in this step
     last: Floats  # (k + 1, 3, 8) last corrections of frames
     last_more: Floats  # (j, 2, 8) and of impulses
     left: Floats  # (8,) 1: the run goes on alone
@@ -43,10 +42,10 @@ class PlanarRuns(NamedTuple):
 def key_of(stepper: Any) -> tuple[Any, ...]:
     """What runs in a plane must have in common to march side by side; () where they cannot.
 
-    They can where frames are free or hang on hinges, and nothing acts but gravity and loads.
+    They can where each frame hangs on a hinge alone, and nothing acts but gravity and loads.
     """
     tables = stepper.tables
-    if len(tables.element) or np.any(tables.kind == ROWS):
+    if len(tables.element) or np.any(tables.kind != HINGE):
         return ()
     return alike((tables, tuple(stepper.shapes.values())))
 
@@ -56,13 +55,11 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
     tables: Tables = stacked([stepper.tables for stepper in runs])
     work: Work = stacked([work_of(stepper.tables) for stepper in runs])
-    loads = 1 + int(tables.load.max(initial=-1))
     each, numbers = room(7), np.zeros((7, WIDTH), np.int64)
     return PlanarRuns(
         tables=tables,
         work=work,
         state=State(*(room(*shape) for shape in steppers[0].shapes.values())),
-        signals=room(loads, 3),
         last=room(len(work.frames), N_FRAME - MX),
         last_more=room(*work.more.shape[:-1]),
         left=each[0],

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from discretization.time.advance import copy_of
 from discretization.time.em import STEPS
 from discretization.time.turns import others_run
+from rigid.lane_arrays import room
 from rigid.lanes import WIDTH
 from rigid.system import Floats, State
 
@@ -35,7 +35,8 @@ def lanes_of(steppers: list[Any]) -> Any:
 class Request:
     """Steps that a run wants to take.
 
-    stepper: with `lanes_key`, `lanes_of`, `march_of_lanes` and `solved`; state: where it begins, left as it is; values (steps, loads, 3);
+    stepper: with `lanes_key`, `lanes_of`, `march_of_lanes` and `solved`; state: where it begins, left as it is; values
+    (steps, loads, 3);
     kept, counts: as of `discretization.time.em.march`, one row a part.
     """
 
@@ -106,17 +107,21 @@ class Meeting:
             return
         parts = min(len(each.counts) for each in group)
         own = self._lanes_of([each.stepper for each in group])
-        values = np.zeros((WIDTH, parts * group[0].share, *group[0].values.shape[1:]))
+        values = room(parts * group[0].share, *group[0].values.shape[1:])
         counts = np.zeros((WIDTH, parts, group[0].counts.shape[1]), np.int64)
-        for run, each in enumerate(group):
-            values[run] = each.values[: values.shape[1]]
-        lanes = [group[min(run, len(group) - 1)] for run in range(WIDTH)]
-        states, kept = tuple(copy_of(each.state) for each in lanes), tuple(each.kept for each in lanes)
+        kept = State(*(room(parts, *array.shape) for array in group[0].state))
+        for run in range(WIDTH):
+            each = group[min(run, len(group) - 1)]
+            values[..., run] = each.values[: len(values)]
+            for array, lanes in zip(each.state, own.state, strict=True):
+                lanes[..., run] = array
         march, solved = group[0].stepper.march_of_lanes(), group[0].stepper.solved
         with others_run():
-            march(states, own, solved, group[0].h, values, max_iterations, kept, counts)
+            march(own, solved, group[0].h, values, max_iterations, kept, counts)
         for run, each in enumerate(group):
             each.counts[:parts] = counts[run]
+            for rows, lanes in zip(each.kept, kept, strict=True):
+                rows[:parts] = lanes[..., run]
 
     def _lanes_of(self, steppers: list[Any]) -> Any:
         """Those that are there, where the same runs march again."""

@@ -22,8 +22,7 @@ from discretization.assembly.run_lanes import load3_at, store3_at
 from discretization.linear.run_blocks import factor_runs, solve_runs
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS
 from discretization.time.newton import _NEGLIGIBLE, _REUSE, _SAFE, MAX_TURN, STALLED
-from discretization.time.recording import keep
-from rigid.compilation.decorators import flat_kernel, inner_kernel, released_allocating_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, released_kernel
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.lanes import WIDTH, larger, load, store, where_less
 from rigid.linear_algebra import apply, plus
@@ -33,56 +32,24 @@ OUT, DONE, FRESH, AGAIN, RESTS = range(5)
 
 
 @inner_kernel
-def _to_lane(x, of_lanes, run):
-    """Numbers of a run into its lane."""
-    flat, lanes = x.reshape(-1), of_lanes.reshape(-1)
-    for i in range(flat.size):
-        lanes[i * WIDTH + run] = flat[i]
-
-
-@inner_kernel
-def _from_lane(of_lanes, x, run):
-    flat, lanes = x.reshape(-1), of_lanes.reshape(-1)
-    for i in range(flat.size):
-        flat[i] = lanes[i * WIDTH + run]
-
-
-@inner_kernel
-def load_run(state, lanes, run):
-    """The state of a run into its lane of the states of all."""
-    _to_lane(state.r, lanes.r, run)
-    _to_lane(state.quat, lanes.quat, run)
-    _to_lane(state.v, lanes.v, run)
-    _to_lane(state.Omega, lanes.Omega, run)
-    _to_lane(state.memory, lanes.memory, run)
-    _to_lane(state.lam, lanes.lam, run)
-    _to_lane(state.totals, lanes.totals, run)
-
-
-@inner_kernel
-def store_run(state, lanes, run):
-    """And back."""
-    _from_lane(lanes.r, state.r, run)
-    _from_lane(lanes.quat, state.quat, run)
-    _from_lane(lanes.v, state.v, run)
-    _from_lane(lanes.Omega, state.Omega, run)
-    _from_lane(lanes.memory, state.memory, run)
-    _from_lane(lanes.lam, state.lam, run)
-    _from_lane(lanes.totals, state.totals, run)
-
-
-@inner_kernel
 def some_go_on(own):
     """Whether a run has not left."""
+    left = 0.0
     for run in range(WIDTH):
-        if own.left[run] == 0.0:
-            return True
-    return False
+        left += own.left[run]
+    return left < WIDTH
+
+
+@flat_kernel
+def _keep(x, kept, part):
+    for i in range(x.size // WIDTH):
+        store(load(x, i * WIDTH), kept, part * x.size + i * WIDTH)
 
 
 @inner_kernel
-def end_step(own, states, kept, counts, part, share):
-    """Count the step of all that have not left; keep their states where a part of so many steps is done."""
+def end_step(own, kept, counts, part, share):
+    """Count the step of all that have not left; keep the states of all where a part of so many steps is done."""
+    ended = False
     for run in range(WIDTH):
         if own.left[run] == 0.0:
             count = counts[run, part]
@@ -91,9 +58,16 @@ def end_step(own, states, kept, counts, part, share):
             count[MOST_ITERATIONS] = max(count[MOST_ITERATIONS], own.iteration[run])
             count[FACTORISATIONS] += own.factored[run]
             count[STEPS] += 1
-            if count[STEPS] == share:
-                store_run(states[run], own.state, run)
-                keep(states[run], kept[run], part)
+            ended = ended or count[STEPS] == share
+    if ended:
+        state = own.state
+        _keep(state.r, kept.r, part)
+        _keep(state.quat, kept.quat, part)
+        _keep(state.v, kept.v, part)
+        _keep(state.Omega, kept.Omega, part)
+        _keep(state.lam, kept.lam, part)
+        _keep(state.memory, kept.memory, part)
+        _keep(state.totals, kept.totals, part)
 
 
 @inner_kernel
@@ -243,28 +217,23 @@ def newton_runs(solved, own, h, max_iterations):
         tangent = False
 
 
-@released_allocating_kernel
-def march_runs(states, own, solved, h, values, max_iterations, kept, counts):
-    """Steps of length h of eight runs until the last one of `values`, or as far as each comes with the others.
+@released_kernel
+def march_runs(own, solved, h, values, max_iterations, kept, counts):
+    """Steps of length h of eight runs from own.state until the last one of `values`, or as far as each comes with the others.
 
-    states: where they begin, for scratch; solved: residual/noise that counts as solved; values (8, steps, loads, 3); kept: eight
-    states with an axis in front; counts (8, parts, N_COUNTS). own.left: on entry those that do not go along.
+    solved: residual/noise that counts as solved; values (steps, loads, 3, 8); kept: states with an axis in front and one behind;
+    counts (8, parts, N_COUNTS), zeros. own.left: on entry those that do not go along.
     """
-    share = values.shape[1] // counts.shape[1]
-    counts[:] = 0
-    for run in range(WIDTH):
-        load_run(states[run], own.state, run)
-    for k in range(values.shape[1]):
+    share = values.shape[0] // counts.shape[1]
+    for k in range(values.shape[0]):
         if not some_go_on(own):
             return
-        for run in range(WIDTH):
-            for l in range(values.shape[2]):
-                for i in range(3):
-                    own.loads.value[l, i, run] = values[run, k, l, i]
+        for l in range(values.shape[1]):
+            store3_at(load3_at(values, 3 * (k * values.shape[1] + l)), own.loads.value, 3 * l)
         begin_frames(own, h)
         begin_elements_of_runs(own, h)
         begin_joints(own, h)
         newton_runs(solved, own, h, max_iterations)
         account_runs(own, h)
         commit_runs(own, h)
-        end_step(own, states, kept, counts, k // share, share)
+        end_step(own, kept, counts, k // share, share)

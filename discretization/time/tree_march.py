@@ -61,7 +61,6 @@ from rigid.compilation.decorators import (
     released_allocating_kernel,
     small_kernel,
 )
-from rigid.lanes import most
 from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
@@ -175,17 +174,11 @@ def is_last(size, before, iteration, solved):
 def _is_balanced(more, advancing, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
     system, numbering, tree, state, work = advancing
-    for i in range(work.noise.shape[0]):
-        work.noise[i] = 0.0
-    more(NOISE, system, numbering, state, work, h)
-    return imbalance(system, numbering, tree, work, h) <= work.solved
-
-
-@inner_kernel
-def imbalance(system, numbering, tree, work, h):
-    """What is left of the equations of bodies that rest, over its rounding, with what of this is known in work.noise."""
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
+    for i in range(noise.shape[0]):
+        noise[i] = 0.0
+    more(NOISE, system, numbering, state, work, h)
     scale_rows(tree, work, h)
     add_constraint_noise(numbering, work)
     for i in range(6 * n):
@@ -206,14 +199,14 @@ def imbalance(system, numbering, tree, work, h):
             add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), left[6 * p + 3 : 6 * p + 6])
     worst = 0.0
     for i in range(6 * n):
-        worst = most(worst, abs(left[i]) / (noise[i] + 1e-300))
+        worst = max(worst, abs(left[i]) / (noise[i] + 1e-300))
     for i in range(left.shape[0]):  # the last correction is none, of multipliers neither
         left[i] = 0.0
     for i in range(n):
         for r in range(tree.rows[i]):
             row = tree.row[i, r]
-            worst = most(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
-    return worst
+            worst = max(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
+    return worst <= work.solved
 
 
 @inner_kernel

@@ -1,26 +1,23 @@
-"""The march of trees (`discretization.time.tree_march`) for eight runs at once, side by side in lanes: each run to the bit what it
-is alone. What it does to bodies and joints is the source of one run, compiled for lanes.
+"""The march of trees (`discretization.time.tree_march`) for eight runs at once, side by side in lanes: each run to the bit what
+it is alone. What it does to bodies and joints is the source of one run, compiled for lanes.
 """
 
 from __future__ import annotations
 
-from discretization.assembly.load_forces import add_load_noise, add_loads, put_signals, work_of_loads
-from discretization.assembly.run_frames import begin_frames, commit_runs, predict_frame
+from discretization.assembly.load_forces import add_loads, put_signals, work_of_loads
+from discretization.assembly.run_frames import commit_runs, predict_frame
 from discretization.assembly.run_lanes import load9_at
 from discretization.time.em import commit_multipliers, predict_multipliers
 from discretization.time.run_march import (
-    DONE,
     FRESH,
     OUT,
-    RESTS,
     correct_runs,
     either,
     end_step,
-    load_run,
     rests,
     some_go_on,
 )
-from discretization.time.tree_march import imbalance, is_last, taken
+from discretization.time.tree_march import is_last, taken
 from discretization.trees.bodies import (
     assemble_bodies,
     begin_joints,
@@ -29,9 +26,8 @@ from discretization.trees.bodies import (
     take_last,
     vector_at,
 )
-from discretization.trees.elimination import correction, eliminate_joint, gather, solve_dense, spread
-from discretization.trees.places import BLOCK, NEW_COUPLE, NEW_FORCE
-from discretization.trees.shape import OTHER
+from discretization.trees.elimination import correction_of_joint, eliminate_joint
+from discretization.trees.places import NEW_COUPLE, NEW_FORCE
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.lanes import WIDTH, load, most, store, where_less
@@ -45,43 +41,12 @@ def _copy(x, y):
 
 
 @inner_kernel
-def _assemble(numbering, own, tree, work, h):
-    """What is no inertia, weight or joint of closed form."""
-    n = tree.frame.shape[0]
-    for i in range(BLOCK * n, work.values.shape[0]):
-        work.values[i] = 0.0
-    for i in range(6 * n, work.residual.shape[0]):
-        work.residual[i] = 0.0
-    add_loads(numbering, work, h, True)
-
-
-@inner_kernel
-def _eliminate(own, tree, work):
-    """All bodies, tips first; equations without a closed form run by run."""
-    for i in range(tree.frame.shape[0] - 1, -1, -1):
-        if tree.kind[i] != OTHER:
-            eliminate_joint(tree, work, i)
-            continue
-        n, k = 6 + tree.rows[i], tree.own[i]
-        gather(tree, work, i)
-        for run in range(WIDTH):
-            for r in range(n):
-                for c in range(n + 7):
-                    own.dense[r, c] = own.tree.dense[r, c, run]
-            solve_dense(own.dense, own.solved, n, tree.parent[i] >= 0)
-            for r in range(n):
-                for c in range(7):
-                    own.tree.solved[k, r, c, run] = own.solved[r, c]
-        spread(tree, work, i)
-
-
-@inner_kernel
 def _expand(own, tree, work):
     """Corrections, root first, into work.rhs; own.level: the largest of each run, as a turn."""
-    largest = correction(tree, work, 0)
+    largest = correction_of_joint(tree, work, 0)
     beyond = largest - largest  # not 0 where something is not finite
     for i in range(1, tree.frame.shape[0]):
-        both = correction(tree, work, i)
+        both = correction_of_joint(tree, work, i)
         beyond = beyond + (both - both)
         largest = most(largest, both)
     store(largest + beyond, own.level, 0)
@@ -92,10 +57,9 @@ def _take_forces(own, tree):
     """New forces and couples of joints, of the runs that take the correction and of those that end with it."""
     takes = load(own.takes, 0) + load(own.ends, 0)
     for i in range(tree.frame.shape[0]):
-        if tree.kind[i] != OTHER:
-            w, f, k = tree.each[i], load3(tree.force[i]), load3(tree.couple[i])
-            store3(either(takes, taken(f, vector_at(w, NEW_FORCE), 1.0), f), tree.force[i])
-            store3(either(takes, taken(k, vector_at(w, NEW_COUPLE), 1.0), k), tree.couple[i])
+        w, f, k = tree.each[i], load3(tree.force[i]), load3(tree.couple[i])
+        store3(either(takes, taken(f, vector_at(w, NEW_FORCE), 1.0), f), tree.force[i])
+        store3(either(takes, taken(k, vector_at(w, NEW_COUPLE), 1.0), k), tree.couple[i])
 
 
 @inner_kernel
@@ -108,40 +72,24 @@ def _keep_last(own):
 
 
 @inner_kernel
-def _end_at_rest(system, numbering, own, tree, work, solved, h):
-    """Runs at rest that the predicted forces hold there have taken their step."""
-    if work.by_duals.signals.shape[0] > 0:
-        begin_frames(own, h)
-        add_load_noise(numbering, work, h)
-    else:
-        for i in range(work.noise.shape[0]):
-            work.noise[i] = 0.0
-    store(imbalance(system, numbering, tree, work, h), own.level, 0)
-    for run in range(WIDTH):
-        if own.at[run] == RESTS:
-            held = own.level[run] <= solved
-            own.at[run] = OUT if held else FRESH
-
-
-@inner_kernel
 def _newton(views, own, solved, h, max_iterations):
     """Solve the step of all runs that have not left; own.last receives their last corrections."""
     system, numbering, tree, state, work = views
-    none, still = 0.0 * load(own.left, 0), False
+    none = 0.0 * load(own.left, 0)
     for i in range(own.last.shape[0]):
         store(none, own.last, i * WIDTH)
     for run in range(WIDTH):
         own.iteration[run], own.before[run] = 0, 0.0
+        if rests(own, run):  # whether it stays so is looked at alone
+            own.left[run] = 1.0
         own.at[run] = FRESH if own.left[run] == 0.0 else OUT
-        if own.left[run] == 0.0 and rests(own, run):
-            own.at[run], still = RESTS, True
     while True:
         assemble_bodies(system, tree, state, work, h)
-        _assemble(numbering, own, tree, work, h)
-        if still:
-            _end_at_rest(system, numbering, own, tree, work, solved, h)
-            still = False
-        _eliminate(own, tree, work)
+        for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
+            work.residual[i] = 0.0
+        add_loads(numbering, work, h, True)
+        for i in range(tree.frame.shape[0] - 1, -1, -1):
+            eliminate_joint(tree, work, i)
         _expand(own, tree, work)
         again = False
         for run in range(WIDTH):
@@ -168,22 +116,15 @@ def _newton(views, own, solved, h, max_iterations):
 
 
 @released_kernel
-def march_tree_runs(states, own, solved, h, values, max_iterations, kept, counts):
+def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
     """As `discretization.time.run_march.march_runs`, of trees."""
     system, numbering, tree = in_lanes(own.system), own.numbering, in_lanes(own.tree)
-    state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(own.signals)
-    share = values.shape[1] // counts.shape[1]
-    counts[:] = 0
-    for run in range(WIDTH):
-        load_run(states[run], own.state, run)
-    for k in range(values.shape[1]):
+    state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(values)
+    share = values.shape[0] // counts.shape[1]
+    for k in range(values.shape[0]):
         if not some_go_on(own):
             return
-        for run in range(WIDTH):
-            for l in range(values.shape[2]):
-                for i in range(3):
-                    own.signals[l, i, run] = values[run, k, l, i]
-        put_signals(work, signals)
+        put_signals(work, signals[k])
         begin_tree(system, tree, state, work, h)
         for f in range(own.block.shape[0]):
             if own.block[f] >= 0:
@@ -199,4 +140,4 @@ def march_tree_runs(states, own, solved, h, values, max_iterations, kept, counts
         _copy(own.rhs, own.last)
         commit_runs(own, h)
         commit_multipliers(numbering, state, work, h)
-        end_step(own, states, kept, counts, k // share, share)
+        end_step(own, kept, counts, k // share, share)

@@ -12,8 +12,8 @@ from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
 from discretization.time.turns import others_run
-from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.places import arrays_of, numbering_of, workspace_of
+from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.shape import Tree
 from rigid.system import Floats, State
 

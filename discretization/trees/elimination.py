@@ -103,9 +103,7 @@ def eliminate(tree, work):
     """All bodies, tips first."""
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] == OTHER:
-            gather(tree, work, i)
-            solve_dense(tree.dense, tree.solved[tree.own[i]], 6 + tree.rows[i], tree.parent[i] >= 0)
-            spread(tree, work, i)
+            _eliminate_other(tree, work, i)
         else:
             eliminate_joint(tree, work, i)
 
@@ -206,10 +204,10 @@ def eliminate_joint(tree, work, i):
 
 
 @inner_kernel
-def gather(tree, work, i):
-    """Equations of the body's unknowns and of the joint's multipliers, with the motion of the parent as right-hand sides."""
-    values, residual, D = work.values, work.residual, tree.dense
-    rows, first = tree.rows[i], tree.block[i]
+def _eliminate_other(tree, work, i):
+    """By LU of the body's unknowns and the joint's multipliers, with the motion of the parent as right-hand sides."""
+    values, residual, D, p = work.values, work.residual, tree.dense, tree.parent[i]
+    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
     n = 6 + rows
     last = n + 6
     for r in range(6):
@@ -226,13 +224,7 @@ def gather(tree, work, i):
         for c in range(rows):
             D[6 + r, 6 + c] = 0.0
         D[6 + r, last] = -residual[tree.row[i, r]]
-
-
-@inner_kernel
-def solve_dense(D, X, n, moves):
-    """Solutions X of these n equations, by LU; moves: the parent does."""
-    last = n + 6
-    begin = n if moves else last
+    begin = n if p >= 0 else last  # what is fixed does not move
     for j in range(n):
         pivot, most = j, abs(D[j, j])
         for r in range(j + 1, n):
@@ -254,13 +246,6 @@ def solve_dense(D, X, n, moves):
             for k in range(j + 1, n):
                 x -= D[j, k] * X[k, c - n]
             X[j, c - n] = x * scale
-
-
-@inner_kernel
-def spread(tree, work, i):
-    """What of it acts on the parent."""
-    values, residual, p = work.values, work.residual, tree.parent[i]
-    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
     if p < 0:
         return
     for r in range(6):
@@ -281,29 +266,49 @@ def expand(tree, work):
     """Corrections, root first, into work.rhs, new f and k; the largest as a turn, in rad."""
     largest = 0.0
     for i in range(tree.frame.shape[0]):
-        both = correction(tree, work, i)
+        if tree.kind[i] == OTHER:
+            both = _correction_of_other(tree, work, i)
+        else:
+            both = correction_of_joint(tree, work, i)
         if not both < 1e300:  # what is no number is larger than nothing
             return 1e300
         largest = max(largest, both)
     return largest
 
 
+@small_kernel
+def _of_parent(tree, work, i):
+    """Its correction o, eta, none of what is fixed."""
+    p = tree.parent[i]
+    if p < 0:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    return vector_at(work.rhs, 6 * p), vector_at(work.rhs, 6 * p + 3)
+
+
 @inner_kernel
-def correction(tree, work, i):
-    """Of body i, as of `expand`; its size."""
-    rhs, p, o, e = work.rhs, tree.parent[i], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if p >= 0:
-        o, e = vector_at(rhs, 6 * p), vector_at(rhs, 6 * p + 3)
-    if tree.kind[i] == OTHER:
-        X = tree.solved[tree.own[i]]
-        for j in range(6 + tree.rows[i]):
-            x = X[j, 6]
-            for c in range(3 if p >= 0 else 0):
-                x -= X[j, c] * o[c] + X[j, 3 + c] * e[c]
-            rhs[6 * i + j if j < 6 else tree.row[i, j - 6]] = x
-        o, e = vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
-    else:
-        o, e = _expand_joint(tree, work, i, o, e)
+def _correction_of_other(tree, work, i):
+    """As of `expand`, of a body that LU was for; its size."""
+    rhs, X = work.rhs, tree.solved[tree.own[i]]
+    o, e = _of_parent(tree, work, i)
+    for j in range(6 + tree.rows[i]):
+        x = X[j, 6]
+        for c in range(3 if tree.parent[i] >= 0 else 0):
+            x -= X[j, c] * o[c] + X[j, 3 + c] * e[c]
+        rhs[6 * i + j if j < 6 else tree.row[i, j - 6]] = x
+    return _size(tree, i, vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3))
+
+
+@inner_kernel
+def correction_of_joint(tree, work, i):
+    """As of `expand`, of a body with a joint of closed form; its size."""
+    o, e = _of_parent(tree, work, i)
+    o, e = _expand_joint(tree, work, i, o, e)
+    return _size(tree, i, o, e)
+
+
+@small_kernel
+def _size(tree, i, o, e):
+    """As a turn, rad."""
     size = abs(o[0]) + abs(o[1]) + abs(o[2])
     turn = abs(e[0]) + abs(e[1]) + abs(e[2])
     return turn + size / tree.reach[i]

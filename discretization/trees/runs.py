@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.others import without_loads
+from discretization.trees.shape import OTHER
 from rigid.lane_arrays import alike, room, stacked
 from rigid.lanes import WIDTH
 from rigid.references import by_reference
@@ -40,7 +41,6 @@ class RowsOfRuns(NamedTuple):
     rows: Ints
     row: Ints
     lam: Ints
-    row_frames: Ints
 
 
 class Interactions(NamedTuple):
@@ -60,8 +60,6 @@ class Facts(NamedTuple):
     """And of `discretization.assembly.workspace.ConstraintFacts`."""
 
     lightest: Floats
-    arm: Floats
-    size: Floats
 
 
 @by_reference
@@ -78,7 +76,6 @@ class WorkOfRuns(NamedTuple):
     facts: Facts
     by_duals: LoadsOfRuns
     residual: Floats
-    noise: Floats
     rhs: Floats
     values: Floats
 
@@ -92,14 +89,10 @@ class TreeRuns(NamedTuple):
     tree: Any  # `discretization.trees.places.TreeArrays`
     state: State
     work: WorkOfRuns
-    signals: Floats  # (l, 3) values of loads in this step
     accounts: bool  # something does work
     # the arrays of these under the names that all runs in lanes have for them (`discretization.assembly.run_lanes`)
     block: Ints  # (n,) -1: fixed
     place: Ints  # (n,) first unknown of a frame
-    mass: Floats
-    inertia: Floats
-    gravity: Floats
     r0: Floats
     q0: Floats
     v0: Floats
@@ -109,13 +102,9 @@ class TreeRuns(NamedTuple):
     dr: Floats
     psi: Floats
     R1: Floats
-    noise: Floats
     rhs: Floats
     last: Floats  # last corrections
-    extent: Floats  # (8,)
     terms: Floats  # (8,) scratch
-    dense: Floats  # (WIDTH, WIDTH + 7) of one run
-    solved: Floats  # (WIDTH, 7)
     left: Floats  # (8,) 1: the run goes on alone
     level: Floats  # (8,) size of the correction, as a turn
     before: Floats  # (8,) the same of the one before
@@ -129,11 +118,10 @@ class TreeRuns(NamedTuple):
 def key_of(stepper: Any) -> tuple[Any, ...]:
     """What runs of a tree must have in common to march side by side; () where they cannot.
 
-    They can where joints have closed forms, bodies are free of them or held by them, and nothing acts but gravity and loads with
-    closed forms.
+    They can where each body hangs on a joint of closed form, and nothing acts but gravity and loads with closed forms.
     """
     system, tree, loops = stepper.system, stepper.arrays, stepper.work.by_duals.loop
-    if len(without_loads(system.others).kind) or np.any(tree.rows) or not np.all(loops > 0):
+    if len(without_loads(system.others).kind) or np.any(tree.kind == OTHER) or not np.all(loops > 0):
         return ()
     return alike((stepper.work.solved, *_parts(stepper)))
 
@@ -161,20 +149,16 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
     """As `discretization.assembly.run_tables.lanes_of`."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
     system, numbering, tree, state, work = stacked(runs)
-    each, counted = room(7), np.zeros(WIDTH, np.int64)
+    each, counted = room(6), np.zeros(WIDTH, np.int64)
     return TreeRuns(
         system=system,
         numbering=numbering,
         tree=tree,
         state=state,
         work=work,
-        signals=room(len(work.by_duals.signals), 3),
         accounts=steppers[0].work.accounts,
         block=np.where(system.frames.fixed == 0, 0, -1),
         place=np.minimum(numbering.frame, steppers[0].numbering.size),
-        mass=system.frames.mass,
-        inertia=system.frames.inertia,
-        gravity=system.gravity,
         r0=state.r,
         q0=state.quat,
         v0=state.v,
@@ -184,18 +168,14 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
         dr=work.dr,
         psi=work.psi,
         R1=work.R1,
-        noise=work.noise,
         rhs=work.rhs,
         last=room(len(work.rhs)),
-        extent=each[0],
-        terms=each[1],
-        dense=np.zeros(tree.dense.shape[:-1]),
-        solved=np.zeros(tree.solved.shape[1:-1]),
-        left=each[2],
-        level=each[3],
-        before=each[4],
-        takes=each[5],
-        ends=each[6],
+        terms=each[0],
+        left=each[1],
+        level=each[2],
+        before=each[3],
+        takes=each[4],
+        ends=each[5],
         at=np.zeros(WIDTH, np.int64),
         iteration=counted,
         factored=counted,
