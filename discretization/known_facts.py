@@ -3,7 +3,8 @@
 What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
 lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
 What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
-Large systems, where asking again is a small part of what is done, are not kept.
+Of what is written to, work arrays, everybody gets arrays of his own. Large systems, where asking again is a small part of what
+is done, are not kept.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from discretization.others import OTHERS
 from discretization.system import System
+from rigid.interactions import constraints
 
 MOST = 8  # systems
 LARGEST = 3000  # frames
+MOST_BYTES = 2**19  # of the arrays of which everybody gets his own
 
 Fact = TypeVar("Fact")
 Finding = TypeVar("Finding", bound=Callable[..., Any])
@@ -53,7 +57,7 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
 
 def known_of_numbers(find: Finding) -> Finding:
     """`find(system, ...)` of arrays, or tuples of them, and numbers: what it found of the same ones, to the bit."""
-    kept: OrderedDict[bytes, Any] = OrderedDict()
+    kept: OrderedDict[Any, Any] = OrderedDict()
 
     @functools.wraps(find)
     def found(system: System, *more: Any) -> Any:
@@ -69,9 +73,53 @@ def known_of_numbers(find: Finding) -> Finding:
     return found  # type: ignore[return-value]
 
 
-def _digest(things: tuple[Any, ...]) -> bytes:
-    """Of all arrays in nested tuples, their shapes and types, and of all else that stands there, in words."""
-    digest = hashlib.blake2b()
+def known_anew(find: Finding) -> Finding:
+    """As `known_of_numbers`, of small systems: tuples whose arrays are those of who asks, as if they were just made.
+
+    Kinds of interactions stand in a system by their numbers; where a number means another kind by now, it is found anew.
+    """
+    kept: OrderedDict[Any, tuple[list[Any], Any]] = OrderedDict()
+
+    @functools.wraps(find)
+    def found(system: System, *more: Any) -> Any:
+        if len(system.frames.mass) > LARGEST:
+            return find(system, *more)
+        kinds: list[Any] = [OTHERS[number] for number in set(system.others.kind.tolist())]
+        kinds += [constraints.CONSTRAINTS[number] for number in set(system.constraints.kind.tolist())]
+        key = tuple(map(id, kinds)), _digest((system, *more))
+        if key in kept:
+            return _own(kept[key][1])
+        made = find(system, *more)
+        size = _bytes(made)
+        if size is not None and size <= MOST_BYTES:
+            kept[key] = kinds, _own(made)
+            while len(kept) > MOST:
+                kept.popitem(last=False)
+        return made
+
+    return found  # type: ignore[return-value]
+
+
+def _own(thing: Any) -> Any:
+    """The same in arrays of its own, all through."""
+    if isinstance(thing, np.ndarray):
+        return thing.copy() if thing.size else thing
+    if isinstance(thing, tuple):
+        return tuple.__new__(type(thing), [_own(part) for part in thing])
+    return thing
+
+
+def _bytes(thing: Any) -> int | None:
+    """Of all arrays in nested tuples; None where one is none that a copy is like: row after row, to be written to."""
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes if thing.flags.carray else None
+    sizes = [_bytes(part) for part in thing] if isinstance(thing, tuple) else []
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _digest(things: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Of all arrays in nested tuples, with their shapes and types, and of all else that stands there, in words."""
+    contents: list[bytes] = []
     words: list[object] = []
     waiting: list[Any] = list(things)
     while waiting:
@@ -81,9 +129,7 @@ def _digest(things: tuple[Any, ...]) -> bytes:
             waiting += thing
         elif isinstance(thing, np.ndarray):
             words.append((thing.shape, thing.dtype.str))
-            if thing.size:
-                digest.update(thing.tobytes())
+            contents.append(thing.tobytes())
         else:
-            words.append(thing)
-    digest.update(repr(words).encode())
-    return digest.digest()
+            words.append(repr(thing))
+    return hashlib.blake2b(b"".join(contents)).digest(), *words

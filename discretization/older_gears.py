@@ -23,6 +23,8 @@ _VECTORS = ("Xa", "Xb", "Ua", "Wa", "Ub")
 def as_rows(constraints: Constraints, others: Others) -> tuple[dict[str, NDArray[Any]], Others]:
     """The columns of constraints with the gears among them, and the others without these."""
     columns: dict[str, NDArray[Any]] = constraints._asdict()
+    if not len(others.kind):
+        return columns, others
     names = {kind.name for kind in GEARS.values()}
     gears = np.isin(others.kind, [k for k, kind in enumerate(OTHERS) if kind.name in names])
     if not gears.any():

@@ -412,6 +412,8 @@ def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Oth
 
 def without_tables(own: Others) -> Others:
     """All that are neither loads nor springs nor torsion springs, which files have in tables of their own."""
+    if not len(own.kind):
+        return own
     own = without_loads(own)
     return chosen(own, (own.kind != SPRINGS) & (own.kind != TORSIONS))
 

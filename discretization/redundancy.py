@@ -39,6 +39,7 @@ PROJECTIONS = 8  # by (2); each shrinks what does not vanish by delta/sigma^2
 LEFT = 1e-6  # of a random y, in a row that depends on others
 PROBES = 4
 _SMALL = 20_000  # entries of a G whose singular values are quicker than sparse factors
+_FEW = 60  # constraints whose loops are looked for one by one
 AWAY, _CLOSINGS = 1e-2, 8  # of `_nearby`: rad, and iterations
 
 
@@ -83,6 +84,8 @@ def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix
 def redundancy(system: System, state: State) -> Redundancy | None:
     """Which joints repeat each other at `state`; None where all are independent, as without loops they must be."""
     held = multipliers_of(system)
+    if len(held.joint) <= _FEW and _closes_no_loop(held):
+        return None
     item, side = np.nonzero(held.frames >= 0)
     joints, number = np.unique(held.joint, return_inverse=True)
     nodes = len(joints) + len(system.frames.mass)
@@ -97,6 +100,21 @@ def redundancy(system: System, state: State) -> Redundancy | None:
         return None
     rows = np.linalg.norm(y, axis=1) > LEFT
     return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
+
+
+def _closes_no_loop(held: Multipliers) -> bool:
+    """Whether few joints and their frames are a forest: joints are nodes too, -1 - number."""
+    above: dict[int, int] = {}
+    pairs = zip(held.joint.tolist(), held.frames.tolist(), strict=True)
+    for joint, frame in {(-1 - joint, f) for joint, frames in pairs for f in frames if f >= 0}:
+        while joint in above:
+            joint = above[joint]
+        while frame in above:
+            frame = above[frame]
+        if joint == frame:
+            return False
+        above[joint] = frame
+    return True
 
 
 def _by_factors(jacobian: scipy.sparse.coo_matrix, system: System, state: State) -> tuple[int, Floats]:

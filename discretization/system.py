@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from discretization.contact.table import Contacts, contacts_of
 from discretization.older_gears import as_rows
@@ -68,7 +67,14 @@ def fingerprint(system: System) -> str:
         columns = part._asdict() if hasattr(part, "_asdict") else {"": part}
         defaults = getattr(part, "_field_defaults", {})
         columns = constraints if part is system.constraints else columns
-        for array in (array for name, array in columns.items() if name not in defaults or len(array)):
-            digest.update(repr((array.shape, array.dtype.str)).encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
+        contents: list[bytes] = []
+        for name, array in columns.items():
+            if len(array) or name not in defaults:
+                contents += _head(array.shape, array.dtype.str), array.tobytes()
+        digest.update(b"".join(contents))
     return digest.hexdigest()
+
+
+@functools.lru_cache(maxsize=1024)
+def _head(shape: tuple[int, ...], word: str) -> bytes:
+    return repr((shape, word)).encode()

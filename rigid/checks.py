@@ -6,6 +6,7 @@ A text is not a number, nor is a truth value; a count is a whole number of Pytho
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rigid.vectors import norm
 
 LARGEST = 1e50  # of any number; a length to the fifth power times a density is still finite
 LONGEST_NAME = 200
 _LONGEST_SHOWN = 80
+_PLAIN = frozenset((float, int))
+_EXACT = 2**53  # whole numbers below are floats
 
 
 def shown(value: object) -> str:
@@ -34,7 +38,9 @@ def shown(value: object) -> str:
 def numbers(value: object) -> Floats | None:
     """`value` as a new array of floats, nan and inf among them; None where an entry is not a number."""
     try:
-        if isinstance(value, list | tuple) and all(type(x) is float or type(x) is int for x in value):
+        if type(value) is np.ndarray and value.dtype.kind == "f":
+            return np.array(value, dtype=float)
+        if isinstance(value, list | tuple) and _PLAIN.issuperset(map(type, value)):
             return np.array(value, dtype=float)  # the most frequent kind, as callables return it
         array: NDArray[Any] = np.array(value)
         if array.dtype.kind not in "iuf":
@@ -64,11 +70,14 @@ def number(
     owner: str, what: str, value: object, positive: bool = False, at_least: float | None = None
 ) -> float:
     """`value` as a finite float, on demand positive or not below a bound."""
-    array = numbers(value)
-    if array is None or array.ndim:
-        raise ModelError(f"{owner}: {what} = {shown(value)} is not a number; give one")
-    x = float(array)
-    if not np.isfinite(x):
+    if type(value) is float or (type(value) is int and abs(value) < _EXACT):
+        x = float(value)
+    else:
+        array = numbers(value)
+        if array is None or array.ndim:
+            raise ModelError(f"{owner}: {what} = {shown(value)} is not a number; give one")
+        x = float(array)
+    if not math.isfinite(x):
         raise ModelError(f"{owner}: {what} = {shown(value)} is not a finite number; give one")
     if positive and x <= 0.0:
         raise ModelError(f"{owner}: {what} = {shown(value)} is not positive; give a number above 0")
@@ -110,9 +119,9 @@ def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -
 def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
     """`value` as a finite array of `length` floats."""
     found = numbers(value)
-    if found is None or found.shape != (length,) or not np.all(np.isfinite(found)):
+    if found is None or found.shape != (length,) or not all(map(math.isfinite, each := found.tolist())):
         raise ModelError(f"{owner}: {what} = {shown(value)} is not a list of {length} finite numbers")
-    if np.abs(found).max(initial=0.0) > LARGEST:
+    if max(map(abs, each), default=0.0) > LARGEST:
         array(owner, what, value, (length,))  # says which
     return found
 
@@ -120,17 +129,17 @@ def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
 def direction(owner: str, what: str, value: ArrayLike) -> Floats:
     """`value` scaled to a unit vector."""
     found = vector(owner, what, value)
-    largest = np.abs(found).max()
+    largest = max(map(abs, found.tolist()))
     if largest == 0.0:
         raise ModelError(f"{owner}: {what} = {shown(value)} has no direction; give a vector that is not zero")
     found = found / largest  # the squares of small numbers would vanish
-    return found / np.linalg.norm(found)
+    return found / norm(found)
 
 
 def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:
     """`value` as a unit quaternion (w, x, y, z); a length off by more than 1e-6 is an error."""
     q = vector(owner, what, value, 4)
-    size = np.linalg.norm(q)
+    size = norm(q)
     if abs(size - 1.0) > 1e-6:
         raise ModelError(
             f"{owner}: {what} = {shown(value)} has length {size:.6g}; give a unit quaternion (w, x, y, z)"
@@ -179,6 +188,8 @@ def name_fault(value: object) -> str | None:
         return "is not a name; give a text that is not empty"
     if len(value) > LONGEST_NAME:
         return f"has {len(value)} characters; give at most {LONGEST_NAME}"
+    if value.isascii() and value.isprintable():
+        return None
     # no file format holds them all, and NUL ends a text in HDF5
     if any(unicodedata.category(c) in ("Cc", "Cs", "Cn", "Zl", "Zp") for c in value):
         return "contains a control character, which no file can hold; leave it out"

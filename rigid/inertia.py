@@ -19,6 +19,11 @@ from rigid.system import Floats, Ints
 
 _NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
 
+# of a box: its corners in halves of its edges, and its triangles
+_SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+_QUADS = (0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)
+_FACES = np.array([t for a, b, c, d in _QUADS for t in ((a, b, c), (a, c, d))])
+
 _ZERO = 1e-12  # of the largest moment: a smaller one counts as none
 
 # How finely a round surface is drawn. A result file holds every vertex at every output, so the default is coarse.
@@ -61,12 +66,14 @@ class MassProperties:
                 f"mass properties: inertia = {shown(self.inertia)}; give 3 moments or a symmetric 3 x 3 matrix"
             )
         J = array("mass properties", "inertia", self.inertia, given.shape)
-        J = np.diag(J) if J.ndim == 1 else J
-        if np.abs(J - J.T).max() > 1e-9 * np.abs(J).max():
+        if J.ndim == 1:
+            principal, J = np.sort(J), np.diag(J)
+        elif np.abs(J - J.T).max() <= 1e-9 * np.abs(J).max():
+            principal = np.linalg.eigvalsh(J)
+        else:
             raise ModelError(
                 f"mass properties: inertia = {shown(self.inertia)} is not symmetric; give a symmetric 3 x 3 matrix"
             )
-        principal = np.linalg.eigvalsh(J)
         if principal[0] < -1e-12 * principal[2] or principal[2] < 0.0:
             raise ModelError(f"mass properties: principal moments {principal} are not all positive or zero")
         if principal[2] > (principal[0] + principal[1]) * (1 + 1e-9):
@@ -74,7 +81,7 @@ class MassProperties:
                 f"mass properties: principal moments {principal} break the triangle inequality J3 <= J1 + J2; "
                 "no body has such an inertia"
             )
-        self.inertia, self.without_inertia = _filled(0.5 * (J + J.T), self.mass)
+        self.inertia, self.without_inertia = _filled(0.5 * (J + J.T), self.mass, principal)
         self.vertices = array("mass properties", "vertices", self.vertices, (None, 3))
         self.faces = vertex_numbers("mass properties", self.faces, len(self.vertices))
 
@@ -96,12 +103,14 @@ class MassProperties:
         return axes
 
 
-def _filled(J: Floats, mass: float) -> tuple[Floats, Floats]:
-    """J with numbers where principal moments are zero, and the projection (3, 3) on these axes.
+def _filled(J: Floats, mass: float, principal: Floats) -> tuple[Floats, Floats]:
+    """J with numbers where principal moments are zero, and the projection (3, 3) on these axes; principal (3,): its moments.
 
     Without spin about them at the start, and without torque, there is none ever: of a line since the other two moments are
     equal. So the number changes no motion, whatever it is.
     """
+    if principal[0] > 2.0 * _ZERO * principal[2]:  # far from being none, whatever their rounding
+        return J, np.zeros((3, 3))
     moments, axes = np.linalg.eigh(J)
     if moments[2] == 0.0:
         return 1e-6 * mass * np.eye(3), np.eye(3)
@@ -113,6 +122,10 @@ def _filled(J: Floats, mass: float) -> tuple[Floats, Floats]:
 
 def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
     """`faces` (nf, 3) as whole numbers of vertices."""
+    if isinstance(faces, np.ndarray) and faces.dtype == np.int64 and faces.shape[1:] == (3,):
+        low, high = (faces.min(), faces.max()) if len(faces) else (0, -1)
+        if low >= 0 and high < n_vertices:
+            return faces.copy()
     found = array(owner, "faces", faces, (None, 3))
     # before they become integers, where 0.5 would be some number
     if found.size and (np.any(found != np.round(found)) or found.min() < 0 or found.max() >= n_vertices):
@@ -158,15 +171,12 @@ def Box(
     )
     m = mass_of("Box", float(edges.prod()), density, mass)
     square = edges**2
-    signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
     return MassProperties(
         m,
         m / 12 * (square.sum() - square),
         np.zeros(3),
-        signs * edges / 2,
-        np.array(faces),
+        _SIGNS * edges / 2,
+        _FACES,
         solid=Cuboid(edges),
     )
 

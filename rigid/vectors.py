@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats
+
+
+def norm(a: Floats) -> float:
+    """|a| of one vector."""
+    return math.sqrt(a @ a)
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Floats:

@@ -13,6 +13,7 @@ from discretization.assembly.element_lanes import ElementLanes, element_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
+from discretization.known_facts import known_anew
 from discretization.linear.fronts import scratch_length
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import OwnPlaces, own_places
@@ -86,6 +87,11 @@ def workspace(system: System, numbering: Numbering, closed: bool = True, toleran
     """Allocate the arrays of a step for `system`; closed: use closed forms where a constraint has them; tolerance:
     relative, of the step's equations, 0: round-off.
     """
+    return _workspace(system, numbering._replace(handle=0), closed, tolerance)  # it works with any handle
+
+
+@known_anew
+def _workspace(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
     n, constraints = len(system.frames.mass), system.constraints
     viscous = bool(
         np.any(system.elements.damping) or np.any(system.spans.damping) or np.any(system.spans.relaxation)

@@ -7,15 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from discretization.assembly.numbering import Numbering
+from discretization.assembly.workspace import Workspace
+from discretization.known_facts import known_anew
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
 from discretization.time.turns import others_run
-from discretization.trees.places import arrays_of, numbering_of, workspace_of
+from discretization.trees.places import TreeArrays, arrays_of, numbering_of, workspace_of
 from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.shape import Tree
 from rigid.system import Floats, State
+
+
+@known_anew
+def _made(system: System, tree: Tree, tolerance: float) -> tuple[Numbering, Workspace, TreeArrays]:
+    """What a march of a tree works with."""
+    numbering = numbering_of(system, tree)
+    return numbering, workspace_of(system, tree, numbering, tolerance), arrays_of(system, tree)
 
 
 class TreeStepper(ShapeStepper):
@@ -33,9 +43,7 @@ class TreeStepper(ShapeStepper):
     ):
         super().__init__(system, h, order, load_values, halves)
         self.tree = tree
-        self.numbering = numbering_of(system, tree)
-        self.work = workspace_of(system, tree, self.numbering, tolerance)
-        self.arrays = arrays_of(system, tree)
+        self.numbering, self.work, self.arrays = _made(system, tree, tolerance)
         self._more: Any = None
         self.solver = str(tree)
 

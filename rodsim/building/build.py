@@ -14,7 +14,15 @@ from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside, is_load
 from discretization.multipliers import multipliers_of
-from discretization.others import Other, Others, others_of, settled_values, with_tables
+from discretization.others import (
+    Other,
+    Others,
+    others_of,
+    settled_values,
+    springs_of,
+    torsions_of,
+    with_tables,
+)
 from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
@@ -241,8 +249,13 @@ def _stops(model: Contents, rod: Rod) -> list[float]:
     return [s for entry in model.entries for s in entry.stops(rod)]
 
 
+_NO_SPRINGS, _NO_TORSIONS = springs_of(others_of()), torsions_of(others_of())
+
+
 def _springs(model: Contents, placement: Placement) -> Springs:
     entries = list(model.springs.values())
+    if not entries:
+        return _NO_SPRINGS
     a, b = ([placement.place(getattr(entry, side)) for entry in entries] for side in "ab")
     length = [
         np.linalg.norm(pb.world - pa.world) if entry.length is None else entry.length
@@ -260,6 +273,8 @@ def _springs(model: Contents, placement: Placement) -> Springs:
 
 def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
     entries: list[TorsionEntry] = list(model.torsions.values())
+    if not entries:
+        return _NO_TORSIONS
     frames = np.array(
         [[placement.frame_of(x) for x in (entry.a, entry.b)] for entry in entries], dtype=np.int64
     ).reshape(-1, 2)

@@ -59,6 +59,8 @@ class Expected(NamedTuple):
 
 def expected(model: Contents, placed: Placed) -> Iterator[Expected]:
     """Of the pairs of all contacts, of many the first."""
+    if not model.contacts:
+        return
     joined = Joined(model)
     for entry in model.contacts.values():
         for pair in islice(meeting(entry, joined), MOST):

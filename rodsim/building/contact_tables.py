@@ -202,6 +202,8 @@ def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> No
 
 # --- contacts without planes
 
+_NOTHING = contacts_of()
+
 
 class _Pairs(NamedTuple):
     """What becomes a `Contacts`, and the contact of each pair."""
@@ -216,7 +218,7 @@ class _Pairs(NamedTuple):
 def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
     """The table, and the contact of each of its pairs; the first surface of a pair is one of `a`."""
     if not model.contacts:
-        return contacts_of(), []
+        return _NOTHING, []
     found, joined = _Pairs([], {}, [], [], []), Joined(model)
     for entry in model.contacts.values():
         with speaking_of(entry.word, entry.name):

@@ -17,7 +17,7 @@ from rigid.errors import ModelError, RedundantJointsWarning
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, Given, Marker, Row
 from rigid.system import Constraints, Floats, State
-from rigid.vectors import cross
+from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
 from rodsim.building.load_arrays import speaking_of
@@ -163,7 +163,7 @@ def _placing(entry: JointEntry, placement: Placed, model: Contents) -> Placing:
     apart = JOINTS[entry.kind].apart
     length = _length(owner, entry, points[1][1] - points[0][1], placement.size, model) if apart else 0.0
     for name, point in points[1:] if not apart else ():
-        gap = np.linalg.norm(point - points[0][1])
+        gap = norm(point - points[0][1])
         # a lone body at the origin has no size of its own here: count how far out the points are as well
         if gap > ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
             raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
@@ -191,7 +191,7 @@ def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
         e1 = entry.second_axis
     else:
         e1 = cross(_AXES[np.abs(e3).argmin()], e3)
-        e1 /= np.linalg.norm(e1)
+        e1 /= norm(e1)
     first = np.array([e1, cross(e3, e1), e3]).T
     if entry.second_axis is None or JOINTS[entry.kind].second_axis == "perpendicular":
         return first, first

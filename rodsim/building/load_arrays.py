@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from discretization.others import loads_of, others_of
 from rigid.errors import ModelError, PartName
 from rigid.signals import VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
@@ -72,8 +73,13 @@ def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]
     return lambda t: ambient(t)[:, None, :] * pushed[:, None]
 
 
+_NO_LOADS = loads_of(others_of())
+
+
 def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
     """All loads, in the order of `load_values`."""
+    if not model.loads and not lines:
+        return _NO_LOADS
     entries = list(model.loads.values())
     placed = [placement.place(entry.anchor) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]

@@ -320,6 +320,8 @@ def _no_elements() -> Elements:
 
 def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
     """Elements and spans of several rods, frame numbers moved behind `first_frames`."""
+    if not parts:
+        return _no_elements(), no_spans()
     elements, spans = [_no_elements()], [no_spans()]
     texts = tuple(sorted({text for part in parts for text in part.spans.texts}))
     width = max((part.spans.parameters.shape[1] for part in parts), default=0)

@@ -26,6 +26,10 @@ def _array(
     owner: str, what: str, value: ArrayLike, shape: tuple[int | None, ...], kind: type
 ) -> NDArray[Any]:
     """`value` as a contiguous array of `shape` (None: any length); ValueError says whose it is."""
+    if type(value) is np.ndarray and value.dtype == kind and value.flags.c_contiguous:  # as nearly always
+        known = tuple(n if m is None else m for n, m in zip(value.shape, shape, strict=False))
+        if known == value.shape and len(known) == len(shape):
+            return value
     array: NDArray[Any] = np.ascontiguousarray(value, dtype=kind)
     if array.size == 0 and array.ndim != len(shape):
         array = array.reshape([0 if n is None else n for n in shape])
