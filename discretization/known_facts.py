@@ -24,10 +24,12 @@ from rigid.interactions import constraints
 
 MOST = 8  # systems
 LARGEST = 3000  # frames
-MOST_BYTES = 2**19  # of the arrays of which everybody gets his own
+SMALL = 300  # frames, of which everybody gets arrays of his own
+MOST_BYTES = 2**19  # of these
+
+Digest = tuple[Any, ...]
 
 Fact = TypeVar("Fact")
-Finding = TypeVar("Finding", bound=Callable[..., Any])
 
 
 def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
@@ -55,25 +57,28 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
     return found
 
 
-def known_of_numbers(find: Finding) -> Finding:
-    """`find(system, ...)` of arrays, or tuples of them, and numbers: what it found of the same ones, to the bit."""
+def known_of_numbers(find: Callable[..., Fact]) -> Callable[..., Fact]:
+    """`find(system, ...)` of arrays, or tuples of them, and numbers: what it found of the same ones, to the bit.
+
+    digest: that of the system, where several such functions are asked one after the other.
+    """
     kept: OrderedDict[Any, Any] = OrderedDict()
 
     @functools.wraps(find)
-    def found(system: System, *more: Any) -> Any:
+    def found(system: System, *more: Any, digest: Digest | None = None) -> Any:
         if len(system.frames.mass) > LARGEST:
             return find(system, *more)
-        key = _digest((system, *more))
+        key = digest or digest_of(system), digest_of(more)
         if key not in kept:
             kept[key] = find(system, *more)
             while len(kept) > MOST:
                 kept.popitem(last=False)
         return kept[key]
 
-    return found  # type: ignore[return-value]
+    return found
 
 
-def known_anew(find: Finding) -> Finding:
+def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
     """As `known_of_numbers`, of small systems: tuples whose arrays are those of who asks, as if they were just made.
 
     Kinds of interactions stand in a system by their numbers; where a number means another kind by now, it is found anew.
@@ -81,32 +86,34 @@ def known_anew(find: Finding) -> Finding:
     kept: OrderedDict[Any, tuple[list[Any], Any]] = OrderedDict()
 
     @functools.wraps(find)
-    def found(system: System, *more: Any) -> Any:
-        if len(system.frames.mass) > LARGEST:
+    def found(system: System, *more: Any, digest: Digest | None = None) -> Any:
+        if len(system.frames.mass) > SMALL:
             return find(system, *more)
         kinds: list[Any] = [OTHERS[number] for number in set(system.others.kind.tolist())]
         kinds += [constraints.CONSTRAINTS[number] for number in set(system.constraints.kind.tolist())]
-        key = tuple(map(id, kinds)), _digest((system, *more))
+        key = tuple(map(id, kinds)), digest or digest_of(system), digest_of(more)
         if key in kept:
-            return _own(kept[key][1])
+            return copied(kept[key][1])
         made = find(system, *more)
         size = _bytes(made)
         if size is not None and size <= MOST_BYTES:
-            kept[key] = kinds, _own(made)
+            kept[key] = kinds, copied(made)
             while len(kept) > MOST:
                 kept.popitem(last=False)
         return made
 
-    return found  # type: ignore[return-value]
+    return found
 
 
-def _own(thing: Any) -> Any:
-    """The same in arrays of its own, all through."""
-    if isinstance(thing, np.ndarray):
-        return thing.copy() if thing.size else thing
-    if isinstance(thing, tuple):
-        return tuple.__new__(type(thing), [_own(part) for part in thing])
-    return thing
+def copied(things: Any) -> Any:
+    """The same tuple in arrays of its own, all through; of empty ones there need not be two."""
+    parts = [
+        (part.copy() if part.size else part)
+        if isinstance(part, np.ndarray)
+        else (copied(part) if isinstance(part, tuple) else part)
+        for part in things
+    ]
+    return tuple.__new__(type(things), parts)
 
 
 def _bytes(thing: Any) -> int | None:
@@ -117,19 +124,19 @@ def _bytes(thing: Any) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
-def _digest(things: tuple[Any, ...]) -> tuple[Any, ...]:
+def digest_of(things: tuple[Any, ...]) -> Digest:
     """Of all arrays in nested tuples, with their shapes and types, and of all else that stands there, in words."""
     contents: list[bytes] = []
     words: list[object] = []
     waiting: list[Any] = list(things)
     while waiting:
         thing = waiting.pop()
-        if isinstance(thing, tuple):
+        if isinstance(thing, np.ndarray):
+            words += thing.shape, thing.dtype.str
+            contents.append(thing.tobytes())
+        elif isinstance(thing, tuple):
             words.append(len(thing))
             waiting += thing
-        elif isinstance(thing, np.ndarray):
-            words.append((thing.shape, thing.dtype.str))
-            contents.append(thing.tobytes())
         else:
             words.append(repr(thing))
     return hashlib.blake2b(b"".join(contents)).digest(), *words

@@ -51,13 +51,12 @@ class Memory(NamedTuple):
 
     def parts(self, memory: Floats) -> dict[str, Floats]:
         """Of one memory or of many (..., size); views where it is contiguous."""
-        shapes = self.shapes()
-        ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
-        pieces = np.split(memory, ends[:-1], axis=-1)
-        return {
-            name: piece.reshape(*memory.shape[:-1], *shape)
-            for (name, shape), piece in zip(shapes.items(), pieces, strict=True)
-        }
+        found, first = {}, 0
+        for name, shape in self.shapes().items():
+            last = first + math.prod(shape)
+            found[name] = memory[..., first:last].reshape(*memory.shape[:-1], *shape)
+            first = last
+        return found
 
     def joined(self, lead: tuple[int, ...] = (), /, **parts: Any) -> Floats:
         """The memory (*lead, size) of these parts; those left out are zero, others are none of its own."""

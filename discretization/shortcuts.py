@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from discretization.known_facts import digest_of
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from discretization.time.em_names import EmIntegrator
@@ -38,11 +39,12 @@ def em_stepper(
         from discretization.time.tree_stepper import TreeStepper
         from discretization.trees.shape import Tree, tree_of
 
-        planar = "" if symmetry is None else planar_of(system, symmetry, tolerance)
+        digest = digest_of(system)
+        planar = "" if symmetry is None else planar_of(system, symmetry, tolerance, digest=digest)
         if not isinstance(planar, str):
             return PlanarStepper(system, planar, h, order, load_values, halves)
-        tree = tree_of(system)
+        tree = tree_of(system, digest=digest)
         if isinstance(tree, Tree):
-            return TreeStepper(system, tree, h, order, load_values, tolerance, halves)
+            return TreeStepper(system, tree, h, order, load_values, tolerance, halves, digest=digest)
     own = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
     return Stepper(system, h, order, load_values, tolerance=tolerance, halves=halves, **own, **others)

@@ -44,8 +44,15 @@ def in_files(system: System) -> dict[str, Any]:
     tables["others"] = kinds_in_files(without_tables(own))
     if not len(system.contacts.pairs):
         del tables["contacts"]
-    apart = {"springs": springs_of(own), "torsions": torsions_of(own), "loads": loads_of(own)}
+    apart = _tables_of(own) if len(own.kind) else _NONE_APART
     return first | apart | tables
+
+
+def _tables_of(own: Others) -> dict[str, Any]:
+    return {"springs": springs_of(own), "torsions": torsions_of(own), "loads": loads_of(own)}
+
+
+_NONE_APART = _tables_of(others_of())
 
 
 def from_files(tables: dict[str, Any]) -> System:

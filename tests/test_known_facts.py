@@ -3,7 +3,20 @@
 import numpy as np
 from test_any_integrator import arms
 
-from discretization.known_facts import LARGEST, MOST, _digest, known, known_of_numbers
+from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.workspace import _workspace
+from discretization.known_facts import (
+    LARGEST,
+    MOST,
+    MOST_BYTES,
+    SMALL,
+    copied,
+    digest_of,
+    known,
+    known_anew,
+    known_of_numbers,
+)
+from discretization.others import OTHERS
 
 
 def asked(decorate):
@@ -54,7 +67,7 @@ def test_facts_of_the_same_numbers_are_found_once():
 def test_every_number_counts():
     built = arms().build()
     things = {**built.system.frames._asdict(), **built.system.constraints._asdict(), **built.state._asdict()}
-    digests = {_digest(tuple(things.values()))}
+    digests = {digest_of(tuple(things.values()))}
     changed = 0
     for name, array in things.items():
         if array.size:
@@ -62,7 +75,71 @@ def test_every_number_counts():
             other.flat[-1] = (
                 np.nextafter(other.flat[-1], 9.0) if other.dtype.kind == "f" else other.flat[-1] + 1
             )
-            digests.add(_digest(tuple({**things, name: other}.values())))
-            digests.add(_digest(tuple({**things, name: array[None]}.values())))
+            digests.add(digest_of(tuple({**things, name: other}.values())))
+            digests.add(digest_of(tuple({**things, name: array[None]}.values())))
             changed += 2
     assert len(digests) == changed + 1
+
+
+def making(array):
+    """A function of a system that makes a tuple with a copy of an array, and counts how often it does."""
+    calls = []
+    return known_anew(lambda system, *more: calls.append(more) or (array.copy(order="K"), (1, "word"))), calls
+
+
+def test_what_is_written_to_is_everybodys_own():
+    system, (fact, calls) = arms().build().system, making(np.arange(3.0))
+    for _ in range(4):
+        found, rest = fact(system, 0.0)
+        assert found.tolist() == [0.0, 1.0, 2.0]
+        assert rest == (1, "word")
+        found[:] = 7.0
+    assert len(calls) == 1
+    fact(system, 1.0)
+    assert len(calls) == 2
+
+
+def test_what_is_large_or_lies_otherwise_is_made_each_time():
+    system = arms().build().system
+    many = system._replace(frames=system.frames._replace(mass=np.ones(SMALL + 1)))
+    for array, of in (
+        (np.zeros(3), many),
+        (np.zeros(MOST_BYTES // 8 + 1), system),
+        (np.zeros((3, 2)).T, system),
+    ):
+        fact, calls = making(array)
+        assert fact(of)[0].strides == fact(of)[0].strides == array.strides
+        assert len(calls) == 2
+
+
+def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
+    system, (fact, calls) = arms().build().system, making(np.zeros(1))
+    number = int(system.others.kind[0])
+    others = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(OTHERS)]
+    for asked, kinds in ((1, OTHERS), (2, others), (2, OTHERS)):
+        monkeypatch.setattr("discretization.known_facts.OTHERS", kinds)
+        fact(system)
+        assert len(calls) == asked
+
+
+def test_work_arrays_that_are_kept_are_those_of_the_system():
+    """All of them, in the same order of rows, whatever was written into those of a run before."""
+
+    def arrays(things):
+        for thing in things:
+            if isinstance(thing, tuple):
+                yield from arrays(thing)
+            elif isinstance(thing, np.ndarray):
+                yield thing
+
+    system = arms().build().system
+    numbering = number_for_steps(system)._replace(handle=0)
+    for _ in range(3):
+        found, made = (find(system, numbering, True, 0.0) for find in (_workspace, _workspace.__wrapped__))
+        assert type(found) is type(made)
+        for one, other in zip(arrays(found), arrays(made), strict=True):
+            assert (one.dtype, one.shape, one.flags.c_contiguous) == (other.dtype, other.shape, True)
+            assert one.tobytes() == other.tobytes()
+            assert type(one) is type(other)
+            one.view(np.ndarray).view(np.uint8)[...] = 1 if one.size else 0
+    assert copied(made).blocks is made.blocks  # of nothing there need not be two

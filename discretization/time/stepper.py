@@ -159,7 +159,7 @@ class Stepper(StepperBase):
             with apart():
                 current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
-        return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done]]
+        return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done].tolist()]
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
@@ -170,7 +170,7 @@ class Stepper(StepperBase):
         """The ends of all steps of length h from `starts`, as far as they can be solved."""
         status, counts, kept = self._run(copy_of(state), h, starts, len(starts))
         done = int(counts[:, STEPS].sum())
-        reports = [_report(row) for row in counts[: done + (status != CONVERGED)]]
+        reports = [_report(row) for row in counts[: done + (status != CONVERGED)].tolist()]
         return Ends(State(*(array[:done] for array in kept)), reports, self._failure(status))
 
     def _failure(self, status: int) -> Failure | None:
@@ -298,7 +298,7 @@ class Stepper(StepperBase):
         return np.concatenate([values, of_drives], axis=1)
 
 
-def _report(counts: np.ndarray) -> Report:
+def _report(counts: np.ndarray | list[int]) -> Report:
     return Report(int(counts[ITERATIONS]), int(counts[MOST_ITERATIONS]), int(counts[SOLVES]))
 
 

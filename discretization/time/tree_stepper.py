@@ -9,7 +9,7 @@ import numpy as np
 
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace
-from discretization.known_facts import known_anew
+from discretization.known_facts import Digest, known_anew
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
@@ -40,10 +40,13 @@ class TreeStepper(ShapeStepper):
         load_values: LoadValues | None = None,
         tolerance: float = 0.0,
         halves: bool | None = None,
+        *,
+        digest: Digest | None = None,
     ):
+        """digest: of the system, where it is known."""
         super().__init__(system, h, order, load_values, halves)
         self.tree = tree
-        self.numbering, self.work, self.arrays = _made(system, tree, tolerance)
+        self.numbering, self.work, self.arrays = _made(system, tree, tolerance, digest=digest)
         self._more: Any = None
         self.solver = str(tree)
 

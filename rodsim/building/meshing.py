@@ -92,8 +92,8 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     else:
         r_free, quat_free = rod.stress_free.frames(stops)
     center = _center(rod, (stops[1:] + stops[:-1]) / 2)
-    arm = quaternions.rotate(quat, np.tile(center, (len(stops), 1)))
-    r, r_free = r + arm, r_free + quaternions.rotate(quat_free, np.tile(center, (len(stops), 1)))
+    arm = _arms(quat, center)
+    r, r_free = r + arm, r_free + (arm if quat_free is quat else _arms(quat_free, center))
     a = np.arange(len(stops) - 1)
     ends = np.stack([a, (a + 1) % n], axis=1)
     _check_bend(owner, quat[a], quat[(a + 1) % n], order)
@@ -107,13 +107,13 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     for side in ends.T:
         np.maximum.at(radius, side, discrete.radius)
         np.maximum.at(rectangle, side, discrete.sides)
-    omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
+    v, Omega = _moving(rod, fractions, quat, arm[:n])
     return RodMesh(
         fractions,
         r,
         quat,
-        _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm[:n]),
-        quaternions.rotate(quaternions.conjugate(quat), omega),
+        v,
+        Omega,
         discrete.mass,
         discrete.inertia,
         radius,
@@ -123,6 +123,22 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         discrete.spans,
         center,
     )
+
+
+def _arms(quat: Floats, center: Floats) -> Floats:
+    """(n, 3) from the rod's curve to its frames, inertial."""
+    if not np.any(center):
+        return np.zeros((len(quat), 3))
+    return quaternions.rotate(quat, np.tile(center, (len(quat), 1)))
+
+
+def _moving(rod: Rod, fractions: Floats, quat: Floats, arm: Floats) -> tuple[Floats, Floats]:
+    """Velocities and angular velocities (n, 3) of the frames."""
+    if rod.velocity is None and rod.angular_velocity is None:
+        return np.zeros_like(arm), np.zeros_like(arm)
+    omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
+    v = _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm)
+    return v, quaternions.rotate(quaternions.conjugate(quat), omega)
 
 
 class _Discrete(NamedTuple):
@@ -320,13 +336,16 @@ def _no_elements() -> Elements:
 
 def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
     """Elements and spans of several rods, frame numbers moved behind `first_frames`."""
-    if not parts:
-        return _no_elements(), no_spans()
-    elements, spans = [_no_elements()], [no_spans()]
+    elements = [_no_elements()]
+    for part, first in zip(parts, first_frames, strict=True):
+        elements.append(part.elements._replace(frames=part.elements.frames + first))
+    one = Elements(*map(_together, zip(*elements, strict=True))) if parts else elements[0]
+    if not any(len(part.spans.kind) for part in parts):
+        return one, no_spans()
+    spans = [no_spans()]
     texts = tuple(sorted({text for part in parts for text in part.spans.texts}))
     width = max((part.spans.parameters.shape[1] for part in parts), default=0)
     for part, first in zip(parts, first_frames, strict=True):
-        elements.append(part.elements._replace(frames=part.elements.frames + first))
         own = part.spans
         numbers = np.array([texts.index(text) for text in own.texts], np.int64)
         law = own.law.copy()
@@ -342,9 +361,8 @@ def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
         else own._replace(parameters=np.pad(own.parameters, ((0, 0), (0, width - own.parameters.shape[1]))))
         for own in spans
     ]
+    return one, Spans(*map(_together, zip(*padded, strict=True)))._replace(expressions=as_bytes(texts))
 
-    def together(columns: Iterable[Floats]) -> Any:
-        return np.ascontiguousarray(np.concatenate(list(columns)))
 
-    one = Spans(*map(together, zip(*padded, strict=True)))
-    return Elements(*map(together, zip(*elements, strict=True))), one._replace(expressions=as_bytes(texts))
+def _together(columns: Iterable[Floats]) -> Any:
+    return np.ascontiguousarray(np.concatenate(list(columns)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from discretization.known_facts import copied
 from discretization.system import System, fingerprint
 from rodsim.building.build import Built, Placement, build
 from rodsim.building.load_arrays import line_loads, load_values
@@ -41,8 +42,8 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
     if moving:
         placement = Placement(model, placement.meshes)
         check_rotations(model, built.system, placement)
-    system: System = _copied(built.system)
-    state = _copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
+    system: System = copied(built.system)  # statics and drives change some arrays in place
+    state = copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
     layout = copy.copy(built.layout)
     layout.description = copy.copy(layout.description)
     if GRAVITY in paths:
@@ -55,7 +56,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
         state=state,
         layout=layout,
         load_values=load_values(model, line_loads(model, placement)),
-        held=_copied(placement.held),
+        held=copied(placement.held),
     )
 
 
@@ -63,10 +64,3 @@ def _is_read_late(path: str) -> bool:
     key, _, field = path.partition(".")
     late = key in (GRAVITY, "loads", "distributed_loads")
     return late or (key == "bodies" and field.endswith(OF_BODIES[:2]))
-
-
-def _copied(table: Any) -> Any:
-    """Arrays of its own, all through: statics and drives change some in place."""
-    if hasattr(table, "_fields"):
-        return type(table)(*(_copied(column) for column in table))
-    return table.copy() if hasattr(table, "dtype") else table

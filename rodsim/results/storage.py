@@ -13,6 +13,7 @@ at any time.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ class Series(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Of one output."""
-        return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
+        return np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
     def full_shape(self, capacity: int) -> tuple[int, ...]:
         if self.flat:

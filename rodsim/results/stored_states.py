@@ -5,6 +5,7 @@ What `em-d` remembers of velocities and strains stands behind the own variables,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ _AT_ONCE = 64  # outputs that are read together
 def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
     """Of an output's arrays, in the order of a file."""
     found, memory = layout.state_shapes(), layout.memory.shapes()
-    found["own"] = (layout.own.size + int(np.prod(memory.pop(_BEHIND, (0,)))),)
+    found["own"] = (layout.own.size + math.prod(memory.pop(_BEHIND, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}
     totals = found.pop("totals")
     del found["memory"]

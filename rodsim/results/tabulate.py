@@ -55,6 +55,10 @@ def tabulate(
 
 def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:
     """What Newton did since the last output: iterations a solve, mean and largest; halvings."""
+    if len(reports) == 1:  # as nearly always
+        (own,) = reports
+        mean = own.iterations / own.solves if own.solves else 0.0
+        return mean, float(own.most_iterations), float(own.halvings)
     solves = sum(report.solves for report in reports)
     return (
         sum(report.iterations for report in reports) / solves if solves else 0.0,
