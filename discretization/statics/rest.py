@@ -373,9 +373,21 @@ class Rest:
             )
         band, width = numbering.band, 3 * numbering.band + 1
         table = values[: numbering.n_values].reshape(self.size, width)
-        column, place = np.nonzero(table)
-        row = column + place - 2 * band
-        return scipy.sparse.csc_matrix((table[column, place], (row, column)), shape=(self.size, self.size))
+        return _of_columns(table, 2 * band)
+
+    def symmetric(self) -> scipy.sparse.csc_matrix:
+        """Half of the sum of `matrix` and its transpose."""
+        numbering, band = self.numbering, self.numbering.band
+        if band < 0:
+            found = self.matrix()
+            return 0.5 * (found + found.T)
+        table = self.work.values[: numbering.n_values].reshape(self.size, 3 * band + 1)[:, band:]
+        # column j has row j + d in place band + d, and what stands across the diagonal is in column j + d, in place band - d
+        d = np.arange(-band, band + 1)
+        across = np.arange(self.size)[:, None] + d
+        inside = (across >= 0) & (across < self.size)
+        other = np.where(inside, table[np.where(inside, across, 0), band - d], 0.0)
+        return _of_columns(0.5 * (table + other), band)
 
     def dense(self) -> Floats:
         """The same as a full matrix."""
@@ -393,6 +405,15 @@ class Rest:
     def solved_at(self) -> float:
         """Residual over round-off that counts as solved."""
         return AT_NOISE
+
+
+def _of_columns(table: Floats, diagonal: int) -> scipy.sparse.csc_matrix:
+    """The matrix with the columns table[j], whose entries in place `diagonal` are in row j."""
+    column, place = np.nonzero(table)
+    starts = np.searchsorted(column, np.arange(len(table) + 1))
+    return scipy.sparse.csc_matrix(
+        (table[column, place], column + place - diagonal, starts), shape=(len(table), len(table))
+    )
 
 
 def _side_by_side(state: State) -> tuple[Floats, State]:

@@ -22,7 +22,9 @@ SMALL = 120  # unknowns, up to which a full matrix is quicker
 
 def negative_count(rest: Rest) -> int:
     """Of the assembled tangent, before it is factored; -1: it cannot be told."""
-    matrix = rest.dense() if rest.size <= SMALL else rest.matrix()
+    if rest.size > SMALL:
+        return negative_pivots(rest.symmetric(), rest.is_row)
+    matrix = rest.dense()
     return negative_pivots(0.5 * (matrix + matrix.T), rest.is_row)
 
 
@@ -30,12 +32,15 @@ def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np
     """The same of a symmetric [K G^T; G 0], its rows of G told, which are scaled by a stiffness; -1: it cannot be told."""
     diagonal = np.abs(matrix.diagonal())
     stiffness = float(np.median(diagonal[~is_row])) or 1.0
-    shift = np.where(is_row, -_EPS * stiffness, 0.0)
     if isinstance(matrix, np.ndarray):
-        return _negative_of_dense(matrix + np.diag(shift)) - int(is_row.sum())
+        shifted = matrix + np.diag(np.where(is_row, -_EPS * stiffness, 0.0))
+        return _negative_of_dense(shifted) - int(is_row.sum())
+    rows = np.flatnonzero(is_row)
+    starts = np.concatenate([[0], np.cumsum(is_row)])
+    shift = scipy.sparse.csc_matrix((np.full(len(rows), -_EPS * stiffness), rows, starts), shape=matrix.shape)
     try:
         factors = scipy.sparse.linalg.splu(
-            (matrix + scipy.sparse.diags(shift)).tocsc(),
+            (matrix + shift).tocsc(),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},

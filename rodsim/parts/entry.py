@@ -267,9 +267,9 @@ class Entry:
     @property
     def held(self) -> Iterator[Any]:
         """Parts, anchors and joints that its fields name."""
-        for f in dataclasses.fields(self):
-            value = getattr(self, f.name)
-            if isinstance(value, Anchor | Body | Rod | Ground | Driven | Entry):
+        for name in _names_of(type(self)):  # type: ignore[arg-type]  # as above
+            value = getattr(self, name)
+            if isinstance(value, _PARTS):
                 yield value
 
     def stops(self, rod: Rod) -> Iterable[float]:
@@ -292,6 +292,14 @@ class Entry:
     def __repr__(self) -> str:
         held = ", ".join(str(x) if not isinstance(x, Entry) else f"{x.word} '{x.name}'" for x in self.held)
         return f"<{self.word} '{self.name}' of {held}>"
+
+
+@cache
+def _names_of(kind: type[Entry]) -> tuple[str, ...]:
+    return tuple(f.name for f in dataclasses.fields(kind))
+
+
+_PARTS = Anchor, Body, Rod, Ground, Driven, Entry
 
 
 @cache

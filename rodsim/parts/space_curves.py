@@ -89,13 +89,23 @@ class Curve:
         for _ in range(8):
             half = (u - left) / 2
             nodes = left[:, None] + half[:, None] * (1 + _GAUSS_X)
-            speed = np.linalg.norm(self._slope(nodes.ravel()), axis=1).reshape(nodes.shape)
+            speed = self._speed(nodes.ravel()).reshape(nodes.shape)
             excess = self._lengths[piece] + half * (speed @ _GAUSS_W) - wanted
-            change = excess / np.linalg.norm(self._slope(u), axis=1)
+            change = excess / self._speed(u)
             u = np.clip(u - change, left, right)
             if np.abs(change).max(initial=0.0) < 1e-14:
                 break
         return u
+
+    def _speed(self, u: Floats) -> Floats:
+        """(n,) length of the slope."""
+        if self.straight:
+            return np.full(len(u), self._measure(u[:1])[0] if len(u) else 0.0)
+        return self._measure(u)
+
+    def _measure(self, u: Floats) -> Floats:
+        speed: Floats = np.linalg.norm(self._slope(u), axis=1)
+        return speed
 
     @property
     def straight(self) -> bool:
