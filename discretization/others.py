@@ -7,6 +7,7 @@ A new energy, dissipation or constraint is its own file (`rigid.interactions.kin
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -385,13 +386,18 @@ def with_tables(own: Others, springs: Springs, torsions: TorsionSprings, loads: 
     count = [len(column) for column in (loads.kind, springs.stiffness, torsions.stiffness)]
     if not any(count) and own.frames.shape[1] >= FRAMES:
         return own
-    levers = np.stack([np.linalg.norm(X, axis=1) for X in (springs.Xa, springs.Xb)], axis=1)
-    arm = np.where(springs.frames > 0, levers, 1.0).max(axis=1, initial=1.0)  # of what can move
-    force = springs.stiffness * (1.0 + springs.length0)
-    of_springs = _of_columns(SPRINGS, springs, np.column_stack([force, force * arm]))
-    stiffness = torsions.stiffness
-    of_torsions = _of_columns(TORSIONS, torsions, np.column_stack([0.0 * stiffness, stiffness]))
-    return joined(joined(_of_loads(loads), joined(of_springs, of_torsions)), own)
+    parts = [_of_loads(loads)] if count[0] or not any(count) else []
+    if count[1]:
+        levers = np.stack([np.linalg.norm(X, axis=1) for X in (springs.Xa, springs.Xb)], axis=1)
+        arm = np.where(springs.frames > 0, levers, 1.0).max(axis=1, initial=1.0)  # of what can move
+        force = springs.stiffness * (1.0 + springs.length0)
+        parts.append(_of_columns(SPRINGS, springs, np.column_stack([force, force * arm])))
+    if count[2]:
+        sizes = np.column_stack([0.0 * torsions.stiffness, torsions.stiffness])
+        parts.append(_of_columns(TORSIONS, torsions, sizes))
+    if len(own.kind) or own.frames.shape[1] > FRAMES:
+        parts.append(own)
+    return functools.reduce(joined, parts)
 
 
 def _of_loads(loads: Loads) -> Others:

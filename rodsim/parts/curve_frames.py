@@ -51,7 +51,7 @@ def frames_along(
     fractions = np.asarray(fractions, float)
     # a closed curve is carried along up to its start: the angle left over there is spread
     stops = np.append(fractions, 1.0) if curve.closed and fractions[-1] < 1.0 else fractions
-    bent = np.diff(curve.turned(parameter(stops)))
+    bent = np.zeros(len(stops) - 1) if curve.straight else np.diff(curve.turned(parameter(stops)))
     _check_turn(owner, "curve turns", bent)
     # at least 256 steps on the whole, so that few nodes do not make the carried frame coarse; a straight line carries it as it is
     least = 1 if curve.straight and not callable(up) else 256 / max(len(stops) - 1, 1)

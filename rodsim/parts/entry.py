@@ -267,7 +267,7 @@ class Entry:
     @property
     def held(self) -> Iterator[Any]:
         """Parts, anchors and joints that its fields name."""
-        for name in _names_of(type(self)):  # type: ignore[arg-type]  # as above
+        for name in _names_of(type(self)):  # type: ignore[arg-type]  # classes are hashable
             value = getattr(self, name)
             if isinstance(value, _PARTS):
                 yield value
