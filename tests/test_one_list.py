@@ -7,6 +7,7 @@ Assembly, whose layout the tables are, names them; so do the few listed here, ea
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +30,7 @@ NAMED = {
 }
 
 
+@functools.cache
 def tables_by_function() -> dict[str, set[str]]:
     """Tables of something called `system`, or of `self.system`, that each function names."""
     found: dict[str, set[str]] = {}

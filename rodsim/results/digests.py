@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rodsim.results.plain_datasets import numbers_of
 from rodsim.results.storage import COPY_BYTES, Series
 
 if TYPE_CHECKING:
@@ -175,19 +176,26 @@ def _of_group(group: h5py.Group, grown: set[str]) -> str:
     """Names, shapes, numbers and attributes of all that is in it."""
     import h5py
 
-    digest = hashlib.sha256()
+    digest, whole = hashlib.sha256(), str(group.name).strip("/")
 
-    def add(name: str, item: Any) -> None:
-        path = str(item.name).strip("/")
-        digest.update(json.dumps([name, type(item).__name__]).encode())
-        for key in sorted(set(item.attrs) - set(_NOT_OURS)):
-            digest.update(key.encode())
-            _add(digest, item.attrs[key])
-        if isinstance(item, h5py.Dataset) and path not in grown and path not in (ROWS, _COUNTED):
-            _add(digest, item.asstr()[...] if h5py.check_string_dtype(item.dtype) else item[...])
+    def add(name: bytes) -> None:
+        """An object by its low-level one, which does not look up what is rarely there."""
+        item = h5py.h5o.open(group.id, name) if name else group.id
+        is_dataset = isinstance(item, h5py.h5d.DatasetID)
+        text = name.decode("utf-8", "surrogateescape")
+        digest.update(json.dumps([text, "Dataset" if is_dataset else "Group"]).encode())
+        if h5py.h5a.get_num_attrs(item):
+            attributes = h5py.Dataset(item).attrs if is_dataset else h5py.Group(item).attrs
+            for key in sorted(set(attributes) - set(_NOT_OURS)):
+                digest.update(key.encode())
+                _add(digest, attributes[key])
+        path = f"{whole}/{text}"
+        if is_dataset and path not in grown and path not in (ROWS, _COUNTED):
+            is_text = h5py.check_string_dtype(item.dtype) is not None
+            _add(digest, h5py.Dataset(item).asstr()[...] if is_text else numbers_of(item))
 
-    add("", group)
-    group.visititems(add)
+    add(b"")
+    h5py.h5o.visit(group.id, add)
     return digest.hexdigest()
 
 

@@ -25,6 +25,7 @@ from rodsim.results.checked import check_constraints, check_description, check_t
 from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import ResultError
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
+from rodsim.results.plain_datasets import read_numbers
 from rodsim.results.storage import Counter, Series
 
 if TYPE_CHECKING:
@@ -209,10 +210,9 @@ def _markers(joints: h5py.Group) -> list[tuple[Any, ...]]:
 
 def read_rows(file: h5py.File, name: str, outputs: Any) -> NDArray[Any]:
     """Some outputs, an int, a slice or their numbers, of a dataset that grows."""
-    root = file[ROOT]
-    if name == OWN and older_files.is_older(root):
-        return older_files.read_own(root, outputs)
-    dataset = root[name]
+    if name == OWN and older_files.is_older(file[ROOT]):
+        return older_files.read_own(file[ROOT], outputs)
+    dataset = file[f"{ROOT}/{name}"]
     if 0 in dataset.shape[1:]:  # in which HDF5 selects nothing by numbers
         return np.zeros(dataset.shape, dataset.dtype)[outputs]
     return np.asarray(dataset[outputs])
@@ -253,8 +253,10 @@ def _write_table(parent: h5py.Group, name: str, table: Any) -> None:
 
 def _read_table(parent: h5py.Group, name: str, kind: Any) -> Any:
     # columns that older versions did not have keep their defaults
-    fields = [field for field in kind._fields if field in parent[name] or field not in kind._field_defaults]
-    return kind(**{field: parent[name][field][...] for field in fields})
+    group = parent[name]
+    there = set(group)
+    fields = [field for field in kind._fields if field in there or field not in kind._field_defaults]
+    return kind(**{field: read_numbers(group, field) for field in fields})
 
 
 def check_series(file: h5py.File, layout: Layout, n_outputs: int) -> None:
@@ -292,8 +294,8 @@ def _ragged(group: h5py.Group, field: str, arrays: Sequence[NDArray[Any]]) -> No
 
 
 def _unragged(group: h5py.Group, field: str) -> list[NDArray[Any]]:
-    start = group[f"{field}_start"][...]
+    start = read_numbers(group, f"{field}_start")
     if len(start) == 1:
         return []
-    values = group[field][...]
+    values = read_numbers(group, field)
     return [values[a:b] for a, b in itertools.pairwise(start)]

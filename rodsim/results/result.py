@@ -40,6 +40,7 @@ class Result:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._audit: Floats | None = None
+        self._contacts: dict[str, ContactHistory] = {}
 
     @classmethod
     def open(cls, path: Path | str) -> Result:
@@ -130,7 +131,9 @@ class Result:
             raise UnknownName(
                 f"no contact '{name}'; " + (f"the contacts are {names}" if names else "there are none")
             )
-        return ContactHistory(self._source, name)
+        if name not in self._contacts:
+            self._contacts[name] = ContactHistory(self._source, name)
+        return self._contacts[name]
 
     def distance(self, a: str, b: str) -> Floats:
         """(T,) m, from the surface `a` to the surface `b`, below 0 where they are inside each other.

@@ -114,11 +114,38 @@ class MemorySource:
         pass
 
 
+class _Held:
+    """An open file in which each group and dataset is looked up once: that takes longer than reading a row."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._found: dict[str, Any] = {}
+
+    def __getitem__(self, path: str) -> Any:
+        if path not in self._found:
+            self._found[path] = self._file[path]
+        return self._found[path]
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._found or path in self._file
+
+    def get(self, path: str) -> Any:
+        """None: there is none."""
+        try:
+            return self[path]
+        except KeyError:
+            return None
+
+    def forget(self) -> None:
+        """What has been looked up: HDF5 has read ahead of it what may have been written since."""
+        self._found.clear()
+
+
 class FileSource:
     """Arrays in a result file, which is open only while it is read: it may grow or be replaced in between."""
 
     def __init__(self, path: Path) -> None:
-        self._held: Any = None
+        self._held: _Held | None = None
         self.path = path
         if not path.is_file():  # a device may never end, a FIFO never begin
             if path.exists():
@@ -164,16 +191,20 @@ class FileSource:
             return digests.changed(file, outputs)
 
     def _open(self) -> AbstractContextManager[Any]:
+        """The file, or what is held of it: `[path]`, `in` and `get`."""
         return open_file(self.path, "r") if self._held is None else nullcontext(self._held)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        with open_file(self.path, "r") as self._held:
+        with open_file(self.path, "r") as file:
+            self._held = _Held(file)
             try:
                 yield
             finally:
                 self._held = None
 
     def refresh(self) -> None:
+        if self._held is not None:
+            self._held.forget()
         with damage_of(self.path), self._open() as file:
             self.n_outputs = native.count(file)

@@ -1,0 +1,28 @@
+"""Whole datasets of numbers, of which a file has some 150, by the low-level interface of h5py: it takes half the time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import h5py
+
+
+def read_numbers(group: h5py.Group, name: str) -> NDArray[Any]:
+    """`group[name][...]`; KeyError where there is none."""
+    import h5py
+
+    return numbers_of(h5py.h5d.open(group.id, name.encode()))
+
+
+def numbers_of(dataset: h5py.h5d.DatasetID) -> NDArray[Any]:
+    """All that it holds."""
+    import h5py
+
+    values = np.zeros(dataset.shape, dataset.dtype)
+    if values.size:
+        dataset.read(h5py.h5s.ALL, h5py.h5s.ALL, values)
+    return values
