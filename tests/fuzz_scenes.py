@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import collections
 import copy
+import functools
 import itertools
 import random
 import re
@@ -58,8 +59,9 @@ def places(data: Any, path: tuple = ()) -> Iterator[tuple]:
         yield from places(value, (*path, key))
 
 
+@functools.cache
 def data_of(file: Path) -> Any:
-    """The scene as plain data; YAML 1.1 takes the key `on` for a truth value."""
+    """The scene as plain data, not to be changed; YAML 1.1 takes the key `on` for a truth value."""
     return yaml.safe_load(re.sub(r"\bon:", '"on":', file.read_text(encoding="utf-8")))
 
 
