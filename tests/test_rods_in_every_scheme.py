@@ -88,18 +88,23 @@ def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(integrator, chart, 
     assert banded == pytest.approx(x, rel=1e-9, abs=1e-9 * np.abs(x).max())
 
 
+@cache
+def free_rod(n_elements, chart):
+    """In a chart."""
+    model = Model("rod")
+    section = Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=10, EI=10, mass_per_length=1.0, inertia_per_length=(0.2, 0.2, 0.2)
+    )
+    model.add_rod("rod", [(0, 0, 0), (3, 1, 0)], section, n_elements, mass="lumped")
+    return model.mechanical_system(rods.CHARTS.get(chart, chart))
+
+
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
 def test_colours_and_band_do_not_grow_with_the_rod(integrator, chart, monkeypatch):
     monkeypatch.setattr(marching, "LEAST_BAND", 1)
     sizes = []
     for n_elements in (12, 24):
-        model = Model("rod")
-        section = Section.from_stiffness(
-            EA=1e3, GA=1e3, GJ=10, EI=10, mass_per_length=1.0, inertia_per_length=(0.2, 0.2, 0.2)
-        )
-        model.add_rod("rod", [(0, 0, 0), (3, 1, 0)], section, n_elements, mass="lumped")
-        system = model.mechanical_system(rods.CHARTS.get(chart, chart))
-        found = marching.solver_for(*parse(integrator).fitted(system))[0].pattern
+        found = marching.solver_for(*parse(integrator).fitted(free_rod(n_elements, chart)))[0].pattern
         sizes.append((len(found.colours.start), found.band))
     assert sizes[1][0] <= sizes[0][0] + 2
     assert sizes[1][1] <= 1.1 * sizes[0][1]
