@@ -102,6 +102,11 @@ def is_load(own: Acting) -> bool:
     return own.group.kind.signal >= 0
 
 
+def is_curved(own: Acting) -> bool:
+    """Whether it is a constraint more than quadratic in the poses."""
+    return own.group.kind.steep or own.group.kind.hidden is not None
+
+
 def _couples(kind: Kind) -> list[tuple[int, int]]:
     return [(a, b) for a in range(kind.arity) for b in range(a + 1, kind.arity)]
 

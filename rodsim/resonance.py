@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from rigid.errors import ModelError
+from rigid.joints import holds_all
 from rodsim.model import Model
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor, Ground, Rod
@@ -38,7 +39,7 @@ def resonant_steps(model: Model, integrator: str, dt: float) -> list[str]:
 def _moves(joint: JointEntry) -> bool:
     """Whether it joins what moves; a clamp to the ground does not."""
     parts = [end.part if isinstance(end, Anchor) else end for end in (joint.a, joint.b)]
-    return joint.kind not in ("clamp", "weld") or not any(isinstance(part, Ground) for part in parts)
+    return not holds_all(joint.kind) or not any(isinstance(part, Ground) for part in parts)
 
 
 def _lengthwise(model: Model, rod: Rod) -> float:

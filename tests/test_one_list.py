@@ -1,14 +1,25 @@
 """What acts is listed once: a function that names three tables of `System` is a place that will forget the next one.
 
 Assembly, whose layout the tables are, names them; so do the few listed here, each with the reason. Everyone else asks
-`discretization.groups.groups_of`.
+`discretization.groups.groups_of`. So are schemes, joints and elements of rods: whoever needs to know something of them finds it
+at each of them, where the next one declares it, too.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import sys
 from pathlib import Path
+
+import pytest
+
+from discretization.groups import registered
+from discretization.space.rod_elements import WORDS
+from discretization.time.em_names import KIN
+from discretization.time.families import FAMILIES
+from rigid.interactions.kinds import Kind
+from rigid.joints import JOINTS
 
 ROOT = Path(__file__).parent.parent
 TABLES = {"elements", "spans", "constraints", "loads", "others"}
@@ -30,14 +41,64 @@ NAMED = {
 }
 
 
+REGISTRIES = {"integrators": {*KIN, *FAMILIES}, "joints": {*JOINTS}, "rod elements": {*WORDS}}
+SAID = {  # files that name several members of a registry, and why
+    "discretization/time/families.py": "the registry of integrators, and what the schemes of a family share",
+}
+KINDS_SAID = {  # the same of kinds of interactions
+    "rigid/interactions/constraints.py": "the registry of constraints",
+    "discretization/others.py": "the registry of all others",
+    "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
+    "rodsim/building/point_masses.py": "which numbers of a spring are points",
+}
+
+
+@functools.cache
+def parsed() -> dict[str, ast.Module]:
+    """All sources."""
+    paths = [path for top in ("rigid", "discretization", "rodsim") for path in ROOT.glob(f"{top}/**/*.py")]
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(paths)}
+
+
+@functools.cache
+def said_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """What each file lists in one tuple, list, set, dict or `Literal`: members of a registry, and kinds by their variables."""
+    assert registered()  # all are imported
+    ours = [module for name, module in sys.modules.items() if name.startswith(("rigid.", "discretization."))]
+    kinds = {name for module in ours for name, own in vars(module).items() if isinstance(own, Kind)}
+    names: dict[str, list[str]] = {}
+    variables: dict[str, list[str]] = {}
+    for path, module in parsed().items():
+        if "/papers/" in path:  # which schemes a paper compares
+            continue
+        for node in ast.walk(module):
+            each = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", None)
+            if not each:
+                continue
+            texts = {
+                own.value for own in each if isinstance(own, ast.Constant) and isinstance(own.value, str)
+            }
+            for registry in REGISTRIES.values():
+                if len(found := sorted(texts & registry)) > 1:
+                    names[path] = found
+            if (
+                len(found := sorted(own.id for own in each if isinstance(own, ast.Name) and own.id in kinds))
+                > 1
+            ):
+                variables[path] = found
+    return names, variables
+
+
 @functools.cache
 def tables_by_function() -> dict[str, set[str]]:
     """Tables of something called `system`, or of `self.system`, that each function names."""
     found: dict[str, set[str]] = {}
-    for path in sorted([*ROOT.glob("rodsim/**/*.py"), *ROOT.glob("discretization/**/*.py")]):
-        if ASSEMBLY & {path.stem, path.parent.name}:
+    for path, module in parsed().items():
+        if path.startswith("rigid/") or ASSEMBLY & {Path(path).stem, Path(path).parent.name}:
             continue
-        for function in ast.walk(ast.parse(path.read_text())):
+        if sum(f".{table}" in (ROOT / path).read_text("utf-8") for table in TABLES) < 3:
+            continue
+        for function in ast.walk(module):
             if not isinstance(function, ast.FunctionDef):
                 continue
             named = {
@@ -46,7 +107,7 @@ def tables_by_function() -> dict[str, set[str]]:
                 if isinstance(node, ast.Attribute) and node.attr in TABLES and _is_system(node.value)
             }
             if len(named) > 2:
-                found[f"{path.relative_to(ROOT).as_posix()}:{function.name}"] = named
+                found[f"{path}:{function.name}"] = named
     return found
 
 
@@ -62,3 +123,9 @@ def test_no_function_outside_assembly_lists_the_tables_by_hand() -> None:
 
 def test_what_is_listed_as_naming_tables_still_does() -> None:
     assert NAMED.keys() - tables_by_function().keys() == set()
+
+
+@pytest.mark.parametrize(("found", "allowed"), [(0, SAID), (1, KINDS_SAID)], ids=["names", "kinds"])
+def test_no_list_by_hand_of_what_a_registry_has(found, allowed):
+    """A fact of some of them is declared at each; a list of names forgets the next."""
+    assert said_by_file()[found].keys() == allowed.keys(), said_by_file()[found]

@@ -16,10 +16,12 @@ from discretization.others import OTHERS, Others
 from rigid import quaternions
 from rigid.interactions.contact.friction import SIZE, STIFFNESS
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.touching import N, P
 from rigid.system import Floats, Ints, State
+
+_ENDS = {PLANE_SPHERE: 1, PLANE_ROD: 2}  # points that each has, not across a circle
 
 
 class FixedPlanes(NamedTuple):
@@ -38,7 +40,7 @@ def fixed_planes(contacts: Contacts, others: Others, held: NDArray[np.bool_]) ->
     number = _points_by_place(contacts)
     use: list[int] = []
     points: list[tuple[int, int]] = []
-    for kind, ends in ((PLANE_SPHERE, 1), (PLANE_SPHERE_LOSS, 1), (PLANE_ROD, 2), (PLANE_ROD_LOSS, 2)):
+    for kind, ends in [(own, n) for energy, n in _ENDS.items() for own in (energy, WITH_PLANES[energy])]:
         these = np.flatnonzero((others.kind == OTHERS.index(kind)) & held[others.frames[:, 0]])
         X = np.zeros((len(these), 3))
         if ends == 1:
@@ -92,7 +94,7 @@ def far_away(
 def kept_in_bristles(others: Others, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
     """J, in the bristles of interactions with planes of this mask (e,); settled: own variables, from `first` on of each."""
     total = 0.0
-    for kind in (PLANE_SPHERE_LOSS, PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS):
+    for kind in WITH_PLANES.values():
         use = np.flatnonzero(which & (others.kind == OTHERS.index(kind)))
         stiffness = others.numbers[others.first[use + 1] - SIZE + STIFFNESS]
         zeta = settled[first[use][:, None] + np.arange(3)]

@@ -6,9 +6,10 @@ first scheme of a family.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -160,7 +161,7 @@ def _hamiltonian(name: str) -> Scheme:
     )
 
 
-def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme:
+def _ggl(name: str) -> Scheme:
     from discretization.time import forcing
     from discretization.time import ggl as f
 
@@ -180,41 +181,51 @@ def _ggl(name: str, theta: float | None = None, vartheta: float = 0.5) -> Scheme
             joined=_joined("symplectic", "position", *_MOMENTA),
             caution=_TURNS_BACK,
         )
-    if name == "GGL-EM":
-        from discretization.time import ggl_quaternions
+    from discretization.time import ggl_quaternions
 
-        promises = _LIVENS | {"velocity"}
-        return Scheme(
+    promises = _LIVENS | {"velocity"}
+    return Scheme(
+        name,
+        "002 (84)",
+        f.ggl_em_residual,
+        f.ggl_update,
+        _GGL,
+        2,
+        symmetric=True,
+        energies=_BETWEEN_ENDS,
+        account=forcing.account_ends,
+        drives=f.ggl_em_drives,
+        dissipates=True,
+        promises=promises,
+        joined=_joined("energy", "generalised energy", "position", "velocity", *_MOMENTA),
+        in_quaternions=Scheme(
             name,
-            "002 (84)",
-            f.ggl_em_residual,
-            f.ggl_update,
-            _GGL,
+            "002 (33), (84); design of rodsim",
+            ggl_quaternions.ggl_em_residual,
+            ggl_quaternions.ggl_em_update,
+            (Block(Q), Block(P), Block(LAMBDA), Block(GAMMA)),
             2,
-            symmetric=True,
+            needs=QUATERNIONS,
+            prepare=_by_torque,
+            account=ggl_quaternions.ggl_em_account,
+            drives=ggl_quaternions.ggl_em_drives,
             energies=_BETWEEN_ENDS,
-            account=forcing.account_ends,
-            drives=f.ggl_em_drives,
             dissipates=True,
-            promises=promises,
-            joined=_joined("energy", "generalised energy", "position", "velocity", *_MOMENTA),
-            in_quaternions=Scheme(
-                name,
-                "002 (33), (84); design of rodsim",
-                ggl_quaternions.ggl_em_residual,
-                ggl_quaternions.ggl_em_update,
-                (Block(Q), Block(P), Block(LAMBDA), Block(GAMMA)),
-                2,
-                needs=QUATERNIONS,
-                prepare=_by_torque,
-                account=ggl_quaternions.ggl_em_account,
-                drives=ggl_quaternions.ggl_em_drives,
-                energies=_BETWEEN_ENDS,
-                dissipates=True,
-            ),
-        )
-    if theta is None:
-        theta = 0.5 if name == "VI-A" else 1.0
+        ),
+    )
+
+
+def _option_a(name: str, theta: float = 0.5) -> Scheme:
+    return _variational(name, theta, 0.5)
+
+
+def _option_b(name: str, theta: float = 1.0, vartheta: float = 0.5) -> Scheme:
+    return _variational(name, theta, vartheta)
+
+
+def _variational(name: str, theta: float, vartheta: float) -> Scheme:
+    from discretization.time import ggl as f
+
     option = f.OPTION_A if name == "VI-A" else f.OPTION_B
     inside = 0.0 < theta < 1.0 if name == "VI-A" else 0.0 <= theta <= 1.0
     if not inside:
@@ -340,11 +351,32 @@ def _lagrange_top(name: str) -> Scheme:
     )
 
 
-FAMILIES: dict[str, Callable[..., Scheme]] = {
-    **dict.fromkeys(("EML", "REML", "Null-EML", "EML-kappa", "MPL"), _livens),
-    **dict.fromkeys(("MPH", "IMS", "EMH", "EMS", "EM-G"), _hamiltonian),
-    **dict.fromkeys(("VI-S", "VI-A", "VI-B", "GGL-EM"), _ggl),
-    "mG": _galerkin,
-    **dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), _spark),
-    "BS99": _lagrange_top,
+class Family(NamedTuple):
+    """What makes the schemes of a name, and what is known before one is made."""
+
+    make: Callable[..., Scheme]  # of the name and of what stands in brackets behind it, "VI-B(1, 0.5)"
+    repeating: bool = False  # it was measured with joints that repeat each other
+
+    @property
+    def parameters(self) -> dict[str, bool]:
+        """What may stand in brackets, in its order, and whether it is a whole number."""
+        own = [*inspect.signature(self.make).parameters.values()][1:]
+        return {each.name: str(each.annotation).startswith("int") for each in own}
+
+
+FAMILIES: dict[str, Family] = {
+    "EML": Family(_livens, repeating=True),
+    "REML": Family(_livens),
+    "Null-EML": Family(_livens),
+    "EML-kappa": Family(_livens, repeating=True),
+    "MPL": Family(_livens),
+    **dict.fromkeys(("MPH", "IMS", "EMH", "EMS"), Family(_hamiltonian)),
+    "EM-G": Family(_hamiltonian, repeating=True),
+    "VI-S": Family(_ggl),
+    "VI-A": Family(_option_a),
+    "VI-B": Family(_option_b),
+    "GGL-EM": Family(_ggl, repeating=True),
+    "mG": Family(_galerkin, repeating=True),
+    **dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), Family(_spark)),
+    "BS99": Family(_lagrange_top),
 }

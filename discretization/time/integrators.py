@@ -1,13 +1,6 @@
 """The integrators of mechanical systems by name: `scheme(name)` with its facts and its compiled functions.
 
-| name | parameters |
-|---|---|
-| EML, REML, Null-EML, EML-kappa, MPL | |
-| MPH, IMS, EMH, EMS, EM-G | |
-| VI-S, VI-A, VI-B, GGL-EM | theta (VI-A, VI-B), vartheta (VI-B) |
-| mG | k, gauss |
-| GL-SPARK, Lobatto-IIIA-B | s |
-| BS99 | |
+`FAMILIES` has the names, with the parameters of each and its facts.
 
 `compose` raises the order of a symmetric one.
 """
@@ -22,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discretization.time import composition
-from discretization.time.families import FAMILIES
+from discretization.time.families import FAMILIES, Family
 from discretization.time.scheme import Scheme
 from rigid.errors import ModelError
 
@@ -40,11 +33,8 @@ def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
 
     Raises ModelError for an unknown name, parameter or composition.
     """
-    known = {key.lower(): key for key in FAMILIES}
-    if name.lower() not in known:
-        raise unknown(name, FAMILIES)
-    name = known[name.lower()]
-    allowed = _POSITIONAL.get(name, ())
+    name, family = _named(name, name)
+    allowed = family.parameters
     for key, value in (parameters | {"order": order}).items():
         if key != "order" and key not in allowed:
             raise ModelError(
@@ -52,20 +42,36 @@ def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
             )
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | np.number)):
             raise ModelError(f"integrator {name}: {key} = {value!r}; give a number")
-        if key in _WHOLE and value is not None:
+        if allowed.get(key, key == "order") and value is not None:
             if value != int(value):
                 raise ModelError(f"integrator {name}: {key} = {value}; give a whole number")
             parameters[key] = int(value)
     order = parameters.pop("order", None)
-    made = FAMILIES[name](name, **parameters)
+    made = family.make(name, **{key: value for key, value in parameters.items() if value is not None})
     return made if order is None or order == made.order else compose(made, order)
 
 
-# Positional parameters in a name such as "VI-B(1, 0.5)".
-_POSITIONAL = {"mG": ("k", "gauss"), "VI-A": ("theta",), "VI-B": ("theta", "vartheta")}
-_POSITIONAL |= dict.fromkeys(("GL-SPARK", "Lobatto-IIIA-B"), ("s",))
-_WHOLE = {"k", "gauss", "s", "order"}
+# a name and what stands in its brackets
 _PATTERN = re.compile(r"\s*([A-Za-z0-9-]*[A-Za-z0-9])\s*(?:\(([^()]*)\))?\s*")
+
+
+def _named(name: str, text: str) -> tuple[str, Family]:
+    """The name as it is written here, whatever its case, and its family; text: what was asked for."""
+    found = {key.lower(): key for key in FAMILIES}.get(name.lower())
+    if found is None:
+        raise unknown(text, FAMILIES)
+    return found, FAMILIES[found]
+
+
+def _read(text: str) -> tuple[str, Family, str]:
+    """The same of a text such as "VI-B(1, 0.5)", with what stands in its brackets."""
+    match = _PATTERN.fullmatch(text)
+    return (*_named(match[1] if match else "", text), (match[2] or "").strip() if match else "")
+
+
+def solves_repeating(text: str) -> bool:
+    """Whether the scheme that is written so was measured with joints that repeat each other."""
+    return _read(text)[1].repeating
 
 
 def parse(text: str, **more: Any) -> Scheme:
@@ -73,20 +79,16 @@ def parse(text: str, **more: Any) -> Scheme:
 
     Raises ModelError with what could not be read.
     """
-    match = _PATTERN.fullmatch(text)
-    known = {key.lower(): key for key in FAMILIES}
-    if not match or match[1].lower() not in known:
-        raise unknown(text, FAMILIES)
-    name = known[match[1].lower()]
+    name, family, inside = _read(text)
+    names = tuple(family.parameters)
     parameters: dict[str, Any] = {}
-    entries = [part.strip() for part in match[2].split(",")] if (match[2] or "").strip() else []
+    entries = [part.strip() for part in inside.split(",")] if inside else []
     for place, entry in enumerate(entries):
         key, _, value = entry.rpartition("=")
-        names = _POSITIONAL.get(name, ())
         key = key.strip() or (names[place] if place < len(names) and place == len(parameters) else "")
         twice = key in parameters or key in more
         try:
-            parameters[key] = int(value) if key in _WHOLE else float(value)
+            parameters[key] = int(value) if family.parameters.get(key, key == "order") else float(value)
         except ValueError:
             key = ""
         if not key or twice:

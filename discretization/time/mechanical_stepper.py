@@ -31,8 +31,9 @@ from discretization.time.drives_in_charts import (
     take_over,
     works_in,
 )
+from discretization.time.families import FAMILIES
 from discretization.time.integrate import March, check_fit
-from discretization.time.integrators import parse
+from discretization.time.integrators import parse, solves_repeating
 from discretization.time.scheme import Scheme
 from discretization.time.trajectory import Start, Trajectory
 from rigid import quaternions
@@ -122,9 +123,6 @@ def system_in_chart(
 SOFT = 1e-8
 HELD, HELD_RATE = 1.0, 1e8  # of rows that the others imply: of g, of G v
 
-# families that were measured with joints that repeat each other
-REPEATING = ("EML", "EML-kappa", "EM-G", "GGL-EM", "mG")
-
 
 def repeated(system: System, state: State) -> Floats:
     """(2, rows of the joints) `pattern.softened`: what the diagonal of their multipliers gets where joints repeat each other.
@@ -162,10 +160,10 @@ class MechanicalStepper(StepperBase):
         drive_values: DriveValues | None = None,
     ):
         self.scheme = parse(integrator)
-        if np.any(multipliers_of(system).repeats) and integrator.partition("(")[0] not in REPEATING:
+        if np.any(multipliers_of(system).repeats) and not solves_repeating(integrator):
             raise ModelError(
                 f"model '{name}': joints repeat each other, which '{integrator}' does not solve; use 'em', 'em-ggl' or one of "
-                f"{', '.join(REPEATING)}, or leave some of the joints more motion"
+                f"{', '.join(name for name, own in FAMILIES.items() if own.repeating)}, or leave some of the joints more motion"
             )
         self.chart = default_chart(self.scheme) if chart is None else chart
         checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)

@@ -30,12 +30,13 @@ _OF_SINGLE_BODIES = {"momentum": ("linear momentum", "angular momentum")}
 
 
 def promises_of(
-    integrator: str, chart: str | None = None, joined: bool = True, screws: bool = False
+    integrator: str, chart: str | None = None, joined: bool = True, curved: bool = False
 ) -> frozenset[str]:
     """Those of `PROMISES` that `integrator` keeps in `chart`, a name of `mechanical_stepper.CHARTS`; `em` has its own.
 
     joined: something acts between bodies, or there are rods; single bodies are kept more of.
-    screws: there are screws, whose g is no polynomial: what a quadrature keeps of others it does not keep of them.
+    curved: there are screws or gears, whose g is no polynomial, or drives: what a quadrature keeps of others it does not keep of
+    them (`groups.is_curved`).
     Raises ModelError for a name that is no integrator.
     """
     own = em_integrator(integrator)
@@ -45,4 +46,4 @@ def promises_of(
     kept = scheme.joined.directors if chart == "director" else scheme.joined.quaternions
     if not joined:
         kept = kept.union(*(_OF_SINGLE_BODIES.get(each, (each,)) for each in scheme.promises))
-    return kept - scheme.by_quadrature if screws else kept
+    return kept - scheme.by_quadrature if curved else kept

@@ -1,5 +1,7 @@
 """Joints, one file each; `JOINTS` is the list of what there is."""
 
+import numpy as np
+
 from rigid.joints.base import Given, Joint, Marker, Row
 from rigid.joints.clamp import ClampJoint
 from rigid.joints.constant_velocity import ConstantVelocityJoint
@@ -15,6 +17,7 @@ from rigid.joints.screw import ScrewJoint
 from rigid.joints.spherical import SphericalJoint
 from rigid.joints.universal import UniversalJoint
 from rigid.joints.weld import WeldJoint
+from rigid.system import COINCIDENT
 
 JOINTS: dict[str, type[Joint]] = {
     joint.kind: joint
@@ -36,4 +39,19 @@ JOINTS: dict[str, type[Joint]] = {
     )
 }
 
-__all__ = ["JOINTS", "Given", "Joint", "Marker", "Row"]
+_MARKER = Marker(0, np.zeros(3), np.eye(3))
+
+
+def holds_all(kind: str) -> bool:
+    """Whether joints of this kind leave no motion; what is no joint, such as a drive, leaves some."""
+    return kind in JOINTS and JOINTS[kind].count(Given()) == 6
+
+
+def holds_points(kind: str) -> bool:
+    """Whether they hold a point of one part at a point of the other."""
+    return kind in JOINTS and any(
+        row.kind == COINCIDENT for row in JOINTS[kind].rows(_MARKER, _MARKER, Given())
+    )
+
+
+__all__ = ["JOINTS", "Given", "Joint", "Marker", "Row", "holds_all", "holds_points"]

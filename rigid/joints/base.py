@@ -81,7 +81,8 @@ class Joint:
     stays free; `axis` whether the joint has a direction, which becomes e3 of the markers; `second_axis` whether it has
     another one on b: "perpendicular" to the first, then e1 of the markers, or "any", then e3 of that of b; `apart` whether
     its points are apart, each named by its own side, with a length between them; `takes` what of `Given` it is told;
-    `coordinates` what says how it stands: the angle about e3, the displacement along e3, the two angles of a cross.
+    `coordinates` what says how it stands: the angle about e3, the displacement along e3, the two angles of a cross;
+    `driven` those of them that may be given in time; `rubbing` the motions that friction in it resists.
     """
 
     kind: ClassVar[str]
@@ -93,6 +94,8 @@ class Joint:
     second_axis: ClassVar[str] = ""
     takes: ClassVar[tuple[str, ...]] = ()
     coordinates: ClassVar[tuple[str, ...]] = ()
+    driven: ClassVar[tuple[str, ...]] = ()
+    rubbing: ClassVar[tuple[str, ...]] = ()  # of "turning", "sliding"
 
     @classmethod
     def count(cls, given: Given) -> int:

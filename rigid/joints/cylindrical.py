@@ -10,6 +10,7 @@ class CylindricalJoint(Joint):
 
     kind, n_rows, free, axis = "cylindrical", 4, "1 translation, 1 rotation", True
     coordinates = ("angle", "displacement")
+    driven, rubbing = coordinates, ("turning", "sliding")
 
     @staticmethod
     def rows(a: Marker, b: Marker, given: Given) -> list[Row]:

@@ -9,6 +9,7 @@ class PrismaticJoint(Joint):
 
     kind, n_rows, free, axis = "prismatic", 5, "1 translation", True
     coordinates = ("displacement",)
+    driven, rubbing = coordinates, ("sliding",)
 
     @staticmethod
     def rows(a: Marker, b: Marker, given: Given) -> list[Row]:

@@ -9,6 +9,7 @@ class RevoluteJoint(Joint):
 
     kind, n_rows, free, axis = "revolute", 5, "1 rotation", True
     coordinates = ("angle",)
+    driven, rubbing = coordinates, ("turning",)
 
     @staticmethod
     def rows(a: Marker, b: Marker, given: Given) -> list[Row]:

@@ -7,6 +7,7 @@ class SphericalJoint(Joint):
     """
 
     kind, n_rows, free = "spherical", 3, "3 rotations"
+    rubbing = ("turning",)
 
     @staticmethod
     def rows(a: Marker, b: Marker, given: Given) -> list[Row]:

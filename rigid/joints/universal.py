@@ -9,6 +9,7 @@ class UniversalJoint(Joint):
 
     kind, n_rows, free, axis, second_axis = "universal", 4, "2 rotations", True, "perpendicular"
     coordinates = ("angles",)
+    rubbing = ("turning",)
 
     @staticmethod
     def rows(a: Marker, b: Marker, given: Given) -> list[Row]:

@@ -17,7 +17,7 @@ from discretization.others import Other
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
+from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.system import Floats
 from rodsim.building.contact_doubts import stations_of
@@ -90,7 +90,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         frames = [foot.frame, centre.frame]
         yield Other(PLANE_SPHERE, frames, numbers, _size(slope, arm))
         if lossy:
-            yield Other(PLANE_SPHERE_LOSS, frames, np.concatenate([numbers, loss, OWN]), NONE)
+            yield Other(WITH_PLANES[PLANE_SPHERE], frames, np.concatenate([numbers, loss, OWN]), NONE)
         return
     if isinstance(pair.b, SolidEntry):
         yield from _of_solid(entry, pair, placed, foot, half_space)
@@ -124,7 +124,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         frames = [foot.frame, *segments.frames[k].tolist()]
         yield Other(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
         if lossy:
-            yield Other(PLANE_ROD_LOSS, frames, np.concatenate([numbers, of_element, OWN]), NONE)
+            yield Other(WITH_PLANES[PLANE_ROD], frames, np.concatenate([numbers, of_element, OWN]), NONE)
 
 
 def _of_solid(
@@ -137,15 +137,15 @@ def _of_solid(
     frame, own = placed.frame_of(solid.on), features_on(solid, placed)
     law, loss = law_of(entry, pair), loss_of(entry, pair)
     normal, quat = placed.local(frame, plane.normal), placed.quat[frame]
-    features = [(PLANE_SPHERE, PLANE_SPHERE_LOSS, x, 0.0) for x in own.points]
-    features += [(PLANE_CIRCLE, PLANE_CIRCLE_LOSS, x, x[6] * _across(x[3:6], normal)) for x in own.circles]
+    features = [(PLANE_SPHERE, x, 0.0) for x in own.points]
+    features += [(PLANE_CIRCLE, x, x[6] * _across(x[3:6], normal)) for x in own.circles]
     lowest = [
         float((placed.r[frame] + quaternions.rotate(quat, x[:3]) - foot.world) @ plane.normal) - low
-        for _, _, x, low in features
+        for _, x, low in features
     ]
     depth, barrier = own.radius - min(lowest), entry.law == "barrier"
     _refuse_deep(entry, pair, depth, 0.0 if barrier else DEEP * (own.half or placed.size))
-    for (kind, lost, x, _), share in zip(features, own.shares.tolist(), strict=True):
+    for (kind, x, _), share in zip(features, own.shares.tolist(), strict=True):
         of_feature, of_loss = weakened(law, share), loss.copy()
         of_loss[K_T] *= share
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
@@ -153,7 +153,7 @@ def _of_solid(
         frames = [foot.frame, frame]
         yield Other(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
         if lossy:
-            yield Other(lost, frames, np.concatenate([numbers, of_loss, OWN]), NONE)
+            yield Other(WITH_PLANES[kind], frames, np.concatenate([numbers, of_loss, OWN]), NONE)
 
 
 def _across(axis: Floats, normal: Floats) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from discretization.state_measures import element_states
 from discretization.system import System
 from rigid import quaternions
+from rigid.joints import holds_all
 from rigid.system import Floats, State
 from rodsim.building.contact_doubts import depths
 from rodsim.building.contact_surfaces import Placed
@@ -21,7 +22,6 @@ from rodsim.parts.model_parts import Anchor, Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.results.layout import Layout, RodLayout
 
-RIGID = ("weld", "clamp")  # kinds of joints that hold all of two parts together
 GAP = 0.1  # of a body's size: how far it may be from the point where such a joint holds it
 THICK, SLENDER = 0.5, 1e5  # of a rod: radius over length, length over radius
 SOFTEST, STIFFEST = 1e3, 1e13  # Pa: a soft gel has 1e3, diamond 1.1e12
@@ -76,7 +76,7 @@ def gaps(model: Contents, placed: Poses) -> Iterator[str]:
     body's surface, in its axes.
     """
     for entry in model.joints.values():
-        if entry.kind not in RIGID:
+        if not holds_all(entry.kind):
             continue
         point = _point(entry, placed)
         for held in (entry.a, entry.b):

@@ -12,6 +12,7 @@ from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.pressure import PRESSED_EDGE
+from rigid.joints import JOINTS
 from rigid.signals import VectorFunction, vector_function
 from rigid.system import Floats
 from rodsim.parts.entry import (
@@ -32,8 +33,6 @@ from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Body, Rod
 
 NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
-TURNS = ("revolute", "spherical", "cylindrical", "universal")
-SLIDES = ("prismatic", "cylindrical")
 
 
 @entry
@@ -105,8 +104,9 @@ class FrictionEntry(OtherEntry):
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
         owner, joint = asked.owner, values["joint"]
         turn, slide = values["turning"], values["sliding"]
-        for what, value, kinds in (("turning", turn, TURNS), ("sliding", slide, SLIDES)):
-            if value > 0.0 and joint.kind not in kinds:
+        for what, value in (("turning", turn), ("sliding", slide)):
+            if value > 0.0 and what not in JOINTS[joint.kind].rubbing:
+                kinds = [kind for kind, own in JOINTS.items() if what in own.rubbing]
                 raise ModelError(
                     f"{owner}: {what} = {value:g}, but the {joint.kind} joint '{joint.name}' leaves that motion no freedom; "
                     f"leave it out, or take a joint of {', '.join(kinds)}"

@@ -17,8 +17,6 @@ from rigid.system import Floats
 from rodsim.parts.entry import END, JOINT, PLACE, Asked, Entry, Held, Sort, entry, in_time, stated
 from rodsim.parts.model_parts import Anchor, Ground
 
-# coordinates of a joint that may be driven, by its kind
-DRIVABLE = {"revolute": ("angle",), "prismatic": ("displacement",), "cylindrical": ("angle", "displacement")}
 COORDINATES = "angle", "displacement"
 
 SQUARE = 1e-9  # cosine of axes that count as perpendicular
@@ -116,11 +114,11 @@ class DriveEntry(Entry):
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
         owner, joint, of = asked.owner, values["joint"], values["of"]
-        known = DRIVABLE.get(joint.kind)
-        if known is None:
+        known = JOINTS[joint.kind].driven
+        if not known:
+            able = ", ".join(kind for kind, own in JOINTS.items() if own.driven)
             raise ModelError(
-                f"{owner}: a {joint.kind} joint has no coordinate to drive; use one of {', '.join(DRIVABLE)}, "
-                "or a driven frame"
+                f"{owner}: a {joint.kind} joint has no coordinate to drive; use one of {able}, or a driven frame"
             )
         if of is None and len(known) > 1:
             raise ModelError(

@@ -25,11 +25,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.groups import groups_of, is_load
+from discretization.groups import Role, groups_of, is_curved, is_load
 from discretization.system import fingerprint
 from discretization.time.promises import PROMISES, promises_of
 from rigid.errors import ModelError
-from rigid.system import SCREW, Floats
+from rigid.system import Floats
 from rodsim.interactions.registering import with_other_code
 from rodsim.results.audited import Audit
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
@@ -187,11 +187,11 @@ def _promises(result: Result) -> frozenset[str]:
     """Of the integrator, in its chart; of `em` where the result does not say."""
     run, system = result.description.get("run", {}), result.layout.system
     joined = system is None or not all(map(is_load, groups_of(system)))
-    constraints = result.layout.constraints
     # rows that are no polynomials of the coordinates alone
-    screws = bool(result.drives) or (constraints is not None and bool(np.any(constraints.kind == SCREW)))
+    held = [] if system is None else groups_of(system, None, Role.CONSTRAINT)
+    curved = bool(result.drives) or any(map(is_curved, held))
     try:
-        return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, screws)
+        return promises_of(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, curved)
     except ModelError:  # of a newer version
         return frozenset()
 

@@ -17,14 +17,16 @@ from discretization.own_variables import first_settled, part
 from discretization.system import System
 from rigid.interactions.contact.circles import AXIS, PLANE_CIRCLE, RADIUS
 from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, STIFFNESS
-from rigid.interactions.contact.losses import PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
-from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.contact.losses import WITH_PLANES
+from rigid.interactions.contact.planes import PLANE_ROD
 from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import NUMBERS
 from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, touching
 
-_SPHERE, _CIRCLE, _ROD = (OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD))
-_LOSSES = [OTHERS.index(kind) for kind in (PLANE_SPHERE_LOSS, PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS)]
+_CIRCLE, _ROD = OTHERS.index(PLANE_CIRCLE), OTHERS.index(PLANE_ROD)
+_ENERGIES, _LOSSES = (
+    [OTHERS.index(kind) for kind in each] for each in zip(*WITH_PLANES.items(), strict=True)
+)
 _RHO, _N, _P, _X = (
     4,
     slice(5, 8),
@@ -54,7 +56,7 @@ class WithPlanes(NamedTuple):
 
 def plane_rows(system: System) -> Ints:
     """Numbers of all energies with planes."""
-    return np.flatnonzero(np.isin(system.others.kind, (_SPHERE, _CIRCLE, _ROD)))
+    return np.flatnonzero(np.isin(system.others.kind, _ENERGIES))
 
 
 def with_planes(system: System, use: Ints) -> WithPlanes:

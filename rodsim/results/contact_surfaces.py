@@ -10,6 +10,7 @@ from discretization.contact.table import ROD
 from discretization.others import OTHERS, groups_of
 from discretization.system import System
 from rigid.interactions.contact.circles import PLANE_CIRCLE, RADIUS
+from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.touching import N
 from rigid.quaternions import to_matrix
@@ -58,7 +59,7 @@ class ContactSurfaces:
 def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:
     """Of each: frame, corner and sides (2, 3) of the rectangle in its axes over which something moves that it meets."""
     met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
-    kinds = [OTHERS.index(kind) for kind in (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD)]
+    kinds = [OTHERS.index(kind) for kind in WITH_PLANES]
     for own in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
             X = np.zeros(3) if own.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.drives import DRIVEN
+from rigid.joints import holds_all, holds_points
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.results.layout import JointLayout, Layout
@@ -13,9 +14,6 @@ from rodsim.results.scene import Surface
 SUPPORT = np.array([96, 102, 112]) / 255
 AXES = np.array([[196, 66, 56], [66, 140, 80], [62, 100, 176]]) / 255  # x, y, z
 COLORS = np.concatenate([SUPPORT[None], AXES])  # by owner, after those of the parts
-HELD = ("clamp", "weld")  # a block; other joints to the ground are cones with the joint at the apex
-# points of a and b lie together in these; of other kinds the ground's own point stays where it is
-TOGETHER = ("clamp", "weld", "spherical", "revolute", "universal", "constant_velocity")
 SIZE = (
     0.03  # of the scene: side of a block, height of a cone, with what is needed to come out of what they hold
 )
@@ -36,7 +34,7 @@ class Marks:
         shapes = []
         for k, joint in enumerate(supports):
             reach = max(half.get(frame, 0.0) for frame in joint.frames or ())
-            if joint.kind in HELD:
+            if holds_all(joint.kind):  # a block; others are cones with the joint at the apex
                 side = SIZE * size + 2.0 * reach
                 shapes.append(side * _box())
                 self._X[k, 0] += 0.5 * side * outward.get(int(self._frame[k]), 0.0)  # before the end of a rod
@@ -45,7 +43,7 @@ class Marks:
         self._of_support = np.repeat(np.arange(len(shapes)), [len(shape) for shape in shapes])
         self._shape = np.concatenate([np.zeros((0, 3, 3)), *shapes])
         # blocks lie along the axes of what they hold, cones stand upright
-        self._turned = np.array([joint.kind in HELD for joint in supports], dtype=bool)[self._of_support]
+        self._turned = np.array([holds_all(joint.kind) for joint in supports], dtype=bool)[self._of_support]
         fixed = np.zeros(0) if layout.system is None else layout.system.frames.fixed
         self._driven = np.flatnonzero(fixed == DRIVEN)
         self._axes = [size * _axis(k) for k in range(3)]
@@ -76,7 +74,8 @@ def _place(joint: JointLayout) -> tuple[int, Floats]:
     """Frame and point where a joint to the ground is drawn: equilibria may have moved the ground's."""
     assert joint.frames is not None
     ground = joint.frames.index(0)
-    side = 1 - ground if joint.kind in TOGETHER else ground
+    # where points of a and b do not lie together the ground's own stays where it is
+    side = 1 - ground if holds_points(joint.kind) else ground
     return joint.frames[side], joint.points[side]
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
-from discretization.space.rod_elements import DEFAULT
+from discretization.space.rod_elements import DEFAULT, WORDS
 from rigid.errors import ModelError
 from rodsim.parts.entry import ENTRIES, Entry
-from rodsim.parts.model_parts import MOST_ELEMENTS
+from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS
 from rodsim.scenes.parameter_expressions import name_fault
 from rodsim.scenes.schema_entries import schema_of
 from rodsim.scenes.schema_functions import Motion
@@ -33,6 +33,14 @@ from rodsim.scenes.schema_types import (
 )
 
 # --- rods
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Element: TypeAlias = str
+    RodMass: TypeAlias = str
+else:
+    Element, RodMass = Literal[WORDS], Literal[tuple(MASSES)]
 
 
 class CircleCurve(Part):
@@ -125,20 +133,9 @@ class RodScene(Part):
     """of all nodes, inertial; left out, with the next: the rod follows its joints as if it were rigid [m/s]"""
     angular_velocity: Vector | None = None
     """of all sections, inertial [rad/s]"""
-    mass: Literal["lumped", "mean", "consistent"] = "mean"
+    mass: RodMass = "mean"
     """translational mass of the elements: at the nodes, consistent, or the mean of both"""
-    element: Literal[
-        "se3",
-        "lagrange(1)",
-        "lagrange(2)",
-        "lagrange(3)",
-        "lagrange(4)",
-        "relative(2)",
-        "relative(4)",
-        "midpoint",
-        "cayley(2)",
-        "cayley(4)",
-    ] = DEFAULT
+    element: Element = DEFAULT
     """kind of element; the number is the order p of one that spans p intervals"""
     rest_strains: StrainRows | Strains | None = None
     """strains without stress besides those of the stress-free shape: stretch, two shears, twist, two curvatures, or rows

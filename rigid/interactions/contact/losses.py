@@ -418,6 +418,12 @@ PLANE_CIRCLE_LOSS = _loss(
 )
 PLANE_ROD_LOSS = _loss("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_held, rod_on_plane_settled)
 PLANE_ROD_LOSS = PLANE_ROD_LOSS._replace(tangent=tangent_of_rod_on_plane)
+# what each contact with a plane loses
+WITH_PLANES = {
+    planes.PLANE_SPHERE: PLANE_SPHERE_LOSS,
+    circles.PLANE_CIRCLE: PLANE_CIRCLE_LOSS,
+    planes.PLANE_ROD: PLANE_ROD_LOSS,
+}
 SPHERES_LOSS = _loss("spheres", 2, of_spheres, spheres_held, spheres_settled)
 # by the frames of the station and the number of nodes
 ROD_LOSSES = {(s, m): rod_loss(s, m) for s in (1, 2) for m in range(2, MOST_FRAMES - s + 1)}
