@@ -25,7 +25,6 @@ from discretization.drives import at_states, varying
 from discretization.multipliers import count_multipliers
 from discretization.others import OTHERS, dissipates
 from discretization.own_variables import part
-from discretization.registered_kinds import OURS
 from discretization.space import se3_dual, spans
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.system import System
@@ -74,7 +73,12 @@ def energies_of(system: System, state: State) -> list[Group]:
 
 def constraints_of(system: System, state: State) -> list[Group]:
     """The constraints; their rows are those of `State.lam`, what is driven stands as in the state."""
-    return [own.group for own in groups_of(system, state, Role.CONSTRAINT)]
+    more = _others(system, state) if len(others.holding(system.others)) else ()
+    return [
+        own.group
+        for own in (*more, *_constraints(system, state))
+        if own.role is Role.CONSTRAINT and len(own.use)
+    ]
 
 
 def dissipations_of(system: System, state: State | None = None) -> list[Group]:
@@ -189,6 +193,9 @@ def registered() -> dict[str, list[Kind]]:
     return {
         "elements": [se3_dual.SE3_ELEMENT, se3_dual.VISCOUS_SE3_ELEMENT],
         "spans": of_spans,
-        "others": [*OTHERS[:OURS], *(kind.beside[0] for kind in OTHERS[:OURS] if kind.beside)],
-        "constraints": list(constraints.CONSTRAINTS),
+        "others": [
+            *OTHERS[: OTHERS.ours],
+            *(kind.beside[0] for kind in OTHERS[: OTHERS.ours] if kind.beside),
+        ],
+        "constraints": constraints.CONSTRAINTS[: constraints.CONSTRAINTS.ours],
     }

@@ -40,6 +40,7 @@ from rigid.interactions.law_springs import (
     LENGTH_SPRING,
 )
 from rigid.interactions.loads import LOADS, VALUE
+from rigid.interactions.numbered import Numbered
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
@@ -47,39 +48,41 @@ from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
 
 # The place of a kind is its number in files: new ones at the end. Behind them stand, in each process, the kinds of
 # `discretization.registered_kinds`.
-OTHERS: list[Kind] = [
-    BUSHING,
-    BUSHING_DAMPER,
-    LENGTH_SPRING,
-    LENGTH_DAMPER,
-    DISPLACEMENT_SPRING,
-    DISPLACEMENT_DAMPER,
-    ANGLE_SPRING,
-    ANGLE_DAMPER,
-    DRAG,
-    JOINT_FRICTION,
-    PRESSED_EDGE,
-    FREE_BUSHING,
-    FREE_BUSHING_DAMPER,
-    SPRING,
-    TORSION_SPRING,
-    PLANE_SPHERE,
-    PLANE_ROD,
-    SPHERES,
-    SPHERE_ROD,
-    RODS,
-    PLANE_SPHERE_LOSS,
-    PLANE_ROD_LOSS,
-    SPHERES_LOSS,
-    PLANE_CIRCLE,
-    PLANE_CIRCLE_LOSS,
-    SPHERE_CAPSULE,
-    CAPSULE_ROD,
-    CAPSULES,
-    *LOADS,
-    SPHERE_BOX,
-    BOXES,
-]
+OTHERS = Numbered(
+    [
+        BUSHING,
+        BUSHING_DAMPER,
+        LENGTH_SPRING,
+        LENGTH_DAMPER,
+        DISPLACEMENT_SPRING,
+        DISPLACEMENT_DAMPER,
+        ANGLE_SPRING,
+        ANGLE_DAMPER,
+        DRAG,
+        JOINT_FRICTION,
+        PRESSED_EDGE,
+        FREE_BUSHING,
+        FREE_BUSHING_DAMPER,
+        SPRING,
+        TORSION_SPRING,
+        PLANE_SPHERE,
+        PLANE_ROD,
+        SPHERES,
+        SPHERE_ROD,
+        RODS,
+        PLANE_SPHERE_LOSS,
+        PLANE_ROD_LOSS,
+        SPHERES_LOSS,
+        PLANE_CIRCLE,
+        PLANE_CIRCLE_LOSS,
+        SPHERE_CAPSULE,
+        CAPSULE_ROD,
+        CAPSULES,
+        *LOADS,
+        SPHERE_BOX,
+        BOXES,
+    ]
+)
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 FIRST_LOAD = OTHERS.index(LOADS[0])  # those of `LOADS` follow each other
 FRAMES = 8  # columns of `Others.frames`, where none of them has more: files know them so
@@ -276,13 +279,6 @@ def energy_rows(own: Others) -> tuple[Ints, Ints, int]:
     use = np.flatnonzero([not (dissipates(OTHERS[k]) or OTHERS[k].rows or OTHERS[k].works) for k in own.kind])
     place = np.cumsum(np.isin(np.arange(len(own.kind)), use)) - 1
     return use, place, len(use)
-
-
-def constraints_of(own: Others, first_row: int = 0) -> list[Group]:
-    """The constraints; their rows in the order of the table, from `first_row` on."""
-    rows = rows_of(own)
-    first = first_row + np.cumsum(rows) - rows
-    return [each._replace(row=first[each.row]) for each in groups_of(own, np.flatnonzero(rows))]
 
 
 def at_rest(own: Others) -> Others:

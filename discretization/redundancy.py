@@ -21,17 +21,14 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
-from discretization import others
 from discretization.components import components
-from discretization.drives import as_driven
+from discretization.groups import constraints_of
 from discretization.multipliers import Multipliers, count_multipliers, multipliers_of
-from discretization.own_variables import part
 from discretization.state_checks import POSES, check_states
 from discretization.state_measures import constraint_residual
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
-from rigid.interactions.constraints import groups_of, rows_of
 from rigid.system import Constraints, Floats, Ints, State
 
 DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
@@ -63,11 +60,8 @@ def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix
     zero columns for fixed frames.
     """
     check_states(system, state, *POSES)
-    constraints = as_driven(system.constraints, part(system, state, "drive"))
-    more = others.with_counted(system.others, part(system, state, "angle"))
-    first = int(rows_of(constraints).sum())
     entries: list[Any] = [np.zeros((3, 0))]
-    for group in (*groups_of(constraints), *others.constraints_of(more, first)):
+    for group in constraints_of(system, state):
         kind, k = group.kind, np.arange(len(group.row))
         own = group._replace(row=kind.rows * k)
         gradients = evaluation.gradients([own], state.r, state.quat).reshape(-1, kind.arity, 6)

@@ -20,6 +20,7 @@ from discretization.others import (
 from discretization.registered_kinds import in_files as kinds_in_files
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
+from rigid.interactions import constraints
 from rigid.references import by_reference
 from rigid.system import Constraints, Floats, Frames
 
@@ -42,6 +43,7 @@ def in_files(system: System) -> dict[str, Any]:
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
     tables["others"] = kinds_in_files(without_tables(own))
+    first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
     apart = _tables_of(own) if len(own.kind) else _NONE_APART
@@ -65,15 +67,16 @@ def from_files(tables: dict[str, Any]) -> System:
 
 def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
-    constraints, others = as_rows(system.constraints, without_tables(system.others))
-    digest, tables = hashlib.sha256(), in_files(system) | {"others": kinds_in_files(others)}
+    digest, tables = hashlib.sha256(), in_files(system)
+    rows, others = as_rows(tables["constraints"], without_tables(system.others))
+    tables["others"] = kinds_in_files(others)
     # without spans and others, and with gears, what it was before there were any: runs of older files go on
     late = [part for part in (tables.pop("spans"), tables.pop("others")) if len(part.kind)]
     for part in (*tables.values(), *late):
         # and without columns that the model does not need
         columns = part._asdict() if hasattr(part, "_asdict") else {"": part}
         defaults = getattr(part, "_field_defaults", {})
-        columns = constraints if part is system.constraints else columns
+        columns = rows if part is tables["constraints"] else columns
         contents: list[bytes] = []
         for name, array in columns.items():
             if len(array) or name not in defaults:

@@ -20,7 +20,6 @@ from discretization.contact.windows import losses_of, windows_of
 from discretization.groups import groups_of, registered
 from discretization.others import OTHERS
 from discretization.own_variables import WIDTHS, own_variables
-from discretization.registered_kinds import BUILT_IN, OURS
 from rigid.errors import InitialVelocityWarning, ModelError
 from rigid.system import State
 from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
@@ -253,9 +252,11 @@ def _acting(built: Built) -> set[str]:
 def test_every_kind_that_is_registered_acts_in_a_model() -> None:
     ours = {kind.name for kinds in registered().values() for kind in kinds}
     acting = {name for make in MODELS.values() for name in _acting(make().build())}
-    behind = {kind.name for kind in OTHERS[OURS:]}  # gears of any size, and those of scripts, here of tests
+    behind = {
+        kind.name for kind in OTHERS[OTHERS.ours :]
+    }  # gears of any size, and those of scripts, here of tests
     assert ours == acting - behind
-    assert acting & {kind.name for kind in OTHERS[OURS:BUILT_IN]}
+    assert acting & {kind.name for kind in OTHERS[OTHERS.ours : OTHERS.built_in]}
 
 
 def test_every_block_of_own_variables_is_kept_by_a_model() -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 import rodsim
-from discretization import registered_kinds
 from discretization.others import OTHERS
-from discretization.registered_kinds import BUILT_IN
 from discretization.system import fingerprint
 from rigid.errors import ModelError
 from rodsim import Result, audit, compare
@@ -23,14 +21,14 @@ from tests.own_kinds import Spring, bodies, kinds, pair, run, texts
 @pytest.fixture
 def elsewhere():
     """What another process has: no kind that is not ours; afterwards all is as before."""
-    before, known = OTHERS[BUILT_IN:], dict(registering.KINDS)
+    before, known = OTHERS[OTHERS.built_in :], dict(registering.KINDS)
 
     def leave():
-        del OTHERS[BUILT_IN:]
+        del OTHERS[OTHERS.built_in :]
         registering.KINDS.clear()
 
     yield leave
-    OTHERS[BUILT_IN:] = before
+    OTHERS[OTHERS.built_in :] = before
     registering.KINDS.update(known)
 
 
@@ -85,7 +83,7 @@ def test_what_files_say_does_not_depend_on_what_was_registered_before(elsewhere)
     elsewhere()
     registering.KINDS.update(mine)
     for own in reversed(list(mine.values())):
-        registered_kinds.register(own.kind)
+        OTHERS.register(own.kind)
     assert (fingerprint(texts().build().system), fingerprint(kinds().build().system)) == before
 
 

@@ -5,9 +5,6 @@ import pytest
 from arrays import make_state, make_system
 from ellipsoid import POINT_ON_ELLIPSOID
 
-from discretization.assembly import by_duals as dual_assembly
-from discretization.assembly import hidden_rows as hidden_assembly
-from discretization.assembly import workspace
 from discretization.consistent import constraint_jacobian, project_velocities
 from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.time.integrate import integrate
@@ -22,12 +19,12 @@ H, STEPS = 0.01, 50
 
 
 @pytest.fixture
-def registered(monkeypatch):
-    """The registry with one line more; its number there."""
-    more = (*registry.CONSTRAINTS, POINT_ON_ELLIPSOID)
-    for module in (registry, workspace, dual_assembly, hidden_assembly):
-        monkeypatch.setattr(module, "CONSTRAINTS", more)
-    return registry.number_of(POINT_ON_ELLIPSOID)
+def registered():
+    """The registry with one kind more; its number there."""
+    before = len(registry.CONSTRAINTS)
+    registry.register(POINT_ON_ELLIPSOID)
+    yield registry.number_of(POINT_ON_ELLIPSOID)
+    del registry.CONSTRAINTS[before:]
 
 
 def pair(number):

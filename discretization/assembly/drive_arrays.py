@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.drives import driven_frames, driven_rows
-from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.constraints import CONSTRAINTS, width_of
 from rigid.system import Floats, Ints
-
-_WIDTHS = {"value": 1}  # of a column of `Constraints`; 3 of every other
 
 
 class DriveWork(NamedTuple):
@@ -32,7 +30,7 @@ def drive_work(system: Any, duals: Any) -> DriveWork:
     for k, c in enumerate(rows):
         entry[k] = np.flatnonzero(interacting.each.row == c)[0]
         columns = CONSTRAINTS[constraints.kind[c]].columns
-        ends = np.cumsum([_WIDTHS.get(name, 3) for name in columns])
+        ends = np.cumsum([width_of(name) for name in columns])
         first = dict(
             zip(columns, interacting.each.first[entry[k]] + np.concatenate([[0], ends[:-1]]), strict=True)
         )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rigid.charts.places import Places
-from rigid.interactions.constraints import CONSTRAINTS, first_rows
+from rigid.interactions.constraints import CONSTRAINTS, first_rows, width_of
 from rigid.interactions.kinds import Interacting
 from rigid.kinematics.chart_frames import (
     DRIVEN_FRAME,
@@ -33,9 +33,6 @@ class Motion(NamedTuple):
     drive_of_frame: Ints  # (k,)
 
 
-_WIDTHS = {"value": 1}  # of a column of `Constraints`; 3 of every other
-
-
 def driven_of(
     motion: Motion, constraints: Constraints | None, interacting: Interacting, places: Places, signal: int
 ) -> Driven:
@@ -47,7 +44,7 @@ def driven_of(
         at, here = interacting.each[entry].first, {}
         for name in CONSTRAINTS[constraints.kind[c]].columns:
             here[name] = at
-            at += _WIDTHS.get(name, 3)
+            at += width_of(name)
         rows[k] = first[c], which, entry, here["Ua"], here["value"], motion.drive[k]
     frames = table(DRIVEN_FRAME, len(motion.frames))
     for k, f in enumerate(motion.frames):

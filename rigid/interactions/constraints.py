@@ -1,41 +1,86 @@
-"""The kinds of constraints there are: the place of a kind here is its number in `Constraints.kind` and in files.
+"""The kinds of constraints between two frames there are: the place of a kind here is its number in `Constraints.kind`.
 
-A new kind is its own file and one line at the end of `CONSTRAINTS`. Its columns are taken from those of
-`rigid.system.Constraints`: a point and two directions on each of two frames, and a value.
+A new kind stands in the file of the joint that brings it (`rigid.joints.base`), or is a file of its own and one line at the end
+of the list: then its place is its number in files, too, and closed forms of it are compiled into `em`. Its columns are taken from
+those of `rigid.system.Constraints`: a point and two directions on each of two frames, and a value.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from rigid.errors import ModelError
 from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.interactions.kinds import Group, Kind, of_columns
+from rigid.interactions.numbered import Absent, Numbered
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
 from rigid.system import Constraints, Ints
 
-CONSTRAINTS: tuple[Kind, ...] = (
-    COINCIDENT_POINTS,
-    PERPENDICULAR_DIRECTIONS,
-    POINT_ALONG_DIRECTION,
-    POINTS_AT_DISTANCE,
-    CROSSED_DIRECTIONS,
-    SCREWED_POINTS,
-    DRIVEN_ANGLE,
-    DRIVEN_DISPLACEMENT,
+CONSTRAINTS = Numbered(
+    [
+        COINCIDENT_POINTS,
+        PERPENDICULAR_DIRECTIONS,
+        POINT_ALONG_DIRECTION,
+        POINTS_AT_DISTANCE,
+        CROSSED_DIRECTIONS,
+        SCREWED_POINTS,
+        DRIVEN_ANGLE,
+        DRIVEN_DISPLACEMENT,
+    ]
 )
 
 
+def register(kind: Kind) -> Kind:
+    """Have a kind that is not in the list: it goes by its duals."""
+    _of_kinds.cache_clear()
+    return CONSTRAINTS.register(kind._replace(closed=None))
+
+
+def in_files(own: Constraints) -> Constraints:
+    """With the numbers of files in the place of those of this process."""
+    return own._replace(kind=CONSTRAINTS.in_files(own.kind))
+
+
+def from_files(own: Constraints, names: Sequence[str], rows: Ints) -> Constraints:
+    """As `in_files` wrote it, in the numbers of this process; names, rows: of the kinds that are not ours."""
+    counts = dict(zip(names, rows.tolist(), strict=True))
+
+    def absent(name: str, _: Ints) -> Kind:
+        none = Absent(name)
+        return Kind(name, 2, counts[name], none, none, none, columns=("value",))
+
+    found = own._replace(kind=CONSTRAINTS.from_files("constraints", own.kind, names, absent))
+    _of_kinds.cache_clear()
+    return found
+
+
+def width_of(column: str) -> int:
+    """How many numbers a column of an interaction has."""
+    return 1 if column.islower() else 3
+
+
+def numbers_of(kinds: Sequence[Kind]) -> Ints:
+    """Numbers of kinds in the list."""
+    place = {own.name: k for k, own in enumerate(CONSTRAINTS)}
+    for name in {kind.name for kind in kinds} - place.keys():
+        raise ModelError(
+            f"constraint '{name}': is not in the list; name it in `brings` of the joint that has it"
+        )
+    return np.array([place[kind.name] for kind in kinds], np.int64)
+
+
 def number_of(kind: Kind) -> int:
-    """Number of a kind."""
-    return CONSTRAINTS.index(kind)
+    """Number of one."""
+    return int(numbers_of([kind])[0])
 
 
 def facts(numbers: Ints, name: str) -> Any:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from rigid.interactions import constraints
+from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.joints.base import Given, Joint, Marker, Row
 from rigid.joints.clamp import ClampJoint
 from rigid.joints.constant_velocity import ConstantVelocityJoint
@@ -17,27 +19,35 @@ from rigid.joints.screw import ScrewJoint
 from rigid.joints.spherical import SphericalJoint
 from rigid.joints.universal import UniversalJoint
 from rigid.joints.weld import WeldJoint
-from rigid.system import COINCIDENT
 
-JOINTS: dict[str, type[Joint]] = {
-    joint.kind: joint
-    for joint in (
-        ClampJoint,
-        WeldJoint,
-        SphericalJoint,
-        RevoluteJoint,
-        PrismaticJoint,
-        DistanceJoint,
-        UniversalJoint,
-        CylindricalJoint,
-        PlanarJoint,
-        PointOnLineJoint,
-        PointOnPlaneJoint,
-        ConstantVelocityJoint,
-        ScrewJoint,
-        GenericJoint,
-    )
-}
+JOINTS: dict[str, type[Joint]] = {}
+
+
+def register(joint: type[Joint]) -> type[Joint]:
+    """Have a joint, and the kinds of constraints that it brings."""
+    for kind in joint.brings:
+        constraints.register(kind)
+    JOINTS[joint.kind] = joint
+    return joint
+
+
+for _joint in (
+    ClampJoint,
+    WeldJoint,
+    SphericalJoint,
+    RevoluteJoint,
+    PrismaticJoint,
+    DistanceJoint,
+    UniversalJoint,
+    CylindricalJoint,
+    PlanarJoint,
+    PointOnLineJoint,
+    PointOnPlaneJoint,
+    ConstantVelocityJoint,
+    ScrewJoint,
+    GenericJoint,
+):
+    register(_joint)
 
 _MARKER = Marker(0, np.zeros(3), np.eye(3))
 
@@ -50,8 +60,8 @@ def holds_all(kind: str) -> bool:
 def holds_points(kind: str) -> bool:
     """Whether they hold a point of one part at a point of the other."""
     return kind in JOINTS and any(
-        row.kind == COINCIDENT for row in JOINTS[kind].rows(_MARKER, _MARKER, Given())
+        row.kind is COINCIDENT_POINTS for row in JOINTS[kind].rows(_MARKER, _MARKER, Given())
     )
 
 
-__all__ = ["JOINTS", "Given", "Joint", "Marker", "Row", "holds_all", "holds_points"]
+__all__ = ["JOINTS", "Given", "Joint", "Marker", "Row", "holds_all", "holds_points", "register"]

@@ -11,7 +11,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats
+from rigid.interactions.along import POINT_ALONG_DIRECTION
+from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.kinds import Kind
+from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
+from rigid.system import Floats
 
 
 class Marker(NamedTuple):
@@ -26,9 +31,9 @@ _NONE = np.zeros(3)
 
 
 class Row(NamedTuple):
-    """One elementary constraint of `rigid.interactions.constraints`; COINCIDENT counts for three scalar equations."""
+    """One elementary constraint of `rigid.interactions.constraints`; its kind says how many scalar equations."""
 
-    kind: int
+    kind: Kind
     Ua: Floats
     Ub: Floats
     value: float = 0.0
@@ -46,22 +51,22 @@ class Given(NamedTuple):
 
 def coincident() -> Row:
     """p_b - p_a = 0."""
-    return Row(COINCIDENT, _NONE, _NONE)
+    return Row(COINCIDENT_POINTS, _NONE, _NONE)
 
 
 def perpendicular(a: Marker, i: int, b: Marker, j: int) -> Row:
     """e_i of a . e_j of b = 0."""
-    return Row(PERPENDICULAR, a.axes[:, i - 1], b.axes[:, j - 1])
+    return Row(PERPENDICULAR_DIRECTIONS, a.axes[:, i - 1], b.axes[:, j - 1])
 
 
 def in_plane(a: Marker, i: int) -> Row:
     """e_i of a . (p_b - p_a) = 0."""
-    return Row(ALONG, a.axes[:, i - 1], _NONE)
+    return Row(POINT_ALONG_DIRECTION, a.axes[:, i - 1], _NONE)
 
 
 def at_distance(length: float) -> Row:
     """|p_b - p_a|^2/2 = length^2/2."""
-    return Row(DISTANCE, _NONE, _NONE, 0.5 * length * length)
+    return Row(POINTS_AT_DISTANCE, _NONE, _NONE, 0.5 * length * length)
 
 
 def aligned(a: Marker, b: Marker) -> list[Row]:
@@ -82,6 +87,7 @@ class Joint:
     another one on b: "perpendicular" to the first, then e1 of the markers, or "any", then e3 of that of b; `apart` whether
     its points are apart, each named by its own side, with a length between them; `takes` what of `Given` it is told;
     `coordinates` what says how it stands: the angle about e3, the displacement along e3, the two angles of a cross;
+    `brings` kinds of constraints that stand in its own file;
     `driven` those of them that may be given in time; `rubbing` the motions that friction in it resists.
     """
 
@@ -95,6 +101,7 @@ class Joint:
     takes: ClassVar[tuple[str, ...]] = ()
     coordinates: ClassVar[tuple[str, ...]] = ()
     driven: ClassVar[tuple[str, ...]] = ()
+    brings: ClassVar[tuple[Kind, ...]] = ()
     rubbing: ClassVar[tuple[str, ...]] = ()  # of "turning", "sliding"
 
     @classmethod

@@ -1,5 +1,5 @@
+from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.joints.base import Given, Joint, Marker, Row, coincident
-from rigid.system import CROSSED
 
 
 class ConstantVelocityJoint(Joint):
@@ -14,4 +14,4 @@ class ConstantVelocityJoint(Joint):
     @staticmethod
     def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
         (e1a, e2a, _), (e1b, e2b, _) = a.axes.T, b.axes.T
-        return [coincident(), Row(CROSSED, e1a, e1b, Wa=e2a, Wb=e2b)]
+        return [coincident(), Row(CROSSED_DIRECTIONS, e1a, e1b, Wa=e2a, Wb=e2b)]

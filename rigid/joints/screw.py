@@ -1,7 +1,7 @@
 import math
 
+from rigid.interactions.screw import SCREWED_POINTS
 from rigid.joints.base import Given, Joint, Marker, Row, in_plane, parallel
-from rigid.system import SCREW
 
 
 class ScrewJoint(Joint):
@@ -16,5 +16,5 @@ class ScrewJoint(Joint):
     @staticmethod
     def rows(a: Marker, b: Marker, given: Given) -> list[Row]:
         lead = given.pitch / (2.0 * math.pi)
-        turn = Row(SCREW, a.axes[:, 2], b.axes[:, 0], lead, Wa=a.axes[:, 0])
+        turn = Row(SCREWED_POINTS, a.axes[:, 2], b.axes[:, 0], lead, Wa=a.axes[:, 0])
         return [in_plane(a, 1), in_plane(a, 2), *parallel(a, b), turn]

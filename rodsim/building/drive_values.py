@@ -21,7 +21,7 @@ from discretization.redundancy import constraint_jacobian
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
-from rigid.interactions.constraints import first_rows, number_of
+from rigid.interactions.constraints import first_rows
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.joints import Marker
 from rigid.joints.base import Row
@@ -64,7 +64,7 @@ def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
             u, w, x = _turned(state, a, e1), _turned(state, a, e2), _turned(state, b, b.axes[:, 0])
             return float(np.arctan2(w @ x, u @ x))
 
-        return DrivenRow(Row(number_of(DRIVEN_ANGLE), e2, b.axes[:, 0]), turning, angle_in)
+        return DrivenRow(Row(DRIVEN_ANGLE, e2, b.axes[:, 0]), turning, angle_in)
     axis = a.axes[:, 2]
 
     def moving(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
@@ -75,7 +75,7 @@ def driven_row(entry: DriveEntry, a: Marker, b: Marker) -> DrivenRow:
         p, q = (state.r[x.frame] + _turned(state, x, x.X) for x in (a, b))
         return float(_turned(state, a, axis) @ (q - p))
 
-    return DrivenRow(Row(number_of(DRIVEN_DISPLACEMENT), axis, _NONE), moving, place_in)
+    return DrivenRow(Row(DRIVEN_DISPLACEMENT, axis, _NONE), moving, place_in)
 
 
 def _turned(state: State, marker: Marker, X: Floats) -> Floats:

@@ -14,6 +14,7 @@ from discretization.redundancy import redundancy, softened
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, RedundantJointsWarning
+from rigid.interactions.constraints import numbers_of
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, Given, Marker, Row
 from rigid.system import Constraints, Floats, State
@@ -80,7 +81,7 @@ def constraints_of(model: Contents, placement: Placed) -> Holding:
         return np.array(column).reshape(-1, 3)
 
     constraints = Constraints(
-        kind=np.array([row.kind for _, _, _, row in rows], dtype=np.int64),
+        kind=numbers_of([row.kind for *_, row in rows]),
         frames=frames,
         Xa=vectors([a.X for _, a, _, _ in rows]),
         Xb=vectors([b.X for _, _, b, _ in rows]),

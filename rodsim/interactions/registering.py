@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import FRAMES
-from discretization.registered_kinds import register
+from discretization.others import FRAMES, OTHERS
 from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
@@ -177,7 +176,7 @@ CODES: dict[str, str] = {}  # digests of those that `OTHERS` has, which models m
 def in_use(own: OwnKind) -> Kind:
     """Let its functions be those that are called by its name, again where another one was registered since."""
     CODES[own.name] = own.digest
-    return register(own.kind)
+    return OTHERS.register(own.kind)
 
 
 def with_other_code(described: Mapping[str, Any], codes: Mapping[str, str] = CODES) -> dict[str, str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.registered_kinds import register
+from discretization.others import OTHERS
 from discretization.space.laws.expressions import FUNCTIONS, canonical, parameters_of, tree_of
 from discretization.space.laws.writing import functions_of, helpers
 from rigid.checks import shown
@@ -118,7 +118,7 @@ def from_name(name: str) -> Kind | None:
 
 def kind_of(own: Written) -> Kind:
     """The kind, registered."""
-    return register(_kind(own))
+    return OTHERS.register(_kind(own))
 
 
 @functools.cache

@@ -48,7 +48,6 @@ _OF_RODS: dict[str, tuple[tuple[int, ...], str]] = {
 _ELSEWHERE = {"elements": _OF_RODS}
 _COUNTS = {
     ("frames", "fixed"): 3,
-    ("constraints", "kind"): len(CONSTRAINTS),
     ("loads", "kind"): 1 + max(FORCE, MOMENT),
 }
 _LEAST = {("frames", "mass"): 0.0, ("elements", "length"): SMALLEST}
@@ -71,15 +70,15 @@ def check_constraints(name: str, constraints: Constraints, n: int) -> None:
 
 def _check_table(name: str, table: Any, n: int) -> None:
     """Every column has as many rows as the first; of those that may be left out, none."""
-    rows = len(table[0])
+    rows, counts = len(table[0]), _COUNTS | {("constraints", "kind"): len(CONSTRAINTS)}
     for column, values in table._asdict().items():
         tail, kind = _ELSEWHERE.get(name, {}).get(column) or _SHAPES.get(column, ((), "f"))
         left_out = column in table._field_defaults and len(values) == 0
         _shape(name, column, values, (0 if left_out else rows, *tail), kind)
         if column in ("frames", "frame"):
             _within(name, column, values, n)
-        elif (name, column) in _COUNTS:
-            _within(name, column, values, _COUNTS[name, column])
+        elif (name, column) in counts:
+            _within(name, column, values, counts[name, column])
         elif (name, column) in _LEAST:
             _at_least(name, column, values, _LEAST[name, column])
 

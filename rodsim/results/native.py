@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from discretization.contact.table import Contacts
 from discretization.older_gears import from_rows
-from discretization.others import Others, others_of
-from discretization.registered_kinds import from_files, names_of
+from discretization.others import OTHERS, Others, others_of
+from discretization.registered_kinds import from_files
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from discretization.system import from_files as system_from_files
 from discretization.system import in_files
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.constraints import from_files as constraints_from_files
 from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
 from rodsim.results import digests, older_files, stored_states
 from rodsim.results.checked import check_constraints, check_description, check_tables
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 ROOT = "rodsim"
 FORMAT = 2  # raised when an older reader would misread the file; 1 is read too: `rodsim.results.older_files`
 TIME, STEP, AUDIT, OWN = "time", "step", "audit", "own"
-OWN_KINDS = "own_kinds"  # names of the kinds that are not ours, see `discretization.registered_kinds`
+OWN_KINDS = "own_kinds"  # names of the kinds that are not ours, see `rigid.interactions.numbered`
+OWN_ROWS = "own_rows"  # of the constraints among them
 TABLES = {
     "frames": Frames,
     "elements": Elements,
@@ -110,8 +113,11 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
         tables = in_files(layout.system)
         for name in filter(tables.__contains__, TABLES):
             _write_table(system, name, tables[name])
-        if names := names_of(layout.system.others):
+        if names := OTHERS.names_of(layout.system.others.kind):
             _names(system["others"], names, OWN_KINDS)
+        if names := CONSTRAINTS.names_of(layout.system.constraints.kind):
+            _names(system["constraints"], names, OWN_KINDS)
+            system["constraints"][OWN_ROWS] = [kind.rows for kind in CONSTRAINTS if kind.name in names]
         system["gravity"] = layout.system.gravity
     elif layout.constraints is not None:
         _write_table(group, "constraints", layout.constraints)
@@ -138,6 +144,9 @@ def read_layout(file: h5py.File) -> Layout:
         if len(shares := stored["constraints"].get("shares", ())):  # files had gears there
             both = from_rows(tables["constraints"], shares[...], tables["others"])
             tables |= dict(zip(("constraints", "others"), both, strict=True))
+        if OWN_KINDS in stored["constraints"]:
+            names, rows = _read(stored["constraints"], OWN_KINDS), stored["constraints"][OWN_ROWS][...]
+            tables["constraints"] = constraints_from_files(tables["constraints"], names, rows)
         tables["gravity"] = stored["gravity"][...]
         check_tables(tables)
         system = system_from_files(tables)
