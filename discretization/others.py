@@ -1,8 +1,7 @@
 """Interactions of any number of frames, told apart by their kind, each with its numbers.
 
-A new energy, dissipation or constraint is its own file (`rigid.interactions.kinds` says what is in it) and one line in `OTHERS`:
-`em` takes it by its duals, the charts as a group, measures and audit by its value. The rows of constraints follow those of
-`System.constraints` (`discretization.multipliers`).
+`em` takes them by their duals, the charts as groups, measures and audit by their values. The rows of constraints follow those of
+`System.constraints` (`discretization.multipliers`). Kinds: `discretization.interaction_kinds`.
 """
 
 from __future__ import annotations
@@ -14,75 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.space.bushing import BUSHING, BUSHING_DAMPER
-from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
+from discretization.interaction_kinds import OTHERS as OTHERS
 from rigid.errors import ModelError
-from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
-from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
-from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
-from rigid.interactions.contact.losses import (
-    PLANE_CIRCLE_LOSS,
-    PLANE_ROD_LOSS,
-    PLANE_SPHERE_LOSS,
-    SPHERES_LOSS,
-)
-from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rigid.interactions.drag import DRAG
-from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Group, Kind, group, no_value
-from rigid.interactions.law_springs import (
-    ANGLE_DAMPER,
-    ANGLE_SPRING,
-    DISPLACEMENT_DAMPER,
-    DISPLACEMENT_SPRING,
-    LENGTH_DAMPER,
-    LENGTH_SPRING,
-)
 from rigid.interactions.loads import LOADS, VALUE
-from rigid.interactions.numbered import Numbered
+from rigid.interactions.numbered import Absent
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
 
-# The place of a kind is its number in files: new ones at the end. Behind them stand, in each process, the kinds of
-# `discretization.registered_kinds`.
-OTHERS = Numbered(
-    [
-        BUSHING,
-        BUSHING_DAMPER,
-        LENGTH_SPRING,
-        LENGTH_DAMPER,
-        DISPLACEMENT_SPRING,
-        DISPLACEMENT_DAMPER,
-        ANGLE_SPRING,
-        ANGLE_DAMPER,
-        DRAG,
-        JOINT_FRICTION,
-        PRESSED_EDGE,
-        FREE_BUSHING,
-        FREE_BUSHING_DAMPER,
-        SPRING,
-        TORSION_SPRING,
-        PLANE_SPHERE,
-        PLANE_ROD,
-        SPHERES,
-        SPHERE_ROD,
-        RODS,
-        PLANE_SPHERE_LOSS,
-        PLANE_ROD_LOSS,
-        SPHERES_LOSS,
-        PLANE_CIRCLE,
-        PLANE_CIRCLE_LOSS,
-        SPHERE_CAPSULE,
-        CAPSULE_ROD,
-        CAPSULES,
-        *LOADS,
-        SPHERE_BOX,
-        BOXES,
-    ]
-)
 SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
 FIRST_LOAD = OTHERS.index(LOADS[0])  # those of `LOADS` follow each other
 FRAMES = 8  # columns of `Others.frames`, where none of them has more: files know them so
@@ -424,6 +364,21 @@ def without_loads(own: Others) -> Others:
     """All that are no loads."""
     use = _loads(own)
     return chosen(own, ~np.isin(np.arange(len(own.kind)), use)) if len(use) else own
+
+
+def in_files(own: Others) -> Others:
+    """With the numbers of files in the place of those of this process."""
+    return own._replace(kind=OTHERS.in_files(own.kind))
+
+
+def from_files(own: Others, names: Sequence[str], made: Callable[[str], Kind | None]) -> Others:
+    """As `in_files` wrote it, in the numbers of this process; made: a kind from its name alone, where that says all of it."""
+
+    def absent(name: str, use: Ints) -> Kind:
+        arity, none = int((own.frames[use] >= 0).sum(axis=1).max()), Absent(name)
+        return made(name) or Kind(name, arity, 0, none, none, none)
+
+    return own._replace(kind=OTHERS.from_files("others", own.kind, names, absent)) if names else own
 
 
 def pairs_of(own: Others) -> Ints:

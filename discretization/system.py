@@ -17,7 +17,7 @@ from discretization.others import (
     with_tables,
     without_tables,
 )
-from discretization.registered_kinds import in_files as kinds_in_files
+from discretization.others import in_files as others_in_files
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from rigid.interactions import constraints
@@ -42,7 +42,7 @@ def in_files(system: System) -> dict[str, Any]:
     """Its tables as files have them: springs, torsion springs and loads in tables of their own, kinds in the numbers of files."""
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
-    tables["others"] = kinds_in_files(without_tables(own))
+    tables["others"] = others_in_files(without_tables(own))
     first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
@@ -69,7 +69,7 @@ def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
     digest, tables = hashlib.sha256(), in_files(system)
     rows, others = as_rows(tables["constraints"], without_tables(system.others))
-    tables["others"] = kinds_in_files(others)
+    tables["others"] = others_in_files(others)
     # without spans and others, and with gears, what it was before there were any: runs of older files go on
     late = [part for part in (tables.pop("spans"), tables.pop("others")) if len(part.kind)]
     for part in (*tables.values(), *late):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.registered_kinds import OTHERS
+from discretization.others import OTHERS
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.losses import (
     PLANE_CIRCLE_LOSS,

@@ -47,7 +47,7 @@ SAID = {  # files that name several members of a registry, and why
 }
 KINDS_SAID = {  # the same of kinds of interactions
     "rigid/interactions/constraints.py": "the registry of constraints",
-    "discretization/others.py": "the registry of all others",
+    "discretization/interaction_kinds.py": "the registry of all others",
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
     "rodsim/building/point_masses.py": "which numbers of a spring are points",
 }

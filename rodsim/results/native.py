@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from discretization.contact.table import Contacts
 from discretization.older_gears import from_rows
-from discretization.others import OTHERS, Others, others_of
-from discretization.registered_kinds import from_files
+from discretization.others import OTHERS, Others, from_files, others_of
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from discretization.system import from_files as system_from_files

@@ -1,0 +1,76 @@
+"""The kinds of interactions there are, but for constraints of joints and elements of rods: `OTHERS`.
+
+A new energy, dissipation or constraint is its own file (`rigid.interactions.kinds` says what is in it) and one line at the end of
+the list, where its place is its number in files. Behind them stand kinds without a number: gears of any size, losses of contact
+beside any number of nodes, and those that a script registers or the text of an energy makes.
+"""
+
+from __future__ import annotations
+
+from discretization.space.bushing import BUSHING, BUSHING_DAMPER
+from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
+from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
+from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
+from rigid.interactions.contact.circles import PLANE_CIRCLE
+from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.losses import (
+    PLANE_CIRCLE_LOSS,
+    PLANE_ROD_LOSS,
+    PLANE_SPHERE_LOSS,
+    ROD_LOSSES,
+    SPHERES_LOSS,
+)
+from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.drag import DRAG
+from rigid.interactions.gear import GEARS
+from rigid.interactions.joint_friction import JOINT_FRICTION
+from rigid.interactions.law_springs import (
+    ANGLE_DAMPER,
+    ANGLE_SPRING,
+    DISPLACEMENT_DAMPER,
+    DISPLACEMENT_SPRING,
+    LENGTH_DAMPER,
+    LENGTH_SPRING,
+)
+from rigid.interactions.loads import LOADS
+from rigid.interactions.numbered import Numbered
+from rigid.interactions.pressure import PRESSED_EDGE
+from rigid.interactions.spring import SPRING
+from rigid.interactions.torsion_spring import TORSION_SPRING
+
+OTHERS = Numbered(
+    [
+        BUSHING,
+        BUSHING_DAMPER,
+        LENGTH_SPRING,
+        LENGTH_DAMPER,
+        DISPLACEMENT_SPRING,
+        DISPLACEMENT_DAMPER,
+        ANGLE_SPRING,
+        ANGLE_DAMPER,
+        DRAG,
+        JOINT_FRICTION,
+        PRESSED_EDGE,
+        FREE_BUSHING,
+        FREE_BUSHING_DAMPER,
+        SPRING,
+        TORSION_SPRING,
+        PLANE_SPHERE,
+        PLANE_ROD,
+        SPHERES,
+        SPHERE_ROD,
+        RODS,
+        PLANE_SPHERE_LOSS,
+        PLANE_ROD_LOSS,
+        SPHERES_LOSS,
+        PLANE_CIRCLE,
+        PLANE_CIRCLE_LOSS,
+        SPHERE_CAPSULE,
+        CAPSULE_ROD,
+        CAPSULES,
+        *LOADS,
+        SPHERE_BOX,
+        BOXES,
+    ]
+)
+OTHERS.add_families([*GEARS.values(), *ROD_LOSSES.values()])
