@@ -9,7 +9,7 @@ from discretization.state_measures import constraint_residual, momenta, velocity
 from discretization.time.integrate import integrate
 from discretization.time.mechanical_stepper import system_in_chart
 from rigid import quaternions
-from rigid.joints import JOINTS
+from rigid.joints import JOINTS, holds_all, holds_points
 from rodsim import Box, Model, ModelError, audit, simulate
 
 FREE = {"clamp": 0, "weld": 0, "spherical": 3, "revolute": 1, "prismatic": 1, "distance": 5, "universal": 2}
@@ -370,3 +370,24 @@ def test_a_door_swings_with_the_period_of_the_physical_pendulum(integrator, boun
     result = simulate(model, 1.0, 0.02, integrator, output_every=50)
     r = result.body("box").r[-1]
     assert np.arctan2(r[0], -r[2]) == pytest.approx(0.84971439156516378, abs=bound)
+
+
+def test_facts_of_joints_are_those_of_their_motions():
+    """What holds all, what holds points together, what may be driven, and which motions rub."""
+    welds = {"clamp", "weld"}
+    assert {kind for kind in JOINTS if holds_all(kind)} == welds
+    turning = {"spherical", "revolute", "universal"}
+    assert {kind for kind in JOINTS if holds_points(kind)} == welds | turning | {"constant_velocity"}
+    assert not holds_all("drive")
+    assert not holds_points("drive")
+    assert {kind: own.rubbing for kind, own in JOINTS.items() if own.rubbing} == {
+        **dict.fromkeys(turning, ("turning",)),
+        "prismatic": ("sliding",),
+        "cylindrical": ("turning", "sliding"),
+    }
+    driven = {
+        "revolute": ("angle",),
+        "prismatic": ("displacement",),
+        "cylindrical": ("angle", "displacement"),
+    }
+    assert {kind: own.driven for kind, own in JOINTS.items() if own.driven} == driven

@@ -145,6 +145,8 @@ def test_a_file_of_it_is_audited_and_gone_on_with_and_says_what_is_missing_elsew
         assert np.array_equal(end.r, full.r)
         mine = fingerprint(chain(True).build().system)
     with known(OwnStrut, OwnHinge):  # in another order: other numbers in this process
+        numbers = constraints.numbers_of([STRAIGHT, APART])
+        assert constraints.facts(numbers, "turns").tolist() == [True, False]
         assert fingerprint(chain(True).build().system) == mine
         assert audit(Result.open(path)).ok
     before = len(constraints.CONSTRAINTS)
