@@ -18,7 +18,6 @@ from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Group, Kind, group, no_value
 from rigid.interactions.loads import LOADS, VALUE
 from rigid.interactions.numbered import Absent
-from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
@@ -189,16 +188,6 @@ def kept_at_states(own: Others, settled: Floats, frames: int) -> list[Group]:
 def works(own: Others) -> bool:
     """Whether some of them do work that is no change of an energy."""
     return any(OTHERS[k].works for k in np.unique(own.kind))
-
-
-def without_potential(own: Others) -> bool:
-    """Whether the pressed edges do not close: a node at which one ends only, or with other pressures on both sides."""
-    use = np.flatnonzero(own.kind == OTHERS.index(PRESSED_EDGE))
-    frames, P = own.frames[use, :2], own.numbers[own.first[use][:, None] + np.arange(3)]
-    left = np.zeros((int(frames.max(initial=-1)) + 1, 3))
-    np.add.at(left, frames[:, 0], P)
-    np.subtract.at(left, frames[:, 1], P)
-    return bool(np.abs(left).max(initial=0.0) > 1e-9 * np.abs(P).max(initial=0.0))
 
 
 def groups_of(own: Others, use: Ints) -> list[Group]:

@@ -12,9 +12,10 @@ import numpy as np
 from discretization.groups import Role, groups_of, is_load, loaded
 from discretization.linearisation import tangents
 from discretization.linearisation.tangents import Blocks
-from discretization.others import kinds_of_signals
+from discretization.others import OTHERS, kinds_of_signals
 from discretization.system import System
 from rigid.interactions.kinds import Group
+from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 
 
@@ -44,3 +45,14 @@ def without_potential(system: System, values: Floats) -> list[int]:
     """Numbers of the loads that act and have no potential."""
     alone = np.array([not kind.constant for kind in kinds_of_signals(system.others)], bool)
     return [int(k) for k in np.flatnonzero(alone & np.any(values != 0.0, axis=1))]
+
+
+def open_edges(system: System) -> bool:
+    """Whether pressed edges do not close: a node at which one ends only, or with other pressures on both sides."""
+    own = system.others
+    use = np.flatnonzero(own.kind == OTHERS.index(PRESSED_EDGE))
+    frames, P = own.frames[use, :2], own.numbers[own.first[use][:, None] + np.arange(3)]
+    left = np.zeros((len(system.frames.mass), 3))
+    np.add.at(left, frames[:, 0], P)
+    np.subtract.at(left, frames[:, 1], P)
+    return bool(np.abs(left).max() > 1e-9 * np.abs(P).max(initial=0.0))

@@ -33,7 +33,7 @@ from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.multipliers import multipliers_of
-from discretization.others import kinds_of_signals, without_potential
+from discretization.others import kinds_of_signals
 from discretization.redundancy import redundancy
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import sizes_of, state_shapes
@@ -149,7 +149,7 @@ def linearise(
         now = (forces_of_rest.matrix(place), M, joints, place)
         _check_constant(system, state, motion, names, now, idle)
     reasons = [f"load {k}" for k in applied.without_potential(system, loads)]
-    if without_potential(system.others):
+    if applied.open_edges(system):
         reasons.append("a pressure along an open rod")
     if spins and resisting:
         reasons.append("damping of what spins")
