@@ -229,11 +229,11 @@ def split(own: Heap, state: State, times: int = 3) -> Split:
     system, numbering, work, h = inner.system, inner.numbering, inner.work, own.h
     begun = state._replace(memory=state.memory[: stepper._inner], own=stepper._settled(state, listed))
     inner.march(copy_of(begun), h, np.zeros(1))
-    values, found = inner._values(np.zeros(1), h)[0], np.full(4, np.inf)
+    found = np.full(4, np.inf)
     rhs = -work.residual[: numbering.size]
 
     def assemble(tangent: bool) -> None:
-        inner._equations(system, numbering, None, begun, work, h, values, tangent)
+        inner._equations(system, numbering, None, begun, work, h, tangent)
 
     def factors() -> None:
         factor.face()(numbering, work)

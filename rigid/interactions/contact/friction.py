@@ -143,10 +143,16 @@ def across(x, n):
 
 
 @small_kernel
+def knows_ways(X, at):
+    """Whether mu depends on where the slip points."""
+    return not (X[at + FORTH] == 1.0 and X[at + BACK] == 1.0 and X[at + SIDE] == 1.0)
+
+
+@small_kernel
 def ways(tangent, n, X, at):
     """e, the tangent across n, and factors of mu for what points along e, against it, and aside."""
     square, flat = dot(tangent, tangent), across(tangent, n)
-    if square.real == 0.0:
+    if square.real == 0.0 or not knows_ways(X, at):
         return ZERO, (1.0 + 0j, 1.0 + 0j, 1.0 + 0j)
     left, side = dot(flat, flat), X[at + SIDE]
     lies = left / square  # a rod that stands upright on its end knows no way
@@ -159,6 +165,8 @@ def scaled(x, way, of, power):
     """F^power x, F of the way that the vector `of` has."""
     e, (forth, back, side) = way
     p, q = forth if dot(of, e).real > 0.0 else back, side
+    if p == 1.0 and q == 1.0:
+        return x
     if power == 0.5:
         p, q = cmath.sqrt(p), cmath.sqrt(q)
     elif power == -0.5:
@@ -206,8 +214,12 @@ def bristle(y, X, at, n, s, N, way, lam):
         lam[SEEN + 6] = limit.real
     if slides:
         P = limited(P, size, limit, times(damps.real * N.imag, real(s)), lam)
+    T = scaled(P, way, P, 1.0)
+    if lam.shape[0] > SEEN:  # Newton's method asks for forces alone
+        return T, ZERO, slides
+    if slides:
         end = times(1.0 / k, P)
-    T, ended = scaled(P, way, P, 1.0), scaled(end, way, end, 0.5)
+    ended = scaled(end, way, end, 0.5)
     lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
     if slides and lost.real < 0.0:
         end = plus(z, times(1.0 / resists, minus(P, times(k, z))))
@@ -356,45 +368,146 @@ def _slip(y0, y1, sides, found, arm, out):
 
 
 @small_kernel
-def add_row(y0, y1, X, lam, sides, found, tangent, out, K, row):
+def add_row(y0, y1, lam, sides, found, tangent, out, K, row, by):
     """Imaginary parts of forces and torques of all frames into a row of K, as `resist` has them of poses that turn as rotations
     do: with the Cayley vectors psi of `put_turns` the change of what has the arm a is dr + psi x a, its torque a x T + M.
+
+    by: `slopes_of_answer`, where the first frame does not turn.
     """
-    of_one, arity = sides
-    arm = arms(y0, y1, of_one, arity, found, out)
+    arm = arms(y0, y1, sides[0], sides[1], found, out)
+    s, theta = _slip(y0, y1, sides, found, arm, out)
+    _put_row(sides, found, arm, followed(lam, found, s, theta, tangent, by), out, K, row)
+
+
+@small_kernel
+def add_row_of_turn(y0, y1, X, lam, sides, found, tangent, out, K, row):
+    """The same where the first frame turns, which has the bristle."""
+    arm = arms(y0, y1, sides[0], sides[1], found, out)
     s, theta = _slip(y0, y1, sides, found, arm, out)
     phi, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, mean(y0, y1, 0), found, s, theta, tangent)
+    _put_row(sides, found, arm, (phi, T, M), out, K, row)
+
+
+@small_kernel
+def _put_row(sides, found, arm, answered, out, K, row):
+    of_one, arity = sides
+    phi, T, M = answered
+    on_one, on_other = plus(cross(arm[0], T), M), plus(cross(arm[1], T), M)
     for k in range(arity):
         weight = out[k, 1, 0] / found[0]
         if weight != 0.0:
             force = plus(times(phi, origin(out, k)), times(weight, T))
-            torque = times(weight, plus(cross(arm[0] if k < of_one else arm[1], T), M))
+            torque = times(weight, on_one if k < of_one else on_other)
             for i in range(3):
                 K[row, 6 * k + i] = force[i].imag / COMPLEX_STEP
                 K[row, 6 * k + 3 + i] = torque[i].imag / COMPLEX_STEP
 
 
 @small_kernel
-def _of_slip(X, lam, first, found, s, theta, tangent, j):
-    """Derivatives of T along s and of M along theta, both along axis j: neither depends on the other."""
+def _axis(j):
+    """An imaginary step."""
     by = COMPLEX_STEP * 1j
-    e = by if j == 0 else 0j, by if j == 1 else 0j, by if j == 2 else 0j
-    at = X.shape[0] - SIZE
-    _, T, M, _, _ = answer(X, at, lam, first, found, plus(s, e), plus(theta, e), tangent)
-    return times(1.0 / COMPLEX_STEP, imaginary(T)), times(1.0 / COMPLEX_STEP, imaginary(M))
+    return by if j == 0 else 0j, by if j == 1 else 0j, by if j == 2 else 0j
 
 
 @small_kernel
-def add_turns(y0, y1, X, lam, sides, found, tangent, out, K):
+def _slope(x):
+    """Of what has taken such a step."""
+    return times(1.0 / COMPLEX_STEP, imaginary(x))
+
+
+@small_kernel
+def _of_slip(X, lam, first, found, s, theta, tangent, j):
+    """Derivatives of T along s and of M along theta, both along axis j: neither depends on the other."""
+    e, at = _axis(j), X.shape[0] - SIZE
+    _, T, M, _, _ = answer(X, at, lam, first, found, plus(s, e), plus(theta, e), tangent)
+    return _slope(T), _slope(M)
+
+
+@small_kernel
+def _of_force(X, lam, first, found, s, theta, tangent, j):
+    """Derivatives of T and M along the sum of the forces."""
+    Q, force, place, power = found
+    moved = Q, plus(force, _axis(j)), place, power
+    _, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, first, moved, s, theta, tangent)
+    return _slope(T), _slope(M)
+
+
+@small_kernel
+def _of_tangent(X, lam, first, found, s, theta, tangent, j):
+    """The same along the tangent, where mu has ways."""
+    if not knows_ways(X, X.shape[0] - SIZE):
+        return 0.0, 0.0, 0.0
+    _, T, _, _, _ = answer(X, X.shape[0] - SIZE, lam, first, found, s, theta, plus(tangent, _axis(j)))
+    return _slope(T)
+
+
+@small_kernel
+def _of_power(X, lam, first, found, s, theta, tangent):
+    """phi, T, M, and their derivatives along the rate w."""
+    Q, force, place, power = found
+    moved = Q, force, place, power + Q * (COMPLEX_STEP * 1j) / lam[0]
+    phi, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, first, moved, s, theta, tangent)
+    return (phi.real, real(T), real(M)), (phi.imag / COMPLEX_STEP, _slope(T), _slope(M))
+
+
+@small_kernel
+def slopes_of_answer(y0, y1, X, lam, sides, found, tangent, out):
+    """`answer` and its derivatives: to slip and turn, to the force, to the rate w, to the tangent. They are few, and serve all
+    rows.
+    """
+    arm, first = arms(y0, y1, sides[0], sides[1], found, out), mean(y0, y1, 0)
+    s, theta = _slip(y0, y1, sides, found, arm, out)
+    of_slip = (
+        _of_slip(X, lam, first, found, s, theta, tangent, 0),
+        _of_slip(X, lam, first, found, s, theta, tangent, 1),
+        _of_slip(X, lam, first, found, s, theta, tangent, 2),
+    )
+    of_force = (
+        _of_force(X, lam, first, found, s, theta, tangent, 0),
+        _of_force(X, lam, first, found, s, theta, tangent, 1),
+        _of_force(X, lam, first, found, s, theta, tangent, 2),
+    )
+    of_tangent = (
+        _of_tangent(X, lam, first, found, s, theta, tangent, 0),
+        _of_tangent(X, lam, first, found, s, theta, tangent, 1),
+        _of_tangent(X, lam, first, found, s, theta, tangent, 2),
+    )
+    at_rest, of_power = _of_power(X, lam, first, found, s, theta, tangent)
+    return at_rest, of_power, of_slip, of_force, of_tangent
+
+
+@small_kernel
+def _sum_of(by, x):
+    """x_j by_j."""
+    return plus(times(x[0], by[0]), plus(times(x[1], by[1]), times(x[2], by[2])))
+
+
+@small_kernel
+def followed(lam, found, s, theta, tangent, by):
+    """phi, T and M as `answer` has them for imaginary parts of the sums, of slip and turn: from its derivatives."""
+    (phi, T, M), (by_phi, by_T, by_M), of_slip, of_force, of_tangent = by
+    w = (lam[0] * found[3] / found[0]).imag
+    ds, dtheta, df, dt = imaginary(s), imaginary(theta), imaginary(found[1]), imaginary(tangent)
+    on_T = plus(times(w, by_T), _sum_of((of_slip[0][0], of_slip[1][0], of_slip[2][0]), ds))
+    on_T = plus(on_T, _sum_of((of_force[0][0], of_force[1][0], of_force[2][0]), df))
+    on_T = plus(on_T, _sum_of(of_tangent, dt))
+    on_M = plus(times(w, by_M), _sum_of((of_slip[0][1], of_slip[1][1], of_slip[2][1]), dtheta))
+    on_M = plus(on_M, _sum_of((of_force[0][1], of_force[1][1], of_force[2][1]), df))
+    return phi + 1j * w * by_phi, plus(T, times(1j, on_T)), plus(M, times(1j, on_M))
+
+
+@small_kernel
+def add_turns(y0, y1, sides, found, by, out, K):
     """Rows of K along the turns of all frames behind the first, which has the bristle: these go into s and theta alone."""
     of_one, arity = sides
-    arm, first = arms(y0, y1, of_one, arity, found, out), mean(y0, y1, 0)
-    s, theta = _slip(y0, y1, sides, found, arm, out)
+    arm = arms(y0, y1, of_one, arity, found, out)
     one, other = real(arm[0]), real(arm[1])
-    T0, M0 = _of_slip(X, lam, first, found, s, theta, tangent, 0)
-    T1, M1 = _of_slip(X, lam, first, found, s, theta, tangent, 1)
-    T2, M2 = _of_slip(X, lam, first, found, s, theta, tangent, 2)
-    Q = found[0].real
+    of_slip, Q = by[2], found[0].real
+    by_s, by_theta = (
+        (of_slip[0][0], of_slip[1][0], of_slip[2][0]),
+        (of_slip[0][1], of_slip[1][1], of_slip[2][1]),
+    )
     for k in range(1, arity):
         weight = out[k, 1, 0].real / Q
         if weight == 0.0:
@@ -403,9 +516,7 @@ def add_turns(y0, y1, X, lam, sides, found, tangent, out, K):
         for j in range(3):
             e = weight if j == 0 else 0.0, weight if j == 1 else 0.0, weight if j == 2 else 0.0
             psi = apply(along, e)
-            d = cross(psi, one if k < of_one else other)
-            T = plus(times(d[0], T0), plus(times(d[1], T1), times(d[2], T2)))
-            M = plus(times(psi[0], M0), plus(times(psi[1], M1), times(psi[2], M2)))
+            T, M = _sum_of(by_s, cross(psi, one if k < of_one else other)), _sum_of(by_theta, psi)
             on_one, on_other = plus(cross(one, T), M), plus(cross(other, T), M)
             for l in range(arity):
                 share = out[l, 1, 0].real / Q

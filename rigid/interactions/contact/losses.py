@@ -15,12 +15,14 @@ from rigid.interactions.contact.friction import (
     SIZE,
     acts,
     add_row,
+    add_row_of_turn,
     add_turns,
     change,
     kept,
     mean,
     put_turns,
     resist,
+    slopes_of_answer,
     store_own,
     turn_along,
     turned_by,
@@ -220,10 +222,11 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
     if not acts(found):
         return
     along, last = _tangent(y0, y1, 0), 0
-    add_turns(y0, y1, X, lam, sides, found, along, out, K)
+    by = slopes_of_answer(y0, y1, X, lam, sides, found, along, out)
+    add_turns(y0, y1, sides, found, by, out, K)
     for j in range(3 if out[0, 3, 0] != 0.0 else 0):
         turn_along(y1, j, COMPLEX_STEP, out)
-        add_row(y0, y1, X, lam, sides, found, along, out, K, 3 + j)
+        add_row_of_turn(y0, y1, X, lam, sides, found, along, out, K, 3 + j)
         turn_along(y1, j, 0.0, out)
     for k in range(sides[1]):
         last = k if out[k, 3, 0] != 0.0 else last
@@ -231,7 +234,7 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
             y1[k, 0, j] += COMPLEX_STEP * 1j
             found = _of_stations_on_line(y0, y1, X, nodes, stations, out)
-            add_row(y0, y1, X, lam, sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j)
+            add_row(y0, y1, lam, sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j, by)
             y1[k, 0, j] = y1[k, 0, j].real
     for k in range(last):  # moved all together they change nothing
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
@@ -294,12 +297,13 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
     psi = turned_by(mean(y0, y1, 0), change(y0, y1, 0))
     found = _on_frame(total, psi, out)
     if acts(found):
-        add_turns(y0, y1, X, lam, sides, found, _tangent(y0, y1, 1), out, K)
+        by = slopes_of_answer(y0, y1, X, lam, sides, found, _tangent(y0, y1, 1), out)
+        add_turns(y0, y1, sides, found, by, out, K)
         for k in range(1, 3):
             for j in range(3):
                 y1[k, 0, j] += COMPLEX_STEP * 1j
                 found = _of_stations_on_plane(y0, y1, X, stations, psi, out)
-                add_row(y0, y1, X, lam, sides, found, _tangent(y0, y1, 1), out, K, 6 * k + j)
+                add_row(y0, y1, lam, sides, found, _tangent(y0, y1, 1), out, K, 6 * k + j, by)
                 y1[k, 0, j] = y1[k, 0, j].real
 
 
