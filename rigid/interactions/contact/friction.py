@@ -31,11 +31,9 @@ Source: restitution by a hysteresis of the force: Walton and Braun, Journal of R
 Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Strack, Geotechnique 29 (1979) 47.
 """
 
-import cmath
-
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.blocks import move_along, move_back
-from rigid.interactions.contact.gaps import size_of
+from rigid.interactions.contact.gaps import root, size_of
 from rigid.interactions.contact.touching import imaginary, origin, real
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
@@ -58,6 +56,7 @@ SLOWEST = 1e-3  # rad/s
 CREEP = 10.0  # of v: there the damper alone is at the limit; slower, and impacts with friction cost many more iterations
 LEAST = 1e-200  # N: below it one does not divide by it
 NONE = (0j, ZERO, False)
+A_STEP = 1.0 / COMPLEX_STEP
 
 
 @small_kernel
@@ -70,7 +69,7 @@ def expects(lam):
 def normal_factor(X, at, w, lam):
     """(1)."""
     found = X[at + C] * w
-    size = cmath.sqrt(w * w + X[at + REST] * X[at + REST])
+    size = root(w * w + X[at + REST] * X[at + REST])
     if size.real > 0.0:
         way = w / size
         if lam.shape[0] > SEEN:
@@ -85,8 +84,8 @@ def normal_factor(X, at, w, lam):
 def solved(a, b, c, x):
     """Factors of the vectors a, b, c whose sum is x."""
     u = cross(b, c)
-    volume = dot(a, u)
-    return dot(x, u) / volume, dot(x, cross(c, a)) / volume, dot(x, cross(a, b)) / volume
+    each = 1.0 / dot(a, u)
+    return each * dot(x, u), each * dot(x, cross(c, a)), each * dot(x, cross(a, b))
 
 
 @small_kernel
@@ -157,7 +156,7 @@ def ways(tangent, n, X, at):
     left, side = dot(flat, flat), X[at + SIDE]
     lies = left / square  # a rod that stands upright on its end knows no way
     factors = side + lies * (X[at + FORTH] - side), side + lies * (X[at + BACK] - side), side + 0j
-    return (times(1.0 / cmath.sqrt(left), flat) if left.real > 0.0 else ZERO), factors
+    return (times(1.0 / root(left), flat) if left.real > 0.0 else ZERO), factors
 
 
 @small_kernel
@@ -168,9 +167,9 @@ def scaled(x, way, of, power):
     if p == 1.0 and q == 1.0:
         return x
     if power == 0.5:
-        p, q = cmath.sqrt(p), cmath.sqrt(q)
+        p, q = root(p), root(q)
     elif power == -0.5:
-        p, q = 1.0 / cmath.sqrt(p), 1.0 / cmath.sqrt(q)
+        p, q = 1.0 / root(p), 1.0 / root(q)
     return plus(times(q, x), times((p - q) * dot(x, e), e))
 
 
@@ -201,7 +200,7 @@ def bristle(y, X, at, n, s, N, way, lam):
     u = across(direction(y, zeta), n)
     kept, left = dot(zeta, zeta), dot(u, u)
     if kept.real > 0.0 and left.real > 0.0:
-        u = times(cmath.sqrt(kept / left), u)
+        u = times(root(kept / left), u)
     z = scaled(u, way, u, -0.5)
     P = plus(times(k, z), times(resists, s))
     size, limit = size_of(P), N * X[at + STATIC]
@@ -230,7 +229,7 @@ def bristle(y, X, at, n, s, N, way, lam):
     ):  # it has turned round, forth is not back
         kept = dot(ended, ended)
         left = kept + 2.0 * lost / k
-        ended = times(cmath.sqrt(left / kept), ended) if left.real > 0.0 else ZERO
+        ended = times(root(left / kept), ended) if left.real > 0.0 else ZERO
     return T, ended, slides
 
 
@@ -238,23 +237,23 @@ def bristle(y, X, at, n, s, N, way, lam):
 def resisted(theta, l, N, lam):
     """N l f(theta): (3)."""
     theta = times(lam, theta)
-    return times(N * l / cmath.sqrt(dot(theta, theta) + SLOWEST * SLOWEST), theta)
+    return times(N * l / root(dot(theta, theta) + SLOWEST * SLOWEST), theta)
 
 
 @small_kernel
 def arms(y0, y1, of_one, arity, found, out):
     """Of both sides, from the weighted mean of their places to c."""
-    one, other, total = ZERO, ZERO, 0j
+    one, other, total, each = ZERO, ZERO, 0j, 1.0 / found[0]
     for k in range(arity):
-        weight = out[k, 1, 0] / found[0]
+        weight = each * out[k, 1, 0]
         if weight != 0.0:
             r = average(origin(y0, k), origin(y1, k))
             if k < of_one:
                 one, total = plus(one, times(weight, r)), total + weight
             else:
                 other = plus(other, times(weight, r))
-    c = times(1.0 / found[0], found[2])
-    return minus(c, times(1.0 / total, one)), plus(c, times(1.0 / total, other))
+    c, total = times(each, found[2]), 1.0 / total
+    return minus(c, times(total, one)), plus(c, times(total, other))
 
 
 @small_kernel
@@ -297,21 +296,23 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
     if not acts(found):
         out[:] = 0.0
         return NONE
-    carries = X[at + STATIC].real > 0.0 or _resists_turns(X, at)
+    turns, each = _resists_turns(X, at), 1.0 / found[0]
+    carries = X[at + STATIC].real > 0.0 or turns
     s, theta, one, other = ZERO, ZERO, ZERO, ZERO
     if carries:
         one, other = arms(y0, y1, of_one, arity, found, out)
     for k in range(arity):
-        weight = out[k, 1, 0] / found[0]
+        weight = each * out[k, 1, 0]
         if weight != 0.0 and carries:
             y, z = mean(y0, y1, k), change(y0, y1, k)
             arm = one if k < of_one else other
             s = plus(s, times(weight, point(z, lever(y, plus(y[0], arm)))))
-            theta = plus(theta, times(weight, turned_by(y, z)))
+            if turns:
+                theta = plus(theta, times(weight, turned_by(y, z)))
     first = mean(y0, y1, 0)
     phi, T, M, end, slides = answer(X, at, lam, first, found, s, theta, tangent)
     for k in range(arity):
-        weight, normal = out[k, 1, 0] / found[0], times(phi, frame(out, k)[0])
+        weight, normal = each * out[k, 1, 0], times(phi, frame(out, k)[0])
         out[k] = 0.0
         for i in range(3):
             out[k, 0, i] = normal[i]
@@ -319,11 +320,12 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
             y = mean(y0, y1, k)
             arm = one if k < of_one else other
             add_dual(on_point(times(weight, T), lever(y, plus(y[0], arm))), out, k)
-            add_dual(on_turn(y, times(weight, M)), out, k)
+            if turns:
+                add_dual(on_turn(y, times(weight, M)), out, k)
     zeta = solved(first[1], first[2], first[3], end)
     kept, left = dot(end, end), dot(zeta, zeta)
     if left.real > 0.0:
-        zeta = times(cmath.sqrt(kept / left), zeta)
+        zeta = times(root(kept / left), zeta)
     return phi, zeta, slides
 
 
@@ -357,9 +359,9 @@ def turn_along(y1, j, step, out):
 def _slip(y0, y1, sides, found, arm, out):
     """s and theta of poses that turn by the Cayley vectors of `put_turns`; arm: of both sides."""
     of_one, arity = sides
-    s, theta = ZERO, ZERO
+    s, theta, each = ZERO, ZERO, 1.0 / found[0]
     for k in range(arity):
-        weight = out[k, 1, 0] / found[0]
+        weight = each * out[k, 1, 0]
         if weight != 0.0:
             psi = out[k, 2, 0], out[k, 2, 1], out[k, 2, 2]
             moved = plus(minus(origin(y1, k), origin(y0, k)), cross(psi, arm[0] if k < of_one else arm[1]))
@@ -393,14 +395,15 @@ def _put_row(sides, found, arm, answered, out, K, row):
     of_one, arity = sides
     phi, T, M = answered
     on_one, on_other = plus(cross(arm[0], T), M), plus(cross(arm[1], T), M)
+    each = 1.0 / found[0]
     for k in range(arity):
-        weight = out[k, 1, 0] / found[0]
+        weight = each * out[k, 1, 0]
         if weight != 0.0:
             force = plus(times(phi, origin(out, k)), times(weight, T))
             torque = times(weight, on_one if k < of_one else on_other)
             for i in range(3):
-                K[row, 6 * k + i] = force[i].imag / COMPLEX_STEP
-                K[row, 6 * k + 3 + i] = torque[i].imag / COMPLEX_STEP
+                K[row, 6 * k + i] = A_STEP * force[i].imag
+                K[row, 6 * k + 3 + i] = A_STEP * torque[i].imag
 
 
 @small_kernel
@@ -413,7 +416,7 @@ def _axis(j):
 @small_kernel
 def _slope(x):
     """Of what has taken such a step."""
-    return times(1.0 / COMPLEX_STEP, imaginary(x))
+    return times(A_STEP, imaginary(x))
 
 
 @small_kernel
@@ -448,7 +451,7 @@ def _of_power(X, lam, first, found, s, theta, tangent):
     Q, force, place, power = found
     moved = Q, force, place, power + Q * (COMPLEX_STEP * 1j) / lam[0]
     phi, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, first, moved, s, theta, tangent)
-    return (phi.real, real(T), real(M)), (phi.imag / COMPLEX_STEP, _slope(T), _slope(M))
+    return (phi.real, real(T), real(M)), (A_STEP * phi.imag, _slope(T), _slope(M))
 
 
 @small_kernel
