@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
-from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
+from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
+from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
+from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
@@ -71,6 +73,10 @@ OTHERS = Numbered(
         *LOADS,
         SPHERE_BOX,
         BOXES,
+        SPHERE_BOX_LOSS,
+        BOXES_LOSS,
+        BOX_ROD,
+        BOX_ROD_LOSS,
     ]
 )
 OTHERS.add_families([*GEARS.values(), *ROD_LOSSES.values()])

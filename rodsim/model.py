@@ -453,8 +453,8 @@ class Model(Contents):
     def add_solid(
         self, name: str, on: Anchor | Body | Driven, vertices: ArrayLike | None = None, radius: float = 0.0
     ) -> SolidEntry:
-        """Let a body's own shape, or the convex hull of points, touch planes, a box spheres and boxes, a capsule spheres, rods,
-        capsules (`add_contact`); it has no mass of its own.
+        """Let a body's own shape, or the convex hull of points, touch planes, a box spheres, rods and boxes, a capsule spheres,
+        rods and capsules (`add_contact`); it has no mass of its own.
 
         on: a body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh, of which the hull counts; or with `vertices` (n, 3), m,
         in the axes of its part, the point from which they count. radius: m, of rounded edges: a shape keeps its size, vertices

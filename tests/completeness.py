@@ -251,8 +251,11 @@ def touching() -> Model:
         model.add_bushing(f"about {k}", model.ground, body, 80.0, at=place)
         boxes.append(model.add_solid(f"block {k}", body, radius=0.05))
     aside = model.add_sphere("aside", model.ground.at((2.0, -0.196, 0.01)), 0.1)
-    model.add_contact("boxes", boxes, stiffness=400.0)
-    model.add_contact("ball on box", boxes[0], aside, stiffness=300.0)
+    model.add_contact("boxes", boxes, stiffness=400.0, **rubbing)
+    model.add_contact("ball on box", boxes[0], aside, stiffness=300.0, **rubbing)
+    pin = model.add_rod("pin", [(2.133, -0.3, 0.05), (2.133, 0.3, 0.05)], SOFT, 2)
+    model.add_joint("clamp of pin", "clamp", pin.start)
+    model.add_contact("pin on box", boxes[0], pin, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
     return model
 
 

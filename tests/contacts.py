@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid import quaternions
-from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
+from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
+from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
@@ -117,7 +118,7 @@ def touch(kind, law="linear", seed=0, step=0.02):
     return Touch(kind, X, y0, moved(y0, rng, step))
 
 
-BOX_KINDS = (SPHERE_BOX, BOXES)
+BOX_KINDS = (SPHERE_BOX, BOXES, BOX_ROD)
 CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
 ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS, *CAPSULE_KINDS, *BOX_KINDS)
 
@@ -125,6 +126,13 @@ ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS, *C
 def _of_boxes(kind, height, block, lever, rng):
     """Numbers and poses: what touches is above an edge of the last; of two boxes an edge is across it, and a corner near it."""
     half, core = np.array([0.2, 0.15, 0.3]), np.array([0.25, 0.3, 0.2])
+    if kind is BOX_ROD:
+        y = posed([(0.0, 0.0, 0.0)], rng)
+        edge, out = core * (0.4, 1.0, 1.0) @ y[0, 1:], (0.5 * y[0, 2] + 0.8 * y[0, 3]) / np.hypot(0.5, 0.8)
+        along = np.cross(out, y[0, 1]) + 0.3 * y[0, 1]
+        nodes = posed([edge + 0.95 * height * out - 0.2 * along, edge + height * out + 0.4 * along], rng)
+        y[0, 0] -= lever @ y[0, 1:]
+        return np.concatenate([block, [5.0, 0.7], lever, core]), np.concatenate([y, nodes])
     y = posed([(0.0, 0.0, 0.0)] * 2, rng)
     edge, tangent = core * (0.4, 1.0, 1.0) @ y[1, 1:], y[1, 1]
     out = (0.5 * y[1, 2] + 0.8 * y[1, 3]) / np.hypot(0.5, 0.8)

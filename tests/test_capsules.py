@@ -175,7 +175,7 @@ def test_what_capsules_cannot_do_is_said():
     box = model.add_solid("box", model.add_body("box", Box(0.1, 0.1, 0.1, mass=1.0), (0, 1, 0)))
     for kept, what in (({"friction": 0.3}, "friction"), ({"restitution": 0.5}, "restitution")):
         with pytest.raises(
-            ModelError, match=f"{what} between solid 'a' and solid 'b'; solids lose nothing but"
+            ModelError, match=f"{what} between solid 'a' and solid 'b'; capsules lose nothing but"
         ):
             model.add_contact("c", one, other, K, **kept)
     with pytest.raises(

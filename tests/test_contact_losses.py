@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from discretization.others import OTHERS
+from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
+from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
+from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.losses import (
     PLANE_CIRCLE_LOSS,
@@ -16,6 +19,7 @@ from rigid.interactions.contact.planes import PLANE_SPHERE
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.mechanics.mechanical import call
 from tests.contacts import (
+    BOX_KINDS,
     LINEAR,
     PLANE_ROD,
     RODS,
@@ -44,6 +48,9 @@ ENERGY = {
     SPHERES_LOSS: SPHERES,
     SPHERE: SPHERE_ROD,
     ELEMENT: RODS,
+    SPHERE_BOX_LOSS: SPHERE_BOX,
+    BOXES_LOSS: BOXES,
+    BOX_ROD_LOSS: BOX_ROD,
 }
 KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
@@ -68,7 +75,7 @@ ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 def numbers(kind, of_energy, of_loss):
     """Of the loss, from those of the energy, with the number of nodes and the radius of a where there are any."""
-    if kind is SPHERES_LOSS:
+    if kind in (SPHERES_LOSS, SPHERE_BOX_LOSS, BOXES_LOSS, BOX_ROD_LOSS):
         of_energy = np.concatenate([of_energy, [0.1]])
     elif kind in (SPHERE, ELEMENT):
         of_energy = np.concatenate([of_energy[:-1], [2.0, 0.1]])
@@ -76,7 +83,8 @@ def numbers(kind, of_energy, of_loss):
 
 
 def lossy(kind, law="linear", seed=0, step=0.02, **options):
-    """That touches at both ends of a step; of rods with no vertex taken off."""
+    """That touches at both ends of a step, boxes in shorter ones, none in the core; of rods with no vertex taken off."""
+    step = min(step, 0.05) if ENERGY[kind] in BOX_KINDS else step
     t = touch(ENERGY[kind], law, seed, step)
     X = t.X.copy()
     if kind in (SPHERE, ELEMENT):

@@ -21,7 +21,8 @@ from discretization.contact.table import (
 )
 from discretization.others import FRAMES, OTHERS, Others, groups_of
 from rigid.interactions import evaluation
-from rigid.interactions.contact.boxes import BOXES, SPHERE_BOX
+from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
+from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.kinds import Group
@@ -37,6 +38,7 @@ _KINDS = {
     (ROD, CAPSULE): (CAPSULE_ROD, (2, 0, 1), (2, 3), True, False),
     (CAPSULE, CAPSULE): (CAPSULES, (0, 2), (0, 1, 2, 3), False, False),
     (SPHERE, BOX): (SPHERE_BOX, (0, 2), (0, 2, 3), False, False),
+    (ROD, BOX): (BOX_ROD, (2, 0, 1), (2, 3), True, False),
     (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False),
 }
 _DEPTH = 0.01  # of the sum of radii: of a usual contact

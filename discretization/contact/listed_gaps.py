@@ -8,7 +8,12 @@ from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates
 from discretization.contact.table import BOX, Contacts
 from rigid.compilation.decorators import kernel, small_kernel
-from rigid.kinematics.boxes import depth_of_point, distance_of_boxes, distance_of_point
+from rigid.kinematics.boxes import (
+    depth_of_point,
+    distance_of_boxes,
+    distance_of_point,
+    distance_of_segment,
+)
 from rigid.linear_algebra import dot, load3, minus, times
 from rigid.system import Floats
 
@@ -29,11 +34,13 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
 
 @kernel
 def from_boxes(points, ends, boxes, out):
-    """Distances of boxes, and of boxes behind points; below 0 by how much they overlap."""
+    """Distances of boxes, and of boxes behind segments and points; below 0 by how much they overlap."""
     for c in range(out.shape[0]):
         other = _box(points, ends[c, 2])
         if boxes[c, 0]:
             out[c] = distance_of_boxes(_box(points, ends[c, 0]), other)
+        elif ends[c, 0] != ends[c, 1]:
+            out[c] = distance_of_segment(load3(points[ends[c, 0]]), load3(points[ends[c, 1]]), other)
         else:
             x = load3(points[ends[c, 0]])
             depth = depth_of_point(x, other)

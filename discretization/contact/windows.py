@@ -1,7 +1,8 @@
 """What is lost where surfaces touch: one interaction for a part with its stations and a window of its partner.
 
 A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts once on what lies across
-its nodes; a partner that is a sphere is a window of one point. Rows of more nodes than an interaction has frames are cut.
+its nodes; a partner that is a sphere or a box is a window of one point. Rows of more nodes than an interaction has frames are
+cut.
 """
 
 from __future__ import annotations
@@ -12,13 +13,31 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOTH, POLYNOMIAL, Contacts, slopes, weakened
+from discretization.contact.table import (
+    BOTH,
+    BOX,
+    POLYNOMIAL,
+    ROD,
+    SPHERE,
+    Contacts,
+    half_sides,
+    slopes,
+    weakened,
+)
 from discretization.others import FRAMES, OTHERS, Others
+from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
-from rigid.interactions.kinds import MOST_FRAMES
+from rigid.interactions.kinds import MOST_FRAMES, Kind
 from rigid.system import Floats, Ints
 
+# by the kinds of both surfaces: the kind, and which points of part and row have its frames; of others `ROD_LOSSES`
+_KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...]]] = {
+    (SPHERE, SPHERE): (SPHERES_LOSS, (0, 1)),
+    (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1)),
+    (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1)),
+    (BOX, BOX): (BOXES_LOSS, (0, 1)),
+}
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 
 
@@ -78,18 +97,24 @@ def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[Window]:
 
 def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[Others, Floats]:
     """The interactions, in their order, and the stiffness (w,) of the bristle of each, N/m."""
+    surface = (
+        np.searchsorted(contacts.first, [(own.part[0], own.row[0]) for own in windows], side="right") - 1
+    )
+    kinds = contacts.kind[surface.reshape(-1, 2)]
     sizes = np.array([(len(own.part), len(own.row)) for own in windows], np.int64).reshape(-1, 2)
     kind, width = np.zeros((2, len(windows)), np.int64)
     columns = max(FRAMES, int(sizes.sum(axis=1).max(initial=0)))
     frames, size = np.full((len(windows), columns), -1, np.int64), np.zeros((len(windows), 2))
     stiffness, parts = np.zeros(len(windows)), []
-    for stations, nodes in np.unique(sizes, axis=0).tolist():
-        use = np.flatnonzero((sizes == (stations, nodes)).all(axis=1))
-        own = ROD_LOSSES[stations, nodes] if nodes > 1 else SPHERES_LOSS
+    each = np.column_stack([kinds, sizes])
+    for one, other, stations, nodes in np.unique(each, axis=0).tolist():
+        use = np.flatnonzero((each == (one, other, stations, nodes)).all(axis=1))
+        own, at = _KINDS.get((one, other), (None, tuple(range(stations + nodes))))
+        own = own or ROD_LOSSES[stations, nodes]
         numbers, stiffness[use], size[use] = _numbers_of(contacts, [windows[k] for k in use.tolist()])
         kind[use], width[use] = OTHERS.index(own), numbers.shape[1]
-        points = [[*windows[k].part, *windows[k].row] for k in use.tolist()]
-        frames[use, : stations + nodes] = contacts.frames[points]
+        points = np.array([[*windows[k].part, *windows[k].row] for k in use.tolist()])
+        frames[use, : len(at)] = contacts.frames[points[:, at]]
         parts.append((use, numbers))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     of_all = np.zeros(first[-1])
@@ -103,26 +128,30 @@ def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floa
     pair, side = np.array([own[:2] for own in windows], np.int64).T
     part, row = (np.array([own[k] for own in windows], np.int64) for k in (2, 3))
     surfaces = np.take_along_axis(contacts.pairs[pair], np.stack([side, 1 - side], axis=1), 1)
+    one, other = contacts.kind[surfaces[0]].tolist()
     law, loss, radii = contacts.law[pair], contacts.loss[pair], contacts.radius[surfaces]
     rho = radii.sum(axis=1)
     count: Floats = np.ones(len(windows))
-    if part.shape[1] == 2:
+    if one == ROD:
         twice = (contacts.side[pair] == BOTH) | (surfaces[:, 0] == surfaces[:, 1])
-        share, count = np.where(twice, 0.5, 1.0), contacts.length[part[:, 0]]
+        share, count = np.where(twice & (other == ROD), 0.5, 1.0), contacts.length[part[:, 0]]
         law = weakened(law, share)
         loss[:, STIFFNESS] *= share * count  # which is one of a length, as that of the law
-        place = np.column_stack([contacts.stations[pair], count])
+        place = [contacts.stations[pair], count]
     else:
-        place = contacts.X[part[:, 0]]
-        if row.shape[1] == 1:
-            place = np.column_stack([place, contacts.X[row[:, 0]]])
-    if row.shape[1] > 1:
-        place = np.column_stack([place, np.full(len(row), float(row.shape[1]))])
-    numbers = np.column_stack([law, rho, place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
+        place = _places(contacts, one, part)
+    place += [np.full(len(row), float(row.shape[1]))] if other == ROD else _places(contacts, other, row)
+    numbers = np.column_stack([law, rho, *place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])
     force = 0.01 * rho * (steepest * count + stiffness)
     return numbers, stiffness, np.column_stack([force, force * rho])
+
+
+def _places(contacts: Contacts, kind: int, points: Ints) -> list[Floats]:
+    """Of surfaces on one frame through these points (w, :): where they are there, of a box half of its sides besides."""
+    found = [contacts.X[own] for own in points.T]
+    return [*found, half_sides(contacts, points[:, 0])] if kind == BOX else found
 
 
 def carried(points: Floats, old: list[Window], new: list[Window]) -> Ints:

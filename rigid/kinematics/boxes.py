@@ -89,6 +89,40 @@ def depth_of_point(x, box):
 
 
 @small_kernel
+def is_aside(a, b, box, reach):
+    """Whether a segment is further than that beyond one of the faces of a box, which proves that it is so far away."""
+    u, v = minus(a, box[0]), minus(b, box[0])
+    for i in range(3):
+        x, y = dot(box[1][i], u), dot(box[1][i], v)
+        if min(x, y) > box[2][i] + reach or max(x, y) < -box[2][i] - reach:
+            return True
+    return False
+
+
+@small_kernel
+def distance_of_segment(a, b, box):
+    """Of a segment from a box; below 0, by how much it must move to come out."""
+    w, middle = minus(b, a), times(0.5, plus(a, b))
+    size = dot(w, w) ** 0.5
+    e = times(1.0 / size, w) if size > 0.0 else box[1][0]
+    other = cross(e, box[1][0])  # any direction across it will do
+    if dot(other, other) < 0.5:
+        other = cross(e, box[1][1])
+    other = times(1.0 / dot(other, other) ** 0.5, other)
+    apart, _ = separation((middle, (e, other, cross(e, other)), (0.5 * size, 0.0, 0.0)), box)
+    if apart <= 0.0:
+        return apart
+    least = min(distance_of_point(a, box), distance_of_point(b, box))
+    for i in range(EDGES):
+        first, last = ends_of_edge(i)
+        p, q = corner(box, first), corner(box, last)
+        s, t = nearest_places(a, b, p, q)
+        d = between(a, b, p, q, s, t)
+        least = min(least, dot(d, d) ** 0.5)
+    return least
+
+
+@small_kernel
 def distance_of_boxes(one, other):
     """Least one; below 0, by how much they overlap."""
     apart, _ = separation(one, other)

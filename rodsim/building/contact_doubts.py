@@ -153,7 +153,7 @@ def _sine(a: Rod, b: Rod, placed: Placed) -> float:
 
 def _rounded(pair: Pair) -> bool:
     """Whether what rounds a box is what touches."""
-    return not pair.with_plane and isinstance(pair.b, SolidEntry) and pair.b.is_box
+    return not pair.with_plane and any(isinstance(own, SolidEntry) and own.is_box for own in pair)
 
 
 def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) -> float:

@@ -285,7 +285,7 @@ def _never(pair: Pair, itself: bool) -> str:
     if not isinstance(a, PlaneEntry) and not _known(pair):
         return (
             f"{called(a)} and {called(b)}: solids touch planes alone, but for capsules, which touch all but boxes, and boxes, "
-            "which touch spheres and boxes; of a ball make a sphere"
+            "which touch spheres, rods and boxes; of a ball make a sphere"
         )
     at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]
     if all(isinstance(part, Ground | Driven) for part in at):
@@ -302,7 +302,7 @@ def _known(pair: Pair) -> bool:
     """Whether there is a law of these solids, with others than planes."""
     solids = [x for x in pair if isinstance(x, SolidEntry)]
     if any(x.is_box for x in solids):
-        return all(isinstance(x, SphereEntry) or (isinstance(x, SolidEntry) and x.is_box) for x in pair)
+        return all(x.is_box for x in solids)
     return all(x.is_capsule for x in solids)
 
 
@@ -346,9 +346,9 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
     rubbing = [key for key in ("friction", "damping", "rolling", "drilling") if np.max(values[key]) > 0.0]
     rubbing += ["restitution"] * (values["restitution"] < 1.0)
     for own in pairs if rubbing else ():
-        if not own.with_plane and any(isinstance(x, SolidEntry) for x in own):
+        if not own.with_plane and any(isinstance(x, SolidEntry) and not x.is_box for x in own):
             raise ModelError(
-                f"{owner}: {' and '.join(rubbing)} between {own}; solids lose nothing but on planes: leave it out, or make a "
+                f"{owner}: {' and '.join(rubbing)} between {own}; capsules lose nothing but on planes: leave it out, or make a "
                 "contact of its own of them"
             )
     every = list(dict.fromkeys(x for own in pairs for x in own))

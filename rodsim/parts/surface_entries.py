@@ -55,10 +55,10 @@ def _vertices(asked: Asked, what: str, value: Any) -> Floats:
 
 @entry
 class SolidEntry(SurfaceEntry):
-    """A convex body that can touch planes, boxes also spheres and boxes, capsules all but boxes: a body's shape, or a hull."""
+    """A convex body that can touch planes, boxes and capsules also spheres, rods and their like: a body's shape, or a hull."""
 
     key, word, table = "solids", "solid", "solids"
-    many = "convex bodies that can touch planes, boxes also spheres and boxes, capsules all but boxes"
+    many = "convex bodies that can touch planes, boxes and capsules also spheres, rods and their like"
     namesakes = ("spheres", "planes")
     on: Anchor = stated(POINT, "the body whose shape it is; of vertices the point from which they count")
     vertices: Floats | None = stated(

@@ -1,6 +1,6 @@
-"""Contacts of boxes in stored states, pair by pair: what all their corners and edges do together, from their kinds.
+"""Contacts of boxes in stored states, pair by pair: what all corners, edges and stations do together, from their kinds.
 
-The force goes through one point of its line of action: where the plane across it, that touches the partner, cuts that line.
+The force goes through one point of its line of action: where the plane across it, that touches the box, cuts that line.
 """
 
 from __future__ import annotations
@@ -11,41 +11,56 @@ from discretization.contact.listed_gaps import from_boxes
 from discretization.others import OTHERS
 from rigid import quaternions
 from rigid.interactions import evaluation
-from rigid.interactions.contact.boxes import BOXES
+from rigid.interactions.contact.box_points import BOX_ROD, CORE, CORE_OF_ROD, SPHERE_BOX
+from rigid.interactions.contact.boxes import BOXES, A, B
 from rigid.interactions.kinds import group
 from rigid.system import Floats, Ints, State
 
 NUMBERS = 17  # the most of a kind of boxes
+# of a row the frames of the kind in its order, which of these is the box, and places of its numbers, and of the other one
+_PARTS = {
+    SPHERE_BOX.name: ([0, 2], 1, CORE, CORE - 3),
+    BOXES.name: ([0, 2], 1, B, A),
+    BOX_ROD.name: ([2, 0, 1], 0, CORE_OF_ROD, -1),
+}
 
 
 def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
-    """Of k pairs of a kind, their frames (k, 2), in states (...): energy, rate of the energy, force on the first, its place, gap.
+    """Of k rows of a kind, their frames (k, 4), in states (...): energy, rate of the energy, force on these frames
+    (..., k, 4, 3), its place, gap.
 
     share (k,): of the sum of the radii, from the core of the first to where both touch.
     """
-    own = group(OTHERS[kind], frames, numbers)._replace(row=np.arange(len(frames)))
+    which, at, core, other_core = _PARTS[OTHERS[kind].name]
+    use = frames[:, which]
+    own = group(OTHERS[kind], use, numbers)._replace(row=np.arange(len(frames)))
     V = evaluation.values([own], state.r, state.quat)
     f = evaluation.gradients([own], state.r, state.quat)
-    r, v = state.r[..., frames, :], state.v[..., frames, :]
-    quat = state.quat[..., frames, :]
-    omega = quaternions.rotate(quat, state.Omega[..., frames, :])
+    r, v = state.r[..., use, :], state.v[..., use, :]
+    quat = state.quat[..., use, :]
+    omega = quaternions.rotate(quat, state.Omega[..., use, :])
     rate = np.sum(f[..., :3] * v + f[..., 3:] * omega, axis=(-2, -1))
-    force, moment = -f[..., 0, :3], -f[..., 0, 3:]
-    Q = np.linalg.norm(force, axis=-1, keepdims=True)
-    n = force / np.where(Q > 0.0, Q, 1.0)
-    on_line = r[..., 0, :] + np.cross(n, moment) / np.where(Q > 0.0, Q, 1.0)
-    solid, rho = OTHERS[kind] is BOXES, numbers[:, 4]
-    at = (5, 11) if solid else (5, 8)
-    one, other = (_points(r[..., k, :], quat[..., k, :], numbers, at[k]) for k in range(2))
-    if not solid:
-        one = one[..., [0, 0, 0, 0], :]
-    sides = other[..., 1:, :] - other[..., :1, :]
-    height = np.sum(n * (other[..., 0, :] - on_line), axis=-1) + (1.0 - share) * rho
+    force = np.zeros((*V.shape, 4, 3))
+    force[..., which, :] = -f[..., :3]
+    F, moment = f[..., at, :3], f[..., at, 3:]  # on the partner, about the middle of the box
+    Q = np.linalg.norm(F, axis=-1, keepdims=True)
+    n = F / np.where(Q > 0.0, Q, 1.0)
+    on_line = r[..., at, :] + np.cross(n, moment) / np.where(Q > 0.0, Q, 1.0)
+    rho, on_box = numbers[:, 4], OTHERS[kind] is BOXES
+    box = _points(r[..., at, :], quat[..., at, :], numbers, core)
+    if OTHERS[kind] is BOX_ROD:
+        one = r[..., [1, 2, 2, 2], :]
+    else:
+        one = _points(r[..., 0, :], quat[..., 0, :], numbers, other_core)
+        one = one if on_box else one[..., [0, 0, 0, 0], :]
+    sides = box[..., 1:, :] - box[..., :1, :]
+    height = np.sum(n * (box[..., 0, :] - on_line), axis=-1) + (1.0 - share) * rho
     height += np.abs(np.sum(sides * n[..., None, :], axis=-1)).sum(axis=-1)
-    points = np.ascontiguousarray(np.concatenate([one, other], axis=-2)).reshape(-1, 3)
-    ends = 8 * np.arange(len(points) // 8)[:, None] + (0, 0, 4, 4)
+    points = np.ascontiguousarray(np.concatenate([one, box], axis=-2)).reshape(-1, 3)
+    last = 1 if OTHERS[kind] is BOX_ROD else 0
+    ends = 8 * np.arange(len(points) // 8)[:, None] + (0, last, 4, 4)
     gap = np.empty(len(ends))
-    from_boxes(points, ends, np.full((len(ends), 2), (solid, True)), gap)
+    from_boxes(points, ends, np.full((len(ends), 2), (on_box, True)), gap)
     return V, rate, force, on_line + height[..., None] * n, gap.reshape(V.shape) - rho
 
 

@@ -146,13 +146,11 @@ def pushed(rows: Rows, state: State) -> Pushed:
 def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
     """Into the rows of pairs with boxes."""
     use = np.flatnonzero(rows.boxed == kind)
-    V, rate, force, place, gap = of_boxes(
-        kind, rows.frames[use][:, ::2], rows.numbers[use], rows.share[use], state
-    )
-    Q = np.linalg.norm(force, axis=-1)
-    found.weight[..., use, :], found.force[..., use, :, :] = 0.0, 0.0
-    found.weight[..., use, 0], found.weight[..., use, 2] = Q, -Q
-    found.force[..., use, 0, :], found.force[..., use, 2, :] = force, -force
+    V, rate, force, place, gap = of_boxes(kind, rows.frames[use], rows.numbers[use], rows.share[use], state)
+    total = force[..., ON_A, :].sum(axis=-2)
+    Q = np.linalg.norm(total, axis=-1)
+    n = total / np.where(Q > 0.0, Q, 1.0)[..., None]
+    found.force[..., use, :, :], found.weight[..., use, :] = force, np.sum(force * n[..., None, :], axis=-1)
     found.Q[..., use], found.power[..., use], found.energy[..., use] = Q, rate, V
     found.place[..., use, :], found.gap[..., use] = Q[..., None] * place, gap
 

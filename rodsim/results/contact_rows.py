@@ -213,6 +213,11 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     rows = Rows(*(column[again] for column in rows))
     rows.crossing[len(rho) :], rows.stations[len(rho) :] = MIDDLE, 0
     frames = contacts.frames[of_part]
+    first, turned = (
+        frames[:, 0].copy(),
+        (one == ROD) & (other == BOX),
+    )  # the bristle is in the axes of the box
+    first[patch[turned]] = contacts.frames[listed.ends[turned, 2]]
     return Listed(
         rows,
         listed.pair[again],
@@ -220,7 +225,7 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         listed.ends[again],
         patch_pair,
         number,
-        frames[:, 0],
+        first,
         frames,
     )
 

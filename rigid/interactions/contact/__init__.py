@@ -10,12 +10,16 @@
     CAPSULE_ROD          capsule, nodes a, b             law (4), rho, m, L, X1 (3), X2 (3)
     CAPSULES             a, b                            law (4), rho, Xa1 (3), Xa2 (3), Xb1 (3), Xb2 (3)
     SPHERE_BOX           sphere, box                     law (4), rho, Xa (3), Xb (3), half (3)
+    BOX_ROD              box, nodes a, b                 law (4), rho, m, L, X (3), half (3)
     BOXES                a, b                            law (4), rho, Xa (3), half a (3), Xb (3), half b (3)
     RODS                 nodes a1, a2, b1, b2            law (4), rho, m, L, minus
     PLANE_SPHERE_LOSS    plane, sphere                   those of PLANE_SPHERE, loss (11), own (4)
     PLANE_CIRCLE_LOSS    plane, body                     those of PLANE_CIRCLE, loss (11), own (4)
     PLANE_ROD_LOSS       plane, nodes a, b               those of PLANE_ROD, loss (11), own (4)
     SPHERES_LOSS         a, b                            those of SPHERES, radius of a, loss (11), own (4)
+    SPHERE_BOX_LOSS      sphere, box                     those of SPHERE_BOX, radius of the sphere, loss (11), own (4)
+    BOX_ROD_LOSS         box, nodes a, b                 those of BOX_ROD, radius of the rod, loss (11), own (4)
+    BOXES_LOSS           a, b                            those of BOXES, radius of a, loss (11), own (4)
     rod_loss(1, M)       sphere, M nodes in a row        law (4), rho, Xa (3), M, radius of a, loss (11), own (4)
     rod_loss(2, M)       nodes a1, a2, M nodes in a row  law (4), rho, m, L, M, radius of a, loss (11), own (4)
 

@@ -57,26 +57,26 @@ LAST_BIT = 62
 
 
 @small_kernel
-def _scaled(s, f):
+def scaled_dual(s, f):
     """A dual times s."""
     return times(s, f[0]), times(s, f[1]), times(s, f[2]), times(s, f[3])
 
 
 @small_kernel
-def _share(X):
+def share_of_first(X):
     """The part of the distance of the axes that is a's: its radius stands before the numbers of the loss."""
     return X[X.shape[0] - SIZE - 1] / X[RHO]
 
 
 @small_kernel
-def _set_weight(out, k, Q):
+def set_weight(out, k, Q):
     """Of a frame on which all acts."""
     out[k] = 0.0
     out[k, 1, 0] = Q
 
 
 @small_kernel
-def _tangent(y0, y1, k):
+def chord_of(y0, y1, k):
     """From node k to the next, of the mean of both ends."""
     a, b = average(along(y0, k, 0.0), along(y1, k, 0.0)), average(along(y0, k, 1.0), along(y1, k, 1.0))
     return minus(b, a)
@@ -87,11 +87,11 @@ def lost_by_sphere_on_plane(y0, y1, X, lam, out):
     out[:] = 0.0
     found = planes.sphere_on_plane(y0, y1, X, 1.0 + 0j, out)
     on_plane, on_sphere = planes.on_plane(X, out), on_point(found[1], vector(X, planes.CENTRE))
-    _set_weight(out, 0, -found[0])
-    _set_weight(out, 1, found[0])
+    set_weight(out, 0, -found[0])
+    set_weight(out, 1, found[0])
     end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
-    add_dual(_scaled(end[0], on_plane), out, 0)
-    add_dual(_scaled(-end[0], on_sphere), out, 1)
+    add_dual(scaled_dual(end[0], on_plane), out, 0)
+    add_dual(scaled_dual(-end[0], on_sphere), out, 1)
     return end
 
 
@@ -100,11 +100,11 @@ def lost_by_circle_on_plane(y0, y1, X, lam, out):
     out[:] = 0.0
     found = circles.circle_on_plane(y0, y1, X, 1.0 + 0j, out)
     on_plane, on_circle = planes.on_plane(X, out), circles.on_circle(found[1], X, out)
-    _set_weight(out, 0, -found[0])
-    _set_weight(out, 1, found[0])
+    set_weight(out, 0, -found[0])
+    set_weight(out, 1, found[0])
     end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
-    add_dual(_scaled(end[0], on_plane), out, 0)
-    add_dual(_scaled(end[0], on_circle), out, 1)
+    add_dual(scaled_dual(end[0], on_plane), out, 0)
+    add_dual(scaled_dual(end[0], on_circle), out, 1)
     return end
 
 
@@ -113,9 +113,9 @@ def lost_by_rod_on_plane(y0, y1, X, lam, out):
     out[:] = 0.0
     found = planes.rod_on_plane(y0, y1, X, 1.0 + 0j, out)
     on_plane = planes.on_plane(X, out)
-    _set_weight(out, 0, -found[0])
-    end = resist(y0, y1, X, lam, (1, 3), found, _tangent(y0, y1, 1), out)
-    add_dual(_scaled(end[0], on_plane), out, 0)
+    set_weight(out, 0, -found[0])
+    end = resist(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
+    add_dual(scaled_dual(end[0], on_plane), out, 0)
     return end
 
 
@@ -123,12 +123,12 @@ def lost_by_rod_on_plane(y0, y1, X, lam, out):
 def lost_by_spheres(y0, y1, X, lam, out):
     out[:] = 0.0
     Q, force, closed, d, x = lines.between_spheres(y0, y1, X)
-    found = piece(1.0 + 0j, Q, force, closed, minus(x, times(_share(X), d)))
-    _set_weight(out, 0, Q)
-    _set_weight(out, 1, -Q)
+    found = piece(1.0 + 0j, Q, force, closed, minus(x, times(share_of_first(X), d)))
+    set_weight(out, 0, Q)
+    set_weight(out, 1, -Q)
     end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
-    add_dual(_scaled(-end[0], on_point(force, vector(X, lines.XA))), out, 0)
-    add_dual(_scaled(end[0], on_point(force, vector(X, lines.XB))), out, 1)
+    add_dual(scaled_dual(-end[0], on_point(force, vector(X, lines.XA))), out, 0)
+    add_dual(scaled_dual(end[0], on_point(force, vector(X, lines.XB))), out, 1)
     return end
 
 
@@ -142,10 +142,10 @@ def _nodes(X):
 def lost_by_sphere_on_line(y0, y1, X, lam, out):
     out[:] = 0.0
     nodes = _nodes(X)
-    found = lines.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, _share(X), out)
-    _set_weight(out, 0, found[0])
+    found = lines.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, share_of_first(X), out)
+    set_weight(out, 0, found[0])
     end = resist(y0, y1, X, lam, (1, nodes + 1), found, ZERO, out)
-    add_dual(_scaled(-end[0], on_point(found[1], vector(X, lines.XA))), out, 0)
+    add_dual(scaled_dual(-end[0], on_point(found[1], vector(X, lines.XA))), out, 0)
     return end
 
 
@@ -153,8 +153,8 @@ def lost_by_sphere_on_line(y0, y1, X, lam, out):
 def lost_by_rod_on_line(y0, y1, X, lam, out):
     out[:] = 0.0
     nodes = _nodes(X)
-    found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, _share(X), out)
-    return resist(y0, y1, X, lam, (2, nodes + 2), found, _tangent(y0, y1, 0), out)
+    found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, share_of_first(X), out)
+    return resist(y0, y1, X, lam, (2, nodes + 2), found, chord_of(y0, y1, 0), out)
 
 
 @small_kernel
@@ -167,7 +167,7 @@ def _bit(i):
 def _on_line(y0, y1, X, nodes, i, out):
     """What station i of the element adds."""
     s = i / whole(X[lines.STATIONS])
-    station = along(y0, 0, s), along(y1, 0, s), share_of(i, X, lines.STATIONS) + 0j, _share(X)
+    station = along(y0, 0, s), along(y1, 0, s), share_of(i, X, lines.STATIONS) + 0j, share_of_first(X)
     return against_line(y0, y1, X, (2, nodes, False), station, out)
 
 
@@ -221,7 +221,7 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
     put_turns(y0, y1, sides[1], out)
     if not acts(found):
         return
-    along, last = _tangent(y0, y1, 0), 0
+    along, last = chord_of(y0, y1, 0), 0
     by = slopes_of_answer(y0, y1, X, lam, sides, found, along, out)
     add_turns(y0, y1, sides, found, by, out, K)
     for j in range(3 if out[0, 3, 0] != 0.0 else 0):
@@ -234,7 +234,7 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
             y1[k, 0, j] += COMPLEX_STEP * 1j
             found = _of_stations_on_line(y0, y1, X, nodes, stations, out)
-            add_row(y0, y1, lam, sides, found, _tangent(y0, y1, 0), out, K, 6 * k + j, by)
+            add_row(y0, y1, lam, sides, found, chord_of(y0, y1, 0), out, K, 6 * k + j, by)
             y1[k, 0, j] = y1[k, 0, j].real
     for k in range(last):  # moved all together they change nothing
         for j in range(3 if out[k, 3, 0] != 0.0 else 0):
@@ -267,7 +267,7 @@ def _of_stations_on_plane(y0, y1, X, stations, psi, out):
 @small_kernel
 def _on_frame(total, psi, out):
     """The sum; all of it acts on the frame of the plane, which turns by psi and has its normal force for itself."""
-    _set_weight(out, 0, -total[0])
+    set_weight(out, 0, -total[0])
     for i in range(3):
         out[0, 2, i] = psi[i]
     return total
@@ -297,13 +297,13 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
     psi = turned_by(mean(y0, y1, 0), change(y0, y1, 0))
     found = _on_frame(total, psi, out)
     if acts(found):
-        by = slopes_of_answer(y0, y1, X, lam, sides, found, _tangent(y0, y1, 1), out)
+        by = slopes_of_answer(y0, y1, X, lam, sides, found, chord_of(y0, y1, 1), out)
         add_turns(y0, y1, sides, found, by, out, K)
         for k in range(1, 3):
             for j in range(3):
                 y1[k, 0, j] += COMPLEX_STEP * 1j
                 found = _of_stations_on_plane(y0, y1, X, stations, psi, out)
-                add_row(y0, y1, lam, sides, found, _tangent(y0, y1, 1), out, K, 6 * k + j, by)
+                add_row(y0, y1, lam, sides, found, chord_of(y0, y1, 1), out, K, 6 * k + j, by)
                 y1[k, 0, j] = y1[k, 0, j].real
 
 
@@ -397,7 +397,7 @@ def rod_on_line_settled(y0, y1, X, lam, out):
     store_own(lost_by_rod_on_line(y0, y1, X, lam, out), out)
 
 
-def _loss(name: str, arity: int, dual: object, held: object, settle: object) -> Kind:
+def loss_kind(name: str, arity: int, dual: object, held: object, settle: object) -> Kind:
     kind = dissipation(f"loss of contact of {name}", arity, dual, held)
     return kind._replace(own=OWN, condensed=Condensed(settle=settle, kept=kept, slides=True), one_sided=True)
 
@@ -409,18 +409,18 @@ def rod_loss(station_frames: int, nodes: int) -> Kind:
     name = f"{'a sphere' if station_frames == 1 else 'an element'} and {nodes} nodes"
     if station_frames == 1:
         functions = of_sphere_on_line, sphere_on_line_held, sphere_on_line_settled
-        return _loss(name, nodes + 1, *functions)
+        return loss_kind(name, nodes + 1, *functions)
     functions = of_rod_on_line, rod_on_line_held, rod_on_line_settled
-    return _loss(name, nodes + 2, *functions)._replace(tangent=tangent_of_rod_on_line)
+    return loss_kind(name, nodes + 2, *functions)._replace(tangent=tangent_of_rod_on_line)
 
 
-PLANE_SPHERE_LOSS = _loss(
+PLANE_SPHERE_LOSS = loss_kind(
     "a plane and a sphere", 2, of_sphere_on_plane, sphere_on_plane_held, sphere_on_plane_settled
 )
-PLANE_CIRCLE_LOSS = _loss(
+PLANE_CIRCLE_LOSS = loss_kind(
     "a plane and a circle", 2, of_circle_on_plane, circle_on_plane_held, circle_on_plane_settled
 )
-PLANE_ROD_LOSS = _loss("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_held, rod_on_plane_settled)
+PLANE_ROD_LOSS = loss_kind("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_held, rod_on_plane_settled)
 PLANE_ROD_LOSS = PLANE_ROD_LOSS._replace(tangent=tangent_of_rod_on_plane)
 # what each contact with a plane loses
 WITH_PLANES = {
@@ -428,6 +428,6 @@ WITH_PLANES = {
     circles.PLANE_CIRCLE: PLANE_CIRCLE_LOSS,
     planes.PLANE_ROD: PLANE_ROD_LOSS,
 }
-SPHERES_LOSS = _loss("spheres", 2, of_spheres, spheres_held, spheres_settled)
+SPHERES_LOSS = loss_kind("spheres", 2, of_spheres, spheres_held, spheres_settled)
 # by the frames of the station and the number of nodes
 ROD_LOSSES = {(s, m): rod_loss(s, m) for s in (1, 2) for m in range(2, MOST_FRAMES - s + 1)}

@@ -1,0 +1,202 @@
+"""Points against a box: spheres, stations of rods, corners of other boxes.
+
+A box here is a core, all that is no further from it than a radius, which rounds it, touches: forces act while cores are apart.
+With u_i = d_i . (x - c) the coordinates of a point x along the axes of the core, a_i half of its sides and e_i = u_i -+ a_i by
+how much they are beyond it, or 0,
+
+    D^2 = sum e_i^2,   D1^2 - D0^2 = sum (e_i0 + e_i1)(e_i1 - e_i0)/(u_i1 - u_i0) (u_i1 - u_i0)                        (1)
+
+The quotient is 1 outside, 0 inside, so that nothing jumps where another face, edge or corner is next; u_i is bilinear in the
+poses: by the product rule the work is exact. An element of a rod is its stations, as in `lines`.
+
+A step at whose end a point is in the core fails.
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.gaps import RHO, pushed, size_of
+from rigid.interactions.contact.normal_laws import PASSED, potential, reach_of
+from rigid.interactions.contact.planes import store_on_node
+from rigid.interactions.contact.touching import (
+    NOTHING,
+    add,
+    add_on_station,
+    along,
+    origin,
+    piece,
+    real,
+    share_of,
+)
+from rigid.interactions.kinds import (
+    Kind,
+    add_dual,
+    dual_function,
+    frame,
+    no_bend,
+    value_function,
+    vector,
+    whole,
+)
+from rigid.kinematics.boxes import depth_of_point, distance_of_point, excess, is_aside
+from rigid.kinematics.poses import ZERO, on_point, point
+from rigid.linear_algebra import average, dot, minus, plus, times
+
+CENTRE, CORE = 5, 8  # of a sphere and its box
+STATIONS, CORE_OF_ROD = 5, 7  # of an element, its length is the next, and of its box
+
+
+@small_kernel
+def box_of(y, k, X, at):
+    """The core of frame k."""
+    pose = frame(y, k)
+    return point(pose, vector(X, at)), (pose[1], pose[2], pose[3]), vector(X, at + 3)
+
+
+@small_kernel
+def in_reals(box):
+    """Its real parts."""
+    return real(box[0]), (real(box[1][0]), real(box[1][1]), real(box[1][2])), real(box[2])
+
+
+@small_kernel
+def reach_between(X):
+    """Distance of cores below which the law acts."""
+    return (X[RHO].real + reach_of(X)) * (1.0 + 1e-9)
+
+
+@small_kernel
+def _beyond(x, box):
+    """x - c, its coordinates, and those of which are outside."""
+    w = minus(x, box[0])
+    u = dot(box[1][0], w), dot(box[1][1], w), dot(box[1][2], w)
+    return w, u, (excess(u[0], box[2][0]), excess(u[1], box[2][1]), excess(u[2], box[2][2]))
+
+
+@small_kernel
+def of_point(x, box, X):
+    """V."""
+    if depth_of_point(real(x), in_reals(box)) > 0.0:
+        return PASSED
+    return potential(X, size_of(_beyond(x, box)[2]) - X[RHO])
+
+
+@small_kernel
+def inside(x0, x1, box0, box1):
+    """Whether a point is in the core where the step starts or ends."""
+    return depth_of_point(real(x0), in_reals(box0)) > 0.0 or depth_of_point(real(x1), in_reals(box1)) > 0.0
+
+
+@small_kernel
+def push(x0, x1, boxes, at, j, X, weight, share, out):
+    """Of a point, where it starts and ends, against the box of frame j, on which it acts: its `piece`, the force on the point.
+
+    share: of the distance from the point to the core, how far from it both touch.
+    """
+    (box0, box1), far = boxes, reach_between(X)
+    if (
+        distance_of_point(real(x0), in_reals(box0)) > far
+        and distance_of_point(real(x1), in_reals(box1)) > far
+    ):
+        return NOTHING
+    (w0, u0, e0), (w1, u1, e1) = _beyond(x0, box0), _beyond(x1, box1)
+    D0, D1 = size_of(e0), size_of(e1)
+    Q, _, closed = pushed(X, ZERO, D0, D1)
+    if Q == 0.0:
+        return NOTHING
+    d, w, scale = ZERO, average(w0, w1), 2.0 * Q / (D0 + D1)
+    for i in range(3):
+        outside = e0[i].real != 0.0, e1[i].real != 0.0
+        slope = 0j
+        if outside[0] and outside[1] and e0[i].real * e1[i].real > 0.0:
+            slope += 1.0
+        elif outside[0] or outside[1]:
+            slope += (e1[i] - e0[i]) / (u1[i] - u0[i])
+        slope *= 0.5 * (e0[i] + e1[i])
+        d = plus(d, times(slope, average(box0[1][i], box1[1][i])))
+        turn = times(-weight * scale * slope, w)
+        for c in range(3):
+            out[j, 1 + i, c] += turn[c]
+    force = times(scale, d)
+    add_dual(on_point(times(weight, force), vector(X, at)), out, j)
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+
+
+# --- a sphere
+
+
+@value_function
+def value_of_sphere_and_box(y, X, out):
+    out[0] = of_point(point(frame(y, 0), vector(X, CENTRE)), box_of(y, 1, X, CORE), X)
+
+
+@small_kernel
+def sphere_on_box(y0, y1, X, weight, share, out):
+    """Its sum of `touching`; nothing but duals goes into `out`."""
+    local = vector(X, CENTRE)
+    x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
+    boxes = box_of(y0, 1, X, CORE), box_of(y1, 1, X, CORE)
+    if inside(x0, x1, boxes[0], boxes[1]):
+        out[0, 0, 0] = PASSED
+        return NOTHING
+    found = push(x0, x1, boxes, CORE, 1, X, weight, share, out)
+    add_dual(on_point(times(-1.0, found[1]), local), out, 0)
+    return found
+
+
+@dual_function
+def dual_of_sphere_and_box(y0, y1, X, lam, out):
+    out[:] = 0.0
+    sphere_on_box(y0, y1, X, lam[0], 0.5, out)
+
+
+# --- an element of a rod, frames 1 and 2
+
+
+@value_function
+def value_of_box_and_rod(y, X, out):
+    m, out[0], box = whole(X[STATIONS]), 0.0, box_of(y, 0, X, CORE_OF_ROD)
+    for i in range(m + 1):
+        out[0] += share_of(i, X, STATIONS) * of_point(along(y, 1, i / m), box, X)
+
+
+@small_kernel
+def _out_of_reach(y, X, box):
+    """Whether the element is further than the law reaches from the box, by one of its axes, in real numbers."""
+    return is_aside(real(origin(y, 1)), real(origin(y, 2)), in_reals(box), reach_between(X))
+
+
+@small_kernel
+def rod_on_box(y0, y1, X, weight, share, out):
+    """Its sum of `touching`: duals on the box, forces and weights on the nodes."""
+    boxes = box_of(y0, 0, X, CORE_OF_ROD), box_of(y1, 0, X, CORE_OF_ROD)
+    if _out_of_reach(y0, X, boxes[0]) and _out_of_reach(y1, X, boxes[1]):
+        return NOTHING
+    m, total = whole(X[STATIONS]), NOTHING
+    for i in range(m + 1):
+        s = i / m
+        x0, x1 = along(y0, 1, s), along(y1, 1, s)
+        if inside(x0, x1, boxes[0], boxes[1]):
+            out[0, 0, 0] = PASSED
+            return NOTHING
+        found = push(x0, x1, boxes, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), share, out)
+        if found[0] != 0.0:
+            add_on_station(out, 1, s, found)
+            total = add(total, found)
+    return total
+
+
+@dual_function
+def dual_of_box_and_rod(y0, y1, X, lam, out):
+    out[:] = 0.0
+    rod_on_box(y0, y1, X, lam[0], 0.5, out)
+    for k in range(1, 3):
+        store_on_node(out, k)
+
+
+SPHERE_BOX = Kind(
+    "contact of a sphere and a box", 2, 0, value_of_sphere_and_box, dual_of_sphere_and_box, no_bend,
+    one_sided=True,
+)  # fmt: skip
+BOX_ROD = Kind(
+    "contact of a box and a rod", 3, 0, value_of_box_and_rod, dual_of_box_and_rod, no_bend,
+    one_sided=True, turning=1,
+)  # fmt: skip
