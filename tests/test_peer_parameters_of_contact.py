@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from examples.contact import snake
-from rodsim import Box, Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
+from rodsim import Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
 
 G = 9.80665
 
@@ -325,62 +325,6 @@ def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
     stands = 0.3 + fastest * J / (limit * lever)
     assert np.interp(0.5 * (0.3 + stands), result.t, turn) == pytest.approx(fastest / 2, rel=1e-2)
     assert np.abs(turn[result.t > stands + 0.01]).max() < 0.05 * fastest
-
-
-def test_exudyn_ball_rolls_over_the_edge_of_its_stairs_and_down():
-    """Three steps, boxes in the place of its triangles: 5 rad/s on the highest, over its edge without a loss, then from step to
-    step, to the floor.
-    """
-    wide, high, radius, mass, k, g = 0.075, 0.025, 0.025, 0.025, 1e3, 10.0
-    model, each = Model("stairs", gravity=(0, 0, -g)), []
-    for i in range(3):
-        step = model.add_body(
-            f"step {i}", Box(wide, wide, high, mass=1.0), (0.5 - wide * (3 - i), 0.5 - wide, (i + 0.5) * high)
-        )
-        model.add_joint(f"held {i}", "clamp", step.at((0, 0, 0)))
-        each.append(model.add_solid(f"step {i}", step))
-    each.append(model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)))
-    omega = np.array([-0.05, -5.0, 0.0])
-    place = (0.5 - 1.45 * wide, 0.5 - 1.2 * wide, 3 * high + radius - 2 * mass * g / k)
-    v = -np.cross((0, 0, radius), omega)
-    body = model.add_body("ball", Sphere(radius, mass=mass), place, velocity=v, angular_velocity=omega)
-    ball = model.add_sphere("ball", body, radius)
-    model.add_contact("rolls", ball, each, stiffness=k / 2, friction=0.8, rest_speed=1e-3, damping=2.0)
-    result = simulate(model, 0.8, 4e-4, progress=False)
-    assert audit(result).ok
-    found, stored = result.body("ball"), result.contact("rolls").energy
-    leans = np.arctan2(0.5 - 1.5 * wide - found.r[:, 0], found.r[:, 2] - 3 * high)
-    for angle in (0.4, 0.6, 0.8):  # rolling about the edge: 7/10 m v^2 of what falls and springs back
-        i = int(np.argmax(leans > angle))
-        fallen = g * (found.r[0, 2] - found.r[i, 2]) + (stored[0] - stored[i]) / mass
-        square = found.v[i] @ found.v[i]
-        assert square == pytest.approx(v @ v + 10.0 / 7.0 * fallen, rel=1e-2)
-        assert -found.omega[i, 1] * radius == pytest.approx(square**0.5, rel=2e-2)
-        assert result.dissipation[i] < 5e-4 * mass * g * radius
-    assert found.r[-1, 2] == pytest.approx(radius, abs=2e-3)  # on the floor
-    assert found.v[-1, 0] < -0.3
-
-
-def test_exudyn_cube_slides_by_what_presses_it():
-    """Of 150 x 100 x 50 mm, rounded by the spheres of its mesh, with the springs of the nine under its face: it falls 19 mm with
-    2 m/s, bounces, and is as slow as the sum of all normal forces says.
-    """
-    r, mass, k, g, mu = 0.05, 0.025, 1e3, 10.0, 0.2  # of both materials
-    around = 0.25 * r
-    model = Model("cube", gravity=(0, 0, -g))
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    wall = model.add_plane("wall", model.ground.at((-0.4875, 0, 0)), (1, 0, 0))
-    place = (0.4, 0.25, 0.5 * r + 1.5 * around)
-    body = model.add_body("cube", Box(3 * r, 2 * r, r, mass=mass), place, velocity=(-2.0, 0, 0))
-    cube = model.add_solid("cube", body, radius=around)
-    model.add_contact("rubs", cube, [floor, wall], 9 * k / 2, friction=mu, rest_speed=1e-3, damping=0.5)
-    result = simulate(model, 0.8, 4e-4, progress=False)
-    assert audit(result).ok
-    found = result.body("cube")
-    wall_at = int(np.argmax(found.r[:, 0] < -0.4))
-    slower = mu * (g * result.t + found.v[:, 2])
-    assert (2.0 + found.v[:, 0])[:wall_at] == pytest.approx(slower[:wall_at], abs=5e-3)
-    assert 0.1 < found.v[-1, 0] < -found.v[wall_at, 0]  # thrown back by it
 
 
 # --- PE/RodContactCase/RodSelfContact
