@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rigid.interactions.contact.box_losses import BOXES_LOSS
 from rodsim import Model, Sphere, audit
+from tests.contacts import LINEAR, dual
 from tests.test_boxes import MEETINGS, ON_CORNER, UP, A, G, R, add_box
 from tests.test_capsules import change, run
+from tests.test_contact_losses import loss
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
 
@@ -112,3 +115,26 @@ def test_a_ball_that_slides_on_a_box_comes_to_roll():
     assert ball.v[-1, 0] == pytest.approx(5.0 * v / 7.0, rel=2e-3)
     assert ball.Omega[-1] == pytest.approx([0, ball.v[-1, 0] / radius, 0], abs=5e-3 * v / radius)
     assert change(result.energy["total"] + result.dissipation) < 1e-14
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("flat", [True, False])
+def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, share):
+    """The radius of the first is that part of the sum: so far from its core, whether corners or edges that cross carry it."""
+    half, other, rho, depth = np.array([0.2, 0.3, 0.1]), np.array([0.15, 0.1, 0.25]), 0.05, 0.002
+    if not flat:  # laid across each other
+        half, other = np.array([0.3, 0.1, 0.1]), np.array([0.1, 0.3, 0.25])
+    place, D = np.array([0.02, 0.01, 0.0]), rho - depth
+    place[2] = half[2] + other[2] + D
+    y0 = np.array([np.vstack([(0, 0, 0), np.eye(3)]), np.vstack([place, np.eye(3)])])
+    y1 = y0.copy()
+    y1[1, 0, :2] += (1e-3, 2e-3)
+    own = loss(mu=(0.5, 0.5), kt=1e4, rest=0.0)
+    X = np.concatenate([LINEAR, [rho], np.zeros(3), half, np.zeros(3), other, [share * rho], own])
+    f = dual(BOXES_LOSS, y0, y1, X, 100.0).real
+    N = LINEAR[1] * depth
+    assert np.linalg.norm(f[1, 0, :2]) == pytest.approx(0.5 * N, rel=1e-9)
+    assert f[1, 0, :2] @ (1e-3, 2e-3) > 0.0  # against the slip: duals are minus the forces
+    for k, height in ((0, half[2] + share * D), (1, -other[2] - (1.0 - share) * D)):
+        moment = np.cross(y0[k, 1:], f[k, 1:]).sum(axis=0)
+        assert moment[:2] == pytest.approx(np.cross((0, 0, height), f[k, 0])[:2], rel=1e-9)
