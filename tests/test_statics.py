@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 
 from discretization.consistent import constraint_jacobian
 from discretization.linearised import stiffness_matrix
@@ -78,6 +79,25 @@ def test_tangent_is_the_derivative_of_the_forces(element: str) -> None:
         difference = (ends[0] - ends[1]) / (2 * small)
         half = x * np.where(rest.is_row, 0.5, 1.0)
         np.testing.assert_allclose(full * (matrix @ half), difference, atol=2e-8 * np.abs(difference).max())
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_matrices_of_columns_are_the_full_one_and_its_symmetric_half(sparse: bool) -> None:
+    rest = strained("se3")
+    rest.assemble(True)
+    if sparse:
+        full, rest.numbering = rest.dense(), rest.numbering._replace(band=-1)
+        found = scipy.sparse.csc_matrix(full)
+        rest.work.values[: found.nnz] = found.data
+        rest.numbering = rest.numbering._replace(
+            n_values=found.nnz, indices=found.indices, indptr=found.indptr
+        )
+    full = rest.dense()
+    assert np.abs(full - full.T).max() > 1.0  # under following loads
+    assert (rest.matrix().toarray() == full).all()
+    found = rest.symmetric()
+    assert (found.toarray() == 0.5 * (full + full.T)).all()
+    assert found.has_canonical_format
 
 
 def test_tangent_matrices_are_those_of_the_linearisation() -> None:
