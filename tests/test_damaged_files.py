@@ -173,6 +173,14 @@ def test_one_bit_anywhere_is_found(sound, tmp_path):
     assert missed == []
 
 
+def test_an_attribute_that_is_not_what_was_written_is_found(file):
+    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
+        opened["rodsim/layout"].attrs.modify("name", "another")
+        opened["VTKHDF"].attrs.modify("Version", np.array([9, 9]))
+    found = [each.what for each in Result.open(file).changed()]
+    assert found == ["the model (group 'rodsim/layout')", "the topology of the picture (group 'VTKHDF')"]
+
+
 def test_a_digest_sees_every_word_and_its_place():
     way = np.random.default_rng(0)
     rows = way.normal(size=(3, 4, 5))

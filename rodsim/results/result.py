@@ -162,7 +162,7 @@ class Result:
         return self._source.drawn(name, outputs, shape)
 
     def held(self) -> AbstractContextManager[Any]:
-        """Within `with result.held():` a file is opened once for all that is read."""
+        """Within `with result.held():` a file is opened once for all that is read; what is added meanwhile is not seen."""
         return self._source.held()
 
     def changed(self, outputs: slice | None = None) -> list[Changed] | None:

@@ -136,10 +136,6 @@ class _Held:
         except KeyError:
             return None
 
-    def forget(self) -> None:
-        """What has been looked up: HDF5 has read ahead of it what may have been written since."""
-        self._found.clear()
-
 
 class FileSource:
     """Arrays in a result file, which is open only while it is read: it may grow or be replaced in between."""
@@ -204,7 +200,5 @@ class FileSource:
                 self._held = None
 
     def refresh(self) -> None:
-        if self._held is not None:
-            self._held.forget()
         with damage_of(self.path), self._open() as file:
             self.n_outputs = native.count(file)
