@@ -14,18 +14,20 @@ from rigid.interactions.contact.friction import (
     OWN,
     SIZE,
     acts,
-    add_row,
-    add_row_of_turn,
-    add_turns,
     change,
     kept,
     mean,
-    put_turns,
     resist,
-    slopes_of_answer,
     store_own,
-    turn_along,
     turned_by,
+)
+from rigid.interactions.contact.friction_tangents import (
+    add_row,
+    add_row_of_turn,
+    add_turns,
+    put_turns,
+    slopes_of_answer,
+    turn_along,
 )
 from rigid.interactions.contact.gaps import RHO
 from rigid.interactions.contact.touching import (
