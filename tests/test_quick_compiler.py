@@ -1,12 +1,13 @@
 """What is quicker in numba's compiler finds what numba finds, and what it changes meanwhile is as before afterwards."""
 
 import gc
+import operator
 
 import numba
 import numpy as np
 import pytest
 from llvmlite.binding import ffi
-from numba.core import bytecode, event, interpreter, ir, utils
+from numba.core import bytecode, event, interpreter, ir, postproc, types, utils
 from numba.core.compiler import Flags
 from numba.core.target_extension import target_registry
 from numba.core.targetconfig import ConfigStack
@@ -20,6 +21,7 @@ from rigid.compilation.quick_compiler import (
     ordered_once,
     quicken,
     short_if_ours,
+    typed_once,
     variables_in,
 )
 
@@ -33,7 +35,7 @@ def quickened(*names):
 
 
 def test_the_numba_that_was_read_is_quickened():
-    assert len(quicken()) == 4 or numba.version_info.short != (0, 68)
+    assert len(quicken()) == 6 or numba.version_info.short != (0, 68)
 
 
 def test_what_another_numba_has_is_left_alone(monkeypatch):
@@ -68,12 +70,16 @@ def with_much_in_it(x, n, *more):
     return with_text, found, max(n, key=with_text)
 
 
+def representation_of(function):
+    """numba's."""
+    identity = bytecode.FunctionIdentity.from_function(function)
+    return interpreter.Interpreter(identity).interpret(bytecode.ByteCode(identity))
+
+
 def test_variables_are_found_in_numbas_order():
     quickened("_rec_list_vars")
     assert ir.Inst._rec_list_vars is variables_in
-    identity = bytecode.FunctionIdentity.from_function(with_much_in_it)
-    function = interpreter.Interpreter(identity).interpret(bytecode.ByteCode(identity))
-    asked = 0
+    function, asked = representation_of(with_much_in_it), 0
     for block in function.blocks.values():
         for statement in block.body:
             for value in (statement.__dict__, getattr(statement, "value", None)):
@@ -111,6 +117,90 @@ def test_what_is_asked_again_is_found_as_at_first():
     for mixed in (False, True):
         assert cast("i8", np.dtype("f4"), mixed) is mixed
         assert cast("f8", "c16", mixed)
+
+
+def yielding(n):
+    """What is not done for less."""
+    total = 0
+    while total < n:
+        yield total
+        total += 1
+
+
+@pytest.mark.parametrize("emit", [False, True])
+def test_lives_of_variables_end_where_numba_finds_it(emit):
+    quickened("run")
+    quick, numbas = postproc.PostProcessor.run, postproc.PostProcessor.run.__wrapped__
+    made = {}
+    for run in (quick, numbas):
+        function = representation_of(with_much_in_it)
+        function.block_entry_vars = {}
+        with ConfigStack().enter(KernelFlags()):
+            run(postproc.PostProcessor(function), emit_dels=emit)
+        lives = function.variable_lifetime
+        body = [str(each) for _, block in sorted(function.blocks.items()) for each in block.body]
+        made[run] = body, lives.livemap, lives.deadmaps, bool(function.block_entry_vars)
+    assert made[quick][:3] == made[numbas][:3]
+    assert any(each.startswith("del ") for each in made[quick][0]) == emit
+    assert (made[quick][3], made[numbas][3]) == (False, True)
+
+
+def test_lives_of_variables_of_others_and_of_generators_are_found_at_once():
+    quickened("run")
+    of_python = KernelFlags()
+    of_python.enable_pyobject = True
+    for source, flags in (
+        (with_much_in_it, Flags()),
+        (with_much_in_it, of_python),
+        (yielding, KernelFlags()),
+    ):
+        function = representation_of(source)
+        function.block_entry_vars = {}
+        with ConfigStack().enter(flags):
+            postproc.PostProcessor(function).run()
+        assert function.block_entry_vars.keys() == set(function.blocks.values())
+
+
+class Operator:
+    """What `typed_once` reads of a function type."""
+
+    def __init__(self, key):
+        self.typing_key, self._impl_keys = key, {}
+
+
+@pytest.mark.parametrize(("key", "again"), [(operator.add, 1), (operator.getitem, 1), (max, 3)])
+def test_what_an_operator_means_for_numbers_and_arrays_is_asked_once_in_our_kernels(key, again):
+    asked, array = [], types.float64[::1]
+
+    def numbas(self, context, args, kws):
+        asked.append(args)
+        signature = args[0](*args)
+        self._impl_keys[signature.args] = len(asked)
+        return signature
+
+    of, function = typed_once(numbas), Operator(key)
+    with ConfigStack().enter(KernelFlags()):
+        for _ in range(3):
+            assert of(function, None, (array, types.int64), {}) == array(array, types.int64)
+            function._impl_keys[array, types.int64] = "of something else"
+        assert len(asked) == again
+        of(function, None, (array, types.int64), {})
+        assert function._impl_keys[array, types.int64] != "of something else"
+        for others in ((array, types.int32), (types.float64[:], types.int64)):
+            before = len(asked)
+            assert of(function, None, others, {}).args == others
+            assert len(asked) == before + 1
+        of(Operator(key), None, (array, types.int64), {})
+        assert len(asked) == before + 2
+        for args, kws in (((types.List(array), types.int64), {}), ((array, types.int64), {"by": array})):
+            before = len(asked)
+            for _ in range(2):
+                of(function, None, args, kws)
+            assert len(asked) == before + 2
+    before = len(asked)
+    with ConfigStack().enter(Flags()):
+        of(function, None, (array, types.int64), {})
+    assert len(asked) == before + 1
 
 
 def put(whole, part):

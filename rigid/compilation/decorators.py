@@ -29,12 +29,13 @@ import numba.experimental.function_type  # says how functions are passed: `Compi
 import platformdirs
 from llvmlite import ir
 from numba import types
-from numba.core import caching, ccallback, cgutils, event, serialize
+from numba.core import caching, ccallback, cgutils, event, serialize, sigutils
 from numba.core import dispatcher as dispatching
 from numba.extending import intrinsic
 
-from rigid.compilation.inlined_kernels import inlined
+from rigid.compilation.inlined_kernels import inlined, target_of_kernels
 from rigid.compilation.kernel_cache import KernelCache
+from rigid.compilation.kernel_libraries import with_target
 from rigid.compilation.known_signatures import known_signature
 from rigid.compilation.private_folder import make_private
 from rigid.compilation.quick_compiler import KernelFlags, WhileCompiling
@@ -82,7 +83,8 @@ def _our_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
 
 
 # Divisions follow IEEE instead of raising; no fast-math: round-off is asserted.
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+_ERRORS: dict[str, Any] = {"error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"cache": True, **_ERRORS}
 # numba makes a C function of every kernel; what C calls we make by `compiled`
 _NO_C: dict[str, Any] = {"no_cfunc_wrapper": True}
 
@@ -106,6 +108,7 @@ def _quickly_typed(dispatcher: Any) -> Any:
         dispatcher._compiler.fold_argument_types = _generally(dispatcher._compiler.fold_argument_types)
         # extensions of numba that other packages bring: its compiler looks for them by itself, where something is left to compile
         dispatcher._compilation_chain_init_hook = _nothing
+        with_target(dispatcher, target_of_kernels())
     return dispatcher
 
 
@@ -262,9 +265,7 @@ def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
     function.__qualname__ = name
     jit: Any = numba.njit
     with known_signature(function):
-        return _quickly_typed(
-            jit(error_model=_OPTIONS["error_model"], **_UNCOUNTED, **_NO_C, **options)(function)
-        )
+        return _quickly_typed(jit(**_ERRORS, **_UNCOUNTED, **_NO_C, **options)(function))
 
 
 def allocating_kernel(function: F) -> F:
@@ -280,6 +281,20 @@ def released_kernel(function: F) -> F:
 def released_allocating_kernel(function: F) -> F:
     """Like `allocating_kernel`, for a march: other threads of Python run meanwhile, but where it calls Python itself."""
     return _njit(nogil=True)(function)
+
+
+class _KernelForC(ccallback.CFunc):
+    """What C calls: as `numba.cfunc` makes it, in our library."""
+
+    _targetdescr = target_of_kernels()
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], signature: Any) -> _KernelForC:
+        """One with machine code."""
+        made = cls(function, sigutils.normalize_signature(signature), {}, _UNCOUNTED | _ERRORS)
+        made.enable_caching()
+        made.compile()
+        return made
 
 
 class CompiledFunction(types.WrapperAddressProtocol):
@@ -298,7 +313,7 @@ class CompiledFunction(types.WrapperAddressProtocol):
             with _our_cache(self._folder):
                 return numba.cfunc(self._signature, **_OPTIONS)(self._function)
         with _our_cache():
-            return numba.cfunc(self._signature, **_OPTIONS, **_UNCOUNTED)(self._function)
+            return _KernelForC.of(self._function, self._signature)
 
     @property
     def address(self) -> int:

@@ -8,15 +8,15 @@ as LLVM's code. This is done by a library class of our own behind numba's compil
 
 from __future__ import annotations
 
-import copy
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
-from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import cpu_target
 
+from rigid.compilation.kernel_libraries import KernelLibrary, Target, target_of, with_target
 
-class InlinedLibrary(JITCodeLibrary):
+
+class InlinedLibrary(KernelLibrary):
     """Of a kernel that is only linked into others."""
 
     def _optimize_final_module(self) -> None:
@@ -35,14 +35,6 @@ class InlinedLibrary(JITCodeLibrary):
     def serialize_using_object_code(self) -> Any:
         """For numba's cache: LLVM's code."""
         return self.serialize_using_bitcode()
-
-
-class _Target(NamedTuple):
-    """What numba's dispatcher asks of one."""
-
-    options: Any
-    typing_context: Any
-    target_context: Any
 
 
 _environments: dict[
@@ -64,19 +56,24 @@ def _machine_code_finds(environments: dict[str, Any]) -> None:
 
 
 @functools.cache
-def _target() -> _Target:
-    """numba's for this machine, with that library."""
-    codegen = copy.copy(cpu_target.target_context.codegen())
-    codegen._library_class = InlinedLibrary
-    # of what a kept kernel took in before, too: where machine code is made of it, that asks for them
-    codegen.set_env = _environments.__setitem__
+def _prepared() -> None:
     _machine_code_finds(_environments)
-    context = cpu_target.target_context.subtarget(_internal_codegen=codegen)
-    return _Target(cpu_target.options, cpu_target.typing_context, context)
+
+
+@functools.cache
+def _target_of_inlined() -> Target:
+    _prepared()
+    # of what a kept kernel took in before, too: where machine code is made of it, that asks for them
+    return target_of(InlinedLibrary, set_env=_environments.__setitem__)
+
+
+@functools.cache
+def target_of_kernels() -> Target:
+    """Of kernels with machine code."""
+    _prepared()
+    return target_of(KernelLibrary)
 
 
 def inlined(dispatcher: Any) -> Any:
     """The same kernel, for other kernels only."""
-    dispatcher.targetctx = _target().target_context
-    dispatcher._compiler.targetdescr = _target()
-    return dispatcher
+    return with_target(dispatcher, _target_of_inlined())

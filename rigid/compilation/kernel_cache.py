@@ -72,7 +72,10 @@ class _Results(caching.CompileResultCacheImpl):
     """What is kept of a compiled kernel: numba's, and the names in it."""
 
     def reduce(self, cres: Any) -> Any:
-        """(what numba keeps, names)."""
+        """(what numba keeps, names where there is machine code); types of all variables as a text are left out."""
+        kept = super().reduce(cres._replace(type_annotation=""))
+        if kept[0][1] != "object":
+            return kept, None
         module = cres.library._get_module_for_linking()
         names = {
             one.name
@@ -80,13 +83,13 @@ class _Results(caching.CompileResultCacheImpl):
             for one in many
             if not one.is_declaration
         }
-        return super().reduce(cres), frozenset(names)
+        return kept, frozenset(names)
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         """The compiled kernel of it."""
         payload, names = payload if len(payload) == 2 else (payload, None)
-        kept, owner = payload[0], target_context.codegen()
-        if names is None or kept[1] != "object" or not _as_read():
+        owner = target_context.codegen()
+        if names is None or not _as_read():
             return super().rebuild(target_context, payload)
         owner.unserialize_library = lambda state: _LoadedLibrary.of(owner, state, names)
         try:

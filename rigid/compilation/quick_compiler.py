@@ -14,16 +14,20 @@ import inspect
 from typing import Any
 
 from llvmlite.binding import ffi
-from numba.core import compiler, event, ir, targetconfig, utils
+from numba.core import compiler, event, ir, postproc, targetconfig, transforms, types, utils
 from numba.extending import overload
 
-# the first digits of SHA-256 of the sources, in numba 0.62 to 0.68
+# the first digits of SHA-256 of the sources, in numba 0.62 to 0.68; the last four in 0.68
 KNOWN: dict[str, tuple[str, ...]] = {
     "_rec_list_vars": ("054700e9100b",),
     "order_by_target_specificity": ("e937ed208fd8",),
     "ufunc_can_cast": ("61c29048d7ec",),
     "ol_raise_with_shape_context_generic": ("2503332d1d47",),
     "ol_raise_with_shape_context_cpu": ("021158a7acf2", "8f63a200b37b"),
+    "get_call_type": ("6559c167bfc0",),
+    "run": ("e1a8e77d6f17",),
+    "_optimize_functions": ("9439219fa946",),
+    "_optimize_final_module": ("e405bd473752",),
 }
 
 
@@ -92,8 +96,7 @@ def short_if_ours(short: Any, long: Any) -> Any:
 
     @functools.wraps(long)  # numba looks at the names of its arguments
     def chosen(src_shapes: Any, index_shape: Any) -> Any:
-        ours = isinstance(targetconfig.ConfigStack.top_or_none(), KernelFlags)
-        return (short if ours else long)(src_shapes, index_shape)
+        return (short if of_ours() else long)(src_shapes, index_shape)
 
     return chosen
 
@@ -110,6 +113,55 @@ def short_words(arrayobj: Any) -> Any:
     overload(raise_with_shape_context, target="generic")(short)
     overload(raise_with_shape_context, target="CPU")(short_if_ours(short, long))
     return raise_with_shape_context
+
+
+def of_ours() -> bool:
+    """Whether what is being compiled is one of our kernels, or part of one."""
+    return isinstance(targetconfig.ConfigStack.top_or_none(), KernelFlags)
+
+
+def found_when_asked(run: Any) -> Any:
+    """In place of `PostProcessor.run`, which after each of nine passes finds where the life of each variable ends: in our kernels
+    that is found when somebody asks. Variables at the start of a block are for generators and Python objects.
+    """
+
+    @functools.wraps(run)
+    def run_for_less(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        function = self.func_ir
+        if function.is_generator or not of_ours() or targetconfig.ConfigStack.top_or_none().enable_pyobject:
+            return run(self, emit_dels, extend_lifetimes)
+        function.blocks = transforms.canonicalize_cfg(function.blocks)
+        function.variable_lifetime = postproc.VariableLifetime(function.blocks)
+        function.generator_info = None
+        if emit_dels:
+            self._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+    return run_for_less
+
+
+def typed_once(get_call_type: Any) -> Any:
+    """`BaseFunction.get_call_type`, which at each `a + b` or `x[i]` tries in turn what could be meant: of numbers and arrays,
+    in our kernels, it is asked once. What is added to an operator later makes another function type of it.
+    """
+    found: dict[Any, Any] = {}
+
+    @functools.wraps(get_call_type)
+    def of(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        plain = not kws and of_ours() and getattr(self.typing_key, "__module__", "") == "_operator"
+        if not plain or not all(isinstance(each, _PLAIN) for each in args):
+            return get_call_type(self, context, args, kws)
+        asked = self, context, args
+        if asked not in found:
+            signature = get_call_type(self, context, args, kws)
+            found[asked] = signature, self._impl_keys[signature.args]
+        signature, key = found[asked]
+        self._impl_keys[signature.args] = key
+        return signature
+
+    return of
+
+
+_PLAIN = (types.Number, types.Boolean, types.Array)
 
 
 def is_known(place: Any, name: str) -> bool:
@@ -134,6 +186,8 @@ def quicken() -> frozenset[str]:
         (ir.Inst, "_rec_list_vars", lambda _: variables_in),
         (utils, "order_by_target_specificity", ordered_once),
         (numpy_support, "ufunc_can_cast", functools.cache),
+        (types.BaseFunction, "get_call_type", typed_once),
+        (postproc.PostProcessor, "run", found_when_asked),
     ):
         if is_known(place, name):
             setattr(place, name, make(getattr(place, name)))
