@@ -33,7 +33,7 @@ def _type_in_lanes(kind: Any) -> Any:
     if isinstance(kind, Reference):
         return Reference(_type_in_lanes(kind.pointee))
     if isinstance(kind, types.BaseTuple):
-        fields = [_type_in_lanes(field) for field in kind.types]
+        fields = [_type_in_lanes(field) for field in kind]
         return types.BaseTuple.from_types(fields, getattr(kind, "instance_class", None))
     if not isinstance(kind, types.Array) or kind.dtype != types.float64:
         return kind
@@ -46,8 +46,10 @@ def _type_in_lanes(kind: Any) -> Any:
 def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The same numbers."""
     if isinstance(kind, types.BaseTuple):
-        made = builder.extract_value  # field by field
-        fields = [_value_in_lanes(context, builder, own, made(value, k)) for k, own in enumerate(kind.types)]
+        fields = [
+            _value_in_lanes(context, builder, own, builder.extract_value(value, k))
+            for k, own in enumerate(kind)
+        ]
         return context.make_tuple(builder, _type_in_lanes(kind), fields)
     if _type_in_lanes(kind) is kind:
         return value

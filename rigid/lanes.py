@@ -439,6 +439,9 @@ def _add_rows(width: int) -> Any:
     return add
 
 
+_PLAIN: Any = {"error_model": "numpy", "_nrt": False}  # as all kernels are compiled
+
+
 def by_lane(function: Any) -> Any:
     """The kernel of a number, for lanes as well: lane by lane, as it may branch."""
 
@@ -454,7 +457,7 @@ def by_lane(function: Any) -> Any:
             found = _choose(function(_lane(x, number)), found, number, number + 1)
         return found
 
-    @overload(of_either, jit_options={"error_model": "numpy", "_nrt": False})
+    @overload(of_either, jit_options=_PLAIN)
     def _(x: Any) -> Any:
         return of_lanes if x is LANES else of_number
 
@@ -522,7 +525,7 @@ root = _either(_root, np.sqrt)
 # (x): the largest number of all lanes that have one
 largest = _either(_largest, lambda x: float(np.fmax.reduce(np.atleast_1d(x))))
 # (x, y): the larger one, of numbers or lane by lane; the first where they do not compare
-most = _either(_most, lambda x, y: np.where(np.less(x, y), y, x)[()])
+most = _either(_most, lambda x, y: np.where(x < y, y, x) * 1.0)
 # (x, y): the larger size, lane by lane
 larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
 # (x, k): the number of lane k; the same in all lanes

@@ -108,8 +108,9 @@ def simulate_many(
     """Run a prepared model once for each entry of `parameters`; each run is to the bit `prepared.run(entry)`.
 
     One process: runs march at the same time in threads, and are set up and stored in turns. That pays where a march takes longer
-    than its set-up, some milliseconds. Where SE(3) rods, gravity, loads and clamps are all there is, four to eight runs march
-    side by side in one thread, which takes as long as two to four of them one by one; others march one a thread.
+    than its set-up, some milliseconds. Where gravity and loads act on clamped SE(3) rods, on trees of bodies on ball joints,
+    hinges, universal joints and welds, or on planar bodies on hinges, four to eight runs march side by side in one thread, which
+    takes as long as two to four of them one by one; others march one a thread.
 
     Parameters
     ----------
