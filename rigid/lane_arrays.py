@@ -33,7 +33,7 @@ def _type_in_lanes(kind: Any) -> Any:
     if isinstance(kind, Reference):
         return Reference(_type_in_lanes(kind.pointee))
     if isinstance(kind, types.BaseTuple):
-        fields = [_type_in_lanes(field) for field in kind]
+        fields = [_type_in_lanes(field) for field in _fields(kind)]
         return types.BaseTuple.from_types(fields, getattr(kind, "instance_class", None))
     if not isinstance(kind, types.Array) or kind.dtype != types.float64:
         return kind
@@ -43,12 +43,16 @@ def _type_in_lanes(kind: Any) -> Any:
     return types.Array(LANES, kind.ndim - 1, "C", aligned=False)
 
 
+def _fields(kind: Any) -> Any:
+    return kind.types
+
+
 def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The same numbers."""
     if isinstance(kind, types.BaseTuple):
         fields = [
             _value_in_lanes(context, builder, own, builder.extract_value(value, k))
-            for k, own in enumerate(kind)
+            for k, own in enumerate(_fields(kind))
         ]
         return context.make_tuple(builder, _type_in_lanes(kind), fields)
     if _type_in_lanes(kind) is kind:

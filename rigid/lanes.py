@@ -454,7 +454,7 @@ def by_lane(function: Any) -> Any:
     def of_lanes(x: Any) -> Any:
         found = x
         for number in range(WIDTH):
-            found = _choose(function(_lane(x, number)), found, number, number + 1)
+            found = choose(function(lane(x, number)), found, number, number + 1)
         return found
 
     @overload(of_either, jit_options=_PLAIN)
@@ -525,7 +525,7 @@ root = _either(_root, np.sqrt)
 # (x): the largest number of all lanes that have one
 largest = _either(_largest, lambda x: float(np.fmax.reduce(np.atleast_1d(x))))
 # (x, y): the larger one, of numbers or lane by lane; the first where they do not compare
-most = _either(_most, lambda x, y: np.where(x < y, y, x) * 1.0)
+most = _either(_most, lambda x, y: np.where(np.asarray(x < y), y, x) * 1.0)
 # (x, y): the larger size, lane by lane
 larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
 # (x, k): the number of lane k; the same in all lanes
