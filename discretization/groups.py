@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization import others
+from discretization import interaction_table
 from discretization.contact.interactions import touching
 from discretization.contact.rubbing import rubbing
 from discretization.drives import at_states, varying
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import dissipates
 from discretization.multipliers import count_multipliers
-from discretization.others import OTHERS, dissipates
 from discretization.own_variables import part
 from discretization.space import se3_dual, spans
 from discretization.space.rod_elements import BY_NUMBER
@@ -73,7 +74,7 @@ def energies_of(system: System, state: State) -> list[Group]:
 
 def constraints_of(system: System, state: State) -> list[Group]:
     """The constraints; their rows are those of `State.lam`, what is driven stands as in the state."""
-    more = _others(system, state) if len(others.holding(system.others)) else ()
+    more = _others(system, state) if len(interaction_table.holding(system.others)) else ()
     return [
         own.group
         for own in (*more, *_constraints(system, state))
@@ -117,7 +118,7 @@ def _couples(kind: Kind) -> list[tuple[int, int]]:
 
 def loaded(system: System, values: Floats) -> System:
     """The system with values (l, 3) of its loads among their numbers, so that `groups_of` has what they do."""
-    return system._replace(others=others.with_signals(system.others, values))
+    return system._replace(others=interaction_table.with_signals(system.others, values))
 
 
 def held_from_outside(acting: Sequence[Acting]) -> Ints:
@@ -140,14 +141,14 @@ def _rods(system: System, state: State | None) -> Iterator[Acting]:
 
 
 def _others(system: System, state: State | None) -> Iterator[Acting]:
-    own, rows = system.others, others.rows_of(system.others)
+    own, rows = system.others, interaction_table.rows_of(system.others)
     if state is not None:
-        own = others.with_counted(own, part(system, state, "angle"))
-        own = others.with_settled(own, part(system, state, "settled"))
+        own = interaction_table.with_counted(own, part(system, state, "angle"))
+        own = interaction_table.with_settled(own, part(system, state, "settled"))
     first = count_multipliers(system) - rows.sum() + np.cumsum(rows) - rows
     for number in np.unique(own.kind):
-        role = role_of(OTHERS[number])
-        for each in others.groups_of(own, np.flatnonzero(own.kind == number)):
+        role = role_of(INTERACTIONS[number])
+        for each in interaction_table.groups_of(own, np.flatnonzero(own.kind == number)):
             group = each._replace(row=first[each.row]) if role is Role.CONSTRAINT else each
             yield Acting(group, role, "others", each.row)
             if beside := each.kind.beside:
@@ -194,8 +195,8 @@ def registered() -> dict[str, list[Kind]]:
         "elements": [se3_dual.SE3_ELEMENT, se3_dual.VISCOUS_SE3_ELEMENT],
         "spans": of_spans,
         "others": [
-            *OTHERS[: OTHERS.ours],
-            *(kind.beside[0] for kind in OTHERS[: OTHERS.ours] if kind.beside),
+            *INTERACTIONS[: INTERACTIONS.ours],
+            *(kind.beside[0] for kind in INTERACTIONS[: INTERACTIONS.ours] if kind.beside),
         ],
         "constraints": constraints.CONSTRAINTS[: constraints.CONSTRAINTS.ours],
     }

@@ -1,4 +1,4 @@
-"""The kinds of interactions there are, but for constraints of joints and elements of rods: `OTHERS`.
+"""The kinds of interactions there are, but for constraints of joints and elements of rods: `INTERACTIONS`.
 
 A new energy, dissipation or constraint is its own file (`rigid.interactions.kinds` says what is in it) and one line at the end of
 the list, where its place is its number in files. Behind them stand kinds without a number: gears of any size, losses of contact
@@ -40,7 +40,7 @@ from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 
-OTHERS = Numbered(
+INTERACTIONS = Numbered(
     [
         BUSHING,
         BUSHING_DAMPER,
@@ -79,4 +79,4 @@ OTHERS = Numbered(
         BOX_ROD_LOSS,
     ]
 )
-OTHERS.add_families([*GEARS.values(), *ROD_LOSSES.values()])
+INTERACTIONS.add_families([*GEARS.values(), *ROD_LOSSES.values()])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization import others
+from discretization import interaction_table
 from discretization.known_facts import known
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
@@ -21,7 +21,7 @@ from rigid.system import Ints
 class Multipliers(NamedTuple):
     """Of k items."""
 
-    frames: Ints  # (k, columns of `Others.frames`) -1: none
+    frames: Ints  # (k, columns of `InteractionTable.frames`) -1: none
     rows: Ints  # (k,) scalar equations
     first: Ints  # (k,) place of the first in `State.lam`
     joint: Ints  # (k,) number of the joint; those of other interactions follow, one each
@@ -47,10 +47,10 @@ def multipliers_of(system: System) -> Multipliers:
     """Of a system."""
     constraints, more = system.constraints, system.others
     c, rows, first = len(constraints.kind), rows_of(constraints), first_rows(constraints)
-    other = others.holding(more)
+    other = interaction_table.holding(more)
     frames = np.full((c + len(other), more.frames.shape[1]), -1, np.int64)
     frames[:c, :2], frames[c:] = constraints.frames, more.frames[other]
-    own = others.rows_of(more)[other]
+    own = interaction_table.rows_of(more)[other]
     joints = int(constraints.joint.max(initial=-1)) + 1
     repeats = np.zeros(len(frames), bool)
     repeats[: len(constraints.repeats)] = constraints.repeats
@@ -69,4 +69,4 @@ def multipliers_of(system: System) -> Multipliers:
 @known
 def count_multipliers(system: System) -> int:
     """Rows of g, of `State.lam`."""
-    return int(rows_of(system.constraints).sum() + others.rows_of(system.others).sum())
+    return int(rows_of(system.constraints).sum() + interaction_table.rows_of(system.others).sum())

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.others import OTHERS, Other, Others, chosen, joined, others_of
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import Interaction, InteractionTable, chosen, joined, table_of
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, GEARS, Coordinate, coordinates_of, gear
 from rigid.system import ALONG, Constraints
 
@@ -20,13 +21,15 @@ _NUMBERS = {ANGLE: 8, DISPLACEMENT: ALONG}  # of coordinates, among the kinds of
 _VECTORS = ("Xa", "Xb", "Ua", "Wa", "Ub")
 
 
-def as_rows(constraints: Constraints, others: Others) -> tuple[dict[str, NDArray[Any]], Others]:
+def as_rows(
+    constraints: Constraints, others: InteractionTable
+) -> tuple[dict[str, NDArray[Any]], InteractionTable]:
     """The columns of constraints with the gears among them, and the others without these."""
     columns: dict[str, NDArray[Any]] = constraints._asdict()
     if not len(others.kind):
         return columns, others
     names = {kind.name for kind in GEARS.values()}
-    gears = np.isin(others.kind, [k for k, kind in enumerate(OTHERS) if kind.name in names])
+    gears = np.isin(others.kind, [k for k, kind in enumerate(INTERACTIONS) if kind.name in names])
     if not gears.any():
         return columns, others
     each = [
@@ -51,8 +54,8 @@ def as_rows(constraints: Constraints, others: Others) -> tuple[dict[str, NDArray
 
 
 def from_rows(
-    constraints: Constraints, shares: NDArray[np.uint8], others: Others
-) -> tuple[Constraints, Others]:
+    constraints: Constraints, shares: NDArray[np.uint8], others: InteractionTable
+) -> tuple[Constraints, InteractionTable]:
     """The opposite, of a file. Raises ValueError for rows that no gear had."""
     if shares.shape != constraints.kind.shape or shares[:1].any():
         raise ValueError("'constraints/shares': does not say of each but the first whether it shares a row")
@@ -69,8 +72,8 @@ def from_rows(
     ]
     begins = np.flatnonzero(shares[geared] == 0)
     for first, last in zip(begins, [*begins[1:], len(each)], strict=True):
-        gears.append(Other(*gear(each[first:last])))
-    found = others_of(gears)
+        gears.append(Interaction(*gear(each[first:last])))
+    found = table_of(gears)
     if len(own.repeats):
         found = found._replace(repeats=own.repeats[begins])
     rest = constraints.chosen(~geared)

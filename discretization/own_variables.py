@@ -23,8 +23,8 @@ import numpy as np
 
 from discretization.contact.windows import most_bristles
 from discretization.drives import NUMBERS, count_drives
+from discretization.interaction_table import counting, groups_of, own_of, settled_of
 from discretization.known_facts import known
-from discretization.others import counting, groups_of, own_of, settled_of
 from discretization.space.spans import dissipations_of, points_between
 from discretization.system import System
 from rigid.interactions import evaluation

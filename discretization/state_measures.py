@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization import others
+from discretization import interaction_table
 from discretization.contact import interactions as contact
 from discretization.drives import at_states, driven_rows, explicit_rates, flattened, varying
 from discretization.own_variables import own_variables, part
@@ -139,10 +139,10 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
 
 def _spring_energy(system: System, state: State) -> Floats:
     """(...,) J, of all that is in no table of its own."""
-    use, place, count = others.energy_rows(system.others)
+    use, place, count = interaction_table.energy_rows(system.others)
     # torsion springs at the angles that the state keeps, whatever its poses say
-    use = use[system.others.kind[use] != others.TORSIONS]
-    torsions = others.torsions_of(system.others)
+    use = use[system.others.kind[use] != interaction_table.TORSIONS]
+    torsions = interaction_table.torsions_of(system.others)
     turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
     found: Floats = _sum(_of_others(system, state, use, place, count))
     return found + 0.5 * _sum(torsions.stiffness, turned**2)
@@ -151,7 +151,9 @@ def _spring_energy(system: System, state: State) -> Floats:
 def kept_energies(system: System, state: State) -> Floats:
     """(..., k) J, that each of the others keeps whose own variables settle."""
     settled, flat = part(system, state, "settled"), flattened(state)
-    groups = others.kept_at_states(system.others, settled.reshape(-1, settled.shape[-1]), state.r.shape[-2])
+    groups = interaction_table.kept_at_states(
+        system.others, settled.reshape(-1, settled.shape[-1]), state.r.shape[-2]
+    )
     found = evaluation.values(groups, flat.r, flat.quat)
     return found.reshape(*state.r.shape[:-2], -1)
 
@@ -159,9 +161,9 @@ def kept_energies(system: System, state: State) -> Floats:
 def spring_energies(system: System, state: State) -> tuple[Floats, Floats]:
     """V (..., s) of all springs between points, angles (..., t) of all torsion springs."""
     own = system.others
-    use = np.flatnonzero(own.kind == others.SPRINGS)
-    springs = [each._replace(row=np.arange(len(use))) for each in others.groups_of(own, use)]
-    angles = part(system, state, "angle")[..., : len(others.torsions_of(own).angle0)]
+    use = np.flatnonzero(own.kind == interaction_table.SPRINGS)
+    springs = [each._replace(row=np.arange(len(use))) for each in interaction_table.groups_of(own, use)]
+    angles = part(system, state, "angle")[..., : len(interaction_table.torsions_of(own).angle0)]
     return evaluation.values(springs, state.r, state.quat), angles
 
 
@@ -227,10 +229,10 @@ def velocity_residual(system: System, state: State) -> Floats:
 
 def with_others(system: System, state: State, of_table: Floats, rate: bool = False) -> Floats:
     """g, or its rate, of the table of constraints (..., m), and behind it of all that is in no such table."""
-    use = others.holding(system.others)
+    use = interaction_table.holding(system.others)
     if not len(use):
         return of_table
-    rows = others.rows_of(system.others)
+    rows = interaction_table.rows_of(system.others)
     found = _of_others(system, state, use, np.cumsum(rows) - rows, int(rows.sum()), rate)
     return np.concatenate([of_table, found], axis=-1)
 
@@ -238,12 +240,12 @@ def with_others(system: System, state: State, of_table: Floats, rate: bool = Fal
 def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, rate: bool = False) -> Floats:
     """Values (..., rows), or their rates, of interactions `use` of no table, with what the states have counted; row (e,)."""
     own = system.others
-    if not others.own_of(own)[use].any():
-        groups = [each._replace(row=row[each.row]) for each in others.groups_of(own, use)]
+    if not interaction_table.own_of(own)[use].any():
+        groups = [each._replace(row=row[each.row]) for each in interaction_table.groups_of(own, use)]
         return evaluation.rates(groups, state) if rate else evaluation.values(groups, state.r, state.quat)
     lead, n = state.r.shape[:-2], state.r.shape[-2]
     counted = part(system, state, "angle")
-    groups = others.at_states(own, counted.reshape(-1, counted.shape[-1]), n, use, row, rows)
+    groups = interaction_table.at_states(own, counted.reshape(-1, counted.shape[-1]), n, use, row, rows)
     flat = flattened(state)
     found = evaluation.rates(groups, flat) if rate else evaluation.values(groups, flat.r, flat.quat)
     return found.reshape(*lead, rows)

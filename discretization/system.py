@@ -7,17 +7,17 @@ import hashlib
 from typing import Any, NamedTuple
 
 from discretization.contact.table import Contacts, contacts_of
-from discretization.older_gears import as_rows
-from discretization.others import (
-    Others,
+from discretization.interaction_table import (
+    InteractionTable,
     loads_of,
-    others_of,
     springs_of,
+    table_of,
     torsions_of,
     with_tables,
     without_tables,
 )
-from discretization.others import in_files as others_in_files
+from discretization.interaction_table import in_files as others_in_files
+from discretization.older_gears import as_rows
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from rigid.interactions import constraints
@@ -34,7 +34,7 @@ class System(NamedTuple):
     constraints: Constraints
     gravity: Floats  # (3,) m/s^2
     spans: Spans = no_spans()  # rod elements between several frames
-    others: Others = others_of()  # loads, springs, bushings: what has no table of its own
+    others: InteractionTable = table_of()  # loads, springs, bushings: what has no table of its own
     contacts: Contacts = contacts_of()  # what may touch; an integrator puts what does among the others
 
 
@@ -50,11 +50,11 @@ def in_files(system: System) -> dict[str, Any]:
     return first | apart | tables
 
 
-def _tables_of(own: Others) -> dict[str, Any]:
+def _tables_of(own: InteractionTable) -> dict[str, Any]:
     return {"springs": springs_of(own), "torsions": torsions_of(own), "loads": loads_of(own)}
 
 
-_NONE_APART = _tables_of(others_of())
+_NONE_APART = _tables_of(table_of())
 
 
 def from_files(tables: dict[str, Any]) -> System:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.space.bushing import BUSHING, MARKERS
 from discretization.space.free_bushing import FREE_BUSHING
 from discretization.system import System
@@ -93,8 +93,8 @@ def turn_work(system: Any) -> TurnWork:
     """Of a system; without those that resist no tilt, which none of them asks for."""
     own = system.others
     heads = own.first[:-1]
-    free = own.kind == OTHERS.index(FREE_BUSHING)
-    use = np.flatnonzero((own.kind == OTHERS.index(BUSHING)) | free)
+    free = own.kind == INTERACTIONS.index(FREE_BUSHING)
+    use = np.flatnonzero((own.kind == INTERACTIONS.index(BUSHING)) | free)
     use = use[~free[use] | (own.numbers[heads[use] + MARKERS] != 0.0)]
     axes = own.numbers[heads[use][:, None] + np.arange(MARKERS)].reshape(-1, 2, 12)[:, :, 3:]
     markers = quaternions.from_matrix(axes.reshape(-1, 2, 3, 3)) if len(use) else np.zeros((0, 2, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.groups import Role, groups_of
-from discretization.others import Other, Others, others_of, with_tables
+from discretization.interaction_table import Interaction, InteractionTable, table_of, with_tables
 from discretization.own_variables import own_variables
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
 from discretization.space.elements import Elements
@@ -31,7 +31,7 @@ def make_system(
     torsions: TorsionSprings | None = None,
     loads: Loads | None = None,
     gravity=(0.0, 0.0, 0.0),
-    more: Others | None = None,
+    more: InteractionTable | None = None,
 ) -> System:
     """A system of moving frames (the ground is put in front); what is not given is empty."""
     n = len(mass) + 1
@@ -45,7 +45,7 @@ def make_system(
         or Constraints(zeros(0, np.int64), pair, vector, vector, vector, vector, none, zeros(0, np.int64)),
         np.array(gravity, dtype=float),
         others=with_tables(
-            more or others_of(),
+            more or table_of(),
             springs or Springs(pair, vector, vector, none, none, none),
             torsions or TorsionSprings(pair, vector, vector, vector, none, none, none),
             loads or Loads(zeros(0, np.int64), zeros(0, np.int64), vector, zeros(0, np.uint8)),
@@ -118,7 +118,7 @@ def asymmetric_top() -> tuple[System, State]:
     return system, make_state(system, [[0.0, 0.0, 0.0]], Omega=np.array([[10.0, 20.0, 20.0]]))
 
 
-def bushings() -> list[Other]:
+def bushings() -> list[Interaction]:
     """A bushing with a damper between frames 1 and 3, one with a free axis between 2 and 4, a spring with a law between the
     ground and frame 2.
     """
@@ -130,11 +130,15 @@ def bushings() -> list[Other]:
     both, (B, D) = np.concatenate(markers), rng.standard_normal((2, 6, 6))
     law = law_numbers("law", Law.table([0.0, 1.0, 2.0, 4.0], [-1.0, 0.0, 2.0, 3.0]).pieces)
     return [
-        Other(BUSHING, (1, 3), bushing_numbers(both, B @ B.T, 0.1 * rng.standard_normal(6)), (1.0, 1.0)),
-        Other(BUSHING_DAMPER, (1, 3), damper_numbers(both, 0.1 * D @ D.T), (0.0, 0.0)),
-        Other(FREE_BUSHING, (2, 4), free_numbers(both, B @ B.T, 0.1 * np.ones(6), True), (1.0, 1.0)),
-        Other(FREE_BUSHING_DAMPER, (2, 4), free_numbers(both, 0.1 * D @ D.T, np.zeros(6), True), (0.0, 0.0)),
-        Other(LENGTH_SPRING, (0, 2), np.concatenate([rng.standard_normal(6), law]), (1.0, 1.0)),
+        Interaction(
+            BUSHING, (1, 3), bushing_numbers(both, B @ B.T, 0.1 * rng.standard_normal(6)), (1.0, 1.0)
+        ),
+        Interaction(BUSHING_DAMPER, (1, 3), damper_numbers(both, 0.1 * D @ D.T), (0.0, 0.0)),
+        Interaction(FREE_BUSHING, (2, 4), free_numbers(both, B @ B.T, 0.1 * np.ones(6), True), (1.0, 1.0)),
+        Interaction(
+            FREE_BUSHING_DAMPER, (2, 4), free_numbers(both, 0.1 * D @ D.T, np.zeros(6), True), (0.0, 0.0)
+        ),
+        Interaction(LENGTH_SPRING, (0, 2), np.concatenate([rng.standard_normal(6), law]), (1.0, 1.0)),
     ]
 
 
@@ -170,7 +174,7 @@ def everything() -> tuple[System, State]:
         ),
         Loads(np.array([0, 0, 1, 1]), np.array([1, 2, 3, 4]), vectors(4), np.array([0, 1, 0, 1], dtype=np.uint8)),
         gravity=(0.0, 0.0, -9.81),
-        more=others_of(bushings()),
+        more=table_of(bushings()),
     )  # fmt: skip
     quat = quaternions.normalize(0.3 * rng.standard_normal((5, 4)) + [1, 0, 0, 0])
     return system, make_state(system, vectors(5), quat, vectors(5), vectors(5), angle=[0.1, 0.1])

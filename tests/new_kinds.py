@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import OTHERS, Other
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import Interaction
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.kinds import (
     Kind,
@@ -36,7 +37,7 @@ from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rodsim import Model
-from rodsim.parts.force_entries import Held, OtherEntry, Poses
+from rodsim.parts.force_entries import Held, InteractionEntry, Poses
 from tests.completeness import BRICK, OBLIQUE, SOFT
 
 NUMBER = 9  # behind the three points: s, L, k
@@ -186,7 +187,7 @@ COIL = TORSION_SPRING._replace(name="coil", loop=0, beside=None)
 
 
 @dataclass(frozen=True, eq=False)
-class Coil(OtherEntry):
+class Coil(InteractionEntry):
     """As `Model.add_torsion_spring`."""
 
     plural = "coils"
@@ -201,21 +202,21 @@ class Coil(OtherEntry):
     def kind(self) -> str:
         return COIL.name
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         a, b = poses.frame_of(self.a), poses.frame_of(self.b)
         axis = np.array(self.axis) / np.linalg.norm(self.axis)
         U = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         U /= np.linalg.norm(U)
         directions = poses.local(a, U), poses.local(a, np.cross(axis, U)), poses.local(b, U)
         numbers = np.concatenate([*directions, [self.stiffness, self.angle0, 0.0, 0.0]])
-        return [Other(COIL, (a, b), numbers, (0.0, self.stiffness))]
+        return [Interaction(COIL, (a, b), numbers, (0.0, self.stiffness))]
 
     def described(self) -> dict[str, Any]:
         return {"kind": self.kind, "a": str(self.a), "b": str(self.b), "stiffness": self.stiffness}
 
 
 @dataclass(frozen=True, eq=False)
-class ThreePoints(OtherEntry):
+class ThreePoints(InteractionEntry):
     """One of them between points of three parts."""
 
     plural = "new kinds"
@@ -230,7 +231,7 @@ class ThreePoints(OtherEntry):
     def kind(self) -> str:
         return self.of.name
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         places: Any = [poses.place(x) for x in (self.a, self.b, self.c)]  # type: ignore[arg-type]
         arm = float(max(np.linalg.norm(place.X) for place in places))
         size = (1.0, arm) if self.of.rows else (self.number, self.number * arm)
@@ -240,7 +241,7 @@ class ThreePoints(OtherEntry):
             number = float(np.linalg.norm(a - b) + np.linalg.norm(c - b))
         rest = np.zeros(3) if self.of is STRAIGHT else np.zeros(0)
         numbers = np.concatenate([*(place.X for place in places), [number], rest])
-        return [Other(self.of, [place.frame for place in places], numbers, size)]
+        return [Interaction(self.of, [place.frame for place in places], numbers, size)]
 
     def described(self) -> dict[str, Any]:
         return {
@@ -255,12 +256,12 @@ class ThreePoints(OtherEntry):
 @contextmanager
 def registered(*kinds: Kind) -> Iterator[None]:
     """The registry with some kinds more."""
-    before = len(OTHERS)
-    OTHERS.extend(kinds)
+    before = len(INTERACTIONS)
+    INTERACTIONS.extend(kinds)
     try:
         yield
     finally:
-        del OTHERS[before:]
+        del INTERACTIONS[before:]
 
 
 def three_points() -> Model:

@@ -18,7 +18,7 @@ from discretization.contact.search import candidates
 from discretization.contact.table import points_of
 from discretization.contact.windows import losses_of, windows_of
 from discretization.groups import groups_of, registered
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.own_variables import WIDTHS, own_variables
 from rigid.errors import InitialVelocityWarning, ModelError
 from rigid.system import State
@@ -246,17 +246,19 @@ def _acting(built: Built) -> set[str]:
     lost, _ = losses_of(
         system.contacts, windows_of(system.contacts, candidates(system.contacts, points, 0.0))
     )
-    return {own.group.kind.name for own in groups_of(system, state)} | {OTHERS[k].name for k in lost.kind}
+    return {own.group.kind.name for own in groups_of(system, state)} | {
+        INTERACTIONS[k].name for k in lost.kind
+    }
 
 
 def test_every_kind_that_is_registered_acts_in_a_model() -> None:
     ours = {kind.name for kinds in registered().values() for kind in kinds}
     acting = {name for make in MODELS.values() for name in _acting(make().build())}
     behind = {
-        kind.name for kind in OTHERS[OTHERS.ours :]
+        kind.name for kind in INTERACTIONS[INTERACTIONS.ours :]
     }  # gears of any size, and those of scripts, here of tests
     assert ours == acting - behind
-    assert acting & {kind.name for kind in OTHERS[OTHERS.ours : OTHERS.built_in]}
+    assert acting & {kind.name for kind in INTERACTIONS[INTERACTIONS.ours : INTERACTIONS.built_in]}
 
 
 def test_every_block_of_own_variables_is_kept_by_a_model() -> None:

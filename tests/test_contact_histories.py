@@ -9,7 +9,7 @@ from discretization.contact.interactions import interactions_of
 from discretization.contact.search import candidates
 from discretization.contact.table import BOTH, FIRST, Pair, Rod, contacts_of, points_of
 from discretization.contact.table import Sphere as Surface
-from discretization.others import groups_of
+from discretization.interaction_table import groups_of
 from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.system import State

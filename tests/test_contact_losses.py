@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
@@ -620,11 +620,11 @@ def test_friction_is_the_same_in_a_step_past_nodes(frames, mu, move):
 
 
 def test_windows_come_in_all_sizes_have_names_of_their_own_and_are_compiled_once():
-    names = [kind.name for kind in OTHERS]
+    names = [kind.name for kind in INTERACTIONS]
     assert len(set(names)) == len(names)
     for (frames, nodes), kind in ROD_LOSSES.items():
         assert kind.arity == frames + nodes
-        assert kind in OTHERS
+        assert kind in INTERACTIONS
         assert kind.dual is ROD_LOSSES[frames, 2].dual
 
 

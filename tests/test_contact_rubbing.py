@@ -12,7 +12,7 @@ from discretization.contact.search import candidates
 from discretization.contact.table import Pair, Rod, Sphere, contacts_of
 from discretization.contact.windows import Window, losses_of, windows_of
 from discretization.contact.windows import carried as carried_on
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from examples.contact import rod_on_rails
 from rigid.interactions.contact.friction import REST
 from rodsim import Model, Result, audit, simulate
@@ -85,7 +85,7 @@ def test_a_window_around_the_end_of_a_closed_rod_is_one() -> None:
     (window,) = windows_of(contacts, candidates(contacts, np.vstack([ring, [[1.2, 0, 0]]]), 0.1))
     assert window.part == (20,)
     assert window.row == (18, 19, 0, 1, 2)
-    assert "a sphere and 5 nodes" in OTHERS[losses_of(contacts, [window])[0].kind[0]].name
+    assert "a sphere and 5 nodes" in INTERACTIONS[losses_of(contacts, [window])[0].kind[0]].name
 
 
 def test_windows_have_the_nodes_of_what_is_listed_and_no_others() -> None:

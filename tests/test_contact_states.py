@@ -10,7 +10,7 @@ from discretization.contact.search import candidates
 from discretization.contact.table import FIRST, Pair, Rod, contacts_of
 from discretization.contact.table import Sphere as Surface
 from discretization.contact.windows import losses_of, windows_of
-from discretization.others import groups_of
+from discretization.interaction_table import groups_of
 from rigid import quaternions
 from rigid.system import State
 from rodsim.results.contact_forces import Patches, touching

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.others import Other, others_of
+from discretization.interaction_table import Interaction, table_of
 from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rigid.interactions.contact.losses import PLANE_SPHERE_LOSS
@@ -33,9 +33,9 @@ def state_of(r, v, Omega=0.0, own=0):
 
 def ball(*more):
     """A ball over a floor, thrown upwards."""
-    each = [Other(PLANE_SPHERE, (0, 1), FLOOR, (1.0, 1.0)), *more]
+    each = [Interaction(PLANE_SPHERE, (0, 1), FLOOR, (1.0, 1.0)), *more]
     inertia = 0.4 * M * R * R * np.eye(3)
-    system = make_system([M], inertia[None], gravity=(0, 0, -G), more=others_of(each))
+    system = make_system([M], inertia[None], gravity=(0, 0, -G), more=table_of(each))
     return system, state_of([(0.1, 0.2, 1.0)], [(0.0, 0.0, 1.0)])
 
 
@@ -88,9 +88,9 @@ def test_between_two_walls_each_speed_is_e_of_the_one_before():
         np.concatenate([law, [R], [0, 0, side], [0, 0, at], np.zeros(3)]) for side, at in ((1, 0), (-1, 0.13))
     ]
     with registered(WITHOUT_OWN):
-        each = [Other(PLANE_SPHERE, (0, 1), own, (1e5, 1.0)) for own in walls]
-        each += [Other(WITHOUT_OWN, (0, 1), np.concatenate([own, loss]), (0.0, 0.0)) for own in walls]
-        system = make_system([m], 0.01 * np.eye(3)[None], more=others_of(each))
+        each = [Interaction(PLANE_SPHERE, (0, 1), own, (1e5, 1.0)) for own in walls]
+        each += [Interaction(WITHOUT_OWN, (0, 1), np.concatenate([own, loss]), (0.0, 0.0)) for own in walls]
+        system = make_system([m], 0.01 * np.eye(3)[None], more=table_of(each))
         states = history(system, state_of([(0, 0, 0.06)], [(0, 0, -10.0)]), 2e-5, 1600)
         energy = np.array([energies(system, own).total for own in states[::8]])
     z, v = (np.array([getattr(own, name)[1, 2] for own in states]) for name in ("r", "v"))
@@ -110,11 +110,11 @@ def test_a_ball_slides_until_it_rolls():
     numbers = np.concatenate([[0.0, k, 1.0, 0.0], FLOOR[4:]])
     loss = [0.0, 0.0, 1e-3, mu, mu, 1e5, *np.zeros(2), 1, 1, 1, *np.zeros(4)]
     each = [
-        Other(PLANE_SPHERE, (0, 1), numbers, (10.0, 1.0)),
-        Other(PLANE_SPHERE_LOSS, (0, 1), np.concatenate([numbers, loss]), (0.0, 0.0)),
+        Interaction(PLANE_SPHERE, (0, 1), numbers, (10.0, 1.0)),
+        Interaction(PLANE_SPHERE_LOSS, (0, 1), np.concatenate([numbers, loss]), (0.0, 0.0)),
     ]
     inertia = 0.4 * M * R * R * np.eye(3)
-    system = make_system([M], inertia[None], gravity=(0, 0, -G), more=others_of(each))
+    system = make_system([M], inertia[None], gravity=(0, 0, -G), more=table_of(each))
     state = state_of([(0, 0, R - M * G / k)], [(v, 0, 0)], own=4)
     h = 1e-3
     states = history(system, state, h, 250)
@@ -142,15 +142,15 @@ def test_bodies_that_meet_keep_energy_and_both_momenta():
     rods = np.concatenate([block, [5.0, 1.0, 0.0]])
     levers = np.array([0.05, 0.02, -0.03, -0.02, 0.06, 0.01])
     each = [
-        Other(RODS, (1, 2, 3, 4), rods, (1.0, 1.0)),
-        Other(RODS, (3, 4, 1, 2), rods, (1.0, 1.0)),
-        Other(SPHERES, (1, 5), np.concatenate([block, levers]), (1.0, 1.0)),
+        Interaction(RODS, (1, 2, 3, 4), rods, (1.0, 1.0)),
+        Interaction(RODS, (3, 4, 1, 2), rods, (1.0, 1.0)),
+        Interaction(SPHERES, (1, 5), np.concatenate([block, levers]), (1.0, 1.0)),
     ]
     inertia = np.array(
         [turned(rng, 1.0).T @ np.diag([0.02, 0.03, 0.04]) @ turned(rng, 0.0) for _ in range(5)]
     )
     inertia = 0.5 * (inertia + inertia.swapaxes(1, 2)) + 0.02 * np.eye(3)
-    system = make_system(np.full(5, 0.5), inertia, more=others_of(each))
+    system = make_system(np.full(5, 0.5), inertia, more=table_of(each))
     r = [(-0.5, 0.02, 0.35), (0.5, -0.03, 0.36), (-0.6, 0, 0), (0.4, 0, 0), (-0.5, 0.3, 0.6)]
     v = [(0.3, 0, -2.0), (0.3, 0.1, -2.0), (0, 0, 0), (0, 0.2, 0), (0, -1.0, -3.0)]
     state = state_of(r, v, rng.normal(size=(5, 3)))

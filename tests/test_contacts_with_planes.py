@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
 from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
@@ -64,7 +64,9 @@ def contacts_of(model: Model):
     assert at == list(
         range(len(own.kind) - len(at), len(own.kind))
     )  # the last of all: `contact_history` counts on it
-    return [(OTHERS[own.kind[k]], own.frames[k], own.numbers[own.first[k] : own.first[k + 1]]) for k in at]
+    return [
+        (INTERACTIONS[own.kind[k]], own.frames[k], own.numbers[own.first[k] : own.first[k + 1]]) for k in at
+    ]
 
 
 def test_a_sphere_on_a_plane_of_a_body():

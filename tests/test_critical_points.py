@@ -5,7 +5,8 @@ import pytest
 from test_buckling import LENGTH, critical, links
 
 from discretization.groups import Role, groups_of, registered
-from discretization.others import OTHERS, dissipates
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import dissipates
 from rodsim import Box, Law, Model, Section, measures
 from rodsim.statics.critical_points import BIFURCATION, LIMIT
 from rodsim.statics.linear_buckling import LinearFactorWarning, buckling
@@ -142,11 +143,13 @@ def test_a_limit_that_nothing_has_reached_carries_nothing():
 @pytest.mark.parametrize("halves", [*pairs(ALONG[1:])[::3], *pairs(ABOUT[1:])], ids=named)
 def test_the_stress_of_an_energy_follows_from_its_dual(halves, monkeypatch):
     """Of our kinds, were they silent about their strains: on the strut, or with a joint that carries what they leave."""
-    from discretization import others
+    from discretization import interaction_table
 
     make, expected = (strut, SIDE * HIGH) if halves[0] in ALONG else (crank, STIFF / 0.8)
     built = make(halves).build()
-    monkeypatch.setattr(others, "OTHERS", tuple(kind._replace(straining=None) for kind in OTHERS))
+    monkeypatch.setattr(
+        interaction_table, "INTERACTIONS", tuple(kind._replace(straining=None) for kind in INTERACTIONS)
+    )
     assert buckling(built, nonlinear=False).linear[0] == pytest.approx(expected, rel=1e-9)
 
 

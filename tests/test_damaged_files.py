@@ -11,7 +11,7 @@ import pytest
 from damage import STEPS, H, fuzz, model, run
 from results_sample import assert_holds, sample_layout, sample_output, without_digests, write
 
-from discretization.others import without_tables
+from discretization.interaction_table import without_tables
 from discretization.system import in_files
 from rigid.errors import ModelError
 from rodsim import Result, audit, simulate, templates

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.others import loads_of
+from discretization.interaction_table import loads_of
 from rigid.signals import Sine
 from rodsim import Model, ModelError, Section, audit, equilibrium, simulate
 from rodsim.building.distributed_loads import spread_of

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from discretization.groups import Role, groups_of, loaded, registered
-from discretization.others import dissipates
+from discretization.interaction_table import dissipates
 from discretization.space import lagrange_element
 from discretization.space.laws.functions import PARAMETERS
 from discretization.space.rod_points import BEHIND, FIRST, LAW

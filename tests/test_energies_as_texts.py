@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from examples import own_interaction as example
 from rigid.compilation.decorators import address_of
 from rigid.errors import ModelError
@@ -49,7 +49,7 @@ def test_the_work_of_a_text_is_the_change_of_its_energy(near):
     rng = np.random.default_rng(4)
     system = of_texts().build().system
     for k in range(len(system.others.kind)):
-        kind = OTHERS[system.others.kind[k]]
+        kind = INTERACTIONS[system.others.kind[k]]
         X = system.others.numbers[system.others.first[k] : system.others.first[k + 1]].copy()
         X[-kind.straining.count :] = 0.3  # the stress that prestress gives
         y0 = poses(rng, kind.arity)
@@ -65,7 +65,7 @@ def test_the_strains_of_a_text_say_its_stress_and_take_more():
     rng = np.random.default_rng(5)
     system = of_texts().build().system
     for k in range(len(system.others.kind)):
-        kind = OTHERS[system.others.kind[k]]
+        kind = INTERACTIONS[system.others.kind[k]]
         X = system.others.numbers[system.others.first[k] : system.others.first[k + 1]][None].copy()
         own, y = kind.straining, poses(rng, kind.arity)
         e = np.zeros(own.count, complex)
@@ -153,7 +153,7 @@ def test_only_angles_are_known_but_for_turns():
 
 
 def energies_of(model):
-    return [OTHERS[k] for k in np.unique(model.build().system.others.kind)]
+    return [INTERACTIONS[k] for k in np.unique(model.build().system.others.kind)]
 
 
 def test_a_strain_is_from_the_length_that_is_given():

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import yaml
 
-from discretization.others import Other
+from discretization.interaction_table import Interaction
 from discretization.system import fingerprint
 from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
@@ -30,7 +30,7 @@ from rodsim.parts.entry import (
     POINT,
     Asked,
     Entry,
-    OtherEntry,
+    InteractionEntry,
     Poses,
     add,
     choice,
@@ -46,7 +46,7 @@ from rodsim.scenes.model_from_scene import load
 
 
 @entry
-class BrakeEntry(OtherEntry):
+class BrakeEntry(InteractionEntry):
     """A drag on the frame of a point, along or across a direction."""
 
     key, word, many = "test_brakes", "test brake", "what slows points"
@@ -61,11 +61,11 @@ class BrakeEntry(OtherEntry):
         if values["rate"] == 0.0:
             raise ModelError(f"{asked.owner}: slows nothing; give a rate above 0")
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         frame = poses.frame_of(self.on)
         axis = poses.local(frame, self.along)
         numbers = np.concatenate([[self.rate], ((self.turn or 0.0) * np.outer(axis, axis)).ravel()])
-        return [Other(DRAG, [frame], numbers, (0.0, 0.0))]
+        return [Interaction(DRAG, [frame], numbers, (0.0, 0.0))]
 
 
 # a sphere or a plane alone
@@ -316,7 +316,7 @@ def test_a_kind_registered_here_runs_from_a_scene(tmp_path, capsys):
     assert main(["check", str(path)]) == 2
     assert "test brake 'it': slows nothing; give a rate above 0" in capsys.readouterr().err
     with pytest.raises(ModelError, match="another key"):
-        register(entry(type("Twice", (OtherEntry,), {"key": BrakeEntry.key, "__annotations__": {}})))
+        register(entry(type("Twice", (InteractionEntry,), {"key": BrakeEntry.key, "__annotations__": {}})))
 
 
 def test_a_kind_that_is_gone_is_not_known_to_scenes(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rodsim
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.system import fingerprint
 from rigid.errors import ModelError
 from rodsim import Result, audit, compare
@@ -21,14 +21,14 @@ from tests.own_kinds import Spring, bodies, kinds, pair, run, texts
 @pytest.fixture
 def elsewhere():
     """What another process has: no kind that is not ours; afterwards all is as before."""
-    before, known = OTHERS[OTHERS.built_in :], dict(registering.KINDS)
+    before, known = INTERACTIONS[INTERACTIONS.built_in :], dict(registering.KINDS)
 
     def leave():
-        del OTHERS[OTHERS.built_in :]
+        del INTERACTIONS[INTERACTIONS.built_in :]
         registering.KINDS.clear()
 
     yield leave
-    OTHERS[OTHERS.built_in :] = before
+    INTERACTIONS[INTERACTIONS.built_in :] = before
     registering.KINDS.update(known)
 
 
@@ -83,7 +83,7 @@ def test_what_files_say_does_not_depend_on_what_was_registered_before(elsewhere)
     elsewhere()
     registering.KINDS.update(mine)
     for own in reversed(list(mine.values())):
-        OTHERS.register(own.kind)
+        INTERACTIONS.register(own.kind)
     assert (fingerprint(texts().build().system), fingerprint(kinds().build().system)) == before
 
 

@@ -8,7 +8,8 @@ import pytest
 from benchmarks.heaps import RADIUS, heap
 from discretization.contact.fixed_planes import FixedPlanes, far_away, fixed_planes
 from discretization.contact.table import points_of
-from discretization.others import OTHERS, groups_of
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import groups_of
 from discretization.own_variables import first_settled
 from discretization.state_measures import energies
 from discretization.system import System
@@ -52,7 +53,7 @@ def test_what_is_left_out_acts_nowhere_within_half_the_skin_and_what_is_not_coul
     built = model().build()
     system, state = built.system, built.state
     planes, others = planes_of(system), system.others
-    kinds = [OTHERS.index(kind) for kind in (PLANE_ROD, PLANE_SPHERE)]
+    kinds = [INTERACTIONS.index(kind) for kind in (PLANE_ROD, PLANE_SPHERE)]
     assert len(planes.use) == 5  # of the floor; the wall moves
     points = points_of(system.contacts, state.r, state.quat)
     far = far_away(planes, len(others.kind), state, points, SKIN)
@@ -98,7 +99,7 @@ def test_what_a_bristle_keeps_is_lost_where_its_plane_is_left_out() -> None:
     stepper = own.stepper()
     state = stepper.start(own.state)
     far, others = stepper._list_of(state).far, own.system.others
-    which = int(np.flatnonzero(far & (others.kind == OTHERS.index(PLANE_ROD_LOSS)))[1])
+    which = int(np.flatnonzero(far & (others.kind == INTERACTIONS.index(PLANE_ROD_LOSS)))[1])
     first, zeta = first_settled(own.system)[which], np.array([1e-4, -2e-4, 2e-4])
     state.own[first : first + 3] = zeta
     k = others.numbers[others.first[which + 1] - SIZE + STIFFNESS]

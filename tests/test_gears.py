@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import without_tables
 from discretization.older_gears import as_rows, from_rows
-from discretization.others import OTHERS, without_tables
 from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.system import fingerprint
 from rigid.errors import ConvergenceError, RedundantJointsWarning
@@ -344,7 +345,7 @@ def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, 
 
     with monkeypatch.context() as patched:
         patched.setattr(native, "_write_table", as_older)
-        patched.setattr(OTHERS, "names_of", lambda numbers: [])
+        patched.setattr(INTERACTIONS, "names_of", lambda numbers: [])
         simulate(model, 0.02, 0.005, output=path, output_every=1, progress=False)
     opened = Result.open(path)
     assert opened.layout.system.others.kind[:5].tolist() == model.build().system.others.kind[:5].tolist()

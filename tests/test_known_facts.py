@@ -5,6 +5,7 @@ from test_any_integrator import arms
 
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.workspace import _workspace
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.known_facts import (
     LARGEST,
     MOST,
@@ -16,7 +17,6 @@ from discretization.known_facts import (
     known_anew,
     known_of_numbers,
 )
-from discretization.others import OTHERS
 
 
 def asked(decorate):
@@ -115,9 +115,9 @@ def test_what_is_large_or_lies_otherwise_is_made_each_time():
 def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
     system, (fact, calls) = arms().build().system, making(np.zeros(1))
     number = int(system.others.kind[0])
-    others = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(OTHERS)]
-    for asked, kinds in ((1, OTHERS), (2, others), (2, OTHERS)):
-        monkeypatch.setattr("discretization.known_facts.OTHERS", kinds)
+    others = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]
+    for asked, kinds in ((1, INTERACTIONS), (2, others), (2, INTERACTIONS)):
+        monkeypatch.setattr("discretization.known_facts.INTERACTIONS", kinds)
         fact(system)
         assert len(calls) == asked
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from discretization.groups import constraints_of, dissipations_of, energies_of
+from discretization.interaction_table import springs_of, torsions_of
 from discretization.linearisation import applied, inertia, tangents
-from discretization.others import springs_of, torsions_of
 from discretization.state_measures import constraint_residual, energies
 from rigid import quaternions
 from rodsim import Box, Model, Section

@@ -12,8 +12,16 @@ import pytest
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import workspace
 from discretization.groups import Role, groups_of, is_load, loaded
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import (
+    FIRST_LOAD,
+    Interaction,
+    loads_of,
+    signals_of,
+    table_of,
+    with_signals,
+)
 from discretization.linearisation import tangents
-from discretization.others import FIRST_LOAD, OTHERS, Other, loads_of, others_of, signals_of, with_signals
 from discretization.shortcuts import em_stepper
 from rigid import quaternions
 from rigid.interactions.blocks import blocks
@@ -24,7 +32,7 @@ from rigid.kinematics.poses import ZERO
 from rigid.linear_algebra import average, times
 from rigid.system import FORCE
 from rodsim import Box, Model, ModelError, Section, equilibrium, modes, simulate
-from rodsim.parts.entry import OtherEntry
+from rodsim.parts.entry import InteractionEntry
 from tests.arrays import everything
 from tests.iterations import iterate
 from tests.new_kinds import registered
@@ -44,7 +52,7 @@ THRUSTER = Kind("thruster of a test", 1, 0, nothing, thrust_dual, no_bend, works
 
 
 @dataclass(frozen=True, eq=False)
-class Thruster(OtherEntry):
+class Thruster(InteractionEntry):
     """A load that nothing else knows: it pushes a body along its first axis."""
 
     name: str
@@ -56,7 +64,7 @@ class Thruster(OtherEntry):
         return THRUSTER.name
 
     def made(self, poses):
-        return [Other(THRUSTER, (poses.frame_of(self.part),), np.zeros(3), (0.0, 0.0))]
+        return [Interaction(THRUSTER, (poses.frame_of(self.part),), np.zeros(3), (0.0, 0.0))]
 
     def signals(self, times):
         return np.array([[(self.thrust(t), 0.0, 0.0)] for t in times]).reshape(-1, 1, 3)
@@ -112,16 +120,16 @@ def test_modes_take_a_new_load_by_its_dual():
 
 def test_a_load_of_two_frames_is_refused():
     with registered(THRUSTER), pytest.raises(ModelError, match="one interaction of it for each frame"):
-        others_of([Other(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
+        table_of([Interaction(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
 
 
 @contextmanager
 def without_loops(closed):
     """Loads go by their duals, unless `closed`."""
     use = slice(FIRST_LOAD, FIRST_LOAD + len(LOADS))
-    OTHERS[use] = LOADS if closed else [kind._replace(loop=0) for kind in LOADS]
+    INTERACTIONS[use] = LOADS if closed else [kind._replace(loop=0) for kind in LOADS]
     yield
-    OTHERS[use] = LOADS
+    INTERACTIONS[use] = LOADS
 
 
 def pushed_rod():

@@ -7,8 +7,8 @@ import pytest
 
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, registered
+from discretization.interaction_table import loads_of, torsions_of
 from discretization.linearisation import tangents
-from discretization.others import loads_of, torsions_of
 from discretization.own_variables import part, with_part
 from discretization.space.spans import points_of
 from discretization.state_measures import elastic_densities, element_states, energies

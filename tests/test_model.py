@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.others import loads_of
+from discretization.interaction_table import loads_of
 from discretization.state_measures import energies
 from rigid import quaternions
 from rodsim import Box, Material, Model, ModelError, Section

@@ -13,8 +13,8 @@ import pytest
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import workspace
 from discretization.groups import Role, groups_of
+from discretization.interaction_table import Interaction, table_of
 from discretization.multipliers import multipliers_of
-from discretization.others import Other, others_of
 from discretization.redundancy import constraint_jacobian, redundancy
 from discretization.state_measures import constraint_residual, momenta, velocity_residual
 from rigid import quaternions
@@ -156,7 +156,7 @@ def test_what_does_not_fit_at_the_start_is_named() -> None:
 
 def test_a_constraint_without_a_size_is_refused() -> None:
     with pytest.raises(ModelError, match=r"rope: size .* of its gradient"):
-        others_of([Other(ROPE, (0, 1, 2), np.zeros(10), (0.0, 0.0))])
+        table_of([Interaction(ROPE, (0, 1, 2), np.zeros(10), (0.0, 0.0))])
 
 
 def wound(new: bool) -> Model:
@@ -201,4 +201,4 @@ def test_equilibria_and_modes_know_what_is_counted() -> None:
 def test_a_kind_of_too_many_frames_is_refused() -> None:
     wide = ROPE._replace(name="net", arity=13)
     with pytest.raises(ModelError, match="net: 13 frames, 1 rows, 0 own variables; there may be 12"):
-        others_of([Other(wide, range(13), np.zeros(14), (1.0, 0.0))])
+        table_of([Interaction(wide, range(13), np.zeros(14), (1.0, 0.0))])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rodsim
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
 from rodsim import Model, PointMass, audit, measures
 from rodsim.interactions import average, calling, minus, norm, push, times
@@ -60,7 +60,7 @@ def test_a_kind_may_be_registered_again():
     again = rodsim.interaction("linear spring", 2, ("k", "l0"))(
         type("Again", (), {"value": spring_value, "dual": spring_dual})
     )
-    assert again.kind in OTHERS
+    assert again.kind in INTERACTIONS
     other = bodies(2)
     a, b = (
         body.at(x) for body, x in zip(other.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True)

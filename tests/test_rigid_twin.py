@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.others import loads_of
+from discretization.interaction_table import loads_of
 from discretization.state_measures import constraint_residual, energies, momenta
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, Section, compare, signals, simulate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discretization.groups import Role, groups_of
-from discretization.others import FRAMES, Other, joined, others_of, settled_of
+from discretization.interaction_table import FRAMES, Interaction, joined, settled_of, table_of
 from discretization.own_variables import own_variables, part, with_part
 from discretization.state_measures import energies, kept_energies, momenta
 from discretization.time.integrators import parse
@@ -349,12 +349,12 @@ def test_a_wide_kind_widens_the_table_of_others_and_no_other_does():
 
     bound = tumbling().build().system.others
     assert bound.frames.shape[1] == FRAMES == 8
-    from discretization.others import OTHERS
+    from discretization.interaction_kinds import INTERACTIONS
 
     kinds = [wide(12), wide(3)]
-    OTHERS.extend(kinds)
+    INTERACTIONS.extend(kinds)
     try:
-        net = others_of([Other(kind, range(kind.arity), np.zeros(1), (1.0, 1.0)) for kind in kinds])
+        net = table_of([Interaction(kind, range(kind.arity), np.zeros(1), (1.0, 1.0)) for kind in kinds])
         assert net.frames.shape == (2, 12)
         assert net.frames[1].tolist() == [0, 1, 2, *[-1] * 9]
         both = joined(bound, net)
@@ -362,7 +362,7 @@ def test_a_wide_kind_widens_the_table_of_others_and_no_other_does():
         assert (both.frames[: len(bound.kind), 8:] == -1).all()
         assert np.array_equal(both.frames[len(bound.kind) :], net.frames)
     finally:
-        del OTHERS[-2:]
+        del INTERACTIONS[-2:]
 
 
 def test_small_motions_know_the_force_that_a_bristle_holds_and_no_damping_of_it():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.groups import Role, groups_of
-from discretization.others import (
-    OTHERS,
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import (
     at_rest,
     loads_of,
     own_of,
@@ -80,7 +80,7 @@ def test_counted_angles_are_those_of_torsion_springs_then_gears_then_all_others(
         model.others["first"] = Coil("first", model.ground, model.bodies["body 0"], (0, 0, 1), 3.0)
         model.add_torsion_spring("last", model.ground, model.bodies["body 1"], (0, 0, 1), 3.0)
         own = model.build().system.others
-        kinds = [OTHERS[k] for k, count in zip(own.kind, own_of(own), strict=True) if count]
+        kinds = [INTERACTIONS[k] for k, count in zip(own.kind, own_of(own), strict=True) if count]
         assert kinds[:2] == [TORSION_SPRING, TORSION_SPRING]
         assert [kind.rows for kind in kinds[2:]] == [1, 1, 0]
         assert kinds[-1] == COIL

@@ -7,8 +7,8 @@ import pytest
 import scipy
 
 from discretization.consistent import constraint_jacobian
+from discretization.interaction_table import without_tables
 from discretization.linearised import stiffness_matrix
-from discretization.others import without_tables
 from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
 from discretization.statics.tangent import tangent

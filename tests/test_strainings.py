@@ -5,7 +5,7 @@ import pytest
 from test_interactions import dual, names, numbers, poses, value
 
 from discretization.groups import registered
-from discretization.others import dissipates
+from discretization.interaction_table import dissipates
 from rigid.interactions.spring import SPRING
 from rigid.mechanics.mechanical import call
 

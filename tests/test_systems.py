@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from discretization.others import loads_of
+from discretization.interaction_table import loads_of
 from examples import chain_and_rod, flying_spaghetti
 from rodsim import (
     Box,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.assembly.expected_forces import KNOWN, expect
-from discretization.others import dissipates, groups_of, holding, own_of, settled_of, signals_of
+from discretization.interaction_table import dissipates, groups_of, holding, own_of, settled_of, signals_of
 from discretization.own_variables import first_settled
 from discretization.space.closed_spans import FORCE
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -63,7 +63,9 @@ class ByDuals(NamedTuple):
     signals: (
         np.ndarray
     )  # (l, 4) of each load its place, that of its value among the numbers, its frame and its loop
-    base: np.ndarray  # (e, f, f) where the blocks of its frames stand; f: columns of `Others.frames`
+    base: (
+        np.ndarray
+    )  # (e, f, f) where the blocks of its frames stand; f: columns of `InteractionTable.frames`
     row_base: np.ndarray  # (e, f, 2) and those of frame and multiplier, of multiplier and frame
     size: np.ndarray  # (e, 2) N, N m, of its forces, of which they have rounding; 0: constraints
     own: np.ndarray  # (e,) where in `State.own` stands what it counts, or what settles

@@ -13,10 +13,10 @@ import scipy  # its parts are loaded when they are asked for
 from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
 from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
+from discretization.interaction_table import one_sided, without_loads
 from discretization.linear.fronts import fronts_of
 from discretization.linear.narrow import NARROW
 from discretization.multipliers import multipliers_of
-from discretization.others import one_sided, without_loads
 from discretization.system import System
 from rigid.system import Ints
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from discretization.assembly.numbering import Numbering, new_handle
-from discretization.others import OTHERS, one_sided
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import one_sided
 from discretization.system import System
 
 MOST = 32  # numberings
@@ -43,7 +44,7 @@ def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
 
 def structure(system: System, asked: Any) -> bytes:
     """A digest of all that a numbering depends on."""
-    kinds = [OTHERS[k] for k in set(system.others.kind.tolist())]
+    kinds = [INTERACTIONS[k] for k in set(system.others.kind.tolist())]
     digest = hashlib.blake2b(
         repr((asked, [(own.name, own.arity, own.rows, own.own) for own in kinds])).encode()
     )

@@ -72,16 +72,16 @@ class Numbering(NamedTuple):
     row: Ints  # (c + e,) unknown of its first multiplier
     row_stride: Ints  # (c + e,)
     lam: Ints  # (c + e,) place of that multiplier in State.lam
-    row_frames: Ints  # (c + e, columns of `Others.frames`) -1: none
+    row_frames: Ints  # (c + e, columns of `InteractionTable.frames`) -1: none
     constraint_base: Ints  # (c, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b
-    row_base: Ints  # (e, columns of `Others.frames`, 2) blocks of frame and lam, of lam and frame
+    row_base: Ints  # (e, columns of `InteractionTable.frames`, 2) blocks of frame and lam, of lam and frame
     repeating: Ints  # (k,) those that repeat others
     repeating_base: Ints  # (k,) their blocks lam-lam
     element_base: Ints  # (m, 4) aa, ab, ba, bb
     span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
     span_stride: Ints  # (k, MOST_FRAMES)
     substructures: Substructures  # spans with a panel
-    other_base: Ints  # (e, f, f) of those of other interactions, f columns of `Others.frames`
+    other_base: Ints  # (e, f, f) of those of other interactions, f columns of `InteractionTable.frames`
     indptr: Ints  # compressed columns, else empty
     indices: Ints
     fronts: Fronts  # of compressed columns, or none: `discretization.assembly.fronts_of_systems`

@@ -9,8 +9,8 @@ import numpy as np
 
 from discretization.assembly.element_lanes import START
 from discretization.assembly.run_lanes import BLOCK, Joints, Lanes, LoadsOfRuns
+from discretization.interaction_table import loads_of, without_loads
 from discretization.linear.block_band import SIZE
-from discretization.others import loads_of, without_loads
 from discretization.system import System
 from rigid.lane_arrays import room, stacked
 from rigid.lanes import WIDTH

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
+from discretization.interaction_table import chosen, one_sided, pairs_of
 from discretization.multipliers import multipliers_of
-from discretization.others import chosen, one_sided, pairs_of
 from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid.interactions.constraints import facts

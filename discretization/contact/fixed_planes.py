@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.contact.table import BARRIER, LAW, Contacts
-from discretization.others import OTHERS, Others
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import InteractionTable
 from rigid import quaternions
 from rigid.interactions.contact.friction import SIZE, STIFFNESS
 from rigid.interactions.contact.gaps import RHO
@@ -35,13 +36,13 @@ class FixedPlanes(NamedTuple):
     near: Floats  # (k,) m, radius and reach
 
 
-def fixed_planes(contacts: Contacts, others: Others, held: NDArray[np.bool_]) -> FixedPlanes:
+def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.bool_]) -> FixedPlanes:
     """Those whose points are among the points of surfaces; held (n,): frames that do not move."""
     number = _points_by_place(contacts)
     use: list[int] = []
     points: list[tuple[int, int]] = []
     for kind, ends in [(own, n) for energy, n in _ENDS.items() for own in (energy, WITH_PLANES[energy])]:
-        these = np.flatnonzero((others.kind == OTHERS.index(kind)) & held[others.frames[:, 0]])
+        these = np.flatnonzero((others.kind == INTERACTIONS.index(kind)) & held[others.frames[:, 0]])
         X = np.zeros((len(these), 3))
         if ends == 1:
             X = others.numbers[others.first[these][:, None] + CENTRE + np.arange(3)] + 0.0  # no -0.0
@@ -91,11 +92,13 @@ def far_away(
     return found
 
 
-def kept_in_bristles(others: Others, which: NDArray[np.bool_], settled: Floats, first: Ints) -> float:
+def kept_in_bristles(
+    others: InteractionTable, which: NDArray[np.bool_], settled: Floats, first: Ints
+) -> float:
     """J, in the bristles of interactions with planes of this mask (e,); settled: own variables, from `first` on of each."""
     total = 0.0
     for kind in WITH_PLANES.values():
-        use = np.flatnonzero(which & (others.kind == OTHERS.index(kind)))
+        use = np.flatnonzero(which & (others.kind == INTERACTIONS.index(kind)))
         stiffness = others.numbers[others.first[use + 1] - SIZE + STIFFNESS]
         zeta = settled[first[use][:, None] + np.arange(3)]
         total += 0.5 * float(stiffness @ np.sum(zeta * zeta, axis=1))

@@ -19,7 +19,8 @@ from discretization.contact.table import (
     slopes,
     weakened,
 )
-from discretization.others import FRAMES, OTHERS, Others, groups_of
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import FRAMES, InteractionTable, groups_of
 from rigid.interactions import evaluation
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
@@ -45,7 +46,7 @@ _DEPTH = 0.01  # of the sum of radii: of a usual contact
 _STEEP = 4.0  # resistance of a barrier at half its reach, of its k
 
 
-def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
+def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     """Of all pairs of a list, in its order."""
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
@@ -70,7 +71,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
         columns += [X[use, k] for k in placed]
         columns += [minus[use]] if vertices else []
         values = np.column_stack(columns)
-        kind[use], width[use] = OTHERS.index(own), values.shape[1]
+        kind[use], width[use] = INTERACTIONS.index(own), values.shape[1]
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
         found.append((use, values))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
@@ -82,7 +83,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> Others:
     depth = np.maximum(_DEPTH * rho, np.where((other == CAPSULE) | (other == BOX), lever, 0.0))
     force = depth * _slope(law, rho) * np.where(elements, length, 1.0)
     arm = np.maximum(rho, lever)
-    return Others(kind, frames, first, of_all, np.column_stack([force, force * arm]))
+    return InteractionTable(kind, frames, first, of_all, np.column_stack([force, force * arm]))
 
 
 def _slope(law: Floats, rho: Floats) -> Floats:

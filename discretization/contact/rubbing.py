@@ -7,7 +7,7 @@ import numpy as np
 from discretization.contact.search import candidates
 from discretization.contact.table import Contacts, points_of
 from discretization.contact.windows import carried, losses_of, windows_of
-from discretization.others import groups_of
+from discretization.interaction_table import groups_of
 from rigid.interactions.contact.friction import OWN
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State

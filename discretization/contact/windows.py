@@ -24,7 +24,8 @@ from discretization.contact.table import (
     slopes,
     weakened,
 )
-from discretization.others import FRAMES, OTHERS, Others
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import FRAMES, InteractionTable
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
@@ -39,8 +40,8 @@ _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...]]] = {
     (BOX, BOX): (BOXES_LOSS, (0, 1)),
 }
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
-# Of what is lost, over `Others.size` of forces: it goes by rates, differences of places over the step and the rest speed. Without
-# it steps of heaps and of piles of spheres do one to three iterations more, at round-off, which shrink nothing.
+# Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
+# speed. Without it steps of heaps and of piles of spheres do one to three iterations more, at round-off, which shrink nothing.
 _ROUNDING = 64.0
 
 
@@ -98,7 +99,7 @@ def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[Window]:
     return found
 
 
-def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[Others, Floats]:
+def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTable, Floats]:
     """The interactions, in their order, and the stiffness (w,) of the bristle of each, N/m."""
     surface = (
         np.searchsorted(contacts.first, [(own.part[0], own.row[0]) for own in windows], side="right") - 1
@@ -115,7 +116,7 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[Others, Floats
         own, at = _KINDS.get((one, other), (None, tuple(range(stations + nodes))))
         own = own or ROD_LOSSES[stations, nodes]
         numbers, stiffness[use], size[use] = _numbers_of(contacts, [windows[k] for k in use.tolist()])
-        kind[use], width[use] = OTHERS.index(own), numbers.shape[1]
+        kind[use], width[use] = INTERACTIONS.index(own), numbers.shape[1]
         points = np.array([[*windows[k].part, *windows[k].row] for k in use.tolist()])
         frames[use, : len(at)] = contacts.frames[points[:, at]]
         parts.append((use, numbers))
@@ -123,7 +124,7 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[Others, Floats
     of_all = np.zeros(first[-1])
     for use, numbers in parts:
         of_all[first[use][:, None] + np.arange(numbers.shape[1])] = numbers
-    return Others(kind, frames, first, of_all, size), stiffness
+    return InteractionTable(kind, frames, first, of_all, size), stiffness
 
 
 def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floats, Floats]:

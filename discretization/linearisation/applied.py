@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.groups import Role, groups_of, is_load, loaded
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import kinds_of_signals
 from discretization.linearisation import tangents
 from discretization.linearisation.tangents import Blocks
-from discretization.others import OTHERS, kinds_of_signals
 from discretization.system import System
 from rigid.interactions.kinds import Group
 from rigid.interactions.pressure import PRESSED_EDGE
@@ -50,7 +51,7 @@ def without_potential(system: System, values: Floats) -> list[int]:
 def open_edges(system: System) -> bool:
     """Whether pressed edges do not close: a node at which one ends only, or with other pressures on both sides."""
     own = system.others
-    use = np.flatnonzero(own.kind == OTHERS.index(PRESSED_EDGE))
+    use = np.flatnonzero(own.kind == INTERACTIONS.index(PRESSED_EDGE))
     frames, P = own.frames[use, :2], own.numbers[own.first[use][:, None] + np.arange(3)]
     left = np.zeros((len(system.frames.mass), 3))
     np.add.at(left, frames[:, 0], P)

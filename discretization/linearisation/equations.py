@@ -28,12 +28,12 @@ import scipy  # its parts are loaded when they are asked for
 
 from discretization.consistent import constraint_jacobian
 from discretization.groups import constraints_of, dissipations_of, energies_of, loaded
+from discretization.interaction_table import kinds_of_signals
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.multipliers import multipliers_of
-from discretization.others import kinds_of_signals
 from discretization.redundancy import redundancy
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import sizes_of, state_shapes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discretization import others
+from discretization import interaction_table
 from discretization.own_variables import part, with_part
 from discretization.system import System
 from rigid import quaternions
@@ -14,5 +14,7 @@ def moved(system: System, state: State, x: Floats) -> State:
     """Every frame displaced and turned by x (n, 6); what is counted goes on."""
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
     there = state._replace(r=state.r + x[:, :3], quat=quaternions.normalize(quat))
-    own = others.with_counted(system.others, part(system, there, "angle"))
-    return with_part(system, there, "angle", evaluation.values(others.counting(own), there.r, there.quat))
+    own = interaction_table.with_counted(system.others, part(system, there, "angle"))
+    return with_part(
+        system, there, "angle", evaluation.values(interaction_table.counting(own), there.r, there.quat)
+    )

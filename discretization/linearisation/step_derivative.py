@@ -23,7 +23,7 @@ from discretization.assembly.numbering import number
 from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import Workspace, workspace
 from discretization.groups import Acting, Role
-from discretization.others import signals_of
+from discretization.interaction_table import signals_of
 from discretization.own_variables import own_variables
 from discretization.space.spans import shared_masses
 from discretization.system import System

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import OTHERS, loads_of, without_loads
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import loads_of, without_loads
 from discretization.own_variables import own_variables
 from discretization.planar.joint_rows import CLOSE, Asymmetric, Row, rows_in_plane
 from discretization.planar.symmetry import Symmetry
@@ -82,7 +83,7 @@ def _beyond(system: System) -> Iterator[str]:
     if len(system.spans.kind):
         yield "its rods have other elements than those of two frames"
     if len(others := without_loads(system.others).kind):
-        yield f"{OTHERS[int(others[0])].name}s act, which have no plane form"
+        yield f"{INTERACTIONS[int(others[0])].name}s act, which have no plane form"
     if len(system.contacts.pairs):
         yield "surfaces may touch"
     if len(system.constraints.repeats) and system.constraints.repeats.any():

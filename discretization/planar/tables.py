@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
-from discretization.others import loads_of
+from discretization.interaction_table import loads_of
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
 from discretization.planar.plane import Plane, axes_of, turned_matrices

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.assembly.by_duals import table_groups
-from discretization.others import signals_of
+from discretization.interaction_table import signals_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.workspace import AT_NOISE
-from discretization.others import kinds_of_signals
+from discretization.interaction_table import kinds_of_signals
 from discretization.statics.forces import SOLVED
 from discretization.statics.iteration import LARGEST_TURN, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
 from discretization.statics.rest import Rest

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
-from discretization import others
+from discretization import interaction_table
 from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
@@ -71,7 +71,7 @@ def resting(system: System, state: State) -> System:
             strain0=elements.strain0.copy(),
         ),
         spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
-        others=others.at_rest(system.others),
+        others=interaction_table.at_rest(system.others),
         constraints=constraints._replace(
             **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
         ),
@@ -187,7 +187,7 @@ class Rest:
 
     def _levers(self) -> float:
         """Size of a model whose frames are all in one place: that of its joints' and springs' levers, m."""
-        c, s = self.system.constraints, others.springs_of(self.system.others)
+        c, s = self.system.constraints, interaction_table.springs_of(self.system.others)
         return max((float(np.abs(X).max(initial=0.0)) for X in (c.Xa, c.Xb, s.Xa, s.Xb)), default=0.0) or 1.0
 
     def _seen(self) -> np.ndarray:

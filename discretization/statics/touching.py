@@ -18,8 +18,8 @@ from discretization.contact.interactions import interactions_of
 from discretization.contact.nearest import passing
 from discretization.contact.search import candidates
 from discretization.contact.table import contacts_of, points_of, reaches
+from discretization.interaction_table import at_rest, joined
 from discretization.linear import sparse
-from discretization.others import at_rest, joined
 from discretization.own_variables import part
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.statics.forces import SOLVED

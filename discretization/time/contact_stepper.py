@@ -29,7 +29,7 @@ from discretization.contact.nearest import distances, passing
 from discretization.contact.search import candidates, searched
 from discretization.contact.table import BOX, contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
-from discretization.others import chosen, joined, settled_of
+from discretization.interaction_table import chosen, joined, settled_of
 from discretization.own_variables import first_settled, own_variables
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import state_shapes

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from discretization import others
+from discretization import interaction_table
 from discretization.contact.table import refuse
 from discretization.drives import count_drives, driven_frames, packed_rows
 from discretization.groups import Role, groups_of
@@ -82,7 +82,7 @@ def system_in_chart(
         tuple(own.group for own in more if own.role is role)
         for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT, Role.WORK)
     )
-    signals = others.signals_of(system.others)
+    signals = interaction_table.signals_of(system.others)
     working = tuple(own._replace(row=np.searchsorted(signals, own.row)) for own in working)
     frames = system.frames
     behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come before theirs
@@ -233,7 +233,7 @@ class MechanicalStepper(StepperBase):
 
     def _counted_order(self, system: System) -> Ints:
         """Where in the block of angles stands what the mechanical system counts, in its order."""
-        count = others.own_of(system.others)
+        count = interaction_table.own_of(system.others)
         first, none = np.cumsum(count) - count, np.zeros(0, np.int64)
         each = [own for role in (Role.ENERGY, Role.CONSTRAINT) for own in groups_of(system, None, role)]
         found = [

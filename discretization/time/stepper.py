@@ -16,9 +16,9 @@ from discretization.assembly.run_tables import key_of, lanes_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
+from discretization.interaction_table import signals_of
 from discretization.linear.sparse import sparse_forget
 from discretization.multipliers import count_multipliers, multipliers_of
-from discretization.others import signals_of
 from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System

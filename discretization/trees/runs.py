@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import without_loads
+from discretization.interaction_table import without_loads
 from discretization.trees.shape import OTHER
 from rigid.lane_arrays import alike, room, stacked
 from rigid.lanes import WIDTH

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import holding, settled_of
 from discretization.known_facts import known_of_numbers
 from discretization.multipliers import multipliers_of
-from discretization.others import OTHERS, holding, settled_of
 from discretization.system import System
 from rigid.interactions.constraints import facts
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
@@ -58,7 +59,7 @@ def tree_of(system: System) -> Tree | str:
         return "joints repeat each other"
     if len(holding(others)):
         return "an interaction of several bodies holds them like a joint"
-    if any(OTHERS[number].one_sided for number in set(others.kind.tolist())):
+    if any(INTERACTIONS[number].one_sided for number in set(others.kind.tolist())):
         return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"

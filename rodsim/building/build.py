@@ -13,16 +13,16 @@ import numpy as np
 from discretization.consistent import Held
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside, is_load
-from discretization.multipliers import multipliers_of
-from discretization.others import (
-    Other,
-    Others,
-    others_of,
+from discretization.interaction_table import (
+    Interaction,
+    InteractionTable,
     settled_values,
     springs_of,
+    table_of,
     torsions_of,
     with_tables,
 )
+from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_measures import constraint_residual, element_states
 from discretization.state_shapes import sizes_of, state_shapes
@@ -249,7 +249,7 @@ def _stops(model: Contents, rod: Rod) -> list[float]:
     return [s for entry in model.entries for s in entry.stops(rod)]
 
 
-_NO_SPRINGS, _NO_TORSIONS = springs_of(others_of()), torsions_of(others_of())
+_NO_SPRINGS, _NO_TORSIONS = springs_of(table_of()), torsions_of(table_of())
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:
@@ -297,8 +297,8 @@ def _torsions(model: Contents, placement: Placement) -> TorsionSprings:
 
 
 def _others(
-    model: Contents, placement: Placement, gears: list[Other], lines: list[Line]
-) -> tuple[Others, tuple[str, ...], list[str]]:
+    model: Contents, placement: Placement, gears: list[Interaction], lines: list[Line]
+) -> tuple[InteractionTable, tuple[str, ...], list[str]]:
     """All of them, what each is of, and of the contacts those whose planes are of their first side."""
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
@@ -313,7 +313,7 @@ def _others(
     ]
     loads = load_arrays(model, placement, lines)
     loading = [f"load '{name}'" for name in load_names(model, lines)]
-    own = with_tables(others_of(each), _springs(model, placement), _torsions(model, placement), loads)
+    own = with_tables(table_of(each), _springs(model, placement), _torsions(model, placement), loads)
     return own, (*loading, *sprung, *names), of_a
 
 

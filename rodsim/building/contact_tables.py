@@ -13,7 +13,7 @@ from discretization.contact import table
 from discretization.contact.listed_gaps import gaps
 from discretization.contact.search import candidates
 from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of, weakened
-from discretization.others import Other
+from discretization.interaction_table import Interaction
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.contact.circles import PLANE_CIRCLE
@@ -56,11 +56,11 @@ K_T = 5  # place of the tangential stiffness among the losses
 # --- contacts with planes
 
 
-def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Other], list[str], list[str]]:
+def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], list[str], list[str]]:
     """All of them, and the contact of each, first those whose planes are of `a`; the contacts of these alone."""
     if not model.contacts:
         return [], [], []
-    found: list[Other] = []
+    found: list[Interaction] = []
     names: list[str] = []
     of_a: list[str] = []
     joined = Joined(model)
@@ -76,7 +76,7 @@ def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Other], list[s
     return found, names, of_a
 
 
-def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined) -> Iterator[Other]:
+def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined) -> Iterator[Interaction]:
     plane, law, loss, lossy = pair.a, law_of(entry, pair), loss_of(entry, pair), loses(entry)
     assert isinstance(plane, PlaneEntry)
     foot = placed.place(plane.on)
@@ -88,9 +88,9 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         arm = float(np.linalg.norm(centre.X) + np.linalg.norm(foot.X))
         numbers = np.concatenate([law, [radius], half_space, centre.X])
         frames = [foot.frame, centre.frame]
-        yield Other(PLANE_SPHERE, frames, numbers, _size(slope, arm))
+        yield Interaction(PLANE_SPHERE, frames, numbers, _size(slope, arm))
         if lossy:
-            yield Other(WITH_PLANES[PLANE_SPHERE], frames, np.concatenate([numbers, loss, OWN]), NONE)
+            yield Interaction(WITH_PLANES[PLANE_SPHERE], frames, np.concatenate([numbers, loss, OWN]), NONE)
         return
     if isinstance(pair.b, SolidEntry):
         yield from _of_solid(entry, pair, placed, foot, half_space)
@@ -122,14 +122,16 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         slope = slope_of(law, radius or placed.size) * length
         numbers = np.concatenate([law, [radius], half_space, [m, length]])
         frames = [foot.frame, *segments.frames[k].tolist()]
-        yield Other(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
+        yield Interaction(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
         if lossy:
-            yield Other(WITH_PLANES[PLANE_ROD], frames, np.concatenate([numbers, of_element, OWN]), NONE)
+            yield Interaction(
+                WITH_PLANES[PLANE_ROD], frames, np.concatenate([numbers, of_element, OWN]), NONE
+            )
 
 
 def _of_solid(
     entry: ContactEntry, pair: Pair, placed: Placed, foot: Place, half_space: Floats
-) -> Iterator[Other]:
+) -> Iterator[Interaction]:
     """Each point and each circle of a solid, with its part of the stiffness."""
     plane, solid, lossy = pair.a, pair.b, loses(entry)
     assert isinstance(plane, PlaneEntry)
@@ -151,9 +153,9 @@ def _of_solid(
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
         frames = [foot.frame, frame]
-        yield Other(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
+        yield Interaction(kind, frames, numbers, _size(slope_of(of_feature, own.half or placed.size), arm))
         if lossy:
-            yield Other(WITH_PLANES[kind], frames, np.concatenate([numbers, of_loss, OWN]), NONE)
+            yield Interaction(WITH_PLANES[kind], frames, np.concatenate([numbers, of_loss, OWN]), NONE)
 
 
 def _across(axis: Floats, normal: Floats) -> float:

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from discretization.interaction_table import Interaction
 from discretization.multipliers import multipliers_of
-from discretization.others import Other
 from discretization.redundancy import redundancy, softened
 from discretization.system import System
 from rigid import quaternions
@@ -56,7 +56,7 @@ class Holding(NamedTuple):
     constraints: Constraints  # of all joints, then of all drives
     joined: list[Joined]  # the markers of each, of a gear those of its first joint
     driven: list[DrivenRow]  # what the drives prescribe
-    gears: list[Other]
+    gears: list[Interaction]
 
 
 def constraints_of(model: Contents, placement: Placed) -> Holding:
@@ -96,7 +96,7 @@ def constraints_of(model: Contents, placement: Placed) -> Holding:
     return Holding(constraints, joined, driven, [_gear(entry, of_joint) for entry in model.gears.values()])
 
 
-def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Other:
+def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Interaction:
     """The axis of a coordinate is as long as it counts."""
     each, none = [], np.zeros(3)
     for part in entry.each:
@@ -106,7 +106,7 @@ def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Other:
             sort, W, U = DISPLACEMENT, none, none
         each.append(Coordinate(sort, (a.frame, b.frame), a.X, b.X, part.ratio * a.axes[:, 2], W, U))
     with speaking_of("gear", entry.name):
-        return Other(*gear(each, f"gear '{entry.name}'"))
+        return Interaction(*gear(each, f"gear '{entry.name}'"))
 
 
 def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:

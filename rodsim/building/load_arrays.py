@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from discretization.others import loads_of, others_of
+from discretization.interaction_table import loads_of, table_of
 from rigid.errors import ModelError, PartName
 from rigid.signals import VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
@@ -73,7 +73,7 @@ def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]
     return lambda t: ambient(t)[:, None, :] * pushed[:, None]
 
 
-_NO_LOADS = loads_of(others_of())
+_NO_LOADS = loads_of(table_of())
 
 
 def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discretization.others import OTHERS, loads_of, springs_of, torsions_of, without_tables
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import loads_of, springs_of, torsions_of, without_tables
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
@@ -142,7 +143,7 @@ def _others(model: Contents, system: System, poses: Poses) -> Iterator[Need]:
             for frame, lever in zip(own.frames[e].tolist(), entry.levers(X), strict=False):
                 yield "interaction", name, frame, ALWAYS if lever is None else lever, 1.0
             continue
-        lengths = OTHERS[number] in (LENGTH_SPRING, LENGTH_DAMPER)
-        places = OTHERS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
+        lengths = INTERACTIONS[number] in (LENGTH_SPRING, LENGTH_DAMPER)
+        places = INTERACTIONS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
         yield "spring or bushing", name, int(own.frames[e, 0]), X[:3] if lengths else ALWAYS, 1.0
         yield "spring or bushing", name, int(own.frames[e, 1]), X[3:6] if lengths or places else ALWAYS, 1.0

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import OTHERS, Others, settled_of, settled_values
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import InteractionTable, settled_of, settled_values
 from discretization.system import System
 from rigid.system import Floats
 
@@ -28,17 +29,17 @@ def settled_at_start(system: System, old: System | None, stored: Floats) -> tupl
     return values, new
 
 
-def _settling(own: Others) -> list[tuple[str, tuple[int, ...]]]:
+def _settling(own: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
     """Kind and frames of what has variables that settle."""
     use = np.flatnonzero(settled_of(own))
-    kinds = [OTHERS[k] for k in own.kind[use]]
+    kinds = [INTERACTIONS[k] for k in own.kind[use]]
     return [
         (kind.name, tuple(frames[: kind.arity].tolist()))
         for kind, frames in zip(kinds, own.frames[use], strict=True)
     ]
 
 
-def _per_item(own: Others, values: Floats) -> list[Floats]:
+def _per_item(own: InteractionTable, values: Floats) -> list[Floats]:
     """Views of these (k,), interaction by interaction."""
     count = settled_of(own)
     return np.split(values, np.cumsum(count[count > 0])[:-1]) if count.any() else []

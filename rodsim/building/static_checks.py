@@ -6,7 +6,8 @@ import numpy as np
 
 from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
-from discretization.others import OTHERS, loads_of
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import loads_of
 from rigid.errors import ModelError, PartName
 from rodsim.building.build import Built
 from rodsim.results.layout import Layout
@@ -26,7 +27,7 @@ def part_at(layout: Layout, frame: int) -> PartName:
 def check_elastic(built: Built) -> None:
     """Raise ModelError where a rod relaxes: what it does at rest depends on how long it rested; or where something has states."""
     spans, own = built.system.spans, built.system.others
-    evolving = [kind.name for k in np.unique(own.kind) if (kind := OTHERS[k]).evolves]
+    evolving = [kind.name for k in np.unique(own.kind) if (kind := INTERACTIONS[k]).evolves]
     if evolving:
         raise ModelError(
             f"interaction of kind '{evolving[0]}': its states follow from equations of motion, which small motions and what is "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.space.free_bushing import FREE_BUSHING
 from discretization.turning import Turned, largest_turns
 from rigid.system import State
@@ -44,7 +44,7 @@ def _element(built: Built, own: Turned) -> str:
 def _bushing(built: Built, own: Turned) -> str:
     """Of the model."""
     name = built.other_names[own.row]
-    if OTHERS[built.system.others.kind[own.row]] is FREE_BUSHING:
+    if INTERACTIONS[built.system.others.kind[own.row]] is FREE_BUSHING:
         return (
             f"{name} is tilted by {own.angle:.3g} rad, and its free axis is known up to pi: hold the tilt by more stiffness or "
             "a limit"

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import FRAMES, OTHERS
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import FRAMES
 from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
@@ -170,13 +171,13 @@ def interaction(
 
 
 KINDS: dict[str, OwnKind] = {}  # of this process, by name
-CODES: dict[str, str] = {}  # digests of those that `OTHERS` has, which models may have put back
+CODES: dict[str, str] = {}  # digests of those that `INTERACTIONS` has, which models may have put back
 
 
 def in_use(own: OwnKind) -> Kind:
     """Let its functions be those that are called by its name, again where another one was registered since."""
     CODES[own.name] = own.digest
-    return OTHERS.register(own.kind)
+    return INTERACTIONS.register(own.kind)
 
 
 def with_other_code(described: Mapping[str, Any], codes: Mapping[str, str] = CODES) -> dict[str, str]:

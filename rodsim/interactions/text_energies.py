@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.space.laws.expressions import FUNCTIONS, canonical, parameters_of, tree_of
 from discretization.space.laws.writing import functions_of, helpers
 from rigid.checks import shown
@@ -118,7 +118,7 @@ def from_name(name: str) -> Kind | None:
 
 def kind_of(own: Written) -> Kind:
     """The kind, registered."""
-    return OTHERS.register(_kind(own))
+    return INTERACTIONS.register(_kind(own))
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import Other
+from discretization.interaction_table import Interaction
 from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
@@ -23,7 +23,7 @@ from rodsim.parts.entry import (
     PART,
     ROD,
     Asked,
-    OtherEntry,
+    InteractionEntry,
     Poses,
     Sort,
     entry,
@@ -36,7 +36,7 @@ NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 
 
 @entry
-class DampingEntry(OtherEntry):
+class DampingEntry(InteractionEntry):
     """A force -rate m (v - ambient) and a moment -rotation J omega on every body or section of a part."""
 
     key, word, many = "external_dampings", "external damping", "resistance of what is around a part"
@@ -58,18 +58,18 @@ class DampingEntry(OtherEntry):
         if values["rotation"] is None:
             values["rotation"] = values["rate"]
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         found = []
         for f in poses.frames_of(self.part):
             J = poses.frames.inertia[f]
             tensor = self.rotation * (0.5 * np.trace(J) * np.eye(3) - J)
             numbers = np.concatenate([[self.rate * poses.frames.mass[f]], tensor.ravel()])
-            found.append(Other(DRAG, [f], numbers, NONE))
+            found.append(Interaction(DRAG, [f], numbers, NONE))
         return found
 
 
 @entry
-class PressureEntry(OtherEntry):
+class PressureEntry(InteractionEntry):
     """A force per current length of a rod, across it in the plane with this normal."""
 
     key, word, many = "pressures", "pressure", "pressures on what rods bound in a plane"
@@ -77,18 +77,18 @@ class PressureEntry(OtherEntry):
     pressure: float = stated(NUMBER, "force per current length, towards normal x tangent [N/m]")
     normal: Floats = stated(DIRECTION, "of the plane, in world axes [1]")
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         nodes = poses.frames_of(self.rod)
         edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.rod.closed else -1]
         sizes = abs(self.pressure) * np.linalg.norm(poses.r[edges[:, 1]] - poses.r[edges[:, 0]], axis=1)
         return [
-            Other(PRESSED_EDGE, edge, self.pressure * self.normal, (size, 0.0))
+            Interaction(PRESSED_EDGE, edge, self.pressure * self.normal, (size, 0.0))
             for edge, size in zip(edges.tolist(), sizes, strict=True)
         ]
 
 
 @entry
-class FrictionEntry(OtherEntry):
+class FrictionEntry(InteractionEntry):
     """A moment against the relative turn of a joint, a force against its sliding."""
 
     key, word, many = "joint_frictions", "joint friction", "resistance in joints"
@@ -114,10 +114,10 @@ class FrictionEntry(OtherEntry):
         if turn == slide == 0.0:
             raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         frames = [poses.frame_of(x) for x in (self.joint.a, self.joint.b)]
         # a joint that slides keeps what is across its axis: any two points tell how far
         points: Floats = np.zeros(6)
         axis = np.zeros(3) if self.joint.axis is None else poses.local(frames[0], self.joint.axis)
         numbers = np.concatenate([points, axis, [self.turning, self.sliding]])
-        return [Other(JOINT_FRICTION, frames, numbers, NONE)]
+        return [Interaction(JOINT_FRICTION, frames, numbers, NONE)]

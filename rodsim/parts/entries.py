@@ -11,7 +11,17 @@ from rigid import checks
 from rigid.checks import vector
 from rigid.system import Floats
 from rodsim.parts.contact_entries import ContactEntry
-from rodsim.parts.entry import DIRECTION, END, NOT_NEGATIVE, NUMBER, Entry, Held, OtherEntry, entry, stated
+from rodsim.parts.entry import (
+    DIRECTION,
+    END,
+    NOT_NEGATIVE,
+    NUMBER,
+    Entry,
+    Held,
+    InteractionEntry,
+    entry,
+    stated,
+)
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import DriveEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
@@ -63,7 +73,7 @@ class Contents:
         self.joints: dict[str, JointEntry] = {}
         self.springs: dict[str, SpringEntry] = {}
         self.torsions: dict[str, TorsionEntry] = {}
-        self.others: dict[str, OtherEntry] = {}  # without a table of their own
+        self.others: dict[str, InteractionEntry] = {}  # without a table of their own
         self.loads: dict[str, LoadEntry] = {}
         self.line_loads: dict[str, DistributedEntry] = {}
         self.drives: dict[str, DriveEntry] = {}

@@ -1,7 +1,7 @@
 """What an entry is: a frozen dataclass whose fields say what may stand in them, from which everything else follows.
 
     @entry
-    class FanEntry(OtherEntry):
+    class FanEntry(InteractionEntry):
         \"\"\"A steady force on a point.\"\"\"
 
         key, word, many = "fans", "fan", "what blows"
@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, dataclass_trans
 
 import numpy as np
 
-from discretization.others import Other
+from discretization.interaction_table import Interaction
 from rigid import checks
 from rigid.checks import shown, vector
 from rigid.errors import ModelError
@@ -308,8 +308,8 @@ def _fields_of(kind: type[Entry]) -> Mapping[str, Stated]:
     return {name: own._replace(key=own.key or name) for name, own in found.items() if own}
 
 
-class OtherEntry(Entry):
-    """An entry without a table of its own: it makes rows of `discretization.others` where the model is built."""
+class InteractionEntry(Entry):
+    """An entry without a table of its own: it makes rows of `discretization.interaction_table` where the model is built."""
 
     @property
     def kind(self) -> str:
@@ -317,7 +317,7 @@ class OtherEntry(Entry):
         return self.word
 
     @abstractmethod
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         """Its interactions at the poses of the frames at t = 0."""
 
     def signals(self, times: Floats) -> Floats:

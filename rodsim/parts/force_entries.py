@@ -1,6 +1,6 @@
 """Interactions between two anchors that have no table of their own: bushings, springs and dampers with laws, limits.
 
-An entry makes its rows of `discretization.others` where the model is built.
+An entry makes its rows of `discretization.interaction_table` where the model is built.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.others import Other
+from discretization.interaction_table import Interaction
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER, bushing_numbers, damper_numbers
 from discretization.space.free_bushing import (
     FREE,
@@ -36,7 +36,7 @@ from rodsim.parts.entry import (
     SIX,
     Asked,
     Held,
-    OtherEntry,
+    InteractionEntry,
     Poses,
     Sort,
     choice,
@@ -86,7 +86,7 @@ MATRIX, LAW = Sort("matrix", _matrix), Sort("law", _law)
 
 
 @entry
-class BushingEntry(OtherEntry):
+class BushingEntry(InteractionEntry):
     """A spring-damper in six directions between two markers."""
 
     key, word, many = "bushings", "bushing", "spring-dampers in six directions"
@@ -116,7 +116,7 @@ class BushingEntry(OtherEntry):
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
         values["axes"] = np.eye(3) if values["axes"] is None else values["axes"]
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         ends = [poses.place(cast(Anchor, x)).world if self.at is None else self.at for x in (self.a, self.b)]
         frames = [poses.frame_of(x) for x in (self.a, self.b)]
         if frames[0] == frames[1]:
@@ -136,24 +136,24 @@ class BushingEntry(OtherEntry):
         moment = C[3:].max(initial=0.0) + force * arm
         both, size, none = np.concatenate(markers), (force, moment), (0.0, 0.0)
         if free is None:
-            found = [Other(BUSHING, frames, bushing_numbers(both, self.stiffness, self.rest), size)]
+            found = [Interaction(BUSHING, frames, bushing_numbers(both, self.stiffness, self.rest), size)]
             if np.any(self.damping):
-                found.append(Other(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), none))
+                found.append(Interaction(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), none))
             return found
         stiffness, damping, rest = _turned(P, self.stiffness), _turned(P, self.damping), self.rest.copy()
         stiffness[FREE], stiffness[:, FREE] = 0.0, 0.0  # they are, but for rounding
         rest[:3], rest[3:] = P.T @ rest[:3], P.T @ rest[3:]
         rest[FREE] = 0.0
         resisted = bool(np.any(stiffness[3:]) or np.any(damping[3:]))
-        found = [Other(FREE_BUSHING, frames, free_numbers(both, stiffness, rest, resisted), size)]
+        found = [Interaction(FREE_BUSHING, frames, free_numbers(both, stiffness, rest, resisted), size)]
         if np.any(self.damping):
             numbers = free_numbers(both, damping, np.zeros(6), resisted)
-            found.append(Other(FREE_BUSHING_DAMPER, frames, numbers, none))
+            found.append(Interaction(FREE_BUSHING_DAMPER, frames, numbers, none))
         return found
 
 
 @entry
-class AlongEntry(OtherEntry):
+class AlongEntry(InteractionEntry):
     """A law of a length, a displacement or an angle, and one of its rate."""
 
     a: Held = stated(END, "first point or part")
@@ -180,7 +180,7 @@ class AlongEntry(OtherEntry):
     def described(self) -> dict[str, Any]:
         return super().described() | {"kind": f"law of {self.of}"}
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         owner = self.owner(self.name, {})
         frames = [poses.frame_of(x) for x in (self.a, self.b)]
         if frames[0] == frames[1]:
@@ -203,7 +203,7 @@ class AlongEntry(OtherEntry):
             if law is not None:
                 numbers = law_numbers(owner, law.pieces)
                 force = steepest(numbers) * reach
-                found.append(Other(kind, frames, np.concatenate([head, numbers]), (force, force * arm)))
+                found.append(Interaction(kind, frames, np.concatenate([head, numbers]), (force, force * arm)))
         return found
 
     def _angle(self, owner: str, poses: Poses, frames: list[int]) -> Floats:

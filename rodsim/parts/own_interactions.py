@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import Other
+from discretization.interaction_table import Interaction
 from rigid import checks, quaternions
 from rigid.checks import shown
 from rigid.errors import ModelError
@@ -21,7 +21,7 @@ from rodsim.interactions import calling
 from rodsim.interactions.measures import Measure
 from rodsim.interactions.registering import OwnKind, in_use, own_kind
 from rodsim.interactions.text_energies import Measured, Written, asks_to_turn, kind_of, numbers_of, written
-from rodsim.parts.entry import Asked, OtherEntry, Poses, Sort, anchor, entry, stated
+from rodsim.parts.entry import Asked, InteractionEntry, Poses, Sort, anchor, entry, stated
 from rodsim.parts.model_parts import Anchor, Ground, Rod
 from rodsim.parts.section_energies import text_of
 
@@ -67,7 +67,7 @@ NUMBERS = Sort("numbers", _copies)
 
 
 @entry
-class AnchoredEntry(OtherEntry):
+class AnchoredEntry(InteractionEntry):
     """Between any number of anchors."""
 
     anchors: tuple[Anchor, ...]
@@ -111,7 +111,7 @@ class OwnEntry(AnchoredEntry):
         axes = tuple(axes if there is here else section(here) for here, there, axes in each)
         return replace(self, **changed, axes=axes)
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         owner = f"interaction '{self.name}'"
         places = [poses.place(anchor) for anchor in self.anchors]
         frames = [place.frame for place in places]
@@ -125,7 +125,7 @@ class OwnEntry(AnchoredEntry):
         kind = in_use(self.own)
         loses = self.own.dissipates and not kind.evolves
         size = NONE if loses else _size(owner, kind, poses, frames, X)
-        return [Other(kind, frames, X, size)]
+        return [Interaction(kind, frames, X, size)]
 
     def joined(self) -> list[tuple[int, int]]:
         return list(combinations(range(len(self.anchors)), 2))
@@ -211,12 +211,12 @@ class EnergyEntry(AnchoredEntry):
                 )
         values |= {"energy": own.text, "anchors": tuple(anchors), "taken": tuple(taken)}
 
-    def made(self, poses: Poses) -> list[Other]:
+    def made(self, poses: Poses) -> list[Interaction]:
         owner = f"energy '{self.name}'"
         own, frames = self._written(owner, [poses.place(anchor).frame for anchor in self.anchors])
         X = numbers_of(own, [m.numbers(poses, self.anchors) for m in self.taken], dict(self.parameters))
         kind = kind_of(own)
-        return [Other(kind, frames, X, _size(owner, kind, poses, frames, X))]
+        return [Interaction(kind, frames, X, _size(owner, kind, poses, frames, X))]
 
     def _written(self, owner: str, of_anchors: list[int]) -> tuple[Written, list[int]]:
         """The measures by frames of the interaction, and these."""

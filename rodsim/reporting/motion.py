@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.drives import DRIVEN
-from discretization.others import springs_of
+from discretization.interaction_table import springs_of
 from rigid.quaternions import rotate, to_matrix
 from rigid.system import Floats, Ints, State
 from rodsim.reporting.embedded_data import packed

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discretization.others import springs_of, torsions_of
+from discretization.interaction_table import springs_of, torsions_of
 from discretization.space.spans import points_of
 from discretization.system import System
 from rodsim.building.joint_rows import DRIVE

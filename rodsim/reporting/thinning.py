@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.others import springs_of
+from discretization.interaction_table import springs_of
 from rigid.system import Ints
 from rodsim.results.layout import Layout
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.contact.listed_gaps import from_boxes
-from discretization.others import OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.interactions.contact.box_points import BOX_ROD, CORE, CORE_OF_ROD, SPHERE_BOX
@@ -31,9 +31,9 @@ def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
 
     share (k,): of the sum of the radii, from the core of the first to where both touch.
     """
-    which, at, core, other_core = _PARTS[OTHERS[kind].name]
+    which, at, core, other_core = _PARTS[INTERACTIONS[kind].name]
     use = frames[:, which]
-    own = group(OTHERS[kind], use, numbers)._replace(row=np.arange(len(frames)))
+    own = group(INTERACTIONS[kind], use, numbers)._replace(row=np.arange(len(frames)))
     V = evaluation.values([own], state.r, state.quat)
     f = evaluation.gradients([own], state.r, state.quat)
     r, v = state.r[..., use, :], state.v[..., use, :]
@@ -46,9 +46,9 @@ def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     Q = np.linalg.norm(F, axis=-1, keepdims=True)
     n = F / np.where(Q > 0.0, Q, 1.0)
     on_line = r[..., at, :] + np.cross(n, moment) / np.where(Q > 0.0, Q, 1.0)
-    rho, on_box = numbers[:, 4], OTHERS[kind] is BOXES
+    rho, on_box = numbers[:, 4], INTERACTIONS[kind] is BOXES
     box = _points(r[..., at, :], quat[..., at, :], numbers, core)
-    if OTHERS[kind] is BOX_ROD:
+    if INTERACTIONS[kind] is BOX_ROD:
         one = r[..., [1, 2, 2, 2], :]
     else:
         one = _points(r[..., 0, :], quat[..., 0, :], numbers, other_core)
@@ -57,7 +57,7 @@ def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     height = np.sum(n * (box[..., 0, :] - on_line), axis=-1) + (1.0 - share) * rho
     height += np.abs(np.sum(sides * n[..., None, :], axis=-1)).sum(axis=-1)
     points = np.ascontiguousarray(np.concatenate([one, box], axis=-2)).reshape(-1, 3)
-    last = 1 if OTHERS[kind] is BOX_ROD else 0
+    last = 1 if INTERACTIONS[kind] is BOX_ROD else 0
     ends = 8 * np.arange(len(points) // 8)[:, None] + (0, last, 4, 4)
     gap = np.empty(len(ends))
     from_boxes(points, ends, np.full((len(ends), 2), (on_box, True)), gap)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.contact.table import BOTH, KINDS, LAW, LOSS, Contacts
-from discretization.others import FRAMES, OTHERS, Others
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import FRAMES, InteractionTable
 from discretization.space.interpolation import MOST
 from discretization.space.laws import EXPRESSIONS, LAWS
 from discretization.space.laws.expressions import law_of
@@ -116,10 +117,10 @@ def _check_spans(name: str, spans: Spans, n: int) -> None:
         law_of(text)
 
 
-def _check_others(name: str, others: Others, n: int) -> None:
+def _check_others(name: str, others: InteractionTable, n: int) -> None:
     e = len(others.kind)
     width = min(max(FRAMES, *others.frames.shape[1:2], 0), MOST_FRAMES)
-    _within(name, "kind", others.kind, len(OTHERS))
+    _within(name, "kind", others.kind, len(INTERACTIONS))
     for column, shape, kind in (
         ("kind", (e,), _WHOLE),
         ("frames", (e, width), _WHOLE),
@@ -129,7 +130,7 @@ def _check_others(name: str, others: Others, n: int) -> None:
         ("repeats", (e if len(others.repeats) else 0,), _WHOLE),
     ):
         _shape(name, column, getattr(others, column), shape, kind)
-    arity = np.array([kind.arity for kind in OTHERS])[others.kind]
+    arity = np.array([kind.arity for kind in INTERACTIONS])[others.kind]
     _within(name, "frames", others.frames[np.arange(width) < arity[:, None]], n)
     if others.first[0] != 0 or np.any(np.diff(others.first) < 0) or others.first[-1] != len(others.numbers):
         raise ValueError("'others/first' does not count their numbers")

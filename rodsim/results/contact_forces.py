@@ -60,7 +60,7 @@ class Rows(NamedTuple):
         Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
     )
     crossing: Ints  # (m,) ENDS, MIDDLE, 0: not of two capsules
-    boxed: Ints  # (m,) kind in `OTHERS` of a row that is all of a pair with a box; 0: it is none
+    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a box; 0: it is none
     numbers: Floats  # (m, NUMBERS) of that kind
 
 

@@ -11,8 +11,8 @@ from discretization.contact.interactions import interactions_of
 from discretization.contact.search import Candidates, candidates
 from discretization.contact.table import BOTH, BOX, CAPSULE, LOSS, ROD, Contacts, points_of, weakened
 from discretization.contact.windows import windows_of
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.memory import Memory
-from discretization.others import OTHERS
 from discretization.own_variables import first_settled, part
 from discretization.system import System
 from rigid.interactions.contact.circles import AXIS, PLANE_CIRCLE, RADIUS
@@ -23,9 +23,9 @@ from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import NUMBERS
 from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, touching
 
-_CIRCLE, _ROD = OTHERS.index(PLANE_CIRCLE), OTHERS.index(PLANE_ROD)
+_CIRCLE, _ROD = INTERACTIONS.index(PLANE_CIRCLE), INTERACTIONS.index(PLANE_ROD)
 _ENERGIES, _LOSSES = (
-    [OTHERS.index(kind) for kind in each] for each in zip(*WITH_PLANES.items(), strict=True)
+    [INTERACTIONS.index(kind) for kind in each] for each in zip(*WITH_PLANES.items(), strict=True)
 )
 _RHO, _N, _P, _X = (
     4,

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from discretization.contact.table import ROD
-from discretization.others import OTHERS, groups_of
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import groups_of
 from discretization.system import System
 from rigid.interactions.contact.circles import PLANE_CIRCLE, RADIUS
 from rigid.interactions.contact.losses import WITH_PLANES
@@ -59,7 +60,7 @@ class ContactSurfaces:
 def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floats, Floats]]:
     """Of each: frame, corner and sides (2, 3) of the rectangle in its axes over which something moves that it meets."""
     met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
-    kinds = [OTHERS.index(kind) for kind in WITH_PLANES]
+    kinds = [INTERACTIONS.index(kind) for kind in WITH_PLANES]
     for own in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
             X = np.zeros(3) if own.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]
@@ -152,7 +153,7 @@ def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
     assert layout.system is not None
     found: dict[tuple[int, bytes], None] = {}
     others, contacts = layout.system.others, layout.system.contacts
-    of_planes = np.flatnonzero(others.kind == OTHERS.index(PLANE_SPHERE))
+    of_planes = np.flatnonzero(others.kind == INTERACTIONS.index(PLANE_SPHERE))
     for own in groups_of(others, of_planes):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
             found[int(frames[1]), np.append(numbers[CENTRE : CENTRE + 3], numbers[_RHO]).tobytes()] = None

@@ -13,8 +13,8 @@ import numpy as np
 
 from discretization.contact.table import contacts_of
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
+from discretization.interaction_table import signals_of
 from discretization.multipliers import count_multipliers
-from discretization.others import signals_of
 from discretization.own_variables import part, without_lists
 from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper

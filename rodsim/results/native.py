@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.contact.table import Contacts
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import InteractionTable, from_files, table_of
 from discretization.older_gears import from_rows
-from discretization.others import OTHERS, Others, from_files, others_of
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
 from discretization.system import from_files as system_from_files
@@ -45,7 +46,7 @@ TABLES = {
     "torsions": TorsionSprings,
     "loads": Loads,
     "spans": Spans,
-    "others": Others,
+    "others": InteractionTable,
     "contacts": Contacts,
 }  # of `discretization.system.in_files`, beside its gravity
 
@@ -112,7 +113,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
         tables = in_files(layout.system)
         for name in filter(tables.__contains__, TABLES):
             _write_table(system, name, tables[name])
-        if names := OTHERS.names_of(layout.system.others.kind):
+        if names := INTERACTIONS.names_of(layout.system.others.kind):
             _names(system["others"], names, OWN_KINDS)
         if names := CONSTRAINTS.names_of(layout.system.constraints.kind):
             _names(system["constraints"], names, OWN_KINDS)
@@ -137,7 +138,7 @@ def read_layout(file: h5py.File) -> Layout:
         # files written before there were spans, or others, have none
         tables = {name: _read_table(stored, name, kind) for name, kind in TABLES.items() if name in stored}
         tables.setdefault("spans", no_spans())
-        tables.setdefault("others", others_of())
+        tables.setdefault("others", table_of())
         if OWN_KINDS in stored.get("others", ()):
             tables["others"] = _with_own_kinds(tables["others"], _read(stored["others"], OWN_KINDS))
         if len(shares := stored["constraints"].get("shares", ())):  # files had gears there
@@ -192,7 +193,7 @@ def read_layout(file: h5py.File) -> Layout:
     )
 
 
-def _with_own_kinds(others: Others, names: list[str]) -> Others:
+def _with_own_kinds(others: InteractionTable, names: list[str]) -> InteractionTable:
     """Interactions in the numbers that their kinds have in this process."""
     from rodsim.interactions.text_energies import from_name
 

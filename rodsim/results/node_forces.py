@@ -14,7 +14,7 @@ import numpy as np
 
 from discretization.drives import flattened
 from discretization.groups import Acting, Role, groups_of, is_load
-from discretization.others import signals_of
+from discretization.interaction_table import signals_of
 from discretization.own_variables import own_variables
 from discretization.system import System
 from rigid import quaternions

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.others import signals_of
+from discretization.interaction_table import signals_of
 from discretization.space.interpolation import VALUES
 from discretization.space.spans import points_of
 from rigid import signals

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from discretization import others
+from discretization import interaction_table
 from discretization.contact.table import contacts_of
 from discretization.drives import driven_frames
 from discretization.state_measures import constraint_residual
@@ -80,9 +80,10 @@ class SchemeReader:
         g = mechanical_rows.constraints(system, q, driven)
         frames = self._frames(states, q, own_v if self._own_velocity else w)
         table, rows = (
-            int(each.sum()) for each in (rows_of(self._model.constraints), others.rows_of(self._model.others))
+            int(each.sum())
+            for each in (rows_of(self._model.constraints), interaction_table.rows_of(self._model.others))
         )
-        if others.own_of(self._model.others).any():  # by what the states have counted
+        if interaction_table.own_of(self._model.others).any():  # by what the states have counted
             g[:, g.shape[1] - rows :] = constraint_residual(self._model, frames)[:, table:]
         columns[POSITION] = np.abs(g).max(axis=1, initial=0.0)
         columns[RATE] = np.abs(mechanical_rows.rates(system, q, w, driven)).max(axis=1, initial=0.0)

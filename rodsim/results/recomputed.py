@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discretization.others import rows_of, springs_of, torsions_of, works
+from discretization.interaction_table import rows_of, springs_of, torsions_of, works
 from discretization.space.spans import points_of
 from discretization.state_measures import (
     element_states,

@@ -18,10 +18,10 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.saddle import Saddle
-from discretization.others import OTHERS
 from discretization.statics.stability import negative_pivots
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
@@ -150,7 +150,7 @@ def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
     gravity = (g, none) if GRAVITY in stays else (none, g)
     loaded = Loaded(built, np.where(kept, values, 0.0), np.where(kept, 0.0, values), gravity)
     if not np.any(loaded.growing) and not np.any(gravity[1]):
-        pressed = np.any(built.system.others.kind == OTHERS.index(PRESSED_EDGE))
+        pressed = np.any(built.system.others.kind == INTERACTIONS.index(PRESSED_EDGE))
         cure = (
             "pressures are there in full; ask `modes` under several of them"
             if pressed

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.interaction_kinds import OTHERS as OTHERS
+from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Group, Kind, group, no_value
 from rigid.interactions.loads import LOADS, VALUE
@@ -22,25 +22,25 @@ from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
 
-SPRINGS, TORSIONS = OTHERS.index(SPRING), OTHERS.index(TORSION_SPRING)
-FIRST_LOAD = OTHERS.index(LOADS[0])  # those of `LOADS` follow each other
-FRAMES = 8  # columns of `Others.frames`, where none of them has more: files know them so
+SPRINGS, TORSIONS = INTERACTIONS.index(SPRING), INTERACTIONS.index(TORSION_SPRING)
+FIRST_LOAD = INTERACTIONS.index(LOADS[0])  # those of `LOADS` follow each other
+FRAMES = 8  # columns of `InteractionTable.frames`, where none of them has more: files know them so
 
 
-class Others(NamedTuple):
+class InteractionTable(NamedTuple):
     """e interactions."""
 
-    kind: Ints  # (e,) place in OTHERS
+    kind: Ints  # (e,) place in INTERACTIONS
     frames: Ints  # (e, FRAMES), or more where one has more: the first `arity` of the kind count, the others are -1
     first: Ints  # (e + 1,) numbers of interaction k are first[k] .. first[k + 1] - 1
     numbers: Floats
-    size: Floats  # (e, 2) N, N m: a force and a moment whose rounding is that of its forces; of a constraint see `Other`
+    size: Floats  # (e, 2) N, N m: a force and a moment whose rounding is that of its forces; of a constraint see `Interaction`
     repeats: NDArray[np.uint8] = np.zeros(
         0, np.uint8
     )  # (e,) 1: a constraint that fixes what others fix already
 
 
-class Other(NamedTuple):
+class Interaction(NamedTuple):
     """One interaction."""
 
     kind: Kind
@@ -48,10 +48,10 @@ class Other(NamedTuple):
     numbers: Floats
     size: tuple[
         float, float
-    ]  # see `Others`; of a constraint sizes of the gradient: to a place, to a turn (an arm, m)
+    ]  # see `InteractionTable`; of a constraint sizes of the gradient: to a place, to a turn (an arm, m)
 
 
-def others_of(each: Sequence[Other] = ()) -> Others:
+def table_of(each: Sequence[Interaction] = ()) -> InteractionTable:
     """As arrays."""
     for own in each:
         kind = own.kind
@@ -72,8 +72,8 @@ def others_of(each: Sequence[Other] = ()) -> Others:
     for k, own in enumerate(each):
         frames[k, : own.kind.arity] = own.frames
     widths = [len(own.numbers) for own in each]
-    return Others(
-        np.array([OTHERS.index(own.kind) for own in each], np.int64),
+    return InteractionTable(
+        np.array([INTERACTIONS.index(own.kind) for own in each], np.int64),
         frames,
         np.concatenate([[0], np.cumsum(widths)]).astype(np.int64),
         np.concatenate([np.zeros(0), *(own.numbers for own in each)]),
@@ -86,65 +86,65 @@ def dissipates(kind: Kind) -> bool:
     return kind.value is no_value
 
 
-def _of_kinds(own: Others, number: Callable[[Kind], int]) -> Ints:
+def _of_kinds(own: InteractionTable, number: Callable[[Kind], int]) -> Ints:
     """(e,) a number of the kind of each."""
     if not len(own.kind):
         return np.zeros(0, np.int64)
     found = np.zeros(int(own.kind.max()) + 1, np.int64)
     for k in set(own.kind.tolist()):
-        found[k] = number(OTHERS[k])
+        found[k] = number(INTERACTIONS[k])
     return found[own.kind]
 
 
-def rows_of(own: Others) -> Ints:
+def rows_of(own: InteractionTable) -> Ints:
     """(e,) scalar equations that each brings."""
     return _of_kinds(own, lambda kind: kind.rows)
 
 
-def holding(own: Others) -> Ints:
+def holding(own: InteractionTable) -> Ints:
     """Numbers of the constraints."""
     return np.flatnonzero(rows_of(own))
 
 
-def own_of(own: Others) -> Ints:
+def own_of(own: InteractionTable) -> Ints:
     """(e,) own variables of each that are counted."""
     return _of_kinds(own, lambda kind: 0 if kind.count is None else kind.own)
 
 
-def settled_of(own: Others) -> Ints:
+def settled_of(own: InteractionTable) -> Ints:
     """(e,) own variables of each that settle."""
     return _of_kinds(own, lambda kind: 0 if kind.condensed.settle is None else kind.own)
 
 
-def settled_values(own: Others) -> Floats:
+def settled_values(own: InteractionTable) -> Floats:
     """(k,) what settles as it stands among the numbers, interaction by interaction."""
     return own.numbers[_places(own, settled_of(own))]
 
 
-def with_counted(own: Others, values: Floats) -> Others:
+def with_counted(own: InteractionTable, values: Floats) -> InteractionTable:
     """With own variables (k,) of a state that are counted among the numbers."""
     return _with_own(own, values, own_of(own)) if len(values) else own
 
 
-def with_settled(own: Others, values: Floats) -> Others:
+def with_settled(own: InteractionTable, values: Floats) -> InteractionTable:
     """The same with those that settle."""
     return _with_own(own, values, settled_of(own)) if len(values) else own
 
 
-def _with_own(own: Others, values: Floats, count: Ints) -> Others:
+def _with_own(own: InteractionTable, values: Floats, count: Ints) -> InteractionTable:
     numbers = own.numbers.copy()
     numbers[_places(own, count)] = values
     return own._replace(numbers=numbers)
 
 
-def _places(own: Others, count: Ints) -> Ints:
+def _places(own: InteractionTable, count: Ints) -> Ints:
     """Of the last `count` (e,) numbers of each."""
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     places: Ints = np.repeat(own.first[1:] - count, count) + offset
     return places
 
 
-def counting(own: Others) -> list[Group]:
+def counting(own: InteractionTable) -> list[Group]:
     """What is counted, as groups of values; the row of one is the place of its first among them."""
     count = own_of(own)
     first = np.cumsum(count) - count
@@ -155,7 +155,13 @@ def counting(own: Others) -> list[Group]:
 
 
 def at_states(
-    own: Others, values: Floats, frames: int, use: Ints, row: Ints, rows: int, count: Ints | None = None
+    own: InteractionTable,
+    values: Floats,
+    frames: int,
+    use: Ints,
+    row: Ints,
+    rows: int,
+    count: Ints | None = None,
 ) -> list[Group]:
     """The interactions `use` of T states with what these have counted (T, k), as one state of T copies of the `frames`.
 
@@ -177,7 +183,7 @@ def at_states(
     return found
 
 
-def kept_at_states(own: Others, settled: Floats, frames: int) -> list[Group]:
+def kept_at_states(own: InteractionTable, settled: Floats, frames: int) -> list[Group]:
     """What settles in T states (T, k), as the energies that are kept in it; copies and rows as of `at_states`."""
     count = settled_of(own)
     use, row = np.flatnonzero(count), np.cumsum(count > 0) - 1
@@ -185,50 +191,54 @@ def kept_at_states(own: Others, settled: Floats, frames: int) -> list[Group]:
     return [each._replace(kind=each.kind._replace(value=each.kind.condensed.kept)) for each in groups]
 
 
-def works(own: Others) -> bool:
+def works(own: InteractionTable) -> bool:
     """Whether some of them do work that is no change of an energy."""
-    return any(OTHERS[k].works for k in np.unique(own.kind))
+    return any(INTERACTIONS[k].works for k in np.unique(own.kind))
 
 
-def groups_of(own: Others, use: Ints) -> list[Group]:
+def groups_of(own: InteractionTable, use: Ints) -> list[Group]:
     """The interactions `use` by kind and number of numbers; the row of each is its number among all."""
     if not len(use):
         return []
     found, width = [], np.diff(own.first)
     for number, size in np.unique(np.column_stack([own.kind, width])[use], axis=0):
         these = use[(own.kind[use] == number) & (width[use] == size)]
-        kind = OTHERS[number]
+        kind = INTERACTIONS[number]
         numbers = own.numbers[own.first[these][:, None] + np.arange(size)]
         found.append(group(kind, own.frames[these, : kind.arity], numbers, these))
     return found
 
 
-def energy_rows(own: Others) -> tuple[Ints, Ints, int]:
+def energy_rows(own: InteractionTable) -> tuple[Ints, Ints, int]:
     """Numbers (k,) of the energies, place (e,) of each among them, and how many there are."""
-    use = np.flatnonzero([not (dissipates(OTHERS[k]) or OTHERS[k].rows or OTHERS[k].works) for k in own.kind])
+    use = np.flatnonzero(
+        [not (dissipates(INTERACTIONS[k]) or INTERACTIONS[k].rows or INTERACTIONS[k].works) for k in own.kind]
+    )
     place = np.cumsum(np.isin(np.arange(len(own.kind)), use)) - 1
     return use, place, len(use)
 
 
-def at_rest(own: Others) -> Others:
+def at_rest(own: InteractionTable) -> InteractionTable:
     """Without the dissipations."""
-    found = chosen(own, np.array([not dissipates(OTHERS[k]) for k in own.kind], bool))
+    found = chosen(own, np.array([not dissipates(INTERACTIONS[k]) for k in own.kind], bool))
     numbers = found.numbers.copy()
     for k in np.unique(found.kind):
-        if beside := OTHERS[k].beside:
+        if beside := INTERACTIONS[k].beside:
             numbers[found.first[:-1][found.kind == k] + beside[1]] = 0.0
     return found._replace(numbers=numbers)
 
 
-def joined(one: Others, other: Others) -> Others:
+def joined(one: InteractionTable, other: InteractionTable) -> InteractionTable:
     """All of one, then all of the other."""
     repeats = [own.repeats if len(own.repeats) else np.zeros(len(own.kind), np.uint8) for own in (one, other)]
     first = np.concatenate([one.first, one.first[-1] + other.first[1:]])
     width = max(one.frames.shape[1], other.frames.shape[1])
     one, other = (own._replace(frames=_widened(own.frames, width)) for own in (one, other))
-    columns = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in Others._fields}
+    columns = {
+        name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in InteractionTable._fields
+    }
     some = len(one.repeats) + len(other.repeats) > 0
-    return Others(**columns)._replace(
+    return InteractionTable(**columns)._replace(
         first=first, repeats=np.concatenate(repeats) if some else columns["repeats"]
     )
 
@@ -240,10 +250,10 @@ def _widened(frames: Ints, width: int) -> Ints:
     return np.pad(frames, ((0, 0), (0, width - frames.shape[1])), constant_values=-1)
 
 
-def chosen(own: Others, use: NDArray[np.bool_]) -> Others:
+def chosen(own: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
     """Those of a mask (e,)."""
     width = np.diff(own.first)
-    return Others(
+    return InteractionTable(
         own.kind[use],
         own.frames[use],
         np.concatenate([[0], np.cumsum(width[use])]).astype(np.int64),
@@ -253,49 +263,49 @@ def chosen(own: Others, use: NDArray[np.bool_]) -> Others:
     )
 
 
-def springs_of(own: Others) -> Springs:
+def springs_of(own: InteractionTable) -> Springs:
     """The springs between points."""
     return Springs(**_columns(own, SPRINGS))
 
 
-def torsions_of(own: Others) -> TorsionSprings:
+def torsions_of(own: InteractionTable) -> TorsionSprings:
     """The torsion springs."""
     return TorsionSprings(**_columns(own, TORSIONS))
 
 
-def _columns(own: Others, kind: int) -> dict[str, Any]:
+def _columns(own: InteractionTable, kind: int) -> dict[str, Any]:
     use = np.flatnonzero(own.kind == kind)
     found, place = {"frames": own.frames[use, :2].copy()}, own.first[use]
-    for name in OTHERS[kind].columns:
+    for name in INTERACTIONS[kind].columns:
         width = 1 if name.islower() else 3
         values = own.numbers[place[:, None] + np.arange(width)]
         found[name], place = values if width == 3 else values[:, 0], place + width
     return found
 
 
-def loads_of(own: Others) -> Loads:
+def loads_of(own: InteractionTable) -> Loads:
     """The loads with a column of their own each, in the order of their values."""
     use = _loads(own)
     kind, X = own.kind[use] - FIRST_LOAD, own.numbers[own.first[use][:, None] + np.arange(3)]
     return Loads(kind % 2, own.frames[use, 0].copy(), X, (kind // 2).astype(np.uint8))
 
 
-def _loads(own: Others) -> Ints:
+def _loads(own: InteractionTable) -> Ints:
     """Numbers of the loads among them."""
     return np.flatnonzero((own.kind >= FIRST_LOAD) & (own.kind < FIRST_LOAD + len(LOADS)))
 
 
-def signals_of(own: Others) -> Ints:
+def signals_of(own: InteractionTable) -> Ints:
     """Numbers (l,) of those with values from outside, in the order of these values."""
     return np.flatnonzero(_of_kinds(own, lambda kind: kind.signal + 1))
 
 
-def kinds_of_signals(own: Others) -> list[Kind]:
+def kinds_of_signals(own: InteractionTable) -> list[Kind]:
     """Of each of these."""
-    return [OTHERS[k] for k in own.kind[signals_of(own)]]
+    return [INTERACTIONS[k] for k in own.kind[signals_of(own)]]
 
 
-def with_signals(own: Others, values: Floats) -> Others:
+def with_signals(own: InteractionTable, values: Floats) -> InteractionTable:
     """With values (l, 3) among their numbers."""
     use = signals_of(own)
     if not len(use):
@@ -306,7 +316,9 @@ def with_signals(own: Others, values: Floats) -> Others:
     return own._replace(numbers=numbers)
 
 
-def with_tables(own: Others, springs: Springs, torsions: TorsionSprings, loads: Loads) -> Others:
+def with_tables(
+    own: InteractionTable, springs: Springs, torsions: TorsionSprings, loads: Loads
+) -> InteractionTable:
     """With loads, springs and torsion springs before them."""
     count = [len(column) for column in (loads.kind, springs.stiffness, torsions.stiffness)]
     if not any(count) and own.frames.shape[1] >= FRAMES:
@@ -325,23 +337,25 @@ def with_tables(own: Others, springs: Springs, torsions: TorsionSprings, loads: 
     return functools.reduce(joined, parts)
 
 
-def _of_loads(loads: Loads) -> Others:
+def _of_loads(loads: Loads) -> InteractionTable:
     count, frames = len(loads.kind), _widened(loads.frame[:, None], FRAMES)
     numbers = np.column_stack([loads.X, np.zeros((count, 3))])
     kind = FIRST_LOAD + loads.kind + 2 * loads.following.astype(np.int64)
-    return Others(kind, frames, 2 * VALUE * np.arange(count + 1), numbers.ravel(), np.zeros((count, 2)))
+    return InteractionTable(
+        kind, frames, 2 * VALUE * np.arange(count + 1), numbers.ravel(), np.zeros((count, 2))
+    )
 
 
-def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> Others:
-    own, count = OTHERS[kind], len(size)
+def _of_columns(kind: int, table: Springs | TorsionSprings, size: Floats) -> InteractionTable:
+    own, count = INTERACTIONS[kind], len(size)
     columns = [getattr(table, name) for name in own.columns]
     numbers = np.column_stack([*columns, np.zeros((count, own.own))])
     frames = _widened(table.frames, FRAMES)
     first = numbers.shape[1] * np.arange(count + 1)
-    return Others(np.full(count, kind), frames, first.astype(np.int64), numbers.ravel(), size)
+    return InteractionTable(np.full(count, kind), frames, first.astype(np.int64), numbers.ravel(), size)
 
 
-def without_tables(own: Others) -> Others:
+def without_tables(own: InteractionTable) -> InteractionTable:
     """All that are neither loads nor springs nor torsion springs, which files have in tables of their own."""
     if not len(own.kind):
         return own
@@ -349,28 +363,30 @@ def without_tables(own: Others) -> Others:
     return chosen(own, (own.kind != SPRINGS) & (own.kind != TORSIONS))
 
 
-def without_loads(own: Others) -> Others:
+def without_loads(own: InteractionTable) -> InteractionTable:
     """All that are no loads."""
     use = _loads(own)
     return chosen(own, ~np.isin(np.arange(len(own.kind)), use)) if len(use) else own
 
 
-def in_files(own: Others) -> Others:
+def in_files(own: InteractionTable) -> InteractionTable:
     """With the numbers of files in the place of those of this process."""
-    return own._replace(kind=OTHERS.in_files(own.kind))
+    return own._replace(kind=INTERACTIONS.in_files(own.kind))
 
 
-def from_files(own: Others, names: Sequence[str], made: Callable[[str], Kind | None]) -> Others:
+def from_files(
+    own: InteractionTable, names: Sequence[str], made: Callable[[str], Kind | None]
+) -> InteractionTable:
     """As `in_files` wrote it, in the numbers of this process; made: a kind from its name alone, where that says all of it."""
 
     def absent(name: str, use: Ints) -> Kind:
         arity, none = int((own.frames[use] >= 0).sum(axis=1).max()), Absent(name)
         return made(name) or Kind(name, arity, 0, none, none, none)
 
-    return own._replace(kind=OTHERS.from_files("others", own.kind, names, absent)) if names else own
+    return own._replace(kind=INTERACTIONS.from_files("others", own.kind, names, absent)) if names else own
 
 
-def pairs_of(own: Others) -> Ints:
+def pairs_of(own: InteractionTable) -> Ints:
     """(k, 2) all pairs of frames that an interaction joins."""
     found, frames = [np.zeros((0, 2), np.int64)], own.frames
     for k in range(frames.shape[1]):
@@ -380,8 +396,10 @@ def pairs_of(own: Others) -> Ints:
     return np.concatenate(found)
 
 
-def one_sided(own: Others) -> NDArray[np.bool_]:
+def one_sided(own: InteractionTable) -> NDArray[np.bool_]:
     """(e,) whether an interaction acts on contact alone."""
     return (
-        np.array([kind.one_sided for kind in OTHERS], bool)[own.kind] if len(own.kind) else np.zeros(0, bool)
+        np.array([kind.one_sided for kind in INTERACTIONS], bool)[own.kind]
+        if len(own.kind)
+        else np.zeros(0, bool)
     )
