@@ -475,6 +475,11 @@ def _store_array(x: Any, array: Any, place: int) -> None:
     array.reshape(-1)[place : place + WIDTH] = x
 
 
+def _most_array(x: Any, y: Any) -> Any:
+    found: Any = np.where(x < y, y, x)
+    return found[()]
+
+
 def _load6_array(array: Any, place: int) -> Any:
     return np.concatenate([array.reshape(-1)[place : place + 6], array.reshape(-1)[place + 4 : place + 6]])
 
@@ -525,7 +530,7 @@ root = _either(_root, np.sqrt)
 # (x): the largest number of all lanes that have one
 largest = _either(_largest, lambda x: float(np.fmax.reduce(np.atleast_1d(x))))
 # (x, y): the larger one, of numbers or lane by lane; the first where they do not compare
-most = _either(_most, lambda x, y: np.where(np.asarray(x < y), y, x) * 1.0)
+most = _either(_most, _most_array)
 # (x, y): the larger size, lane by lane
 larger = _either(_larger, lambda x, y: np.maximum(np.abs(x), np.abs(y)))
 # (x, k): the number of lane k; the same in all lanes
