@@ -19,7 +19,6 @@ import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from rigid.lanes import COMPILED, LANES, WIDTH, vector_pointer
 from rigid.references import Reference, copied, fields_at
@@ -49,6 +48,8 @@ def _fields(kind: Any) -> Any:
 
 def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The same numbers."""
+    from numba.np.arrayobj import populate_array  # half of numba, where something is compiled alone
+
     if isinstance(kind, types.BaseTuple):
         fields = [
             _value_in_lanes(context, builder, own, builder.extract_value(value, k))
