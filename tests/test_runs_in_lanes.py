@@ -98,6 +98,12 @@ def planar_pushes(*sizes):
     return [{PUSH: (size, 0, -0.2), "gravity": (0.1 * k, 0, -9.81)} for k, size in enumerate(sizes)]
 
 
+@pytest.fixture(autouse=True)
+def _short_marches_too(monkeypatch):
+    """Side by side, whether it pays or not."""
+    monkeypatch.setattr("discretization.time.stepper.COST", 0.0)
+
+
 @pytest.fixture
 def marched(monkeypatch):
     """Numbers of runs that marched side by side, march by march."""
@@ -230,6 +236,24 @@ def test_who_is_interrupted_ends_all_that_march_and_wait(monkeypatch):
         simulate_many(rod(2), pushes(30), threads=1)
     assert len(done) == 3
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("rodsim-run")]
+
+
+def test_who_has_few_steps_to_take_waits_for_nobody(monkeypatch):
+    """To meet takes a run's time, which lanes must save."""
+    met, march, prepared = [], meeting.Meeting.march, rod(3)
+    frames = len(prepared.model().build().system.frames.mass) - 1
+
+    def watched(self, request, most):
+        met.append(len(request.values))
+        return march(self, request, most)
+
+    monkeypatch.setattr(meeting.Meeting, "march", watched)
+    simulate_many(prepared, pushes(6), threads=1)
+    assert min(met) == 1
+    met.clear()
+    monkeypatch.setattr("discretization.time.stepper.COST", 1.5 * frames * Stepper.saved_in_lanes)
+    simulate_many(prepared, pushes(6), threads=1)
+    assert min(met) == 2
 
 
 def test_those_march_together_whose_steps_are_alike(monkeypatch):

@@ -1,10 +1,10 @@
 """Runs of one model that march side by side, eight in the lanes of one compiled march: each in a thread of its own, they meet
 where they march.
 
-Who comes to a meeting with steps to be taken waits there, his turn (`discretization.time.turns`) given away, until all others
-have come as well or have left for good. Then one of them marches for all whose models, steps and numbers of steps are alike, and
-the others go on alone, as does a run that fails in a step or whose matrix needs an exchange of rows: it then takes the steps from
-the last output by itself, and comes back.
+Who comes to a meeting with steps to be taken, so many that it pays, waits there, his turn (`discretization.time.turns`) given
+away, until all others have come as well or have left for good. Then one of them marches for all whose models, steps and numbers
+of steps are alike, and the others go on alone, as does a run that fails in a step or whose matrix needs an exchange of rows: it
+then takes the steps from the last output by itself, and comes back.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rigid.lanes import WIDTH
 from rigid.system import Floats, State
 
 LEAST = 4  # runs for which it pays: eight lanes take as long as 2.7 runs one by one
+COST = 200.0  # microseconds of a run, to let others have their turn, to wait for them and to be taken into lanes and out
 
 _own = threading.local()
 
