@@ -19,6 +19,7 @@ MOST_COLUMNS = (
 )
 MOST_VALUES = 1_000_000  # after aliases have been followed
 DEEPEST = 40
+_TOO_MUCH = "too many or too deeply nested values (do aliases point into themselves?)"
 
 # YAML 1.1 takes 1e9 and 1e-3, without a point, for texts; as everywhere else they are numbers here.
 _FLOAT = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+")
@@ -95,7 +96,9 @@ def parse(text: str, name: str, what: str = "scene") -> Source:
         raise SceneError([(name, line, f"not valid YAML: {error.problem or error.context}")]) from None
     except yaml.YAMLError as error:
         raise SceneError([(name, 1, f"not valid YAML: {' '.join(str(error).split())}")]) from None
-    except (ValueError, OverflowError, RecursionError) as error:
+    except RecursionError:  # of PyYAML's own, which comes before ours is counted
+        raise SceneError([(name, 1, _TOO_MUCH)]) from None
+    except (ValueError, OverflowError) as error:
         if isinstance(error, SceneError):
             raise
         raise SceneError([(name, 1, f"not valid YAML: {error}")]) from None
@@ -138,15 +141,7 @@ class _Plain:
         self._lines[path] = line
         self._count += 1
         if self._count > MOST_VALUES or depth > DEEPEST:
-            raise SceneError(
-                [
-                    (
-                        self._name,
-                        line,
-                        "too many or too deeply nested values (do aliases point into themselves?)",
-                    )
-                ]
-            )
+            raise SceneError([(self._name, line, _TOO_MUCH)])
         if isinstance(node, yaml.MappingNode):
             out: dict[str, Any] = {}
             for key_node, value_node in node.value:
