@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
 
 import rodsim
@@ -13,6 +14,8 @@ import rodsim
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 NAMES = [file.stem for file in NOTEBOOKS]
+# `%reset` would take `__spec__`, too, without which no worker starts
+FORGET = "[get_ipython().user_ns.pop(name) for name in {*get_ipython().user_ns} - {*get_ipython().user_ns_hidden}];"
 
 
 def opened(file):
@@ -22,15 +25,27 @@ def opened(file):
     return book
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """One for all notebooks, which imports everything once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))  # of the kernel: this program, not one that is installed
+        patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+        manager = KernelManager(kernel_name="python3")
+        manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebooks")))
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
-def test_a_notebook_runs_and_its_assertions_hold(file, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of the kernel: this program, not one that is installed
-    monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-    client = NotebookClient(
-        opened(file), timeout=600, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
-    )
+def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
+    """From the first cell on: what the one before has named is gone."""
+    book = opened(file)
+    book.cells.insert(0, nbformat.v4.new_code_cell(FORGET))
+    client = NotebookClient(book, km=kernel, timeout=600)
     done = client.execute()
+    client.kc.stop_channels()
     shown = [output for cell in done.cells for output in cell.get("outputs", [])]
     kinds = {kind for output in shown for kind in output.get("data", {})}
     assert {"text/html", "image/png"} <= kinds

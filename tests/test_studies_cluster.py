@@ -1,7 +1,6 @@
 """Studies on real clusters: workers and drivers die, cases fail, and the table is that of the undisturbed study to the bit."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +10,8 @@ import dask
 import distributed  # noqa: F401, its settings are read before a test changes one
 import numpy as np
 import pytest
+from deadly_cases import deadly, troubled
+from distributed.utils import get_mp_context
 
 from rodsim import sweep
 from rodsim.cli.main import main
@@ -25,20 +26,20 @@ PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.
 MEASURES = {"far": "final rods.spaghetti.end.displacement.norm", "E": "final energy.total"}
 
 
-def deadly(x, folder):
-    """A case that kills its worker once, one that always does, one that fails; the others are squares."""
-    if x == 3 and not list(Path(folder).glob("death*")):
-        (Path(folder) / f"death{time.time_ns()}").touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    if x == 5:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if x == 7:
-        raise ValueError("seven")
-    return {"y": float(x * x)}
+@pytest.fixture
+def quickly_started():
+    """Workers that are copies of one process that has imported everything: many die here, and each of them starts in 0.1 s
+    instead of 1.5 s. How a user's workers start, the other tests have.
+    """
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        get_mp_context().set_forkserver_preload(["distributed", "pandas", "rodsim.simulation"])
+        yield
 
 
 @pytest.mark.slow
-def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_are_recorded(tmp_path):
+def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_are_recorded(
+    quickly_started, tmp_path
+):
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # a worker takes long to start
         found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
     table = found.frame
@@ -50,20 +51,10 @@ def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_are
     assert list(done.y) == [float(x * x) for x in range(12) if x not in (5, 7)]
 
 
-def troubled(x, folder):
-    """The first case kills its worker once, one never ends, one leaves the program."""
-    if x == 0 and not (Path(folder) / "died").exists():
-        (Path(folder) / "died").touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    if x == 1:
-        time.sleep(1000.0)
-    if x == 2:
-        sys.exit(3)
-    return {"y": float(x)}
-
-
 @pytest.mark.slow
-def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_path, monkeypatch, capfd):
+def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(
+    quickly_started, tmp_path, monkeypatch, capfd
+):
     """The first case of a structure is sent to one worker, whose address never comes back."""
     monkeypatch.setattr(dispatch, "QUIET", 1.0)
     found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5)

@@ -1,0 +1,31 @@
+"""Cases of studies that kill their workers, or do not end. A worker that starts imports this file, and nothing heavy by it."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def deadly(x, folder):
+    """A case that kills its worker once, one that always does, one that fails; the others are squares."""
+    if x == 3 and not list(Path(folder).glob("death*")):
+        (Path(folder) / f"death{time.time_ns()}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 7:
+        raise ValueError("seven")
+    return {"y": float(x * x)}
+
+
+def troubled(x, folder):
+    """The first case kills its worker once, one never ends, one leaves the program."""
+    if x == 0 and not (Path(folder) / "died").exists():
+        (Path(folder) / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 1:
+        time.sleep(1000.0)
+    if x == 2:
+        sys.exit(3)
+    return {"y": float(x)}
