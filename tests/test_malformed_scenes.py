@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from rodsim.cli.main import main, parser
+from rodsim.scenes import reading
+from rodsim.scenes.errors import SceneError
 
 SCENES = sorted((Path(__file__).parent.parent / "examples" / "scenes").glob("*.yaml"))
 WRONG = ["nonsense", -1.0, float("nan"), float("inf"), [], {}, None, [1, 2], "!!python/object:os.system"]
@@ -47,14 +49,14 @@ def places(data, path=()):
 
 
 def changed(data, path, value):
-    out = copy.deepcopy(data)
-    here = out
-    for key in path[:-1]:
-        here = here[key]
-    if value is KeyError:
-        del here[path[-1]]
+    """A copy along the path, with this value at its end; KeyError: with none there."""
+    if not path:
+        return value
+    out = copy.copy(data)
+    if value is KeyError and len(path) == 1:
+        del out[path[0]]
     else:
-        here[path[-1]] = value
+        out[path[0]] = changed(data[path[0]], path[1:], value)
     return out
 
 
@@ -72,7 +74,8 @@ def mutations():
     yield from TEXTS.items()
     seen = Counter()
     for file in SCENES:
-        data = yaml.safe_load(file.read_text().replace(" on:", ' "on":'))
+        text = file.read_text().replace(" on:", ' "on":')
+        data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         for path in places(data):
             sort = tuple("*" if isinstance(key, int) else key for key in path)
             seen[sort] += 1
@@ -94,9 +97,8 @@ def mutations():
 def test_at_least_200_malformed_scenes_are_refused_with_place_and_cure(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("rodsim.cli.main.parser", cache(parser))  # a third of the time
     refused, bad = 0, []
-    out = tmp_path / "out.vtkhdf"
-    for number, (label, text) in enumerate(mutations()):
-        file = tmp_path / f"scene{number}.yaml"
+    out, file = tmp_path / "out.vtkhdf", tmp_path / "scene.yaml"
+    for label, text in mutations():
         file.write_text(text)
         code = main(["check", str(file)])
         said = capsys.readouterr().err
@@ -146,6 +148,24 @@ def test_message_names_line_object_and_value(case, tmp_path, capsys):
     assert f"{file}:{line}: " in said
     assert re.search(words, said)
     assert list(tmp_path.iterdir()) == [file]
+
+
+BOMB = TEXTS["bomb"]
+NESTED = "a: &a {b: [1, *a]}\n"
+
+
+@pytest.mark.parametrize(("text", "line"), [(BOMB, 6), (NESTED, 1), ("b: 1\nc: [2]\n" + NESTED, 3)])
+def test_aliases_that_make_too_much_are_refused_where_they_do_before_anything_is_made(
+    text, line, monkeypatch
+):
+    monkeypatch.setattr(reading._Plain, "convert", None)
+    with pytest.raises(SceneError, match=rf"scene:{line}: too many or too deeply nested values"):
+        reading.parse(text, "scene")
+
+
+def test_aliases_within_bounds_are_followed():
+    text = "a: &a [1, 2]\nb: &b {c: *a, d: *a}\ne: [*b, *b]\n"
+    assert reading.parse(text, "scene").data["e"] == [{"c": [1, 2], "d": [1, 2]}] * 2
 
 
 @pytest.mark.parametrize("what", ["missing", "folder", "binary"])

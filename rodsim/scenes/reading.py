@@ -87,7 +87,10 @@ def parse(text: str, name: str, what: str = "scene") -> Source:
             if node is None:
                 raise SceneError([(name, 1, f"the {what} is empty; give at least {_LEAST[what]}")])
             lines: dict[Path, int] = {}
-            data = _Plain(loader, name, lines).convert(node, (), 0)
+            plain = _Plain(loader, name, lines)
+            if "&" in text:  # else nothing stands there twice
+                plain.count(node)
+            data = plain.convert(node, (), 0)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -135,6 +138,26 @@ class _Plain:
     def __init__(self, loader: Any, name: str, lines: dict[Path, int]):
         self._loader, self._name, self._lines = loader, name, lines
         self._count = 0
+
+    def count(self, root: yaml.Node) -> None:
+        """Raise SceneError where aliases make too many values of few nodes, before any of them is made."""
+        sizes: dict[yaml.Node, int] = {}
+
+        def size(node: yaml.Node, depth: int) -> int:
+            if isinstance(node, yaml.ScalarNode) or depth > DEEPEST:
+                return 1
+            if node not in sizes:
+                sizes[node] = MOST_VALUES  # until it is known: of what stands in itself
+                parts = [part for _, part in node.value] if isinstance(node, yaml.MappingNode) else node.value
+                found = 1
+                for part in parts:
+                    found += size(part, depth + 1)
+                    if found > MOST_VALUES:
+                        raise SceneError([(self._name, node.start_mark.line + 1, _TOO_MUCH)])
+                sizes[node] = found
+            return sizes[node]
+
+        size(root, 0)
 
     def convert(self, node: yaml.Node, path: Path, depth: int) -> Any:
         line = node.start_mark.line + 1
