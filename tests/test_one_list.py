@@ -54,10 +54,20 @@ KINDS_SAID = {  # the same of kinds of interactions
 
 
 @functools.cache
-def parsed() -> dict[str, ast.Module]:
-    """All sources."""
+def sources() -> dict[str, str]:
+    """All of them, by path."""
     paths = [path for top in ("rigid", "discretization", "rodsim") for path in ROOT.glob(f"{top}/**/*.py")]
-    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(paths)}
+    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(paths)}
+
+
+@functools.cache
+def parsed(path: str) -> ast.Module:
+    """A source; asked for only where what is looked for can be in its text."""
+    return ast.parse(sources()[path])
+
+
+def has_two(text: str, names: set[str]) -> bool:
+    return sum(name in text for name in names) > 1
 
 
 @functools.cache
@@ -68,10 +78,12 @@ def said_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     kinds = {name for module in ours for name, own in vars(module).items() if isinstance(own, Kind)}
     names: dict[str, list[str]] = {}
     variables: dict[str, list[str]] = {}
-    for path, module in parsed().items():
+    for path, text in sources().items():
         if "/papers/" in path:  # which schemes a paper compares
             continue
-        for node in ast.walk(module):
+        if not (has_two(text, kinds) or any(has_two(text, own) for own in REGISTRIES.values())):
+            continue
+        for node in ast.walk(parsed(path)):
             each = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", None)
             if not each:
                 continue
@@ -93,12 +105,12 @@ def said_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
 def tables_by_function() -> dict[str, set[str]]:
     """Tables of something called `system`, or of `self.system`, that each function names."""
     found: dict[str, set[str]] = {}
-    for path, module in parsed().items():
+    for path, text in sources().items():
         if path.startswith("rigid/") or ASSEMBLY & {Path(path).stem, Path(path).parent.name}:
             continue
-        if sum(f".{table}" in (ROOT / path).read_text("utf-8") for table in TABLES) < 3:
+        if sum(f".{table}" in text for table in TABLES) < 3:
             continue
-        for function in ast.walk(module):
+        for function in ast.walk(parsed(path)):
             if not isinstance(function, ast.FunctionDef):
                 continue
             named = {
