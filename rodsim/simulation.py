@@ -354,7 +354,7 @@ def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int)
 def check_integrator(integrator: str) -> None:
     """Raise ModelError for a name that is no integrator."""
     if not isinstance(integrator, str):
-        raise ModelError(f"integrator = {integrator!r}; give a name such as 'em' or 'GGL-EM'")
+        raise ModelError(f"integrator = {checks.shown(integrator)}; give a name such as 'em' or 'GGL-EM'")
     if em_integrator(integrator) is None:
         from discretization.time.integrators import parse, unknown
 
