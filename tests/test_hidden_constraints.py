@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 from arrays import make_state, make_system
+from interpreted import interpreted
 
 from discretization.state_measures import rate_of
 from rigid import quaternions
-from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
+from rigid.interactions import closed_forms
 from rigid.system import ALONG, COINCIDENT, CROSSED, DISTANCE, PERPENDICULAR, SCREW, Constraints
 
 KINDS = {"coincident": COINCIDENT, "perpendicular": PERPENDICULAR, "along": ALONG, "distance": DISTANCE}
+hidden_value_of, hidden_derivative_of = map(
+    interpreted, (closed_forms.hidden_value_of, closed_forms.hidden_derivative_of)
+)
 KINDS |= {"crossed": CROSSED, "screw": SCREW}
 
 

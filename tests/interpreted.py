@@ -1,0 +1,30 @@
+"""Kernels as Python runs them: for formulas whose machine code only a test would ask for."""
+
+from types import CellType, FunctionType
+
+from numba.core.dispatcher import Dispatcher
+
+
+def interpreted(kernel, known=None):
+    """The function of a kernel, with those of all kernels that it calls, none of them compiled."""
+    known = {} if known is None else known
+    if not isinstance(kernel, Dispatcher):
+        return kernel
+    if kernel in known:
+        return known[kernel]
+    of = kernel.py_func
+    used = set(of.__code__.co_names)
+    made = FunctionType(
+        of.__code__,
+        {},
+        of.__name__,
+        of.__defaults__,
+        of.__closure__ and tuple(CellType() for _ in of.__closure__),
+    )
+    known[kernel] = made
+    made.__globals__.update(
+        {name: interpreted(value, known) for name, value in of.__globals__.items() if name in used}
+    )
+    for cell, own in zip(made.__closure__ or (), of.__closure__ or (), strict=True):
+        cell.cell_contents = interpreted(own.cell_contents, known)
+    return made
