@@ -9,24 +9,33 @@ from discretization.assembly.workspace import workspace
 from discretization.time.newton import equations_of
 from rigid.compilation.decorators import kernel
 
+BEGIN, MOVE, ADD = 1, 2, 4  # parts of an iteration
+
 
 @kernel
-def _iterate(equations, system, numbering, hidden, state, work, h, load_values, tangent):
-    put_signals(work, load_values)
-    begin_step(system, numbering, state, work, h)
-    if hidden is not None:
-        begin_hidden_step(system, numbering, hidden, state, work, h)
-    move(system, state, work)
-    return equations(system, numbering, hidden, state, work, h, tangent)
+def _iterate(equations, system, numbering, hidden, state, work, h, load_values, tangent, parts):
+    if parts & BEGIN:
+        put_signals(work, load_values)
+        begin_step(system, numbering, state, work, h)
+        if hidden is not None:
+            begin_hidden_step(system, numbering, hidden, state, work, h)
+    if parts & MOVE:
+        move(system, state, work)
+    return equations(system, numbering, hidden, state, work, h, tangent) if parts & ADD else 0
 
 
-def iterate(system, numbering, state, work, h, loads=None, tangent=True, hidden=None):
-    """Residual and matrix at the increments in `work` of a step that begins at `state`, by the equations that its march is
-    handed: they are compiled once.
+def done(parts, system, numbering, state, work, h, loads=None, tangent=True, hidden=None):
+    """These parts of an iteration at the increments in `work` of a step that begins at `state`, by the equations that its march
+    is handed: they are compiled once. Whether an element folds.
     """
     loads = np.zeros((len(work.by_duals.signals), 3)) if loads is None else loads
     equations = equations_of(system, numbering, hidden, state, work)
-    assert _iterate(equations, system, numbering, hidden, state, work, h, loads, tangent) == 0
+    return _iterate(equations, system, numbering, hidden, state, work, h, loads, tangent, parts)
+
+
+def iterate(system, numbering, state, work, h, loads=None, tangent=True, hidden=None):
+    """Residual and matrix."""
+    assert done(BEGIN | MOVE | ADD, system, numbering, state, work, h, loads, tangent, hidden) == 0
 
 
 def iterating(built, numbering, h, rng, spread, hidden=False):

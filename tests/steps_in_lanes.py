@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from discretization.assembly.numbering import number
-from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import workspace
+from tests.iterations import ADD, BEGIN, MOVE, done
 
 H = 0.01
 
@@ -25,12 +25,16 @@ def in_a_step(system: Any, state: Any, turn: float, rng: np.random.Generator) ->
     work = workspace(system, numbering)
     work.dr[moving] = 0.002 * rng.standard_normal((moving.sum(), 3))
     work.psi[moving] = turn * rng.standard_normal((moving.sum(), 3))
-    begin_step(system, numbering, state, work, H)
-    move(system, state, work)
+    done(BEGIN | MOVE, system, numbering, state, work, H)
     return system, numbering, state, work
+
+
+def begun(system: Any, numbering: Any, state: Any, work: Any) -> None:
+    """What the iterations of a step share, for one that begins at this state."""
+    done(BEGIN, system, numbering, state, work, H)
 
 
 def assembled(system: Any, numbering: Any, state: Any, work: Any) -> tuple[Any, ...]:
     """Residual and entries of the matrix of a step, and whether an element folds."""
-    status = assemble(system, numbering, state, work, H, True)
+    status = int(done(ADD, system, numbering, state, work, H) != 0)
     return work.residual[: numbering.size].copy(), work.values[: numbering.n_values].copy(), status

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from discretization.assembly import element_lanes
-from discretization.assembly.step_equations import begin_step
 from discretization.space.se3_element import E0, START, discrete_forces, start_of_step
 from rodsim import Model, Section
-from tests.steps_in_lanes import H, assembled, in_a_step
+from tests.steps_in_lanes import H, assembled, begun, in_a_step
 
 SECTION = Section.from_stiffness(
     EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
@@ -42,11 +41,11 @@ def of_elements(system, numbering, state, work):
         damping=np.zeros_like(system.elements.damping),
     )
     empty, couples = system._replace(elements=none), work.elements.couples
-    begin_step(empty, numbering, state, work, H)
+    begun(empty, numbering, state, work)
     without = assembled(
         empty, numbering, state, work._replace(elements=work.elements._replace(couples=False))
     )
-    begin_step(system, numbering, state, work, H)
+    begun(system, numbering, state, work)
     found = assembled(system, numbering, state, work)
     assert (found[2], without[2], work.elements.couples) == (0, 0, couples)
     return found[0] - without[0], found[1] - without[1]
@@ -134,7 +133,7 @@ def test_round_off_of_forces_is_that_of_the_stiffness():
     without = own._replace(scale=np.zeros_like(own.scale))
     wanted, found = np.zeros((2, *work.noise.shape))
     for noise, elements in ((found, own), (wanted, without)):
-        begin_step(system, numbering, state, work._replace(elements=elements), H)
+        begun(system, numbering, state, work._replace(elements=elements))
         noise[:] = work.noise
     epsilon = np.finfo(float).eps
     for (a, b), L, C in zip(
