@@ -29,7 +29,7 @@ MEASURES = {"far": "final rods.spaghetti.end.displacement.norm", "E": "final ene
 @pytest.fixture
 def quickly_started():
     """Workers that are copies of one process that has imported everything: many die here, and each of them starts in 0.1 s
-    instead of 1.5 s. How a user's workers start, the other tests have.
+    instead of 1.5 s. How a user's workers start, the last test has.
     """
     with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
         get_mp_context().set_forkserver_preload(["distributed", "pandas", "rodsim.simulation"])
@@ -69,7 +69,7 @@ def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(
 
 
 @pytest.mark.slow
-def test_a_scene_is_swept_kept_and_not_done_again(tmp_path, capsys):
+def test_a_scene_is_swept_kept_and_not_done_again(quickly_started, tmp_path, capsys):
     from rodsim import Result
 
     folder = tmp_path / "out"
