@@ -1,5 +1,6 @@
 """Loads, dampers and viscous rods in every scheme that takes them: energy + dissipation - work, with the scheme's own sums."""
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -76,8 +77,15 @@ def limb(damping=1.0, loads=True):
     return model
 
 
+@cache
+def system_of(chart):
+    """One for all runs: what is found of it once, as the pattern of Newton's matrix, is there for the next."""
+    return limb().mechanical_system(chart)
+
+
+@cache
 def run_of(name, chart, h=H, t_end=T_END):
-    return integrate(limb().mechanical_system(chart), name, h, t_end)
+    return integrate(system_of(chart), name, h, t_end)
 
 
 def defect(run):
