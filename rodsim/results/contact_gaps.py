@@ -137,7 +137,7 @@ class Gaps:
         while not (near := apart < beyond + skin).any() and skin <= whole:
             skin, looks = skin * _WIDER, looks + 1
         self._wider = looks
-        listed = Candidates(*(column[near] for column in listed))
+        listed = Candidates(listed.pair[near], listed.side[near], listed.ends[near], listed.minus[near])
         return float(np.min(gaps(self._table, listed, points), initial=np.inf))
 
     def _found(self, points: Floats, skin: float, whole: float) -> Candidates:
