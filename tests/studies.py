@@ -65,5 +65,6 @@ def is_drawn(study, path) -> bool:
 
 def coloured(path) -> int:
     """Pixels of a picture that are not grey."""
-    pixels = np.asarray(Image.open(path).convert("RGB"), int)
-    return int((np.ptp(pixels, axis=2) > 60).sum())
+    red, green, blue = np.moveaxis(np.asarray(Image.open(path).convert("RGB")), 2, 0)
+    most, least = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
+    return int((most - least > 60).sum())
