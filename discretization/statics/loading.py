@@ -18,8 +18,8 @@ from discretization.interaction_table import signals_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.kinds import gathered
-from rigid.system import Constraints, Floats
+from rigid.interactions.kinds import Kind, of_columns
+from rigid.system import Constraints, Floats, Ints
 
 _SAMPLES = 200  # of a motion
 _FAR, _TURN = 0.25, 0.5  # of the model's length; rad: what a ground point may move in one load step
@@ -44,6 +44,8 @@ class Loading:
     varying_gravity: Floats  # (3,)
     motions: Sequence[Motion] = ()
     _rest: Constraints | None = field(default=None, repr=False)
+    # the closed forms, and of each other kind of constraints its numbers in the table
+    _by_duals: tuple[Ints, list[tuple[Kind, Ints]]] | None = field(default=None, repr=False)
 
     def of(self, system: System) -> Loading:
         """The same for this system, whose ground points are now those of factor 0's motion."""
@@ -107,9 +109,13 @@ class Loading:
         for motion in self.motions:
             moved_points(rest, own, motion.joint, placing(motion.center, *motion.path(factor)))
         if len(work.by_duals.interacting.each):
-            which = np.ones(len(own.kind), bool)
-            which[work.facts.closed] = False
-            moved = gathered(table_groups(own, which)).numbers
+            closed = work.facts.closed
+            if self._by_duals is None or self._by_duals[0] is not closed:
+                which = np.ones(len(own.kind), bool)
+                which[closed] = False
+                self._by_duals = closed, [(group.kind, group.row) for group in table_groups(own, which)]
+            each = [of_columns(kind, own, use).numbers.ravel() for kind, use in self._by_duals[1]]
+            moved = np.concatenate([np.zeros(0), *each])
             for numbers in (work.by_duals.interacting.numbers, work.by_duals.at_end):
                 numbers[: len(moved)] = moved
 

@@ -9,7 +9,7 @@ import scipy  # its parts are loaded when they are asked for
 
 from rigid import quaternions
 from rigid.mechanics.mechanical import Symmetry
-from rigid.system import Floats, Frames
+from rigid.system import Floats, Frames, Ints
 
 
 class Places:
@@ -70,26 +70,35 @@ class Places:
     def symmetries(self, chart: str, r: Floats) -> tuple[Symmetry, ...]:
         """Translations and rotations of everything; which of them are symmetries depends on the model."""
         maps = []
-        if np.any(self.position >= 0):
+        placed, turned = self.position[self.position >= 0], self.orientation[self.orientation >= 0]
+        if len(placed):
             for i, axis in enumerate("xyz"):
                 tau = np.zeros(self.n)
-                tau[self.position[self.position >= 0] + i] = 1.0
+                tau[placed + i] = 1.0
                 maps.append(Symmetry(f"P{axis}", scipy.sparse.csr_array((self.n, self.n)), tau))
         for i, axis in enumerate("xyz"):
             e = np.eye(3)[i]
             spin = np.cross(e, np.eye(3)).T  # x -> e x x
-            Xi, tau = scipy.sparse.lil_array((self.n, self.n)), np.zeros(self.n)
-            for at, to in zip(self.position, self.orientation, strict=True):
-                if at >= 0:
-                    Xi[at : at + 3, at : at + 3] = spin
-                if to < 0:
-                    continue
-                if chart == "quaternion":
-                    unit = np.concatenate([[0.0], e])
-                    for j, basis in enumerate(np.eye(4)):
-                        Xi[to : to + 4, to + j] = 0.5 * quaternions.multiply(unit, basis)
-                else:
-                    for k in range(3):
-                        Xi[to + 3 * k : to + 3 * k + 3, to + 3 * k : to + 3 * k + 3] = spin
-            maps.append(Symmetry(f"L{axis}", scipy.sparse.csr_array(Xi), tau))
+            if chart == "quaternion":
+                unit = np.concatenate([[0.0], e])
+                turns = np.stack([0.5 * quaternions.multiply(unit, basis) for basis in np.eye(4)], axis=1)
+                blocks = [(placed, spin), (turned, turns)]
+            else:
+                blocks = [(placed, spin), *((turned + 3 * k, spin) for k in range(3))]
+            maps.append(Symmetry(f"L{axis}", _on_diagonal(self.n, blocks), np.zeros(self.n)))
         return tuple(maps)
+
+
+def _on_diagonal(n: int, blocks: Sequence[tuple[Ints, Floats]]) -> scipy.sparse.csr_array:
+    """(n, n) with each of some blocks (k, k) at many places of the diagonal."""
+    entries: list[tuple[Ints, Ints, Floats]] = []
+    for places, block in blocks:
+        i, j = np.nonzero(block)
+        entries += [
+            ((places[:, None] + i).ravel(), (places[:, None] + j).ravel(), np.tile(block[i, j], len(places)))
+        ]
+    rows, columns, values = (np.concatenate(each) for each in zip(*entries, strict=True))
+    at = rows.astype(np.int32), columns.astype(np.int32)
+    found = scipy.sparse.csr_array((values, at), shape=(n, n))
+    found.sort_indices()
+    return found

@@ -105,15 +105,20 @@ def mg_errors(chart: str, k: int, t_end: float = T_END) -> tuple[Floats, Floats]
 
 
 @cache
+def _guess(chart: str, h: float, t_end: float) -> tuple[Floats, Floats]:
+    """q, p of a motion by mG(2)."""
+    run = integrate(spinning_box(chart), "mG", h, t_end, k=2)
+    return run.q, run.p
+
+
+@cache
 def solve(
     chart: str, k: int, elements: int, t_end: float, multipliers: str, condition: bool = False
 ) -> GlobalSolution:
     """BG(k) from a motion by mG(2)."""
     system, h = spinning_box(chart), t_end / elements
-    first = integrate(system, "mG", h / k, t_end, k=2)
-    return solve_global(
-        system, h, t_end, k=k, multipliers=multipliers, guess=(first.q, first.p), condition=condition
-    )
+    guess = _guess(chart, h / k, t_end)
+    return solve_global(system, h, t_end, k=k, multipliers=multipliers, guess=guess, condition=condition)
 
 
 def elements_bg(k: int, t_end: float = T_END) -> tuple[int, ...]:

@@ -82,11 +82,17 @@ def march(
 
 
 @cache
+def _guess(chart: str, h: float, t_end: float) -> tuple[Floats, Floats]:
+    """q, p of a motion by mG(2)."""
+    run = integrate(physical_pendulum(chart), "mG", h, t_end, k=2)
+    return run.q, run.p
+
+
+@cache
 def solve(chart: str, k: int, elements: int, t_end: float) -> GlobalSolution:
     """BG(k) with continuous multipliers, from a motion by mG(2)."""
     system, h = physical_pendulum(chart), t_end / elements
-    first = integrate(system, "mG", h / k, t_end, k=2)
-    return solve_global(system, h, t_end, k=k, guess=(first.q, first.p))
+    return solve_global(system, h, t_end, k=k, guess=_guess(chart, h / k, t_end))
 
 
 def angle(run: Trajectory) -> Floats:

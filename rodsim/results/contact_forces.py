@@ -40,6 +40,7 @@ from rodsim.results.box_contacts import of_boxes
 
 TINY = 1e-200  # N: below it one does not divide by it
 ENDS, MIDDLE = 1, 2  # of a capsule against another: both ends, and where they cross
+AT_ONCE = 100_000  # stations of states that are worked out together
 ON_A, ON_B = slice(0, 2), slice(2, 4)  # frames of a row: of the part with the stations, of its partner
 
 
@@ -98,6 +99,11 @@ class Touching(NamedTuple):
     place: Floats  # (..., w, 3) m; of what does not touch zero
     lost: Floats  # (..., w) W
     gap: Floats  # (..., m) m
+
+
+def states_at_once(rows: Rows) -> int:
+    """How many states are worked out together."""
+    return max(1, AT_ONCE // max(1, int(np.sum(rows.stations + 1))))
 
 
 def resistance(law: Floats, g: Floats) -> tuple[Floats, Floats]:
@@ -283,7 +289,7 @@ def _held(patches: Patches, state: State, n: Floats, N: Floats, slip: Floats) ->
     kept, left = (np.linalg.norm(x, axis=-1) for x in (patches.zeta, u))
     u = (kept / np.where(left > 0.0, left, 1.0))[..., None] * u
     way = _ways(patches, state, n)
-    of_bristle = patches.stiffness[:, None] * _scaled(u, way, u, -0.5)
+    of_bristle = patches.stiffness[..., None] * _scaled(u, way, u, -0.5)
     rest = CREEP * patches.loss[:, REST]
     d = np.where(rest > 0.0, patches.loss[:, STATIC] / np.where(rest > 0.0, rest, 1.0), 0.0) * N
     P = of_bristle + d[..., None] * slip

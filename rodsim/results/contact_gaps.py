@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from discretization.contact.listed_gaps import gaps
-from discretization.contact.search import candidates
+from discretization.contact.nearest import distances
+from discretization.contact.search import Candidates, Searched, candidates, searched
 from discretization.contact.table import Contacts, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
-from rodsim.results.contact_forces import pushed
+from rodsim.results.contact_forces import pushed, states_at_once
 from rodsim.results.contact_rows import WithPlanes, plane_rows, with_planes
 from rodsim.results.layout import Layout
 
 CONTACTS, WITH_PLANES, PAIRS = "contacts", "interactions", "pairs"  # keys of the description
 _WIDER = 4.0  # how much further one looks for what is near
-_AT_ONCE = 100_000  # stations of states that are worked out together
+_FEW, _ALL = 100, 1e150  # parts: of so many all pairs are looked at; m, further than anything is
 
 
 class Gaps:
@@ -27,6 +28,8 @@ class Gaps:
     def __init__(self, layout: Layout, name: str) -> None:
         self._layout, self.name = layout, name
         self._reference: tuple[Floats, float] | None = None  # points, and the gap there
+        self._all: Candidates | None = None  # pairs of parts, where there are few
+        self._wider = 0  # how often one looked further the last time
 
     @property
     def told(self) -> dict[str, Any]:
@@ -67,7 +70,7 @@ class Gaps:
     @property
     def batch(self) -> int:
         """States of its rows with planes that are worked out together."""
-        return max(1, _AT_ONCE // int(np.sum(self.planes.rows.stations + 1)))
+        return states_at_once(self.planes.rows)
 
     @property
     def _system(self) -> System:
@@ -81,6 +84,10 @@ class Gaps:
         contacts, names = self._system.contacts, ("pairs", "law", "loss", "stations", "side")
         return contacts._replace(**{name: getattr(contacts, name)[self.pairs] for name in names})
 
+    @cached_property
+    def _searched(self) -> Searched:
+        return searched(self._table)
+
     def of_planes(self, states: State) -> Floats:
         """(k,) m, the least gap to a plane in k states, infinite without one."""
         found = np.full(len(states.r), np.inf)
@@ -91,11 +98,11 @@ class Gaps:
                 found[part] = pushed(self.planes.rows, some).gap.min(axis=1, initial=np.inf)
         return found
 
-    def of_pairs(self, state: State) -> float:
-        """m, the least gap of what meets without planes in one state, infinite where nothing does."""
+    def of_pairs(self, states: State) -> Floats:
+        """(k,) m, the least gap of what meets without planes in k states, infinite where nothing does."""
         if not self.told[PAIRS]:
-            return np.inf
-        return _least_gap(self._table, np.ascontiguousarray(self._points(state)))
+            return np.full(len(states.r), np.inf)
+        return np.array([self._least(np.ascontiguousarray(points)) for points in self._points(states)])
 
     def _points(self, state: State) -> Floats:
         return points_of(self._table, state.r, state.quat)
@@ -116,17 +123,34 @@ class Gaps:
             left = gap - 2.0 * float(np.linalg.norm(points - before, axis=-1).max())
             if left > reach:
                 return left
-        self._reference = points.copy(), _least_gap(self._table, np.ascontiguousarray(points))
+        self._reference = points.copy(), self._least(np.ascontiguousarray(points))
         return self._reference[1]
 
+    def _least(self, points: Floats) -> float:
+        """m, of all pairs: of those that are found first where one looks further and further."""
+        whole = float(np.linalg.norm(np.ptp(points, axis=0)))
+        skin, looks = 1e-3 * whole, 0
+        listed = self._found(points, skin, whole)
+        apart = np.empty(len(listed.pair))
+        distances(points, listed.ends, apart)
+        beyond = self._searched.reach[listed.pair]
+        while not (near := apart < beyond + skin).any() and skin <= whole:
+            skin, looks = skin * _WIDER, looks + 1
+        self._wider = looks
+        listed = Candidates(listed.pair[near], listed.side[near], listed.ends[near], listed.minus[near])
+        return float(np.min(gaps(self._table, listed, points), initial=np.inf))
 
-def _least_gap(contacts: Contacts, points: Floats) -> float:
-    """m, of all pairs: one looks further until something is found."""
-    whole = float(np.linalg.norm(np.ptp(points, axis=0)))
-    skin = 1e-3 * whole
-    while True:
-        listed = candidates(contacts, points, skin)
-        if len(listed.pair) or skin > whole:
-            break
-        skin *= _WIDER
-    return float(np.min(gaps(contacts, listed, points), initial=np.inf))
+    def _found(self, points: Floats, skin: float, whole: float) -> Candidates:
+        """Some pairs, with all of those that are found first: few are looked at one and all, of many one begins where one
+        ended the last time.
+        """
+        if self._all is None and len(self._searched.parts.surface) <= _FEW:
+            self._all = candidates(self._table, points, _ALL, self._searched)
+        if self._all is not None:
+            return self._all
+        skin *= _WIDER**self._wider
+        while not len((listed := candidates(self._table, points, skin, self._searched)).pair):
+            if skin > whole:
+                break
+            skin *= _WIDER
+        return listed

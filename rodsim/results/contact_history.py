@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rigid.system import Floats, Ints
+from rigid.system import Floats, Ints, State
 from rodsim.results import native, stored_states
 from rodsim.results.along_rods import node_lengths
 from rodsim.results.contact_forces import ON_A, ON_B, Patches, Touching, touching
@@ -123,8 +123,9 @@ class ContactHistory:
             states = stored_states.read(self._source, slice(k, min(k + batch, T)))
             least[k : k + batch] = self._gaps.of_planes(states)
         if self._told[PAIRS]:
-            for k, state in enumerate(stored_states.one_by_one(self._source)):
-                least[k] = min(least[k], self._gaps.of_pairs(state))
+            for k, states in stored_states.some_at_once(self._source):
+                own = slice(k, k + len(states.r))
+                least[own] = np.minimum(least[own], self._gaps.of_pairs(states))
         return least
 
     @property
@@ -201,16 +202,17 @@ class ContactHistory:
         if self._told[PAIRS]:
             lists = Lists(system, self._source.layout.memory)
             itself = system.contacts.pairs[:, 0] == system.contacts.pairs[:, 1]
-            for k, state in enumerate(stored_states.one_by_one(self._source)):
-                listed = lists.of(state).of(self._gaps.pairs)
-                patches = listed.patches(system, state)
-                found = touching(listed.rows, patches, state)
-                acts = np.any(found.force[:, ON_A], axis=(-1, -2))
-                parts = np.sort(listed.ends[acts][:, [0, 2]], axis=1)
-                side = np.where(itself[listed.pair], -1, listed.side)
-                touches = np.array([len(np.unique(parts, axis=0))])
-                one = Touching(*(column[None] for column in found))
-                yield _Each(slice(k, k + 1), one, patches, listed.rows.frames, side, touches)
+            for k, states in stored_states.some_at_once(self._source):
+                for at, every in lists.runs(states):
+                    state, listed = State(*(array[at] for array in states)), every.of(self._gaps.pairs)
+                    patches = listed.patches(system, state)
+                    found = touching(listed.rows, patches, state)
+                    acts = np.any(found.force[..., ON_A, :], axis=(-1, -2))
+                    both = np.sort(listed.ends[:, [0, 2]], axis=1) @ (len(system.contacts.frames), 1)
+                    touches = np.array([len(np.unique(both[own])) for own in acts], float)
+                    side = np.where(itself[listed.pair], -1, listed.side)
+                    outputs = slice(k + at.start, k + at.stop)
+                    yield _Each(outputs, found, patches, listed.rows.frames, side, touches)
 
     @cached_property
     def _own(self) -> _Own:

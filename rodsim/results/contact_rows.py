@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD
 from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import NUMBERS
-from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, touching
+from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, states_at_once, touching
 
 _CIRCLE, _ROD = INTERACTIONS.index(PLANE_CIRCLE), INTERACTIONS.index(PLANE_ROD)
 _ENERGIES, _LOSSES = (
@@ -126,16 +127,16 @@ class Listed(NamedTuple):
     part: Ints  # (w, 2)
 
     def patches(self, system: System, state: State) -> Patches:
-        """As they are in a state."""
-        w = len(self.patch_pair)
-        bristles, stiffness = np.zeros((w, OWN)), np.zeros(w)
-        for row in part(system, state, "bristle"):
-            if row[0] > 0.0:
-                at = np.flatnonzero(self.number == int(row[0]))
-                bristles[at], stiffness[at] = row[1 : 1 + OWN], row[1 + OWN]
+        """As they are in a state, or in many."""
+        rows, w = part(system, state, "bristle"), len(self.patch_pair)
+        bristles, stiffness = np.zeros((*rows.shape[:-2], w, OWN)), np.zeros((*rows.shape[:-2], w))
+        for *which, k in np.argwhere(rows[..., 0] > 0.0).tolist():
+            row, one = rows[(*which, k)], tuple(which)
+            at = np.flatnonzero(self.number == int(row[0]))
+            bristles[one][at], stiffness[one][at] = row[1 : 1 + OWN], row[1 + OWN]
         loss = system.contacts.loss[self.patch_pair].copy()
         loss[:, [FORTH, BACK, SIDE]] += loss[:, [FORTH, BACK, SIDE]] == 0.0
-        return Patches(loss, stiffness, bristles[:, :3], bristles[:, 3], self.first, self.part)
+        return Patches(loss, stiffness, bristles[..., :3], bristles[..., 3], self.first, self.part)
 
     def of(self, pairs: slice) -> Listed:
         """Without the rows of other pairs; their patches stay, but have no bristles."""
@@ -172,6 +173,18 @@ class Lists:
             if len(self._known) > _LISTS:
                 self._known.popitem(last=False)
         return found
+
+    def runs(self, states: State) -> Iterator[tuple[slice, Listed]]:
+        """Of many states those that follow each other and have one list, as many as are worked out together."""
+        begin, listed = 0, None
+        for k in range(len(states.r)):
+            found = self.of(State(*(array[k] for array in states)))
+            if listed is not None and (found is not listed or k - begin == states_at_once(listed.rows)):
+                yield slice(begin, k), listed
+                begin = k
+            listed = found
+        if listed is not None:
+            yield slice(begin, len(states.r)), listed
 
 
 def _listed(contacts: Contacts, listed: Candidates) -> Listed:
@@ -273,9 +286,9 @@ class OnFrames:
         if self._planes is not None:
             rows = self._planes.rows
             add_on_frames(whole, rows.frames, touching(rows, self._planes.patches(many), many).force)
-        for k in range(len(whole) if len(self._system.contacts.pairs) else 0):
-            one = State(*(array[k] for array in many))
-            listed = self._lists.of(one)
-            found = touching(listed.rows, listed.patches(self._system, one), one)
-            add_on_frames(whole[k : k + 1], listed.rows.frames, found.force[None])
+        if len(self._system.contacts.pairs):
+            for at, listed in self._lists.runs(many):
+                some = State(*(array[at] for array in many))
+                found = touching(listed.rows, listed.patches(self._system, some), some)
+                add_on_frames(whole[at], listed.rows.frames, found.force)
         return whole.reshape(*lead, n, 3)

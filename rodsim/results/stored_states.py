@@ -55,9 +55,14 @@ def read(source: Any, outputs: Any) -> State:
     return joined(source.layout, source.read_all(shapes(source.layout), outputs))
 
 
-def one_by_one(source: Any) -> Iterator[State]:
-    """All outputs of a source, of which some are read at once: to open a file takes longer than to read a row of it."""
+def some_at_once(source: Any) -> Iterator[tuple[int, State]]:
+    """All outputs of a source, some at a time with the number of the first: to open a file takes longer than to read a row."""
     for k in range(0, source.n_outputs, _AT_ONCE):
-        some = read(source, slice(k, min(k + _AT_ONCE, source.n_outputs)))
+        yield k, read(source, slice(k, min(k + _AT_ONCE, source.n_outputs)))
+
+
+def one_by_one(source: Any) -> Iterator[State]:
+    """All outputs of a source."""
+    for _, some in some_at_once(source):
         for i in range(len(some.r)):
             yield State(*(array[i] for array in some))
