@@ -61,6 +61,7 @@ MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
 MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 LARGEST_TOLERANCE = 1e-3
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
+_LEAP = 64  # by which a march grows that takes no longer than that part of it
 
 
 def simulate(
@@ -313,7 +314,7 @@ def _march(
             states, each = stepper.record(state, step, every, min(whole, recorder.most))
             count = every * len(each)
             state = State(*(array[-1].copy() for array in states))
-            recorder.add(range(step + every, step + count + 1, every), states, [[report] for report in each])
+            recorder.add(range(step + every, step + count + 1, every), states, each)
             step += count
         else:
             count = min(line.chunk, every - step % every, n_steps - step)
@@ -466,7 +467,9 @@ class _Progress:
     def moved(self, step: int, seconds: float, count: int) -> None:
         """Learn from the last march and move the bar."""
         if seconds < _PATIENCE / 2:
-            self.chunk = max(self.chunk, 2 * count)
+            # sooner where it takes next to no time; by fixed factors, so that runs side by side march as far
+            further = _LEAP if seconds < _PATIENCE / (2 * _LEAP) else 2
+            self.chunk = max(self.chunk, further * count)
         elif seconds > _PATIENCE:
             self.chunk = max(1, count // 2)
         if self._bar is not None:
