@@ -41,9 +41,7 @@ class Recorder:
         self.last = -1  # step of the last state added
         self.most = max(1, BATCH_BYTES // max(1, writer.output_bytes))  # outputs in a batch
 
-    def add(
-        self, steps: Sequence[int], states: State, reports: Sequence[Report | Sequence[Report]]
-    ) -> None:
+    def add(self, steps: Sequence[int], states: State, reports: Sequence[Report | Sequence[Report]]) -> None:
         """States (k, ...) after `steps`, and what the steps since the output before cost. See `look`."""
         self._add(steps, states, newton_rows(reports))
 
@@ -77,7 +75,10 @@ class Recorder:
         first = self._writer.n_outputs - self._before
         if first < len(self._steps):
             states = State(*(array[first:] for array in joined(self._states)))
-            steps, newton = np.array(self._steps[first:], dtype=np.int64), np.concatenate(self._newton)[first:]
+            steps, newton = (
+                np.array(self._steps[first:], dtype=np.int64),
+                np.concatenate(self._newton)[first:],
+            )
             for start in range(0, len(steps), self.most):
                 part = slice(start, start + self.most)
                 batch = State(*(array[part] for array in states))
