@@ -43,6 +43,8 @@ def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
     def found(system: System) -> Fact:
         if len(system.frames.mass) <= SMALL:
             of_tables = _tables_of(system)
+            if of_tables in _alike:
+                of_tables = _alike[of_tables][1]
             own = small.get(of_tables)
             if own is None:
                 own = small[of_tables] = system, find(system)
@@ -137,30 +139,65 @@ def _bytes(thing: Any) -> int | None:
 
 def _tables_of(system: System) -> tuple[int, ...]:
     """Which they are; gravity, a vector that is exchanged, is none."""
-    return tuple(id(table) for table in system if type(table) is not np.ndarray)
+    return (
+        id(system.frames), id(system.elements), id(system.constraints), id(system.spans), id(system.others), id(system.contacts)
+    )  # fmt: skip
 
 
-_unchanging: OrderedDict[tuple[int, ...], tuple[System, list[Digest]]] = OrderedDict()
+MOST_UNCHANGING = 32  # systems
+
+_unchanging: OrderedDict[tuple[int, ...], tuple[System, dict[Any, Any]]] = OrderedDict()
+_alike: OrderedDict[tuple[int, ...], tuple[System, tuple[int, ...]]] = OrderedDict()
 
 
 def unchanging(system: System) -> System:
-    """The same system, whose tables nobody writes to from now on; his digest is found once."""
+    """The same system, whose tables nobody writes to from now on: what follows from their numbers is found once."""
     if len(system.frames.mass) <= SMALL:
         key = _tables_of(system)
         if key not in _unchanging:
-            _unchanging[key] = system, []
-            while len(_unchanging) > MOST:
+            _unchanging[key] = system, {}
+            while len(_unchanging) > MOST_UNCHANGING:
                 _unchanging.popitem(last=False)
+    return system
+
+
+def known_of_unchanging(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
+    """`find(system)`, which asks for no gravity, or what it found where this system is `unchanging`; nobody changes what it
+    gives.
+    """
+
+    @functools.wraps(find)
+    def found(system: System) -> Fact:
+        there = _unchanging.get(_tables_of(system))
+        if there is None:
+            return find(system)
+        facts = there[1]
+        if find not in facts:
+            facts[find] = find(system)
+        fact: Fact = facts[find]
+        return fact
+
+    return found
+
+
+def alike(system: System, other: System) -> System:
+    """The system, whose tables are copies of the other's, some to be written to: facts of structure are those of that one."""
+    if len(system.frames.mass) <= SMALL:
+        key, of_other = _tables_of(system), _tables_of(other)
+        _alike[key] = system, _alike[of_other][1] if of_other in _alike else of_other
+        while len(_alike) > MOST_UNCHANGING:
+            _alike.popitem(last=False)
     return system
 
 
 def digest_of_system(system: System) -> Digest:
     """Of all its arrays, gravity apart."""
-    known_to_be = _unchanging.get(_tables_of(system))
-    found = known_to_be[1] if known_to_be is not None else []
-    if not found:
-        found.append(digest_of(tuple(table for table in system if type(table) is not np.ndarray)))
-    return *found[0], system.gravity.tobytes()
+    return *_digest_of_tables(system), system.gravity.tobytes()
+
+
+@known_of_unchanging
+def _digest_of_tables(system: System) -> Digest:
+    return digest_of(tuple(table for table in system if type(table) is not np.ndarray))
 
 
 def digest_of(things: tuple[Any, ...]) -> Digest:

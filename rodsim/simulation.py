@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -26,6 +25,7 @@ from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import KIN, em_integrator
 from discretization.time.reversing import reverses
 from discretization.time.stepper import Stepper
+from discretization.time.turns import busy
 from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
@@ -312,7 +312,7 @@ def _march(
 ) -> None:
     """All steps from `step` on; in each go several outputs, or a part of the steps to the next one."""
     while step < n_steps:
-        began = time.perf_counter()
+        began = busy()
         whole = min(line.chunk, n_steps - step) // every
         if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and step % every == 0:
             states, each = stepper.record(state, step, every, min(whole, recorder.most))
@@ -327,7 +327,7 @@ def _march(
             step += count
             if step % every == 0 or step == n_steps:
                 recorder.add_last(step, state)
-        line.moved(step, time.perf_counter() - began, count)
+        line.moved(step, busy() - began, count)
         recorder.look()
 
 

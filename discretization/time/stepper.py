@@ -43,6 +43,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
+LONGEST_IN_VAIN = 2  # marches
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
@@ -227,12 +228,20 @@ class Stepper(StepperBase):
             return False
         if not self._takes_long(values):
             return False
-        if not meeting.march(Request(self, state, h, values, kept, counts), MAX_ITERATIONS):
+        request = Request(self, state, h, values, kept, counts)
+        if not meeting.march(request, MAX_ITERATIONS):
+            # a run whose matrix needs an exchange of rows needs it in each step
+            self._in_vain += request.seconds > 0.0
+            if self._in_vain == LONGEST_IN_VAIN:
+                leave()
             return False
+        self._in_vain = 0
         if len(counts) == 1:
             for array, rows in zip(state, kept, strict=True):
                 array[...] = rows[0]
         return True
+
+    _in_vain = 0  # marches with others, one after the other, in which no output was reached
 
     # microseconds a step and frame, where eight runs march side by side: rods of 3 to 100 elements
     saved_in_lanes = 0.8

@@ -1,8 +1,8 @@
 """What a small model was built into is kept: one with the same contents, run again or made anew, is not built again.
 
 Contents are told apart by all that stands in a model: numbers to the bit, arrays with their shapes, words, parts and functions of
-ours by what they are made of. A model with a function of the user, or with an object of a class that is none of ours, is built each time, as who knows
-what it gives today; so is one with contacts, and one that was warned of, so that its warnings come each time.
+ours by what they are made of. A model with a function of the user, or with an object of a class that is none of ours, is built
+each time, as who knows what it gives today; so is one with contacts, and one that was warned of, so that its warnings come again.
 """
 
 from __future__ import annotations
