@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections import OrderedDict
+from collections.abc import Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -23,9 +24,9 @@ from rodsim.parts.entries import Contents
 MOST = 8  # models
 
 _OURS = ("rodsim", "rigid", "discretization")
-_PLAIN = (float, int, str, bool, type(None), bytes)
+_PLAIN = frozenset((int, str, bool, type(None), bytes))
 _OF_PIECES = ("c", "x", "extrapolate", "axis")
-_SKIPPED = ("given",)  # of entries: their fields follow from it
+_SKIPPED = frozenset(("given",))  # of entries: their fields follow from it
 
 Key = tuple[Any, ...]
 
@@ -40,59 +41,60 @@ def contents_of(model: Contents) -> Key | None:
     """Of a model of ours, all through; None where something stands in it that only its user knows."""
     if not model.told_by_contents or not _is_ours(type(model)):
         return None
-    words: list[Any] = [type(model)]
     try:
-        _note(vars(model), words, {})
+        return tuple(_words_of(model))
     except _UnknownError:
         return None
-    return tuple(words)
 
 
-def _note(thing: Any, words: list[Any], seen: dict[int, int]) -> None:
-    """Put what a thing is made of behind the words; seen: numbers of objects that stand there, which refer to each other."""
-    kind = type(thing)
-    if kind in _PLAIN:
-        words += kind, thing.hex() if kind is float else thing  # -0.0 is not 0.0, nan is itself
-    elif kind is np.ndarray:
-        if thing.dtype.hasobject:
-            raise _UnknownError
-        words += thing.shape, thing.dtype.str, thing.tobytes()
-    elif kind is dict:
-        words += kind, len(thing), *thing
-        for value in thing.values():
-            _note(value, words, seen)
-    elif isinstance(thing, tuple | list):
-        words += kind, len(thing)
-        for value in thing:
-            _note(value, words, seen)
-    elif isinstance(thing, np.generic):
-        words += kind, thing.tobytes()
-    elif id(thing) in seen:
-        words += kind, seen[id(thing)]
-    else:
-        _note_object(thing, kind, words, seen)
+def _words_of(model: Contents) -> list[Any]:
+    """All that a model is made of, one behind the other; what stands in several places refers to the first by its number."""
+    words: list[Any] = [type(model)]
+    waiting: list[Any] = [vars(model)]
+    seen: dict[int, int] = {}
+    while waiting:
+        thing = waiting.pop()
+        kind = type(thing)
+        words.append(kind)
+        if kind in _PLAIN:
+            words.append(thing)
+        elif kind is float:
+            words.append(thing.hex())  # -0.0 is not 0.0, nan is itself
+        elif kind is np.ndarray:
+            if thing.dtype.hasobject:
+                raise _UnknownError
+            words += thing.shape, thing.dtype.str, thing.tobytes()
+        elif kind is dict:
+            words += len(thing), *thing
+            waiting += thing.values()
+        elif isinstance(thing, tuple | list):
+            words.append(len(thing))
+            waiting += thing
+        elif isinstance(thing, np.generic):
+            words.append(thing.tobytes())
+        elif id(thing) in seen:
+            words.append(seen[id(thing)])
+        else:
+            seen[id(thing)] = len(seen)
+            own = _contents_of_object(thing, kind)
+            words += len(own), *own
+            waiting += own.values()
+    return words
 
 
-def _note_object(thing: Any, kind: type[Any], words: list[Any], seen: dict[int, int]) -> None:
-    seen[id(thing)] = len(seen)
+def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
+    if _is_ours(kind) and hasattr(thing, "__dict__"):
+        own: dict[Any, Any] = vars(thing)
+        return {name: own[name] for name in own if name not in _SKIPPED} if _SKIPPED & own.keys() else own
     if isinstance(thing, PPoly):
-        own = {name: getattr(thing, name) for name in _OF_PIECES}
-    elif kind is FunctionType and thing.__module__.partition(".")[0] in _OURS:
+        return {name: getattr(thing, name) for name in _OF_PIECES}
+    if kind is FunctionType and thing.__module__.partition(".")[0] in _OURS:
         # of ours, such as a constant load's: what it was made with, which may be a function of the user
-        words.append(thing.__code__)
-        own = {"cells": tuple(cell.cell_contents for cell in thing.__closure__ or ())}
-        own |= {"defaults": thing.__defaults__, "named": thing.__kwdefaults__}
-    elif kind is MethodType:
-        own = {"of": thing.__self__, "function": thing.__func__}
-    elif _is_ours(kind) and hasattr(thing, "__dict__"):
-        own = vars(thing)
-    else:
-        raise _UnknownError
-    words.append(kind)
-    for name, value in own.items():
-        if name not in _SKIPPED:
-            words.append(name)
-            _note(value, words, seen)
+        cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
+        return {thing.__code__: cells, "defaults": thing.__defaults__, "named": thing.__kwdefaults__}
+    if kind is MethodType:
+        return {"of": thing.__self__, "function": thing.__func__}
+    raise _UnknownError
 
 
 @functools.cache
