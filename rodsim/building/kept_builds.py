@@ -39,7 +39,7 @@ class _UnknownError(Exception):
 
 def contents_of(model: Contents) -> Key | None:
     """Of a model of ours, all through; None where something stands in it that only its user knows."""
-    if not model.told_by_contents or not _is_ours(type(model)):
+    if not model.told_by_contents or not _is_ours(type(model)):  # type: ignore[arg-type]  # classes are hashable
         return None
     try:
         return tuple(_words_of(model))
@@ -83,7 +83,7 @@ def _words_of(model: Contents) -> list[Any]:
 
 
 def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
-    if _is_ours(kind) and hasattr(thing, "__dict__"):
+    if _is_ours(kind) and hasattr(thing, "__dict__"):  # type: ignore[arg-type]  # classes are hashable
         own: dict[Any, Any] = vars(thing)
         return {name: own[name] for name in own if name not in _SKIPPED} if _SKIPPED & own.keys() else own
     if isinstance(thing, PPoly):

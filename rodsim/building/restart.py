@@ -11,7 +11,7 @@ from discretization.consistent import everything_held
 from discretization.drives import driven_frames
 from discretization.extent import extent
 from discretization.groups import Acting, groups_of
-from discretization.known_facts import alike
+from discretization.known_facts import alike, copied
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
@@ -22,7 +22,7 @@ from rigid.interactions.loads import LOADS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.joints import JOINTS
-from rigid.system import PERPENDICULAR, Floats, State
+from rigid.system import PERPENDICULAR, Constraints, Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
@@ -109,15 +109,11 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
 
 def _with_own_ground(built: Built) -> Built:
     """The same, with constraints and joints that may be moved: other runs begin with those of the model."""
-    system = alike(
-        built.system._replace(
-            constraints=type(built.system.constraints)(*map(np.copy, built.system.constraints))
-        ),
-        built.system,
-    )
+    own: Constraints = copied(built.system.constraints)
+    system = alike(built.system._replace(constraints=own), built.system)
     layout = copy.copy(built.layout)
     layout.joints = [copy.copy(joint) for joint in layout.joints]
-    layout.system, layout.constraints = system, system.constraints
+    layout.system, layout.constraints = system, own
     return built._replace(system=system, layout=layout)
 
 
