@@ -1,8 +1,10 @@
 """Facts of a system's structure are found once: a call of `simulate` asks for the same counts twenty times.
 
 What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
-lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
+lists what touches or puts other numbers there makes other arrays. Tables, of larger systems their arrays, are told apart by
+their identity; arrays of larger systems are not kept.
 What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
+These numbers are read once of a system that is said to be `unchanging`: who writes, as statics do, writes to arrays of his own.
 Of what is written to, work arrays, everybody gets arrays of his own. Large systems, where asking again is a small part of what
 is done, are not kept.
 """
@@ -35,9 +37,20 @@ Fact = TypeVar("Fact")
 def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
     """`find(system)`, or what it found of these very arrays in its tables; nobody changes what it gives."""
     kept: OrderedDict[tuple[int, ...], tuple[list[weakref.ref[Any]], Fact]] = OrderedDict()
+    small: OrderedDict[tuple[int, ...], tuple[System, Fact]] = OrderedDict()
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
+        if len(system.frames.mass) <= SMALL:
+            of_tables = _tables_of(system)
+            if of_tables in _alike:
+                of_tables = _alike[of_tables][1]
+            own = small.get(of_tables)
+            if own is None:
+                own = small[of_tables] = system, find(system)
+                while len(small) > MOST:
+                    small.popitem(last=False)
+            return own[1]
         arrays = [array for table in system if isinstance(table, tuple) for array in table]
         key = tuple(map(id, arrays))
         there = kept.get(key)
@@ -68,7 +81,7 @@ def known_of_numbers(find: Callable[..., Fact]) -> Callable[..., Fact]:
     def found(system: System, *more: Any, digest: Digest | None = None) -> Any:
         if len(system.frames.mass) > LARGEST:
             return find(system, *more)
-        key = digest or digest_of(system), digest_of(more)
+        key = digest or digest_of_system(system), digest_of(more)
         if key not in kept:
             kept[key] = find(system, *more)
             while len(kept) > MOST:
@@ -91,7 +104,7 @@ def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
             return find(system, *more)
         kinds: list[Any] = [INTERACTIONS[number] for number in set(system.others.kind.tolist())]
         kinds += [constraints.CONSTRAINTS[number] for number in set(system.constraints.kind.tolist())]
-        key = tuple(map(id, kinds)), digest or digest_of(system), digest_of(more)
+        key = tuple(map(id, kinds)), digest or digest_of_system(system), digest_of(more)
         if key in kept:
             return copied(kept[key][1])
         made = find(system, *more)
@@ -122,6 +135,69 @@ def _bytes(thing: Any) -> int | None:
         return thing.nbytes if thing.flags.carray else None
     sizes = [_bytes(part) for part in thing] if isinstance(thing, tuple) else []
     return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _tables_of(system: System) -> tuple[int, ...]:
+    """Which they are; gravity, a vector that is exchanged, is none."""
+    return (
+        id(system.frames), id(system.elements), id(system.constraints), id(system.spans), id(system.others), id(system.contacts)
+    )  # fmt: skip
+
+
+MOST_UNCHANGING = 32  # systems
+
+_unchanging: OrderedDict[tuple[int, ...], tuple[System, dict[Any, Any]]] = OrderedDict()
+_alike: OrderedDict[tuple[int, ...], tuple[System, tuple[int, ...]]] = OrderedDict()
+
+
+def unchanging(system: System) -> System:
+    """The same system, whose tables nobody writes to from now on: what follows from their numbers is found once."""
+    if len(system.frames.mass) <= SMALL:
+        key = _tables_of(system)
+        if key not in _unchanging:
+            _unchanging[key] = system, {}
+            while len(_unchanging) > MOST_UNCHANGING:
+                _unchanging.popitem(last=False)
+    return system
+
+
+def known_of_unchanging(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
+    """`find(system)`, which asks for no gravity, or what it found where this system is `unchanging`; nobody changes what it
+    gives.
+    """
+
+    @functools.wraps(find)
+    def found(system: System) -> Fact:
+        there = _unchanging.get(_tables_of(system))
+        if there is None:
+            return find(system)
+        facts = there[1]
+        if find not in facts:
+            facts[find] = find(system)
+        fact: Fact = facts[find]
+        return fact
+
+    return found
+
+
+def alike(system: System, other: System) -> System:
+    """The system, whose tables are copies of the other's, some to be written to: facts of structure are those of that one."""
+    if len(system.frames.mass) <= SMALL:
+        key, of_other = _tables_of(system), _tables_of(other)
+        _alike[key] = system, _alike[of_other][1] if of_other in _alike else of_other
+        while len(_alike) > MOST_UNCHANGING:
+            _alike.popitem(last=False)
+    return system
+
+
+def digest_of_system(system: System) -> Digest:
+    """Of all its arrays, gravity apart."""
+    return *_digest_of_tables(system), system.gravity.tobytes()
+
+
+@known_of_unchanging
+def _digest_of_tables(system: System) -> Digest:
+    return digest_of(tuple(table for table in system if type(table) is not np.ndarray))
 
 
 def digest_of(things: tuple[Any, ...]) -> Digest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from discretization.known_facts import digest_of
+from discretization.known_facts import digest_of_system
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from discretization.time.em_names import EmIntegrator
@@ -39,7 +39,7 @@ def em_stepper(
         from discretization.time.tree_stepper import TreeStepper
         from discretization.trees.shape import Tree, tree_of
 
-        digest = digest_of(system)
+        digest = digest_of_system(system)
         planar = "" if symmetry is None else planar_of(system, symmetry, tolerance, digest=digest)
         if not isinstance(planar, str):
             return PlanarStepper(system, planar, h, order, load_values, halves)

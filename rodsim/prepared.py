@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class Changed(Model):
     """A prepared model with other numbers: another model to whoever asks, but its arrays are those that are there."""
 
+    told_by_contents = False  # what was prepared is there already
     _kept: Kept
     _paths: tuple[str, ...]
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -26,6 +25,7 @@ from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import KIN, em_integrator
 from discretization.time.reversing import reverses
 from discretization.time.stepper import Stepper
+from discretization.time.turns import busy
 from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
@@ -34,6 +34,7 @@ from rodsim.building.build import Built, Placement
 from rodsim.building.contact_doubts import warn_of_coarse_steps
 from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.joint_rows import holding_names, loop_in_words
+from rodsim.building.kept_builds import contents_of, keep_build, kept_build
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
@@ -61,6 +62,7 @@ MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
 MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 LARGEST_TOLERANCE = 1e-3
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
+_LEAP = 64  # by which a march grows that takes no longer than that part of it
 
 
 def simulate(
@@ -146,7 +148,10 @@ def simulate(
             f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
         )
     announce()
-    built = model.build()
+    contents = contents_of(model)
+    if (built := kept_build(contents)) is None:
+        built = model.build()
+        keep_build(contents, built)
     check_mass(built, "simulate")
     if model.contacts and error is None:
         warn_of_coarse_steps(model, Placement(model), dt)
@@ -307,13 +312,13 @@ def _march(
 ) -> None:
     """All steps from `step` on; in each go several outputs, or a part of the steps to the next one."""
     while step < n_steps:
-        began = time.perf_counter()
+        began = busy()
         whole = min(line.chunk, n_steps - step) // every
         if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and step % every == 0:
             states, each = stepper.record(state, step, every, min(whole, recorder.most))
             count = every * len(each)
             state = State(*(array[-1].copy() for array in states))
-            recorder.add(range(step + every, step + count + 1, every), states, [[report] for report in each])
+            recorder.add(range(step + every, step + count + 1, every), states, each)
             step += count
         else:
             count = min(line.chunk, every - step % every, n_steps - step)
@@ -322,7 +327,7 @@ def _march(
             step += count
             if step % every == 0 or step == n_steps:
                 recorder.add_last(step, state)
-        line.moved(step, time.perf_counter() - began, count)
+        line.moved(step, busy() - began, count)
         recorder.look()
 
 
@@ -466,7 +471,9 @@ class _Progress:
     def moved(self, step: int, seconds: float, count: int) -> None:
         """Learn from the last march and move the bar."""
         if seconds < _PATIENCE / 2:
-            self.chunk = max(self.chunk, 2 * count)
+            # sooner where it takes next to no time; by fixed factors, so that runs side by side march as far
+            further = _LEAP if seconds < _PATIENCE / (2 * _LEAP) else 2
+            self.chunk = max(self.chunk, further * count)
         elif seconds > _PATIENCE:
             self.chunk = max(1, count // 2)
         if self._bar is not None:

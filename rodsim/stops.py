@@ -6,7 +6,6 @@ one before are outputs, so that the moment lies between the last two (`ContactHi
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import numpy as np
 from discretization.time.advance import StepperBase
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
+from discretization.time.turns import busy
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
@@ -142,7 +142,7 @@ def march_until(
         return
     begun = step  # an output already
     while step < n_steps:
-        began, first = time.perf_counter(), step
+        began, first = busy(), step
         count = min(line.chunk, n_steps - step, recorder.most, AT_ONCE)  # type: ignore[attr-defined]
         if isinstance(stepper, Stepper | ContactStepper):
             states, reports = stepper.record(state, step, 1, count)
@@ -159,7 +159,7 @@ def march_until(
             if step % every == 0 or step == n_steps or last:
                 recorder.add_last(step, State(*(array[k].copy() for array in states)))
         state = State(*(array[step - first - 1].copy() for array in states))
-        line.moved(step, time.perf_counter() - began, step - first)  # type: ignore[attr-defined]
+        line.moved(step, busy() - began, step - first)  # type: ignore[attr-defined]
         recorder.look()
         if hit is not None:
             return

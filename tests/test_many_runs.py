@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discretization.time.stepper import Stepper
-from discretization.time.turns import StoppedError, Turns, others_run
+from discretization.time.turns import StoppedError, Turns, busy, others_run, waited
 from rodsim import Box, ConvergenceError, Model, ModelError, Result, Section, simulate_many
 from tests.test_prepared import _all_of
 
@@ -207,3 +207,26 @@ def test_turns_are_one_at_a_time_but_where_they_are_given_away():
         pass
     with others_run():  # in no turn
         pass
+
+
+def test_a_clock_of_marches_stands_still_where_a_thread_waits_for_its_turn():
+    turns, free = Turns(1), threading.Event()
+
+    def hold():
+        with turns.one():
+            free.wait(10.0)
+
+    with turns.one():
+        other, began, real = threading.Thread(target=hold), busy(), time.perf_counter()
+        other.start()
+        with others_run():
+            while other.is_alive() and not turns._lock.locked():
+                time.sleep(0.001)
+            threading.Timer(0.3, free.set).start()
+        passed, whole = busy() - began, time.perf_counter() - real
+    other.join()
+    assert whole > 0.2
+    assert passed < whole - 0.2
+    waited(-5.0)  # another has worked for it
+    assert busy() - began > 5.0
+    waited(5.0)

@@ -22,7 +22,7 @@ from discretization.state_measures import (
     translational_momenta,
     velocity_residual,
 )
-from discretization.time.advance import Report
+from discretization.time.advance import Report, Reports
 from discretization.time.stepper import Stepper
 from rigid.errors import ConvergenceError
 from rigid.system import State
@@ -31,7 +31,8 @@ from rodsim.results import MemoryWriter, recorder
 from rodsim.results.drawing import Drawing
 from rodsim.results.outputs import stacked
 from rodsim.results.recorder import Recorder
-from rodsim.simulation import MOST_OUTPUTS, _outputs_after
+from rodsim.results.tabulate import newton_columns, newton_rows
+from rodsim.simulation import _LEAP, _PATIENCE, MOST_OUTPUTS, _outputs_after, _Progress
 
 
 def whip(mass="consistent"):
@@ -402,3 +403,25 @@ def test_storing_every_step_costs_no_more_than_the_run(tmp_path):
 def test_memory_refuses_states_of_another_model():
     with pytest.raises(ValueError, match=r"State\.r has shape"):
         MemoryWriter(started(whip())[0].layout).append(*sample_output(sample_layout(), 0))
+
+
+def test_costs_in_columns_are_those_of_each_report():
+    columns = np.array([[6, 0, 7], [4, 0, 5], [2, 0, 3]])
+    costs = Reports(*columns)
+    each = [Report(*row) for row in columns.T.tolist()]
+    assert list(costs) == each
+    assert list(costs[1:]) == each[1:]
+    rows = np.array([newton_columns([report]) for report in each])
+    np.testing.assert_array_equal(newton_rows(costs), rows)
+    np.testing.assert_array_equal(newton_rows(each), rows)
+    np.testing.assert_array_equal(newton_rows([each[:2]]), [newton_columns(each[:2])])
+
+
+def test_marches_grow_as_long_as_they_are_short_beside_the_patience_of_who_waits():
+    line = _Progress(10**9, 0, 0.1, 1, False, started(arms())[0].layout.memory)
+    told = []
+    for seconds in (0.0, 0.9 / (2 * _LEAP), 0.3, 0.6, 1.1):
+        line.moved(0, seconds * _PATIENCE, line.chunk)
+        told.append(line.chunk)
+    # at once, then by two; as before; half as far
+    assert told == [_LEAP, _LEAP**2, 2 * _LEAP**2, 2 * _LEAP**2, _LEAP**2]

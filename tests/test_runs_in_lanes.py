@@ -10,7 +10,7 @@ import pytest
 
 from discretization.time import meeting
 from discretization.time.em import N_COUNTS, STEPS
-from discretization.time.stepper import Stepper
+from discretization.time.stepper import LONGEST_IN_VAIN, Stepper
 from rigid.lanes import WIDTH
 from rigid.system import State
 from rodsim import Box, ConvergenceError, Model, Section, simulate_many
@@ -100,8 +100,9 @@ def planar_pushes(*sizes):
 
 @pytest.fixture(autouse=True)
 def _short_marches_too(monkeypatch):
-    """Side by side, whether it pays or not."""
+    """Side by side, whether it pays or not, and little by little."""
     monkeypatch.setattr("discretization.time.stepper.COST", 0.0)
+    monkeypatch.setattr("rodsim.simulation._LEAP", 2)
 
 
 @pytest.fixture
@@ -254,6 +255,23 @@ def test_who_has_few_steps_to_take_waits_for_nobody(monkeypatch):
     monkeypatch.setattr("discretization.time.stepper.COST", 1.5 * frames * Stepper.saved_in_lanes)
     simulate_many(prepared, pushes(6), threads=1)
     assert min(met) == 2
+
+
+def test_who_marches_in_vain_twice_goes_on_alone(monkeypatch):
+    """As a slender rod, whose matrix needs an exchange of rows in each step."""
+    met, march, prepared = [], meeting.Meeting.march, rod(3)
+
+    def in_vain(self, request, most):
+        met.append(request)
+        march(self, request, most)
+        request.counts[:], request.seconds = 0, 1.0
+        return False
+
+    expected = [_all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    monkeypatch.setattr(meeting.Meeting, "march", in_vain)
+    found = [_all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    assert found == expected
+    assert len(met) == LONGEST_IN_VAIN * 4  # the first run goes alone
 
 
 def test_those_march_together_whose_steps_are_alike(monkeypatch):

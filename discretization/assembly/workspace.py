@@ -13,7 +13,7 @@ from discretization.assembly.element_lanes import ElementLanes, element_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
-from discretization.known_facts import known_anew
+from discretization.known_facts import Digest, known_anew
 from discretization.linear.fronts import scratch_length
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import OwnPlaces, own_places
@@ -83,11 +83,19 @@ class Workspace(NamedTuple):
     multipliers: Floats  # (band + 8,) or, where it is larger, what panels or fronts need
 
 
-def workspace(system: System, numbering: Numbering, closed: bool = True, tolerance: float = 0.0) -> Workspace:
+def workspace(
+    system: System,
+    numbering: Numbering,
+    closed: bool = True,
+    tolerance: float = 0.0,
+    *,
+    digest: Digest | None = None,
+) -> Workspace:
     """Allocate the arrays of a step for `system`; closed: use closed forms where a constraint has them; tolerance:
-    relative, of the step's equations, 0: round-off.
+    relative, of the step's equations, 0: round-off. digest: of the system, where it is known.
     """
-    return _workspace(system, numbering._replace(handle=0), closed, tolerance)  # it works with any handle
+    numbering = numbering._replace(handle=0)  # it works with any handle
+    return _workspace(system, numbering, closed, tolerance, digest=digest)
 
 
 @known_anew

@@ -11,8 +11,9 @@ from discretization import interaction_table
 from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
-from discretization.drives import as_driven
+from discretization.drives import as_driven, count_drives
 from discretization.extent import extent
+from discretization.known_facts import Digest, alike, digest_of_system, known_of_unchanging, unchanging
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.own_variables import part
@@ -62,8 +63,34 @@ def resting(system: System, state: State) -> System:
     """The system without what motion alone knows, dampers and shared masses, drives as they stand in the state; arrays that
     statics changes are its own.
     """
-    elements, spans = system.elements, system.spans
-    constraints = as_driven(system.constraints, part(system, state, "drive"))
+    return _taken(system, state)[0]
+
+
+def _taken(system: System, state: State) -> tuple[System, Digest]:
+    """`resting`, and the digest of what it gives."""
+    if count_drives(system):
+        constraints = as_driven(system.constraints, part(system, state, "drive"))
+        own = _resting(system._replace(constraints=constraints))
+        return own, digest_of_system(own)
+    found = _resting_once(system)._replace(gravity=system.gravity.copy())
+    elements, constraints = found.elements, found.constraints
+    own = found._replace(
+        elements=elements._replace(strain0=elements.strain0.copy()),
+        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in _MOVED}),
+    )
+    return alike(own, found), digest_of_system(found)
+
+
+_MOVED = ("Xa", "Xb", "Ua", "Ub")
+
+
+@known_of_unchanging
+def _resting_once(system: System) -> System:
+    return unchanging(_resting(system))
+
+
+def _resting(system: System) -> System:
+    elements, spans, constraints = system.elements, system.spans, system.constraints
     return system._replace(
         elements=elements._replace(
             damping=np.zeros_like(elements.damping),
@@ -72,9 +99,7 @@ def resting(system: System, state: State) -> System:
         ),
         spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
         others=interaction_table.at_rest(system.others),
-        constraints=constraints._replace(
-            **{k: getattr(constraints, k).copy() for k in ("Xa", "Xb", "Ua", "Ub")}
-        ),
+        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in _MOVED}),
         gravity=system.gravity.copy(),
         frames=system.frames._replace(mass=np.maximum(system.frames.mass, NOTHING)),
     )
@@ -102,7 +127,7 @@ class Rest:
                 "a system with contacts between surfaces: take `discretization.statics.touching.rest_of`"
             )
         self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
-        self.system = resting(system, checked(state, self.shapes, *OF_SYSTEMS))
+        self.system, digest = _taken(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
         # determinant and matrix are of all unknowns
         self.numbering = _numbered(self.system, band_limit, condense=False)
@@ -113,7 +138,7 @@ class Rest:
         part(system, self.state, "settled")[:] = (
             0.0  # bristles of friction, which rest does not know, are let go
         )
-        self.work = workspace(self.system, self.numbering)
+        self.work = workspace(self.system, self.numbering, digest=digest)
         self._forces = forces_of(self.system, self.numbering, self.state, self.work)
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
@@ -187,8 +212,11 @@ class Rest:
 
     def _levers(self) -> float:
         """Size of a model whose frames are all in one place: that of its joints' and springs' levers, m."""
-        c, s = self.system.constraints, interaction_table.springs_of(self.system.others)
-        return max((float(np.abs(X).max(initial=0.0)) for X in (c.Xa, c.Xb, s.Xa, s.Xb)), default=0.0) or 1.0
+        levers, others = [self.system.constraints.Xa, self.system.constraints.Xb], self.system.others
+        if len(others.kind):
+            springs = interaction_table.springs_of(others)
+            levers += springs.Xa, springs.Xb
+        return max((float(np.abs(X).max(initial=0.0)) for X in levers), default=0.0) or 1.0
 
     def _seen(self) -> np.ndarray:
         """Frames that tell the size of the model: those that move, and the ground where something is held to it."""

@@ -10,16 +10,16 @@ of the scheme alone.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discretization.state_checks import checked
 from discretization.state_shapes import Shapes, Sizes
 from rigid.errors import ConvergenceError, Reached
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints, State
 
 MAX_HALVINGS = 10
 GENERAL = "general"  # solver of what has no special shape
@@ -45,6 +45,23 @@ class Report(NamedTuple):
             self.lists + other.lists,
             self.passings + other.passings,
         )
+
+
+class Reports(Sequence[Report]):
+    """Of many parts of a march that halved nothing: each is made where it is asked for, which is seldom.
+
+    iterations, most_iterations, solves: (k,) of each part.
+    """
+
+    def __init__(self, iterations: Ints, most_iterations: Ints, solves: Ints) -> None:
+        self.iterations, self.most_iterations, self.solves = iterations, most_iterations, solves
+
+    def __len__(self) -> int:
+        return len(self.solves)
+
+    def __getitem__(self, k: Any) -> Any:
+        columns = (self.iterations[k], self.most_iterations[k], self.solves[k])
+        return Reports(*columns) if isinstance(k, slice) else Report(*map(int, columns))
 
 
 class Failure(NamedTuple):

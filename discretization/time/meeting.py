@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from discretization.time.em import STEPS
-from discretization.time.turns import others_run
+from discretization.time.turns import others_run, waited
 from rigid.lane_arrays import room
 from rigid.lanes import WIDTH
 from rigid.system import Floats, State
@@ -47,6 +48,7 @@ class Request:
         )  # fmt: skip
         self.share = len(values) // len(counts)
         self.taken = self.done = False
+        self.seconds = 0.0  # that the march took in which it was done
         self.key = (h, self.share, *stepper.lanes_key)
 
     @property
@@ -96,6 +98,8 @@ class Meeting:
                     for each in batch:
                         each.done = True
                     self._changed.notify_all()
+        else:
+            waited(-request.seconds)  # as long as who marched for it: they go on with steps alike
         return request.parts > 0
 
     def _march_together(self, batch: list[Request], max_iterations: int) -> None:
@@ -118,8 +122,11 @@ class Meeting:
                 lanes[..., run] = array
         march, solved = group[0].stepper.march_of_lanes(), group[0].stepper.solved
         with others_run():
+            began = time.perf_counter()
             march(own, solved, group[0].h, values, max_iterations, kept, counts)
+            seconds = time.perf_counter() - began
         for run, each in enumerate(group):
+            each.seconds = seconds
             each.counts[:parts] = counts[run]
             for rows, lanes in zip(each.kept, kept, strict=True):
                 rows[:parts] = lanes[..., run]

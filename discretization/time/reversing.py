@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.known_facts import known
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.interactions.constraints import facts
@@ -16,6 +17,7 @@ FIXED = 1  # in `Frames.fixed`; a driven frame is none
 _WHOLE = 6  # rows of a joint that leaves nothing free
 
 
+@known
 def reverses(system: System) -> bool:
     """Whether something holds frames that move: any constraint but clamps of frames to fixed ones."""
     held = multipliers_of(system)

@@ -23,7 +23,7 @@ from discretization.multipliers import count_multipliers, multipliers_of
 from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
-from discretization.time.advance import Ends, Failure, Marched, Report, StepperBase, copy_of
+from discretization.time.advance import Ends, Failure, Marched, Report, Reports, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
 from discretization.time.meeting import COST, Request, apart, leave, present
@@ -43,6 +43,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
+LONGEST_IN_VAIN = 2  # marches
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
@@ -148,7 +149,7 @@ class Stepper(StepperBase):
         if hasattr(self, "numbering"):
             sparse_forget(self.numbering.handle)
 
-    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
+    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
         """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
         for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
         """
@@ -160,7 +161,8 @@ class Stepper(StepperBase):
             with apart():
                 current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
-        return State(*(array[:done] for array in kept)), [_report(row) for row in counts[:done].tolist()]
+        columns = (counts[:done, column] for column in (ITERATIONS, MOST_ITERATIONS, SOLVES))
+        return State(*(array[:done] for array in kept)), Reports(*columns)
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
@@ -226,12 +228,20 @@ class Stepper(StepperBase):
             return False
         if not self._takes_long(values):
             return False
-        if not meeting.march(Request(self, state, h, values, kept, counts), MAX_ITERATIONS):
+        request = Request(self, state, h, values, kept, counts)
+        if not meeting.march(request, MAX_ITERATIONS):
+            # a run whose matrix needs an exchange of rows needs it in each step
+            self._in_vain += request.seconds > 0.0
+            if self._in_vain == LONGEST_IN_VAIN:
+                leave()
             return False
+        self._in_vain = 0
         if len(counts) == 1:
             for array, rows in zip(state, kept, strict=True):
                 array[...] = rows[0]
         return True
+
+    _in_vain = 0  # marches with others, one after the other, in which no output was reached
 
     # microseconds a step and frame, where eight runs march side by side: rods of 3 to 100 elements
     saved_in_lanes = 0.8

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,17 +46,33 @@ class Turns:
     @contextlib.contextmanager
     def given_away(self, marches: bool) -> Iterator[None]:
         """In a turn: the others have theirs meanwhile, while this thread marches or waits."""
+        began = time.perf_counter()
         self._lock.release()
         try:
             with self._marching if marches else _ALONE:
+                if marches:
+                    waited(time.perf_counter() - began)
                 yield
         finally:
+            began = time.perf_counter() if marches else began
             self._lock.acquire()
+            waited(time.perf_counter() - began)
         self._check()
 
     def _check(self) -> None:
         if self._stopped:
             raise StoppedError
+
+
+def waited(seconds: float) -> None:
+    """This thread did so, or worked for so long by another's hands (below 0)."""
+    _own.waited = getattr(_own, "waited", 0.0) + seconds
+
+
+def busy() -> float:
+    """A clock, s, that stands still where this thread waits for its turn or for others."""
+    idle: float = getattr(_own, "waited", 0.0)
+    return time.perf_counter() - idle
 
 
 def others_run(marches: bool = True) -> Any:

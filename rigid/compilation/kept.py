@@ -131,4 +131,10 @@ def bound(function: Any, *arguments: Any) -> Any:
     """A kernel for arguments of the types of these: a call that does not look for the machine code again."""
     if not _COMPILED:
         return function
-    return function.compile(tuple(numba.typeof(argument) for argument in arguments))
+    asked = function, *(numba.typeof(argument) for argument in arguments)
+    if asked not in _BOUND:
+        _BOUND[asked] = function.compile(asked[1:])
+    return _BOUND[asked]
+
+
+_BOUND: dict[Any, Any] = {}

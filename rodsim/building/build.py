@@ -68,6 +68,7 @@ class Built(NamedTuple):
     idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
     load_directions: Floats = np.zeros((0, 3))  # (loads, 3) along which they act at all times; nan: not known
     other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: of the rows of `system.others`
+    doubted: bool = False  # its user was warned of something
 
 
 class Placed(NamedTuple):
@@ -220,7 +221,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
     surfaces = surfaces_of(model, placement)
     if surfaces:
         layout.description[SURFACES] = surfaces
-    warn_of_doubts(model, placement, layout, system, state)
+    doubted = warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system,
         state,
@@ -231,6 +232,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         idle_axes(model, placement),
         load_directions(model, lines),
         other_names,
+        doubted or bool(undetermined),
     )
 
 

@@ -29,8 +29,8 @@ LARGE = 0.2  # strain
 _TOLD = 3  # of one kind in a message
 
 
-def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> None:
-    """Warn of all that looks like a slip, in one warning; at the call of `Model.build`."""
+def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: System, state: State) -> bool:
+    """Warn of all that looks like a slip, in one warning; at the call of `Model.build`. Whether there was something."""
     found = [
         *_some(gaps(model, placed)),
         *_some(units(model.rods, placed.meshes)),
@@ -43,6 +43,7 @@ def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: Syst
         found += _some(strains(bent, strain, "at t = 0", cure))
     if found:
         warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
+    return bool(found)
 
 
 def warn_of_strains(layout: Layout, system: System, state: State) -> None:

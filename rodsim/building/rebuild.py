@@ -6,8 +6,8 @@ import copy
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from discretization.known_facts import copied
-from discretization.system import System, fingerprint
+from discretization.known_facts import copied, unchanging
+from discretization.system import fingerprint
 from rodsim.building.build import Built, Placement, build
 from rodsim.building.load_arrays import line_loads, load_values
 from rodsim.building.point_masses import check_rotations
@@ -25,7 +25,9 @@ class Kept(NamedTuple):
 
 def built_once(model: Contents) -> Kept:
     """Of a model, to be built again with other numbers."""
-    return Kept(model.build(), Placement(model))  # type: ignore[attr-defined]
+    built: Built = model.build()  # type: ignore[attr-defined]
+    unchanging(built.system)
+    return Kept(built, Placement(model))
 
 
 def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
@@ -42,7 +44,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
     if moving:
         placement = Placement(model, placement.meshes)
         check_rotations(model, built.system, placement)
-    system: System = copied(built.system)  # statics and drives change some arrays in place
+    system = built.system  # who changes arrays of it in place, as statics do, makes his own
     state = copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
     layout = copy.copy(built.layout)
     layout.description = copy.copy(layout.description)

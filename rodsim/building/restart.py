@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from discretization.consistent import everything_held
 from discretization.drives import driven_frames
 from discretization.extent import extent
 from discretization.groups import Acting, groups_of
+from discretization.known_facts import alike, copied
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
@@ -20,7 +22,7 @@ from rigid.interactions.loads import LOADS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.joints import JOINTS
-from rigid.system import PERPENDICULAR, Floats, State
+from rigid.system import PERPENDICULAR, Constraints, Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
@@ -50,8 +52,10 @@ class Restart(NamedTuple):
 def restarted(built: Built, start: Result, at: float | None, at_rest: bool = False) -> Restart:
     """The state of `start` at its time `at`, by default the last, as a start of the model `built`.
 
-    Ground points that an equilibrium has moved are moved in `built`, in place. at_rest: joints may be elsewhere than they were,
-    an equilibrium closes their gaps. Raises ModelError where the parts differ, and where `start` does not go on to `at`.
+    Ground points that an equilibrium has moved are moved in what is given back, not in `built`. at_rest: joints may be elsewhere
+    than they were, an equilibrium closes their gaps.
+
+    Raises ModelError where the parts differ, and where `start` does not go on to `at`.
     """
     if not isinstance(start, Result):
         raise ModelError(
@@ -59,8 +63,9 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
         )
     if start.n_outputs < 1:
         raise ModelError("start: the result holds no output")
+    _check_same_parts(start.layout, built.layout)
+    built = _with_own_ground(built)
     old, new = start.layout, built.layout
-    _check_same_parts(old, new)
     index = start.n_outputs - 1 if at is None else _index_at(start, at)
     stored = start.state(index)
     _check_whole(start, index, stored)
@@ -100,6 +105,16 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
         "moved": moved,
     }
     return Restart(built, state, origin)
+
+
+def _with_own_ground(built: Built) -> Built:
+    """The same, with constraints and joints that may be moved: other runs begin with those of the model."""
+    own: Constraints = copied(built.system.constraints)
+    system = alike(built.system._replace(constraints=own), built.system)
+    layout = copy.copy(built.layout)
+    layout.joints = [copy.copy(joint) for joint in layout.joints]
+    layout.system, layout.constraints = system, own
+    return built._replace(system=system, layout=layout)
 
 
 def _check_whole(start: Result, index: int, stored: State) -> None:

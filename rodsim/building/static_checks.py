@@ -8,7 +8,10 @@ from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import loads_of
+from discretization.known_facts import known_of_unchanging
+from discretization.system import System
 from rigid.errors import ModelError, PartName
+from rigid.system import Ints
 from rodsim.building.build import Built
 from rodsim.results.layout import Layout
 
@@ -44,17 +47,23 @@ def check_elastic(built: Built) -> None:
     )
 
 
-def check_held(built: Built) -> None:
-    """Raise ModelError where a part is connected to the ground by nothing, joint, rod, spring or what it may come to lie on."""
-    system, contacts = built.system, built.system.contacts
-    n = len(system.frames.mass)
+@known_of_unchanging
+def _hanging(system: System) -> tuple[Ints, Ints]:
+    """(n,) a number for each frame, the same for those that hang together, and moving frames that hang on no ground."""
+    contacts = system.contacts
     acting = groups_of(system, None, Role.ENERGY, Role.WORK, Role.CONSTRAINT)  # dampers hold nothing at rest
     driven = np.flatnonzero(system.frames.fixed)
     standing = np.stack([np.zeros_like(driven), driven], axis=1)  # what stands where it is told is ground
     meeting = contacts.frames[contacts.first[contacts.pairs]]
     joined = np.concatenate([pairs_of(acting), standing, meeting])
-    group = components(joined.T, n)
-    free = np.flatnonzero((group != group[0]) & (system.frames.fixed == 0))
+    group = components(joined.T, len(system.frames.mass))
+    return group, np.flatnonzero((group != group[0]) & (system.frames.fixed == 0))
+
+
+def check_held(built: Built) -> None:
+    """Raise ModelError where a part is connected to the ground by nothing, joint, rod, spring or what it may come to lie on."""
+    system = built.system
+    group, free = _hanging(system)
     if not len(free):
         return
     part = part_at(built.layout, int(free[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -60,6 +60,8 @@ class TorsionEntry(Entry):
 
 class Contents:
     """The parts of a model and what joins and loads them, by name, in the order in which they were added."""
+
+    told_by_contents: ClassVar[bool] = True  # nothing else makes a difference to its arrays
 
     def __init__(self, name: str, gravity: ArrayLike):
         self.name = checks.name("name of the model", name)

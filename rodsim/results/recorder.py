@@ -9,10 +9,10 @@ import numpy as np
 
 from discretization.system import System
 from discretization.time.advance import Report
-from rigid.system import State
+from rigid.system import Floats, State
 from rodsim.results.late_columns import LateColumns
 from rodsim.results.outputs import Outputs, joined, stacked
-from rodsim.results.tabulate import newton_columns, tabulate
+from rodsim.results.tabulate import newton_columns, newton_rows, tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
 
 KEPT = 0.5  # s that an output may wait to be stored
@@ -41,12 +41,15 @@ class Recorder:
         self.last = -1  # step of the last state added
         self.most = max(1, BATCH_BYTES // max(1, writer.output_bytes))  # outputs in a batch
 
-    def add(self, steps: Sequence[int], states: State, reports: Sequence[Sequence[Report]]) -> None:
+    def add(self, steps: Sequence[int], states: State, reports: Sequence[Report | Sequence[Report]]) -> None:
         """States (k, ...) after `steps`, and what the steps since the output before cost. See `look`."""
+        self._add(steps, states, newton_rows(reports))
+
+    def _add(self, steps: Sequence[int], states: State, newton: Floats) -> None:
         if not self._steps:
             self._oldest = time.monotonic()
         self._states.append(states)
-        self._newton += [newton_columns(each) for each in reports]
+        self._newton.append(newton)
         self._steps += steps
         self.last = steps[-1]
 
@@ -56,7 +59,7 @@ class Recorder:
 
     def add_last(self, step: int, state: State) -> None:
         """The state after `step`, to which the steps told by `took` led."""
-        self.add([step], stacked([state]), [self._reports])
+        self._add([step], stacked([state]), np.array([newton_columns(self._reports)]))
         self._reports = []
 
     def look(self) -> None:
@@ -72,7 +75,10 @@ class Recorder:
         first = self._writer.n_outputs - self._before
         if first < len(self._steps):
             states = State(*(array[first:] for array in joined(self._states)))
-            steps, newton = np.array(self._steps[first:], dtype=np.int64), np.array(self._newton[first:])
+            steps, newton = (
+                np.array(self._steps[first:], dtype=np.int64),
+                np.concatenate(self._newton)[first:],
+            )
             for start in range(0, len(steps), self.most):
                 part = slice(start, start + self.most)
                 batch = State(*(array[part] for array in states))
@@ -89,5 +95,5 @@ class Recorder:
     def _clear(self) -> None:
         self._before = self._writer.n_outputs
         self._states: list[State] = []
-        self._newton: list[tuple[float, float, float]] = []
+        self._newton: list[Floats] = []
         self._steps: list[int] = []

@@ -14,7 +14,7 @@ from discretization.state_measures import (
     velocity_residual,
 )
 from discretization.system import System
-from discretization.time.advance import Report
+from discretization.time.advance import Report, Reports
 from rigid.system import Floats, Ints, State
 from rodsim.results.columns import COLUMNS
 from rodsim.results.outputs import Outputs
@@ -65,6 +65,17 @@ def newton_columns(reports: Sequence[Report]) -> tuple[float, float, float]:
         float(max((report.most_iterations for report in reports), default=0)),
         float(sum(report.halvings for report in reports)),
     )
+
+
+def newton_rows(reports: Sequence[Report | Sequence[Report]]) -> Floats:
+    """(k, 3) of `newton_columns`, of outputs with one report each, or several."""
+    if not isinstance(reports, Reports):
+        each = [newton_columns([own] if isinstance(own, Report) else own) for own in reports]
+        return np.array(each, dtype=float).reshape(-1, 3)
+    rows = np.zeros((len(reports), 3))
+    np.divide(reports.iterations, reports.solves, out=rows[:, 0], where=reports.solves > 0)
+    rows[:, 1] = reports.most_iterations
+    return rows
 
 
 def _largest(values: Floats) -> Floats:

@@ -1,0 +1,131 @@
+"""What a small model was built into is kept: one with the same contents, run again or made anew, is not built again.
+
+Contents are told apart by all that stands in a model: numbers to the bit, arrays with their shapes, words, parts and functions of
+ours by what they are made of. A model with a function of the user, or with an object of a class that is none of ours, is built
+each time, as who knows what it gives today; so is one with contacts, and one that was warned of, so that its warnings come again.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections import OrderedDict
+from collections.abc import Mapping
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from discretization.known_facts import SMALL, copied, unchanging
+from rodsim.building.build import Built
+from rodsim.parts.entries import Contents
+
+MOST = 8  # models
+
+_OURS = ("rodsim", "rigid", "discretization")
+_PLAIN = frozenset((int, str, bool, type(None), bytes))
+_OF_PIECES = ("c", "x", "extrapolate", "axis")
+_SKIPPED = frozenset(("given",))  # of entries: their fields follow from it
+
+Key = tuple[Any, ...]
+
+_kept: OrderedDict[Key, Built] = OrderedDict()
+
+
+class _UnknownError(Exception):
+    """Something whose contents are not known."""
+
+
+def contents_of(model: Contents) -> Key | None:
+    """Of a model of ours, all through; None where something stands in it that only its user knows."""
+    if not model.told_by_contents or not _is_ours(type(model)):  # type: ignore[arg-type]  # classes are hashable
+        return None
+    try:
+        return tuple(_words_of(model))
+    except _UnknownError:
+        return None
+
+
+def _words_of(model: Contents) -> list[Any]:
+    """All that a model is made of, one behind the other; what stands in several places refers to the first by its number."""
+    words: list[Any] = [type(model)]
+    waiting: list[Any] = [vars(model)]
+    seen: dict[int, int] = {}
+    while waiting:
+        thing = waiting.pop()
+        kind = type(thing)
+        words.append(kind)
+        if kind in _PLAIN:
+            words.append(thing)
+        elif kind is float:
+            words.append(thing.hex())  # -0.0 is not 0.0, nan is itself
+        elif kind is np.ndarray:
+            if thing.dtype.hasobject:
+                raise _UnknownError
+            words += thing.shape, thing.dtype.str, thing.tobytes()
+        elif kind is dict:
+            words += len(thing), *thing
+            waiting += thing.values()
+        elif isinstance(thing, tuple | list):
+            words.append(len(thing))
+            waiting += thing
+        elif isinstance(thing, np.generic):
+            words.append(thing.tobytes())
+        elif id(thing) in seen:
+            words.append(seen[id(thing)])
+        else:
+            seen[id(thing)] = len(seen)
+            own = _contents_of_object(thing, kind)
+            words += len(own), *own
+            waiting += own.values()
+    return words
+
+
+def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
+    if _is_ours(kind) and hasattr(thing, "__dict__"):  # type: ignore[arg-type]  # classes are hashable
+        own: dict[Any, Any] = vars(thing)
+        return {name: own[name] for name in own if name not in _SKIPPED} if _SKIPPED & own.keys() else own
+    if isinstance(thing, PPoly):
+        return {name: getattr(thing, name) for name in _OF_PIECES}
+    if kind is FunctionType and thing.__module__.partition(".")[0] in _OURS:
+        # of ours, such as a constant load's: what it was made with, which may be a function of the user
+        cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
+        return {thing.__code__: cells, "defaults": thing.__defaults__, "named": thing.__kwdefaults__}
+    if kind is MethodType:
+        return {"of": thing.__self__, "function": thing.__func__}
+    raise _UnknownError
+
+
+@functools.cache
+def _is_ours(kind: type[Any]) -> bool:
+    return kind.__module__.partition(".")[0] in _OURS
+
+
+def kept_build(key: Key | None) -> Built | None:
+    """What a model of these contents was built into, to the bit as it was; None where it must be built. Nobody writes to its
+    system; state and layout are of who asks.
+    """
+    built = None if key is None else _kept.get(key)
+    return None if built is None else _own(built)
+
+
+def keep_build(key: Key | None, built: Built) -> None:
+    """For the next one of these contents."""
+    if (
+        key is None
+        or built.doubted
+        or len(built.system.frames.mass) > SMALL
+        or len(built.system.contacts.pairs)
+    ):
+        return
+    unchanging(built.system)
+    _kept[key] = _own(built)
+    while len(_kept) > MOST:
+        _kept.popitem(last=False)
+
+
+def _own(built: Built) -> Built:
+    layout = copy.copy(built.layout)
+    layout.description = copy.copy(layout.description)
+    return built._replace(state=copied(built.state), layout=layout, held=copied(built.held))
