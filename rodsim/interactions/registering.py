@@ -16,7 +16,13 @@ from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_OWN, Kind, dissipation, no_bend
 from rigid.system import Floats
-from rodsim.interactions.kind_checks import check_dissipation, check_energy, check_evolving, sides_that_turn
+from rodsim.interactions.kind_checks import (
+    check_dissipation,
+    check_energy,
+    check_evolving,
+    sides_that_turn,
+    with_facts_of_steps,
+)
 from rodsim.interactions.own_states import kind_with_states
 from rodsim.interactions.preparing import digest_of, prepared
 
@@ -163,6 +169,7 @@ def interaction(
         X = None if sample is None else own.packed(f"{owner}, sample", sample)
         check(owner, kind, _count(widths), X, float(length), free)
         turned = sides_that_turn(kind, _count(widths), X, float(length))
+        kind = with_facts_of_steps(kind, _count(widths), X, float(length))
         KINDS[name] = found = OwnKind(name, kind, widths, digest, turned)
         in_use(found)
         return found
