@@ -22,7 +22,7 @@ It is `rigid.interactions.hidden_constraints` (5) for every kind of interaction,
 from __future__ import annotations
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.interactions.kinds import add_dual, dual_at, frame, hidden_at, store
+from rigid.interactions.kinds import COMPLEX_STEP, add_dual, dual_at, frame, hidden_at, store
 from rigid.kinematics.chart_frames import (
     DUAL,
     END,
@@ -148,17 +148,17 @@ def _correct(kind, numbers, gam, S):
 
 @inner_kernel
 def _bend_by_dual(kind, numbers, gam, S):
-    """H of a kind without `bend`, into ROWS: the gradient of what is quadratic changes by as much along any way."""
+    """H of a kind without `bend`, into ROWS: a complex step of its dual along the rates, in an `em` step all real."""
     for k in range(kind.arity):
         for j in range(4):
             for i in range(3):
-                S[END, k, j, i] += S[START, k, j, i]
+                S[END, k, j, i] = S[START, k, j, i] + COMPLEX_STEP * 1j * S[END, k, j, i]
     dual = dual_at(kind.dual)
     dual(S[END], S[END], numbers, gam, S[ROWS])
     for k in range(kind.arity):
         for j in range(4):
             for i in range(3):
-                S[ROWS, k, j, i] -= S[DUAL, k, j, i]
+                S[ROWS, k, j, i] = S[ROWS, k, j, i].imag / COMPLEX_STEP
 
 
 @inner_kernel

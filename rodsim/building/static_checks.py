@@ -47,9 +47,9 @@ def check_determined(built: Built) -> None:
             names = [name for name, width in widths for _ in range(max(width, 1))][-own.group.kind.own :]
             said = " and ".join(dict.fromkeys(f"'{names[i]}'" if names else f"number {i}" for i in free))
             raise ModelError(
-                f"{built.other_names[item]}: at rest its state {said} is not determined, `evolve` does not depend on it there, as "
-                "that of an integrator; simulate the model until it rests, hold it by what has no integrator, or let the state leak: "
-                "x' = e - x/T"
+                f"{built.other_names[item]}: at rest its state {said} is not determined, `evolve` does not depend on it there, "
+                "as that of an integrator; simulate the model until it rests, hold it by what has no integrator, or let the "
+                "state leak: x' = e - x/T"
             )
 
 
