@@ -8,7 +8,7 @@ import pytest
 import rodsim
 from discretization.state_measures import momenta
 from rigid.errors import ModelError
-from rodsim import Box, Model, audit, equilibrium, integrate, modes, simulate
+from rodsim import Box, Model, audit, integrate, simulate
 from rodsim.interactions import average, calling, minus, push, times
 from tests import test_completeness
 from tests.completeness import BRICK as HEAVY
@@ -216,12 +216,6 @@ def test_compositions_and_schemes_of_several_places_refuse_by_name():
         simulate(model, 0.1, H, "em4", progress=False)
     with pytest.raises(ModelError, match=r"takes forces at . places of a step"):
         simulate(model, 0.1, H, "GL-SPARK(2)", chart="director", progress=False)
-
-
-def test_what_is_at_rest_and_small_motions_refuse_by_name():
-    for ask in (equilibrium, lambda model: modes(model, 1)):
-        with pytest.raises(ModelError, match="interaction of kind 'lag': its states follow"):
-            ask(line(LAG, k=K, tau=TAU, rest=REST, x=0.1))
 
 
 def test_equations_may_be_coupled_and_not_linear():

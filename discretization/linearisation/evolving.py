@@ -32,8 +32,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.compilation.decorators import address_of, allocating_kernel
 from rigid.errors import ModelError
-from rigid.interactions import evaluation
-from rigid.interactions.kinds import COMPLEX_STEP, Group, dual_at
+from rigid.interactions.kinds import COMPLEX_STEP, Group, dual_at, value_at
 from rigid.system import Floats, Ints, State
 
 SHORT = 1e-6  # s, of the steps: of the midpoint rule any will do
@@ -76,20 +75,34 @@ def _steps(address, y0, y1, X, lam, out):
         function(y0[k], y1[k], X, lam[k], out[k])
 
 
+@allocating_kernel
+def _values(address, y, X, out):
+    """The function at many poses (k, ...)."""
+    function = value_at(address)
+    for k in range(y.shape[0]):
+        function(y[k], X, out[k])
+
+
+def _poses(state: State, frames: Ints) -> tuple[Any, Any]:
+    """Poses (a, 4, 3) of frames from the place of the first, and their rates (6 a, a, 4, 3) along displacements and turns."""
+    a = len(frames)
+    y, z = np.zeros((a, 4, 3), complex), np.zeros((a, 6, a, 4, 3))
+    y[:, 0] = state.r[frames] - state.r[frames[0]]
+    y[:, 1:] = quaternions.to_matrix(state.quat[frames]).swapaxes(1, 2)
+    for f in range(a):
+        for j in range(3):
+            z[f, j, f, 0, j] = 1.0
+            z[f, 3 + j, f, 1:] = np.cross(np.eye(3)[j], y[f, 1:].real)
+    return y, z.reshape(6 * a, a, 4, 3)
+
+
 def slopes_of(own: Group, k: int, state: State) -> Slopes:
     """Of interaction k of a group with states, which are the last of its numbers."""
     evolves, a, s = own.kind.evolves, own.kind.arity, own.kind.own
     assert evolves is not None
     frames, X = own.frames[k], own.numbers[k]
-    y = np.zeros((a, 4, 3), complex)
-    y[:, 0] = state.r[frames] - state.r[frames[0]]
-    y[:, 1:] = quaternions.to_matrix(state.quat[frames]).swapaxes(1, 2)
-    z = np.zeros((a, 6, a, 4, 3))
-    for f in range(a):
-        for j in range(3):
-            z[f, j, f, 0, j] = 1.0
-            z[f, 3 + j, f, 1:] = np.cross(np.eye(3)[j], y[f, 1:].real)
-    z, step = z.reshape(6 * a, a, 4, 3), 1j * COMPLEX_STEP
+    y, z = _poses(state, frames)
+    step = 1j * COMPLEX_STEP
     many = 1 + 12 * a + 2 * s
     y0, y1 = (np.broadcast_to(y, (many, a, 4, 3)).copy() for _ in range(2))
     lam = np.zeros((many, 1 + 2 * s), complex)
@@ -155,7 +168,7 @@ def condensed(of: Slopes, name: str) -> Condensed:
             f"interaction of kind '{name}': no row of `evolve` tells how its states go on, x1, or where they are; let as many "
             "rows depend on x1 as there are states"
         )
-    if np.abs(Fw @ b).max(initial=0.0) > 0.0 or np.abs(rows @ of.E @ b).max(initial=0.0) > RANK * scale:
+    if np.abs(Fw @ b).max(initial=0.0) > RANK * np.abs(Fw).max(initial=0.0):
         raise ModelError(
             f"interaction of kind '{name}': its force goes by the rate of a state that follows at once, and so by "
             "accelerations; small motions do not take that: let the force go by the state, or by rates of the poses"
@@ -177,7 +190,7 @@ def evolved(acting: Sequence[Acting], system: System, state: State) -> Evolved:
     n, at = len(state.r), 0
     rows: list[Floats] = [np.zeros((0, 6, 6))]
     K, C, pairs = list(rows), list(rows), [np.zeros((2, 0), np.int64)]
-    force, L = np.zeros((n, 6)), [np.zeros((0, 0))]
+    force, L = np.zeros((n, 6)), list[Floats]()
     to: dict[str, list[tuple[Floats, Ints, Ints]]] = {"H": [], "Ly": [], "Lz": []}
 
     def put(name: str, values: Floats, places: Ints, first: int) -> None:
@@ -194,8 +207,8 @@ def evolved(acting: Sequence[Acting], system: System, state: State) -> Evolved:
             put("Ly", found.Ly.T, places, at)
             put("Lz", found.Lz.T, places, at)
             pairs.append(np.stack([np.repeat(frames, arity), np.tile(frames, arity)]))
-            for blocks, matrix in ((K, found.K), (C, found.C)):
-                parts = matrix.reshape(arity, 6, arity, 6).swapaxes(1, 2)
+            for blocks, whole in ((K, found.K), (C, found.C)):
+                parts = whole.reshape(arity, 6, arity, 6).swapaxes(1, 2)
                 blocks.append(parts.reshape(-1, 6, 6))
             np.add.at(force, frames, of.force.reshape(-1, 6))
             L.append(found.L)
@@ -233,11 +246,14 @@ def _branches(system: System, state: State) -> list[tuple[Ints, Floats, Floats, 
         return []
     for group in spans.strains_of(own):
         points = np.asarray(group.row)[:, None] // 6 + np.arange(group.kind.rows // 6)
-        local = group._replace(row=group.kind.rows * np.arange(len(group.row)))
-        slopes = evaluation.gradients([local], state.r, state.quat)
         for k, frames in enumerate(group.frames):
+            if not np.any(own.relaxation[points[k]] > 0.0):
+                continue
             places = (6 * frames[:, None] + np.arange(6)).ravel()
-            B = slopes[group.kind.rows * k :][: group.kind.rows].reshape(-1, 6, 6 * len(frames))
+            y, z = _poses(state, frames)
+            strains = np.zeros((len(z), group.kind.rows), complex)
+            _values(address_of(group.kind.value), y + 1j * COMPLEX_STEP * z, group.numbers[k].copy(), strains)
+            B = strains.imag.T.reshape(-1, 6, len(z)) / COMPLEX_STEP
             for g, point in enumerate(points[k]):
                 if own.relaxation[point] > 0.0:
                     tau, weight = float(own.relaxation[point]), float(own.weight[point])
