@@ -230,10 +230,14 @@ def _of_moving(own: Evolved, use: Ints) -> States:
 
 
 def _of_no_potential(acting: Sequence[Acting], K: Any, left: Floats) -> list[str]:
-    """Names of kinds of a script that do work, where the stiffness is not symmetric for all that in equilibrium it would be."""
+    """Names of kinds of a script that do work or have states, where the stiffness is not symmetric for all that in equilibrium
+    it would be.
+    """
     kinds = {own.group.kind.name: own.group.kind for own in acting if own.role is not Role.CONSTRAINT}
     names = [
-        name for name, kind in kinds.items() if kind.works and kind.signal < 0 and kind is not PRESSED_EDGE
+        name
+        for name, kind in kinds.items()
+        if kind.evolves is not None or (kind.works and kind.signal < 0 and kind is not PRESSED_EDGE)
     ]
     if not names:
         return []

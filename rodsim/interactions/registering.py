@@ -116,6 +116,8 @@ def interaction(
         def value(y, x, X)                         only where it keeps an energy: then out . (y1 - y0) less its change is lost,
                                                    never below zero; without, what it does is counted as work
 
+    Where it has rested for long its states are those of a step that goes nowhere, evolve(y, y, x, x, h, X, out) = 0.
+
     y (frames, 4, 3), complex: y[k, 0] is the place of anchor k, m, its origin anywhere; y[k, 1:] are the three axes of its part.
     X: the numbers, in their order. out (frames, 4, 3), zero at first: work-conjugate to y, so that out[k, 0] is minus the force
     on anchor k. The functions are compiled: numbers, tuples, small arrays, loops, other functions of the script, and the helpers
