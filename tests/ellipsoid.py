@@ -1,4 +1,5 @@
-"""A kind of constraint the package does not have, as its author would write it: value and dual, nothing else.
+"""A kind of constraint the package does not have, as its author would write it: value and dual, and that it is
+more than quadratic in the poses.
 
 A point of b on an ellipsoid of revolution about u_a around a point of a: g = (d . d + s^2)/2 - value, s = u_a . d.
 Since s1^2 - s0^2 = 2 sbar (s1 - s0), the dual is lam (dbar + sbar ubar) on d and lam sbar dbar on u_a.
@@ -36,5 +37,5 @@ def dual(y0, y1, X, lam, out):
 
 
 POINT_ON_ELLIPSOID = Kind(
-    "point on ellipsoid", 2, 1, value, dual, no_bend, columns=("Xa", "Xb", "Ua", "value")
+    "point on ellipsoid", 2, 1, value, dual, no_bend, columns=("Xa", "Xb", "Ua", "value"), steep=True
 )

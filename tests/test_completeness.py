@@ -32,15 +32,10 @@ from tests.completeness import DT, MODELS, T_END
 pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 
 _NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding")
-_RELAXES = "rod 'rod': its section relaxes"
 # what is not there yet, or cannot be, and in which words the program says so
 REFUSED: dict[tuple[str, str], str] = {
     **{(name, "local audit"): f"model '{name}' has no rods" for name in _NO_RODS},
     **{(name, "rigid twin"): f"model '{name}': has no rod to make rigid" for name in _NO_RODS},
-    **{
-        ("relaxing", what): _RELAXES
-        for what in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
-    },
     ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not tell its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"

@@ -8,7 +8,7 @@ import pytest
 import rodsim
 from discretization.state_measures import momenta
 from rigid.errors import ModelError
-from rodsim import Box, Model, audit, equilibrium, integrate, modes, simulate
+from rodsim import Box, Model, audit, integrate, simulate
 from rodsim.interactions import average, calling, minus, push, times
 from tests import test_completeness
 from tests.completeness import BRICK as HEAVY
@@ -21,10 +21,8 @@ BRICK = Box(0.5, 0.3, 0.2, density=100.0)
 MASS = 0.5 * 0.3 * 0.2 * 100.0
 REST = 2.0
 NO_WEIGHT = (0.0, 0.0, 0.0)
-REFUSED = dict.fromkeys(
-    ("start= from an equilibrium", "audit at rest", "linear buckling", "modes"),
-    "its states follow from equations of motion, which small motions and what is at rest do not take",
-)
+AT_REST = ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
+REFUSED = dict.fromkeys(AT_REST, "interaction 'damping': at rest its state 'x' is not determined")
 
 
 def line(kind, **numbers) -> Model:
@@ -35,28 +33,37 @@ def line(kind, **numbers) -> Model:
     return model
 
 
-def controlled() -> Model:
-    """Three bodies, one on a hinge, and a rod, with all three kinds between them."""
-    model = Model("controlled", gravity=OBLIQUE)
+def filtered(name: str = "filtered") -> Model:
+    """Three bodies, one on a hinge, with a filter and a bead between them."""
+    model = Model(name, gravity=OBLIQUE)
     a = model.add_body("a", HEAVY, position=(0, 0, 0))
     b = model.add_body("b", HEAVY, position=(0.6, 0.7, 0.1), velocity=(0.3, 0, 0.1))
     c = model.add_body("c", HEAVY, position=(1.5, 0.1, 0.4), angular_velocity=(0.5, 1.0, -0.3))
     model.add_joint("hinge", "revolute", model.ground, a, at=(0.1, 0, 0), axis=(0, 0.6, 0.8))
     for body, place in ((b, (0.6, 0.7, 0.1)), (c, (1.5, 0.1, 0.4))):
         model.add_bushing(f"to {body.name}", model.ground, body, 60.0, at=place)
+    corner = (0.2, 0.1, -0.1)
+    model.add_interaction("filter", LAG, a.at(corner), b.at(corner), k=20.0, tau=0.05, rest=0.5, x=0.1)
+    model.add_interaction("slide", BEAD, a.at(corner), c.at(corner), k=40.0, s=1.2)
+    return model
+
+
+def controlled() -> Model:
+    """The same, and a rod, with control of two distances."""
+    model = filtered("controlled")
+    b, c = model.bodies["b"], model.bodies["c"]
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], SOFT, 3, mass="lumped")
     model.add_joint("clamp", "clamp", rod.start)
     corner = (0.2, 0.1, -0.1)
     model.add_interaction("damping", SERVO, rod.end, b.at(corner), P=5.0, I=3.0, target=1.0, x=0.2)
-    model.add_interaction("filter", LAG, a.at(corner), b.at(corner), k=20.0, tau=0.05, rest=0.5, x=0.1)
     model.add_interaction("control", SERVO, b.at(corner), c.at(corner), P=15.0, I=30.0, target=0.8, x=0.0)
-    model.add_interaction("slide", BEAD, a.at(corner), c.at(corner), k=40.0, s=1.2)
     return model
 
 
 @pytest.fixture(autouse=True)
 def model_of_all(monkeypatch):
     monkeypatch.setitem(MODELS, "controlled", controlled)
+    monkeypatch.setitem(MODELS, "filtered", filtered)
 
 
 @pytest.mark.parametrize("consumer", test_completeness.CONSUMERS)
@@ -67,6 +74,11 @@ def test_states_go_through_every_consumer_or_are_refused_by_name(consumer: str, 
         return
     with pytest.raises(ModelError, match=REFUSED[consumer]):
         run("controlled", tmp_path)
+
+
+@pytest.mark.parametrize("consumer", AT_REST)
+def test_filters_and_beads_rest_and_have_small_motions(consumer: str, tmp_path: Path) -> None:
+    test_completeness.CONSUMERS[consumer]("filtered", tmp_path)
 
 
 def midpoint(A, z, steps):
@@ -204,12 +216,6 @@ def test_compositions_and_schemes_of_several_places_refuse_by_name():
         simulate(model, 0.1, H, "em4", progress=False)
     with pytest.raises(ModelError, match=r"takes forces at . places of a step"):
         simulate(model, 0.1, H, "GL-SPARK(2)", chart="director", progress=False)
-
-
-def test_what_is_at_rest_and_small_motions_refuse_by_name():
-    for ask in (equilibrium, lambda model: modes(model, 1)):
-        with pytest.raises(ModelError, match="interaction of kind 'lag': its states follow"):
-            ask(line(LAG, k=K, tau=TAU, rest=REST, x=0.1))
 
 
 def test_equations_may_be_coupled_and_not_linear():

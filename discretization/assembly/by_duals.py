@@ -32,6 +32,7 @@ from rigid.interactions.kinds import (
     Group,
     dual_at,
     gathered,
+    no_bend,
     of_columns,
     tangent_at,
     value_at,
@@ -118,6 +119,9 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
     groups += [own._replace(row=item[own.row]) for own in more]
     takes = [_taken(own) for own in groups]
     interacting = gathered(groups)
+    for place, own in enumerate(groups):
+        if own.kind.rows and own.kind.bend is no_bend and not own.kind.constant:
+            interacting.kinds.bend[place] = 0  # its author wrote none: see `rigid.interactions.hidden_rates`
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
     start, end, dual = (np.zeros((most, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MOST_ROWS, complex), np.zeros(MOST_OWN, complex)

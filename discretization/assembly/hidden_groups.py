@@ -1,7 +1,8 @@
 """Hidden constraints of interactions that go by their duals, in a Cayley energy-momentum step.
 
 Equations (1), (3) and (4) of `hidden_rows`, with the derivatives of A = gam . dg/dt that `rigid.interactions.hidden_rates` makes
-of the dual of a kind, whatever its frames. With both ends alike they are the gradient of dg/dt, which is linear in velocities.
+of the dual of a kind, whatever its frames: of interactions with rows, and of constraints of the table without hidden forms, as
+those that a joint brings. With both ends alike they are the gradient of dg/dt, which is linear in velocities.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _choose(k, rows, size, gam):
 
 @inner_kernel
 def add_hidden_groups(numbering, hidden, state, work, h, tangent):
-    """Add (1), (3) and (4) of all that is in no table of constraints to the residual and, on demand, to the matrix."""
+    """Add (1), (3) and (4) of what has rows and no hidden form to the residual and, on demand, to the matrix."""
     own, S, gam = work.by_duals, hidden.scratch, hidden.gradient
     interacting, residual, values = own.interacting, work.residual, work.values
     for which in range(interacting.kinds.size):
@@ -78,7 +79,7 @@ def add_hidden_groups(numbering, hidden, state, work, h, tangent):
         for e in range(kind.first, kind.last if kind.rows > 0 else kind.first):
             entry = interacting.each[e]
             c = entry.row
-            if c < numbering.constraint_base.shape[0]:
+            if c < hidden.closed.shape[0] and hidden.closed[c] != 0:
                 continue
             X, X1 = interacting.numbers[entry.first : entry.last], own.at_end[entry.first : entry.last]
             half, behind, first = 0.5 * work.scale[c], hidden.behind[c], numbering.lam[c]

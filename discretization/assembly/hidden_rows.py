@@ -29,7 +29,6 @@ from discretization.assembly.workspace import EPS, Workspace, rotation_of, three
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.errors import ModelError
 from rigid.interactions.closed_forms import hidden_derivative_of, hidden_value_of
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import MOST_ROWS, has_hidden_forms
@@ -63,20 +62,16 @@ class Hidden(NamedTuple):
     W: Floats  # (n, 6) translational part inertial, rotational part body-fixed
     gam: Floats  # (m,) scaled multipliers
     second: Floats  # (c, 6) W_a, W_b of the constraints
-    scratch: np.ndarray  # of one of the others with rows
+    closed: (
+        np.ndarray
+    )  # (c,) uint8 1: of a constraint with hidden forms; 0: by its dual, as `hidden_groups` has it
+    scratch: np.ndarray  # of one that goes by its dual
     gradient: np.ndarray  # (MOST_ROWS,) complex: its multipliers
 
 
 def hidden_workspace(system: System, work: Workspace) -> Hidden:
-    """Allocate what hidden constraints need besides `work`.
-
-    Raises ModelError for a kind of constraint that has no hidden form.
-    """
-    for number in np.unique(system.constraints.kind):
-        if not has_hidden_forms(CONSTRAINTS[number]):
-            raise ModelError(
-                f"{CONSTRAINTS[number].name}: has no hidden form, so 'em-ggl' cannot hold its velocities; use integrator 'em'"
-            )
+    """Allocate what hidden constraints need besides `work`."""
+    closed = [has_hidden_forms(CONSTRAINTS[number]) for number in system.constraints.kind]
     return Hidden(
         carries=carries_velocity(system).astype(np.uint8),
         behind=multipliers_of(system).of_joint,
@@ -85,6 +80,7 @@ def hidden_workspace(system: System, work: Workspace) -> Hidden:
         W=np.zeros((len(system.frames.mass), 6)),
         gam=np.zeros(len(work.lam)),
         second=np.hstack([_or_zero(system.constraints.Wa, system), _or_zero(system.constraints.Wb, system)]),
+        closed=np.array(closed, np.uint8),
         scratch=new_scratch(),
         gradient=np.zeros(MOST_ROWS, complex),
     )
@@ -204,6 +200,8 @@ def add_hidden(system, numbering, hidden, state, work, h, tangent):
         _soften_hidden(numbering, hidden, work)
     constraints, residual, values = system.constraints, work.residual, work.values
     for c in range(constraints.kind.shape[0]):
+        if hidden.closed[c] == 0:
+            continue
         kind, a, b = constraints.kind[c], constraints.frames[c, 0], constraints.frames[c, 1]
         rows = numbering.rows[c]
         places = places_of(system, hidden, c, hidden.Ua_mean)

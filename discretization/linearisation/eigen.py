@@ -11,6 +11,12 @@ then stands below zero, about as far as the lowest other eigenvalue: first one a
 zeros were found, that which the first spectrum tells.
 Small models are solved on that null space itself, by full matrices.
 
+States a that follow equations of first order (`evolving` (2)) stand behind x in (2), with
+
+    M^ = (M 0; 0 0),   D^ = (D 0; Lz 1),   K^ = (K H; Ly L),   G^ = (G 0)                                     (4)
+
+in full matrices z = (phi, lambda phi, a): each state has one eigenvalue.
+
 With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
 
     (lambda^2 M + lambda D + K) phi + G^T y = 0:
@@ -21,7 +27,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -277,7 +283,13 @@ def general(lin: Linearised, n: int) -> Spectrum:
             "modes: a rod without mass is viscous or damped; give it mass, or leave the damping out (`undamped`)"
         )
     free, sigma = finite(lin), _general_shift(lin)
-    if 2 * free <= 4 * DENSE or 2 * n + 14 >= 2 * free:
+    own = lin.states
+    if own is not None and len(light) and (own.H[light].nnz or own.Ly[:, light].nnz or own.Lz[:, light].nnz):
+        raise ModelError(
+            "modes: something with states of its own, or a section that relaxes, acts on a rod without mass; give it mass"
+        )
+    count = 0 if own is None else len(own.L)
+    if 2 * free + count <= 4 * DENSE or 2 * n + 14 >= 2 * free + count:
         values, vectors = _dense_general(lin, D, sigma)
     else:
         values, vectors = _arnoldi(lin, D, n, sigma)
@@ -294,9 +306,11 @@ def general(lin: Linearised, n: int) -> Spectrum:
 
 def _independent(vectors: NDArray, M: scipy.sparse.csr_matrix) -> Floats:
     """Real motions that span these and are orthonormal in M: an eigenvalue zero that is double has one motion only."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors.conj(), (M @ vectors.T).T).real)
+    moves = norms > EPS * norms.max(initial=0.0)  # a state alone is no motion
+    vectors, norms = vectors[moves], norms[moves]
     if not len(vectors):
         return np.zeros((0, vectors.shape[1]))
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors.conj(), (M @ vectors.T).T).real)
     vectors = vectors / norms[:, None]
     real = np.concatenate([vectors.real, vectors.imag])
     gram = real @ (M @ real.T)
@@ -312,6 +326,12 @@ def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) ->
     M, D0, K = (Z.T @ (A @ Z) for A in (lin.M, D, lin.K))
     k = len(M)
     inverse = np.linalg.inv(M)
+    if lin.states is not None:
+        H, L, Ly, Lz = Z.T @ lin.states.H, lin.states.L, lin.states.Ly @ Z, lin.states.Lz @ Z
+        below = np.zeros((k, k)), np.eye(k), np.zeros((k, len(L)))
+        A = np.block([[*below], [-inverse @ K, -inverse @ D0, -inverse @ H], [-Ly, -Lz, -L]])
+        values, z = eig(A)
+        return values, (Z @ z[:k]).T
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
     values, z = eig(A)
     if EPS * np.abs(values).max() ** 2 > DROWNED * sigma**2:  # as in `_dense`; by (2)
@@ -324,8 +344,9 @@ def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) ->
 
 
 def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) -> tuple[NDArray, NDArray]:
-    size, M = lin.size, lin.M
-    saddle = Saddle(scipy.sparse.csr_matrix(sigma * sigma * M + sigma * D + lin.K), lin.G)
+    M, D, K, G = with_states(lin, D)
+    size = M.shape[0]
+    saddle = Saddle(scipy.sparse.csr_matrix(sigma * sigma * M + sigma * D + K), G)
     right = scipy.sparse.csr_matrix(D + sigma * M)
 
     def step(z: NDArray) -> NDArray:
@@ -346,12 +367,30 @@ def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) 
         raise ModelError(
             f"modes: {len(few.eigenvalues)} of {many} eigenvalues converged; ask for fewer modes"
         ) from None
-    return sigma + 1.0 / nu, z[:size].T
+    return sigma + 1.0 / nu, z[: lin.size].T
+
+
+def with_states(lin: Linearised, D: Any) -> tuple[Any, Any, Any, Any]:
+    """M, D, K, G of (4), sparse."""
+    own = lin.states
+    if own is None:
+        return lin.M, D, lin.K, lin.G
+    m = len(own.L)
+    none, one = scipy.sparse.csr_matrix((m, m)), scipy.sparse.identity(m)
+    side = scipy.sparse.csr_matrix((lin.size, m))
+    blocks = (
+        [[lin.M, side], [side.T, none]],
+        [[D, side], [own.Lz, one]],
+        [[lin.K, own.H], [own.Ly, scipy.sparse.csr_matrix(own.L)]],
+        [[lin.G, scipy.sparse.csr_matrix((lin.G.shape[0], m))]],
+    )
+    M, D, K, G = (scipy.sparse.bmat(each, format="csr") for each in blocks)
+    return M, D, K, G
 
 
 def _general_shift(lin: Linearised) -> float:
     """A real number beside zero, small against the lowest frequency."""
-    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
+    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=(), states=None)
     mu, _, zero = conservative(symmetric, 8)
     others = np.abs(mu[~zero])
     speed = max(float(np.abs(lin.motion.W).max()), float(np.abs(lin.motion.spin).max(initial=0.0)))

@@ -10,29 +10,34 @@ energies, the multipliers' lam . g, loads, dissipation of what spins, and the ce
 In equilibrium, with a potential, (2) is symmetric; away from it the torques that are left make half of a skew part, which
 is taken out: the symmetric part is the Hessian along exp(turn).
 
+States of interactions and branches that relax stand beside (1) with equations of first order, see `evolving` (2): what
+has rested for long is what the equations are about.
+
 Bodies without inertia about some axes, which nothing asks to turn about these, have rows of G that hold them there: a turn
 that means nothing is no motion of the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from discretization.consistent import constraint_jacobian
-from discretization.groups import constraints_of, dissipations_of, energies_of, loaded
+from discretization.groups import Acting, Role, constraints_of, energies_of, groups_of, loaded
 from discretization.interaction_table import kinds_of_signals
 from discretization.linearisation import applied, inertia, tangents
+from discretization.linearisation.evolving import Evolved, evolved
 from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
+from discretization.long_rest import goes_on, with_states_at_rest
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import redundancy
 from discretization.state_checks import OF_SYSTEMS, checked
@@ -42,10 +47,32 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.kinds import Group
 from rigid.interactions.loads import DEAD
+from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints, State
 
 SMALL = 250  # unknowns up to which full matrices are sooner solved than sparse ones
+SKEW = 1e-9  # of the stiffness: less of it is symmetric but for rounding
 UNCHANGED = 1e-7  # relative: coefficients that count as constant
+
+
+class States(NamedTuple):
+    """`evolving` (2) in the unknowns of (1): m states, x' + L x + Ly y + Lz y' = 0, with forces H x."""
+
+    H: scipy.sparse.csr_matrix  # (6 k, m)
+    L: Floats  # (m, m)
+    Ly: scipy.sparse.csr_matrix  # (m, 6 k)
+    Lz: scipy.sparse.csr_matrix  # (m, 6 k)
+    branches: int  # how many, the last of them, are those of sections that relax
+
+    @property
+    def without_branches(self) -> States | None:
+        """Those of interactions alone."""
+        keep = slice(0, len(self.L) - self.branches)
+        return (
+            States(self.H[:, keep], self.L[keep, keep], self.Ly[keep], self.Lz[keep], 0)
+            if keep.stop
+            else None
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +93,7 @@ class Linearised:
     state: State
     motion: SteadyMotion
     loads: Floats  # (l, 3)
+    states: States | None = None  # what follows equations of its own
 
     @property
     def size(self) -> int:
@@ -81,7 +109,7 @@ class Linearised:
     @property
     def conservative(self) -> bool:
         """M x'' + K x = 0 with symmetric K: frequencies are those of a real symmetric problem."""
-        return not self.unsymmetric and self.C.nnz == 0 and self.gyroscopic.nnz == 0
+        return self.states is None and not self.unsymmetric and self.C.nnz == 0 and self.gyroscopic.nnz == 0
 
     def of_frames(self, x: Floats) -> Floats:
         """x (..., 6 k) as (..., n, 6), zero of fixed frames."""
@@ -115,7 +143,12 @@ def linearise(
     fixed = system.frames.fixed != 0
     place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)
     system = loaded(system, loads)
-    groups, resisting = energies_of(system, state), dissipations_of(system, state)
+    state = with_determined_states(system, state)
+    acting = groups_of(system, state)
+    groups = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
+    resisting = [
+        own.group for own in acting if own.role is Role.DISSIPATION and own.group.kind.evolves is None
+    ]
     spins = bool(np.any(motion.spin))
     changes = spins or not motion.ground
     # of small models full matrices are put together sooner than sparse ones
@@ -129,6 +162,11 @@ def linearise(
     force += inertia.at_rest(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
+    own = evolved(acting, system, state) if goes_on(system) else None
+    if own is not None:
+        _check_still(motion)
+        force += own.force
+        C = joined([C, own.C])
     use = (6 * np.flatnonzero(~fixed)[:, None] + np.arange(6)).ravel()
     joints, held = constraint_jacobian(system, state).tocsc()[:, use], idle_rows(state, place, idle)
     G = (
@@ -139,7 +177,7 @@ def linearise(
     M = matrix(inertia.mass(system, state))
     lam = multipliers(filled(M), G, force.ravel()[use])
     forces_of_rest = _stiffness(system, state, lam[: joints.shape[0]], groups, poses)
-    parts = [forces_of_rest]
+    parts = [forces_of_rest] if own is None else [forces_of_rest, own.K]
     if motion.turns:
         parts.append(inertia.centrifugal(turning, state, motion))
         _check_directions(system, loads, motion)
@@ -154,17 +192,19 @@ def linearise(
     if spins and resisting:
         reasons.append("damping of what spins")
     K = matrix(joined(parts))
+    left = force.ravel()[use] + G.T @ lam
+    reasons += _of_no_potential(acting, K, left)
     if not reasons:
         K = 0.5 * (K + K.T)
     gyr = inertia.gyroscopic(turning, state, motion) if motion.turns else None
     return Linearised(
         M=_sparse(M),
-        C=_sparse(matrix(C)) if resisting else inertia.empty(len(use)),
+        C=_sparse(matrix(C)) if len(C.values) else inertia.empty(len(use)),
         gyroscopic=inertia.empty(len(use)) if gyr is None else scipy.sparse.csr_matrix(gyr.matrix(place)),
         K=_sparse(K),
         G=_sparse(G),
         lam=lam,
-        force=force.ravel()[use] + G.T @ lam,
+        force=left,
         frames=np.flatnonzero(~fixed),
         place=place,
         unsymmetric=tuple(reasons),
@@ -172,7 +212,44 @@ def linearise(
         state=state,
         motion=motion,
         loads=loads,
+        states=None if own is None else _of_moving(own, use),
     )
+
+
+def _check_still(motion: SteadyMotion) -> None:
+    """Raise where what has states would have to know that it turns."""
+    if motion.turns or np.any(motion.spin):
+        raise ModelError(
+            "linearise: states of interactions and sections that relax are taken about what stands still, not about a steady "
+            "rotation; leave them out, or simulate it"
+        )
+
+
+def _of_moving(own: Evolved, use: Ints) -> States:
+    return States(own.H[use], own.L, own.Ly[:, use], own.Lz[:, use], own.branches)
+
+
+def _of_no_potential(acting: Sequence[Acting], K: Any, left: Floats) -> list[str]:
+    """Names of kinds of a script that do work or have states, where the stiffness is not symmetric for all that in equilibrium
+    it would be.
+    """
+    kinds = {own.group.kind.name: own.group.kind for own in acting if own.role is not Role.CONSTRAINT}
+    names = [
+        name
+        for name, kind in kinds.items()
+        if kind.evolves is not None or (kind.works and kind.signal < 0 and kind is not PRESSED_EDGE)
+    ]
+    if not names:
+        return []
+    skew = abs(K - K.T).max()
+    return names if skew > SKEW * abs(K).max() + 2.0 * np.abs(left).max(initial=0.0) else []
+
+
+def with_determined_states(system: System, state: State) -> State:
+    """The state with what follows equations as it is at rest, but for states that are not determined there: as they are."""
+    there = with_states_at_rest(system, state)
+    own = np.where(np.isfinite(there.own), there.own, state.own)
+    return there._replace(own=own)
 
 
 def without(system: System, idle: Mapping[int, Floats]) -> System:

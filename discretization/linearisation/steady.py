@@ -108,7 +108,8 @@ def later(system: System, state: State, motion: SteadyMotion) -> State:
     fixed = (system.frames.fixed != 0)[:, None]
     ground = np.zeros(3) if motion.ground else -motion.W
     spin = np.where(fixed, ground, motion.spin)
-    turn = quaternions.from_rotation_vector(spin * LATER / np.abs(spin).max())
+    fastest = float(np.abs(spin).max()) or 1.0  # velocities may be rounding alone
+    turn = quaternions.from_rotation_vector(spin * LATER / fastest)
     arm = state.r - motion.center
     r = np.where(fixed, motion.center + quaternions.rotate(turn, arm), state.r)
     return state._replace(r=r, quat=quaternions.multiply(turn, state.quat))

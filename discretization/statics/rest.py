@@ -16,6 +16,7 @@ from discretization.extent import extent
 from discretization.known_facts import Digest, alike, digest_of_system, known_of_unchanging, unchanging
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
+from discretization.long_rest import at_long_rest, goes_on, with_states_at_rest
 from discretization.own_variables import part
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
@@ -60,17 +61,18 @@ NOTHING = 1e-300  # kg: of frames without mass, by which the noise of em's equat
 
 
 def resting(system: System, state: State) -> System:
-    """The system without what motion alone knows, dampers and shared masses, drives as they stand in the state; arrays that
-    statics changes are its own.
+    """The system without what motion alone knows, dampers and shared masses, drives as they stand in the state, and what follows
+    equations as it is at rest; arrays that statics changes are its own.
     """
     return _taken(system, state)[0]
 
 
 def _taken(system: System, state: State) -> tuple[System, Digest]:
     """`resting`, and the digest of what it gives."""
-    if count_drives(system):
-        constraints = as_driven(system.constraints, part(system, state, "drive"))
-        own = _resting(system._replace(constraints=constraints))
+    if count_drives(system) or goes_on(system):
+        drives = part(system, state, "drive")
+        system = at_long_rest(system, state)
+        own = _resting(system._replace(constraints=as_driven(system.constraints, drives)))
         return own, digest_of_system(own)
     found = _resting_once(system)._replace(gravity=system.gravity.copy())
     elements, constraints = found.elements, found.constraints
@@ -127,6 +129,7 @@ class Rest:
                 "a system with contacts between surfaces: take `discretization.statics.touching.rest_of`"
             )
         self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
+        self._moving = system
         self.system, digest = _taken(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
         # determinant and matrix are of all unknowns
@@ -192,6 +195,12 @@ class Rest:
     def __del__(self) -> None:
         if hasattr(self, "numbering"):
             sparse.sparse_forget(self.numbering.handle)
+
+    @property
+    def of_motion(self) -> State:
+        """A copy of the state with what follows equations as it is at rest: one from which a motion may begin."""
+        copied = State(*(array.copy() for array in self.state))
+        return with_states_at_rest(self._moving, copied)
 
     @property
     def of_model(self) -> System:

@@ -20,6 +20,7 @@ from discretization.contact.search import candidates
 from discretization.contact.table import contacts_of, points_of, reaches
 from discretization.interaction_table import at_rest, joined
 from discretization.linear import sparse
+from discretization.long_rest import at_long_rest
 from discretization.own_variables import part
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.statics.forces import SOLVED
@@ -160,5 +161,5 @@ class TouchingRest(Rest):
     @property
     def of_model(self) -> System:
         """With its contacts in the place of those of a list."""
-        whole = self._of_model
+        whole = at_long_rest(self._of_model)
         return self.system._replace(others=at_rest(whole.others), contacts=whole.contacts)

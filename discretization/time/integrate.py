@@ -224,7 +224,8 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
             f"{scheme.name} is variational: it has no place for the dampers and viscous rods of '{system.name}'; use "
             "GGL-EM, EML-kappa, mG or em, or remove the damping"
         )
-    if flags & mechanical.VISCOUS and min(scheme.fractions) < 0.0:
+    loses = flags & mechanical.VISCOUS and not flags & mechanical.LOSSLESS
+    if loses and min(scheme.fractions) < 0.0:
         raise ModelError(
             f"{scheme.name} takes negative substeps, which the dampers and viscous rods of '{system.name}' do not allow; "
             "use mG(2) or GL-SPARK(2) for order 4, or order 2"

@@ -41,7 +41,7 @@ from rigid.charts.multibody import Interactions, Weight, counted, multibody_syst
 from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
 from rigid.mechanics import mechanical
-from rigid.mechanics.mechanical import CONDENSED, VISCOUS, MechanicalSystem
+from rigid.mechanics.mechanical import CONDENSED, LOSSLESS, VISCOUS, MechanicalSystem
 from rigid.system import Floats, Ints, State
 
 # chart names of models -> chart and inertia
@@ -183,7 +183,7 @@ class MechanicalStepper(StepperBase):
     def check_losing(self) -> None:
         """As of `StepperBase`, asked of the system as it is where something touches."""
         data = self.mechanical.data
-        data = data._replace(flags=data.flags | VISCOUS | CONDENSED)
+        data = data._replace(flags=(data.flags | VISCOUS | CONDENSED) & ~LOSSLESS)
         try:
             check_fit(self.scheme, replace(self.mechanical, data=data))
         except ModelError as error:

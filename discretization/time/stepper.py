@@ -37,7 +37,7 @@ from discretization.time.newton import (
     equations_of,
 )
 from discretization.time.recording import march_and_keep
-from discretization.time.reversing import reverses
+from discretization.time.reversing import reverses, states_reverse
 from discretization.time.turns import others_run
 from rigid.errors import ModelError
 from rigid.system import Floats, State
@@ -96,7 +96,8 @@ class Stepper(StepperBase):
         # `em` reverses what of the velocities the joints do not allow
         halves = reverses(system) if halves is None else halves
         own = np.array(fractions, float)
-        self.fractions = own if len(own) else fractions_of(order, reversing=halves and not hidden)
+        reversing = (halves and not hidden) or states_reverse(system)
+        self.fractions = own if len(own) else fractions_of(order, reversing=reversing)
         if self.fractions.min() < 0.0:
             check_conservative(system, "with these substeps" if len(own) else f"'em{order}{kin}'", kin)
         self.numbering = number_for_steps(system, band_limit, hidden)
@@ -334,7 +335,8 @@ def check_step(h: float) -> None:
 
 def check_conservative(system: System, name: str, kin: str) -> None:
     """Raise ModelError where something dissipates: the integrator takes negative substeps; name: it, in words."""
-    found = [f"the {own.group.kind.name}" for own in groups_of(system, None, Role.DISSIPATION)]
+    resisting = [own.group.kind for own in groups_of(system, None, Role.DISSIPATION)]
+    found = [f"the {kind.name}" for kind in resisting if kind.evolves is None or not kind.evolves.conserves]
     if np.any(system.spans.relaxation):
         found.insert(0, "a rod with a branch that relaxes")
     if found:

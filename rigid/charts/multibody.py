@@ -113,6 +113,8 @@ def multibody_system(
     dissipating = [own for own in interactions.dissipating if len(own.frames)]
     if dissipating:
         flags |= mechanical.VISCOUS
+    if all(own.kind.evolves is not None and own.kind.evolves.conserves for own in dissipating):
+        flags |= mechanical.LOSSLESS
     if any(own.kind.own for own in dissipating):
         flags |= mechanical.CONDENSED
     flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])

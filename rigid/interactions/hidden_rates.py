@@ -22,7 +22,7 @@ It is `rigid.interactions.hidden_constraints` (5) for every kind of interaction,
 from __future__ import annotations
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.interactions.kinds import add_dual, dual_at, frame, hidden_at, store
+from rigid.interactions.kinds import COMPLEX_STEP, add_dual, dual_at, frame, hidden_at, store
 from rigid.kinematics.chart_frames import (
     DUAL,
     END,
@@ -147,15 +147,34 @@ def _correct(kind, numbers, gam, S):
 
 
 @inner_kernel
+def _bend_by_dual(kind, numbers, gam, S):
+    """H of a kind without `bend`, into ROWS: a complex step of its dual along the rates, in an `em` step all real."""
+    for k in range(kind.arity):
+        for j in range(4):
+            for i in range(3):
+                S[END, k, j, i] = S[START, k, j, i] + COMPLEX_STEP * 1j * S[END, k, j, i]
+    dual = dual_at(kind.dual)
+    dual(S[END], S[END], numbers, gam, S[ROWS])
+    for k in range(kind.arity):
+        for j in range(4):
+            for i in range(3):
+                S[ROWS, k, j, i] = S[ROWS, k, j, i].imag / COMPLEX_STEP
+
+
+@inner_kernel
 def put_discrete_rates(kind, numbers, gam, S):
     """(3): duals of the poses of every frame into ON_FRAMES of the scratch, (D_v, D_Omega, 0, 0) into ON_MOVING, of what
     stands in FRAMES and MOVING at both ends.
     """
     put_relative(S, kind.arity)
     if kind.hidden == 0:
-        dual, bend = dual_at(kind.dual), dual_at(kind.bend)
+        dual = dual_at(kind.dual)
         dual(S[START], S[START], numbers, gam, S[DUAL])
-        bend(S[START], S[END], numbers, gam, S[ROWS])
+        if kind.bend != 0:
+            bend = dual_at(kind.bend)
+            bend(S[START], S[END], numbers, gam, S[ROWS])
+        else:
+            _bend_by_dual(kind, numbers, gam, S)
         if kind.steep != 0:
             _correct(kind, numbers, gam, S)
     else:

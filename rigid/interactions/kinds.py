@@ -192,6 +192,23 @@ class Condensed(NamedTuple):
     slides: bool = False
 
 
+class Evolving(NamedTuple):
+    """What is known besides of own variables x that follow from equations over a step, r(y0, y1, x0, x1, h) = 0, and settle.
+
+    at_rest   the interaction where it has rested for long, r(y, y, x, x) = 0: an energy, or a force that does work, without
+              own variables; with x, from which that is looked for, where they stand among its numbers
+    states    a value function: this x (own,)
+    step      a dual function of lam = (h, x0, x1): the dual over that step into out[:arity], r into out[arity:].ravel(), as
+              it stands, solved or not
+    """
+
+    at_rest: Kind
+    states: Any
+    step: Any
+    conserves: bool = False  # nothing is lost and no work is done
+    reverses: bool = False  # x1 is not x0 even with h = 0
+
+
 class Kind(NamedTuple):
     """One kind of interaction: its functions, and the frames and rows one of it has."""
 
@@ -220,9 +237,7 @@ class Kind(NamedTuple):
     loop: int = 0  # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: by its duals
     condensed: Condensed = Condensed()
     one_sided: bool = False  # where its dual is zero, so is its tangent: it acts on contact alone
-    evolves: bool = (
-        False  # its own variables follow from equations of motion of their own: they are known in steps alone
-    )
+    evolves: Evolving | None = None  # its own variables follow from equations of motion of their own
     turning: int = MOST_FRAMES  # its first frames, whose turns count: of those behind them their places alone
     signal: int = (
         -1

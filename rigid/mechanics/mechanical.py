@@ -74,6 +74,7 @@ SHARED_MASS = 512  # neighbours share mass: M v is a product, M^-1 couples every
 VISCOUS = 1024  # has a resistance
 DISCRETE_FORCE = 2048  # has its own loads of a step between two configurations
 CONDENSED = 8192  # some of what resists has condensed own variables
+LOSSLESS = 16384  # what resists keeps all that it takes: a step goes backwards as well
 WITHOUT_POTENTIAL = 4096  # V counts as zero: where its share of Newton's matrix is found by other means
 LAGRANGE_TOP = 128  # q = d3, p = angular momentum: a Lie-Poisson system, not a canonical one
 

@@ -6,13 +6,15 @@ import numpy as np
 
 from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
-from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import loads_of
 from discretization.known_facts import known_of_unchanging
+from discretization.linearisation.evolving import undetermined
+from discretization.long_rest import at_long_rest, goes_on, resting_state
 from discretization.system import System
 from rigid.errors import ModelError, PartName
 from rigid.system import Ints
 from rodsim.building.build import Built
+from rodsim.interactions.registering import KINDS
 from rodsim.results.layout import Layout
 
 
@@ -27,24 +29,31 @@ def part_at(layout: Layout, frame: int) -> PartName:
     return PartName("ground", "ground")
 
 
-def check_elastic(built: Built) -> None:
-    """Raise ModelError where a rod relaxes: what it does at rest depends on how long it rested; or where something has states."""
-    spans, own = built.system.spans, built.system.others
-    evolving = [kind.name for k in np.unique(own.kind) if (kind := INTERACTIONS[k]).evolves]
-    if evolving:
-        raise ModelError(
-            f"interaction of kind '{evolving[0]}': its states follow from equations of motion, which small motions and what is "
-            "at rest do not take; simulate it until it rests, or leave it out"
-        )
-    if not np.any(spans.relaxation):
-        return
-    points = np.repeat(np.arange(len(spans.kind)), spans.order)
-    frame = int(spans.frames[points[np.argmax(spans.relaxation > 0.0)], 0])
-    part = part_at(built.layout, frame)
-    raise ModelError(
-        f"{part.kind} '{part.name}': its section relaxes; at rest for long it is as without, so leave `with_relaxation` out",
-        about=[part],
-    )
+def at_rest(built: Built) -> Built:
+    """The model where it has rested for long, without states and branches that relax, which its own state has none of."""
+    if not goes_on(built.system):
+        return built
+    system = at_long_rest(built.system, built.state)
+    return built._replace(system=system, state=resting_state(built.system, system, built.state))
+
+
+def check_determined(built: Built) -> None:
+    """Raise ModelError where something has states that no equation determines where it rests."""
+    system, state = built.system, built.state
+    for own in groups_of(system, state, Role.DISSIPATION):
+        if own.group.kind.evolves is None:
+            continue
+        for k, item in enumerate(own.use):
+            if not len(free := undetermined(own.group, k, state)):
+                continue
+            widths = KINDS[own.group.kind.name].numbers if own.group.kind.name in KINDS else ()
+            names = [name for name, width in widths for _ in range(max(width, 1))][-own.group.kind.own :]
+            said = " and ".join(dict.fromkeys(f"'{names[i]}'" if names else f"number {i}" for i in free))
+            raise ModelError(
+                f"{built.other_names[item]}: at rest its state {said} is not determined, `evolve` does not depend on it there, "
+                "as that of an integrator; simulate the model until it rests, hold it by what has no integrator, or let the "
+                "state leak: x' = e - x/T"
+            )
 
 
 @known_of_unchanging
@@ -62,7 +71,7 @@ def _hanging(system: System) -> tuple[Ints, Ints]:
 
 def check_held(built: Built) -> None:
     """Raise ModelError where a part is connected to the ground by nothing, joint, rod, spring or what it may come to lie on."""
-    system = built.system
+    system = at_long_rest(built.system) if goes_on(built.system) else built.system
     group, free = _hanging(system)
     if not len(free):
         return

@@ -16,6 +16,10 @@ from rodsim.interactions.preparing import ANCHOR
 
 TRIES = 4
 RATE = 10.0  # 1/s, over the length of a step
+AT_ONCE, CHANGED = (
+    1e9,
+    1e-4,
+)  # 1/s, over the length of a step that takes no time; of a state, what then is a change
 EXACT = 1e-11  # relative: what rounding leaves of an identity
 SLOPE = 1e-6  # of a difference against a derivative
 _NEAR = (
@@ -174,16 +178,37 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
                 "let it depend on differences of places alone; one that is tied to the ground has an anchor there",
             )
         if not kind.works:
-            at_end = np.concatenate([numbers[: -kind.own], x1])
-            kept = [calling.kept(kind, y, own).real for y, own in ((y0, numbers), (y1, at_end))]
-            lost = float(np.sum(f * (y1 - y0)).real) - (kept[1] - kept[0])
-            if lost < -EXACT * (_size(f) * _size(y1 - y0) + np.abs(kept).max()):
+            lost, rounding = _lost(kind, y0, y1, numbers)
+            if lost < -rounding:
                 raise ModelError(
                     f"{owner}: a step takes {lost:.3g} J away (law: out . (y1 - y0) >= the change of value); let `step_dual` and "
                     "`evolve` be its discrete derivatives, to the poses and to x, and what is lost not negative"
                 )
         if free:
             _check_momenta(owner, f, y0, y1, length)
+
+
+def _lost(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, float]:
+    """What a step takes of the energy that is kept in its states, J, and the rounding of that."""
+    f, x1 = calling.dual(kind, y0, y1, X, RATE), calling.settled(kind, y0, y1, X, RATE)
+    at_end = np.concatenate([X[: -kind.own], x1])
+    kept = [calling.kept(kind, y, own).real for y, own in ((y0, X), (y1, at_end))]
+    lost = float(np.sum(f * (y1 - y0)).real) - (kept[1] - kept[0])
+    return lost, EXACT * (_size(f) * _size(y1 - y0) + float(np.abs(kept).max()))
+
+
+def with_facts_of_steps(kind: Kind, count: int, X: Floats | None, length: float) -> Kind:
+    """With what the same poses say of its states, if it has some: whether all energy is kept, and whether steps reverse."""
+    if kind.evolves is None:
+        return kind
+    conserves, reverses = not kind.works, False
+    for y0, y1, numbers in _samples(kind, count, X, length):
+        if conserves:
+            lost, rounding = _lost(kind, y0, y1, numbers)
+            conserves = abs(lost) <= rounding
+        x0, x1 = numbers[-kind.own :], calling.settled(kind, y0, y0, numbers, AT_ONCE)
+        reverses |= _size(x1 - x0) > CHANGED * _size(x0)
+    return kind._replace(evolves=kind.evolves._replace(conserves=conserves, reverses=reverses))
 
 
 def sides_that_turn(kind: Kind, count: int, X: Floats | None, length: float) -> tuple[bool, ...]:

@@ -11,6 +11,13 @@ solved for by Newton's method at given poses, to round-off, and the dual that ev
 Complex poses make x1 complex: the last iteration, whose matrix is that at the solution, is then the derivative of (1), which
 is Schur's complement of those columns. A band is as narrow as without them. They settle (`rigid.interactions.kinds.Condensed`):
 a state keeps x0, which stands last among the numbers X, and a step that is accepted writes x1.
+
+Where the model has rested for long x is that of a step that goes nowhere (`rigid.interactions.kinds.Evolving`),
+
+    evolve(y, y, x, x) = 0,   force step_dual(y, y, x, x)                                                  (2)
+
+with a step of 1 s, whatever is divided by it being zero. Between two poses it is that of their mean: half of its
+derivative comes from either end, as of every discrete derivative (`discretization.statics.forces`).
 """
 
 from __future__ import annotations
@@ -22,7 +29,17 @@ import numba
 import numpy as np
 
 from rigid.compilation.decorators import compiled_apart
-from rigid.interactions.kinds import COMPLEX_STEP, DUAL, VALUE, Condensed, Kind, dissipation
+from rigid.interactions.kinds import (
+    COMPLEX_STEP,
+    DUAL,
+    VALUE,
+    Condensed,
+    Evolving,
+    Kind,
+    dissipation,
+    no_bend,
+)
+from rigid.interactions.pressure import nothing
 from rodsim.interactions.preparing import ANCHOR, compilable, folder_of, named_by, place, spread
 
 # others in each kind: frames, numbers before the user's, states, his functions, and what solves for x1
@@ -63,14 +80,14 @@ def _eliminate(J, r):
     return True
 
 
-def _solve(y0, y1, x0, h, X, x1):
-    """x1 of (1); none (nan) where Newton's method finds no solution."""
+def _solve(y0, y1, x0, start, h, X, x1):
+    """x1 of (1) from `start`, where x0 is x1 itself that of (2); none (nan) where Newton's method finds no solution."""
     n = x1.shape[0]
     r, s, J = np.zeros(n, np.complex128), np.zeros(n, np.complex128), np.zeros((n, n))
     scale, before = 0.0, np.inf
     for i in range(n):
-        x1[i] = x0[i]
-        scale = max(scale, abs(x0[i].real))
+        x1[i] = start[i]
+        scale = max(scale, abs(start[i].real))
     for _ in range(_MOST):
         r[:] = 0.0
         EVOLVE(y0, y1, x0, x1, h, X, r)
@@ -100,7 +117,7 @@ def _dual(y0, y1, X, lam, out):
     last, h = X.shape[0] - STATES, 1.0 / lam[0].real
     place(y0, X, p0)
     place(y1, X, p1)
-    SOLVE(p0, p1, X[last:], h, X[GIVEN:last], x1)
+    SOLVE(p0, p1, X[last:], X[last:], h, X[GIVEN:last], x1)
     FORCES(p0, p1, X[last:], x1, h, X[GIVEN:last], f)
     spread(f, X, 1.0, out)
 
@@ -121,7 +138,7 @@ def _settle(y0, y1, X, lam, out):
     x1, last = np.zeros(STATES, np.complex128), X.shape[0] - STATES
     place(y0, X, p0)
     place(y1, X, p1)
-    SOLVE(p0, p1, X[last:], 1.0 / lam[0].real, X[GIVEN:last], x1)
+    SOLVE(p0, p1, X[last:], X[last:], 1.0 / lam[0].real, X[GIVEN:last], x1)
     flat = out.reshape(out.size)
     for i in range(STATES):
         flat[i] = x1[i].real
@@ -135,6 +152,53 @@ def _kept(y, X, out):
 
 def _keeps_nothing(y, X, out):
     out[0] = 0.0
+
+
+def _dual_at_rest(y0, y1, X, lam, out):
+    """(2)."""
+    p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
+    f, x = np.zeros((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128)
+    last = X.shape[0] - STATES
+    place(y0, X, p0)
+    place(y1, X, p1)
+    for k in range(FRAMES):
+        for j in range(4):
+            for i in range(3):
+                p0[k, j, i] = 0.5 * (p0[k, j, i] + p1[k, j, i])
+    SOLVE(p0, p0, x, X[last:], 1.0, X[GIVEN:last], x)
+    FORCES(p0, p0, x, x, 1.0, X[GIVEN:last], f)
+    spread(f, X, lam[0], out)
+
+
+def _states_at_rest(y, X, out):
+    p, x, last = np.empty((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128), X.shape[0] - STATES
+    place(y, X, p)
+    SOLVE(p, p, x, X[last:], 1.0, X[GIVEN:last], x)
+    for i in range(STATES):
+        out[i] = x[i]
+
+
+def _kept_at_rest(y, X, out):
+    p, x, last = np.empty((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128), X.shape[0] - STATES
+    place(y, X, p)
+    SOLVE(p, p, x, X[last:], 1.0, X[GIVEN:last], x)
+    out[0] = KEPT(p, x, X[GIVEN:last])
+
+
+def _step(y0, y1, X, lam, out):
+    """What a step of length lam[0] gives with the states lam[1:] at its ends, and what is left of their equations."""
+    p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
+    f, r = np.zeros((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128)
+    last, h = X.shape[0] - STATES, lam[0].real
+    place(y0, X, p0)
+    place(y1, X, p1)
+    x0, x1 = lam[1 : 1 + STATES], lam[1 + STATES : 1 + 2 * STATES]
+    EVOLVE(p0, p1, x0, x1, h, X[GIVEN:last], r)
+    FORCES(p0, p1, x0, x1, h, X[GIVEN:last], f)
+    spread(f, X, 1.0, out)
+    flat = out.reshape(out.size)
+    for i in range(STATES):
+        flat[12 * FRAMES + i] = r[i]
 
 
 def kind_with_states(
@@ -163,7 +227,10 @@ def kind_with_states(
 
     settles = Condensed(settle=made(_settle, DUAL), kept=made(_kept if keeps else _keeps_nothing, VALUE))
     kind = dissipation(name, frames, made(_dual, DUAL), made(_holds, DUAL))
-    return kind._replace(own=states, condensed=settles, works=not keeps, evolves=True)
+    value = made(_kept_at_rest, VALUE) if keeps else nothing
+    at_rest = Kind(f"{name}, at rest", frames, 0, value, made(_dual_at_rest, DUAL), no_bend, works=not keeps)
+    evolves = Evolving(at_rest, made(_states_at_rest, VALUE), made(_step, DUAL))
+    return kind._replace(own=states, condensed=settles, works=not keeps, evolves=evolves)
 
 
 def _with(function: Any, known: dict[str, Any], digest: str) -> FunctionType:

@@ -16,7 +16,13 @@ from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MOST_OWN, Kind, dissipation, no_bend
 from rigid.system import Floats
-from rodsim.interactions.kind_checks import check_dissipation, check_energy, check_evolving, sides_that_turn
+from rodsim.interactions.kind_checks import (
+    check_dissipation,
+    check_energy,
+    check_evolving,
+    sides_that_turn,
+    with_facts_of_steps,
+)
 from rodsim.interactions.own_states import kind_with_states
 from rodsim.interactions.preparing import digest_of, prepared
 
@@ -110,6 +116,8 @@ def interaction(
         def value(y, x, X)                         only where it keeps an energy: then out . (y1 - y0) less its change is lost,
                                                    never below zero; without, what it does is counted as work
 
+    Where it has rested for long its states are those of a step that goes nowhere, evolve(y, y, x, x, h, X, out) = 0.
+
     y (frames, 4, 3), complex: y[k, 0] is the place of anchor k, m, its origin anywhere; y[k, 1:] are the three axes of its part.
     X: the numbers, in their order. out (frames, 4, 3), zero at first: work-conjugate to y, so that out[k, 0] is minus the force
     on anchor k. The functions are compiled: numbers, tuples, small arrays, loops, other functions of the script, and the helpers
@@ -163,6 +171,7 @@ def interaction(
         X = None if sample is None else own.packed(f"{owner}, sample", sample)
         check(owner, kind, _count(widths), X, float(length), free)
         turned = sides_that_turn(kind, _count(widths), X, float(length))
+        kind = with_facts_of_steps(kind, _count(widths), X, float(length))
         KINDS[name] = found = OwnKind(name, kind, widths, digest, turned)
         in_use(found)
         return found

@@ -11,6 +11,7 @@ import scipy  # its parts are loaded when they are asked for
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised, filled, linearise
 from discretization.linearisation.steady import steady_motion
+from discretization.long_rest import resting_state
 from discretization.statics.rest import Rest
 from rigid.errors import ModelError
 from rigid.system import Floats
@@ -26,8 +27,9 @@ def at_rest(built: Built, rest: Rest) -> Linearised:
     """The linear equations at the state and under the loads of `rest`; what has no mass has a measure of its motions instead."""
     names = frame_names(built.layout)
     system = rest.of_model._replace(frames=rest.system.frames._replace(mass=built.system.frames.mass))
-    motion = steady_motion(system, rest.state, None, np.zeros(3), names)
-    lin = linearise(system, rest.state, rest.values, motion, names, rest.idle)
+    state = resting_state(built.system, system, rest.state)
+    motion = steady_motion(system, state, None, np.zeros(3), names)
+    lin = linearise(system, state, rest.values, motion, names, rest.idle)
     return replace(lin, M=scipy.sparse.csr_matrix(filled(lin.M)))
 
 
@@ -41,7 +43,7 @@ def free_motions(built: Built, rest: Rest) -> str:
 
 def loose(lin: Linearised, length: float, names: Names) -> str:
     """The same of linear equations; length: of the model, m."""
-    lin = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=())
+    lin = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=(), states=None)
     free = lin.free
     if free <= 0:
         return ""

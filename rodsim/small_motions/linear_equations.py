@@ -18,7 +18,6 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
-from rodsim.building.static_checks import check_elastic
 from rodsim.model import Model
 from rodsim.results.layout import Layout
 
@@ -44,7 +43,6 @@ def linearise(
     """
     built = model.build() if isinstance(model, Model) else model
     checks.by_name("linearise", "loads", loads, "{name of a load: (3,)}")
-    check_elastic(built)
     state = fit_velocities(built).state if state is None else state
     check_state(built, state)
     axis = None if spin is None else checks.vector("linearise", "spin", spin)

@@ -5,6 +5,8 @@ them, x = Z q: all of them, or the lowest modes,
 
     q'' = (Z^T M Z)^-1 (Z^T B u - Z^T D Z q' - Z^T K Z q)                                                    (1)
 
+States of interactions and branches that relax (`discretization.linearisation.evolving` (2)) are states here, behind q and q'.
+
 A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u is solved as it stands. What joints carry
 (`rodsim.small_motions.linear_reactions`) follows from the same equations.
 """
@@ -75,19 +77,28 @@ def state_space(
     Z = _motions(lin, n_modes)
     full_D = lin.C + lin.gyroscopic
     M, D, K = (Z.T @ (A @ Z) for A in (lin.M, full_D, lin.K))
-    k = Z.shape[1]
-    right = np.linalg.solve(M, np.concatenate([-K, -D, Z.T @ B], axis=1))
-    A = np.block([[np.zeros((k, k)), np.eye(k)], [right[:, : 2 * k]]])
-    of_inputs = np.concatenate([np.zeros((k, B.shape[1])), right[:, 2 * k :]])
+    k, own = Z.shape[1], lin.states
+    m = 0 if own is None else len(own.L)
+    H = np.zeros((k, 0)) if own is None else Z.T @ own.H
+    right = np.linalg.solve(M, np.concatenate([-K, -D, -H, Z.T @ B], axis=1))
+    A = np.block([[np.zeros((k, k)), np.eye(k), np.zeros((k, m))], [right[:, : 2 * k + m]]])
+    if own is not None:
+        A = np.concatenate([A, np.concatenate([-(own.Ly @ Z), -(own.Lz @ Z), -own.L], axis=1)])
+    none = np.zeros((m, B.shape[1]))
+    of_inputs = np.concatenate([np.zeros((k, B.shape[1])), right[:, 2 * k + m :], none])
     measured = C.T @ Z
-    of_states = np.concatenate([measured * ~rates[:, None], measured * rates[:, None]], axis=1)
+    of_states = np.concatenate(
+        [measured * ~rates[:, None], measured * rates[:, None], np.zeros((len(measured), m))], axis=1
+    )
     direct = np.zeros((C.shape[1], B.shape[1]))
     if carried:
         saddle = Saddle(lin.M, lin.G)
         for j, row in carried.items():
             # dlam = L (B u - D x' - K x); L^T of_lam is the z of [M G^T; G 0] [z; .] = [0; of_lam]
             to_forces = saddle.solve(np.zeros(lin.size), below=row.of_lam)
-            of_states[j] = [*(row.of_x @ Z - to_forces @ (lin.K @ Z)), *(-(to_forces @ (full_D @ Z)))]
+            to_states = np.zeros(0) if own is None else -(to_forces @ own.H)
+            of_x = row.of_x @ Z - to_forces @ (lin.K @ Z)
+            of_states[j] = [*of_x, *(-(to_forces @ (full_D @ Z))), *to_states]
             direct[j] = to_forces @ B
     return scipy.signal.StateSpace(A, of_inputs, of_states, direct)
 
@@ -111,17 +122,19 @@ def frequency_response(
     """
     lin = linearise(model, state, **about)
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
-    D = lin.C + lin.gyroscopic
-    found = []
+    M, D, K, G = eigen.with_states(lin, lin.C + lin.gyroscopic)
+    found, size = [], lin.size
+    of_inputs = np.concatenate([B, np.zeros((M.shape[0] - size, B.shape[1]))])
     for w in np.atleast_1d(np.asarray(omega, float)):
         try:
-            saddle = Saddle(scipy.sparse.csr_matrix(-w * w * lin.M + 1j * w * D + lin.K), lin.G)
+            saddle = Saddle(scipy.sparse.csr_matrix(-w * w * M + 1j * w * D + K), G)
         except ModelError:
             raise ModelError(
                 f"frequency_response: nothing resists a motion at omega = {w:g} rad/s, so that it has no amplitude; leave this "
                 "frequency out, hold the motion by a spring, or give it damping"
             ) from None
-        x, y = saddle.reactions(B.astype(complex))
+        x, y = saddle.reactions(of_inputs.astype(complex))
+        x = x[:size]
         out = (C.T @ x) * np.where(rates, 1j * w, 1.0)[:, None]
         for j, row in carried.items():
             out[j] = row.of_lam @ y + row.of_x @ x
@@ -139,7 +152,7 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
             )
         return eigen.null_space(lin.G)
     n = min(checks.count("state_space", "n_modes", n_modes), free)
-    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)))
+    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), states=None)
     return eigen.conservative(symmetric, n)[1].T
 
 

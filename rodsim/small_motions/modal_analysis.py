@@ -107,7 +107,7 @@ def modes(
 ) -> Modes:
     """The n modes of `model` whose eigenvalues are nearest to zero, of small motions about `state`.
 
-    model, state, spin, about, t, loads: as in `linearise`. undamped: leave dampers and viscosity out.
+    model, state, spin, about, t, loads: as in `linearise`. undamped: leave dampers, viscosity and relaxation out.
     anyway: also of a state that is no equilibrium; the stiffness is then the Hessian along the frames' turns.
 
     What has no mass follows the rest and has no modes of its own.
@@ -121,7 +121,7 @@ def modes(
     n = checks.count("modes", "n", n)
     lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
     if checks.flag("modes", "undamped", undamped):
-        lin = replace(lin, C=0.0 * lin.C)
+        lin = replace(lin, C=0.0 * lin.C, states=lin.states and lin.states.without_branches)
         lin.C.eliminate_zeros()
     free = eigen.finite(lin)
     if free <= 0:
@@ -138,7 +138,7 @@ def modes(
         else:
             values, phi, zero, noise = eigen.general(lin, n)
             norms = np.array([np.vdot(x, lin.M @ x).real for x in phi])
-            phi = phi / np.sqrt(norms)[:, None]
+            phi = phi / np.sqrt(np.where(norms > 0.0, norms, 1.0))[:, None]  # of a state alone: nothing moves
     except eigen.Floppy as floppy:
         raise ModelError(
             f"model '{built.layout.name}': {frame_names(built.layout)(floppy.frame)} has no mass, and no joint and no "

@@ -27,12 +27,13 @@ from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
 from discretization.linearisation.saddle import Saddle
 from discretization.linearisation.steady import steady_motion
+from discretization.long_rest import evolving, moving_state, resting_state
 from discretization.state_measures import constraint_residual
 from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
-from rodsim.building.static_checks import check_elastic
+from rodsim.building.static_checks import at_rest
 from rodsim.model import Model
 from rodsim.small_motions.linear_equations import check_state, frame_names, under
 from rodsim.small_motions.modal_analysis import model_size
@@ -91,11 +92,20 @@ def steady_rotation(
     built = model.build() if isinstance(model, Model) else model
     full = checks.vector("steady_rotation", "spin", spin)
     steps = checks.count("steady_rotation", "steps", steps)
-    check_elastic(built)
+    if len(evolving(built.system.others)):
+        raise ModelError(
+            "steady_rotation: states of interactions are not taken about a steady rotation; leave them out, or simulate it"
+        )
     if state is not None:
         check_state(built, state)
+    moving, built = built, at_rest(built)
+    given = moving.state if state is None else state
+
+    def of_motion(found: State) -> State:
+        return moving_state(moving.system, built.system, given, found)
+
     values, center = built.load_values(np.zeros(1))[0], checks.vector("steady_rotation", "about", about)
-    here = built.state if state is None else state
+    here = resting_state(moving.system, built.system, given)
     still = np.zeros_like(here.v)
     here = here._replace(v=still, Omega=still)
     turning = Turning(built, values, full, center, grows=False)
@@ -103,9 +113,9 @@ def steady_rotation(
     if state is None:
         # what hangs by its weight alone has no shape without it; what is soft is not found under all of its loads at once
         with suppress(ConvergenceError, Unheld):
-            return _turned(turning, here, held, steps, 1.0 / steps, ITERATIONS)
+            return of_motion(_turned(turning, here, held, steps, 1.0 / steps, ITERATIONS))
         turning = turning._replace(grows=True)
-    return _turned(turning, here, held, steps, SHORTEST, WORSE)
+    return of_motion(_turned(turning, here, held, steps, SHORTEST, WORSE))
 
 
 def _turned(

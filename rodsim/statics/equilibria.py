@@ -24,7 +24,7 @@ from rodsim.building.build import Built
 from rodsim.building.contact_doubts import warn_of_friction_at_rest
 from rodsim.building.kept_builds import contents_of, keep_build, kept_build
 from rodsim.building.restart import restarted
-from rodsim.building.static_checks import check_elastic, check_held
+from rodsim.building.static_checks import check_determined, check_held
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
 from rodsim.parts.entry import Attachable
@@ -140,7 +140,7 @@ def equilibrium(
     if followed:
         refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
     built.layout.description["provenance"] = provenance(model.scene)
-    check_elastic(built)
+    check_determined(built)
     check_held(built)
     warn_of_friction_at_rest(model)
     state, unmoved = built.state, copied(built.system.constraints)

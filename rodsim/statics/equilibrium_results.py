@@ -11,7 +11,6 @@ import numpy as np
 from discretization.extent import extent
 from discretization.statics.loading import Loading
 from discretization.statics.rest import Rest
-from discretization.time.advance import copy_of
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.plausibility import warn_of_strains
@@ -76,7 +75,7 @@ class Record:
 
     def add(self, factor: float, rest: Rest, iterations: int) -> None:
         """The equilibrium where `rest` is."""
-        self.states.append(copy_of(rest.state))
+        self.states.append(rest.of_motion)
         self.factors.append(float(factor))
         for name, monitor in self.monitors.items():
             self.measured[name].append(float(monitor(rest.state)))

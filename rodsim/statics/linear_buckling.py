@@ -22,13 +22,14 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.saddle import Saddle
+from discretization.long_rest import moving_state
 from discretization.statics.stability import negative_pivots
 from rigid import checks
 from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rodsim.building.build import Built
-from rodsim.building.static_checks import check_elastic, check_held, part_at
+from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
 from rodsim.small_motions.free_motions import MOST, loose, worded
 from rodsim.small_motions.linear_equations import frame_names
@@ -70,9 +71,10 @@ def buckling(
     """
     built = model.build() if isinstance(model, Model) else model
     n = checks.count("buckling", "n", n)
+    check_determined(built)
+    moving, built = built, at_rest(built)
     loaded = _loaded(built, constant, t)
     still = np.zeros_like(built.state.v)
-    check_elastic(built)
     start = built.state._replace(v=still, Omega=still)
     check_held(built)
     at_start = loaded.linear(start, 0.0)
@@ -99,7 +101,7 @@ def buckling(
         np.array([point.factor for point in ordered]),
         np.array([factors[k] for k in order]),
         _scaled(lin, np.array([point.shape for point in ordered])),
-        [point.state for point in ordered],
+        [moving_state(moving.system, built.system, moving.state, point.state) for point in ordered],
         tuple(point.kind for point in ordered),
     )
 

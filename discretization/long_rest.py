@@ -1,0 +1,90 @@
+"""What a system is like where it has rested for long: branches have relaxed, states are as their equations have them.
+
+Of what follows an equation of its own nothing goes on any more. A branch that relaxes carries no stress and is left out; an
+interaction with states x is the one that it is at rest (`rigid.interactions.kinds.Evolving`), without own variables. So
+a system and the one that it is at rest have the same frames, interactions and multipliers, and states that differ in
+`State.own` alone (`discretization.own_variables`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import InteractionTable, groups_of, settled_of, with_settled
+from discretization.own_variables import first_settled, own_variables, part
+from discretization.system import System
+from rigid.interactions import evaluation
+from rigid.system import Ints, State
+
+
+def evolving(own: InteractionTable) -> Ints:
+    """Numbers of the interactions with states that follow from equations."""
+    kinds = [k for k in np.unique(own.kind) if INTERACTIONS[k].evolves is not None]
+    return np.flatnonzero(np.isin(own.kind, kinds))
+
+
+def goes_on(system: System) -> bool:
+    """Whether something follows an equation of its own."""
+    return bool(np.any(system.spans.relaxation > 0.0)) or len(evolving(system.others)) > 0
+
+
+def at_long_rest(system: System, state: State | None = None) -> System:
+    """The system as it is at rest; state: of whose states those at rest are looked for from, by default those of the numbers."""
+    own, spans = system.others, system.spans
+    if state is not None:
+        own = with_settled(own, part(system, state, "settled"))
+    if len(evolving(own)):
+        kind = own.kind.copy()
+        for k in np.unique(kind):
+            if (evolves := INTERACTIONS[k].evolves) is not None:
+                kind[own.kind == k] = INTERACTIONS.index(INTERACTIONS.register(evolves.at_rest))
+        own = own._replace(kind=kind)
+    if np.any(spans.relaxation > 0.0):
+        spans = spans._replace(relaxation=np.zeros_like(spans.relaxation))
+    return system._replace(others=own, spans=spans)
+
+
+def resting_state(system: System, at_rest: System, state: State) -> State:
+    """A state of `system` as one of what it is at rest, perhaps without some of what settles."""
+    before, after = own_variables(system), own_variables(at_rest)
+    names = ("angle", "drive", "bristle", *(("branch",) if after.branch else ()))
+    kept = {name: before.part(state.own, name) for name in names if getattr(after, name)}
+    if after.settled:
+        count, stays = settled_of(system.others), settled_of(at_rest.others) > 0
+        kept["settled"] = part(system, state, "settled")[np.repeat(stays, count)]
+    return state._replace(own=after.joined(**kept))
+
+
+def moving_state(system: System, at_rest: System, like: State, state: State) -> State:
+    """A state of what `system` is at rest as one of `system`, with its states at rest; like: what settles otherwise."""
+    before, after = own_variables(at_rest), own_variables(system)
+    names = ("angle", "drive", "bristle", *(("branch",) if before.branch else ()))
+    kept = {name: before.part(state.own, name) for name in names if getattr(before, name)}
+    own = after.joined(**kept)
+    after.part(own, "settled")[...] = part(system, like, "settled")
+    return with_states_at_rest(system, state._replace(own=own))
+
+
+def with_states_at_rest(system: System, state: State) -> State:
+    """A state with what follows an equation as it is where these poses have rested for long."""
+    use = evolving(system.others)
+    relaxes = own_variables(system).branch > 0
+    if not len(use) and not relaxes:
+        return state
+    own = state.own.copy()
+    if relaxes:
+        own_variables(system).part(own, "branch")[...] = 0.0
+    if len(use):
+        first, table = first_settled(system), with_settled(system.others, part(system, state, "settled"))
+        groups = []
+        for each in groups_of(table, use):
+            evolves = each.kind.evolves
+            assert evolves is not None
+            kind = evolves.at_rest._replace(value=evolves.states, rows=each.kind.own)
+            groups.append(each._replace(kind=kind, row=first[each.row]))
+        found = evaluation.values(groups, state.r, state.quat)
+        count = settled_of(table)
+        places = np.concatenate([first[k] + np.arange(count[k]) for k in use])
+        own[places] = found[places]
+    return state._replace(own=own)
