@@ -6,7 +6,7 @@ those that it crosses, and settle for some steps in which their velocities are r
 and come to rest but for what the stations of a crossing let through; then the parts of a step are taken apart, too. At the
 end of every run all pairs of segments are looked at: which of those that touch no list has, and how deep they are in each other.
 `--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it. `--rest STEPS` lets a heap
-with friction and restitution fall and come to rest by these alone, with a line for every fifth of a second.
+with friction and restitution fall and come to rest by these alone, with a line for every tenth of a second.
 """
 
 from __future__ import annotations
@@ -320,15 +320,19 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--rubbing", action="store_true", help="with friction and restitution")
     parser.add_argument("--balance", type=int, default=0, help="steps of 20 rods whose balances are shown")
     parser.add_argument(
-        "--modulus", type=float, default=SOFT, help="Pa, of the rods whose balances are shown"
+        "--modulus",
+        type=float,
+        default=SOFT,
+        help="Pa, of rods whose balances are shown, or that come to rest",
     )
     parser.add_argument("--rest", type=int, default=0, help="steps of heaps that come to rest by friction")
+    parser.add_argument("--elements", type=int, default=ELEMENTS, help="of each of these rods")
     asked = parser.parse_args(given)
     if asked.rest:
         for count in asked.rods:
-            own = heap(count, rubbing=True, h=2.0 * STEP)
+            own = heap(count, asked.elements, rubbing=True, h=2.0 * STEP, E=asked.modulus)
             print(f"{count} rods: t/s  mm/s  lost/J  change  least/J  iterations  most  halved  step/ms")
-            for now in settling(own, asked.rest, round(0.2 / own.h)):
+            for now in settling(own, asked.rest, round(0.1 / own.h)):
                 print(
                     f"{now.t:.1f} {1e3 * now.speed:8.1f} {now.lost:8.3f} {now.change:8.1e} {now.least:8.1e}"
                     f" {now.iterations:6.1f} {now.most:4d} {now.halvings:4d} {1e3 * now.step:8.1f}",
