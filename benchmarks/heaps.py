@@ -5,14 +5,15 @@ those that it crosses, and settle for some steps in which their velocities are r
 `--layers` they begin as a pile that has settled: in layers across each other, as deep in each other as their weight presses them,
 and come to rest but for what the stations of a crossing let through; then the parts of a step are taken apart, too. At the
 end of every run all pairs of segments are looked at: which of those that touch no list has, and how deep they are in each other.
-`--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it.
+`--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it. `--rest STEPS` lets a heap
+with friction and restitution fall and come to rest by these alone, with a line for every tenth of a second.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from time import process_time
 from typing import NamedTuple
@@ -272,6 +273,42 @@ def balance(
     return change, min(b - a for a, b in pairwise(lost))
 
 
+class Settling(NamedTuple):
+    """Of a heap that comes to rest by what its contacts lose, up to some time."""
+
+    t: float  # s
+    speed: float  # m/s, root mean square of nodes
+    lost: float  # J
+    change: float  # of energy and what was lost together, over what was lost
+    least: float  # J, lost in a step
+    iterations: float  # of Newton, a step, since the line before
+    most: int  # in one solve
+    halvings: int
+    step: float  # s of the processor, since the line before
+
+
+def settling(own: Heap, steps: int, every: int) -> Iterator[Settling]:
+    """Nothing but friction and restitution slows it."""
+    stepper = own.stepper()
+    state = stepper.start(own.state)
+    first, least, halvings, most = energies(own.system, state).total, np.inf, 0, 0
+    for k in range(0, steps, every):
+        begun, iterations = process_time(), 0
+        for i in range(k, k + every):
+            before = float(state.totals[1])
+            state, report = stepper.advance(state, i, 1)
+            least = min(least, float(state.totals[1]) - before)
+            iterations += report.iterations
+            halvings += report.halvings
+            most = max(most, report.most_iterations)
+        each, lost = (process_time() - begun) / every, float(state.totals[1])
+        change = abs(energies(own.system, state).total + lost - first) / lost
+        speed = float(np.sqrt(np.mean(np.sum(state.v**2, axis=1))))
+        yield Settling(
+            (k + every) * own.h, speed, lost, change, least, iterations / every, most, halvings, each
+        )
+
+
 def main(given: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -283,9 +320,25 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--rubbing", action="store_true", help="with friction and restitution")
     parser.add_argument("--balance", type=int, default=0, help="steps of 20 rods whose balances are shown")
     parser.add_argument(
-        "--modulus", type=float, default=SOFT, help="Pa, of the rods whose balances are shown"
+        "--modulus",
+        type=float,
+        default=SOFT,
+        help="Pa, of rods whose balances are shown, or that come to rest",
     )
+    parser.add_argument("--rest", type=int, default=0, help="steps of heaps that come to rest by friction")
+    parser.add_argument("--elements", type=int, default=ELEMENTS, help="of each of these rods")
     asked = parser.parse_args(given)
+    if asked.rest:
+        for count in asked.rods:
+            own = heap(count, asked.elements, rubbing=True, h=2.0 * STEP, E=asked.modulus)
+            print(f"{count} rods: t/s  mm/s  lost/J  change  least/J  iterations  most  halved  step/ms")
+            for now in settling(own, asked.rest, round(0.1 / own.h)):
+                print(
+                    f"{now.t:.1f} {1e3 * now.speed:8.1f} {now.lost:8.3f} {now.change:8.1e} {now.least:8.1e}"
+                    f" {now.iterations:6.1f} {now.most:4d} {now.halvings:4d} {1e3 * now.step:8.1f}",
+                    flush=True,
+                )
+        return
     if asked.balance:
         for rubbing in (False, True):
             change, least = balance(asked.balance, rubbing, E=asked.modulus)

@@ -7,7 +7,7 @@ such an element: k/l for each of the elements that see each other.
 import numpy as np
 import pytest
 
-from examples.contact import snake
+from examples.contact import plectoneme, snake
 from rodsim import Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
 
 G = 9.80665
@@ -330,9 +330,6 @@ def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
 # --- PE/RodContactCase/RodSelfContact
 
 
-TWISTED = elastic(0.025, 1 / (np.pi * 0.025**2), 1e6, 1e6 / 1.5)  # 1 m of it weighs 1 kg
-
-
 def test_a_rod_twisted_by_107_hundredths_of_a_turn_buckles():
     """As Greenhill's, both ends held in direction: 8.987 EI/(2 pi GJ) turns, where its lowest frequency is zero."""
 
@@ -340,27 +337,13 @@ def test_a_rod_twisted_by_107_hundredths_of_a_turn_buckles():
         model = Model("twisted")
         line = [(0, 0, 0), (0, 1, 0)]
         twist = {"twist": 2 * np.pi * turns, "stress_free": line, "stress_free_twist": 0.0}
-        rod = model.add_rod("rod", line, TWISTED, 20, mass="lumped", **twist)
+        rod = model.add_rod("rod", line, plectoneme.SECTION, 20, mass="lumped", **twist)
         model.add_joint("held", "clamp", rod.start)
         model.add_joint("turned", "prismatic", model.ground, rod.end, at=(0, 1, 0), axis=(0, 1, 0))
         return -(modes(model, 1).values[0] ** 2).real
 
     before, after = lowest(1.06), lowest(1.08)
-    assert 1.06 + 0.02 * before / (before - after) == pytest.approx(8.9868 * 0.75 / (2 * np.pi), rel=2e-3)
-
-
-def plectoneme(n, rate=0.2):
-    """A rod of 1 m and 1 kg, twisted by its end, which is free to come along; slowed by the air as in the file."""
-    model = Model("plectoneme")
-    rod = model.add_rod("rod", [(0, 0, 0), (0, 1, 0)], TWISTED, n, mass="lumped")
-    model.add_joint("held", "clamp", rod.start)
-    motor = model.add_driven("motor", (0, 1, 0), turn=signals.Steady(2 * np.pi * rate), axis=(0, 1, 0))
-    model.add_joint("turned", "prismatic", motor, rod.end, at=(0, 1, 0), axis=(0, 1, 0))
-    model.add_external_damping("air", rod, 2.0, rotation=2.0 * 4 / 0.025**2)
-    model.add_force("aside", rod.at(0.5), (0, 0, -1e-3))
-    k = 1e4 * 150 * 2  # an element of two others of the other strand
-    model.add_contact("itself", rod, stiffness=k, stations=4)
-    return model
+    assert 1.06 + 0.02 * before / (before - after) == pytest.approx(plectoneme.BUCKLES, rel=2e-3)
 
 
 @pytest.mark.slow
@@ -369,16 +352,14 @@ def test_pyelastica_plectoneme_lies_on_itself_and_keeps_its_turns():
 
     Twist and writhe add up to the turns of the end, which would change by 2 if strands came through each other.
     """
-    result = simulate(plectoneme(20), 10.0, 0.01, output_every=50, progress=False)
+    result = plectoneme.run(2.0, 20, progress=False)
     assert audit(result).ok
     rod = result.rod("rod")
     assert np.abs(rod.link - 0.2 * result.t).max() < 1e-12
     assert abs(rod.writhe[result.index_at(5.0)]) < 1e-3
     assert rod.writhe[-1] > 0.85
     assert rod.r[-1, -1, 1] < 0.25  # PyElastica, of 50 elements: 0.247 with a link of 2.18, 0.192 with 2.90
-    middles = (rod.r[-1, 1:] + rod.r[-1, :-1]) / 2
-    i, j = np.triu_indices(20, 4)
-    assert 0.96 < np.linalg.norm(middles[i] - middles[j], axis=1).min() / 0.05 < 1.05
+    assert 0.96 < plectoneme.strands(result) < 1.05
     assert result.energy["spring"][-1] > 1e-3
 
 

@@ -1,0 +1,85 @@
+"""`python -m benchmarks.capstans`: a rope over a drum that turns, by rodsim and by MuJoCo: benchmarks/README.md.
+
+Half a turn with friction 0.5: what holds the rope has 4.736 times its load in the limit of a rope that does not resist bending.
+Told are the mean of this ratio, by how much it varies from step to step and from millisecond to millisecond, how it drifts, and
+what it costs.
+"""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from examples.contact import capstan
+
+T_END = 0.3  # s
+
+
+class Found(NamedTuple):
+    """Of the ratio of forces."""
+
+    mean: float  # over the second half
+    spread: float  # its standard deviation there, from step to step
+    smoothed: float  # the same of means over a millisecond
+    drift: float  # mean of the last quarter over that of the third, less 1
+    seconds: float  # of the processor, a second of motion
+
+
+def of_rodsim(n: int, h: float) -> Found:
+    """Once to compile, and once more."""
+    for t_end in (2.0 * h, T_END):
+        begun = process_time()
+        result = capstan.run(n_elements=n, t_end=t_end, dt=h, progress=False)
+        seconds = (process_time() - begun) / t_end
+    held = np.linalg.norm(result.joint("held").force, axis=1)
+    quarter = len(held) // 4
+    late = held[-2 * quarter :]
+    drift = late[quarter:].mean() / late[:quarter].mean() - 1.0
+    return Found(float(late.mean()), float(late.std()), float(late.std()), float(drift), seconds)
+
+
+def of_mujoco(n: int, h: float, **settings: object) -> Found:
+    """With its best settings, but for those given."""
+    from benchmarks.peers import mujoco_capstan
+
+    found = mujoco_capstan.run(n, h, T_END, mujoco_capstan.Settings(**settings))  # type: ignore[arg-type]
+    return Found(found.ratio, found.spread, found.smoothed, found.drift, found.seconds)
+
+
+def line(name: str, n: int, h: float, found: Found) -> str:
+    """Of the table."""
+    missing = 100.0 * (found.mean / capstan.limit(0.5) - 1.0)
+    return (
+        f"{name:28s} {n:4d} {h:8.0e} {found.mean:8.3f} {missing:7.1f} % {found.spread:9.1e} {found.smoothed:9.1e}"
+        f" {100.0 * found.drift:6.1f} % {found.seconds:8.2f}"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"in the limit {capstan.limit(0.5):.3f}")
+    print(f"{'':28s} links    step    ratio  missing    spread    1 ms     drift   s/s", flush=True)
+    for n in (15, 30, 60):
+        print(line("rodsim", n, 1e-3, of_rodsim(n, 1e-3)), flush=True)
+    try:
+        import mujoco  # noqa: F401
+    except ImportError:
+        print("MuJoCo is not installed")
+        return
+    for n, h in ((30, 1e-3), (30, 2e-4), (15, 1e-4), (30, 1e-4), (60, 1e-4)):
+        print(line("MuJoCo", n, h, of_mujoco(n, h)), flush=True)
+    for given in (
+        {"cone": "pyramidal"},
+        {"noslip": 10},
+        {"time": 20.0},
+        {"drum": "cylinder"},
+        {"balls": True},
+    ):
+        name = "MuJoCo, " + ", ".join(f"{key} {value}" for key, value in given.items())
+        print(line(name, 30, 1e-4, of_mujoco(30, 1e-4, **given)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Newton's cradle: as many balls swing out as swing in.
+
+Five steel balls of 20 mm hang side by side as pendulums, half a millimetre apart, so that each impact is over before the next one
+begins; in each, two equal balls exchange their velocities, without loss. What was lifted by an angle comes down with all of its
+energy, and the last ones rise to the same angle, after half a swing. Balls that touch at rest do not do so: their impacts
+overlap, and all five move a little.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigid.system import Floats
+from rodsim import Model, Result, Sphere, simulate
+
+RADIUS, APART, DOWN, MASS = 0.02, 5e-4, 0.15, 0.26  # m, m, m from the axes to the centres, kg
+STIFFNESS, G, N, LIFT = 2.6e6, 9.81, 5, 0.5  # N/m, m/s^2, balls, rad
+
+
+def model(lifted: int = 1, apart: float = APART) -> Model:
+    """So many of the first balls are lifted, together."""
+    made, balls = Model("cradle", gravity=(0.0, 0.0, -G)), []
+    for k in range(N):
+        x, angle = (2.0 * RADIUS + apart) * k, LIFT * (k < lifted)
+        place = (x - DOWN * np.sin(angle), 0.0, -DOWN * np.cos(angle))
+        body = made.add_body(f"ball {k}", Sphere(RADIUS, mass=MASS), place)
+        made.add_joint(f"axis {k}", "revolute", made.ground, body, at=(x, 0.0, 0.0), axis=(0, 1, 0))
+        balls.append(made.add_sphere(f"ball {k}", body, RADIUS))
+    made.add_contact("row", balls, stiffness=STIFFNESS)
+    return made
+
+
+def run(
+    lifted: int = 1, t_end: float = 0.6, dt: float = 1e-4, apart: float = APART, progress: bool | None = None
+) -> Result:
+    """Let them go."""
+    return simulate(model(lifted, apart), t_end, dt, output_every=10, progress=progress)
+
+
+def angles(result: Result, apart: float = APART) -> Floats:
+    """(N, T) rad, of the pendulums from the vertical."""
+    found = []
+    for k in range(N):
+        r = result.body(f"ball {k}").r
+        found.append(np.arctan2(r[:, 0] - (2.0 * RADIUS + apart) * k, -r[:, 2]))
+    return np.array(found)
+
+
+if __name__ == "__main__":
+    for lifted in (1, 2, 3):
+        result = run(lifted)
+        print(
+            f"{lifted} lifted by {LIFT} rad: they rise to {np.round(angles(result).max(axis=1), 3).tolist()} rad"
+        )
+        change = np.ptp(result.energy["total"]) / np.ptp(result.energy["kinetic"])
+        print(f"  energy +-{change:.1e} of what moves")

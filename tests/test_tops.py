@@ -1,0 +1,82 @@
+"""Tops that slide on a table by friction: what is kept whatever the friction is, and where they go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from examples.contact import tippe_top
+from examples.contact.tippe_top import Top
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+
+
+def spun(top: Top, t_end: float, h: float):
+    """The run, the change of Jellett's integral over itself, and by how much it goes in theta past or short of where it rests."""
+    run = tippe_top.run(top, t_end, h, progress=False)
+    assert np.ptp(run.energy["total"] + run.dissipation) < 2e-13 * run.energy["total"][0]
+    assert np.diff(run.dissipation).min() >= 0.0
+    kept, ends = tippe_top.jellett(run, top), tippe_top.axis(run)[-1, 2]
+    return run, np.ptp(kept) / kept[0], np.arccos(ends) - np.arccos(tippe_top.rests(top))
+
+
+def test_jellett_integral_is_kept_to_the_second_order_of_the_step():
+    """Of a top that turns over: 2.4e-4, 6.1e-5."""
+    found = [spun(Top(), 2.0, h)[1] for h in (4e-4, 2e-4)]
+    assert found[1] < 8e-5
+    assert np.log2(found[0] / found[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_a_top_on_a_small_tip_rises_and_hops_with_the_same_jellett_integral():
+    """Its centre of mass is above that of its tip, by twice its radius. 1.8e-5, of the depths between outputs."""
+    top = Top(off=2.0, ratio=0.5, spin=500.0, tilt=np.pi - 0.3)
+    run, changed, short = spun(top, 1.0, 1e-4)
+    assert changed < 5e-5
+    assert run.contact("slides").depth.min() == 0.0
+    assert tippe_top.rests(top) == -1.0
+    assert abs(short) < 0.1
+
+
+TOPS = {  # top, s, where its energy falls to, how far from there it may roll, rad
+    "too slow": (Top(spin=20.0, friction=0.05), 2.0, 1.0, 0.25),
+    "too slim": (Top(ratio=0.7, tilt=0.5, friction=0.05), 2.0, 1.0, 0.1),
+    "turns over": (Top(friction=0.1), 4.0, -1.0, 0.15),
+}
+
+
+@pytest.mark.parametrize("name", TOPS)
+def test_a_tippe_top_goes_where_its_energy_falls_to(name):
+    """Border of spin 28 rad/s; of A/C 0.8 and 1.2. Where it rolls it stays: the less friction, the nearer to the end."""
+    top, t_end, ends, rolls = TOPS[name]
+    assert tippe_top.rests(top) == pytest.approx(ends, abs=1e-3)
+    _, changed, short = spun(top, t_end, 5e-4)
+    assert abs(short) < rolls
+    assert changed < 5e-4
+
+
+def test_less_friction_lets_a_top_go_nearer_to_its_end():
+    """One that is too flat to turn over: its energy is least at cos(theta) = -0.5542, it rolls 0.18 and 0.11 rad before that."""
+    nearer = []
+    for mu in (0.2, 0.1):
+        top = Top(ratio=1.3, friction=mu)
+        assert tippe_top.rests(top) == pytest.approx(-0.5542, abs=1e-3)
+        nearer.append(abs(spun(top, 3.0, 5e-4)[2]))
+    assert nearer[1] < 0.7 * nearer[0] < 0.15
+
+
+def test_the_borders_of_spin_and_of_inertia_are_the_known_ones():
+    """Upright is no minimum from w^2 = m g a (R - a)^2/(R (A R - C (R - a))) on; on its head one from
+    lambda^2 = m g a C^2 (R + a)^4/(R (C (R + a) - A R)) on.
+    """
+    R, a, C = tippe_top.RADIUS, 0.2 * tippe_top.RADIUS, tippe_top.AXIAL
+    weight = tippe_top.MASS * tippe_top.G * a
+    tips = np.sqrt(weight * (R - a) ** 2 / (R * C * a))
+    assert tips == pytest.approx(28.0, abs=0.05)
+    over = np.sqrt(weight * C**2 * (R + a) ** 4 / (R * C * a)) / (C * (R - a))
+    assert over == pytest.approx(63.0, abs=0.05)
+    for spin, least in ((0.99 * tips, 1.0), (1.01 * tips, None), (0.99 * over, None), (1.01 * over, -1.0)):
+        found = tippe_top.rests(Top(spin=spin, tilt=0.05))
+        assert found == least if least else -1.0 < found < 1.0
+    for ratio, least in ((0.79, 1.0), (0.81, -1.0), (1.19, -1.0), (1.21, None)):
+        found = tippe_top.rests(Top(spin=3000.0, ratio=ratio, tilt=0.05))
+        assert found == least if least else -1.0 < found < 1.0
