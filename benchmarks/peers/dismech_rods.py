@@ -1,0 +1,84 @@
+"""Two free rods that meet side by side in dismech-newton, a discrete elastic rod code with implicit contact.
+
+Its rods have no shear, its contact is one without depth (offsets of the surfaces, by ADMM), its step implicit Euler's in float32.
+"""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import NamedTuple
+
+import newton
+import numpy as np
+import warp as wp
+
+wp._src.codegen.Struct.__or__ = lambda self, other: (
+    self
+)  # what an annotation of 0.1.0.post4 asks of warp 1.19
+from dismech_newton import DiSMechSolver  # noqa: E402
+
+NAME = "dismech-newton"
+
+
+class Met(NamedTuple):
+    """After two rods have met."""
+
+    hits: float  # velocity of the one that came over its first
+    hit: float  # of the other
+    kept: float  # kinetic energy, of the first
+    momentum: float  # change, of the first
+    least: float  # distance of the axes over the diameter, the least of all steps
+    seconds: float  # of the processor, a step
+
+
+def run(
+    n: int,
+    h: float,
+    t_end: float,
+    *,
+    radius: float,
+    length: float,
+    density: float,
+    E: float,
+    speed: float,
+    gap: float,
+    iterations: int = 20,
+) -> Met:
+    """Rods of n segments, parallel, one at rest; the other comes with `speed`, m/s, from `gap`, m, before they touch."""
+    builder = newton.ModelBuilder(gravity=0.0)
+    DiSMechSolver.register_custom_attributes(builder)
+    shape = newton.ModelBuilder.ShapeConfig(density=density, mu=0.0)
+    for z in (0.0, 2.0 * radius + gap):
+        y = np.linspace(0.0, length, n + 1)
+        points = np.column_stack([0.0 * y, y, 0.0 * y + z])
+        rod = newton.Rod(points, radius=radius, youngs_modulus=E, poissons_ratio=0.3)
+        DiSMechSolver.add_rod(builder, rod, cfg=shape)
+    model = builder.finalize(device="cpu")
+    state, following = model.state(), model.state()
+    v = state.particle_qd.numpy()
+    v[n + 1 :, 2] = -speed
+    state.particle_qd.assign(v)
+    solver, least, steps, begun = DiSMechSolver(model, iterations=iterations), np.inf, round(t_end / h), 0.0
+    for k in range(steps):
+        if k == 1:  # the first step compiles
+            begun = process_time()
+        solver.step(state, following, None, None, h)
+        state, following = following, state
+        z = state.particle_q.numpy()[:, 2]
+        least = min(least, float((z[n + 1 :] - z[: n + 1]).min()) / (2.0 * radius))
+    wp.synchronize()
+    seconds = (process_time() - begun) / (steps - 1)
+    share = np.full(n + 1, 1.0 / n)
+    share[[0, -1]] *= 0.5
+    low, high = (share @ each for each in np.split(state.particle_qd.numpy().astype(float), 2))
+    kept = sum(
+        share @ np.sum(each.astype(float) ** 2, axis=1) for each in np.split(state.particle_qd.numpy(), 2)
+    )
+    return Met(
+        -high[2] / speed,
+        -low[2] / speed,
+        float(kept) / speed**2,
+        float(-(low + high)[2] / speed - 1.0),
+        least,
+        seconds,
+    )
