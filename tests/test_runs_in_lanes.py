@@ -258,7 +258,7 @@ def test_who_has_few_steps_to_take_waits_for_nobody(monkeypatch):
 
 
 def test_who_marches_in_vain_twice_goes_on_alone(monkeypatch):
-    """As a slender rod, whose matrix needs an exchange of rows in each step."""
+    """As one whose matrix needs an exchange of rows in each step."""
     met, march, prepared = [], meeting.Meeting.march, rod(3)
 
     def in_vain(self, request, most):

@@ -231,7 +231,7 @@ class Stepper(StepperBase):
             return False
         request = Request(self, state, h, values, kept, counts)
         if not meeting.march(request, MAX_ITERATIONS):
-            # a run whose matrix needs an exchange of rows needs it in each step
+            # what keeps a run out of lanes twice, such as an exchange of rows, is likely to stay
             self._in_vain += request.seconds > 0.0
             if self._in_vain == LONGEST_IN_VAIN:
                 leave()
