@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
 from discretization.contact.interactions import interactions_of
-from discretization.contact.listed_gaps import from_boxes
+from discretization.contact.listed_gaps import from_boxes, gaps
 from discretization.contact.nearest import distances, passing
-from discretization.contact.search import candidates, searched
+from discretization.contact.search import Candidates, candidates, searched
 from discretization.contact.table import BOX, contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
@@ -49,6 +49,7 @@ FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
 _PRESSED = 0.3  # of its radius: a box as near as that is pressed, whatever else a step may fail of
+_PRESSED_ON_MESH = 0.97  # the same of a mesh, which may be touched all around
 _DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
 
 
@@ -60,8 +61,9 @@ class Listed(NamedTuple):
     stiffness: Floats  # (w,) N/m, of the bristles of windows
     own: Ints  # (k,) places in `State.own` of the own variables of what stands before the windows
     far: NDArray[np.bool_]  # (e,) which of the others of the system it leaves out: planes that are far away
-    ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them
+    ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them; none of meshes
     reach: Floats  # (c,) m
+    pairs: Candidates
 
 
 class Taken(NamedTuple):
@@ -180,8 +182,19 @@ class ContactStepper(StepperBase):
         )
 
     def _pressed(self, state: State, listed: Listed) -> Failure | None:
-        """Where cores of boxes are so near each other that a step that fails has come into one."""
+        """Where cores of boxes are so near each other, or a part so deep in a mesh, that a step that fails has come into it."""
         contacts, points = self.contacts, self._points(state)
+        if listed.pairs.meshed.any():
+            apart = gaps(contacts, listed.pairs, np.ascontiguousarray(points))
+            rounding = contacts.radius[contacts.pairs[listed.pairs.pair]].sum(axis=1)
+            share = np.where(listed.pairs.meshed, 1.0 + apart / rounding, np.inf)
+            least = int(np.argmin(share))
+            if share[least] < _PRESSED_ON_MESH:
+                return Failure(
+                    f"what touches a mesh is pressed through it, or it touches all around: {share[least]:.2g} of its radius are "
+                    "left to the nearest triangle",
+                    "give the contact more `stiffness`, or the mesh fewer and larger triangles around what is pressed into it",
+                )
         surface = np.searchsorted(contacts.first, listed.ends, side="right") - 1
         turned = (contacts.kind[surface[:, 2]] != BOX)[:, None]  # a box comes second
         ends, surface = (np.where(turned, own[:, [2, 3, 0, 1]], own) for own in (listed.ends, surface))
@@ -327,7 +340,8 @@ class ContactStepper(StepperBase):
             # a pair of rods stands there once for the stations of each
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
-            ends, first = np.unique(both, axis=0, return_index=True)
+            lines = np.flatnonzero(~pairs.meshed)  # no step goes through a mesh: its dual would be none
+            ends, first = np.unique(both[lines], axis=0, return_index=True)
             listed = Listed(
                 stepper,
                 windows,
@@ -335,7 +349,8 @@ class ContactStepper(StepperBase):
                 self._own_without(far),
                 far,
                 np.ascontiguousarray(ends),
-                self._searched.reach[pairs.pair[first]],
+                self._searched.reach[pairs.pair[lines[first]]],
+                pairs,
             )
         self._lists[key] = listed
         if len(self._lists) > KEPT:

@@ -66,6 +66,10 @@ TYPES: dict[str, Any] = {
     "axes": Annotated[list[Vector], Field(min_length=3, max_length=3)],
     "ratios": numbers(2),
     "points": Annotated[list[Vector], Field(min_length=1)],
+    "triangles": Annotated[
+        list[Annotated[list[int], Field(min_length=3, max_length=3)]], Field(min_length=1)
+    ],
+    "mesh file": Name,
     "flag": bool,
     "varying": Vector | Signal,
     "motion": Motion,
