@@ -212,7 +212,7 @@ def test_what_is_apart_has_no_force(kind, law):
 def test_a_contact_that_opens_is_as_near_as_one_likes_to_one_that_does_not(kind):
     """The dual has no jump: neither where a gap opens nor where a nearest point comes to the end of its segment."""
     t, rng = touch(kind, "linear", 3, 0.0), np.random.default_rng(0)
-    d = (0.2 if kind in MESH_KINDS else 0.6) * rng.normal(size=t.y0.shape)  # through no mesh
+    d = (0.1 if kind in MESH_KINDS else 0.6) * rng.normal(size=t.y0.shape)  # through no mesh
     s = np.linspace(0.0, 1.0, 4001)
     found = np.array([dual(kind, t.y0, t.y0 + own * d, t.X).real.ravel() for own in s[::8]])
     assert np.abs(np.diff(found, axis=0)).max() < 0.05 * np.abs(found).max()

@@ -6,7 +6,6 @@ search asks them for what is near each part. No loop goes over triangles.
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
@@ -26,29 +25,36 @@ LEAST = 64  # numbers of an interaction with a mesh are a power of two, so that 
 class Trees(NamedTuple):
     """Of the triangles of one mesh."""
 
+    corners: Floats  # (t, 3, 3) m, axes of the mesh
     trees: list[Any]
     triangles: list[Ints]  # of each tree
     half: list[float]  # m, the most from the middle of a triangle to a vertex of it
 
 
-_known: OrderedDict[bytes, Trees] = OrderedDict()
+_known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, Trees]] = OrderedDict()
 
 
 def trees_of(corners: Floats) -> Trees:
     """Of triangles (t, 3, 3)."""
-    key = hashlib.blake2b(corners.tobytes(), digest_size=16).digest()
+    middle = corners.mean(axis=1)
+    half = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
+    size = np.ceil(np.log2(np.maximum(half, 1e-300)))
+    classes = [np.flatnonzero(size == k) for k in np.unique(size)]
+    trees = [scipy.spatial.cKDTree(middle[use]) for use in classes]
+    return Trees(corners, trees, classes, [float(half[use].max()) for use in classes])
+
+
+def _of_mesh(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
+    """Numbers of its triangles, and their trees: made once, as long as the arrays of vertices are the same."""
+    key = id(contacts.vertices), mesh  # of arrays that are kept
     found = _known.pop(key, None)
-    if found is None:
-        middle = corners.mean(axis=1)
-        half = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
-        size = np.ceil(np.log2(np.maximum(half, 1e-300)))
-        classes = [np.flatnonzero(size == k) for k in np.unique(size)]
-        trees = [scipy.spatial.cKDTree(middle[use]) for use in classes]
-        found = Trees(trees, classes, [float(half[use].max()) for use in classes])
+    if found is None or found[0].triangles is not contacts.triangles:
+        use = np.flatnonzero(contacts.meshed == mesh)
+        found = contacts, use, trees_of(contacts.vertices[contacts.triangles[use]])
     _known[key] = found
     if len(_known) > KEPT:
         _known.popitem(last=False)
-    return found
+    return found[1:]
 
 
 def in_mesh(contacts: Contacts, mesh: int, points: Floats, places: Floats) -> Floats:
@@ -69,7 +75,7 @@ def near_meshes(
     """
     rows, faces = [np.zeros((0, 6), np.int64)], []
     kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
-    every, count = contacts.vertices[contacts.triangles], len(contacts.frames)
+    count = len(contacts.frames)
     held = np.sort(contacts.apart, axis=1) @ (count, 1)
     for k in np.flatnonzero((kinds == MESH).any(axis=1)).tolist():
         side = 1 if kinds[k, 0] == MESH else 0
@@ -78,17 +84,16 @@ def near_meshes(
         at = contacts.first[mesh]
         apart = np.sort(np.stack([ends[parts, 0], np.full(len(parts), at)], axis=1), axis=1) @ (count, 1)
         parts = parts[~np.isin(apart, held)]
-        of_mesh = np.flatnonzero(contacts.meshed == mesh)
-        corners = every[of_mesh]
+        of_mesh, trees = _of_mesh(contacts, mesh)
         own = np.ascontiguousarray(in_mesh(contacts, mesh, points, points[ends[parts]]))
-        for i, near in _near(trees_of(corners), corners, own, float(reach[k]) + skin):
+        for i, near in _near(trees, own, float(reach[k]) + skin):
             a, b = ends[parts[i]]
             rows.append(np.array([[k, side, a, b, at, at]]))
             faces.append(of_mesh[near])
     return np.concatenate(rows), faces
 
 
-def _near(trees: Trees, corners: Floats, parts: Floats, within: float) -> list[tuple[int, Ints]]:
+def _near(trees: Trees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
     """Of parts (f, 2, 3) those that are near a triangle, and these."""
     middle, half = parts.mean(axis=1), 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
     each = [[np.zeros(0, np.int64)] for _ in parts]
@@ -100,16 +105,16 @@ def _near(trees: Trees, corners: Floats, parts: Floats, within: float) -> list[t
     for k, own in enumerate(each):
         near = np.sort(np.concatenate(own))
         apart = np.empty(len(near))
-        from_triangles(parts[k], np.ascontiguousarray(corners[near]), apart)
+        from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), apart)
         near = near[apart < within]
         if len(near):
             found.append((k, near))
     return found
 
 
-def least_distance(corners: Floats, parts: Floats, radius: Floats) -> float:
-    """m, of segments (f, 2, 3) with radii (f,) from triangles (t, 3, 3), less the radius."""
-    trees, middle = trees_of(corners), parts.mean(axis=1)
+def least_distance(trees: Trees, parts: Floats, radius: Floats) -> float:
+    """m, of segments (f, 2, 3) with radii (f,) from triangles, less the radius."""
+    middle = parts.mean(axis=1)
     half = 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
     most = np.min(
         [tree.query(middle)[0] for tree in trees.trees], axis=0
@@ -118,9 +123,9 @@ def least_distance(corners: Floats, parts: Floats, radius: Floats) -> float:
     for k in np.argsort(most - radius):
         if most[k] - half[k] - max(trees.half) - radius[k] >= found:
             continue
-        ((_, near),) = _near(trees, corners, parts[k : k + 1], float(most[k]) * (1.0 + 1e-9) + 1e-300)
+        ((_, near),) = _near(trees, parts[k : k + 1], float(most[k]) * (1.0 + 1e-9) + 1e-300)
         apart = np.empty(len(near))
-        from_triangles(np.ascontiguousarray(parts[k]), np.ascontiguousarray(corners[near]), apart)
+        from_triangles(np.ascontiguousarray(parts[k]), np.ascontiguousarray(trees.corners[near]), apart)
         found = min(found, float(apart.min()) - radius[k])
     return float(found)
 

@@ -49,7 +49,7 @@ FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
 _PRESSED = 0.3  # of its radius: a box as near as that is pressed, whatever else a step may fail of
-_PRESSED_ON_MESH = 0.97  # the same of a mesh, which may be touched all around
+_NEAR_MESH = 1.5  # of the radii: what is no further from a mesh may be why a step has no forces
 _DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
 
 
@@ -165,7 +165,8 @@ class ContactStepper(StepperBase):
                 continue
             if problem is _PASSED:
                 cost, problem = cost.plus(Report(passings=1)), self._through(state, listed)
-            yield Taken(state, cost, problem or self._pressed(state, listed) or failure)
+            of_mesh = None if failure is None else self._into_mesh(state, listed, failure)
+            yield Taken(state, cost, problem or self._pressed(state, listed) or of_mesh or failure)
             return
 
     def _through(self, state: State, listed: Listed) -> Failure:
@@ -182,19 +183,8 @@ class ContactStepper(StepperBase):
         )
 
     def _pressed(self, state: State, listed: Listed) -> Failure | None:
-        """Where cores of boxes are so near each other, or a part so deep in a mesh, that a step that fails has come into it."""
+        """Where cores of boxes are so near each other that a step that fails has come into one."""
         contacts, points = self.contacts, self._points(state)
-        if listed.pairs.meshed.any():
-            apart = gaps(contacts, listed.pairs, np.ascontiguousarray(points))
-            rounding = contacts.radius[contacts.pairs[listed.pairs.pair]].sum(axis=1)
-            share = np.where(listed.pairs.meshed, 1.0 + apart / rounding, np.inf)
-            least = int(np.argmin(share))
-            if share[least] < _PRESSED_ON_MESH:
-                return Failure(
-                    f"what touches a mesh is pressed through it, or it touches all around: {share[least]:.2g} of its radius are "
-                    "left to the nearest triangle",
-                    "give the contact more `stiffness`, or the mesh fewer and larger triangles around what is pressed into it",
-                )
         surface = np.searchsorted(contacts.first, listed.ends, side="right") - 1
         turned = (contacts.kind[surface[:, 2]] != BOX)[:, None]  # a box comes second
         ends, surface = (np.where(turned, own[:, [2, 3, 0, 1]], own) for own in (listed.ends, surface))
@@ -209,6 +199,20 @@ class ContactStepper(StepperBase):
         return Failure(
             f"a box in contact is pressed through what rounds it: {apart[least]:.2g} m are left of {rounding[least]:.2g} m",
             "give the contact more `stiffness`, or its solids a greater `radius`",
+        )
+
+    def _into_mesh(self, state: State, listed: Listed, failure: Failure) -> Failure | None:
+        """Where a step has no forces since something has gone through a mesh, or touches it all around."""
+        if not listed.pairs.meshed.any() or "finite" not in failure.reason:
+            return None
+        rho = self.contacts.radius[self.contacts.pairs[listed.pairs.pair]].sum(axis=1)
+        apart = 1.0 + gaps(self.contacts, listed.pairs, np.ascontiguousarray(self._points(state))) / rho
+        least = float(np.min(apart[listed.pairs.meshed]))
+        if least > _NEAR_MESH:
+            return None
+        return Failure(
+            f"what touches a mesh is pressed through it, or is touched all around; {least:.2g} of its radius are left",
+            "give a smaller dt, the contact more `stiffness`, or what is round in the mesh fewer and larger triangles",
         )
 
     def _accepted(self, state: State, ends: State, listed: Listed) -> tuple[int, Failure | None]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.contact.mesh_search import least_distance
+from discretization.contact.mesh_search import least_distance, trees_of
 from discretization.contact.nearest import distances
 from discretization.contact.table import MESH
 from rigid import quaternions
@@ -125,8 +125,8 @@ class Distance:
         assert faces is not None
         turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
         local = quaternions.rotate(turn, points - state.r[..., frame, None, :])
-        flat, corners = local.reshape(-1, *local.shape[-2:]), self.b.X[faces]
-        least = [least_distance(corners, own[self.a.ends], self.a.radius) for own in flat]
+        flat, trees = local.reshape(-1, *local.shape[-2:]), trees_of(self.b.X[faces])
+        least = [least_distance(trees, own[self.a.ends], self.a.radius) for own in flat]
         found: Floats = np.reshape(least, state.r.shape[:-2]) - self.b.radius[0]
         return found
 

@@ -64,8 +64,11 @@ def _vertex(X, first, k):
 
 
 @small_kernel
-def _added(X, found, index, begin, end, d0, d1):
-    """(2), of a piece; W where a step goes nowhere; the sum of indices of what touches at its end, and whether anything does."""
+def _added(X, found, index, begin, end, d0, d1, mean):
+    """(2), of a piece; W where a step goes nowhere; the sum of indices of what touches at its end, and whether anything does.
+
+    mean: d in the middle of the step, whichever piece has that, so that flat ground is touched where a plane would be.
+    """
     D0, D1 = size_of(d0), size_of(d1)
     rho = X[RHO]
     Q = index * resistance(X, D0 - rho, D1 - rho)
@@ -75,7 +78,7 @@ def _added(X, found, index, begin, end, d0, d1):
     return (
         found[0] + weight,
         plus(found[1], times(weight / (D0 + D1), plus(d0, d1))),
-        plus(found[2], times(weight, average(d0, d1))),
+        plus(found[2], times(weight, mean)),
         found[3] + Q * (D0 - D1),
         found[4] + index * (end - begin) * potential(X, D0 - rho),
         found[5] + (index if last else 0.0),
@@ -112,7 +115,8 @@ def _of_face(X, a, b, c, path, aside, found):
     h0, h1 = dot(n, minus(_on_path(path, low), a)), dot(n, minus(_on_path(path, high), a))
     if h0.real * h1.real <= 0.0:
         return PASSED, found[1], found[2], found[3], PASSED, found[5], found[6]
-    return _added(X, found, 1.0, low, high, times(h0, n), times(h1, n))
+    mean = times(dot(n, minus(average(path[0], path[1]), a)), n)
+    return _added(X, found, 1.0, low, high, times(h0, n), times(h1, n), mean)
 
 
 @small_kernel
@@ -148,7 +152,8 @@ def _of_edge(X, p, q, m, k, path, aside, found):
         index = _index_of_edge(_on_path(aside, middle), p, q, m, k)
         if index != 0.0:
             d0, d1 = _from_line(_on_path(path, begin), p, e), _from_line(_on_path(path, end), p, e)
-            found = _added(X, found, index, begin, end, d0, d1)
+            mean = _from_line(average(path[0], path[1]), p, e)
+            found = _added(X, found, index, begin, end, d0, d1, mean)
         if end.real >= 1.0:
             return found
         begin = end
@@ -187,7 +192,7 @@ def _of_vertex(X, v, star, first, path, aside, found):
         index = _index_of_vertex(X, _on_path(aside, middle), v, star, first)
         if index != 0.0:
             d0, d1 = minus(_on_path(path, begin), v), minus(_on_path(path, end), v)
-            found = _added(X, found, index, begin, end, d0, d1)
+            found = _added(X, found, index, begin, end, d0, d1, minus(average(path[0], path[1]), v))
         if end.real >= 1.0:
             return found
         begin = end
