@@ -245,7 +245,7 @@ def test_starts_inside_a_mesh_or_on_its_other_side_are_refused():
         ("inside", (0, 0, 0), ""),
         ("outside", (0, 0, 0), "'ball' is not outside of mesh 'cube'"),
         ("inside", (0, 0, 0.3), "'ball' is not inside of mesh 'cube'"),
-        ("both", (0, 0.01, 0.098), "inside of sphere 'ball' at t = 0"),
+        ("both", (0, 0.01, 0.098), "sphere 'ball' is 0.048 m inside of mesh 'cube' at t = 0"),
     ):
         model = Model("starts")
         mesh = model.add_mesh(

@@ -197,9 +197,10 @@ def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> No
     why = (
         f"more than {allowed:.3g} m, which would spring back" if allowed else "which a barrier does not allow"
     )
-    inside = "itself" if pair.a is pair.b else called(pair.a)
+    one, other = pair if isinstance(pair.b, MeshEntry) else (pair.b, pair.a)
+    inside = "itself" if one is other else called(other)
     raise ModelError(
-        f"contact '{entry.name}': {called(pair.b)} is {depth:.3g} m inside of {inside} at t = 0, {why}; move one of them by "
+        f"contact '{entry.name}': {called(one)} is {depth:.3g} m inside of {inside} at t = 0, {why}; move one of them by "
         "that, give a smaller radius, or ignore the pair"
     )
 
