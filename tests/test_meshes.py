@@ -263,3 +263,15 @@ def test_starts_inside_a_mesh_or_on_its_other_side_are_refused():
     model.add_contact("c", model.add_rod("rod", [(0.1, 0, 0), (0.3, 0, 0)], RUBBER, 4), pipe, 1e4)
     with pytest.raises(ModelError, match=r"rod 'rod' is 0.002\d* m inside of mesh 'pipe' at t = 0"):
         model.build()
+
+
+def test_nothing_goes_through_a_mesh_that_gives_way():
+    """A ball too fast for the stiffness: its centre would come to the other side."""
+    model = Model("soft", gravity=(0, 0, 0))
+    vertices, triangles = ground(2)
+    floor = model.add_mesh("floor", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
+    model.add_contact(
+        "c", add_ball(model, "ball", position=(0.1, 0.2, 0.06), velocity=(0, 0, -3.0)), floor, 100.0
+    )
+    with pytest.raises(ConvergenceError, match="pressed through it"):
+        run(model, 0.1, 1e-3)
