@@ -69,7 +69,7 @@ def _surface(asked: Asked, thing: Any) -> Surface:
         asked.mine(thing)
     elif not isinstance(thing, SurfaceEntry):
         raise ModelError(
-            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid, add_plane, add_mesh "
+            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh "
             "return"
         )
     elif getattr(asked.model, thing.table).get(thing.name) is not thing:
