@@ -22,6 +22,8 @@ from rigid.interactions.contact.losses import (
     ROD_LOSSES,
     SPHERES_LOSS,
 )
+from rigid.interactions.contact.mesh_losses import MESH_ROD_LOSS, SPHERE_MESH_LOSS
+from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.drag import DRAG
 from rigid.interactions.gear import GEARS
@@ -77,6 +79,10 @@ INTERACTIONS = Numbered(
         BOXES_LOSS,
         BOX_ROD,
         BOX_ROD_LOSS,
+        SPHERE_MESH,
+        MESH_ROD,
+        SPHERE_MESH_LOSS,
+        MESH_ROD_LOSS,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_LOSSES.values()])

@@ -33,13 +33,15 @@ def Mesh(
     Raises ModelError where the surface is not closed, not consistently oriented, or encloses nothing.
     """
     owner = f"Mesh '{source}'" if isinstance(source, str | Path) else "Mesh"
-    vertices, faces = _read(owner, source) if isinstance(source, str | Path) else _given(owner, source)
+    vertices, faces = (
+        read_triangles(owner, source) if isinstance(source, str | Path) else given_triangles(owner, source)
+    )
     vertices = number(owner, "scale", scale, positive=True) * vertices
     if not np.all(np.isfinite(vertices)):
         where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
         raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
-    vertices, faces = _merge(vertices, faces)
-    _check_closed(owner, faces)
+    vertices, faces = merged(vertices, faces)
+    check_closed(owner, faces)
     # about a point inside the surface: from far away, the small inertia would drown in that of the distance
     origin = vertices.mean(axis=0)
     volume, center, second = _moments(vertices - origin, faces)
@@ -58,8 +60,8 @@ def Mesh(
     return MassProperties(m, inertia, origin + center, vertices, faces, solid=Hull(vertices))
 
 
-def _given(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:
-    """Vertices and faces given as arrays, checked."""
+def given_triangles(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:
+    """Vertices (v, 3) and faces (f, 3) given as arrays, checked."""
     if not isinstance(source, tuple | list) or len(source) != 2:
         raise ModelError(
             f"{owner}: {shown(source)}; give a file, or vertices (nv, 3) and triangles (nf, 3) of vertex numbers"
@@ -73,7 +75,8 @@ def _given(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Int
     return vertices, faces
 
 
-def _read(owner: str, path: str | Path) -> tuple[Floats, Ints]:
+def read_triangles(owner: str, path: str | Path) -> tuple[Floats, Ints]:
+    """Vertices (v, 3) and triangles (f, 3) of a file, quadrilaterals as two."""
     import meshio
 
     if not Path(path).is_file():
@@ -95,7 +98,7 @@ def _read(owner: str, path: str | Path) -> tuple[Floats, Ints]:
     return np.asarray(mesh.points[:, :3], float), np.concatenate(faces)
 
 
-def _merge(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
+def merged(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
     """One vertex for equal coordinates (STL files repeat them), no degenerate faces, no unused vertices."""
     digits = np.round(vertices / max(np.ptp(vertices, axis=0).max(initial=0.0), 1e-300), 9)
     _, first, inverse = np.unique(digits, axis=0, return_index=True, return_inverse=True)
@@ -105,7 +108,8 @@ def _merge(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
     return vertices[first][used], faces.reshape(-1, 3)
 
 
-def _check_closed(owner: str, faces: Ints) -> None:
+def check_closed(owner: str, faces: Ints) -> None:
+    """Raise ModelError where a surface has holes, or faces that are turned against their neighbours."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     directed, times = np.unique(edges, axis=0, return_counts=True)
     if np.any(times > 1):

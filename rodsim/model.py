@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -30,7 +31,7 @@ from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
 from rodsim.parts.spring_laws import Law
-from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
+from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 if TYPE_CHECKING:
     from rodsim.prepared import Prepared
@@ -48,7 +49,7 @@ register(
     GearEntry,
 )
 register(DistributedEntry, PressureEntry, DampingEntry, FrictionEntry, EnergyEntry)
-register(SphereEntry, SolidEntry, PlaneEntry, ContactEntry)
+register(SphereEntry, SolidEntry, PlaneEntry, MeshEntry, ContactEntry)
 
 
 class Model(Contents):
@@ -478,6 +479,33 @@ class Model(Contents):
         """
         return add(self, PlaneEntry, name, on=on, normal=normal)
 
+    def add_mesh(
+        self,
+        name: str,
+        on: Anchor | Body | Driven,
+        file: str | Path | None = None,
+        vertices: ArrayLike | None = None,
+        triangles: ArrayLike | None = None,
+        scale: float = 1.0,
+        radius: float = 0.0,
+        side: str = "both",
+    ) -> MeshEntry:
+        """Make a rigid surface of triangles an obstacle of spheres and rods, on both of its sides (`add_contact`).
+
+        on: where the origin of its coordinates is, on the ground, a body, a rod or a driven frame; its axes are those of the
+        part. file: that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals); or vertices (v, 3), m, and triangles
+        (t, 3) of their numbers. scale: multiplies coordinates. radius: m, by which it is thicker than its triangles. side:
+        "inside" or "outside" of a closed surface, where all that touches it has to begin; "both" takes everything.
+
+        Spheres and rods touch it from whichever side they come; what is pressed through it by more than its radius and theirs,
+        or is touched all around, ends a run. The stiffness is that of one flat face; with rods it is per length.
+
+        Raises ModelError where the file cannot be read, there is no triangle, one has no area, an edge belongs to three, or a
+        side is asked of a surface with holes or with triangles that are turned.
+        """
+        given = {"file": file, "vertices": vertices, "triangles": triangles}
+        return add(self, MeshEntry, name, on=on, scale=scale, radius=radius, side=side, **given)
+
     def add_contact(
         self,
         name: str,
@@ -503,12 +531,12 @@ class Model(Contents):
         """Let surfaces resist each other where they meet: each of `a` each of `b`, or without `b` all of `a` each other; one
         rod alone itself.
 
-        a, b: spheres, solids, planes (`add_sphere`, `add_solid`, `add_plane`), rods, or lists of them. stiffness: k of the force
-        k depth^n, N/m^n, of solids that of a flat face;
-        of rods among themselves and on planes per length, N/m^(n+1). Left out, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the
-        materials of both, planes being rigid (`stiffness_of`). law: "power" with its `exponent` n, 1 linear, 1.5 Hertz; or
-        "barrier", V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach` (m), which lets nothing through; or a text, the
-        force as a polynomial of the depth that falls nowhere, "1e4*depth + 2e6*depth**3", without a stiffness.
+        a, b: spheres, solids, planes, meshes (`add_sphere`, `add_solid`, `add_plane`, `add_mesh`), rods, or lists of them.
+        stiffness: k of the force k depth^n, N/m^n, of solids that of a flat face; of rods among themselves, on planes and on
+        meshes per length, N/m^(n+1). Left out, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the materials of both, planes and meshes
+        being rigid (`stiffness_of`). law: "power" with its `exponent` n, 1 linear, 1.5 Hertz; or "barrier",
+        V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach` (m), which lets nothing through; or a text, the force as a
+        polynomial of the depth that falls nowhere, "1e4*depth + 2e6*depth**3", without a stiffness.
 
         restitution: speed after an impact over that before it, in (0, 1], whatever the mass and the speed; impacts much slower
         than `rest_speed` (m/s) lose nothing by it. damping: s/m, c of a force c times rate of depth times normal force

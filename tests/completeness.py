@@ -256,6 +256,18 @@ def touching() -> Model:
     pin = model.add_rod("pin", [(2.133, -0.3, 0.05), (2.133, 0.3, 0.05)], SOFT, 2)
     model.add_joint("clamp of pin", "clamp", pin.start)
     model.add_contact("pin on box", boxes[0], pin, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
+    corners = [(2.5, -0.5, -0.1), (3.5, -0.5, -0.1), (3.5, 0.5, -0.1), (2.5, 0.5, -0.06)]
+    tray = model.add_mesh(
+        "tray", model.ground.at((0, 0, 0)), vertices=corners, triangles=[(0, 1, 2), (0, 2, 3)]
+    )
+    marble = model.add_body("marble", BRICK, position=(2.9, 0.1, 0.003))
+    model.add_bushing("about marble", model.ground, marble, 80.0, at=(2.9, 0.1, 0.003))
+    model.add_contact(
+        "marble on tray", model.add_sphere("marble", marble, 0.1), tray, stiffness=300.0, **rubbing
+    )
+    needle = model.add_rod("needle", [(2.6, -0.2, -0.059), (3.4, -0.2, -0.066)], SOFT, 2)
+    model.add_joint("clamp of needle", "clamp", needle.start)
+    model.add_contact("needle on tray", tray, needle, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
     return model
 
 

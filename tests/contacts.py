@@ -6,12 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.contact.mesh_search import numbers_of
+from discretization.contact.table import Mesh, contacts_of
 from rigid import quaternions
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.mechanics.mechanical import call
@@ -111,6 +114,9 @@ def touch(kind, law="linear", seed=0, step=0.02):
         X, y0 = _of_capsules(kind, height, block, lever, rng)
     elif kind in BOX_KINDS:
         X, y0 = _of_boxes(kind, height, block, lever, rng)
+    elif kind in MESH_KINDS:
+        X, y0 = _of_meshes(kind, height, block, lever, rng)
+        step = min(step, 0.05)  # no way through
     else:
         h = 0.95 * height
         y0 = posed([(0.1, -0.2, h), (0.15, 0.5, 1.02 * h), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
@@ -119,8 +125,19 @@ def touch(kind, law="linear", seed=0, step=0.02):
 
 
 BOX_KINDS = (SPHERE_BOX, BOXES, BOX_ROD)
+MESH_KINDS = (SPHERE_MESH, MESH_ROD)
 CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
-ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS, *CAPSULE_KINDS, *BOX_KINDS)
+ENERGIES = (
+    PLANE_SPHERE,
+    PLANE_CIRCLE,
+    PLANE_ROD,
+    SPHERES,
+    SPHERE_ROD,
+    RODS,
+    *CAPSULE_KINDS,
+    *BOX_KINDS,
+    *MESH_KINDS,
+)
 
 
 def _of_boxes(kind, height, block, lever, rng):
@@ -152,6 +169,32 @@ def _of_boxes(kind, height, block, lever, rng):
         X = np.concatenate([block, lever, half, lever, core])
     y[:, 0] -= lever @ y[:, 1:]
     return X, y
+
+
+def ground(n, height=lambda x, y: 0.0 * x, half=1.0):
+    """Vertices and triangles of 2 n^2 above a square."""
+    x, y = (own.ravel() for own in np.meshgrid(*[np.linspace(-half, half, n + 1)] * 2, indexing="ij"))
+    a = (np.arange(n)[:, None] * (n + 1) + np.arange(n)).ravel()
+    lower, upper = np.stack([a, a + n + 1, a + n + 2], axis=1), np.stack([a, a + n + 2, a + 1], axis=1)
+    return np.stack([x, y, height(x, y)], axis=1), np.concatenate([lower, upper])
+
+
+def mesh_numbers(vertices, triangles):
+    """Of all of them."""
+    contacts = contacts_of([Mesh(0, np.asarray(vertices, float), np.asarray(triangles), 0.0)])
+    return numbers_of(contacts, np.arange(len(triangles)))
+
+
+def _of_meshes(kind, height, block, lever, rng):
+    """Numbers and poses: what touches is above hills whose faces, ridges and valleys are as large as it is."""
+    mesh = mesh_numbers(*ground(4, lambda x, y: 0.05 * np.sin(7.0 * x + 3.0 * y) * np.cos(5.0 * y), 0.6))
+    (y,) = posed([(0.1, -0.2, 0.3)], rng)
+    if kind is SPHERE_MESH:
+        (one,) = posed([(0.08, 0.03, 0.95 * height) @ y[1:] + y[0]], rng)
+        one[0] -= lever @ one[1:]
+        return np.concatenate([block, lever, mesh]), np.stack([one, y])
+    ends = np.array([(-0.2, 0.03, 0.95 * height), (0.35, -0.1, height)]) @ y[1:] + y[0]
+    return np.concatenate([block, [5.0, 0.7], mesh]), np.concatenate([y[None], posed(ends, rng)])
 
 
 def _of_capsules(kind, height, block, lever, rng):

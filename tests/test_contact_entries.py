@@ -126,11 +126,15 @@ WRONG = [
     (("steel", "steel"), {}, r"rod 'steel' collides with nothing: rod 'steel' is on both sides"),
     ((FLOOR, WALL), K, r"plane 'floor' collides with nothing: planes do not meet planes"),
     ((FLOOR, [ONE, WALL]), K, r"plane 'wall' collides with nothing: planes do not meet planes"),
-    (([],), K, r"a is an empty list; give a sphere, a solid, a plane, a rod or several"),
+    (([],), K, r"a is an empty list; give a sphere, a solid, a plane, a mesh, a rod or several"),
     ((ONE, []), K, r"b is an empty list"),
     (([ONE, ONE], FLOOR), K, r"a names sphere 'ball one' twice; leave one of them out"),
     ((FLOOR, [ONE, TWO, ONE]), K, r"b names sphere 'ball one' twice"),
-    ((ONE, 3.0), K, r"3.0 is no surface; give a rod, or what add_sphere, add_solid and add_plane return"),
+    (
+        (ONE, 3.0),
+        K,
+        r"3.0 is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh return",
+    ),
     (
         (ONE, FLOOR),
         {**K, "ignore": [(ONE, FLOOR)]},

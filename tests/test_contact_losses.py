@@ -15,12 +15,15 @@ from rigid.interactions.contact.losses import (
     ROD_LOSSES,
     SPHERES_LOSS,
 )
+from rigid.interactions.contact.mesh_losses import MESH_ROD_LOSS, SPHERE_MESH_LOSS
+from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_SPHERE
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.mechanics.mechanical import call
 from tests.contacts import (
     BOX_KINDS,
     LINEAR,
+    MESH_KINDS,
     PLANE_ROD,
     RODS,
     SPHERE_ROD,
@@ -51,6 +54,8 @@ ENERGY = {
     SPHERE_BOX_LOSS: SPHERE_BOX,
     BOXES_LOSS: BOXES,
     BOX_ROD_LOSS: BOX_ROD,
+    SPHERE_MESH_LOSS: SPHERE_MESH,
+    MESH_ROD_LOSS: MESH_ROD,
 }
 KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
@@ -75,7 +80,7 @@ ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 def numbers(kind, of_energy, of_loss):
     """Of the loss, from those of the energy, with the number of nodes and the radius of a where there are any."""
-    if kind in (SPHERES_LOSS, SPHERE_BOX_LOSS, BOXES_LOSS, BOX_ROD_LOSS):
+    if kind is SPHERES_LOSS or ENERGY[kind] in (*BOX_KINDS, *MESH_KINDS):
         of_energy = np.concatenate([of_energy, [0.1]])
     elif kind in (SPHERE, ELEMENT):
         of_energy = np.concatenate([of_energy[:-1], [2.0, 0.1]])
@@ -84,7 +89,7 @@ def numbers(kind, of_energy, of_loss):
 
 def lossy(kind, law="linear", seed=0, step=0.02, **options):
     """That touches at both ends of a step, boxes in shorter ones, none in the core; of rods with no vertex taken off."""
-    step = min(step, 0.05) if ENERGY[kind] in BOX_KINDS else step
+    step = min(step, 0.05) if ENERGY[kind] in (*BOX_KINDS, *MESH_KINDS) else step
     t = touch(ENERGY[kind], law, seed, step)
     X = t.X.copy()
     if kind in (SPHERE, ELEMENT):

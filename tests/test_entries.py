@@ -143,6 +143,10 @@ FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
     "law_springs": {"of": "displacement"},
     "limits": {"of": "displacement", "lower": -0.5},
     "joint_frictions": {"sliding": 0.0},
+    "meshes": {
+        "vertices": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]],
+        "triangles": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]],
+    },
     "contacts": {
         "a": ["wire"],
         "b": ["table"],

@@ -44,6 +44,10 @@ def surface(model: Model, kind: str, name: str, x: float):
     if kind == "hull":
         body = model.add_body(name, SHAPES["box"], (x, 0, 0))
         return model.add_solid(name, body.at((0, 0, 0)), [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)])
+    if kind == "mesh":
+        corners = [(-1, -1, 0), (1, -1, 0), (0, 1, 0)]
+        body = model.add_body(name, SHAPES["box"], (x, 0, 0))
+        return model.add_mesh(name, body, vertices=corners, triangles=[(0, 1, 2)])
     if kind == "sphere":
         body = model.add_body(name, Sphere(0.1, mass=1.0), (x, 0, 0))
         return model.add_sphere(name, body.at((0, 0, 0)), 0.1)
@@ -65,7 +69,7 @@ def touches(row: str, column: str, **losses: float) -> str:
 
 def test_the_table_has_all_shapes():
     kinds = {name for pair in TABLE for name in pair}
-    assert kinds == {"plane", "sphere", "rod", "hull", *SHAPES}
+    assert kinds == {"plane", "sphere", "rod", "hull", "mesh", *SHAPES}
 
 
 @pytest.mark.parametrize(("row", "column"), TABLE)
@@ -74,7 +78,8 @@ def test_what_the_table_says_of_two_surfaces_is_so(row, column):
     assert said in ("losses", "yes", "no")
     refused = touches(row, column)
     if said == "no":
-        assert "solids touch planes alone" in refused
+        meshed = "mesh" in (row, column)
+        assert ("meshes touch spheres and rods alone" if meshed else "solids touch planes alone") in refused
         return
     assert not refused
     for losses in ({"friction": 0.3}, {"restitution": 0.5}):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.contact.mesh_search import numbers_of
 from discretization.contact.search import Candidates, candidates
 from discretization.contact.table import (
     BARRIER,
     BOTH,
     BOX,
     CAPSULE,
+    MESH,
     ROD,
     SPHERE,
     Contacts,
@@ -26,6 +28,7 @@ from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
@@ -41,6 +44,8 @@ _KINDS = {
     (SPHERE, BOX): (SPHERE_BOX, (0, 2), (0, 2, 3), False, False),
     (ROD, BOX): (BOX_ROD, (2, 0, 1), (2, 3), True, False),
     (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False),
+    (SPHERE, MESH): (SPHERE_MESH, (0, 2), (0,), False, False),
+    (ROD, MESH): (MESH_ROD, (2, 0, 1), (), True, False),
 }
 _DEPTH = 0.01  # of the sum of radii: of a usual contact
 _STEEP = 4.0  # resistance of a barrier at half its reach, of its k
@@ -73,14 +78,22 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         values = np.column_stack(columns)
         kind[use], width[use] = INTERACTIONS.index(own), values.shape[1]
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
-        found.append((use, values))
+        if b != MESH:
+            found.append((use, values))
+            continue
+        for k, before in zip(use.tolist(), values, strict=True):  # each has other triangles
+            whole = np.concatenate(
+                [before, numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])]
+            )
+            width[k] = len(whole)
+            found.append((np.array([k]), whole[None]))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     of_all = np.zeros(first[-1])
     for use, values in found:
         of_all[first[use][:, None] + np.arange(values.shape[1])] = values
     lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
-    # a capsule's axis and a box have the rounding of their levers
-    depth = np.maximum(_DEPTH * rho, np.where((other == CAPSULE) | (other == BOX), lever, 0.0))
+    # a capsule's axis, a box and a mesh have the rounding of their levers
+    depth = np.maximum(_DEPTH * rho, np.where(np.isin(other, (CAPSULE, BOX, MESH)), lever, 0.0))
     force = depth * _slope(law, rho) * np.where(elements, length, 1.0)
     arm = np.maximum(rho, lever)
     return InteractionTable(kind, frames, first, of_all, np.column_stack([force, force * arm]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.contact.mesh_search import from_triangles, in_mesh
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates
 from discretization.contact.table import BOX, Contacts
@@ -29,6 +30,12 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
     found = apart[use]
     from_boxes(np.ascontiguousarray(points), listed.ends[use], boxes[use], found)
     apart[use] = found
+    for k in np.flatnonzero(listed.meshed):
+        corners = contacts.vertices[contacts.triangles[listed.faces[slice(*listed.first[k : k + 2])]]]
+        part = in_mesh(contacts, int(surfaces[k, 1]), points, points[listed.ends[k, :2]])
+        each = np.empty(len(corners))
+        from_triangles(np.ascontiguousarray(part), np.ascontiguousarray(corners), each)
+        apart[k] = each.min()
     return apart - contacts.radius[surfaces].sum(axis=1)
 
 

@@ -1,7 +1,8 @@
 """Which parts of surfaces are near each other: a list of pairs that is a function of the points alone.
 
 Parts are spheres, capsules, boxes and the segments of rods. Their middles stand in trees, one for parts of about one size,
-so that the time is about that of sorting them, however unequal they are.
+so that the time is about that of sorting them, however unequal they are. Triangles of meshes stand in trees of their own, which
+are made once: `discretization.contact.mesh_search`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.contact.mesh_search import near_meshes
 from discretization.contact.nearest import distances
-from discretization.contact.table import BOTH, BOX, CAPSULE, FIRST, SECOND, SPHERE, Contacts, reaches
+from discretization.contact.table import BOTH, BOX, CAPSULE, FIRST, MESH, SECOND, SPHERE, Contacts, reaches
 from rigid.system import Floats, Ints
 
 
@@ -46,6 +48,13 @@ class Candidates(NamedTuple):
     minus: NDArray[
         np.uint8
     ]  # (c,) 1: the last point is an inner vertex, whose contact counts in the next segment too
+    first: Ints  # (c + 1,) of the partner, where it is a mesh, the triangles faces[first[i]] .. faces[first[i + 1] - 1]
+    faces: Ints
+
+    @property
+    def meshed(self) -> NDArray[np.bool_]:
+        """(c,) whether the partner is a mesh."""
+        return np.diff(self.first) > 0
 
 
 def parts_of(contacts: Contacts) -> Parts:
@@ -56,6 +65,7 @@ def parts_of(contacts: Contacts) -> Parts:
     there = np.where(
         centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0
     )
+    there &= contacts.kind[surface] != MESH
     at, of = np.flatnonzero(there), surface[there]
     rod = ~centre[of]
     last = at + 1 == contacts.first[of + 1]
@@ -96,7 +106,29 @@ def candidates(
     apart = np.empty(len(u))
     distances(points, np.ascontiguousarray(np.concatenate([parts.ends[u], parts.ends[v]], axis=1)), apart)
     near = apart < reach[pair] + skin
-    return _sorted(contacts, parts, u[near], v[near], pair[near])
+    found = _sorted(contacts, parts, u[near], v[near], pair[near])
+    return _with_meshes(contacts, parts, reach, points, skin, found) if len(contacts.meshed) else found
+
+
+def _with_meshes(
+    contacts: Contacts, parts: Parts, reach: Floats, points: Floats, skin: float, found: Candidates
+) -> Candidates:
+    """Those of a list, and parts near meshes, in the order of all."""
+    rows, faces = near_meshes(contacts, parts.surface, parts.ends, reach, points, skin)
+    if not len(rows):
+        return found
+    pair, side, ends = (
+        np.concatenate(own)
+        for own in ((found.pair, rows[:, 0]), (found.side, rows[:, 1]), (found.ends, rows[:, 2:]))
+    )
+    order = np.lexsort([ends[:, 2], ends[:, 0], side, pair])
+    none = np.zeros(0, np.int64)
+    each = [none] * len(found.pair) + faces
+    each = [each[k] for k in order.tolist()]
+    minus = np.concatenate([found.minus, np.zeros(len(rows), np.uint8)])[order]
+    first = np.cumsum([0, *(len(own) for own in each)])
+    ends = np.ascontiguousarray(ends[order])
+    return Candidates(pair[order], side[order], ends, minus, first, np.concatenate(each))
 
 
 def _near(parts: Parts, points: Floats, reach: float) -> tuple[Ints, Ints]:
@@ -173,4 +205,7 @@ def _sorted(contacts: Contacts, parts: Parts, u: Ints, v: Ints, pair: Ints) -> C
     following = parts.after[b]
     inner = (following >= 0) & _gap(contacts, parts, a, following)
     ends = np.ascontiguousarray(np.concatenate([parts.ends[a], parts.ends[b]], axis=1))
-    return Candidates(pairs[order], sides[order], ends, inner.astype(np.uint8))
+    none = np.zeros(0, np.int64)
+    return Candidates(
+        pairs[order], sides[order], ends, inner.astype(np.uint8), np.zeros(len(order) + 1, np.int64), none
+    )

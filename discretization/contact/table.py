@@ -2,9 +2,10 @@
 
 A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes, a capsule
 about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides along its
-axes. Which pairs of their parts are near enough to act changes in a run; `discretization.contact.search` finds them at a
-configuration, and `discretization.contact.interactions` says what acts between them. Planes need no search: their interactions
-stand in `System.others`.
+axes. A mesh is all triangles of one frame; its four points span a tetrahedron around it, so that no vertex moves further than
+the one of these that does. Which pairs of their parts are near enough to act changes in a run; `discretization.contact.search`
+finds them at a configuration, and `discretization.contact.interactions` says what acts between them. Planes need no search:
+their interactions stand in `System.others`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
-SPHERE, ROD, CAPSULE, BOX = 0, 1, 2, 3  # in a pair the stations are on the smaller number
+SPHERE, ROD, CAPSULE, BOX, MESH = 0, 1, 2, 3, 4  # in a pair the stations are on the smaller number
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
 LAW, LOSS = 4, 11  # numbers of a law, of what is lost
@@ -27,7 +28,7 @@ LAW, LOSS = 4, 11  # numbers of a law, of what is lost
 class Contacts(NamedTuple):
     """s surfaces through k points, p pairs of surfaces."""
 
-    kind: Ints  # (s,) SPHERE, ROD, CAPSULE or BOX
+    kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX or MESH
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
     radius: Floats  # (s,) m
     frames: Ints  # (k,)
@@ -39,6 +40,9 @@ class Contacts(NamedTuple):
     stations: Ints  # (p,) intervals between the stations of an element
     side: Ints  # (p,) FIRST, SECOND or BOTH
     apart: Ints  # (x, 2) first points of segments, and points of spheres, that never touch: what a joint holds together
+    vertices: Floats = np.zeros((0, 3))  # (v, 3) m, of all meshes, each in the axes of its frame
+    triangles: Ints = np.zeros((0, 3), np.int64)  # (t, 3) of these vertices, mesh by mesh
+    meshed: Ints = np.zeros(0, np.int64)  # (t,) surface of each triangle
 
 
 class Sphere(NamedTuple):
@@ -74,8 +78,17 @@ class Box(NamedTuple):
     radius: float
 
 
-Surface = Sphere | Rod | Capsule | Box
-KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box)
+class Mesh(NamedTuple):
+    """A surface: triangles, and all that is within the radius of them."""
+
+    frame: int
+    vertices: Floats  # (v, 3) m, frame axes
+    triangles: Ints  # (t, 3)
+    radius: float
+
+
+Surface = Sphere | Rod | Capsule | Box | Mesh
+KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Mesh)
 
 
 class Pair(NamedTuple):
@@ -99,6 +112,7 @@ def contacts_of(
     Raises ModelError where a pair names what is not there, or the same two surfaces as another.
     """
     frames, places, lengths = [], [], []
+    meshes = [(k, own) for k, own in enumerate(surfaces) if isinstance(own, Mesh)]
     for own in surfaces:
         if isinstance(own, Sphere):
             frames.append([own.frame])
@@ -112,12 +126,17 @@ def contacts_of(
             frames.append([own.frame] * 4)
             places.append(own.X + np.concatenate([np.zeros((1, 3)), np.diag(own.half)]))
             lengths.append(np.zeros(4))
+        elif isinstance(own, Mesh):
+            frames.append([own.frame] * 4)
+            places.append(_around(own.vertices))
+            lengths.append(np.zeros(4))
         else:
             n = len(own.frames)
             frames.append(list(own.frames))
             places.append(np.zeros((n, 3)))
             lengths.append(np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths))))
     count = [len(each) for each in frames]
+    behind = np.cumsum([0, *(len(own.vertices) for _, own in meshes)])
     kind = [KINDS.index(type(own)) for own in surfaces]
     found = Contacts(
         np.array(kind, np.int64),
@@ -132,9 +151,24 @@ def contacts_of(
         np.array([own.stations for own in pairs], np.int64),
         np.array([own.side for own in pairs], np.int64),
         np.array(apart, np.int64).reshape(-1, 2),
+        np.concatenate([np.zeros((0, 3)), *(own.vertices for _, own in meshes)]),
+        np.concatenate(
+            [
+                np.zeros((0, 3), np.int64),
+                *(own.triangles + k for (_, own), k in zip(meshes, behind, strict=False)),
+            ]
+        ),
+        np.repeat(np.array([k for k, _ in meshes], np.int64), [len(own.triangles) for _, own in meshes] or 0),
     )
     _check_pairs(found)
     return found
+
+
+def _around(vertices: Floats) -> Floats:
+    """(4, 3) m, of a tetrahedron around these: a corner of their box, and three times its sides from there."""
+    low, sides = vertices.min(axis=0), np.ptp(vertices, axis=0)
+    sides = 3.0 * np.maximum(sides, 1e-3 * sides.max())
+    return low + np.concatenate([np.zeros((1, 3)), np.diag(sides)])
 
 
 def _check_pairs(contacts: Contacts) -> None:
@@ -148,7 +182,7 @@ def _check_pairs(contacts: Contacts) -> None:
     alone = both[:, 0] == both[:, 1]
     if np.any(contacts.kind[both[alone, 0]] != ROD):
         raise ModelError(
-            "contacts: a sphere, a capsule or a box cannot touch itself; give two surfaces, or a rod alone"
+            "contacts: a sphere, a capsule, a box or a mesh cannot touch itself; give two surfaces, or a rod alone"
         )
     each, count = np.unique(both, axis=0, return_counts=True)
     if np.any(count > 1):

@@ -1,8 +1,8 @@
 """What is lost where surfaces touch: one interaction for a part with its stations and a window of its partner.
 
 A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts once on what lies across
-its nodes; a partner that is a sphere or a box is a window of one point. Rows of more nodes than an interaction has frames are
-cut.
+its nodes; a partner that is a sphere, a box or a mesh is a window of one point. Rows of more nodes than an interaction has
+frames are cut.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.contact.mesh_search import numbers_of
 from discretization.contact.search import Candidates
 from discretization.contact.table import (
     BOTH,
     BOX,
+    MESH,
     POLYNOMIAL,
     ROD,
     SPHERE,
@@ -29,6 +31,7 @@ from discretization.interaction_table import FRAMES, InteractionTable
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
+from rigid.interactions.contact.mesh_losses import MESH_ROD_LOSS, SPHERE_MESH_LOSS
 from rigid.interactions.kinds import MOST_FRAMES, Kind
 from rigid.system import Floats, Ints
 
@@ -38,6 +41,8 @@ _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...]]] = {
     (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1)),
     (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1)),
     (BOX, BOX): (BOXES_LOSS, (0, 1)),
+    (SPHERE, MESH): (SPHERE_MESH_LOSS, (0, 1)),
+    (ROD, MESH): (MESH_ROD_LOSS, (2, 0, 1)),
 }
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 # Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
@@ -52,6 +57,7 @@ class Window(NamedTuple):
     side: int
     part: tuple[int, ...]  # points of the part with the stations; of a sphere one
     row: tuple[int, ...]  # points of the partner
+    faces: tuple[int, ...] = ()  # of a mesh its triangles that are near
 
 
 def most_bristles(contacts: Contacts) -> int:
@@ -78,7 +84,20 @@ def windows_of(contacts: Contacts, listed: Candidates) -> list[Window]:
             rows[-1].append(b1)
         else:
             rows.append([b0, b1] if b0 != b1 else [b0])
-    return found + _cut(before, rows)
+    return _with_faces(found + _cut(before, rows), listed)
+
+
+def _with_faces(windows: list[Window], listed: Candidates) -> list[Window]:
+    """Those of meshes have the triangles of their row of the list."""
+    near = {
+        (int(listed.pair[k]), int(listed.side[k]), int(listed.ends[k, 0])): tuple(
+            listed.faces[slice(*listed.first[k : k + 2])].tolist()
+        )
+        for k in np.flatnonzero(listed.meshed)
+    }
+    if not near:
+        return windows
+    return [own._replace(faces=near.get((own.pair, own.side, own.part[0]), ())) for own in windows]
 
 
 def _cut(key: tuple[int, ...], rows: list[list[int]]) -> list[Window]:
@@ -110,9 +129,11 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     columns = max(FRAMES, int(sizes.sum(axis=1).max(initial=0)))
     frames, size = np.full((len(windows), columns), -1, np.int64), np.zeros((len(windows), 2))
     stiffness, parts = np.zeros(len(windows)), []
-    each = np.column_stack([kinds, sizes])
-    for one, other, stations, nodes in np.unique(each, axis=0).tolist():
-        use = np.flatnonzero((each == (one, other, stations, nodes)).all(axis=1))
+    alone = np.where(kinds[:, 1] == MESH, np.arange(len(windows)), -1)  # each has triangles of its own
+    each = np.column_stack([kinds, sizes, alone])
+    for key in np.unique(each, axis=0).tolist():
+        one, other, stations, nodes, _ = key
+        use = np.flatnonzero((each == key).all(axis=1))
         own, at = _KINDS.get((one, other), (None, tuple(range(stations + nodes))))
         own = own or ROD_LOSSES[stations, nodes]
         numbers, stiffness[use], size[use] = _numbers_of(contacts, [windows[k] for k in use.tolist()])
@@ -144,7 +165,10 @@ def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floa
         place = [contacts.stations[pair], count]
     else:
         place = _places(contacts, one, part)
-    place += [np.full(len(row), float(row.shape[1]))] if other == ROD else _places(contacts, other, row)
+    if other == MESH:
+        place.append(numbers_of(contacts, np.array(windows[0].faces))[None])
+    else:
+        place += [np.full(len(row), float(row.shape[1]))] if other == ROD else _places(contacts, other, row)
     numbers = np.column_stack([law, rho, *place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])

@@ -73,7 +73,7 @@ class TouchingRest(Rest):
         reach = float(reaches(contacts).max())
         self._skin = max(min(SKIN * length, REACHES * reach), 2.0 * reach)
         pairs = candidates(contacts, np.ascontiguousarray(self._reference), self._skin)
-        self._ends = np.ascontiguousarray(np.unique(pairs.ends, axis=0))
+        self._ends = np.ascontiguousarray(np.unique(pairs.ends[~pairs.meshed], axis=0))
         listed = system._replace(
             others=joined(system.others, interactions_of(contacts, pairs)), contacts=contacts_of()
         )

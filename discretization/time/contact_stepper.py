@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
 from discretization.contact.interactions import interactions_of
-from discretization.contact.listed_gaps import from_boxes
+from discretization.contact.listed_gaps import from_boxes, gaps
 from discretization.contact.nearest import distances, passing
-from discretization.contact.search import candidates, searched
+from discretization.contact.search import Candidates, candidates, searched
 from discretization.contact.table import BOX, contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
@@ -49,6 +49,7 @@ FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
 _PRESSED = 0.3  # of its radius: a box as near as that is pressed, whatever else a step may fail of
+_NEAR_MESH = 1.5  # of the radii: what is no further from a mesh may be why a step has no forces
 _DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
 
 
@@ -60,8 +61,9 @@ class Listed(NamedTuple):
     stiffness: Floats  # (w,) N/m, of the bristles of windows
     own: Ints  # (k,) places in `State.own` of the own variables of what stands before the windows
     far: NDArray[np.bool_]  # (e,) which of the others of the system it leaves out: planes that are far away
-    ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them
+    ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them; none of meshes
     reach: Floats  # (c,) m
+    pairs: Candidates
 
 
 class Taken(NamedTuple):
@@ -163,7 +165,8 @@ class ContactStepper(StepperBase):
                 continue
             if problem is _PASSED:
                 cost, problem = cost.plus(Report(passings=1)), self._through(state, listed)
-            yield Taken(state, cost, problem or self._pressed(state, listed) or failure)
+            of_mesh = None if failure is None else self._into_mesh(state, listed, failure)
+            yield Taken(state, cost, problem or self._pressed(state, listed) or of_mesh or failure)
             return
 
     def _through(self, state: State, listed: Listed) -> Failure:
@@ -196,6 +199,20 @@ class ContactStepper(StepperBase):
         return Failure(
             f"a box in contact is pressed through what rounds it: {apart[least]:.2g} m are left of {rounding[least]:.2g} m",
             "give the contact more `stiffness`, or its solids a greater `radius`",
+        )
+
+    def _into_mesh(self, state: State, listed: Listed, failure: Failure) -> Failure | None:
+        """Where a step has no forces since something has gone through a mesh, or touches it all around."""
+        if not listed.pairs.meshed.any() or "finite" not in failure.reason:
+            return None
+        rho = self.contacts.radius[self.contacts.pairs[listed.pairs.pair]].sum(axis=1)
+        apart = 1.0 + gaps(self.contacts, listed.pairs, np.ascontiguousarray(self._points(state))) / rho
+        least = float(np.min(apart[listed.pairs.meshed]))
+        if least > _NEAR_MESH:
+            return None
+        return Failure(
+            f"what touches a mesh is pressed through it, or is touched all around; {least:.2g} of its radius are left",
+            "give a smaller dt, the contact more `stiffness`, or what is round in the mesh fewer and larger triangles",
         )
 
     def _accepted(self, state: State, ends: State, listed: Listed) -> tuple[int, Failure | None]:
@@ -327,7 +344,8 @@ class ContactStepper(StepperBase):
             # a pair of rods stands there once for the stations of each
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
-            ends, first = np.unique(both, axis=0, return_index=True)
+            lines = np.flatnonzero(~pairs.meshed)  # no step goes through a mesh: its dual would be none
+            ends, first = np.unique(both[lines], axis=0, return_index=True)
             listed = Listed(
                 stepper,
                 windows,
@@ -335,7 +353,8 @@ class ContactStepper(StepperBase):
                 self._own_without(far),
                 far,
                 np.ascontiguousarray(ends),
-                self._searched.reach[pairs.pair[first]],
+                self._searched.reach[pairs.pair[lines[first]]],
+                pairs,
             )
         self._lists[key] = listed
         if len(self._lists) > KEPT:

@@ -399,6 +399,12 @@ def _grounded(system: System) -> bool:
     fixed = system.frames.fixed != 0
     if fixed[system.constraints.frames].any():
         return True
+    contacts = system.contacts
+    meet = np.isin(
+        np.searchsorted(contacts.first, np.arange(len(contacts.frames)), "right") - 1, contacts.pairs
+    )
+    if fixed[contacts.frames[meet]].any():
+        return True
     acting = [own for own in groups_of(system) if not is_load(own)]
     held = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
     return bool(held or len(held_from_outside(acting)))

@@ -16,13 +16,14 @@ from rodsim.parts.contact_entries import ContactEntry, Pair, Surface
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
-from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
+from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.5  # of the radius: what comes so deep is probably not meant
 STEPS = 10  # in which a touch is seen well
 ON_RODS = 32  # intervals of an element, the most by default
 OF_WIDTH = 0.1  # an interval in parts of the width of the contact of two rods that cross
 RIPPLES = 5.0  # stations on what touches, with which its energy ripples by some 1e-3
+ON_MESHES = 0.5  # an interval in parts of the radius, beside meshes
 MOST = 200  # pairs of a contact that are looked at
 
 
@@ -99,7 +100,7 @@ def expected_of(
 
     if not pair.of_rods or not isinstance(pair.b, Rod):
         return found(terms)
-    if isinstance(pair.a, PlaneEntry):
+    if isinstance(pair.a, PlaneEntry | MeshEntry):
         return found([(pair.b.stress_free.length * c, n) for c, n in terms])
     length = min(_length(own, placed) for own in pair)
     sine = _sine(pair.a, pair.b, placed) if isinstance(pair.a, Rod) and not square else 1.0
@@ -162,7 +163,7 @@ def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) ->
     if isinstance(own, SolidEntry):
         features = own.features(placed.bodies)
         return features.radius if rounded else features.half
-    return own.radius if isinstance(own, SphereEntry) else 0.0
+    return own.radius if isinstance(own, SphereEntry | MeshEntry) else 0.0
 
 
 def _motion(own: Surface, placed: Placed) -> tuple[float, Floats]:
@@ -255,7 +256,12 @@ def rough(model: Contents, placed: Placed) -> list[str]:
 
 
 def stations_of(entry: ContactEntry, pair: Pair, length: float, placed: Placed, model: Contents) -> int:
-    """Intervals of an element of this length: those that are given, or by the depth to expect of rods that cross squarely."""
+    """Intervals of an element of this length: those that are given, or by the depth to expect of rods that cross squarely;
+    beside a mesh as long as half of the radius.
+    """
+    if isinstance(pair.a, MeshEntry):
+        radius = sum(_radius(own, placed, entry.radius, False) for own in pair)
+        return entry.stations or int(np.clip(np.ceil(length / (ON_MESHES * radius) - 1e-9), 1, ON_RODS))
     own = expected_of(entry, pair, placed, model, square=True)
     return entry.stations or stations_on_rods(length, own.radius, own.depth)
 

@@ -24,7 +24,7 @@ from rodsim.parts.contact_entries import (
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Place, Poses
 from rodsim.parts.model_parts import SAME_NODE, Anchor, Body, Rod
-from rodsim.parts.surface_entries import SURFACES_ON_PARTS, PlaneEntry, SolidEntry, SurfaceEntry
+from rodsim.parts.surface_entries import SURFACES_ON_PARTS, MeshEntry, PlaneEntry, SolidEntry, SurfaceEntry
 
 
 class Placed(Poses, Protocol):
@@ -72,7 +72,9 @@ def segments_of(rod: Rod, placed: Placed, radius: float | None) -> Segments:
 
 
 def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
-    """Of spheres, solids and planes, as a result remembers them: where they are, in the axes of their frames."""
+    """Of spheres, solids, planes and meshes, as a result remembers them: where they are, in the axes of their frames; of a mesh
+    its number among those of `discretization.contact.table`.
+    """
     found: dict[str, dict[str, Any]] = {}
     for own in surfaces_on_parts(model):
         at = placed.place(own.on)
@@ -88,6 +90,8 @@ def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
             features = features_on(own, placed)
             told["points"], told["circles"] = features.points.tolist(), features.circles.tolist()
             told["radius"] = features.radius
+        elif isinstance(own, MeshEntry):
+            told["mesh"], told["radius"] = list(model.meshes).index(own.name), own.radius
         else:
             told["radius"] = own.radius
         found[own.name] = told

@@ -11,6 +11,7 @@ import numpy as np
 
 from discretization.contact import table
 from discretization.contact.listed_gaps import gaps
+from discretization.contact.mesh_search import in_mesh
 from discretization.contact.search import candidates
 from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of, weakened
 from discretization.interaction_table import Interaction
@@ -20,6 +21,7 @@ from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
 from rigid.system import Floats
+from rigid.triangle_surfaces import is_inside
 from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
     Joined,
@@ -42,7 +44,7 @@ from rodsim.parts.contact_entries import (
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Place
 from rodsim.parts.model_parts import Rod
-from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
+from rodsim.parts.surface_entries import SIDES, MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.1  # of the radius: deeper shapes may not begin inside of others
 POINT_DEEP = 1e-3  # of the size of the model, of points
@@ -195,9 +197,10 @@ def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> No
     why = (
         f"more than {allowed:.3g} m, which would spring back" if allowed else "which a barrier does not allow"
     )
-    inside = "itself" if pair.a is pair.b else called(pair.a)
+    one, other = pair if isinstance(pair.b, MeshEntry) else (pair.b, pair.a)
+    inside = "itself" if one is other else called(other)
     raise ModelError(
-        f"contact '{entry.name}': {called(pair.b)} is {depth:.3g} m inside of {inside} at t = 0, {why}; move one of them by "
+        f"contact '{entry.name}': {called(one)} is {depth:.3g} m inside of {inside} at t = 0, {why}; move one of them by "
         "that, give a smaller radius, or ignore the pair"
     )
 
@@ -222,11 +225,15 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
     if not model.contacts:
         return _NOTHING, []
     found, joined = _Pairs([], {}, [], [], []), Joined(model)
+    for mesh in model.meshes.values():  # the k-th mesh is the k-th of the table, touched or not
+        _number(found, mesh, None, placed)
     for entry in model.contacts.values():
         with speaking_of(entry.word, entry.name):
             for pair in meeting(entry, joined):
                 if not pair.with_plane:
                     _add(found, entry, pair, placed, model)
+    if not found.pairs:
+        return _NOTHING, []
     for k, (entry, pair) in enumerate(found.of):
         with speaking_of(entry.word, entry.name):
             if (
@@ -273,6 +280,10 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
         made: table.Surface = table.Sphere(at.frame, at.X, own.radius)
     elif isinstance(own, SolidEntry):
         made = _solid(own, placed)
+    elif isinstance(own, MeshEntry):
+        at = placed.place(own.on)
+        vertices, triangles = own.corners
+        made = table.Mesh(at.frame, at.X + vertices, triangles, own.radius)
     else:
         assert isinstance(own, Rod)
         segments = segments_of(own, placed, radius)
@@ -298,6 +309,26 @@ def _solid(own: SolidEntry, placed: Placed) -> table.Capsule | table.Box:
             f"{called(own)}: it is no capsule or box any more, but meets more than planes; leave its shape"
         )
     return table.Capsule(placed.frame_of(own.on), features.points, features.radius)
+
+
+def _check_sides(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], points: Floats) -> None:
+    """Raise where something begins on the side of a mesh on which it was said not to be."""
+    for (entry, pair), surfaces in zip(of, contacts.pairs.tolist(), strict=True):
+        mesh = next((own for own in pair if isinstance(own, MeshEntry)), None)
+        if mesh is None or mesh.side == SIDES[0]:
+            continue
+        own, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
+        there = points[contacts.first[own] : contacts.first[own + 1]]
+        places = in_mesh(contacts, other, points, there)
+        triangles = contacts.triangles[contacts.meshed == other]
+        wrong = is_inside(contacts.vertices, triangles, places) != (mesh.side == SIDES[1])
+        if wrong.any():
+            which = pair.a if pair.b is mesh else pair.b
+            with speaking_of(entry.word, entry.name):
+                raise ModelError(
+                    f"contact '{entry.name}': {called(which)} is not {mesh.side} of {called(mesh)} at t = 0, at "
+                    f"{there[int(np.argmax(wrong))]}; move it, or give another side"
+                )
 
 
 def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> Iterator[tuple[int, int]]:
@@ -329,7 +360,7 @@ def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> 
 def _points(own: table.Surface) -> int:
     if isinstance(own, table.Rod):
         return len(own.frames)
-    return {table.Sphere: 1, table.Capsule: 2, table.Box: 4}[type(own)]
+    return {table.Sphere: 1, table.Capsule: 2, table.Box: 4, table.Mesh: 4}[type(own)]
 
 
 def _check_start(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], placed: Placed) -> None:
@@ -337,6 +368,7 @@ def _check_start(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], placed
     if not of:
         return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
+    _check_sides(contacts, of, points)
     listed = candidates(contacts, points, 0.0)
     radii = contacts.radius[contacts.pairs[listed.pair]]
     thin = np.where(radii.min(axis=1) > 0.0, radii.min(axis=1), radii.max(axis=1))

@@ -25,7 +25,7 @@ from rodsim.parts.entry import (
     stated,
 )
 from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
-from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
+from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
 
 LAWS = ("power", "barrier")  # by their numbers
 REST_SPEED = (
@@ -33,7 +33,7 @@ REST_SPEED = (
 )
 
 
-Surface = SphereEntry | SolidEntry | PlaneEntry | Rod
+Surface = SphereEntry | SolidEntry | PlaneEntry | MeshEntry | Rod
 
 
 class Pair(NamedTuple):
@@ -69,7 +69,8 @@ def _surface(asked: Asked, thing: Any) -> Surface:
         asked.mine(thing)
     elif not isinstance(thing, SurfaceEntry):
         raise ModelError(
-            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid and add_plane return"
+            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh "
+            "return"
         )
     elif getattr(asked.model, thing.table).get(thing.name) is not thing:
         raise ModelError(f"{asked.owner}: {called(thing)} belongs to another model; use surfaces of this one")
@@ -80,7 +81,7 @@ def _surfaces(asked: Asked, what: str, value: Any) -> tuple[Surface, ...]:
     several = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not several:
         raise ModelError(
-            f"{asked.owner}: {what} is an empty list; give a sphere, a solid, a plane, a rod or several"
+            f"{asked.owner}: {what} is an empty list; give a sphere, a solid, a plane, a mesh, a rod or several"
         )
     found = [_surface(asked, thing) for thing in several]
     for k, own in enumerate(found):
@@ -163,7 +164,7 @@ class ContactEntry(Entry):
 
     key, word, many, table = "contacts", "contact", "surfaces that resist each other", "contacts"
     a: tuple[Surface, ...] = stated(
-        SURFACES, "name of a sphere, a solid, a plane or a rod, or a list of them"
+        SURFACES, "name of a sphere, a solid, a plane, a mesh or a rod, or a list of them"
     )
     b: tuple[Surface, ...] = stated(
         SURFACES, "those that they meet; left out: all of a each other, one rod alone itself", None
@@ -270,7 +271,7 @@ def _pairs(
 
 def _ordered(x: Surface, y: Surface) -> Pair:
     """Of two rods or two spheres by their names, so that a pair is one however it is given."""
-    order = (PlaneEntry, SphereEntry, SolidEntry, Rod)
+    order = (PlaneEntry, SphereEntry, SolidEntry, MeshEntry, Rod)
     rank = [(next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name) for own in (x, y)]
     return Pair(x, y) if rank[0] <= rank[1] else Pair(y, x)
 
@@ -282,6 +283,8 @@ def _never(pair: Pair, itself: bool) -> str:
         return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
     if isinstance(b, PlaneEntry):
         return "planes do not meet planes"
+    if isinstance(b, MeshEntry) and not isinstance(a, SphereEntry):
+        return f"{called(a)} and {called(b)}: meshes touch spheres and rods alone"
     if not isinstance(a, PlaneEntry) and not _known(pair):
         return (
             f"{called(a)} and {called(b)}: solids touch planes alone, but for capsules, which touch all but boxes, and boxes, "
@@ -399,7 +402,7 @@ def section_at(rod: Rod, s: float) -> Any:
 def _has_radius(own: Surface) -> bool:
     if isinstance(own, Rod):
         return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
-    if isinstance(own, SolidEntry) and own.is_box:
+    if isinstance(own, MeshEntry) or (isinstance(own, SolidEntry) and own.is_box):
         return own.radius > 0.0
     return not isinstance(own, SphereEntry) or own.radius > 0.0
 

@@ -26,7 +26,7 @@ from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import DriveEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
-from rodsim.parts.surface_entries import PlaneEntry, SolidEntry, SphereEntry
+from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 
 @entry
@@ -83,6 +83,7 @@ class Contents:
         self.spheres: dict[str, SphereEntry] = {}
         self.solids: dict[str, SolidEntry] = {}
         self.planes: dict[str, PlaneEntry] = {}
+        self.meshes: dict[str, MeshEntry] = {}
         self.contacts: dict[str, ContactEntry] = {}
 
     @property

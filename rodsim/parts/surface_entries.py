@@ -1,19 +1,33 @@
-"""Surfaces on parts, which contacts let touch: spheres, solids, planes."""
+"""Surfaces on parts, which contacts let touch: spheres, solids, planes, meshes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rigid import quaternions
-from rigid.checks import array
+from rigid.checks import array, shown
 from rigid.errors import ModelError
 from rigid.solids import Cuboid, Features, Hull, Solid, Stadium
-from rigid.system import Floats
-from rodsim.parts.entry import DIRECTION, NOT_NEGATIVE, POINT, Asked, Entry, Sort, entry, stated
+from rigid.surface import check_closed
+from rigid.system import Floats, Ints
+from rigid.triangle_surfaces import triangle_surface
+from rodsim.parts.entry import (
+    DIRECTION,
+    NOT_NEGATIVE,
+    POINT,
+    POSITIVE,
+    Asked,
+    Entry,
+    Sort,
+    choice,
+    entry,
+    stated,
+)
 from rodsim.parts.model_parts import Anchor, Body
 
 
@@ -29,7 +43,7 @@ class SphereEntry(SurfaceEntry):
     """A sphere, or a point, that can touch others."""
 
     key, word, many, table = "spheres", "sphere", "spheres and points that can touch", "spheres"
-    namesakes = ("planes", "solids")
+    namesakes = ("planes", "solids", "meshes")
     on: Anchor = stated(POINT, "its centre: a point of a body, a rod, a driven frame or the ground")
     radius: float = stated(NOT_NEGATIVE, "0: a point [m]")
 
@@ -39,7 +53,7 @@ class PlaneEntry(SurfaceEntry):
     """A plane with all behind it: a half-space."""
 
     key, word, many, table = "planes", "plane", "planes, each the face of a half-space", "planes"
-    namesakes = ("spheres", "solids")
+    namesakes = ("spheres", "solids", "meshes")
     on: Anchor = stated(POINT, "a point of the plane, on the ground or the part that carries it")
     normal: Floats = stated(DIRECTION, "out of the half-space, world direction at t = 0 [1]")
 
@@ -59,7 +73,7 @@ class SolidEntry(SurfaceEntry):
 
     key, word, table = "solids", "solid", "solids"
     many = "convex bodies that can touch planes, boxes and capsules also spheres, rods and their like"
-    namesakes = ("spheres", "planes")
+    namesakes = ("spheres", "planes", "meshes")
     on: Anchor = stated(POINT, "the body whose shape it is; of vertices the point from which they count")
     vertices: Floats | None = stated(
         Sort("points", _vertices),
@@ -133,4 +147,69 @@ def _features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float)
     return solid.features(owner, radius)
 
 
-SURFACES_ON_PARTS: tuple[type[SurfaceEntry], ...] = (SphereEntry, SolidEntry, PlaneEntry)
+def _file(asked: Asked, what: str, value: Any) -> str:
+    if not isinstance(value, str | Path):
+        raise ModelError(f"{asked.owner}: {what} = {shown(value)}; give the name of a file that meshio reads")
+    return str(value)
+
+
+def _count(value: Any) -> int:
+    return len(value)
+
+
+SIDES = ("both", "inside", "outside")
+
+
+@entry
+class MeshEntry(SurfaceEntry):
+    """A rigid surface of triangles that spheres and rods touch on both of its sides: terrain, a tube, a plate with a hole."""
+
+    key, word, many, table = "meshes", "mesh", "triangulated surfaces that spheres and rods touch", "meshes"
+    namesakes = ("spheres", "solids", "planes")
+    on: Anchor = stated(POINT, "where the origin of its coordinates is; its axes are those of the part")
+    file: str | None = stated(
+        Sort("mesh file", _file), "relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads", None
+    )
+    vertices: Floats | None = stated(
+        Sort("points", _vertices, _count), "in place of a file, in the axes of the part [m]", None
+    )
+    triangles: Ints | None = stated(
+        Sort("triangles", describe=_count),
+        "numbers of vertices, three for each triangle, from 0 on [1]",
+        None,
+    )
+    scale: float = stated(POSITIVE, "multiplies coordinates, 0.001 for millimetres [1]", 1.0)
+    radius: float = stated(NOT_NEGATIVE, "by which it is thicker than its triangles, on both sides [m]", 0.0)
+    side: str = stated(
+        choice(*SIDES), "on which all that touches it begins; inside and outside are of closed ones", SIDES[0]
+    )
+
+    @classmethod
+    def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
+        owner, file, arrays = asked.owner, values["file"], (values["vertices"], values["triangles"])
+        if (file is None) == any(own is None for own in arrays) or (
+            file is not None and any(own is not None for own in arrays)
+        ):
+            raise ModelError(f"{owner}: give either a file, or vertices (v, 3) and triangles (t, 3)")
+        source = file if file is not None else arrays
+        values["vertices"], values["triangles"] = triangle_surface(owner, source, values["scale"])
+        if values["side"] != SIDES[0]:
+            try:
+                check_closed(owner, values["triangles"])
+            except ModelError as error:
+                raise ModelError(f"{error}, or leave side out: it is touched on both") from None
+
+    @property
+    def corners(self) -> tuple[Floats, Ints]:
+        """Vertices (v, 3), m, from its point in the axes of its part, and triangles (t, 3), from wherever they came."""
+        assert self.vertices is not None
+        assert self.triangles is not None
+        return self.vertices, self.triangles
+
+    def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        if "on" in changed:  # the body's axes are not those of the section
+            changed = changed | {"vertices": quaternions.rotate(section(self.on), self.corners[0])}
+        return replace(self, **changed)
+
+
+SURFACES_ON_PARTS: tuple[type[SurfaceEntry], ...] = (SphereEntry, SolidEntry, PlaneEntry, MeshEntry)

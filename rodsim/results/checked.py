@@ -138,8 +138,9 @@ def _check_others(name: str, others: InteractionTable, n: int) -> None:
 
 def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
     s, k, p = len(contacts.kind), len(contacts.frames), len(contacts.pairs)
+    v, t = len(contacts.vertices), len(contacts.triangles)
     whole, shapes = (
-        ("kind", "first", "frames", "pairs", "stations", "side", "apart"),
+        ("kind", "first", "frames", "pairs", "stations", "side", "apart", "triangles", "meshed"),
         (
             ("kind", (s,)),
             ("first", (s + 1,)),
@@ -152,6 +153,9 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
             ("stations", (p,)),
             ("side", (p,)),
             ("apart", (len(contacts.apart), 2)),
+            ("vertices", (v, 3)),
+            ("triangles", (t, 3)),
+            ("meshed", (t,)),
         ),
     )
     for column, shape in shapes:
@@ -162,6 +166,8 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
         ("pairs", s),
         ("side", 1 + BOTH),
         ("apart", k),
+        ("triangles", v),
+        ("meshed", s),
     ):
         _within(name, column, getattr(contacts, column), count)
     _at_least(name, "radius", contacts.radius)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.contact.nearest import places
 from discretization.contact.table import BARRIER, POLYNOMIAL
@@ -37,6 +38,7 @@ from rigid.interactions.contact.friction import (
 )
 from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import of_boxes
+from rodsim.results.mesh_contacts import of_meshes
 
 TINY = 1e-200  # N: below it one does not divide by it
 ENDS, MIDDLE = 1, 2  # of a capsule against another: both ends, and where they cross
@@ -61,8 +63,13 @@ class Rows(NamedTuple):
         Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
     )
     crossing: Ints  # (m,) ENDS, MIDDLE, 0: not of two capsules
-    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a box; 0: it is none
+    boxed: (
+        Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a box or a mesh; 0: it is none
+    )
     numbers: Floats  # (m, NUMBERS) of that kind
+    meshed: NDArray[
+        np.object_
+    ]  # (m,) numbers of a row that is all of a part and a mesh, whose kind is in `boxed`; None: it is not
 
 
 class Patches(NamedTuple):
@@ -150,9 +157,13 @@ def pushed(rows: Rows, state: State) -> Pushed:
 
 
 def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
-    """Into the rows of pairs with boxes."""
+    """Into the rows of pairs with boxes, or of parts and meshes."""
     use = np.flatnonzero(rows.boxed == kind)
-    V, rate, force, place, gap = of_boxes(kind, rows.frames[use], rows.numbers[use], rows.share[use], state)
+    own, share = rows.frames[use], rows.share[use]
+    if rows.meshed[use[0]] is None:
+        V, rate, force, place, gap = of_boxes(kind, own, rows.numbers[use], share, state)
+    else:
+        V, rate, force, place, gap = of_meshes(kind, own, rows.meshed[use].tolist(), share, state)
     total = force[..., ON_A, :].sum(axis=-2)
     Q = np.linalg.norm(total, axis=-1)
     n = total / np.where(Q > 0.0, Q, 1.0)[..., None]

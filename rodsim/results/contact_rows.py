@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.contact.interactions import interactions_of
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BOTH, BOX, CAPSULE, LOSS, ROD, Contacts, points_of, weakened
+from discretization.contact.table import BOTH, BOX, CAPSULE, LOSS, MESH, ROD, Contacts, points_of, weakened
 from discretization.contact.windows import windows_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.memory import Memory
@@ -104,8 +105,8 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
     return WithPlanes(rows, loss, places)
 
 
-def _without_boxes(m: int) -> tuple[Ints, Floats]:
-    return np.zeros(m, np.int64), np.zeros((m, NUMBERS))
+def _without_boxes(m: int) -> tuple[Ints, Floats, NDArray[np.object_]]:
+    return np.zeros(m, np.int64), np.zeros((m, NUMBERS)), np.full(m, None, object)
 
 
 def _lossless(w: int) -> Floats:
@@ -222,14 +223,16 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     rows.numbers[boxes] = np.where(
         held, acts.numbers[np.where(held, acts.first[boxes, None] + place, 0)], 0.0
     )
+    for k in np.flatnonzero(other == MESH):
+        rows.boxed[k], rows.meshed[k] = acts.kind[k], acts.numbers[slice(*acts.first[k : k + 2])]
     again = np.concatenate([np.arange(len(rho)), np.flatnonzero(crossing)])
     rows = Rows(*(column[again] for column in rows))
     rows.crossing[len(rho) :], rows.stations[len(rho) :] = MIDDLE, 0
     frames = contacts.frames[of_part]
     first, turned = (
         frames[:, 0].copy(),
-        (one == ROD) & (other == BOX),
-    )  # the bristle is in the axes of the box
+        (one == ROD) & np.isin(other, (BOX, MESH)),
+    )  # the bristle is in the axes of the box or mesh
     first[patch[turned]] = contacts.frames[listed.ends[turned, 2]]
     return Listed(
         rows,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from discretization.contact.table import ROD
+from discretization.contact.table import MESH, ROD
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import groups_of
 from discretization.system import System
@@ -16,7 +16,7 @@ from rigid.interactions.contact.planes import CENTRE, PLANE_ROD, PLANE_SPHERE
 from rigid.interactions.contact.touching import N
 from rigid.quaternions import to_matrix
 from rigid.system import Floats, Ints, State
-from rodsim.results.distances import SURFACES
+from rodsim.results.distances import SURFACES, mesh_of
 from rodsim.results.layout import Layout
 from rodsim.results.scene import Surface
 
@@ -39,6 +39,9 @@ class ContactSurfaces:
             parts += [
                 (0, frame, *_net(corner, sides, size))
                 for frame, corner, sides in _planes(layout.system, states)
+            ]
+            parts += [
+                (0, frame, *_shaded(vertices, faces)) for _, frame, vertices, faces in _triangles(layout)
             ]
             parts += [(1, frame, *_ball(centre, radius)) for frame, centre, radius in _spheres(layout)]
         counts = [len(vertices) for _, _, vertices, _, _ in parts]
@@ -123,6 +126,9 @@ def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
     shown = _bounds(layout)
     for name, told in layout.description.get(SURFACES, {}).items():
         X = np.array(told["X"])
+        if "mesh" in told:
+            yield from (own for own in _triangles(layout) if own[0] == name)
+            continue
         if "sides" in told:
             corner, a, b = np.array(told["sides"])
             yield (
@@ -141,6 +147,28 @@ def meshes(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
             yield name, told["frame"], np.concatenate([own[0] for own in balls]), np.concatenate(faces)
 
 
+def _triangles(layout: Layout) -> Iterator[tuple[str, int, Floats, Ints]]:
+    """Name, frame, vertices and triangles of meshes that are no shape of their body."""
+    shown = _bounds(layout)
+    for name, told in layout.description.get(SURFACES, {}).items():
+        found = mesh_of(layout, told)
+        if found is None:
+            continue
+        vertices, faces = found
+        low, high = shown.get(told["frame"], (np.full(3, np.inf), np.full(3, -np.inf)))
+        slack = 0.02 * float(np.ptp(vertices, axis=0).max())
+        if not (np.all(low - slack <= vertices.min(axis=0)) and np.all(vertices.max(axis=0) <= high + slack)):
+            yield name, told["frame"], vertices, faces
+
+
+def _shaded(vertices: Floats, faces: Ints) -> tuple[Floats, Floats, Ints]:
+    """Vertices, normals and faces, each face flat."""
+    corners = vertices[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    return corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), np.arange(3 * len(faces)).reshape(-1, 3)
+
+
 def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radius: float) -> bool:
     """Whether what is drawn about a frame is as large as a sphere on it."""
     low, high = shown.get(frame, (np.full(3, np.inf), np.full(3, -np.inf)))
@@ -157,7 +185,7 @@ def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
     for own in groups_of(others, of_planes):
         for frames, numbers in zip(own.frames, own.numbers, strict=True):
             found[int(frames[1]), np.append(numbers[CENTRE : CENTRE + 3], numbers[_RHO]).tobytes()] = None
-    for k in np.flatnonzero(contacts.kind != ROD):
+    for k in np.flatnonzero((contacts.kind != ROD) & (contacts.kind != MESH)):
         for at in range(contacts.first[k], contacts.first[k + 1]):
             found[int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()] = None
     shown = _bounds(layout)

@@ -5,7 +5,7 @@
 A surface is a sphere, a solid, a plane or a rod, by its name; a point `NAME@X,Y,Z` of a body, m in its axes from its reference
 point, or `NAME@0.3` of a rod, on the chord between two nodes. A body by its name alone is its reference point. Rods are round
 about the chords between their nodes, with the radii of their sections. Below zero is the depth by which two are inside each
-other. Solids have distances to planes, those that are balls and capsules to all.
+other. Solids have distances to planes, those that are balls and capsules to all. Meshes have the distance of their triangles.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.contact.mesh_search import least_distance, trees_of
 from discretization.contact.nearest import distances
+from discretization.contact.table import MESH
 from rigid import quaternions
 from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import length_of
@@ -38,6 +40,7 @@ class Surface(NamedTuple):
     between: float | None = None  # a point between the two: the part of the way to the second
     circles: Floats = np.zeros((0, 7))  # (c, 7) of a solid: centre, axis, radius, frame axes
     cornered: bool = False  # a solid that is more than its points and what is between two of them
+    faces: Ints | None = None  # (t, 3) of a mesh, whose points are its vertices
 
     def above(self, state: State, n: Floats, foot: Floats) -> Floats:
         """(...) m, its least height above a plane."""
@@ -75,6 +78,12 @@ class Distance:
             )
         if self.b.normal is not None:
             self.a, self.b = self.b, self.a
+        if self.a.faces is not None and self.b.faces is not None:
+            raise ResultError(
+                f"distance: '{a}' and '{b}' are meshes both, which have none; give another surface"
+            )
+        if self.a.faces is not None:
+            self.a, self.b = self.b, self.a
         if self.b.normal is not None:
             raise ResultError(
                 f"distance: '{a}' and '{b}' are planes both, which have none; give another surface"
@@ -84,6 +93,8 @@ class Distance:
                 raise ResultError(
                     f"distance: {one.label} has one to planes alone; give a plane for {other.label}, or a point of its body"
                 )
+        if self.b.faces is not None:
+            return
         i, k = np.indices((len(self.a.ends), len(self.b.ends))).reshape(2, -1)
         behind = int(self.a.ends.max(initial=-1)) + 1
         self._ends = np.ascontiguousarray(np.concatenate([self.a.ends[i], self.b.ends[k] + behind], axis=1))
@@ -94,16 +105,43 @@ class Distance:
 
     def of(self, state: State) -> Floats:
         """(...) m, of one state or of many."""
-        a, b = self.a.points(state), self.b.points(state)
+        a = self.a.points(state)
         if self.a.normal is not None:
             n = quaternions.rotate(state.quat[..., self.a.frames[0], :], self.a.normal)
             return self.b.above(state, n, a)
+        if self.b.faces is not None:
+            return self._to_mesh(state, a)
+        b = self.b.points(state)
         points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + b.shape[-2], 3)
         least, apart = np.empty(len(points)), np.empty(len(self._ends))
         for t, own in enumerate(points):
             distances(np.ascontiguousarray(own), self._ends, apart)
             least[t] = np.min(apart - self._radii)
         return least.reshape(state.r.shape[:-2])
+
+    def _to_mesh(self, state: State, points: Floats) -> Floats:
+        """(...) m, from points (..., k, 3) to the triangles, in the axes of the mesh."""
+        frame, faces = self.b.frames[0], self.b.faces
+        assert faces is not None
+        turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
+        local = quaternions.rotate(turn, points - state.r[..., frame, None, :])
+        flat, trees = local.reshape(-1, *local.shape[-2:]), trees_of(self.b.X[faces])
+        least = [least_distance(trees, own[self.a.ends], self.a.radius) for own in flat]
+        found: Floats = np.reshape(least, state.r.shape[:-2]) - self.b.radius[0]
+        return found
+
+
+def mesh_of(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:
+    """Vertices and triangles of a surface of the description, frame axes; None of what is no mesh, or meets nothing."""
+    if "mesh" not in told or layout.system is None:
+        return None
+    contacts = layout.system.contacts
+    meshes = np.flatnonzero(contacts.kind == MESH)
+    if told["mesh"] >= len(meshes):
+        return None
+    faces = contacts.triangles[contacts.meshed == meshes[told["mesh"]]]
+    low = faces.min()
+    return contacts.vertices[low : faces.max() + 1], faces - low
 
 
 def surface_of(layout: Layout, text: str) -> Surface:
@@ -117,7 +155,7 @@ def surface_of(layout: Layout, text: str) -> Surface:
             raise ResultError(
                 f"distance: '{text}' is a rod and a {known[text]['kind']}; give one of them another name"
             )
-        return _given(text, known[text])
+        return _mesh(layout, text, known[text]) if "mesh" in known[text] else _given(text, known[text])
     if text in rods:
         return _rod(rods[text])
     name, _, where = (text, "", "") if text in bodies else text.rpartition("@")
@@ -137,6 +175,18 @@ def surface_of(layout: Layout, text: str) -> Surface:
     body = bodies[name]
     X = np.asarray(body.reference, float) + (np.array(place) if place else 0.0)
     return _point(f"point '{text}'", body.frame, X, 0.0)
+
+
+def _mesh(layout: Layout, name: str, told: dict[str, Any]) -> Surface:
+    found = mesh_of(layout, told)
+    if found is None:
+        raise ResultError(
+            f"distance: mesh '{name}' meets nothing that is listed; name it in a contact with a sphere or a rod"
+        )
+    vertices, faces = found
+    n = len(vertices)
+    ends, radius = np.column_stack([np.arange(n)] * 2), np.full(n, float(told["radius"]))
+    return Surface(f"mesh '{name}'", np.full(n, told["frame"]), vertices, ends, radius, faces=faces)
 
 
 def _given(name: str, told: dict[str, Any]) -> Surface:

@@ -288,6 +288,8 @@ class _Loader:
             return [[self._surface((*path, k), name) for name in pair] for k, pair in enumerate(value)]
         if word == "point" or (word == "end" and points):
             return self._point(path, value)
+        if word == "mesh file":
+            return str(self._folder / value)
         if word == "motion":
             return motion_of(path, value)
         if word == "measures":

@@ -66,6 +66,10 @@ TYPES: dict[str, Any] = {
     "axes": Annotated[list[Vector], Field(min_length=3, max_length=3)],
     "ratios": numbers(2),
     "points": Annotated[list[Vector], Field(min_length=1)],
+    "triangles": Annotated[
+        list[Annotated[list[int], Field(min_length=3, max_length=3)]], Field(min_length=1)
+    ],
+    "mesh file": Name,
     "flag": bool,
     "varying": Vector | Signal,
     "motion": Motion,
@@ -101,6 +105,7 @@ def _field(own: Stated) -> tuple[Any, ...]:
 @cache
 def schema_of(kind: type[Entry]) -> type[Part]:
     """Of one kind of entry."""
-    name = "".join(word.capitalize() for word in kind.key.removesuffix("s").split("_")) + "Scene"
+    one = kind.key.removesuffix("es" if kind.key.endswith("shes") else "s")
+    name = "".join(word.capitalize() for word in one.split("_")) + "Scene"
     fields = {own.key: _field(own) for own in kind.fields().values()}
     return made(name, Part, kind.__doc__, {"name": (Name, f"by which the {kind.word} is known"), **fields})

@@ -1,4 +1,4 @@
-"""Contact of spheres, circles, capsules, boxes, rods and planes: energies of a gap, and what is lost beside each.
+"""Contact of spheres, circles, capsules, boxes, meshes, rods and planes: energies of a gap, and what is lost beside each.
 
     kind                 frames                          numbers
     PLANE_SPHERE         plane, sphere                   law (4), rho, N (3), P (3), X (3)
@@ -11,6 +11,8 @@
     CAPSULES             a, b                            law (4), rho, Xa1 (3), Xa2 (3), Xb1 (3), Xb2 (3)
     SPHERE_BOX           sphere, box                     law (4), rho, Xa (3), Xb (3), half (3)
     BOX_ROD              box, nodes a, b                 law (4), rho, m, L, X (3), half (3)
+    SPHERE_MESH          sphere, mesh                    law (4), rho, Xa (3), triangles
+    MESH_ROD             mesh, nodes a, b                law (4), rho, m, L, triangles
     BOXES                a, b                            law (4), rho, Xa (3), half a (3), Xb (3), half b (3)
     RODS                 nodes a1, a2, b1, b2            law (4), rho, m, L, minus
     PLANE_SPHERE_LOSS    plane, sphere                   those of PLANE_SPHERE, loss (11), own (4)
@@ -19,13 +21,15 @@
     SPHERES_LOSS         a, b                            those of SPHERES, radius of a, loss (11), own (4)
     SPHERE_BOX_LOSS      sphere, box                     those of SPHERE_BOX, radius of the sphere, loss (11), own (4)
     BOX_ROD_LOSS         box, nodes a, b                 those of BOX_ROD, radius of the rod, loss (11), own (4)
+    SPHERE_MESH_LOSS     sphere, mesh                    those of SPHERE_MESH, radius of the sphere, loss (11), own (4)
+    MESH_ROD_LOSS        mesh, nodes a, b                those of MESH_ROD, radius of the rod, loss (11), own (4)
     BOXES_LOSS           a, b                            those of BOXES, radius of a, loss (11), own (4)
     rod_loss(1, M)       sphere, M nodes in a row        law (4), rho, Xa (3), M, radius of a, loss (11), own (4)
     rod_loss(2, M)       nodes a1, a2, M nodes in a row  law (4), rho, m, L, M, radius of a, loss (11), own (4)
 
 law: `normal_laws`; rho: radius, or the sum of both; N, P: normal and a point of a plane in its frame; X: centre in the frame
 of its sphere or circle; X1, X2: ends of a capsule's axis; half: of the sides of a box's
-core, X its centre; A, R: axis and radius of a circle; m, L: an element of length L has
+core, X its centre; triangles: `mesh_features`; A, R: axis and radius of a circle; m, L: an element of length L has
 the stations i/m, i = 0 .. m, each for a length L/m, those at the ends for half of it, and k is per length; minus, 1: the
 vertex b2 is taken off, since the next segment has it too. loss, own: `friction`; the radius of a says where between the axes
 the surfaces touch.

@@ -1,0 +1,180 @@
+"""Which triangles of meshes are near spheres and elements of rods, and what an interaction has to know of them.
+
+Trees of the middles of triangles, one for triangles of about one size, stand in the axes of their mesh and are made once; a
+search asks them for what is near each part. No loop goes over triangles.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy  # its parts are loaded when they are asked for
+
+from discretization.contact.table import MESH, Contacts
+from rigid.compilation.decorators import kernel
+from rigid.kinematics.triangles import segment_from_triangle
+from rigid.linear_algebra import load3
+from rigid.system import Floats, Ints
+
+KEPT = 8  # meshes whose trees are kept
+LEAST = 64  # numbers of an interaction with a mesh are a power of two, so that there are few sizes of them
+
+
+class Trees(NamedTuple):
+    """Of the triangles of one mesh."""
+
+    corners: Floats  # (t, 3, 3) m, axes of the mesh
+    trees: list[Any]
+    triangles: list[Ints]  # of each tree
+    half: list[float]  # m, the most from the middle of a triangle to a vertex of it
+
+
+_known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, Trees]] = OrderedDict()
+
+
+def trees_of(corners: Floats) -> Trees:
+    """Of triangles (t, 3, 3)."""
+    middle = corners.mean(axis=1)
+    half = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
+    size = np.ceil(np.log2(np.maximum(half, 1e-300)))
+    classes = [np.flatnonzero(size == k) for k in np.unique(size)]
+    trees = [scipy.spatial.cKDTree(middle[use]) for use in classes]
+    return Trees(corners, trees, classes, [float(half[use].max()) for use in classes])
+
+
+def _of_mesh(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
+    """Numbers of its triangles, and their trees: made once, as long as the arrays of vertices are the same."""
+    key = id(contacts.vertices), mesh  # of arrays that are kept
+    found = _known.pop(key, None)
+    if found is None or found[0].triangles is not contacts.triangles:
+        use = np.flatnonzero(contacts.meshed == mesh)
+        found = contacts, use, trees_of(contacts.vertices[contacts.triangles[use]])
+    _known[key] = found
+    if len(_known) > KEPT:
+        _known.popitem(last=False)
+    return found[1:]
+
+
+def in_mesh(contacts: Contacts, mesh: int, points: Floats, places: Floats) -> Floats:
+    """Places (..., 3) in the axes of a mesh, from the points (k, 3) of all surfaces."""
+    at = contacts.first[mesh]
+    axes = points[at + 1 : at + 4] - points[at]
+    axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    found: Floats = contacts.X[at] + (places - points[at]) @ axes.T
+    return found
+
+
+def near_meshes(
+    contacts: Contacts, surface: Ints, ends: Ints, reach: Floats, points: Floats, skin: float
+) -> tuple[Ints, list[Ints]]:
+    """Rows (c, 6): pair, side and points as `discretization.contact.search.Candidates` has them, and the triangles of each.
+
+    surface (f,), ends (f, 2): of all parts, reach (p,) m: of pairs.
+    """
+    rows, faces = [np.zeros((0, 6), np.int64)], []
+    kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
+    count = len(contacts.frames)
+    held = np.sort(contacts.apart, axis=1) @ (count, 1)
+    for k in np.flatnonzero((kinds == MESH).any(axis=1)).tolist():
+        side = 1 if kinds[k, 0] == MESH else 0
+        one, mesh = contacts.pairs[k, [side, 1 - side]].tolist()
+        parts = np.flatnonzero(surface == one)
+        at = contacts.first[mesh]
+        apart = np.sort(np.stack([ends[parts, 0], np.full(len(parts), at)], axis=1), axis=1) @ (count, 1)
+        parts = parts[~np.isin(apart, held)]
+        of_mesh, trees = _of_mesh(contacts, mesh)
+        own = np.ascontiguousarray(in_mesh(contacts, mesh, points, points[ends[parts]]))
+        for i, near in _near(trees, own, float(reach[k]) + skin):
+            a, b = ends[parts[i]]
+            rows.append(np.array([[k, side, a, b, at, at]]))
+            faces.append(of_mesh[near])
+    return np.concatenate(rows), faces
+
+
+def _near(trees: Trees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
+    """Of parts (f, 2, 3) those that are near a triangle, and these."""
+    middle, half = parts.mean(axis=1), 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
+    each = [[np.zeros(0, np.int64)] for _ in parts]
+    for tree, triangles, most in zip(trees.trees, trees.triangles, trees.half, strict=True):
+        for k, near in enumerate(tree.query_ball_point(middle, half + most + within)):
+            if near:
+                each[k].append(triangles[near])
+    found = []
+    for k, own in enumerate(each):
+        near = np.sort(np.concatenate(own))
+        apart = np.empty(len(near))
+        from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), apart)
+        near = near[apart < within]
+        if len(near):
+            found.append((k, near))
+    return found
+
+
+def least_distance(trees: Trees, parts: Floats, radius: Floats) -> float:
+    """m, of segments (f, 2, 3) with radii (f,) from triangles, less the radius."""
+    middle = parts.mean(axis=1)
+    half = 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
+    most = np.min(
+        [tree.query(middle)[0] for tree in trees.trees], axis=0
+    )  # a middle is a point of a triangle
+    found = np.inf
+    for k in np.argsort(most - radius):
+        if most[k] - half[k] - max(trees.half) - radius[k] >= found:
+            continue
+        ((_, near),) = _near(trees, parts[k : k + 1], float(most[k]) * (1.0 + 1e-9) + 1e-300)
+        apart = np.empty(len(near))
+        from_triangles(np.ascontiguousarray(parts[k]), np.ascontiguousarray(trees.corners[near]), apart)
+        found = min(found, float(apart.min()) - radius[k])
+    return float(found)
+
+
+@kernel
+def from_triangles(part, corners, out):
+    """Distances (t,) of the segment between two points from triangles (t, 3, 3)."""
+    a, b = load3(part[0]), load3(part[1])
+    for k in range(out.shape[0]):
+        out[k] = segment_from_triangle(a, b, load3(corners[k, 0]), load3(corners[k, 1]), load3(corners[k, 2]))
+
+
+def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
+    """Of triangles, as `rigid.interactions.contact.mesh_features` has them; filled up with zeros."""
+    vertices, corners = np.unique(contacts.triangles[faces], return_inverse=True)
+    corners = corners.reshape(-1, 3)
+    t, v = len(corners), len(vertices)
+    sides = np.stack([corners, np.roll(corners, -1, axis=1), np.roll(corners, -2, axis=1)], axis=2).reshape(
+        -1, 3
+    )
+    key = np.sort(sides[:, :2], axis=1) @ (v, 1)
+    order = np.argsort(key, kind="stable")
+    _, begin, count = np.unique(key[order], return_index=True, return_counts=True)
+    one, two = order[begin], order[begin + count - 1]
+    edges = np.concatenate([sides[one], sides[two]], axis=1)
+    # stars: of each vertex its edges from there, and the other two corners of its faces
+    ways = np.concatenate([edges[:, :2], edges[:, 1::-1]])
+    inner = 1.0 - np.tile(count, 2)
+    by_edge, by_face = np.argsort(ways[:, 0], kind="stable"), np.argsort(sides[:, 0], kind="stable")
+    degree, around = np.bincount(ways[:, 0], minlength=v), np.bincount(sides[:, 0], minlength=v)
+    width = 3 + 2 * (degree + around)
+    begins = np.concatenate([[0], np.cumsum(width)])
+    stars = np.zeros(begins[-1])
+    stars[begins[:-1]], stars[begins[:-1] + 1], stars[begins[:-1] + 2] = np.arange(v), degree, around
+    place = np.arange(len(by_edge)) - np.repeat(np.cumsum(degree) - degree, degree)
+    at = np.repeat(begins[:-1], degree) + 3 + 2 * place
+    stars[at], stars[at + 1] = ways[by_edge, 1], inner[by_edge]
+    place = np.arange(3 * t) - np.repeat(np.cumsum(around) - around, around)
+    at = np.repeat(begins[:-1] + 3 + 2 * degree, around) + 2 * place
+    stars[at], stars[at + 1] = sides[by_face, 1], sides[by_face, 2]
+    parts = [
+        np.array([v, t, len(edges), v], float),
+        contacts.vertices[vertices].ravel(),
+        corners.ravel(),
+        edges.ravel(),
+        stars,
+    ]
+    found = np.concatenate(parts)
+    size = LEAST
+    while size < len(found):
+        size *= 2
+    return np.pad(found, (0, size - len(found)))

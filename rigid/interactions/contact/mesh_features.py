@@ -1,0 +1,262 @@
+"""A point against the triangles of a rigid surface, on both of its sides; exact over steps that cross any number of them.
+
+In the axes of the mesh a point u has the energy
+
+    W(u) = sum i_f U(D_f) + sum i_e U(D_e) + sum i_v U(D_v)                                                           (1)
+
+over faces, edges and vertices, D the distance from the plane, the line or the point, U the law. The indices come of U(faces) -
+U(inner edges) + U(inner vertices), each of these the distance of a convex set, once what cancels is left out: a face has 1 where
+the point is above it, else 0; an edge, where it is between its ends, one for each of its faces beyond which it is, less one for
+each but the first; a vertex one for each face that is nearest there, less so many for each edge that is nearest there, plus what
+all of them leave of 1. On flat ground one face is left and all else is 0; on a ridge the edge is left, in a valley two faces less
+their edge. Indices change across planes, where W has no jump and no kink.
+
+Within a step u goes along a straight line. It is cut where it crosses such planes; on each piece, from d0 to d1, d from the
+nearest point to u, the part ds of the step adds
+
+    force += i ds Q (d0 + d1)/(D0 + D1),    Q of `normal_laws` between D0 - rho and D1 - rho                          (2)
+
+d is linear on a piece, so that (d0 + d1) . (d1 - d0) = D1^2 - D0^2: the work is W0 - W1. On flat ground all pieces have the same
+normal, and for any law their sum is the force of one plane.
+
+u_i = d_i . (x - r) is bilinear in the poses: by the product rule the work is exact, both momenta are kept.
+
+A step fails within which a point goes through a face. The sum of the indices of what is touched is the Euler number of that part
+of the surface: 1 of a patch, 2 where two walls are touched, 0 of a ring, whose edges take off what its faces give: what is too
+large for its funnel would fall through. So a step fails, too, at whose end that sum is not positive.
+
+Where a path touches a plane to the last bit, as that of a ball above a vertex does, the rounding of one triangle could contradict
+that of its neighbour: indices are those of points that are ASIDE.
+
+Numbers, behind those of the pair: how many vertices, faces, edges, stars; vertices (3); of faces three numbers of vertices; of
+edges p, q, c of one triangle with the side p q and of the other, of one alone twice the same; of stars a vertex, how many edges
+and faces it has, of edges the other end and one minus the number of their faces, of faces both other corners.
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.gaps import RHO, size_of
+from rigid.interactions.contact.normal_laws import PASSED, acts, potential, reach_of, resistance
+from rigid.interactions.contact.touching import real
+from rigid.interactions.kinds import vector, whole
+from rigid.kinematics.poses import ZERO
+from rigid.kinematics.triangles import outward
+from rigid.linear_algebra import average, cross, dot, minus, plus, times
+
+ASIDE = 1e-11 * 0.5710, 1e-11 * 0.3391, 1e-11 * 0.7477  # of rho: no direction of any mesh
+NOWHERE = 2.0 + 0j
+COUNTS = 4  # of vertices, faces, edges, stars
+OF_EDGE = 6
+NO_PIECES = (0j, ZERO, ZERO, 0j, 0j, 0.0, False)
+
+
+@small_kernel
+def _crossing(f0, f1):
+    """Where from 0 to 1 what goes from f0 to f1 changes its sign."""
+    if (f0.real < 0.0) == (f1.real < 0.0):
+        return NOWHERE
+    return f0 / (f0 - f1)
+
+
+@small_kernel
+def _vertex(X, first, k):
+    """The vertex whose number stands at k."""
+    return vector(X, first + 3 * whole(X[k]))
+
+
+@small_kernel
+def _added(X, found, index, begin, end, d0, d1, mean):
+    """(2), of a piece; W where a step goes nowhere; the sum of indices of what touches at its end, and whether anything does.
+
+    mean: d in the middle of the step, whichever piece has that, so that flat ground is touched where a plane would be.
+    """
+    D0, D1 = size_of(d0), size_of(d1)
+    rho = X[RHO]
+    Q = index * resistance(X, D0 - rho, D1 - rho)
+    if Q == 0.0 or (D0 + D1).real == 0.0:
+        return found
+    weight, last = (end - begin) * Q, end.real >= 1.0 and acts(X, D1 - rho)
+    return (
+        found[0] + weight,
+        plus(found[1], times(weight / (D0 + D1), plus(d0, d1))),
+        plus(found[2], times(weight, mean)),
+        found[3] + Q * (D0 - D1),
+        found[4] + index * (end - begin) * potential(X, D0 - rho),
+        found[5] + (index if last else 0.0),
+        found[6] or last,
+    )
+
+
+@small_kernel
+def _on_path(path, s):
+    return plus(times(1.0 - s, path[0]), times(s, path[1]))
+
+
+@small_kernel
+def _of_face(X, a, b, c, path, aside, found):
+    """A face, on which the point is as long as it is between its sides."""
+    low, high = 0j, 1.0 + 0j
+    for k in range(3):
+        m, p = (
+            (outward(a, b, c), a) if k == 0 else ((outward(b, c, a), b) if k == 1 else (outward(c, a, b), c))
+        )
+        f0, f1 = dot(m, minus(aside[0], p)) + 0j, dot(m, minus(aside[1], p)) + 0j
+        s = _crossing(f0, f1)
+        if s.real > 1.5:
+            if f0.real >= 0.0:
+                return found
+        elif f0.real < 0.0:
+            high = s if s.real < high.real else high
+        else:
+            low = s if s.real > low.real else low
+    if low.real >= high.real:
+        return found
+    n = cross(minus(b, a), minus(c, a))
+    n = times(1.0 / size_of((n[0] + 0j, n[1] + 0j, n[2] + 0j)), n)
+    h0, h1 = dot(n, minus(_on_path(path, low), a)), dot(n, minus(_on_path(path, high), a))
+    if h0.real * h1.real <= 0.0:
+        return PASSED, found[1], found[2], found[3], PASSED, found[5], found[6]
+    mean = times(dot(n, minus(average(path[0], path[1]), a)), n)
+    return _added(X, found, 1.0, low, high, times(h0, n), times(h1, n), mean)
+
+
+@small_kernel
+def _from_line(u, p, e):
+    w = minus(u, p)
+    return minus(w, times(dot(w, e) / dot(e, e), e))
+
+
+@small_kernel
+def _index_of_edge(x, p, q, m, k):
+    """In (1), of k faces beyond which one is along m."""
+    e = minus(q, p)
+    if dot(e, minus(x, p)).real <= 0.0 or dot(e, minus(x, q)).real >= 0.0:
+        return 0.0
+    index = 1.0 - k
+    for i in range(k):
+        index += 1.0 if dot(m[i], minus(x, p)).real >= 0.0 else 0.0
+    return index
+
+
+@small_kernel
+def _of_edge(X, p, q, m, k, path, aside, found):
+    """An edge with k faces, beyond which one is along m."""
+    e, begin = minus(q, p), 0j
+    while True:
+        end = 1.0 + 0j
+        for j in range(2 + k):
+            n, at = (e, p if j == 0 else q) if j < 2 else (m[j - 2], p)
+            s = _crossing(dot(n, minus(aside[0], at)) + 0j, dot(n, minus(aside[1], at)) + 0j)
+            if begin.real < s.real < end.real:
+                end = s
+        middle = 0.5 * (begin + end).real
+        index = _index_of_edge(_on_path(aside, middle), p, q, m, k)
+        if index != 0.0:
+            d0, d1 = _from_line(_on_path(path, begin), p, e), _from_line(_on_path(path, end), p, e)
+            mean = _from_line(average(path[0], path[1]), p, e)
+            found = _added(X, found, index, begin, end, d0, d1, mean)
+        if end.real >= 1.0:
+            return found
+        begin = end
+
+
+@small_kernel
+def _index_of_vertex(X, x, v, star, first):
+    """In (1)."""
+    edges, faces = whole(X[star + 1]), whole(X[star + 2])
+    at, w = star + 3, minus(x, v)
+    index = 1.0 - faces
+    for _ in range(edges):
+        index -= X[at + 1].real
+        if dot(w, minus(_vertex(X, first, at), v)).real <= 0.0:
+            index += X[at + 1].real
+        at += 2
+    for _ in range(faces):
+        if dot(w, minus(_vertex(X, first, at), v)).real <= 0.0:
+            index += 1.0 if dot(w, minus(_vertex(X, first, at + 1), v)).real <= 0.0 else 0.0
+        at += 2
+    return index
+
+
+@small_kernel
+def _of_vertex(X, v, star, first, path, aside, found):
+    """A vertex with all that is around it."""
+    begin = 0j
+    while True:
+        end = 1.0 + 0j
+        for j in range(whole(X[star + 1])):
+            e = minus(_vertex(X, first, star + 3 + 2 * j), v)
+            s = _crossing(dot(e, minus(aside[0], v)) + 0j, dot(e, minus(aside[1], v)) + 0j)
+            if begin.real < s.real < end.real:
+                end = s
+        middle = 0.5 * (begin + end).real
+        index = _index_of_vertex(X, _on_path(aside, middle), v, star, first)
+        if index != 0.0:
+            d0, d1 = minus(_on_path(path, begin), v), minus(_on_path(path, end), v)
+            found = _added(X, found, index, begin, end, d0, d1, minus(average(path[0], path[1]), v))
+        if end.real >= 1.0:
+            return found
+        begin = end
+
+
+@small_kernel
+def _outside(low, high, a, b, c):
+    """Whether the box around three points lies beside the other one."""
+    a, b, c = real(a), real(b), real(c)
+    beside = False
+    for i in range(3):
+        beside = beside or max(a[i], b[i], c[i]) < low[i] or min(a[i], b[i], c[i]) > high[i]
+    return beside
+
+
+@small_kernel
+def box_around(X, one, other):
+    """Corners of the box outside of which nothing acts on what is on the line between two points."""
+    far, a, b = (X[RHO].real + reach_of(X)) * (1.0 + 1e-9), real(one), real(other)
+    low = min(a[0], b[0]) - far, min(a[1], b[1]) - far, min(a[2], b[2]) - far
+    return low, (max(a[0], b[0]) + far, max(a[1], b[1]) + far, max(a[2], b[2]) + far)
+
+
+@small_kernel
+def is_beside(X, at, low, high):
+    """Whether no face comes into a box."""
+    first = at + COUNTS
+    face = first + 3 * whole(X[at])
+    for _ in range(whole(X[at + 1])):
+        a, b, c = _vertex(X, first, face), _vertex(X, first, face + 1), _vertex(X, first, face + 2)
+        if not _outside(low, high, a, b, c):
+            return False
+        face += 3
+    return True
+
+
+@small_kernel
+def pieces(X, at, u0, u1):
+    """Of a point that goes from u0 to u1, in the axes of the mesh: the sums of Q, (2), Q d and the power; W where it stays."""
+    found, (low, high) = NO_PIECES, box_around(X, u0, u1)
+    shift = times(X[RHO].real, ASIDE)
+    path, aside = (u0, u1), (plus(u0, shift), plus(u1, shift))
+    first = at + COUNTS
+    k = first + 3 * whole(X[at])
+    for _ in range(whole(X[at + 1])):
+        a, b, c = _vertex(X, first, k), _vertex(X, first, k + 1), _vertex(X, first, k + 2)
+        k += 3
+        if not _outside(low, high, a, b, c):
+            found = _of_face(X, a, b, c, path, aside, found)
+    if found[0].real != found[0].real:
+        return found
+    for _ in range(whole(X[at + 2])):
+        p, q = _vertex(X, first, k), _vertex(X, first, k + 1)
+        if not _outside(low, high, p, q, q):
+            one = outward(p, q, _vertex(X, first, k + 2))
+            two = outward(_vertex(X, first, k + 3), _vertex(X, first, k + 4), _vertex(X, first, k + 5))
+            count = 1 if whole(X[k + 2]) == whole(X[k + 5]) else 2
+            found = _of_edge(X, p, q, (one, two), count, path, aside, found)
+        k += OF_EDGE
+    for _ in range(whole(X[at + 3])):
+        v = _vertex(X, first, k)
+        if not _outside(low, high, v, v, v):
+            found = _of_vertex(X, v, k, first, path, aside, found)
+        k += 3 + 2 * (whole(X[k + 1]) + whole(X[k + 2]))
+    if found[6] and found[5] < 0.5:
+        return PASSED, found[1], found[2], found[3], found[4], found[5], True
+    return found

@@ -1,0 +1,140 @@
+"""Spheres and stations of rods against triangles of a rigid mesh, on both of its sides: see `mesh_features`."""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.mesh_features import box_around, is_beside, pieces
+from rigid.interactions.contact.normal_laws import PASSED
+from rigid.interactions.contact.planes import store_on_node
+from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, origin, share_of
+from rigid.interactions.kinds import (
+    Kind,
+    add_dual,
+    dual_function,
+    frame,
+    no_bend,
+    value_function,
+    vector,
+    whole,
+)
+from rigid.kinematics.poses import on_point, point
+from rigid.linear_algebra import average, dot, minus, plus, times
+
+CENTRE, MESH = 5, 8  # of a sphere, and where the numbers of its mesh begin
+STATIONS, MESH_OF_ROD = 5, 7  # of an element, its length is the next
+
+
+@small_kernel
+def _inside(y, x):
+    """Coordinates of a point in the axes of the frame y."""
+    w = minus(x, y[0])
+    return dot(y[1], w), dot(y[2], w), dot(y[3], w)
+
+
+@small_kernel
+def _outside(y, f):
+    """Of components."""
+    return plus(times(f[0], y[1]), plus(times(f[1], y[2]), times(f[2], y[3])))
+
+
+@small_kernel
+def push(x0, x1, y0, y1, j, X, at, weight, share, out):
+    """Of a point against the mesh of frame j, on which it acts: its sum of `touching`.
+
+    share: of the distance from the point to the mesh, how far from it both touch.
+    """
+    a, b = frame(y0, j), frame(y1, j)
+    found = pieces(X, at, _inside(a, x0), _inside(b, x1))
+    if found[0].real != found[0].real:
+        out[0, 0, 0] = PASSED
+        return NOTHING
+    if found[0] == 0.0:
+        return NOTHING
+    w = average(minus(x0, a[0]), minus(x1, b[0]))
+    mean = average(a[0], b[0]), average(a[1], b[1]), average(a[2], b[2]), average(a[3], b[3])
+    force, f = _outside(mean, found[1]), times(weight, found[1])
+    for i in range(3):
+        out[j, 0, i] += weight * force[i]
+        for k in range(3):
+            out[j, 1 + k, i] -= f[k] * w[i]
+    place = minus(times(found[0], average(x0, x1)), times(share, _outside(mean, found[2])))
+    return weight * found[0], times(weight, force), times(weight, place), weight * found[3]
+
+
+@small_kernel
+def _energy(x, y, X, at):
+    u = _inside(y, x)
+    return pieces(X, at, u, u)[4]
+
+
+# --- a sphere
+
+
+@value_function
+def value_of_sphere_and_mesh(y, X, out):
+    out[0] = _energy(point(frame(y, 0), vector(X, CENTRE)), frame(y, 1), X, MESH)
+
+
+@small_kernel
+def sphere_on_mesh(y0, y1, X, weight, share, out):
+    """Its sum of `touching`; nothing but duals goes into `out`."""
+    local = vector(X, CENTRE)
+    x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
+    found = push(x0, x1, y0, y1, 1, X, MESH, weight, share, out)
+    add_dual(on_point(times(-1.0, found[1]), local), out, 0)
+    return found
+
+
+@dual_function
+def dual_of_sphere_and_mesh(y0, y1, X, lam, out):
+    out[:] = 0.0
+    sphere_on_mesh(y0, y1, X, lam[0], 0.5, out)
+
+
+# --- an element of a rod, frames 1 and 2
+
+
+@value_function
+def value_of_mesh_and_rod(y, X, out):
+    m, out[0] = whole(X[STATIONS]), 0.0
+    for i in range(m + 1):
+        out[0] += share_of(i, X, STATIONS) * _energy(along(y, 1, i / m), frame(y, 0), X, MESH_OF_ROD)
+
+
+@small_kernel
+def _out_of_reach(y, X):
+    """Whether no face is near the element."""
+    mesh = frame(y, 0)
+    low, high = box_around(X, _inside(mesh, origin(y, 1)), _inside(mesh, origin(y, 2)))
+    return is_beside(X, MESH_OF_ROD, low, high)
+
+
+@small_kernel
+def rod_on_mesh(y0, y1, X, weight, share, out):
+    """Its sum of `touching`: duals on the mesh, forces and weights on the nodes."""
+    if _out_of_reach(y0, X) and _out_of_reach(y1, X):
+        return NOTHING
+    m, total = whole(X[STATIONS]), NOTHING
+    for i in range(m + 1):
+        s, each = i / m, weight * share_of(i, X, STATIONS)
+        found = push(along(y0, 1, s), along(y1, 1, s), y0, y1, 0, X, MESH_OF_ROD, each, share, out)
+        if found[0] != 0.0:
+            add_on_station(out, 1, s, found)
+            total = add(total, found)
+    return total
+
+
+@dual_function
+def dual_of_mesh_and_rod(y0, y1, X, lam, out):
+    out[:] = 0.0
+    rod_on_mesh(y0, y1, X, lam[0], 0.5, out)
+    for k in range(1, 3):
+        store_on_node(out, k)
+
+
+SPHERE_MESH = Kind(
+    "contact of a sphere and a mesh", 2, 0, value_of_sphere_and_mesh, dual_of_sphere_and_mesh, no_bend,
+    one_sided=True,
+)  # fmt: skip
+MESH_ROD = Kind(
+    "contact of a mesh and a rod", 3, 0, value_of_mesh_and_rod, dual_of_mesh_and_rod, no_bend,
+    one_sided=True, turning=1,
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""Distances of triangles from points and segments, in real numbers."""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.kinematics.segments import between, nearest_places, within
+from rigid.linear_algebra import cross, dot, minus, plus, times
+
+
+@small_kernel
+def outward(p, q, c):
+    """Of the triangle p q c: across its side p q, in its plane, away from c."""
+    e, g = minus(q, p), minus(c, p)
+    return minus(times(dot(g, e) / dot(e, e), e), g)
+
+
+@small_kernel
+def is_above(x, a, b, c):
+    """Whether the point of its plane that is next to x is inside the triangle."""
+    if dot(outward(a, b, c), minus(x, a)) >= 0.0:
+        return False
+    return dot(outward(b, c, a), minus(x, b)) < 0.0 and dot(outward(c, a, b), minus(x, c)) < 0.0
+
+
+@small_kernel
+def height_above(x, a, b, c):
+    """Of a point, over the plane of the triangle."""
+    n = cross(minus(b, a), minus(c, a))
+    return dot(n, minus(x, a)) / dot(n, n) ** 0.5
+
+
+@small_kernel
+def _from_side(x, p, q):
+    """Square of the distance of a point from a segment."""
+    e, w = minus(q, p), minus(x, p)
+    d = minus(w, times(within(dot(w, e) / dot(e, e)), e))
+    return dot(d, d)
+
+
+@small_kernel
+def distance_from_triangle(x, a, b, c):
+    """Of a point."""
+    if is_above(x, a, b, c):
+        return abs(height_above(x, a, b, c))
+    return min(_from_side(x, a, b), _from_side(x, b, c), _from_side(x, c, a)) ** 0.5
+
+
+@small_kernel
+def _between_segments(x, y, p, q):
+    s, t = nearest_places(x, y, p, q)
+    d = between(x, y, p, q, s, t)
+    return dot(d, d)
+
+
+@small_kernel
+def segment_from_triangle(x, y, a, b, c):
+    """Of a segment, whose ends may be the same point; 0 where it goes through."""
+    ends = min(distance_from_triangle(x, a, b, c), distance_from_triangle(y, a, b, c))
+    if x[0] == y[0] and x[1] == y[1] and x[2] == y[2]:
+        return ends
+    g, h = height_above(x, a, b, c), height_above(y, a, b, c)
+    if g * h <= 0.0 and g != h and is_above(plus(x, times(g / (g - h), minus(y, x))), a, b, c):
+        return 0.0
+    sides = min(_between_segments(x, y, a, b), _between_segments(x, y, b, c), _between_segments(x, y, c, a))
+    return min(ends, sides**0.5)

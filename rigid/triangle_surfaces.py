@@ -1,0 +1,78 @@
+"""Triangulated surfaces that things touch: read, checked, and asked on which of its sides a point is.
+
+A point is inside of a closed surface where the solid angle of all triangles is 4 pi: tan(angle/2) = a . (b x c)/(|a||b||c| +
+a . b |c| + b . c |a| + c . a |b|), a, b, c from the point to the corners.
+
+Source: van Oosterom and Strackee, IEEE Transactions on Biomedical Engineering 30 (1983) 125.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rigid.errors import ModelError
+from rigid.surface import given_triangles, merged, read_triangles
+from rigid.system import Floats, Ints
+
+THIN = 1e-9  # of its longest side: a height below which a triangle has no normal
+AT_ONCE = 1_000_000  # solid angles that are worked out together
+
+
+def triangle_surface(
+    owner: str, source: str | Path | tuple[ArrayLike, ArrayLike], scale: float = 1.0
+) -> tuple[Floats, Ints]:
+    """Vertices (v, 3) and triangles (t, 3) of a file that meshio reads, or of such arrays; equal vertices are made one.
+
+    Raises ModelError where there is none, a triangle has no area, stands there twice, or an edge belongs to more than two.
+    """
+    is_file = isinstance(source, str | Path)
+    vertices, faces = read_triangles(owner, source) if is_file else given_triangles(owner, source)  # type: ignore[arg-type]
+    if not np.all(np.isfinite(vertices)):
+        where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
+        raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
+    if not is_file:
+        _check_areas(owner, scale * vertices, faces)  # with the numbers that were given
+    vertices, faces = merged(scale * vertices, faces)
+    if not len(faces):
+        raise ModelError(f"{owner}: has no triangles; give some with an area")
+    _check_areas(owner, vertices, faces)
+    _, count = np.unique(np.sort(faces, axis=1), axis=0, return_counts=True)
+    if np.any(count > 1):
+        raise ModelError(
+            f"{owner}: {int((count > 1).sum())} triangles stand there more than once; leave one of each"
+        )
+    edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    edges, count = np.unique(edges, axis=0, return_counts=True)
+    if np.any(count > 2):
+        a, b = vertices[edges[np.argmax(count)]]
+        raise ModelError(
+            f"{owner}: {int((count > 2).sum())} edges belong to more than two triangles, one from {a} to {b} to {count.max()}; "
+            "make meshes of their own of what meets there"
+        )
+    return vertices, faces
+
+
+def _check_areas(owner: str, vertices: Floats, faces: Ints) -> None:
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    longest = np.max([np.linalg.norm(x - y, axis=1) for x, y in ((a, b), (b, c), (c, a))], axis=0)
+    flat = np.linalg.norm(np.cross(b - a, c - a), axis=1) <= THIN * longest**2
+    if np.any(flat):
+        k = int(np.argmax(flat))
+        raise ModelError(
+            f"{owner}: {int(flat.sum())} triangles have no area, the first is number {k}, with the corners {a[k]}, {b[k]}, "
+            f"{c[k]}; leave them out"
+        )
+
+
+def is_inside(vertices: Floats, faces: Ints, points: Floats) -> NDArray[np.bool_]:
+    """(k,) of points (k, 3), whichever way all triangles are turned."""
+    found, each = np.zeros(len(points)), max(1, AT_ONCE // max(len(faces), 1))
+    for k in range(0, len(points), each):
+        a, b, c = (vertices[faces[:, i]] - points[k : k + each, None] for i in range(3))
+        x, y, z = (np.linalg.norm(own, axis=-1) for own in (a, b, c))
+        below = x * y * z + np.sum(a * b, -1) * z + np.sum(b * c, -1) * x + np.sum(c * a, -1) * y
+        found[k : k + each] = np.arctan2(np.sum(a * np.cross(b, c), -1), below).sum(axis=1)
+    return np.abs(found) > np.pi
