@@ -256,6 +256,10 @@ def touching() -> Model:
     pin = model.add_rod("pin", [(2.133, -0.3, 0.05), (2.133, 0.3, 0.05)], SOFT, 2)
     model.add_joint("clamp of pin", "clamp", pin.start)
     model.add_contact("pin on box", boxes[0], pin, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
+    corners = [(x, y, z) for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)]
+    hull = model.add_solid("hull", model.bodies["block 0"].at((0, 0, 0)), corners, 0.05)
+    model.add_contact("hull", hull, [boxes[1], aside], stiffness=100.0, **rubbing)
+    model.add_contact("pin on hull", hull, pin, stiffness=500.0, radius=0.035, stations=4, **rubbing)
     return model
 
 

@@ -1,8 +1,8 @@
 """What is lost where surfaces touch: one interaction for a part with its stations and a window of its partner.
 
 A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts once on what lies across
-its nodes; a partner that is a sphere or a box is a window of one point. Rows of more nodes than an interaction has frames are
-cut.
+its nodes; a partner that is a sphere or has a core is a window of one point. Rows of more nodes than an interaction has frames
+are cut.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.contact.core_numbers import core_blocks
 from discretization.contact.search import Candidates
 from discretization.contact.table import (
     BOTH,
     BOX,
+    HULL,
+    OF_HULLS,
     POLYNOMIAL,
     ROD,
+    ROUND,
     SPHERE,
     Contacts,
     half_sides,
@@ -27,6 +31,7 @@ from discretization.contact.table import (
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import FRAMES, InteractionTable
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
+from rigid.interactions.contact.core_losses import CORE_ROD_LOSS, HULLS_LOSS, SPHERE_CORE_LOSS
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
 from rigid.interactions.kinds import MOST_FRAMES, Kind
@@ -38,7 +43,11 @@ _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...]]] = {
     (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1)),
     (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1)),
     (BOX, BOX): (BOXES_LOSS, (0, 1)),
+    **{(SPHERE, own): (SPHERE_CORE_LOSS, (0, 1)) for own in (HULL, ROUND)},
+    **{(ROD, own): (CORE_ROD_LOSS, (2, 0, 1)) for own in (HULL, ROUND)},
+    **dict.fromkeys(OF_HULLS, (HULLS_LOSS, (0, -1))),
 }
+_BLOCKS = {SPHERE_CORE_LOSS: 1, CORE_ROD_LOSS: 1, HULLS_LOSS: 2}  # of cores, among the numbers of a kind
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 # Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
 # speed. Without it steps of heaps and of piles of spheres do one to three iterations more, at round-off, which shrink nothing.
@@ -115,11 +124,16 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
         use = np.flatnonzero((each == (one, other, stations, nodes)).all(axis=1))
         own, at = _KINDS.get((one, other), (None, tuple(range(stations + nodes))))
         own = own or ROD_LOSSES[stations, nodes]
-        numbers, stiffness[use], size[use] = _numbers_of(contacts, [windows[k] for k in use.tolist()])
-        kind[use], width[use] = INTERACTIONS.index(own), numbers.shape[1]
+        kind[use] = INTERACTIONS.index(own)
+        for rows, blocks in core_blocks(contacts, surface.reshape(-1, 2)[use][:, 2 - _BLOCKS.get(own, 0) :]):
+            which = use[rows]
+            numbers, stiffness[which], size[which] = _numbers_of(
+                contacts, [windows[k] for k in which.tolist()], blocks
+            )
+            width[which] = numbers.shape[1]
+            parts.append((which, numbers))
         points = np.array([[*windows[k].part, *windows[k].row] for k in use.tolist()])
         frames[use, : len(at)] = contacts.frames[points[:, at]]
-        parts.append((use, numbers))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     of_all = np.zeros(first[-1])
     for use, numbers in parts:
@@ -127,8 +141,8 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     return InteractionTable(kind, frames, first, of_all, size), stiffness
 
 
-def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floats, Floats]:
-    """Of windows of one kind: their numbers (w, :), stiffnesses (w,), and sizes (w, 2), a force and a moment."""
+def _numbers_of(contacts: Contacts, windows: list[Window], blocks: Floats) -> tuple[Floats, Floats, Floats]:
+    """Of windows of one kind, with the blocks of its cores: numbers (w, :), stiffnesses (w,), sizes (w, 2): force, moment."""
     pair, side = np.array([own[:2] for own in windows], np.int64).T
     part, row = (np.array([own[k] for own in windows], np.int64) for k in (2, 3))
     surfaces = np.take_along_axis(contacts.pairs[pair], np.stack([side, 1 - side], axis=1), 1)
@@ -145,6 +159,8 @@ def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floa
     else:
         place = _places(contacts, one, part)
     place += [np.full(len(row), float(row.shape[1]))] if other == ROD else _places(contacts, other, row)
+    if len(blocks):
+        place = [*place[: {SPHERE: 1, ROD: 2}.get(one, 0)], np.tile(blocks, (len(windows), 1))]
     numbers = np.column_stack([law, rho, *place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])

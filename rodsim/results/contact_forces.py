@@ -37,6 +37,7 @@ from rigid.interactions.contact.friction import (
 )
 from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import of_boxes
+from rodsim.results.core_contacts import has_cores, of_cores
 
 TINY = 1e-200  # N: below it one does not divide by it
 ENDS, MIDDLE = 1, 2  # of a capsule against another: both ends, and where they cross
@@ -60,8 +61,8 @@ class Rows(NamedTuple):
         Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
     )
     crossing: Ints  # (m,) ENDS, MIDDLE, 0: not of two capsules
-    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a box; 0: it is none
-    numbers: Floats  # (m, NUMBERS) of that kind
+    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a core; 0: it is none
+    numbers: Floats  # (m, :) of that kind, zeros behind them
 
 
 class Patches(NamedTuple):
@@ -144,9 +145,10 @@ def pushed(rows: Rows, state: State) -> Pushed:
 
 
 def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
-    """Into the rows of pairs with boxes."""
+    """Into the rows of pairs with cores."""
     use = np.flatnonzero(rows.boxed == kind)
-    V, rate, force, place, gap = of_boxes(kind, rows.frames[use], rows.numbers[use], rows.share[use], state)
+    found_of = of_cores if has_cores(kind) else of_boxes
+    V, rate, force, place, gap = found_of(kind, rows.frames[use], rows.numbers[use], rows.share[use], state)
     total = force[..., ON_A, :].sum(axis=-2)
     Q = np.linalg.norm(total, axis=-1)
     n = total / np.where(Q > 0.0, Q, 1.0)[..., None]

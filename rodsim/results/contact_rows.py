@@ -9,7 +9,16 @@ import numpy as np
 
 from discretization.contact.interactions import interactions_of
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BOTH, BOX, CAPSULE, LOSS, ROD, Contacts, points_of, weakened
+from discretization.contact.table import (
+    BOTH,
+    CAPSULE,
+    LOSS,
+    ROD,
+    WITH_CORES,
+    Contacts,
+    points_of,
+    weakened,
+)
 from discretization.contact.windows import windows_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.memory import Memory
@@ -20,7 +29,6 @@ from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, 
 from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD
 from rigid.system import Floats, Ints, State
-from rodsim.results.box_contacts import NUMBERS
 from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, touching
 
 _CIRCLE, _ROD = INTERACTIONS.index(PLANE_CIRCLE), INTERACTIONS.index(PLANE_ROD)
@@ -104,7 +112,7 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
 
 
 def _without_boxes(m: int) -> tuple[Ints, Floats]:
-    return np.zeros(m, np.int64), np.zeros((m, NUMBERS))
+    return np.zeros(m, np.int64), np.zeros((m, 0))
 
 
 def _lossless(w: int) -> Floats:
@@ -184,7 +192,7 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     share = np.where((one == ROD) & (other == ROD) & twice, 0.5, 1.0)
     law = weakened(contacts.law[listed.pair], share)  # as `discretization.contact.interactions`
     patch, patch_pair, number, of_part = _windows(contacts, listed)
-    rho, crossing = radii.sum(axis=1), one == CAPSULE
+    rho, crossing = radii.sum(axis=1), (one == CAPSULE) & (other == CAPSULE)
     # of a capsule both ends are stations, which stand for a half each
     stations = np.where(one == ROD, contacts.stations[listed.pair], np.where(crossing, 1, 0))
     rows = Rows(
@@ -203,8 +211,10 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         *_without_boxes(len(rho)),
     )
     acts = interactions_of(contacts, listed)
-    boxes, place = np.flatnonzero(other == BOX), np.arange(NUMBERS)
-    held = place < np.diff(acts.first)[boxes, None]
+    boxes, width = np.flatnonzero(np.isin(other, WITH_CORES)), np.diff(acts.first)
+    place = np.arange(width[boxes].max(initial=0))
+    held = place < width[boxes, None]
+    rows = rows._replace(numbers=np.zeros((len(rho), len(place))))
     rows.boxed[boxes] = acts.kind[boxes]
     rows.numbers[boxes] = np.where(
         held, acts.numbers[np.where(held, acts.first[boxes, None] + place, 0)], 0.0
@@ -215,8 +225,8 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     frames = contacts.frames[of_part]
     first, turned = (
         frames[:, 0].copy(),
-        (one == ROD) & (other == BOX),
-    )  # the bristle is in the axes of the box
+        (one == ROD) & np.isin(other, WITH_CORES),
+    )  # the bristle is in the axes of the core
     first[patch[turned]] = contacts.frames[listed.ends[turned, 2]]
     return Listed(
         rows,
