@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -50,7 +51,7 @@ def _block(kind: int, places: bytes) -> bytes:
     return _of_hull(X[0], vertices, shares_of(hull), faces.edges, planes).tobytes()
 
 
-def _of_hull(centre: Floats, vertices: Floats, shares: Floats, edges: Floats, planes: Floats) -> Floats:
+def _of_hull(centre: Floats, vertices: Floats, shares: Floats, edges: Ints, planes: Floats) -> Floats:
     counts = [len(vertices), len(edges), len(planes)]
     return _complete(
         centre, cores.POLYTOPE, [counts, vertices.ravel(), shares, edges.ravel(), planes.ravel()]
@@ -61,6 +62,6 @@ def _of_profile(centre: Floats, profile: Floats) -> Floats:
     return _complete(centre, cores.ROUND, [ROUND_AXIS, [len(profile)], profile.ravel()])
 
 
-def _complete(centre: Floats, sort: int, parts: list[Floats]) -> Floats:
+def _complete(centre: Floats, sort: int, parts: list[Any]) -> Floats:
     block = np.concatenate([np.asarray(part, float) for part in parts])
     return np.concatenate([centre, [sort, 5 + len(block)], block])

@@ -36,23 +36,22 @@ from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
-# by the kinds of both surfaces: kind, which ends of both parts have its frames, whose places are among its numbers, and whether
-# stations and vertices are; of cores the blocks stand last
+# by the kinds of both surfaces: kind, which ends of both parts have its frames, whose places are among its numbers, whether
+# stations and vertices are, and of how many cores the blocks, which stand last
 _KINDS = {
-    (SPHERE, SPHERE): (SPHERES, (0, 2), (0, 2), False, False),
-    (SPHERE, ROD): (SPHERE_ROD, (0, 2, 3), (0,), False, True),
-    (ROD, ROD): (RODS, (0, 1, 2, 3), (), True, True),
-    (SPHERE, CAPSULE): (SPHERE_CAPSULE, (0, 2), (0, 2, 3), False, False),
-    (ROD, CAPSULE): (CAPSULE_ROD, (2, 0, 1), (2, 3), True, False),
-    (CAPSULE, CAPSULE): (CAPSULES, (0, 2), (0, 1, 2, 3), False, False),
-    (SPHERE, BOX): (SPHERE_BOX, (0, 2), (0, 2, 3), False, False),
-    (ROD, BOX): (BOX_ROD, (2, 0, 1), (2, 3), True, False),
-    (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False),
-    **{(SPHERE, own): (SPHERE_CORE, (0, 2), (0,), False, False) for own in (HULL, ROUND)},
-    **{(ROD, own): (CORE_ROD, (2, 0, 1), (), True, False) for own in (HULL, ROUND)},
-    **dict.fromkeys(OF_HULLS, (HULLS, (0, 2), (), False, False)),
+    (SPHERE, SPHERE): (SPHERES, (0, 2), (0, 2), False, False, 0),
+    (SPHERE, ROD): (SPHERE_ROD, (0, 2, 3), (0,), False, True, 0),
+    (ROD, ROD): (RODS, (0, 1, 2, 3), (), True, True, 0),
+    (SPHERE, CAPSULE): (SPHERE_CAPSULE, (0, 2), (0, 2, 3), False, False, 0),
+    (ROD, CAPSULE): (CAPSULE_ROD, (2, 0, 1), (2, 3), True, False, 0),
+    (CAPSULE, CAPSULE): (CAPSULES, (0, 2), (0, 1, 2, 3), False, False, 0),
+    (SPHERE, BOX): (SPHERE_BOX, (0, 2), (0, 2, 3), False, False, 0),
+    (ROD, BOX): (BOX_ROD, (2, 0, 1), (2, 3), True, False, 0),
+    (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False, 0),
+    **{(SPHERE, own): (SPHERE_CORE, (0, 2), (0,), False, False, 1) for own in (HULL, ROUND)},
+    **{(ROD, own): (CORE_ROD, (2, 0, 1), (), True, False, 1) for own in (HULL, ROUND)},
+    **dict.fromkeys(OF_HULLS, (HULLS, (0, 2), (), False, False, 2)),
 }
-_BLOCKS = {SPHERE_CORE: 1, CORE_ROD: 1, HULLS: 2}  # of cores, among the numbers of a kind
 _DEPTH = 0.01  # of the sum of radii: of a usual contact
 _STEEP = 4.0  # resistance of a barrier at half its reach, of its k
 
@@ -75,7 +74,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     width, kind = np.zeros((2, len(one)), np.int64)
     frames = np.full((len(one), FRAMES), -1, np.int64)
     found = []
-    for (a, b), (own, ends, placed, stations, vertices) in _KINDS.items():
+    for (a, b), (own, ends, placed, stations, vertices, cores) in _KINDS.items():
         use = np.flatnonzero((one == a) & (other == b))
         if not len(use):
             continue
@@ -86,7 +85,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         values = np.column_stack(columns)
         kind[use] = INTERACTIONS.index(own)
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
-        for rows, blocks in core_blocks(contacts, surfaces[use][:, 2 - _BLOCKS.get(own, 0) :]):
+        for rows, blocks in core_blocks(contacts, surfaces[use][:, 2 - cores :]):
             of_rows = np.column_stack([values[rows], np.tile(blocks, (len(rows), 1))])
             width[use[rows]] = of_rows.shape[1]
             found.append((use[rows], of_rows))

@@ -37,17 +37,17 @@ from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
 from rigid.interactions.kinds import MOST_FRAMES, Kind
 from rigid.system import Floats, Ints
 
-# by the kinds of both surfaces: the kind, and which points of part and row have its frames; of others `ROD_LOSSES`
-_KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...]]] = {
-    (SPHERE, SPHERE): (SPHERES_LOSS, (0, 1)),
-    (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1)),
-    (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1)),
-    (BOX, BOX): (BOXES_LOSS, (0, 1)),
-    **{(SPHERE, own): (SPHERE_CORE_LOSS, (0, 1)) for own in (HULL, ROUND)},
-    **{(ROD, own): (CORE_ROD_LOSS, (2, 0, 1)) for own in (HULL, ROUND)},
-    **dict.fromkeys(OF_HULLS, (HULLS_LOSS, (0, -1))),
+# by the kinds of both surfaces: the kind, which points of part and row have its frames, and of how many
+# cores it has the blocks; of others `ROD_LOSSES`
+_KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...], int]] = {
+    (SPHERE, SPHERE): (SPHERES_LOSS, (0, 1), 0),
+    (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1), 0),
+    (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1), 0),
+    (BOX, BOX): (BOXES_LOSS, (0, 1), 0),
+    **{(SPHERE, own): (SPHERE_CORE_LOSS, (0, 1), 1) for own in (HULL, ROUND)},
+    **{(ROD, own): (CORE_ROD_LOSS, (2, 0, 1), 1) for own in (HULL, ROUND)},
+    **dict.fromkeys(OF_HULLS, (HULLS_LOSS, (0, -1), 2)),
 }
-_BLOCKS = {SPHERE_CORE_LOSS: 1, CORE_ROD_LOSS: 1, HULLS_LOSS: 2}  # of cores, among the numbers of a kind
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 # Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
 # speed. Without it steps of heaps and of piles of spheres do one to three iterations more, at round-off, which shrink nothing.
@@ -122,10 +122,10 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     each = np.column_stack([kinds, sizes])
     for one, other, stations, nodes in np.unique(each, axis=0).tolist():
         use = np.flatnonzero((each == (one, other, stations, nodes)).all(axis=1))
-        own, at = _KINDS.get((one, other), (None, tuple(range(stations + nodes))))
+        own, at, cores = _KINDS.get((one, other), (None, tuple(range(stations + nodes)), 0))
         own = own or ROD_LOSSES[stations, nodes]
         kind[use] = INTERACTIONS.index(own)
-        for rows, blocks in core_blocks(contacts, surface.reshape(-1, 2)[use][:, 2 - _BLOCKS.get(own, 0) :]):
+        for rows, blocks in core_blocks(contacts, surface.reshape(-1, 2)[use][:, 2 - cores :]):
             which = use[rows]
             numbers, stiffness[which], size[which] = _numbers_of(
                 contacts, [windows[k] for k in which.tolist()], blocks
