@@ -68,9 +68,9 @@ def test_what_falls_on_a_hull_keeps_energy_and_momenta(name, of_rod, loses):
     result = run(model, 0.015, 2.5e-4, every=4)
     energy, lost = result.energy["total"], result.dissipation
     assert result.contact("c").normal_force.max() > 1.0
-    assert result.distance("it", "rod" if of_rod else "ball") == pytest.approx(
-        result.contact("c").gap, abs=1e-9
-    )
+    apart, gap = result.distance("it", "rod" if of_rod else "ball"), result.contact("c").gap
+    assert (apart <= gap + 1e-9).all()  # what touches is listed, not all that is near
+    assert np.minimum(apart, 0.0) == pytest.approx(np.minimum(gap, 0.0), abs=1e-9)
     assert result.contact("c").gap.min() == pytest.approx(-result.contact("c").depth.max())
     assert np.diff(lost).min() > -1e-15
     assert (lost[-1] > 1e-3 * energy[0]) == loses
