@@ -14,6 +14,9 @@ from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
+from rigid.interactions.contact.core_losses import CORE_ROD_LOSS, HULLS_LOSS, SPHERE_CORE_LOSS
+from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.losses import (
     PLANE_CIRCLE_LOSS,
@@ -83,6 +86,12 @@ INTERACTIONS = Numbered(
         MESH_ROD,
         SPHERE_MESH_LOSS,
         MESH_ROD_LOSS,
+        SPHERE_CORE,
+        CORE_ROD,
+        SPHERE_CORE_LOSS,
+        CORE_ROD_LOSS,
+        HULLS,
+        HULLS_LOSS,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_LOSSES.values()])

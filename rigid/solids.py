@@ -14,9 +14,10 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from rigid.errors import ModelError
+from rigid.hull_faces import shares_of
 from rigid.system import Floats
 
-FLAT = 1e-9  # of the extent: what is thinner is a plate; of unit normals: what differs less is one face
+FLAT = 1e-9  # of the extent: what is thinner is a plate
 
 
 class Features(NamedTuple):
@@ -118,6 +119,11 @@ class Hull:
         points, shares, half = self._ends
         return Features(points, np.zeros((0, 7)), shares, radius, radius + half)
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a point, a line or a plate."""
+        return self._ends[2] == 0.0
+
     @cached_property
     def _ends(self) -> tuple[Floats, Floats, float]:
         """Its vertices, their parts of the stiffness and half of the least extent, the same for all radii."""
@@ -127,23 +133,7 @@ class Hull:
         if extents.size < 3 or extents[2] <= FLAT * extents[0]:  # a point, a line, a plate
             return X, np.full(len(X), 1.0 / len(X)), 0.0
         hull = scipy.spatial.ConvexHull(away)
-        return X[hull.vertices], _shares(hull)[hull.vertices], float(-hull.equations[:, 3].max())
-
-
-def _shares(hull: scipy.spatial.ConvexHull) -> Floats:
-    """(n,) of a vertex the mean, by area, of one over the numbers of vertices of its faces."""
-    size = float(np.ptp(hull.points, axis=0).max())
-    planes = np.round(hull.equations / [1.0, 1.0, 1.0, size] / (1e3 * FLAT)).astype(np.int64)
-    _, face = np.unique(planes, axis=0, return_inverse=True)
-    face = face.reshape(-1)
-    a, b, c = (hull.points[hull.simplices[:, k]] for k in range(3))
-    area = np.bincount(face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
-    corners = np.unique(np.column_stack([np.repeat(face, 3), hull.simplices.ravel()]), axis=0)
-    count = np.bincount(corners[:, 0])
-    n, (of, vertex) = len(hull.points), corners.T
-    whole = np.bincount(vertex, area[of], n)
-    found: Floats = np.bincount(vertex, (area / count)[of], n) / np.where(whole > 0.0, whole, 1.0)
-    return found
+        return X[hull.vertices], shares_of(hull)[hull.vertices], float(-hull.equations[:, 3].max())
 
 
 def _round_already(owner: str, radius: float) -> None:

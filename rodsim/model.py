@@ -454,16 +454,16 @@ class Model(Contents):
     def add_solid(
         self, name: str, on: Anchor | Body | Driven, vertices: ArrayLike | None = None, radius: float = 0.0
     ) -> SolidEntry:
-        """Let a body's own shape, or the convex hull of points, touch planes, a box spheres, rods and boxes, a capsule spheres,
-        rods and capsules (`add_contact`); it has no mass of its own.
+        """Let a body's own shape, or the convex hull of points, touch planes, spheres and rods, boxes, capsules and hulls each
+        other, too (`add_contact`); it has no mass of its own.
 
         on: a body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh, of which the hull counts; or with `vertices` (n, 3), m,
         in the axes of its part, the point from which they count. radius: m, of rounded edges: a shape keeps its size, vertices
         are the centres of balls, so that one makes a sphere, two a capsule.
 
         The stiffness of a contact is that of a flat face, of a cylinder that lies, of a capsule that lies: its vertices share it,
-        of a face of n vertices each has 1/n, of a rim the lowest and the highest point have half of it each. Boxes touch each
-        other with what rounds them, and come no deeper.
+        of a face of n vertices each has 1/n, of a rim the lowest and the highest point have half of it each. Boxes, hulls,
+        cylinders and cones touch others than planes with what rounds them, and come no deeper.
 
         Raises ModelError where `on` is no point of this model, the body has no shape, or the radius is negative or too large.
         """

@@ -268,6 +268,10 @@ def touching() -> Model:
     needle = model.add_rod("needle", [(2.6, -0.2, -0.059), (3.4, -0.2, -0.066)], SOFT, 2)
     model.add_joint("clamp of needle", "clamp", needle.start)
     model.add_contact("needle on tray", tray, needle, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
+    cube = [(x, y, z) for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)]
+    hull = model.add_solid("hull", model.bodies["block 0"].at((0, 0, 0)), cube, 0.05)
+    model.add_contact("hull", hull, [boxes[1], aside], stiffness=100.0, **rubbing)
+    model.add_contact("pin on hull", hull, pin, stiffness=500.0, radius=0.035, stations=4, **rubbing)
     return model
 
 

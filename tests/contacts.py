@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.contact.core_numbers import core_numbers
 from discretization.contact.mesh_search import numbers_of
-from discretization.contact.table import Mesh, contacts_of
+from discretization.contact.table import Hull, Mesh, Round, contacts_of
 from rigid import quaternions
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
+from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
@@ -112,11 +115,13 @@ def touch(kind, law="linear", seed=0, step=0.02):
         X = np.concatenate([block, lever, [1.0]])
     elif kind in CAPSULE_KINDS:
         X, y0 = _of_capsules(kind, height, block, lever, rng)
-    elif kind in BOX_KINDS:
+    elif kind in (*BOX_KINDS, HULLS):
         X, y0 = _of_boxes(kind, height, block, lever, rng)
     elif kind in MESH_KINDS:
         X, y0 = _of_meshes(kind, height, block, lever, rng)
         step = min(step, 0.05)  # no way through
+    elif kind in CORE_KINDS:
+        X, y0 = _of_cores(kind, height, block, lever, rng)
     else:
         h = 0.95 * height
         y0 = posed([(0.1, -0.2, h), (0.15, 0.5, 1.02 * h), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
@@ -127,17 +132,35 @@ def touch(kind, law="linear", seed=0, step=0.02):
 BOX_KINDS = (SPHERE_BOX, BOXES, BOX_ROD)
 MESH_KINDS = (SPHERE_MESH, MESH_ROD)
 CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
-ENERGIES = (
-    PLANE_SPHERE,
-    PLANE_CIRCLE,
-    PLANE_ROD,
-    SPHERES,
-    SPHERE_ROD,
-    RODS,
-    *CAPSULE_KINDS,
-    *BOX_KINDS,
-    *MESH_KINDS,
-)
+SPHERE_ROUND, ROUND_ROD = (own._replace(name=f"{own.name}, round") for own in (SPHERE_CORE, CORE_ROD))
+CORE_KINDS = (SPHERE_CORE, CORE_ROD, SPHERE_ROUND, ROUND_ROD, HULLS)
+ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
+ENERGIES += (*CAPSULE_KINDS, *BOX_KINDS, *CORE_KINDS, *MESH_KINDS)
+SIGNS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+PRISM = np.array([(x, y, z) for z in (-0.2, 0.2) for x, y in ((-0.3, -0.2), (0.3, -0.2), (0.1, 0.3))])
+CONE = np.array([(-0.3, -0.2), (0.3, -0.2), (0.25, 0.1), (0.0, 0.3)])  # cut off below, pointed above
+
+
+def core_block(surface):
+    """The numbers of a hull or a body of revolution."""
+    return core_numbers(contacts_of([surface]), 0)
+
+
+def _of_cores(kind, height, block, lever, rng):
+    """Numbers and poses: what touches is above an edge, or a rim, of a core, and goes from one of its sides to another."""
+    of_rod, round_one = kind in (CORE_ROD, ROUND_ROD), kind in (SPHERE_ROUND, ROUND_ROD)
+    core = core_block(Round(0, lever, CONE, 0.0) if round_one else Hull(0, lever + PRISM, 0.0))
+    y = posed([(0.0, 0.0, 0.0)], rng)
+    edge, out = ((-0.15, 0.2, 0.1), (-0.5, 0.7, 0.4)) if round_one else ((0.1, -0.2, 0.2), (0.0, -0.7, 0.7))
+    edge, out = edge @ y[0, 1:], out / np.linalg.norm(out) @ y[0, 1:]
+    along = np.cross(out, y[0, 2]) + 0.3 * y[0, 2]
+    ends = [edge + 0.95 * height * out - 0.2 * along, edge + height * out + 0.4 * along]
+    y[0, 0] -= lever @ y[0, 1:]
+    if of_rod:
+        return np.concatenate([block, [5.0, 0.7], core]), np.concatenate([y, posed(ends, rng)])
+    ball = posed([0.6 * ends[0] + 0.4 * ends[1]], rng)
+    ball[:, 0] -= lever @ ball[0, 1:]
+    return np.concatenate([block, lever, core]), np.concatenate([ball, y])
 
 
 def _of_boxes(kind, height, block, lever, rng):
@@ -167,6 +190,10 @@ def _of_boxes(kind, height, block, lever, rng):
         near = half * (0.8, -1.0, -1.0)  # of that edge: not far from its end
         y[0, 0] = edge + 0.9 * height * out - near @ y[0, 1:]
         X = np.concatenate([block, lever, half, lever, core])
+        if kind is HULLS:
+            X = np.concatenate(
+                [block, *(core_block(Hull(0, lever + SIGNS * own, 0.0)) for own in (half, core))]
+            )
     y[:, 0] -= lever @ y[:, 1:]
     return X, y
 

@@ -7,8 +7,8 @@ import pytest
 
 from rigid import quaternions
 from rigid.errors import ConvergenceError, ModelError
-from rigid.interactions.contact.boxes import _energy_of, _mean_slopes
-from rodsim import Box, Capsule, Model, Sphere, audit, simulate
+from rigid.interactions.contact.edge_crossings import energy_of, mean_slopes
+from rodsim import Box, Cylinder, Model, Sphere, audit, simulate
 from tests.test_capsules import change, run
 
 G, K, A, R = 9.81, 1e5, 0.1, 0.005  # A: side of a cube, R: its rounding
@@ -220,9 +220,9 @@ def test_planks_laid_across_each_other_are_held_where_their_edges_cross():
 def test_what_boxes_cannot_do_is_said():
     model = Model("no", gravity=(0, 0, 0))
     one, other = add_box(model, "a", (0, 0, 0)), add_box(model, "b", (0, 0, 0.099), radius=0.0)
-    pill = model.add_solid("pill", model.add_body("pill", Capsule(0.01, 0.1, mass=1.0), (0, 1, 0)))
-    with pytest.raises(ModelError, match=r"boxes, which touch spheres, rods and boxes"):
-        model.add_contact("c", one, pill, K)
+    can = model.add_solid("can", model.add_body("can", Cylinder(0.01, 0.1, mass=1.0), (0, 1, 0)))
+    with pytest.raises(ModelError, match=r"boxes, capsules and hulls touch each other"):
+        model.add_contact("c", one, can, K)
     sharp = add_box(model, "sharp", (0, 0, 0.2), radius=0.0)
     with pytest.raises(ModelError, match=r"solid 'b' and solid 'sharp' have no rounding, .* give radius="):
         model.add_contact("c", other, sharp, K)
@@ -255,6 +255,6 @@ def test_slopes_of_a_crossing_leave_no_energy_where_nothing_is_put_on():
     for _ in range(20):
         start = np.append(1.0, rng.uniform(0.0, 0.9, 4))
         end = start * (1.0 + 0.0025 * rng.uniform(-1.0, 1.0, 5))
-        c = np.array(_mean_slopes(tuple(start + 0j), tuple(end + 0j)))
-        change = _energy_of(tuple(end + 0j)) - _energy_of(tuple(start + 0j))
+        c = np.array(mean_slopes(tuple(start + 0j), tuple(end + 0j)))
+        change = energy_of(tuple(end + 0j)) - energy_of(tuple(start + 0j))
         assert abs(c @ (end - start) - change) < 1e-15

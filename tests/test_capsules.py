@@ -7,7 +7,7 @@ import pytest
 
 from rigid import quaternions
 from rigid.errors import ModelError
-from rodsim import Box, Capsule, Material, Model, Section, audit, simulate
+from rodsim import Capsule, Cylinder, Material, Model, Section, audit, simulate
 
 G, K, R, L = 9.81, 1e5, 0.05, 0.4
 ALONG_X, ALONG_Y, UP = (0.5**0.5, 0.0, 0.5**0.5, 0.0), (0.5**0.5, -(0.5**0.5), 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
@@ -172,16 +172,14 @@ def test_a_capsule_that_falls_on_clamped_rods_comes_back_at_its_speed():
 def test_what_capsules_cannot_do_is_said():
     model = Model("no", gravity=(0, 0, 0))
     one, other = add_capsule(model, "a", (0, 0, 0), UP), add_capsule(model, "b", (1, 0, 0), UP)
-    box = model.add_solid("box", model.add_body("box", Box(0.1, 0.1, 0.1, mass=1.0), (0, 1, 0)))
+    can = model.add_solid("can", model.add_body("can", Cylinder(0.1, 0.1, mass=1.0), (0, 1, 0)))
     for kept, what in (({"friction": 0.3}, "friction"), ({"restitution": 0.5}, "restitution")):
         with pytest.raises(
-            ModelError, match=f"{what} between solid 'a' and solid 'b'; capsules lose nothing but"
+            ModelError, match=f"{what} between solid 'a' and solid 'b'; capsules lose nothing on each"
         ):
             model.add_contact("c", one, other, K, **kept)
-    with pytest.raises(
-        ModelError, match=r"solid 'a' and solid 'box': solids touch planes alone, but for capsules, which"
-    ):
-        model.add_contact("c", one, box, K)
+    with pytest.raises(ModelError, match=r"solid 'a' and solid 'can': boxes, capsules and hulls touch each"):
+        model.add_contact("c", one, can, K)
     near = add_capsule(model, "near", (0.05, 0, 0), UP)
     model.add_contact("c", one, near, K)
     with pytest.raises(ModelError, match=r"solid 'near' is 0.05 m inside of solid 'a' at t = 0"):

@@ -8,6 +8,9 @@ from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHE
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.circles import PLANE_CIRCLE
+from rigid.interactions.contact.core_losses import CORE_ROD_LOSS, HULLS_LOSS, SPHERE_CORE_LOSS
+from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.losses import (
     PLANE_CIRCLE_LOSS,
     PLANE_ROD_LOSS,
@@ -22,6 +25,7 @@ from rigid.interactions.kinds import MOST_FRAMES
 from rigid.mechanics.mechanical import call
 from tests.contacts import (
     BOX_KINDS,
+    CORE_KINDS,
     LINEAR,
     MESH_KINDS,
     PLANE_ROD,
@@ -54,9 +58,14 @@ ENERGY = {
     SPHERE_BOX_LOSS: SPHERE_BOX,
     BOXES_LOSS: BOXES,
     BOX_ROD_LOSS: BOX_ROD,
+    SPHERE_CORE_LOSS: SPHERE_CORE,
+    CORE_ROD_LOSS: CORE_ROD,
+    HULLS_LOSS: HULLS,
     SPHERE_MESH_LOSS: SPHERE_MESH,
     MESH_ROD_LOSS: MESH_ROD,
 }
+WITH_RADIUS = (SPHERES_LOSS, SPHERE_BOX_LOSS, BOXES_LOSS, BOX_ROD_LOSS, SPHERE_CORE_LOSS, CORE_ROD_LOSS)
+WITH_RADIUS += (HULLS_LOSS, SPHERE_MESH_LOSS, MESH_ROD_LOSS)
 KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
 
@@ -80,7 +89,7 @@ ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 def numbers(kind, of_energy, of_loss):
     """Of the loss, from those of the energy, with the number of nodes and the radius of a where there are any."""
-    if kind is SPHERES_LOSS or ENERGY[kind] in (*BOX_KINDS, *MESH_KINDS):
+    if kind in WITH_RADIUS:
         of_energy = np.concatenate([of_energy, [0.1]])
     elif kind in (SPHERE, ELEMENT):
         of_energy = np.concatenate([of_energy[:-1], [2.0, 0.1]])
@@ -89,7 +98,7 @@ def numbers(kind, of_energy, of_loss):
 
 def lossy(kind, law="linear", seed=0, step=0.02, **options):
     """That touches at both ends of a step, boxes in shorter ones, none in the core; of rods with no vertex taken off."""
-    step = min(step, 0.05) if ENERGY[kind] in (*BOX_KINDS, *MESH_KINDS) else step
+    step = min(step, 0.05) if ENERGY[kind] in (*BOX_KINDS, *CORE_KINDS, *MESH_KINDS) else step
     t = touch(ENERGY[kind], law, seed, step)
     X = t.X.copy()
     if kind in (SPHERE, ELEMENT):

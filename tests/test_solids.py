@@ -388,16 +388,30 @@ def test_distances_of_solids():
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     solids = [model.add_solid(own.name, own) for own in (can, pill)]
     ball = model.add_sphere("ball", model.ground.at((1, 0, 2)), 0.2)
+    cube = model.add_body("cube", Box(0.2, 0.2, 0.2, mass=1.0), (3, 0, 1.0))
+    model.add_solid("cube", cube)
+    model.add_solid("plate", cube.at((0, 0, 0)), [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)])
     model.add_contact("on", solids, floor, K)
     model.add_contact("ball", ball, model.add_sphere("dot", pill.at((0, 0, 0)), 0.01), K)
     result = run(model, 1e-3)
     assert result.distance("can", "floor")[0] == pytest.approx(1.0 - 0.2 * np.cos(0.5) - 0.1 * np.sin(0.5))
     assert result.distance("pill", "floor")[0] == pytest.approx(0.9)
     assert result.distance("pill", "ball")[0] == pytest.approx(0.7)
+    z, square = (
+        np.sin(0.5) + np.cos(0.5),
+        2.0,
+    )  # of the ball's centre, along the axis of the can and away from it
+    assert result.distance("can", "ball")[0] == pytest.approx(
+        np.hypot(z - 0.2, np.sqrt(square - z * z) - 0.1) - 0.2
+    )
     with pytest.raises(
-        Exception, match="solid 'can' has one to planes alone; give a plane for sphere 'ball'"
+        Exception, match="solid 'can' has none to solids with corners; give a plane or a sphere"
     ):
-        result.distance("can", "ball")
+        result.distance("can", "cube")
+    with pytest.raises(
+        Exception, match="solid 'plate' has one to planes alone; give a plane for sphere 'ball'"
+    ):
+        result.distance("plate", "ball")
 
 
 WRONG = [
@@ -451,13 +465,13 @@ def test_a_point_of_a_body_is_not_its_shape():
 
 
 @pytest.mark.parametrize("shape", [Box(1, 1, 1, mass=1), Cylinder(0.5, 1, mass=1)])
-def test_cylinders_touch_planes_alone(shape):
+def test_cylinders_do_not_touch_other_solids(shape):
     model = Model("it")
     one, two = (
         model.add_solid(n, model.add_body(n, own, (3 * k, 0, 0)))
         for k, (n, own) in enumerate(zip("ab", (shape, Cylinder(0.5, 1, mass=1)), strict=True))
     )
-    with pytest.raises(ModelError, match=r"solid 'a' and solid 'b': solids touch planes alone"):
+    with pytest.raises(ModelError, match=r"solid 'a' and solid 'b': .* cylinders and cones spheres and rods"):
         model.add_contact("it", one, two, K)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.contact.core_numbers import core_blocks
 from discretization.contact.mesh_search import numbers_of
 from discretization.contact.search import Candidates, candidates
 from discretization.contact.table import (
@@ -11,13 +12,17 @@ from discretization.contact.table import (
     BOTH,
     BOX,
     CAPSULE,
+    HULL,
     MESH,
+    OF_HULLS,
     ROD,
+    ROUND,
     SPHERE,
     Contacts,
     half_sides,
     points_of,
     reaches,
+    sizes_of,
     slopes,
     weakened,
 )
@@ -27,25 +32,30 @@ from rigid.interactions import evaluation
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
+from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
-# by the kinds of both surfaces: kind, which ends of both parts have its frames, and whose places are among its numbers, and
-# whether stations and vertices are
+# by the kinds of both surfaces: kind, which ends of both parts have its frames, whose places are among its numbers, whether
+# stations and vertices are, and of how many cores the blocks, which stand last
 _KINDS = {
-    (SPHERE, SPHERE): (SPHERES, (0, 2), (0, 2), False, False),
-    (SPHERE, ROD): (SPHERE_ROD, (0, 2, 3), (0,), False, True),
-    (ROD, ROD): (RODS, (0, 1, 2, 3), (), True, True),
-    (SPHERE, CAPSULE): (SPHERE_CAPSULE, (0, 2), (0, 2, 3), False, False),
-    (ROD, CAPSULE): (CAPSULE_ROD, (2, 0, 1), (2, 3), True, False),
-    (CAPSULE, CAPSULE): (CAPSULES, (0, 2), (0, 1, 2, 3), False, False),
-    (SPHERE, BOX): (SPHERE_BOX, (0, 2), (0, 2, 3), False, False),
-    (ROD, BOX): (BOX_ROD, (2, 0, 1), (2, 3), True, False),
-    (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False),
-    (SPHERE, MESH): (SPHERE_MESH, (0, 2), (0,), False, False),
-    (ROD, MESH): (MESH_ROD, (2, 0, 1), (), True, False),
+    (SPHERE, SPHERE): (SPHERES, (0, 2), (0, 2), False, False, 0),
+    (SPHERE, ROD): (SPHERE_ROD, (0, 2, 3), (0,), False, True, 0),
+    (ROD, ROD): (RODS, (0, 1, 2, 3), (), True, True, 0),
+    (SPHERE, CAPSULE): (SPHERE_CAPSULE, (0, 2), (0, 2, 3), False, False, 0),
+    (ROD, CAPSULE): (CAPSULE_ROD, (2, 0, 1), (2, 3), True, False, 0),
+    (CAPSULE, CAPSULE): (CAPSULES, (0, 2), (0, 1, 2, 3), False, False, 0),
+    (SPHERE, BOX): (SPHERE_BOX, (0, 2), (0, 2, 3), False, False, 0),
+    (ROD, BOX): (BOX_ROD, (2, 0, 1), (2, 3), True, False, 0),
+    (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False, 0),
+    (SPHERE, MESH): (SPHERE_MESH, (0, 2), (0,), False, False, 0),
+    (ROD, MESH): (MESH_ROD, (2, 0, 1), (), True, False, 0),
+    **{(SPHERE, own): (SPHERE_CORE, (0, 2), (0,), False, False, 1) for own in (HULL, ROUND)},
+    **{(ROD, own): (CORE_ROD, (2, 0, 1), (), True, False, 1) for own in (HULL, ROUND)},
+    **dict.fromkeys(OF_HULLS, (HULLS, (0, 2), (), False, False, 2)),
 }
 _DEPTH = 0.01  # of the sum of radii: of a usual contact
 _STEEP = 4.0  # resistance of a barrier at half its reach, of its k
@@ -64,10 +74,12 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     X, m, minus = contacts.X[listed.ends], contacts.stations[listed.pair], listed.minus
     for k, own in enumerate((one, other)):  # of a box half of its sides in the place of a second point
         X[own == BOX, 2 * k + 1] = half_sides(contacts, listed.ends[own == BOX, 2 * k])
+        cored = np.isin(own, (HULL, ROUND))
+        X[cored, 2 * k + 1] = sizes_of(contacts, listed.ends[cored, 2 * k])
     width, kind = np.zeros((2, len(one)), np.int64)
     frames = np.full((len(one), FRAMES), -1, np.int64)
     found = []
-    for (a, b), (own, ends, placed, stations, vertices) in _KINDS.items():
+    for (a, b), (own, ends, placed, stations, vertices, cores) in _KINDS.items():
         use = np.flatnonzero((one == a) & (other == b))
         if not len(use):
             continue
@@ -76,24 +88,27 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         columns += [X[use, k] for k in placed]
         columns += [minus[use]] if vertices else []
         values = np.column_stack(columns)
-        kind[use], width[use] = INTERACTIONS.index(own), values.shape[1]
+        kind[use] = INTERACTIONS.index(own)
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
-        if b != MESH:
-            found.append((use, values))
+        if b == MESH:
+            for k, before in zip(use.tolist(), values, strict=True):  # each has other triangles
+                whole = np.concatenate(
+                    [before, numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])]
+                )
+                width[k] = len(whole)
+                found.append((np.array([k]), whole[None]))
             continue
-        for k, before in zip(use.tolist(), values, strict=True):  # each has other triangles
-            whole = np.concatenate(
-                [before, numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])]
-            )
-            width[k] = len(whole)
-            found.append((np.array([k]), whole[None]))
+        for rows, blocks in core_blocks(contacts, surfaces[use][:, 2 - cores :]):
+            of_rows = np.column_stack([values[rows], np.tile(blocks, (len(rows), 1))])
+            width[use[rows]] = of_rows.shape[1]
+            found.append((use[rows], of_rows))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     of_all = np.zeros(first[-1])
     for use, values in found:
         of_all[first[use][:, None] + np.arange(values.shape[1])] = values
     lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
-    # a capsule's axis, a box and a mesh have the rounding of their levers
-    depth = np.maximum(_DEPTH * rho, np.where(np.isin(other, (CAPSULE, BOX, MESH)), lever, 0.0))
+    # a capsule's axis, a core and a mesh have the rounding of their levers
+    depth = np.maximum(_DEPTH * rho, np.where(other >= CAPSULE, lever, 0.0))
     force = depth * _slope(law, rho) * np.where(elements, length, 1.0)
     arm = np.maximum(rho, lever)
     return InteractionTable(kind, frames, first, of_all, np.column_stack([force, force * arm]))

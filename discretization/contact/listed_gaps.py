@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.contact.core_gaps import from_hulls, from_surfaces
 from discretization.contact.mesh_search import from_triangles, in_mesh
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOX, Contacts
+from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, Contacts
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.kinematics.boxes import (
     depth_of_point,
@@ -16,20 +17,15 @@ from rigid.kinematics.boxes import (
     distance_of_segment,
 )
 from rigid.linear_algebra import dot, load3, minus, times
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 
 
 def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
     """(c,) m, of surfaces through these points (k, 3); below 0 the depth of the one in the other."""
-    apart = np.empty(len(listed.pair))
-    distances(points, listed.ends, apart)
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
-    boxes = contacts.kind[surfaces] == BOX
-    use = np.flatnonzero(boxes.any(axis=1))
-    found = apart[use]
-    from_boxes(np.ascontiguousarray(points), listed.ends[use], boxes[use], found)
-    apart[use] = found
+    points = np.ascontiguousarray(points)
+    apart = apart_of(contacts, points, listed.ends, surfaces)
     for k in np.flatnonzero(listed.meshed):
         corners = contacts.vertices[contacts.triangles[listed.faces[slice(*listed.first[k : k + 2])]]]
         part = in_mesh(contacts, int(surfaces[k, 1]), points, points[listed.ends[k, :2]])
@@ -37,6 +33,25 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
         from_triangles(np.ascontiguousarray(part), np.ascontiguousarray(corners), each)
         apart[k] = each.min()
     return apart - contacts.radius[surfaces].sum(axis=1)
+
+
+def apart_of(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
+    """(c,) m, distances of what two surfaces (c, 2) are round about, by their ends (c, 4) among the points (k, 3); of cores that
+    are inside of each other below 0. Of meshes, whose triangles a list has, none.
+    """
+    apart = np.empty(len(ends))
+    distances(points, ends, apart)
+    kinds = contacts.kind[surfaces]
+    cored = np.isin(kinds[:, 1], (HULL, ROUND)) | (kinds == (CAPSULE, BOX)).all(axis=1)
+    both = cored & np.isin(kinds[:, 0], (BOX, HULL))
+    use = np.flatnonzero(~cored & (kinds == BOX).any(axis=1))
+    found = apart[use]
+    from_boxes(points, ends[use], kinds[use] == BOX, found)
+    apart[use] = found
+    one = cored & ~both
+    apart[one] = from_surfaces(contacts, points, ends[one], surfaces[one, 1])
+    apart[both] = from_hulls(contacts, points, ends[both], surfaces[both])
+    return apart
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Which parts of surfaces are near each other: a list of pairs that is a function of the points alone.
 
-Parts are spheres, capsules, boxes and the segments of rods. Their middles stand in trees, one for parts of about one size,
-so that the time is about that of sorting them, however unequal they are. Triangles of meshes stand in trees of their own, which
-are made once: `discretization.contact.mesh_search`.
+Parts are spheres, capsules, middles of cores and the segments of rods. Their middles stand in trees, one for parts of about one
+size, so that the time is about that of sorting them, however unequal they are. Triangles of meshes stand in trees of their own,
+which are made once: `discretization.contact.mesh_search`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from discretization.contact.mesh_search import near_meshes
 from discretization.contact.nearest import distances
-from discretization.contact.table import BOTH, BOX, CAPSULE, FIRST, MESH, SECOND, SPHERE, Contacts, reaches
+from discretization.contact.table import (
+    BOTH,
+    CAPSULE,
+    FIRST,
+    MESH,
+    SECOND,
+    SPHERE,
+    WITH_CORES,
+    Contacts,
+    reaches,
+)
 from rigid.system import Floats, Ints
 
 
@@ -44,7 +54,7 @@ class Candidates(NamedTuple):
 
     pair: Ints  # (c,)
     side: Ints  # (c,) 0: the stations are on the first surface of the pair
-    ends: Ints  # (c, 4) points: both of the part with the stations, or twice of a sphere or box, then of its partner
+    ends: Ints  # (c, 4) points: both of the part with the stations, or twice of a sphere or core, then of its partner
     minus: NDArray[
         np.uint8
     ]  # (c,) 1: the last point is an inner vertex, whose contact counts in the next segment too
@@ -61,7 +71,7 @@ def parts_of(contacts: Contacts) -> Parts:
     """Of all surfaces."""
     count = np.diff(contacts.first)
     surface = np.repeat(np.arange(len(count)), count)
-    centre = (contacts.kind == SPHERE) | (contacts.kind == BOX)  # one point is all that is looked for
+    centre = np.isin(contacts.kind, (SPHERE, *WITH_CORES))  # one point is all that is looked for
     there = np.where(
         centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0
     )
@@ -191,7 +201,7 @@ def _gap(contacts: Contacts, parts: Parts, u: Ints, v: Ints) -> NDArray[np.bool_
 def _sorted(contacts: Contacts, parts: Parts, u: Ints, v: Ints, pair: Ints) -> Candidates:
     """By stations and partners, in their order."""
     one, other = contacts.kind[parts.surface[u]], contacts.kind[parts.surface[v]]
-    alike = (one == other) & (one != SPHERE) & (one != BOX)
+    alike = (one == other) & ~np.isin(one, (SPHERE, *WITH_CORES))
     itself = parts.surface[u] == parts.surface[v]
     side = np.where(itself | (one == CAPSULE), BOTH, contacts.side[pair])
     onto = one > other  # a sphere comes first, then an element of a rod; spheres have no stations

@@ -1,11 +1,12 @@
-"""What may touch what: surfaces of spheres, capsules, boxes and rods, and the pairs of them between which there is contact.
+"""What may touch what: surfaces of spheres, rods and solids, and the pairs of them between which there is contact.
 
 A surface goes through points that move with frames: a sphere about one, a rod about the chords between its nodes, a capsule
 about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides along its
-axes. A mesh is all triangles of one frame; its four points span a tetrahedron around it, so that no vertex moves further than
-the one of these that does. Which pairs of their parts are near enough to act changes in a run; `discretization.contact.search`
-finds them at a configuration, and `discretization.contact.interactions` says what acts between them. Planes need no search:
-their interactions stand in `System.others`.
+axes. So do hulls and bodies of revolution, whose three points are as far from the middle as any of their own; behind them stand
+the vertices, or the corners of the profile. A mesh is all triangles of one frame; its four points span a tetrahedron around it,
+so that no vertex moves further than the one of these that does. Which parts are near enough to act changes in a run;
+`discretization.contact.search` finds them at a configuration, and `discretization.contact.interactions` says what acts between
+them. Planes need no search: their interactions stand in `System.others`.
 """
 
 from __future__ import annotations
@@ -19,16 +20,25 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
-SPHERE, ROD, CAPSULE, BOX, MESH = 0, 1, 2, 3, 4  # in a pair the stations are on the smaller number
+# in a pair the stations are on the smaller number
+SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH = 0, 1, 2, 3, 4, 5, 6
+OF_HULLS = (
+    (CAPSULE, BOX),
+    (CAPSULE, HULL),
+    (BOX, HULL),
+    (HULL, HULL),
+)  # kinds of two surfaces that are hulls to each other
+WITH_CORES = (BOX, HULL, ROUND)  # their first point is their middle, and all that is looked for
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
 LAW, LOSS = 4, 11  # numbers of a law, of what is lost
+ROUND_AXIS = (0.0, 0.0, 1.0)  # of bodies of revolution, in their frames
 
 
 class Contacts(NamedTuple):
     """s surfaces through k points, p pairs of surfaces."""
 
-    kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX or MESH
+    kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX, HULL, ROUND or MESH
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
     radius: Floats  # (s,) m
     frames: Ints  # (k,)
@@ -78,6 +88,43 @@ class Box(NamedTuple):
     radius: float
 
 
+class Hull(NamedTuple):
+    """A surface: a core, the hull of points that are its vertices, rounded with the radius."""
+
+    frame: int
+    X: Floats  # (v, 3) m
+    radius: float
+
+    @property
+    def places(self) -> Floats:
+        """Of its points."""
+        return _around(self.X.mean(axis=0), self.X)
+
+
+class Round(NamedTuple):
+    """A surface: a core, a convex body of revolution about an axis along the third of its frame, rounded with the radius."""
+
+    frame: int
+    X: Floats  # (3,) m, a point of its axis
+    profile: (
+        Floats  # (c, 2) m, corners from below to above: radius, height above X; see `rigid.kinematics.cores`
+    )
+    radius: float
+
+    @property
+    def places(self) -> Floats:
+        """Of its points."""
+        middle = 0.5 * (self.profile[:, 1].min() + self.profile[:, 1].max())
+        corners = np.stack([self.profile[:, 0], 0.0 * self.profile[:, 0], self.profile[:, 1]], axis=1)
+        return _around(self.X + np.array([0.0, 0.0, middle]), self.X + corners)
+
+
+def _around(centre: Floats, X: Floats) -> Floats:
+    """Points of a core: its middle, three as far from it as any, and these."""
+    far = float(np.linalg.norm(X - centre, axis=1).max())
+    return np.concatenate([centre[None], centre + far * np.eye(3), X])
+
+
 class Mesh(NamedTuple):
     """A surface: triangles, and all that is within the radius of them."""
 
@@ -87,8 +134,8 @@ class Mesh(NamedTuple):
     radius: float
 
 
-Surface = Sphere | Rod | Capsule | Box | Mesh
-KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Mesh)
+Surface = Sphere | Rod | Capsule | Box | Hull | Round | Mesh
+KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Hull, Round, Mesh)
 
 
 class Pair(NamedTuple):
@@ -128,8 +175,13 @@ def contacts_of(
             lengths.append(np.zeros(4))
         elif isinstance(own, Mesh):
             frames.append([own.frame] * 4)
-            places.append(_around(own.vertices))
+            places.append(_tetrahedron(own.vertices))
             lengths.append(np.zeros(4))
+        elif isinstance(own, Hull | Round):
+            at = own.places
+            frames.append([own.frame] * len(at))
+            places.append(at)
+            lengths.append(np.zeros(len(at)))
         else:
             n = len(own.frames)
             frames.append(list(own.frames))
@@ -164,7 +216,7 @@ def contacts_of(
     return found
 
 
-def _around(vertices: Floats) -> Floats:
+def _tetrahedron(vertices: Floats) -> Floats:
     """(4, 3) m, of a tetrahedron around these: a corner of their box, and three times its sides from there."""
     low, sides = vertices.min(axis=0), np.ptp(vertices, axis=0)
     sides = 3.0 * np.maximum(sides, 1e-3 * sides.max())
@@ -182,7 +234,7 @@ def _check_pairs(contacts: Contacts) -> None:
     alone = both[:, 0] == both[:, 1]
     if np.any(contacts.kind[both[alone, 0]] != ROD):
         raise ModelError(
-            "contacts: a sphere, a capsule, a box or a mesh cannot touch itself; give two surfaces, or a rod alone"
+            "contacts: a sphere, a solid or a mesh cannot touch itself; give two surfaces, or a rod alone"
         )
     each, count = np.unique(both, axis=0, return_counts=True)
     if np.any(count > 1):
@@ -227,10 +279,18 @@ def slopes(law: Floats, depth: Floats | float) -> Floats:
 
 
 def reaches(contacts: Contacts) -> Floats:
-    """(p,) m, distances of centre lines, or of centres of boxes, below which there may be forces."""
+    """(p,) m, distances of centre lines, or of middles of cores, below which there may be forces."""
     barrier = contacts.law[:, 0] == BARRIER
     around = contacts.radius + np.linalg.norm(half_sides(contacts, contacts.first[:-1]), axis=-1)
+    cored = np.isin(contacts.kind, (HULL, ROUND))
+    around[cored] += np.linalg.norm(sizes_of(contacts, contacts.first[:-1][cored]), axis=-1)
     found: Floats = around[contacts.pairs].sum(axis=1) + np.where(barrier, contacts.law[:, 3], 0.0)
+    return found
+
+
+def sizes_of(contacts: Contacts, points: Ints) -> Floats:
+    """(..., 3) m, of hulls and bodies of revolution with their middles in these points (...): as long as they go from there."""
+    found: Floats = contacts.X[points + 1] - contacts.X[points]
     return found
 
 

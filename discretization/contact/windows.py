@@ -1,8 +1,8 @@
 """What is lost where surfaces touch: one interaction for a part with its stations and a window of its partner.
 
 A window is a row of consecutive nodes of a rod, those of the listed segments, so that friction acts once on what lies across
-its nodes; a partner that is a sphere, a box or a mesh is a window of one point. Rows of more nodes than an interaction has
-frames are cut.
+its nodes; a partner that is a sphere, has a core or is a mesh is a window of one point. Rows of more nodes than an interaction
+has frames are cut.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.contact.core_numbers import core_blocks
 from discretization.contact.mesh_search import numbers_of
 from discretization.contact.search import Candidates
 from discretization.contact.table import (
     BOTH,
     BOX,
+    HULL,
     MESH,
+    OF_HULLS,
     POLYNOMIAL,
     ROD,
+    ROUND,
     SPHERE,
     Contacts,
     half_sides,
@@ -29,20 +33,25 @@ from discretization.contact.table import (
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import FRAMES, InteractionTable
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
+from rigid.interactions.contact.core_losses import CORE_ROD_LOSS, HULLS_LOSS, SPHERE_CORE_LOSS
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
 from rigid.interactions.contact.mesh_losses import MESH_ROD_LOSS, SPHERE_MESH_LOSS
 from rigid.interactions.kinds import MOST_FRAMES, Kind
 from rigid.system import Floats, Ints
 
-# by the kinds of both surfaces: the kind, and which points of part and row have its frames; of others `ROD_LOSSES`
-_KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...]]] = {
-    (SPHERE, SPHERE): (SPHERES_LOSS, (0, 1)),
-    (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1)),
-    (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1)),
-    (BOX, BOX): (BOXES_LOSS, (0, 1)),
-    (SPHERE, MESH): (SPHERE_MESH_LOSS, (0, 1)),
-    (ROD, MESH): (MESH_ROD_LOSS, (2, 0, 1)),
+# by the kinds of both surfaces: the kind, which points of part and row have its frames, and of how many
+# cores it has the blocks; of others `ROD_LOSSES`
+_KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...], int]] = {
+    (SPHERE, SPHERE): (SPHERES_LOSS, (0, 1), 0),
+    (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1), 0),
+    (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1), 0),
+    (BOX, BOX): (BOXES_LOSS, (0, 1), 0),
+    (SPHERE, MESH): (SPHERE_MESH_LOSS, (0, 1), 0),
+    (ROD, MESH): (MESH_ROD_LOSS, (2, 0, 1), 0),
+    **{(SPHERE, own): (SPHERE_CORE_LOSS, (0, 1), 1) for own in (HULL, ROUND)},
+    **{(ROD, own): (CORE_ROD_LOSS, (2, 0, 1), 1) for own in (HULL, ROUND)},
+    **dict.fromkeys(OF_HULLS, (HULLS_LOSS, (0, -1), 2)),
 }
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 # Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
@@ -134,13 +143,18 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     for key in np.unique(each, axis=0).tolist():
         one, other, stations, nodes, _ = key
         use = np.flatnonzero((each == key).all(axis=1))
-        own, at = _KINDS.get((one, other), (None, tuple(range(stations + nodes))))
+        own, at, cores = _KINDS.get((one, other), (None, tuple(range(stations + nodes)), 0))
         own = own or ROD_LOSSES[stations, nodes]
-        numbers, stiffness[use], size[use] = _numbers_of(contacts, [windows[k] for k in use.tolist()])
-        kind[use], width[use] = INTERACTIONS.index(own), numbers.shape[1]
+        kind[use] = INTERACTIONS.index(own)
+        for rows, blocks in core_blocks(contacts, surface.reshape(-1, 2)[use][:, 2 - cores :]):
+            which = use[rows]
+            numbers, stiffness[which], size[which] = _numbers_of(
+                contacts, [windows[k] for k in which.tolist()], blocks
+            )
+            width[which] = numbers.shape[1]
+            parts.append((which, numbers))
         points = np.array([[*windows[k].part, *windows[k].row] for k in use.tolist()])
         frames[use, : len(at)] = contacts.frames[points[:, at]]
-        parts.append((use, numbers))
     first = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     of_all = np.zeros(first[-1])
     for use, numbers in parts:
@@ -148,8 +162,8 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     return InteractionTable(kind, frames, first, of_all, size), stiffness
 
 
-def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floats, Floats]:
-    """Of windows of one kind: their numbers (w, :), stiffnesses (w,), and sizes (w, 2), a force and a moment."""
+def _numbers_of(contacts: Contacts, windows: list[Window], blocks: Floats) -> tuple[Floats, Floats, Floats]:
+    """Of windows of one kind, with the blocks of its cores: numbers (w, :), stiffnesses (w,), sizes (w, 2): force, moment."""
     pair, side = np.array([own[:2] for own in windows], np.int64).T
     part, row = (np.array([own[k] for own in windows], np.int64) for k in (2, 3))
     surfaces = np.take_along_axis(contacts.pairs[pair], np.stack([side, 1 - side], axis=1), 1)
@@ -169,6 +183,8 @@ def _numbers_of(contacts: Contacts, windows: list[Window]) -> tuple[Floats, Floa
         place.append(numbers_of(contacts, np.array(windows[0].faces))[None])
     else:
         place += [np.full(len(row), float(row.shape[1]))] if other == ROD else _places(contacts, other, row)
+    if len(blocks):
+        place = [*place[: {SPHERE: 1, ROD: 2}.get(one, 0)], np.tile(blocks, (len(windows), 1))]
     numbers = np.column_stack([law, rho, *place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
 from discretization.contact.interactions import interactions_of
-from discretization.contact.listed_gaps import from_boxes, gaps
+from discretization.contact.listed_gaps import apart_of, gaps
 from discretization.contact.nearest import distances, passing
 from discretization.contact.search import Candidates, candidates, searched
-from discretization.contact.table import BOX, contacts_of, points_of
+from discretization.contact.table import BOX, HULL, ROUND, WITH_CORES, contacts_of, points_of
 from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
 from discretization.own_variables import first_settled, own_variables
@@ -50,6 +50,7 @@ _SKIN = Failure("a surface moved further than half the skin of its contacts", "g
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
 _PRESSED = 0.3  # of its radius: a box as near as that is pressed, whatever else a step may fail of
 _NEAR_MESH = 1.5  # of the radii: what is no further from a mesh may be why a step has no forces
+_WORDS = {BOX: "box", HULL: "hull", ROUND: "cylinder or cone"}
 _DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
 
 
@@ -183,21 +184,22 @@ class ContactStepper(StepperBase):
         )
 
     def _pressed(self, state: State, listed: Listed) -> Failure | None:
-        """Where cores of boxes are so near each other that a step that fails has come into one."""
+        """Where cores are so near each other that a step that fails has come into one."""
         contacts, points = self.contacts, self._points(state)
         surface = np.searchsorted(contacts.first, listed.ends, side="right") - 1
-        turned = (contacts.kind[surface[:, 2]] != BOX)[:, None]  # a box comes second
+        kind = contacts.kind[surface]
+        turned = (kind[:, 0] > kind[:, 2])[:, None]  # a core comes second
         ends, surface = (np.where(turned, own[:, [2, 3, 0, 1]], own) for own in (listed.ends, surface))
-        surface = surface[:, [0, 2]]
-        boxes = contacts.kind[surface] == BOX
-        use = np.flatnonzero(boxes.any(axis=1))
-        apart, rounding = np.empty(len(use)), contacts.radius[surface[use]].sum(axis=1)
-        from_boxes(np.ascontiguousarray(points), ends[use], boxes[use], apart)
+        use = np.flatnonzero(np.isin(contacts.kind[surface[:, 2]], WITH_CORES))
+        surface = surface[use][:, [0, 2]]
+        rounding = contacts.radius[surface].sum(axis=1)
+        apart = apart_of(contacts, np.ascontiguousarray(points), np.ascontiguousarray(ends[use]), surface)
         least = int(np.argmin(apart / rounding)) if len(use) else 0
         if not len(use) or apart[least] > _PRESSED * rounding[least]:
             return None
+        word = _WORDS[int(contacts.kind[surface[least, 1]])]
         return Failure(
-            f"a box in contact is pressed through what rounds it: {apart[least]:.2g} m are left of {rounding[least]:.2g} m",
+            f"a {word} in contact is pressed through what rounds it: {apart[least]:.2g} m are left of {rounding[least]:.2g} m",
             "give the contact more `stiffness`, or its solids a greater `radius`",
         )
 

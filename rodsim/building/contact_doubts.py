@@ -12,7 +12,7 @@ import scipy  # its parts are loaded when they are asked for
 
 from rigid.system import Floats
 from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of, surfaces_on_parts
-from rodsim.parts.contact_entries import ContactEntry, Pair, Surface
+from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, has_core
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -118,11 +118,13 @@ def expected_of(
 
 
 def _length(own: Surface, placed: Placed) -> float:
-    """m, of a rod, or of the axis of a capsule."""
+    """m, of a rod, or of a solid between its ends, of a capsule of its axis."""
     if isinstance(own, Rod):
         return float(own.stress_free.length)
     assert isinstance(own, SolidEntry)
-    return float(np.linalg.norm(np.ptp(own.features(placed.bodies).points, axis=0)))
+    features = own.features(placed.bodies)
+    rims = [x[:3] + sign * x[6] * np.ones(3) for x in features.circles for sign in (-1.0, 1.0)]
+    return float(np.linalg.norm(np.ptp([*features.points, *rims], axis=0)))
 
 
 def _depth_of(terms: list[tuple[float, float]], value: float) -> float:
@@ -153,8 +155,8 @@ def _sine(a: Rod, b: Rod, placed: Placed) -> float:
 
 
 def _rounded(pair: Pair) -> bool:
-    """Whether what rounds a box is what touches."""
-    return not pair.with_plane and any(isinstance(own, SolidEntry) and own.is_box for own in pair)
+    """Whether what rounds a core is what touches."""
+    return not pair.with_plane and any(has_core(own) for own in pair)
 
 
 def _radius(own: Surface, placed: Placed, given: float | None, rounded: bool) -> float:

@@ -90,6 +90,8 @@ def surfaces_of(model: Contents, placed: Placed) -> dict[str, dict[str, Any]]:
             features = features_on(own, placed)
             told["points"], told["circles"] = features.points.tolist(), features.circles.tolist()
             told["radius"] = features.radius
+            if own.is_round:
+                told["profile"] = profile_of(features).tolist()
         elif isinstance(own, MeshEntry):
             told["mesh"], told["radius"] = list(model.meshes).index(own.name), own.radius
         else:
@@ -109,6 +111,18 @@ def features_on(own: SolidEntry, placed: Placed) -> Features:
     X, found = placed.place(own.on).X, own.features(placed.bodies)
     circles = found.circles + np.concatenate([X, np.zeros(4)])
     return found._replace(points=X + found.points, circles=circles)
+
+
+def profile_of(features: Features) -> Floats:
+    """(c, 2) m, of a body of revolution: radius and height of its corners, as `rigid.kinematics.cores` has them."""
+    rims = features.circles[:, [6, 2]]
+    low, high = rims[0] * (-1.0, 1.0), rims[-1] * (-1.0, 1.0)  # flat ends
+    for tip in features.points[:, 2]:
+        if tip < rims[0, 1]:
+            low = np.array([0.0, tip])
+        else:
+            high = np.array([0.0, tip])
+    return np.concatenate([low[None], rims, high[None]])
 
 
 def _sides(placed: Placed, at: Place, normal: Floats) -> list[list[float]]:

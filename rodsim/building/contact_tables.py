@@ -31,6 +31,7 @@ from rodsim.building.contact_surfaces import (
     loses,
     loss_of,
     meeting,
+    profile_of,
     segments_of,
     slope_of,
 )
@@ -52,6 +53,7 @@ ON_PLANES = 8  # intervals of an element, the most by default
 MUCH_THICKER = 4.0  # a rod than another, on which it is wound
 NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 OWN = np.zeros(4)  # bristle, and whether it slides, at the beginning
+MOST_VERTICES = 128  # of a hull that meets more than planes
 K_T = 5  # place of the tangential stiffness among the losses
 
 
@@ -299,16 +301,26 @@ def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placed) -
     return found.numbers[key]
 
 
-def _solid(own: SolidEntry, placed: Placed) -> table.Capsule | table.Box:
-    features = features_on(own, placed)
+def _solid(own: SolidEntry, placed: Placed) -> table.Surface:
+    features, frame = features_on(own, placed), placed.frame_of(own.on)
     if own.is_box:
         low, high = features.points.min(axis=0), features.points.max(axis=0)
-        return table.Box(placed.frame_of(own.on), 0.5 * (low + high), 0.5 * (high - low), features.radius)
+        return table.Box(frame, 0.5 * (low + high), 0.5 * (high - low), features.radius)
+    if own.is_hull:
+        if len(features.points) > MOST_VERTICES:
+            raise ModelError(
+                f"{called(own)}: its hull has {len(features.points)} vertices, and may have {MOST_VERTICES} where it touches "
+                "more than planes; give fewer points as vertices="
+            )
+        return table.Hull(frame, features.points, features.radius)
+    if own.is_round:
+        axis = features.circles[0, :3] * (1.0, 1.0, 0.0)
+        return table.Round(frame, axis, profile_of(features), features.radius)
     if len(features.circles) or len(features.points) != 2:  # its body got another shape since
         raise ModelError(
-            f"{called(own)}: it is no capsule or box any more, but meets more than planes; leave its shape"
+            f"{called(own)}: it has no shape any more that meets more than planes, but does; leave its shape"
         )
-    return table.Capsule(placed.frame_of(own.on), features.points, features.radius)
+    return table.Capsule(frame, features.points, features.radius)
 
 
 def _check_sides(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], points: Floats) -> None:
@@ -360,6 +372,8 @@ def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> 
 def _points(own: table.Surface) -> int:
     if isinstance(own, table.Rod):
         return len(own.frames)
+    if isinstance(own, table.Hull | table.Round):
+        return len(own.places)
     return {table.Sphere: 1, table.Capsule: 2, table.Box: 4, table.Mesh: 4}[type(own)]
 
 

@@ -36,6 +36,17 @@ REST_SPEED = (
 Surface = SphereEntry | SolidEntry | PlaneEntry | MeshEntry | Rod
 
 
+_UNKNOWN = (
+    "boxes, capsules and hulls touch each other, spheres and rods, cylinders and cones spheres and rods; balls and flat hulls "
+    "touch planes alone: of a ball make a sphere"
+)
+
+
+def has_core(own: Surface) -> bool:
+    """Whether it is a solid, other than a capsule, that touches with what rounds it."""
+    return isinstance(own, SolidEntry) and (own.is_box or own.is_hull or own.is_round)
+
+
 class Pair(NamedTuple):
     """Two surfaces that resist each other: planes first, rods last; twice the same rod: with itself."""
 
@@ -286,10 +297,7 @@ def _never(pair: Pair, itself: bool) -> str:
     if isinstance(b, MeshEntry) and not isinstance(a, SphereEntry):
         return f"{called(a)} and {called(b)}: meshes touch spheres and rods alone"
     if not isinstance(a, PlaneEntry) and not _known(pair):
-        return (
-            f"{called(a)} and {called(b)}: solids touch planes alone, but for capsules, which touch all but boxes, and boxes, "
-            "which touch spheres, rods and boxes; of a ball make a sphere"
-        )
+        return f"{called(a)} and {called(b)}: {_UNKNOWN}"
     at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]
     if all(isinstance(part, Ground | Driven) for part in at):
         return f"neither {called(a)} nor {called(b)} is on what moves freely"
@@ -304,9 +312,9 @@ def _never(pair: Pair, itself: bool) -> str:
 def _known(pair: Pair) -> bool:
     """Whether there is a law of these solids, with others than planes."""
     solids = [x for x in pair if isinstance(x, SolidEntry)]
-    if any(x.is_box for x in solids):
-        return all(x.is_box for x in solids)
-    return all(x.is_capsule for x in solids)
+    if len(solids) == 1:
+        return solids[0].is_capsule or has_core(solids[0])
+    return not any(x.is_round for x in solids) and all(x.is_capsule or has_core(x) for x in solids)
 
 
 def _check_used(
@@ -349,10 +357,10 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
     rubbing = [key for key in ("friction", "damping", "rolling", "drilling") if np.max(values[key]) > 0.0]
     rubbing += ["restitution"] * (values["restitution"] < 1.0)
     for own in pairs if rubbing else ():
-        if not own.with_plane and any(isinstance(x, SolidEntry) and not x.is_box for x in own):
+        if not own.with_plane and not any(map(has_core, own)) and any(isinstance(x, SolidEntry) for x in own):
             raise ModelError(
-                f"{owner}: {' and '.join(rubbing)} between {own}; capsules lose nothing but on planes: leave it out, or make a "
-                "contact of its own of them"
+                f"{owner}: {' and '.join(rubbing)} between {own}; capsules lose nothing on each other, spheres and rods: leave "
+                "it out, or make a contact of its own of them"
             )
     every = list(dict.fromkeys(x for own in pairs for x in own))
     if values["stiffness"] is None and not text:
@@ -402,8 +410,8 @@ def section_at(rod: Rod, s: float) -> Any:
 def _has_radius(own: Surface) -> bool:
     if isinstance(own, Rod):
         return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
-    if isinstance(own, MeshEntry) or (isinstance(own, SolidEntry) and own.is_box):
-        return own.radius > 0.0
+    if isinstance(own, MeshEntry) or has_core(own):
+        return own.radius > 0.0  # type: ignore[union-attr]
     return not isinstance(own, SphereEntry) or own.radius > 0.0
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rigid import quaternions
 from rigid.checks import array, shown
 from rigid.errors import ModelError
-from rigid.solids import Cuboid, Features, Hull, Solid, Stadium
+from rigid.solids import Cuboid, Features, Hull, Revolved, Solid, Stadium
 from rigid.surface import check_closed
 from rigid.system import Floats, Ints
 from rigid.triangle_surfaces import triangle_surface
@@ -69,10 +69,10 @@ def _vertices(asked: Asked, what: str, value: Any) -> Floats:
 
 @entry
 class SolidEntry(SurfaceEntry):
-    """A convex body that can touch planes, boxes and capsules also spheres, rods and their like: a body's shape, or a hull."""
+    """A convex body that can touch: a body's shape, or the hull of points."""
 
     key, word, table = "solids", "solid", "solids"
-    many = "convex bodies that can touch planes, boxes and capsules also spheres, rods and their like"
+    many = "convex bodies that can touch"
     namesakes = ("spheres", "planes", "meshes")
     on: Anchor = stated(POINT, "the body whose shape it is; of vertices the point from which they count")
     vertices: Floats | None = stated(
@@ -111,6 +111,17 @@ class SolidEntry(SurfaceEntry):
     def is_box(self) -> bool:
         """Whether it is the shape of a body made by Box, rounded or not."""
         return self.vertices is None and isinstance(_solid_of(self.on), Cuboid)
+
+    @property
+    def is_hull(self) -> bool:
+        """Whether it is that of vertices, or of a mesh, and no point, line or plate."""
+        solid = _solid_of(self.on) if self.vertices is None else Hull(self.vertices)
+        return isinstance(solid, Hull) and not solid.is_flat
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it is a cylinder, a cone or another body of revolution with corners."""
+        return self.vertices is None and isinstance(_solid_of(self.on), Revolved)
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
         if "on" in changed and self.vertices is not None:  # the body's axes are not those of the section

@@ -5,6 +5,8 @@ The force goes through one point of its line of action: where the plane across i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from discretization.contact.listed_gaps import from_boxes
@@ -16,7 +18,6 @@ from rigid.interactions.contact.boxes import BOXES, A, B
 from rigid.interactions.kinds import group
 from rigid.system import Floats, Ints, State
 
-NUMBERS = 17  # the most of a kind of boxes
 # of a row the frames of the kind in its order, which of these is the box, and places of its numbers, and of the other one
 _PARTS = {
     SPHERE_BOX.name: ([0, 2], 1, CORE, CORE - 3),
@@ -25,13 +26,19 @@ _PARTS = {
 }
 
 
-def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
-    """Of k rows of a kind, their frames (k, 4), in states (...): energy, rate of the energy, force on these frames
-    (..., k, 4, 3), its place, gap.
+class Together(NamedTuple):
+    """What k pairs do in states (...)."""
 
-    share (k,): of the sum of the radii, from the core of the first to where both touch.
-    """
-    which, at, core, other_core = _PARTS[INTERACTIONS[kind].name]
+    energy: Floats  # (..., k)
+    rate: Floats  # (..., k) of the energy
+    force: Floats  # (..., k, 4, 3) on the frames of rows
+    n: Floats  # (..., k, 3) normal, from the partner
+    on_line: Floats  # (..., k, 3) a point of the line of action
+    poses: tuple[Floats, Floats]  # r (..., k, arity, 3) and quat (..., k, arity, 4) of the frames of the kind
+
+
+def together(kind: int, frames: Ints, numbers: Floats, which: list[int], at: int, state: State) -> Together:
+    """Of k rows of a kind, their frames (k, 4), of which the kind has these; `at` of them is the partner's."""
     use = frames[:, which]
     own = group(INTERACTIONS[kind], use, numbers)._replace(row=np.arange(len(frames)))
     V = evaluation.values([own], state.r, state.quat)
@@ -42,10 +49,21 @@ def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     rate = np.sum(f[..., :3] * v + f[..., 3:] * omega, axis=(-2, -1))
     force = np.zeros((*V.shape, 4, 3))
     force[..., which, :] = -f[..., :3]
-    F, moment = f[..., at, :3], f[..., at, 3:]  # on the partner, about the middle of the box
+    F, moment = f[..., at, :3], f[..., at, 3:]  # on the partner, about the origin of its frame
     Q = np.linalg.norm(F, axis=-1, keepdims=True)
     n = F / np.where(Q > 0.0, Q, 1.0)
     on_line = r[..., at, :] + np.cross(n, moment) / np.where(Q > 0.0, Q, 1.0)
+    return Together(V, rate, force, n, on_line, (r, quat))
+
+
+def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
+    """Of k rows of a kind, their frames (k, 4), in states (...): energy, rate of the energy, force on these frames
+    (..., k, 4, 3), its place, gap.
+
+    share (k,): of the sum of the radii, from the core of the first to where both touch.
+    """
+    which, at, core, other_core = _PARTS[INTERACTIONS[kind].name]
+    V, rate, force, n, on_line, (r, quat) = together(kind, frames, numbers, which, at, state)
     rho, on_box = numbers[:, 4], INTERACTIONS[kind] is BOXES
     box = _points(r[..., at, :], quat[..., at, :], numbers, core)
     if INTERACTIONS[kind] is BOX_ROD:

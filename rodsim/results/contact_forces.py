@@ -38,6 +38,7 @@ from rigid.interactions.contact.friction import (
 )
 from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import of_boxes
+from rodsim.results.core_contacts import has_cores, of_cores
 from rodsim.results.mesh_contacts import of_meshes
 
 TINY = 1e-200  # N: below it one does not divide by it
@@ -63,10 +64,8 @@ class Rows(NamedTuple):
         Floats  # (m, 4) axis in the frame of the part, and radius, negative for the highest point; else zero
     )
     crossing: Ints  # (m,) ENDS, MIDDLE, 0: not of two capsules
-    boxed: (
-        Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a box or a mesh; 0: it is none
-    )
-    numbers: Floats  # (m, NUMBERS) of that kind
+    boxed: Ints  # (m,) kind in `INTERACTIONS` of a row that is all of a pair with a core or a mesh; 0: it is none
+    numbers: Floats  # (m, :) of that kind, zeros behind them; of a mesh none
     meshed: NDArray[
         np.object_
     ]  # (m,) numbers of a row that is all of a part and a mesh, whose kind is in `boxed`; None: it is not
@@ -157,11 +156,12 @@ def pushed(rows: Rows, state: State) -> Pushed:
 
 
 def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
-    """Into the rows of pairs with boxes, or of parts and meshes."""
+    """Into the rows of pairs with cores, or of parts and meshes."""
     use = np.flatnonzero(rows.boxed == kind)
     own, share = rows.frames[use], rows.share[use]
     if rows.meshed[use[0]] is None:
-        V, rate, force, place, gap = of_boxes(kind, own, rows.numbers[use], share, state)
+        found_of = of_cores if has_cores(kind) else of_boxes
+        V, rate, force, place, gap = found_of(kind, own, rows.numbers[use], share, state)
     else:
         V, rate, force, place, gap = of_meshes(kind, own, rows.meshed[use].tolist(), share, state)
     total = force[..., ON_A, :].sum(axis=-2)

@@ -10,7 +10,7 @@ import numpy as np
 from discretization.contact.listed_gaps import gaps
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates, Searched, candidates, searched
-from discretization.contact.table import Contacts, points_of
+from discretization.contact.table import MESH, Contacts, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
 from rodsim.results.contact_forces import pushed, states_at_once
@@ -131,20 +131,33 @@ class Gaps:
         whole = float(np.linalg.norm(np.ptp(points, axis=0)))
         skin, looks = 1e-3 * whole, 0
         listed = self._found(points, skin, whole)
+        if listed.meshed.any():  # a list has of meshes what is near alone
+            return float(np.min(gaps(self._table, listed, points)))
         apart = np.empty(len(listed.pair))
         distances(points, listed.ends, apart)
         beyond = self._searched.reach[listed.pair]
         while not (near := apart < beyond + skin).any() and skin <= whole:
             skin, looks = skin * _WIDER, looks + 1
         self._wider = looks
-        listed = Candidates(listed.pair[near], listed.side[near], listed.ends[near], listed.minus[near])
+        listed = listed._replace(
+            pair=listed.pair[near],
+            side=listed.side[near],
+            ends=listed.ends[near],
+            minus=listed.minus[near],
+            first=np.zeros(np.sum(near) + 1, np.int64),
+        )
         return float(np.min(gaps(self._table, listed, points), initial=np.inf))
+
+    @cached_property
+    def _meshed(self) -> bool:
+        """Whether a mesh is among what meets."""
+        return bool(np.any(self._table.kind[self._table.pairs] == MESH))
 
     def _found(self, points: Floats, skin: float, whole: float) -> Candidates:
         """Some pairs, with all of those that are found first: few are looked at one and all, of many one begins where one
         ended the last time.
         """
-        if self._all is None and len(self._searched.parts.surface) <= _FEW:
+        if self._all is None and len(self._searched.parts.surface) <= _FEW and not self._meshed:
             self._all = candidates(self._table, points, _ALL, self._searched)
         if self._all is not None:
             return self._all

@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from discretization.contact.interactions import interactions_of
 from discretization.contact.search import Candidates, candidates
-from discretization.contact.table import BOTH, BOX, CAPSULE, LOSS, MESH, ROD, Contacts, points_of, weakened
+from discretization.contact.table import (
+    BOTH,
+    CAPSULE,
+    LOSS,
+    MESH,
+    ROD,
+    WITH_CORES,
+    Contacts,
+    points_of,
+    weakened,
+)
 from discretization.contact.windows import windows_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.memory import Memory
@@ -22,7 +32,6 @@ from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, 
 from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD
 from rigid.system import Floats, Ints, State
-from rodsim.results.box_contacts import NUMBERS
 from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, states_at_once, touching
 
 _CIRCLE, _ROD = INTERACTIONS.index(PLANE_CIRCLE), INTERACTIONS.index(PLANE_ROD)
@@ -106,7 +115,7 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
 
 
 def _without_boxes(m: int) -> tuple[Ints, Floats, NDArray[np.object_]]:
-    return np.zeros(m, np.int64), np.zeros((m, NUMBERS)), np.full(m, None, object)
+    return np.zeros(m, np.int64), np.zeros((m, 0)), np.full(m, None, object)
 
 
 def _lossless(w: int) -> Floats:
@@ -198,7 +207,7 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     share = np.where((one == ROD) & (other == ROD) & twice, 0.5, 1.0)
     law = weakened(contacts.law[listed.pair], share)  # as `discretization.contact.interactions`
     patch, patch_pair, number, of_part = _windows(contacts, listed)
-    rho, crossing = radii.sum(axis=1), one == CAPSULE
+    rho, crossing = radii.sum(axis=1), (one == CAPSULE) & (other == CAPSULE)
     # of a capsule both ends are stations, which stand for a half each
     stations = np.where(one == ROD, contacts.stations[listed.pair], np.where(crossing, 1, 0))
     rows = Rows(
@@ -217,8 +226,10 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         *_without_boxes(len(rho)),
     )
     acts = interactions_of(contacts, listed)
-    boxes, place = np.flatnonzero(other == BOX), np.arange(NUMBERS)
-    held = place < np.diff(acts.first)[boxes, None]
+    boxes, width = np.flatnonzero(np.isin(other, WITH_CORES)), np.diff(acts.first)
+    place = np.arange(width[boxes].max(initial=0))
+    held = place < width[boxes, None]
+    rows = rows._replace(numbers=np.zeros((len(rho), len(place))))
     rows.boxed[boxes] = acts.kind[boxes]
     rows.numbers[boxes] = np.where(
         held, acts.numbers[np.where(held, acts.first[boxes, None] + place, 0)], 0.0
@@ -231,8 +242,8 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     frames = contacts.frames[of_part]
     first, turned = (
         frames[:, 0].copy(),
-        (one == ROD) & np.isin(other, (BOX, MESH)),
-    )  # the bristle is in the axes of the box or mesh
+        (one == ROD) & np.isin(other, (*WITH_CORES, MESH)),
+    )  # the bristle is in the axes of the core or mesh
     first[patch[turned]] = contacts.frames[listed.ends[turned, 2]]
     return Listed(
         rows,

@@ -5,7 +5,9 @@
 A surface is a sphere, a solid, a plane or a rod, by its name; a point `NAME@X,Y,Z` of a body, m in its axes from its reference
 point, or `NAME@0.3` of a rod, on the chord between two nodes. A body by its name alone is its reference point. Rods are round
 about the chords between their nodes, with the radii of their sections. Below zero is the depth by which two are inside each
-other. Solids have distances to planes, those that are balls and capsules to all. Meshes have the distance of their triangles.
+other. Of a hull or a body of revolution the depth is that below the nearest face. Cylinders and cones have distances to planes,
+to what is round and to points, plates of points to planes alone. Meshes have the distance of their triangles, from all but solids
+with corners.
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.contact.core_gaps import between_cores, from_cores
+from discretization.contact.core_numbers import core_numbers
 from discretization.contact.mesh_search import least_distance, trees_of
 from discretization.contact.nearest import distances
-from discretization.contact.table import MESH
+from discretization.contact.table import MESH, Hull, Round, contacts_of
 from rigid import quaternions
+from rigid.solids import Hull as Solid
 from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import length_of
 from rodsim.results.errors import ResultError, UnknownName
@@ -41,6 +46,14 @@ class Surface(NamedTuple):
     circles: Floats = np.zeros((0, 7))  # (c, 7) of a solid: centre, axis, radius, frame axes
     cornered: bool = False  # a solid that is more than its points and what is between two of them
     faces: Ints | None = None  # (t, 3) of a mesh, whose points are its vertices
+    core: Floats | None = (
+        None  # of such a one its block, `discretization.contact.core_numbers`; None: it has no inside
+    )
+
+    @property
+    def is_round(self) -> bool:
+        """Whether it is a body of revolution."""
+        return len(self.circles) > 0
 
     def above(self, state: State, n: Floats, foot: Floats) -> Floats:
         """(...) m, its least height above a plane."""
@@ -56,6 +69,13 @@ class Surface(NamedTuple):
             low = np.einsum("...kc,...c->...k", centre - foot, n) - self.circles[:, 6] * sine
             least = np.minimum(least, low.min(axis=-1) - self.radius[0])
         return least
+
+    def middles(self, state: State) -> Floats:
+        """(..., 4, 3) of its core: its middle, and a point along each axis of its frame."""
+        assert self.core is not None
+        X, frames = self.core[:3] + np.concatenate([np.zeros((1, 3)), np.eye(3)]), np.full(4, self.frames[0])
+        found: Floats = state.r[..., frames, :] + quaternions.rotate(state.quat[..., frames, :], X)
+        return found
 
     def points(self, state: State) -> Floats:
         """(..., k, 3)"""
@@ -89,12 +109,23 @@ class Distance:
                 f"distance: '{a}' and '{b}' are planes both, which have none; give another surface"
             )
         for one, other in ((self.a, self.b), (self.b, self.a)):
-            if one.cornered and other.normal is None:
+            if one.cornered and other.normal is None and one.core is None:
                 raise ResultError(
                     f"distance: {one.label} has one to planes alone; give a plane for {other.label}, or a point of its body"
                 )
+            if one.is_round and other.cornered:
+                raise ResultError(
+                    f"distance: {one.label} has none to solids with corners; give a plane or a sphere for {other.label}, or a "
+                    "point of its body"
+                )
+            if one.cornered and other.faces is not None:
+                raise ResultError(
+                    f"distance: {one.label} has none to meshes; give a sphere or a rod for it, or a point of its body"
+                )
         if self.b.faces is not None:
             return
+        if self.a.core is not None and self.b.core is None:
+            self.a, self.b = self.b, self.a
         i, k = np.indices((len(self.a.ends), len(self.b.ends))).reshape(2, -1)
         behind = int(self.a.ends.max(initial=-1)) + 1
         self._ends = np.ascontiguousarray(np.concatenate([self.a.ends[i], self.b.ends[k] + behind], axis=1))
@@ -105,18 +136,38 @@ class Distance:
 
     def of(self, state: State) -> Floats:
         """(...) m, of one state or of many."""
-        a = self.a.points(state)
+        a, b = self.a.points(state), self.b.points(state)
+        if self.b.core is not None and self.a.normal is None:
+            return self._to_core(state)
         if self.a.normal is not None:
             n = quaternions.rotate(state.quat[..., self.a.frames[0], :], self.a.normal)
             return self.b.above(state, n, a)
         if self.b.faces is not None:
             return self._to_mesh(state, a)
-        b = self.b.points(state)
         points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + b.shape[-2], 3)
         least, apart = np.empty(len(points)), np.empty(len(self._ends))
         for t, own in enumerate(points):
             distances(np.ascontiguousarray(own), self._ends, apart)
             least[t] = np.min(apart - self._radii)
+        return least.reshape(state.r.shape[:-2])
+
+    def _to_core(self, state: State) -> Floats:
+        """(...) m, from the core of the second."""
+        b, radius = self.b.middles(state), self.b.radius[0]
+        if self.a.core is None:
+            a, ends, radii = self.a.points(state), self.a.ends, self.a.radius + radius
+            X, at = self.b.core, np.zeros(len(ends), np.int64)
+        else:
+            a, ends, radii = self.a.middles(state), np.zeros((1, 2), np.int64), self.a.radius[:1] + radius
+            X, at = np.concatenate([self.a.core, self.b.core]), np.array([[0, len(self.a.core)]])
+        assert X is not None
+        points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + 4, 3)
+        places = np.column_stack([ends, np.full((len(ends), 2), a.shape[-2])])
+        least, apart = np.empty(len(points)), np.empty(len(ends))
+        found = from_cores if self.a.core is None else between_cores
+        for t, own in enumerate(points):
+            found(np.ascontiguousarray(own), places, X, at, apart)
+            least[t] = np.min(apart - radii)
         return least.reshape(state.r.shape[:-2])
 
     def _to_mesh(self, state: State, points: Floats) -> Floats:
@@ -199,9 +250,21 @@ def _given(name: str, told: dict[str, Any]) -> Surface:
             X, ends = circles[:1, :3], np.zeros((1, 2), np.int64)
         cornered = len(circles) > 0 or len(X) > 2
         label = f"{told['kind']} '{name}'"
-        return Surface(label, frames, X, ends, radius, circles=circles, cornered=cornered)
+        core = _core(np.array(told["points"]).reshape(-1, 3), circles, told) if cornered else None
+        return Surface(label, frames, X, ends, radius, circles=circles, cornered=cornered, core=core)
     found = _point(f"{told['kind']} '{name}'", told["frame"], np.array(told["X"]), told.get("radius", 0.0))
     return found._replace(normal=np.array(told["normal"]) if "normal" in told else None)
+
+
+def _core(points: Floats, circles: Floats, told: dict[str, Any]) -> Floats | None:
+    """Of a solid with corners; None: its points lie in a plane, or the file is of an older version."""
+    if "profile" in told:
+        return core_numbers(
+            contacts_of([Round(0, circles[0, :3] * (1.0, 1.0, 0.0), np.array(told["profile"]), 0.0)]), 0
+        )
+    if len(circles) or Solid(points).is_flat:
+        return None
+    return core_numbers(contacts_of([Hull(0, points, 0.0)]), 0)
 
 
 def _point(label: str, frame: int, X: Floats, radius: float) -> Surface:

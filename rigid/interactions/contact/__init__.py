@@ -1,4 +1,4 @@
-"""Contact of spheres, circles, capsules, boxes, meshes, rods and planes: energies of a gap, and what is lost beside each.
+"""Contact of spheres, circles, capsules, boxes, hulls, meshes, rods and planes: energies of a gap, and what is lost beside each.
 
     kind                 frames                          numbers
     PLANE_SPHERE         plane, sphere                   law (4), rho, N (3), P (3), X (3)
@@ -14,6 +14,9 @@
     SPHERE_MESH          sphere, mesh                    law (4), rho, Xa (3), triangles
     MESH_ROD             mesh, nodes a, b                law (4), rho, m, L, triangles
     BOXES                a, b                            law (4), rho, Xa (3), half a (3), Xb (3), half b (3)
+    SPHERE_CORE          sphere, hull                    law (4), rho, Xa (3), core
+    CORE_ROD             hull, nodes a, b                law (4), rho, m, L, core
+    HULLS                a, b                            law (4), rho, core a, core b
     RODS                 nodes a1, a2, b1, b2            law (4), rho, m, L, minus
     PLANE_SPHERE_LOSS    plane, sphere                   those of PLANE_SPHERE, loss (11), own (4)
     PLANE_CIRCLE_LOSS    plane, body                     those of PLANE_CIRCLE, loss (11), own (4)
@@ -24,13 +27,16 @@
     SPHERE_MESH_LOSS     sphere, mesh                    those of SPHERE_MESH, radius of the sphere, loss (11), own (4)
     MESH_ROD_LOSS        mesh, nodes a, b                those of MESH_ROD, radius of the rod, loss (11), own (4)
     BOXES_LOSS           a, b                            those of BOXES, radius of a, loss (11), own (4)
+    SPHERE_CORE_LOSS     sphere, hull                    those of SPHERE_CORE, radius of the sphere, loss (11), own (4)
+    CORE_ROD_LOSS        hull, nodes a, b                those of CORE_ROD, radius of the rod, loss (11), own (4)
+    HULLS_LOSS           a, b                            those of HULLS, radius of a, loss (11), own (4)
     rod_loss(1, M)       sphere, M nodes in a row        law (4), rho, Xa (3), M, radius of a, loss (11), own (4)
     rod_loss(2, M)       nodes a1, a2, M nodes in a row  law (4), rho, m, L, M, radius of a, loss (11), own (4)
 
 law: `normal_laws`; rho: radius, or the sum of both; N, P: normal and a point of a plane in its frame; X: centre in the frame
-of its sphere or circle; X1, X2: ends of a capsule's axis; half: of the sides of a box's
-core, X its centre; triangles: `mesh_features`; A, R: axis and radius of a circle; m, L: an element of length L has
-the stations i/m, i = 0 .. m, each for a length L/m, those at the ends for half of it, and k is per length; minus, 1: the
-vertex b2 is taken off, since the next segment has it too. loss, own: `friction`; the radius of a says where between the axes
-the surfaces touch.
+of its sphere or circle; X1, X2: ends of a capsule's axis; half: of the sides of a box's core, X its centre; core: as many
+numbers as it has, of a hull or a body of revolution, `rigid.kinematics.cores`; triangles: `mesh_features`; A, R: axis and radius
+of a circle; m, L: an element of length L has the stations i/m, i = 0 .. m, each for a length L/m, those at the ends for half of
+it, and k is per length; minus, 1: the vertex b2 is taken off, since the next segment has it too. loss, own: `friction`; the
+radius of a says where between the axes the surfaces touch.
 """

@@ -1,0 +1,99 @@
+"""How far surfaces are from hulls and bodies of revolution: signed distances of cores, below 0 how deep one is in the other.
+
+The signed distance from a convex set is convex, along a segment too: its least value is found between two places that close in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.contact.core_numbers import core_numbers
+from discretization.contact.table import Contacts
+from rigid.compilation.decorators import kernel, small_kernel
+from rigid.kinematics.core_pairs import distance_of_cores
+from rigid.kinematics.cores import AXIS, is_round, signed_distance
+from rigid.linear_algebra import dot, load3, minus, plus, times
+from rigid.system import Floats, Ints
+
+_GOLDEN, _CLOSER = 0.6180339887498949, 60  # by which part two places come nearer, how many times
+
+
+def from_surfaces(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
+    """(c,) m, of points and segments (their ends among the points (k, 3), as candidates have them) from the cores of these
+    surfaces (c,), whose middles come second.
+    """
+    found = np.empty(len(ends))
+    every, which = np.unique(surfaces, return_inverse=True)
+    blocks = [core_numbers(contacts, int(own)) for own in every]
+    first = np.cumsum([0, *(len(own) for own in blocks)])
+    from_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), first[which.reshape(-1)], found)
+    return found
+
+
+def from_hulls(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
+    """(c,) m, of the cores of two surfaces (c, 2) each, none of them round; below 0, by how much they overlap."""
+    found = np.empty(len(ends))
+    every, which = np.unique(surfaces, return_inverse=True)
+    blocks = [core_numbers(contacts, int(own)) for own in every]
+    first = np.cumsum([0, *(len(own) for own in blocks)])
+    between_cores(
+        points, ends, np.concatenate([np.zeros(0), *blocks]), first[which.reshape(surfaces.shape)], found
+    )
+    return found
+
+
+@small_kernel
+def _core(points, k):
+    """Middle and axes of the core whose points begin there."""
+    c = load3(points[k])
+    a, b, e = minus(load3(points[k + 1]), c), minus(load3(points[k + 2]), c), minus(load3(points[k + 3]), c)
+    return c, (
+        times(1.0 / dot(a, a) ** 0.5, a),
+        times(1.0 / dot(b, b) ** 0.5, b),
+        times(1.0 / dot(e, e) ** 0.5, e),
+    )
+
+
+@kernel
+def between_cores(points, ends, X, at, out):
+    """Of `from_hulls`; at (c, 2): where the blocks of both begin."""
+    for c in range(out.shape[0]):
+        one, other = _core(points, ends[c, 0]), _core(points, ends[c, 2])
+        out[c] = distance_of_cores(one, other, X, at[c, 0], at[c, 1])
+
+
+@small_kernel
+def _place(x, points, k, X, at):
+    """Of a point, in the axes of a core whose points begin there."""
+    c, axes = _core(points, k)
+    w = minus(x, c)
+    u = dot(axes[0], w), dot(axes[1], w), dot(axes[2], w)
+    if not is_round(X, at):
+        return u
+    z = u[0] * X[at + AXIS] + u[1] * X[at + AXIS + 1] + u[2] * X[at + AXIS + 2]
+    return max(dot(u, u) - z * z, 0.0) ** 0.5, z, 0.0
+
+
+@small_kernel
+def _away(a, b, t, points, k, X, at):
+    """Of the point at t of a segment."""
+    return signed_distance(_place(plus(times(1.0 - t, a), times(t, b)), points, k, X, at), X, at)
+
+
+@kernel
+def from_cores(points, ends, X, at, out):
+    """Of `from_surfaces`; at (c,): where the block of each begins."""
+    for c in range(out.shape[0]):
+        a, b, k = load3(points[ends[c, 0]]), load3(points[ends[c, 1]]), ends[c, 2]
+        least = min(_away(a, b, 0.0, points, k, X, at[c]), _away(a, b, 1.0, points, k, X, at[c]))
+        if ends[c, 0] != ends[c, 1]:
+            low, high = 0.0, 1.0
+            for _ in range(_CLOSER):
+                s, t = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+                u, v = _away(a, b, s, points, k, X, at[c]), _away(a, b, t, points, k, X, at[c])
+                least = min(least, u, v)
+                if u < v:
+                    high = t
+                else:
+                    low = s
+        out[c] = least

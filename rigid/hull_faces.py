@@ -1,0 +1,53 @@
+"""Faces and edges of a convex hull: triangles in one plane are one face."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # its parts are loaded when they are asked for
+
+from rigid.system import Floats, Ints
+
+FLAT = 1e-6  # of unit normals, and of the extent: triangles that differ less are in one plane
+
+
+class Faces(NamedTuple):
+    """Of a hull of n points."""
+
+    normals: Floats  # (f, 3)
+    heights: Floats  # (f,) m, along the normals
+    edges: Ints  # (e, 2) points
+    face: Ints  # (t,) of each triangle
+
+
+def faces_of(hull: scipy.spatial.ConvexHull) -> Faces:
+    """Triangles belong together where their neighbours do."""
+    size = float(np.ptp(hull.points, axis=0).max())
+    planes = hull.equations / [1.0, 1.0, 1.0, size]
+    k, side = np.indices(hull.neighbors.shape)
+    other = hull.neighbors[k, side]
+    same = np.abs(planes[k] - planes[other]).max(axis=-1) < FLAT
+    count = len(planes)
+    alike = scipy.sparse.coo_matrix((np.ones(same.sum()), (k[same], other[same])), (count, count))
+    faces, face = scipy.sparse.csgraph.connected_components(alike, directed=False)
+    first = np.unique(face, return_index=True)[1]
+    # an edge is opposite to the corner over which its neighbour lies
+    pairs = np.stack([np.delete(hull.simplices, i, axis=1) for i in range(3)], axis=1)
+    edges = np.unique(np.sort(pairs[~same], axis=1), axis=0)
+    normals = hull.equations[first, :3]
+    heights = np.array([(hull.points[hull.simplices[face == f]] @ normals[f]).max() for f in range(faces)])
+    return Faces(normals, heights, edges.astype(np.int64), face.astype(np.int64))
+
+
+def shares_of(hull: scipy.spatial.ConvexHull) -> Floats:
+    """(n,) of a vertex the mean, by area, of one over the numbers of vertices of its faces."""
+    face = faces_of(hull).face
+    a, b, c = (hull.points[hull.simplices[:, k]] for k in range(3))
+    area = np.bincount(face, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+    corners = np.unique(np.column_stack([np.repeat(face, 3), hull.simplices.ravel()]), axis=0)
+    count = np.bincount(corners[:, 0])
+    n, (of, vertex) = len(hull.points), corners.T
+    whole = np.bincount(vertex, area[of], n)
+    found: Floats = np.bincount(vertex, (area / count)[of], n) / np.where(whole > 0.0, whole, 1.0)
+    return found

@@ -1,0 +1,86 @@
+"""What contacts with hulls and bodies of revolution lose: one force of all of a pair, at one point. See `friction`."""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.box_losses import lost_by_two
+from rigid.interactions.contact.core_points import rod_on_core, sphere_on_core
+from rigid.interactions.contact.friction import resist, store_own
+from rigid.interactions.contact.hulls import hull_on_hull
+from rigid.interactions.contact.losses import chord_of, loss_kind, scaled_dual, set_weight, share_of_first
+from rigid.interactions.kinds import add_dual, dual_function, frame
+
+
+@small_kernel
+def _lost_by_sphere(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = sphere_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return lost_by_two(y0, y1, X, lam, found, out)
+
+
+@small_kernel
+def _lost_by_rod(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = rod_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    on_core = frame(out, 0)
+    set_weight(out, 0, -found[0])
+    end = resist(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
+    add_dual(scaled_dual(end[0], on_core), out, 0)
+    return end
+
+
+@small_kernel
+def _lost_by_hulls(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = hull_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return lost_by_two(y0, y1, X, lam, found, out)
+
+
+@dual_function
+def of_sphere_on_core(y0, y1, X, lam, out):
+    _lost_by_sphere(y0, y1, X, lam, out)
+
+
+@dual_function
+def sphere_on_core_held(y, z, X, lam, out):
+    _lost_by_sphere(y, y, X, lam, out)
+
+
+@dual_function
+def sphere_on_core_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_sphere(y0, y1, X, lam, out), out)
+
+
+@dual_function
+def of_rod_on_core(y0, y1, X, lam, out):
+    _lost_by_rod(y0, y1, X, lam, out)
+
+
+@dual_function
+def rod_on_core_held(y, z, X, lam, out):
+    _lost_by_rod(y, y, X, lam, out)
+
+
+@dual_function
+def rod_on_core_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_rod(y0, y1, X, lam, out), out)
+
+
+@dual_function
+def of_hulls(y0, y1, X, lam, out):
+    _lost_by_hulls(y0, y1, X, lam, out)
+
+
+@dual_function
+def hulls_held(y, z, X, lam, out):
+    _lost_by_hulls(y, y, X, lam, out)
+
+
+@dual_function
+def hulls_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_hulls(y0, y1, X, lam, out), out)
+
+
+SPHERE_CORE_LOSS = loss_kind(
+    "a sphere and a hull", 2, of_sphere_on_core, sphere_on_core_held, sphere_on_core_settled
+)
+CORE_ROD_LOSS = loss_kind("a hull and a rod", 3, of_rod_on_core, rod_on_core_held, rod_on_core_settled)
+HULLS_LOSS = loss_kind("hulls", 2, of_hulls, hulls_held, hulls_settled)

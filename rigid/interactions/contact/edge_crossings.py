@@ -1,0 +1,178 @@
+"""Edges of two bodies across each other, (2) and (3) of `boxes`: where an end is next, or both are parallel, nothing acts."""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.capsules import crossed, distance_of, mean_place
+from rigid.interactions.contact.gaps import RHO, of_segment, pushed, size_of
+from rigid.interactions.contact.normal_laws import potential
+from rigid.interactions.contact.touching import NOTHING, add, piece, real
+from rigid.interactions.kinds import add_dual
+from rigid.kinematics.poses import on_point
+from rigid.kinematics.segments import between, nearest_places
+from rigid.linear_algebra import average, cross, dot, minus, plus, times
+
+GAUSS = 0.8611363115940526, 0.3399810435848563  # points of the rule, from -1 to 1, and their weights
+WEIGHTS = 0.34785484513745385, 0.6521451548625461
+NEAR = 0.01  # of U: changes for which the rule leaves (NEAR/2)^8 of V
+ALONG = 1e-12  # square of the sine between edges: below it they are parallel
+
+
+@small_kernel
+def is_behind(edge, n, far, sign):
+    """Whether, in real numbers, both ends are beyond a plane."""
+    return sign * dot(n, real(edge[0])) > far and sign * dot(n, real(edge[1])) > far
+
+
+@small_kernel
+def is_apart(one, other, reach):
+    """Whether the law does not act between two edges, in real numbers."""
+    a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
+    s, t = nearest_places(a0, a1, b0, b1)
+    d = between(a0, a1, b0, b1, s, t)
+    return dot(d, d) > reach * reach
+
+
+@small_kernel
+def crosses(one, other):
+    """Whether, in real numbers, the nearest points of two edges that are not parallel are inside of both; else V is 0."""
+    a0, a1, b0, b1 = real(one[0]), real(one[1]), real(other[0]), real(other[1])
+    n = cross(minus(a1, a0), minus(b1, b0))
+    sizes = dot(minus(a1, a0), minus(a1, a0)) * dot(minus(b1, b0), minus(b1, b0))
+    s, t = nearest_places(a0, a1, b0, b1)
+    return dot(n, n) > ALONG * sizes and 0.0 < s < 1.0 and 0.0 < t < 1.0
+
+
+@small_kernel
+def crossing_of(one, other, D, X):
+    """U and U_i of (2)."""
+    U = potential(X, D - X[RHO])
+    if U == 0.0:
+        return 0j, 0j, 0j, 0j, 0j
+    return (
+        U,
+        potential(X, distance_of(one[0], other) - X[RHO]),
+        potential(X, distance_of(one[1], other) - X[RHO]),
+        potential(X, distance_of(other[0], one) - X[RHO]),
+        potential(X, distance_of(other[1], one) - X[RHO]),
+    )
+
+
+@small_kernel
+def energy_of(U):
+    """V of (2)."""
+    if U[0] == 0.0:
+        return 0j
+    return U[0] * (1.0 - U[1] / U[0]) * (1.0 - U[2] / U[0]) * (1.0 - U[3] / U[0]) * (1.0 - U[4] / U[0])
+
+
+@small_kernel
+def _slopes(U):
+    """Derivatives of V to U and to all U_i."""
+    r = U[1] / U[0], U[2] / U[0], U[3] / U[0], U[4] / U[0]
+    a, b, c, d = 1.0 - r[0], 1.0 - r[1], 1.0 - r[2], 1.0 - r[3]
+    k = b * c * d, a * c * d, a * b * d, a * b * c
+    P = a * k[0]
+    return P + k[0] * r[0] + k[1] * r[1] + k[2] * r[2] + k[3] * r[3], -k[0], -k[1], -k[2], -k[3]
+
+
+@small_kernel
+def mean_slopes(U0, U1):
+    """The slopes of (3)."""
+    mean, size = (0j, 0j, 0j, 0j, 0j), 0.0
+    for j in range(4):
+        x = 0.5 + (0.5 if j % 2 == 0 else -0.5) * (GAUSS[0] if j < 2 else GAUSS[1])
+        y = 1.0 - x
+        c = _slopes(
+            (
+                y * U0[0] + x * U1[0],
+                y * U0[1] + x * U1[1],
+                y * U0[2] + x * U1[2],
+                y * U0[3] + x * U1[3],
+                y * U0[4] + x * U1[4],
+            )
+        )
+        w = 0.5 * (WEIGHTS[0] if j < 2 else WEIGHTS[1])
+        mean = (
+            mean[0] + w * c[0],
+            mean[1] + w * c[1],
+            mean[2] + w * c[2],
+            mean[3] + w * c[3],
+            mean[4] + w * c[4],
+        )
+    left, square = energy_of(U1) - energy_of(U0), 0j
+    for i in range(5):
+        d = U1[i] - U0[i]
+        left -= mean[i] * d
+        square += d * d
+        size += abs(d.real)
+    if size < NEAR * (U0[0] + U1[0]).real:
+        return mean
+    f = left / square
+    return (
+        mean[0] + f * (U1[0] - U0[0]),
+        mean[1] + f * (U1[1] - U0[1]),
+        mean[2] + f * (U1[2] - U0[2]),
+        mean[3] + f * (U1[3] - U0[3]),
+        mean[4] + f * (U1[4] - U0[4]),
+    )
+
+
+@small_kernel
+def _end(ends, i, lines, X, local, others, frames, weight, share, out):
+    """Of an end of an edge against the other one, whose ends are `others` in their axes, on their boxes, the frames: its `piece`,
+    the force on the end. ends, lines: both edges where the step starts and ends.
+    """
+    (ends0, ends1), (line0, line1), (X0, X1), (at, to) = ends, lines, others, frames
+    Q, force, closed, d, t = of_segment(
+        X, ends0[i], ends1[i], line0[0], line0[1], line1[0], line1[1], 0.0, 1.0
+    )
+    if Q == 0.0:
+        return NOTHING
+    add_dual(on_point(times(-weight, force), local), out, at)
+    add_dual(on_point(times(weight, force), plus(times(1.0 - t, X0), times(t, X1))), out, to)
+    return piece(weight, Q, force, closed, minus(average(ends0[i], ends1[i]), times(share, d)))
+
+
+@small_kernel
+def of_partner(own):
+    """The `piece` of a part of the second box, of the first."""
+    return own[0], times(-1.0, own[1]), own[2], own[3]
+
+
+@small_kernel
+def cross_edges(edges0, edges1, places, X, weight, share, out):
+    """Of an edge of the first core and one of the second, both ends of which are at these places in their frames: their sum of
+    `touching`, forces on the first.
+    """
+    (one0, other0), (one1, other1) = edges0, edges1
+    if not (crosses(one0, other0) or crosses(one1, other1)):
+        return NOTHING
+    start, end = crossed(one0, other0), crossed(one1, other1)
+    D0, D1 = size_of(start[2]), size_of(end[2])
+    U0, U1 = crossing_of(one0, other0, D0, X), crossing_of(one1, other1, D1, X)
+    if U0[0] == 0.0 and U1[0] == 0.0:
+        return NOTHING
+    slopes = mean_slopes(U0, U1)
+    Xa, Xb, Xc, Xe = places
+    s, t = mean_place(one0, other0, one1, other1, start, end)
+    d = average(
+        between(one0[0], one0[1], other0[0], other0[1], s, t),
+        between(one1[0], one1[1], other1[0], other1[1], s, t),
+    )
+    Q, force, closed = pushed(X, d, D0, D1)
+    w = weight * slopes[0]
+    add_dual(on_point(times(-w, force), plus(times(1.0 - s, Xa), times(s, Xb))), out, 0)
+    add_dual(on_point(times(w, force), plus(times(1.0 - t, Xc), times(t, Xe))), out, 1)
+    x = average(
+        plus(times(1.0 - s, one0[0]), times(s, one0[1])), plus(times(1.0 - s, one1[0]), times(s, one1[1]))
+    )
+    found, ones, others = (
+        piece(w, Q, force, closed, minus(x, times(share, d))),
+        (one0, one1),
+        (other0, other1),
+    )
+    for j in range(2):
+        w, local = weight * slopes[1 + j], Xa if j == 0 else Xb
+        found = add(found, _end(ones, j, others, X, local, (Xc, Xe), (0, 1), w, share, out))
+        w, local = weight * slopes[3 + j], Xc if j == 0 else Xe
+        found = add(found, of_partner(_end(others, j, ones, X, local, (Xa, Xb), (1, 0), w, 1.0 - share, out)))
+    return found

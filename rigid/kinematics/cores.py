@@ -1,0 +1,195 @@
+"""Cores, about which convex bodies are round: hulls of points, bodies of revolution. What is nearest to a point in their axes.
+
+A core is a block of numbers, behind its centre, from which its places count:
+
+    sort, size    POLYTOPE or ROUND; how many numbers the block has
+    POLYTOPE      number of vertices, edges, faces; vertices (3 each), their parts of the stiffness, edges (numbers of both
+                  vertices), faces (unit normal, height); faces that lie in one plane are one. Two vertices are a segment
+    ROUND         axis (3), number of corners of the profile, these: radius, height along the axis; convex, from below to above.
+                  A flat end begins, or ends, at minus the radius of its rim
+
+Places are q, three numbers: of a polytope the coordinates u along the axes of the frame; of what is round the distance r from
+the axis, the height z, and 0. In both the core is convex and does not move.
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.linear_algebra import dot, minus, plus, times
+
+POLYTOPE, ROUND = 0, 1
+SORT, SIZE = 3, 4  # behind the centre
+COUNTS, VERTICES = 5, 8  # of a polytope: three counts, then its vertices
+AXIS, CORNERS, PROFILE = 5, 8, 9  # of what is round
+VERTEX, EDGE, FACE = 0, 1, 2
+BEYOND = 1e300
+
+
+@small_kernel
+def _whole(x):
+    return int(x.real + 0.5)
+
+
+@small_kernel
+def _real_vector(X, i):
+    return X[i].real, X[i + 1].real, X[i + 2].real
+
+
+@small_kernel
+def is_round(X, at):
+    """Whether the block that begins there is."""
+    return _whole(X[at + SORT]) == ROUND
+
+
+@small_kernel
+def counts_of(X, at):
+    """Of a polytope: vertices, edges, faces."""
+    return _whole(X[at + COUNTS]), _whole(X[at + COUNTS + 1]), _whole(X[at + COUNTS + 2])
+
+
+@small_kernel
+def vertex(X, at, k):
+    """The k-th, from the centre."""
+    i = at + VERTICES + 3 * k
+    return X[i], X[i + 1], X[i + 2]
+
+
+@small_kernel
+def share_of_vertex(X, at, k):
+    """Its part of the stiffness."""
+    return X[at + VERTICES + 3 * _whole(X[at + COUNTS]) + k].real
+
+
+@small_kernel
+def ends_of_edge(X, at, k):
+    """Numbers of both vertices."""
+    i = at + VERTICES + 4 * _whole(X[at + COUNTS]) + 2 * k
+    return _whole(X[i]), _whole(X[i + 1])
+
+
+@small_kernel
+def face(X, at, k):
+    """Normal and height."""
+    nv, ne, _ = counts_of(X, at)
+    i = at + VERTICES + 4 * nv + 2 * ne + 4 * k
+    return (X[i], X[i + 1], X[i + 2]), X[i + 3]
+
+
+@small_kernel
+def _height(q, X, i):
+    """Above the plane whose numbers begin there."""
+    return q[0] * X[i].real + q[1] * X[i + 1].real + q[2] * X[i + 2].real - X[i + 3].real
+
+
+@small_kernel
+def _corner(X, at, k):
+    """Of a profile."""
+    i = at + PROFILE + 2 * k
+    return X[i], X[i + 1], 0.0 * X[i]
+
+
+@small_kernel
+def beyond(q, X, at):
+    """By how much, at least, a place is outside, in real numbers: above the plane of the face that is furthest below; inside
+    below 0. Of a segment no more than that it is not inside.
+    """
+    if is_round(X, at):
+        most = -BEYOND
+        for k in range(_whole(X[at + CORNERS]) - 1):
+            a, b = _corner(X, at, k), _corner(X, at, k + 1)
+            e = b[0].real - a[0].real, b[1].real - a[1].real
+            size = (e[0] * e[0] + e[1] * e[1]) ** 0.5
+            most = max(most, ((q[0] - a[0].real) * e[1] - (q[1] - a[1].real) * e[0]) / size)
+        return most
+    nv, ne, nf = counts_of(X, at)
+    first, most = at + VERTICES + 4 * nv + 2 * ne, -BEYOND
+    for k in range(nf):
+        most = max(most, _height(q, X, first + 4 * k))
+    return most if nf > 0 else 0.0
+
+
+@small_kernel
+def _on_face(q, X, at):
+    """Number of the face that has the point next to q in it, -1: none has."""
+    nv, ne, nf = counts_of(X, at)
+    first = at + VERTICES + 4 * nv + 2 * ne
+    for k in range(nf):
+        i = first + 4 * k
+        h = _height(q, X, i)
+        if h < 0.0:
+            continue
+        p, inside = minus(q, times(h, _real_vector(X, i))), True
+        for j in range(nf):
+            if j != k and _height(p, X, first + 4 * j) > 0.0:
+                inside = False
+                break
+        if inside:
+            return k
+    return -1
+
+
+@small_kernel
+def _place_along(q, a, b):
+    """Where on a segment, from 0 to 1, the point next to q is, and the square of the distance."""
+    e, w = minus(b, a), minus(q, a)
+    t = min(max(dot(w, e) / dot(e, e), 0.0), 1.0)
+    d = minus(w, times(t, e))
+    return t, dot(d, d)
+
+
+@small_kernel
+def feature_next_to(q, X, at):
+    """Of a place outside, in real numbers: VERTEX, EDGE or FACE, and its number."""
+    sort, number, least = VERTEX, 0, BEYOND
+    if is_round(X, at):
+        count = _whole(X[at + CORNERS]) - 1
+        for k in range(count):
+            a, b = _corner(X, at, k), _corner(X, at, k + 1)
+            t, square = _place_along(q, (a[0].real, a[1].real, 0.0), (b[0].real, b[1].real, 0.0))
+            if square < least:
+                least = square
+                sort, number = (EDGE, k) if 0.0 < t < 1.0 else (VERTEX, k + int(t))
+        return sort, number
+    number = _on_face(q, X, at)
+    if number >= 0:
+        return FACE, number
+    for k in range(counts_of(X, at)[1]):
+        i, j = ends_of_edge(X, at, k)
+        t, square = _place_along(
+            q, _real_vector(X, at + VERTICES + 3 * i), _real_vector(X, at + VERTICES + 3 * j)
+        )
+        if square < least:
+            least = square
+            sort, number = (EDGE, k) if 0.0 < t < 1.0 else (VERTEX, i if t == 0.0 else j)
+    return sort, number
+
+
+@small_kernel
+def nearest_in_core(q, X, at):
+    """Point of the core next to q, which is outside, and from there to q; which feature has it is found in real numbers."""
+    real = q[0].real, q[1].real, q[2].real
+    sort, number = feature_next_to(real, X, at)
+    if sort == FACE:
+        n, height = face(X, at, number)
+        d = times(dot(n, q) - height, n)
+        return minus(q, d), d
+    if is_round(X, at):
+        a = _corner(X, at, number)
+        b = _corner(X, at, number + 1) if sort == EDGE else a
+    elif sort == EDGE:
+        i, j = ends_of_edge(X, at, number)
+        a, b = vertex(X, at, i), vertex(X, at, j)
+    else:
+        a = vertex(X, at, number)
+        b = a
+    w, e = minus(q, a), minus(b, a)
+    t = dot(w, e) / dot(e, e) if sort == EDGE else 0j
+    return plus(a, times(t, e)), minus(w, times(t, e))
+
+
+@small_kernel
+def signed_distance(q, X, at):
+    """Of a place from the core, in real numbers; inside the depth below the nearest face, below 0."""
+    most = beyond(q, X, at)
+    if most < 0.0:
+        return most
+    d = nearest_in_core((q[0] + 0j, q[1] + 0j, q[2] + 0j), X, at)[1]
+    return dot(d, d).real ** 0.5

@@ -1,0 +1,85 @@
+"""Contacts of hulls and bodies of revolution in stored states, as `rodsim.results.box_contacts` has those of boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.contact.core_gaps import between_cores, from_cores
+from discretization.interaction_kinds import INTERACTIONS
+from rigid import quaternions
+from rigid.interactions.contact.core_points import CORE, CORE_OF_ROD, CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.hulls import HULLS, A
+from rigid.kinematics import cores
+from rigid.system import Floats, Ints, State
+from rodsim.results.box_contacts import together
+
+# of a row the frames of the kind in its order, which of these is the core, and the place of its block; of two that of the first
+_PARTS = {
+    SPHERE_CORE.name: ([0, 2], 1, CORE),
+    CORE_ROD.name: ([2, 0, 1], 0, CORE_OF_ROD),
+    HULLS.name: ([0, 2], 1, A),
+}
+
+
+def has_cores(kind: int) -> bool:
+    """Whether rows of a kind are of this file."""
+    return INTERACTIONS[kind].name in _PARTS
+
+
+def of_cores(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
+    """As `rodsim.results.box_contacts.of_boxes`."""
+    which, at, block = _PARTS[INTERACTIONS[kind].name]
+    V, rate, force, n, on_line, (r, quat) = together(kind, frames, numbers, which, at, state)
+    rho, place, axes = numbers[:, 4], r[..., at, :], quat[..., at, :]
+    first = np.full(len(numbers), block)
+    if INTERACTIONS[kind] is HULLS:
+        first += numbers[:, block + cores.SIZE].astype(np.int64)
+    own = [x[k:] for x, k in zip(numbers, first, strict=True)]
+    centre = place + quaternions.rotate(axes, np.array([x[:3] for x in own]))
+    beyond = [_extent(x, _seen(n[..., k, :], axes[..., k, :])) for k, x in enumerate(own)]
+    height = np.sum(n * (centre - on_line), axis=-1) + (1.0 - share) * rho + np.stack(beyond, axis=-1)
+    if INTERACTIONS[kind] is HULLS:
+        one = _middle(r[..., 0, :], quat[..., 0, :], numbers[:, block : block + 3])
+    elif INTERACTIONS[kind] is SPHERE_CORE:
+        one = _middle(r[..., 0, :], quat[..., 0, :], numbers[:, block - 3 : block])[..., [0, 0, 0, 0], :]
+    else:
+        one = r[..., [1, 2, 2, 2], :]
+    middles = _middle(place, axes, np.array([x[:3] for x in own]))
+    points = np.ascontiguousarray(np.concatenate([one, middles], axis=-2)).reshape(-1, 3)
+    ends = 8 * np.arange(len(points) // 8)[:, None] + (0, int(INTERACTIONS[kind] is CORE_ROD), 4, 4)
+    before = numbers.shape[1] * np.arange(len(numbers))
+    gap, X = np.empty(len(ends)), np.ascontiguousarray(numbers).ravel()
+    states = len(ends) // max(len(numbers), 1)
+    if INTERACTIONS[kind] is HULLS:
+        between_cores(
+            points, ends, X, np.tile(np.column_stack([before + block, before + first]), (states, 1)), gap
+        )
+    else:
+        from_cores(points, ends, X, np.tile(before + first, states), gap)
+    return V, rate, force, on_line + height[..., None] * n, gap.reshape(V.shape) - rho
+
+
+def _middle(r: Floats, quat: Floats, X: Floats) -> Floats:
+    """(..., k, 4, 3) of places X (k, 3) in frames: these, and three points along their axes."""
+    places = X[:, None] + np.concatenate([np.zeros((1, 3)), np.eye(3)])
+    found: Floats = r[..., None, :] + quaternions.rotate(quat[..., None, :], places)
+    return found
+
+
+def _seen(n: Floats, quat: Floats) -> Floats:
+    """(..., 3) in the axes of a frame."""
+    found: Floats = np.einsum("...ji,...j->...i", quaternions.to_matrix(quat), n)
+    return found
+
+
+def _extent(core: Floats, n: Floats) -> Floats:
+    """(...) m, from its centre along directions (..., 3), of its block with the centre before it."""
+    if core[cores.SORT] == cores.ROUND:
+        z = n @ core[cores.AXIS : cores.AXIS + 3]
+        across = np.sqrt(np.maximum(np.sum(n * n, axis=-1) - z * z, 0.0))
+        profile = core[cores.PROFILE : cores.PROFILE + 2 * int(core[cores.CORNERS])].reshape(-1, 2)
+        heights = across[..., None] * profile[:, 0] + z[..., None] * profile[:, 1]
+    else:
+        heights = n @ core[cores.VERTICES : cores.VERTICES + 3 * int(core[cores.COUNTS])].reshape(-1, 3).T
+    found: Floats = heights.max(axis=-1)
+    return found
