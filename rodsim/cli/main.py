@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import os
 import sys
 from collections.abc import Sequence
@@ -59,9 +58,8 @@ examples:
   rodsim render scene.vtkhdf -o a.mp4   make a movie"""
 
 
-@functools.cache
 def parser() -> argparse.ArgumentParser:
-    """All commands and their options, made once; imports nothing heavy."""
+    """All commands and their options; imports nothing heavy."""
     top = argparse.ArgumentParser(
         prog="rodsim",
         description="Simulate rods and rigid multibody systems with structure-preserving integrators.",
