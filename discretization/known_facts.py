@@ -1,8 +1,7 @@
 """Facts of a system's structure are found once: a call of `simulate` asks for the same counts twenty times.
 
 What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
-lists what touches or puts other numbers there makes other arrays. Tables, of larger systems their arrays, are told apart by
-their identity; arrays of larger systems are not kept.
+lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
 What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
 These numbers are read once of a system that is said to be `unchanging`: who writes, as statics do, writes to arrays of his own.
 Of what is written to, work arrays, everybody gets arrays of his own. Large systems, where asking again is a small part of what
@@ -13,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import operator
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -37,20 +37,9 @@ Fact = TypeVar("Fact")
 def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
     """`find(system)`, or what it found of these very arrays in its tables; nobody changes what it gives."""
     kept: OrderedDict[tuple[int, ...], tuple[list[weakref.ref[Any]], Fact]] = OrderedDict()
-    small: OrderedDict[tuple[int, ...], tuple[System, Fact]] = OrderedDict()
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
-        if len(system.frames.mass) <= SMALL:
-            of_tables = _tables_of(system)
-            if of_tables in _alike:
-                of_tables = _alike[of_tables][1]
-            own = small.get(of_tables)
-            if own is None:
-                own = small[of_tables] = system, find(system)
-                while len(small) > MOST:
-                    small.popitem(last=False)
-            return own[1]
         arrays = [array for table in system if isinstance(table, tuple) for array in table]
         key = tuple(map(id, arrays))
         there = kept.get(key)
@@ -139,15 +128,13 @@ def _bytes(thing: Any) -> int | None:
 
 def _tables_of(system: System) -> tuple[int, ...]:
     """Which they are; gravity, a vector that is exchanged, is none."""
-    return (
-        id(system.frames), id(system.elements), id(system.constraints), id(system.spans), id(system.others), id(system.contacts)
-    )  # fmt: skip
+    return tuple(map(id, _tables(system)))
 
 
+_tables = operator.itemgetter(*(k for k, name in enumerate(System._fields) if name != "gravity"))
 MOST_UNCHANGING = 32  # systems
 
 _unchanging: OrderedDict[tuple[int, ...], tuple[System, dict[Any, Any]]] = OrderedDict()
-_alike: OrderedDict[tuple[int, ...], tuple[System, tuple[int, ...]]] = OrderedDict()
 
 
 def unchanging(system: System) -> System:
@@ -178,16 +165,6 @@ def known_of_unchanging(find: Callable[[System], Fact]) -> Callable[[System], Fa
         return fact
 
     return found
-
-
-def alike(system: System, other: System) -> System:
-    """The system, whose tables are copies of the other's, some to be written to: facts of structure are those of that one."""
-    if len(system.frames.mass) <= SMALL:
-        key, of_other = _tables_of(system), _tables_of(other)
-        _alike[key] = system, _alike[of_other][1] if of_other in _alike else of_other
-        while len(_alike) > MOST_UNCHANGING:
-            _alike.popitem(last=False)
-    return system
 
 
 def digest_of_system(system: System) -> Digest:

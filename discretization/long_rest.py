@@ -31,6 +31,8 @@ def goes_on(system: System) -> bool:
 
 def at_long_rest(system: System, state: State | None = None) -> System:
     """The system as it is at rest; state: of whose states those at rest are looked for from, by default those of the numbers."""
+    if not goes_on(system):
+        return system
     own, spans = system.others, system.spans
     if state is not None:
         own = with_settled(own, part(system, state, "settled"))

@@ -29,7 +29,7 @@ ASSEMBLY = {  # what lays the tables out, adds them up or places their blocks
     "system",
 }
 NAMED = {
-    "discretization/statics/rest.py:resting": "tables that statics changes",
+    "discretization/statics/rest.py:_resting": "tables that statics changes",
     "discretization/time/mechanical_stepper.py:system_in_chart": "what a chart reads by itself",
     "discretization/state_measures.py:energies": "the energies' columns are those of tables",
     "rodsim/results/recomputed.py:noise_power": "rounding, of which kinds do not tell yet",

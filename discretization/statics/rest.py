@@ -13,7 +13,7 @@ from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.assembly.workspace import AT_NOISE, balanced, workspace
 from discretization.drives import as_driven, count_drives
 from discretization.extent import extent
-from discretization.known_facts import Digest, alike, digest_of_system, known_of_unchanging, unchanging
+from discretization.known_facts import Digest, digest_of_system, known_of_unchanging, unchanging
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.long_rest import at_long_rest, goes_on, with_states_at_rest
@@ -80,7 +80,7 @@ def _taken(system: System, state: State) -> tuple[System, Digest]:
         elements=elements._replace(strain0=elements.strain0.copy()),
         constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in _MOVED}),
     )
-    return alike(own, found), digest_of_system(found)
+    return own, digest_of_system(found)
 
 
 _MOVED = ("Xa", "Xb", "Ua", "Ub")

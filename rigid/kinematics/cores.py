@@ -55,7 +55,7 @@ def vertex(X, at, k):
 @small_kernel
 def share_of_vertex(X, at, k):
     """Its part of the stiffness."""
-    return X[at + VERTICES + 3 * _whole(X[at + COUNTS]) + k].real
+    return X[at + VERTICES + 3 * _whole(X[at + COUNTS]) + k]
 
 
 @small_kernel

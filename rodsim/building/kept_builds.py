@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import copy
 import functools
+import sys
 from collections import OrderedDict
 from collections.abc import Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import PPoly
 
 from discretization.known_facts import SMALL, copied, unchanging
 from rodsim.building.build import Built
@@ -86,7 +86,8 @@ def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
     if _is_ours(kind) and hasattr(thing, "__dict__"):  # type: ignore[arg-type]  # classes are hashable
         own: dict[Any, Any] = vars(thing)
         return {name: own[name] for name in own if name not in _SKIPPED} if _SKIPPED & own.keys() else own
-    if isinstance(thing, PPoly):
+    interpolating = sys.modules.get("scipy.interpolate")  # who has no spline need not load it
+    if interpolating is not None and isinstance(thing, interpolating.PPoly):
         return {name: getattr(thing, name) for name in _OF_PIECES}
     if kind is FunctionType and thing.__module__.partition(".")[0] in _OURS:
         # of ours, such as a constant load's: what it was made with, which may be a function of the user

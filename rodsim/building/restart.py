@@ -11,7 +11,7 @@ from discretization.consistent import everything_held
 from discretization.drives import driven_frames
 from discretization.extent import extent
 from discretization.groups import Acting, groups_of
-from discretization.known_facts import alike, copied
+from discretization.known_facts import copied
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
@@ -110,7 +110,7 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
 def _with_own_ground(built: Built) -> Built:
     """The same, with constraints and joints that may be moved: other runs begin with those of the model."""
     own: Constraints = copied(built.system.constraints)
-    system = alike(built.system._replace(constraints=own), built.system)
+    system = built.system._replace(constraints=own)
     layout = copy.copy(built.layout)
     layout.joints = [copy.copy(joint) for joint in layout.joints]
     layout.system, layout.constraints = system, own

@@ -70,9 +70,9 @@ def of_point(x, pose, X, at):
 
 @small_kernel
 def _across(d, w, q):
-    """d . w, 0 where that is rounding."""
+    """d . w, 0 where that is rounding; what a change of a number makes of it stays."""
     found, least = dot(d, w), ROUNDING * ROUNDING * dot(real(q), real(q)) * dot(real(d), real(d))
-    return found if found.real * found.real > least else 0j
+    return found if found.real * found.real > least else found - found.real
 
 
 @small_kernel

@@ -76,6 +76,14 @@ def _share_of_edge(X, at, k):
 
 
 @small_kernel
+def _greater(a, b):
+    """Of two parts; of equal ones the mean, so that it goes both ways."""
+    if a.real == b.real:
+        return 0.5 * (a + b)
+    return a if a.real > b.real else b
+
+
+@small_kernel
 def _edge(pose, X, at, k):
     """Both ends."""
     i, j = ends_of_edge(X, at, k)
@@ -111,7 +119,7 @@ def value_of_hulls(y, X, out):
         for k in range(counts_of(X, to)[1]):
             b = _edge(other, X, to, k)
             if not (is_behind(b, n, -below, -1.0) or is_apart(a, b, reach_between(X))) and crosses(a, b):
-                share = max(_share_of_edge(X, A, i), _share_of_edge(X, to, k))
+                share = _greater(_share_of_edge(X, A, i), _share_of_edge(X, to, k))
                 out[0] += share * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
 
 
@@ -173,7 +181,7 @@ def _of_edges(ones, others, limits, X, weight, share, out):
             if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
                 continue
             places = _local(X, A, ia), _local(X, A, ja), _local(X, to, ib), _local(X, to, jb)
-            part = weight * max(_share_of_edge(X, A, i), _share_of_edge(X, to, k))
+            part = weight * _greater(_share_of_edge(X, A, i), _share_of_edge(X, to, k))
             found = add(found, cross_edges((a0, b0), (a1, b1), places, X, part, share, out))
     return found
 

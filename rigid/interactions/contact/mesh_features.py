@@ -166,9 +166,9 @@ def _index_of_vertex(X, x, v, star, first):
     at, w = star + 3, minus(x, v)
     index = 1.0 - faces
     for _ in range(edges):
-        index -= X[at + 1].real
+        index += whole(-X[at + 1])
         if dot(w, minus(_vertex(X, first, at), v)).real <= 0.0:
-            index += X[at + 1].real
+            index -= whole(-X[at + 1])
         at += 2
     for _ in range(faces):
         if dot(w, minus(_vertex(X, first, at), v)).real <= 0.0:
