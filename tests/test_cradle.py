@@ -20,7 +20,7 @@ def test_as_many_swing_out_as_swing_in_and_as_far(lifted):
     rise = cradle.angles(run).max(axis=1)
     assert rise[-lifted:] == pytest.approx(cradle.LIFT, rel=1e-3)
     assert np.all(rise[:-lifted] < 6e-3 * lifted)
-    assert np.ptp(run.energy["total"]) < 1e-13 * np.ptp(run.energy["kinetic"])
+    assert np.ptp(run.energy["total"]) < 1e-12 * np.ptp(run.energy["kinetic"])  # weights are 40 times as much
 
 
 def row(came: int, apart: float, h: float, n: int = 5, t_end: float = 0.03):
@@ -32,8 +32,8 @@ def row(came: int, apart: float, h: float, n: int = 5, t_end: float = 0.03):
         balls.append(model.add_sphere(f"{k}", body, 0.02))
     model.add_contact("row", balls, stiffness=1e6)
     run = simulate(model, t_end, h, progress=False)
-    assert np.ptp(run.linear_momentum[:, 0]) < 1e-14
-    assert np.ptp(run.energy["total"]) < 1e-14
+    assert np.ptp(run.linear_momentum[:, 0]) < 1e-13  # kg m/s, of 0.1 to 0.4
+    assert np.ptp(run.energy["total"]) < 1e-13  # J, of 0.05 to 0.2
     return np.array([run.body(f"{k}").v[-1, 0] for k in range(n)])
 
 
