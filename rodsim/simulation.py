@@ -34,7 +34,7 @@ from rodsim.building.build import Built, Placement
 from rodsim.building.contact_doubts import warn_of_coarse_steps
 from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.joint_rows import holding_names, loop_in_words
-from rodsim.building.kept_builds import contents_of, keep_build, kept_build
+from rodsim.building.kept_builds import built_of
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
@@ -148,10 +148,7 @@ def simulate(
             f"use output_every = {-(-n_steps // MOST_OUTPUTS)} or more"
         )
     announce()
-    contents = contents_of(model)
-    if (built := kept_build(contents)) is None:
-        built = model.build()
-        keep_build(contents, built)
+    built = built_of(model)
     check_mass(built, "simulate")
     if model.contacts and error is None:
         warn_of_coarse_steps(model, Placement(model), dt)

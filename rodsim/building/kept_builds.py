@@ -103,27 +103,22 @@ def _is_ours(kind: type[Any]) -> bool:
     return kind.__module__.partition(".")[0] in _OURS
 
 
-def kept_build(key: Key | None) -> Built | None:
-    """What a model of these contents was built into, to the bit as it was; None where it must be built. Nobody writes to its
-    system; state and layout are of who asks.
+def built_of(model: Contents) -> Built:
+    """What a model is built into: where one of its contents is kept that, to the bit as it was, else kept for the next one.
+
+    Nobody writes to its system; state and layout are of who asks.
     """
-    built = None if key is None else _kept.get(key)
-    return None if built is None else _own(built)
-
-
-def keep_build(key: Key | None, built: Built) -> None:
-    """For the next one of these contents."""
-    if (
-        key is None
-        or built.doubted
-        or len(built.system.frames.mass) > SMALL
-        or len(built.system.contacts.pairs)
-    ):
-        return
-    unchanging(built.system)
-    _kept[key] = _own(built)
-    while len(_kept) > MOST:
-        _kept.popitem(last=False)
+    key = contents_of(model)
+    if key is not None and (known := _kept.get(key)) is not None:
+        return _own(known)
+    built: Built = model.build()  # type: ignore[attr-defined]
+    small = len(built.system.frames.mass) <= SMALL
+    if key is not None and small and not built.doubted and not len(built.system.contacts.pairs):
+        unchanging(built.system)
+        _kept[key] = _own(built)
+        while len(_kept) > MOST:
+            _kept.popitem(last=False)
+    return built
 
 
 def _own(built: Built) -> Built:

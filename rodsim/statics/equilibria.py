@@ -22,7 +22,7 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.joints import JOINTS
 from rodsim.building.build import Built
 from rodsim.building.contact_doubts import warn_of_friction_at_rest
-from rodsim.building.kept_builds import contents_of, keep_build, kept_build
+from rodsim.building.kept_builds import built_of
 from rodsim.building.restart import restarted
 from rodsim.building.static_checks import check_determined, check_held
 from rodsim.building.turn_limits import turned_in_words
@@ -133,10 +133,7 @@ def equilibrium(
     if output is not None:
         check_output(Path(output), False, overwrite)
     announce()
-    contents = contents_of(model)
-    if (built := kept_build(contents)) is None:
-        built = model.build()
-        keep_build(contents, built)
+    built = built_of(model)
     if followed:
         refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
     built.layout.description["provenance"] = provenance(model.scene)
