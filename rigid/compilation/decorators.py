@@ -36,7 +36,7 @@ from numba.extending import intrinsic
 from rigid.compilation.inlined_kernels import inlined, target_of_kernels
 from rigid.compilation.kernel_cache import KernelCache
 from rigid.compilation.kernel_libraries import with_target
-from rigid.compilation.known_signatures import known_signature
+from rigid.compilation.known_signatures import known_signature, signature_of
 from rigid.compilation.private_folder import make_private
 from rigid.compilation.quick_compiler import KernelFlags, WhileCompiling
 
@@ -228,11 +228,7 @@ def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) 
 
     def twin(*_: Any, **__: Any) -> Any:
         if not twins:
-            code, name = function.__code__, f"{function.__name__}_for_python"
-            own = FunctionType(code, function.__globals__, name, closure=function.__closure__)
-            own.__module__, own.__qualname__ = function.__module__, name
-            # under a name of its own in the cache, or the faceless one would be found
-            twins.append(decorate(own))
+            twins.append(decorate(_calling(inner, function)))
         return twins[0]
 
     def add_overload(compiled: Any) -> None:
@@ -241,6 +237,24 @@ def _with_face_apart(inner: Any, decorate: Callable[[Any], Any], function: Any) 
     # what numba's dispatcher asks where it knows no compiled function for a call from Python: it knows of none
     inner.add_overload, inner._compile_for_args, inner.face = add_overload, twin, twin
     return inner
+
+
+def _calling(inner: Any, function: Any) -> Any:
+    """The function under a name of its own in the cache, or the faceless kernel would be found: one that calls it, so that it is
+    not compiled twice, or where the cache tells kernels of one name by what their functions enclose, all of it again.
+    """
+    code, name = function.__code__, f"{function.__name__}_for_python"
+    known, defaults = function.__globals__, function.__defaults__
+    taken = signature_of(function)
+    if function.__closure__ is None and taken is not None:
+        names = ", ".join(taken.parameters)
+        text = f"def {name}({names}):\n    return the_kernel({names})\n"
+        known = {"the_kernel": inner, "__name__": function.__module__}
+        made = compile(text, code.co_filename, "exec").co_consts[0]
+        code = made.replace(co_firstlineno=code.co_firstlineno)
+    own = FunctionType(code, known, name, defaults, function.__closure__)
+    own.__module__, own.__qualname__ = function.__module__, name
+    return own
 
 
 def face_of(inner: Any) -> Any:
@@ -295,6 +309,17 @@ class _KernelForC(ccallback.CFunc):
         made.enable_caching()
         made.compile()
         return made
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """As that of numba's dispatchers is called."""
+        return self.__wrapped__
+
+    def _compile_uncached(self) -> Any:
+        """Told to those who listen, as numba does of other kernels."""
+        told = {"dispatcher": self, "args": self._sig.args, "return_type": self._sig.return_type}
+        with event.trigger_event("numba:compile", data=told):
+            return super()._compile_uncached()
 
 
 class CompiledFunction(types.WrapperAddressProtocol):

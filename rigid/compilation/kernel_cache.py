@@ -73,7 +73,9 @@ class _Results(caching.CompileResultCacheImpl):
 
     def reduce(self, cres: Any) -> Any:
         """(what numba keeps, names where there is machine code); types of all variables as a text are left out."""
-        kept = super().reduce(cres._replace(type_annotation=""))
+        cres.library._ensure_finalized()
+        needed = [*{*cres.reload_init, *cres.library._reload_init}]  # also what it took in with others
+        kept = super().reduce(cres._replace(type_annotation="", reload_init=needed))
         if kept[0][1] != "object":
             return kept, None
         module = cres.library._get_module_for_linking()
@@ -90,12 +92,21 @@ class _Results(caching.CompileResultCacheImpl):
         payload, names = payload if len(payload) == 2 else (payload, None)
         owner = target_context.codegen()
         if names is None or not _as_read():
-            return super().rebuild(target_context, payload)
+            return _calling_the_same(super().rebuild(target_context, payload))
+        before = vars(owner).get("unserialize_library")  # of what calls this, and waits for it
         owner.unserialize_library = lambda state: _LoadedLibrary.of(owner, state, names)
         try:
-            return super().rebuild(target_context, payload)
+            return _calling_the_same(super().rebuild(target_context, payload))
         finally:
             del owner.unserialize_library
+            if before is not None:
+                owner.unserialize_library = before
+
+
+def _calling_the_same(loaded: Any) -> Any:
+    """What must be there before this is loaded must be there for those that take it in, too: numba forgets it in loading."""
+    loaded.library._reload_init.update(loaded.reload_init)
+    return loaded
 
 
 @functools.cache
