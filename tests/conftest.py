@@ -12,10 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-# by two processes, each of these where a kernel of its own is not there: the demo before may have left those of `em`; what takes
-# longest first
+# by two processes, each of these where a kernel of its own is not there: the demo before may have left those of `em`. What takes
+# longest first, and while one has `em` the other has what shares little with it: both would compile the same
 COMPILED_FIRST = {
     "em": "recording.march_and_keep",
+    "kinds": "",
+    "planar": "march.march_and_keep",
+    "trees": "tree_march.march_trees_and_keep",
     "EML-kappa": "livens.kappa_residual",
     "em-ggl": "hidden_rows.add_hidden",
     "GL-SPARK(2)": "spark.spark_residual",
@@ -23,9 +26,15 @@ COMPILED_FIRST = {
     "mG(1)": "galerkin.mg_residual",
     "GGL-EM": "ggl.ggl_em_residual",
     "equilibrium": "iteration.at_rest",
-    "planar": "march.march_and_keep",
-    "trees": "tree_march.march_trees_and_keep",
 }
+# each worker imports all files of tests: those whose kinds are compiled as they are registered
+REGISTERING = (
+    "own_kinds",
+    "test_states_at_rest",
+    "test_integrators",
+    "test_energies_as_texts",
+    "test_energy_laws",
+)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -87,8 +96,12 @@ def pytest_sessionstart(session):
     from rigid.compilation.decorators import CACHE_DIRECTORY
 
     there = Path(CACHE_DIRECTORY)
-    tasks = [task for task, kernel in COMPILED_FIRST.items() if not any(there.glob(f"**/{kernel}-*.nbi"))]
-    _in_two_processes(iter([*tasks, "kinds"]))
+    tasks = [
+        task
+        for task, kernel in COMPILED_FIRST.items()
+        if not kernel or not any(there.glob(f"**/{kernel}-*.nbi"))
+    ]
+    _in_two_processes(iter(tasks))
 
 
 def _in_two_processes(tasks):
@@ -128,7 +141,8 @@ def _compile(task):
     """
     if task == "kinds":
         sys.path.append(str(Path(__file__).parents[1]))
-        importlib.import_module("tests.own_kinds")
+        for module in REGISTERING:
+            importlib.import_module(f"tests.{module}")
         return
     from rodsim import Box, Model, Section, equilibrium, simulate
 

@@ -1,11 +1,12 @@
 """How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
 
+import math
 import multiprocessing
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numba
@@ -291,6 +292,108 @@ def test_a_kernel_that_is_compiled_anew_takes_in_kept_ones_that_call_python(tmp_
     assert said == ["43", "43"]
 
 
+CALLING = """
+import numba
+from rigid.compilation import inlined_kernels
+from rigid.compilation.decorators import compiled, inner_kernel, kernel
+
+inlined_kernels.LONG = inlined_kernels.LONG_WITH_TUPLES = 10
+
+@inner_kernel
+def long_one(x, n):
+    s = 0.0
+    for k in range(n):
+        if k % 3 == 1:
+            s += x[k]
+        else:
+            s -= 0.5 * x[k]
+    return s
+
+@inner_kernel
+def with_tuples(a, n):
+    s = (0.0, 0.0)
+    for k in range(n):
+        s = (a[0] + s[1], a[1] - s[0])
+    return s
+
+@inner_kernel
+def failing(x, n):
+    if n > 3:
+        raise ValueError("more than three")
+    return long_one(x, n)
+
+@inner_kernel
+def between(x, n):
+    return failing(x, n) + with_tuples((1.0, 2.0), n)[0]
+
+@kernel
+def outermost(x, n):
+    return 2.0 * between(x, n)
+
+@compiled(numba.types.float64(numba.types.float64[::1], numba.types.int64))
+def for_c(x, n):
+    return 2.0 * between(x, n)
+"""
+CALLS = """
+import ctypes, sys
+import llvmlite.binding, numpy as np
+import calling
+
+x, long_ones = np.arange(1.0, 4.0), ("long_one", "with_tuples")
+if "for C" in sys.argv:
+    assert calling.for_c.address
+if "for Python" in sys.argv:
+    try:
+        calling.outermost(x, 5)
+    except ValueError as error:
+        print(error)
+    print(calling.outermost(x, 3))
+for name in long_ones:
+    (signature,) = getattr(calling, name).overloads
+    called = calling.inlined_kernels._Called("calling", name, signature)
+    print(bool(llvmlite.binding.address_of_symbol(called.symbol)), end=" ")
+"""
+
+
+def _calls(tmp_path, *arguments):
+    root = str(Path(__file__).parent.parent)
+    here = os.pathsep.join([str(tmp_path), root])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": here}
+    command = [sys.executable, "-c", CALLS, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout.split() or done.stderr
+
+
+@compiled_only
+def test_a_long_kernel_is_called_by_whoever_loads_the_caller_or_what_took_it_in(tmp_path):
+    """Its machine code is there before theirs, in each process and whoever compiled it, and what it raises arrives."""
+    (tmp_path / "calling.py").write_text(CALLING, "utf-8")
+    (tmp_path / "kept").mkdir()
+    # 2 (-1/2 + 2 - 3/2 + 2), the last from (1, 2), (3, 1), (2, -1)
+    expected = ["more", "than", "three", "4.0", "True", "True"]
+    assert _calls(tmp_path, "for Python", "for C") == expected
+    assert _calls(tmp_path, "for C") == ["True", "True"]
+    for lost in ("long_one", "outermost"):  # another process compiles it under another name of numba's
+        for file in (tmp_path / "kept").glob(f"*/calling.{lost}-*"):
+            file.unlink()
+    assert _calls(tmp_path, "for Python") == expected
+    assert _calls(tmp_path, "for C", "for Python") == expected
+
+
+@compiled_only
+def test_short_kernels_and_those_of_lanes_are_taken_in():
+    from rigid.compilation.inlined_kernels import LONG, LONG_WITH_TUPLES, _length
+    from rigid.lanes import LANES
+
+    def described(*arguments):
+        return SimpleNamespace(argtypes=arguments, restype=numba.types.none)
+
+    pair = numba.types.UniTuple(numba.types.float64, 2)
+    assert _length(described(numba.typeof(OUTER), numba.types.float64)) == LONG
+    assert _length(described(numba.typeof(OUTER), pair)) == LONG_WITH_TUPLES
+    assert _length(described(numba.types.UniTuple(LANES, 3))) == math.inf
+
+
 @compiled_only
 def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
     """Or they would be found in the place of those that do not, and the other way round."""
@@ -366,7 +469,7 @@ def test_kernels_that_say_what_is_compiled_before_the_tests_are_there():
     from conftest import COMPILED_FIRST
 
     root = Path(__file__).parents[1] / "discretization"
-    for kernel_name in COMPILED_FIRST.values():
+    for kernel_name in filter(None, COMPILED_FIRST.values()):
         module, function = kernel_name.split(".")
         assert any(f"def {function}(" in file.read_text() for file in root.rglob(f"{module}.py")), kernel_name
 

@@ -317,9 +317,8 @@ class _KernelForC(ccallback.CFunc):
 
     def _compile_uncached(self) -> Any:
         """Told to those who listen, as numba does of other kernels."""
-        told = {"dispatcher": self, "args": self._sig.args, "return_type": self._sig.return_type}
-        with event.trigger_event("numba:compile", data=told):
-            return super()._compile_uncached()
+        with event.trigger_event("numba:compile", data={"dispatcher": self}):
+            return super()._compile_uncached()  # type: ignore[misc]
 
 
 class CompiledFunction(types.WrapperAddressProtocol):

@@ -29,7 +29,7 @@ from numba.core.registry import cpu_target
 from rigid.compilation.kernel_libraries import KernelLibrary, Target, target_of, with_target
 
 # Instructions of LLVM, before it has simplified the whole, from which on a kernel is long: a call costs some nanoseconds, a
-# thousand instructions a hundred or more. Tuples, which stay in registers where a kernel is taken in, go through memory in a call.
+# thousand instructions a hundred or more. Tuples, in registers where a kernel is taken in, go through memory in a call.
 LONG, LONG_WITH_TUPLES = 1000, 4000
 
 
