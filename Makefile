@@ -4,14 +4,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint bench docs clean
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+.PHONY: demo test shown lint bench docs clean
 
 demo: $(STAMP)
 	$(BIN)/python -m examples.demo --out out
 
 # A process for each core, a file of tests in one of them, where it shares what takes long; BLAS would add its own threads.
 test: $(STAMP)
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST) --ignore tests/shown
+
+# What is shown to users: examples, scenes, notebooks and the code of the pages run, links of the site lead somewhere.
+shown: $(STAMP)
+	$(PYTEST) tests/shown
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent.parent / ".ci" / "run"
-CHECKS = ["make .venv/.installed", "make lint", "make demo", "make test"]
+CHECKS = ["make .venv/.installed", "make lint", "make demo", "make test", "make shown"]
 BESIDE = "make docs"  # when it comes is the machine's business
 APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
 UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"

@@ -19,12 +19,12 @@ ALL = [
 
 @pytest.fixture
 def short(monkeypatch):
-    """Cases whose last numbers repeat what those before them tell: 40 four-bars pass a singular position before t = 1."""
+    """Cases whose last numbers repeat what those before them tell: 40 four-bars pass a singular position before t = 0.5."""
 
     def cut(case):
         if case.name != "four-bars-40":
             return case
-        times = [t for t in loops.FOUR_BARS[40] if t <= 1.0]
+        times = [t for t in loops.FOUR_BARS[40] if t <= 0.5]
         monkeypatch.setitem(loops.FOUR_BARS, 40, {t: loops.FOUR_BARS[40][t] for t in times})
         return replace(case, known={f"end({t:g})": case.known[f"end({t:g})"] for t in times})
 

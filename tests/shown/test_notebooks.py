@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 import rodsim
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 NAMES = [file.stem for file in NOTEBOOKS]
 # `%reset` would take `__spec__`, too, without which no worker starts
