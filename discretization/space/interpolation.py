@@ -23,7 +23,7 @@ ORDERS = range(1, MOST + 1)
 
 def nodes(order: int) -> Floats:
     """(p + 1,) Gauss-Lobatto nodes in [0, 1]."""
-    inner = legendre.legroots(legendre.legder([0.0] * order + [1.0])) if order > 1 else np.zeros(0)
+    inner = legendre.legroots(legendre.legder([0.0] * order + [1.0])).real if order > 1 else np.zeros(0)
     xi = np.concatenate([[-1.0], np.sort(inner), [1.0]])
     return 0.25 * (xi - xi[::-1]) + 0.5  # symmetric to the last bit
 

@@ -1,0 +1,185 @@
+"""The overhand knot of `examples/contact/knot.py` pulled tight, here and by a discrete elastic rod code with implicit contact.
+
+    python -m benchmarks.tight_knots
+
+The rod cannot be sheared, as those of that code cannot: the limit of both is then the same, of surfaces that press into each
+other nowhere. By how much the ends are nearer to each other than the rod is long, s, says where it is.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from examples.contact.knot import RADIUS, RUBBER, B, path
+from rigid.system import Floats
+from rodsim import Model, Section, equilibrium, signals, simulate
+
+LOOP = 12.0  # radii of the rod, of the loop at the start
+STIFF = 100.0  # GA over EA
+LENGTH = float(np.linalg.norm(np.diff(path(LOOP * RADIUS), axis=0), axis=1).sum())
+START = LENGTH - float(np.ptp(path(LOOP * RADIUS)[[0, -1], 0]))  # s, m
+SPEED, TIGHT = 0.05, 0.12  # m/s, m
+PLACES = np.linspace(0.14, 0.36, 45)  # s, m, where forces are compared
+
+
+class Pulled(NamedTuple):
+    """Of a knot, at each output (k,)."""
+
+    short: Floats  # s, m
+    pull: Floats  # N, at the free end
+    loop: Floats  # m, its radius, by the curvature across from the braid
+    depth: Floats  # of the strands in each other, over the diameter, the most anywhere
+    energy: Floats  # J, elastic and kinetic
+    work: Floats  # J, of the hands
+    lost: Floats  # J, where the program says so: friction, damping
+    seconds: float  # of the processor, from rest
+
+
+def knot(n: int, stiffness: float, stations: int, friction: float = 0.0, speed: float | None = None) -> Model:
+    """n elements; with a `speed`, m/s, its ends move apart, after a second of speeding up, else they are held."""
+    made, points = Model("knot"), path(LOOP * RADIUS)
+    A = np.pi * RADIUS**2
+    EA = RUBBER.E * A
+    section = Section.from_stiffness(
+        EA=EA,
+        GA=STIFF * EA,
+        GJ=2.0 * RUBBER.shear_modulus / RUBBER.E * B,
+        EI=B,
+        mass_per_length=RUBBER.density * A,
+        inertia_per_length=[x * RUBBER.density * np.pi / 4.0 * RADIUS**4 for x in (2.0, 1.0, 1.0)],
+        damping_time=RUBBER.damping_time,
+        radius=RADIUS,
+    )
+    rod = made.add_rod("rod", points, section, n, stress_free=[(0, 0, 0), (LENGTH, 0, 0)])
+    for name, kind, end, at, way in (
+        ("left", "weld", rod.start, points[0], -0.5),
+        ("right", "spherical", rod.end, points[-1], 0.5),
+    ):
+        if speed is not None:
+            hand = made.add_driven(
+                f"{name} hand", at, displacement=signals.SpinUp(speed * way, 1.0).along((1, 0, 0))
+            )
+            made.add_joint(name, kind, hand, end, at=at)
+        else:
+            made.add_joint(name, kind, made.ground, end, at=at)
+    made.add_contact("braid", rod, stiffness=stiffness, stations=stations, friction=friction, radius=RADIUS)
+    return made
+
+
+class Shape(NamedTuple):
+    """Of a knot, from the points of its rod."""
+
+    depth: float  # of the strands in each other, over the diameter, the most anywhere
+    loop: float  # m, 1/curvature half-way between where the strands touch
+
+
+def shape_of(points: Floats) -> Shape:
+    """points: (n, 3) m. Segments between them; arc lengths below pi times the radius of the rod do not touch."""
+    starts, sides = points[:-1], np.diff(points, axis=0)
+    lengths = np.linalg.norm(sides, axis=1)
+    arc = np.append(0.0, np.cumsum(lengths))
+    i, j = np.nonzero(arc[None, :-1] - arc[1:, None] >= np.pi * RADIUS)
+    u, v, w = sides[i], sides[j], starts[i] - starts[j]
+    a, b, c, d, e = (np.einsum("ij,ij->i", *each) for each in ((u, u), (u, v), (v, v), (u, w), (v, w)))
+    s = np.clip((b * e - c * d) / np.maximum(a * c - b * b, 1e-30), 0.0, 1.0)
+    t = np.clip((b * s + e) / c, 0.0, 1.0)
+    s = np.clip((b * t - d) / a, 0.0, 1.0)
+    gap = np.linalg.norm(w + s[:, None] * u - t[:, None] * v, axis=1) / (2.0 * RADIUS)
+    near = gap < 1.1
+    between = float(np.mean(0.5 * (arc[i] + s * lengths[i] + arc[j] + t * lengths[j])[near]))
+    tangents = sides / lengths[:, None]
+    across = np.linalg.norm(np.cross(tangents[:-1], tangents[1:]), axis=1)
+    cosine = np.einsum("ij,ij->i", tangents[:-1], tangents[1:])
+    curvature = 4.0 * across / (1.0 + cosine) / (lengths[:-1] + lengths[1:])
+    around = between + np.linspace(-1.0, 1.0, 9) * RADIUS
+    return Shape(1.0 - float(gap.min()), 1.0 / float(np.interp(around, arc[1:-1], curvature).mean()))
+
+
+def at_rest(n: int = 240, stiffness: float = 3e6, stations: int = 2) -> Floats:
+    """Points of the knot without friction that nothing pulls further, (n + 1, 3) m."""
+    return np.asarray(equilibrium(knot(n, stiffness, stations)).rod("rod").r[-1])
+
+
+def pulled(
+    n: int,
+    dt: float,
+    *,
+    stiffness: float,
+    stations: int,
+    friction: float,
+    speed: float = SPEED,
+    last: float = TIGHT,
+    every: int = 1,
+) -> Pulled:
+    """From rest without friction, until s is `last`."""
+    rest = equilibrium(knot(n, stiffness, stations, friction, 0.0))
+    model, begun = knot(n, stiffness, stations, friction, speed), process_time()
+    t_end = dt * np.ceil(((START - last) / speed + 0.5) / dt)
+    found = simulate(model, t_end, dt, output_every=every, start=rest, progress=False)
+    seconds = process_time() - begun
+    rod = found.rod("rod")
+    shapes = [shape_of(r) for r in rod.r]
+    return Pulled(
+        LENGTH - (rod.r[:, -1, 0] - rod.r[:, 0, 0]),
+        found.joint("right").force[:, 0],
+        np.array([shape.loop for shape in shapes]),
+        np.array([shape.depth for shape in shapes]),
+        found.energy["total"],
+        found.work,
+        found.dissipation,
+        seconds,
+    )
+
+
+def at(found: Pulled, values: Floats) -> Floats:
+    """Values at `PLACES`; those of equal s come from a knot that is held."""
+    order = np.argsort(found.short)
+    return np.interp(PLACES, found.short[order], values[order])
+
+
+def error(found: Pulled, limits: Sequence[Pulled]) -> float:
+    """Of the pull at `PLACES`, root of the mean square, against the mean of `limits`."""
+    return float(
+        np.sqrt(
+            np.mean((at(found, found.pull) / np.mean([at(x, x.pull) for x in limits], axis=0) - 1.0) ** 2)
+        )
+    )
+
+
+def main() -> None:
+    runs: dict[str, Callable[[], Pulled]] = {}
+    fine: dict[float, list[Pulled]] = {}
+    for mu in (0.0, 0.1):
+        for n, dt, k, stations in ((120, 0.01, 3e5, 3), (180, 0.01, 3e6 if mu else 3e5, 3 if mu else 2)):
+            runs[f"mu {mu}, rodsim, {n} elements, {dt} s, {k:.0e} N/m^2"] = partial(
+                pulled, n, dt, stiffness=k, stations=stations, friction=mu, every=2
+            )
+        fine[mu] = [pulled(360, 0.005, stiffness=3e6, stations=2, friction=mu, every=4)]
+    if importlib.util.find_spec("py_dismech"):
+        from benchmarks.peers import dismech_knots
+
+        curve = at_rest()
+        for mu in (0.0, 0.1):
+            for n, dt, k in ((160, 0.04, 1e4), (160, 0.04, 3e3)):
+                runs[f"mu {mu}, DisMech, {n} segments, {dt} s, {k:.0e} N/m"] = partial(
+                    dismech_knots.pulled, curve, n, dt, stiffness=k, delta=2.5e-4, friction=mu, dtol=1e-3
+                )
+    for name, run in runs.items():
+        found = run()
+        mu = float(name.split()[1].rstrip(","))
+        pull = " ".join(f"{T:.3f}" for T in at(found, found.pull)[::-11])
+        lost = float(found.work[-1] - found.work[0] - found.energy[-1] + found.energy[0])
+        print(
+            f"{name}: {found.seconds:.1f} s, error {error(found, fine[mu]):.3f}, {pull} N, depth {found.depth.max():.3f}, "
+            f"work less energy {lost:.2e} J, lost by its own account {found.lost[-1]:.2e} J"
+        )
+
+
+if __name__ == "__main__":
+    main()
