@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rodsim.statics.linear_buckling import buckling
     from rodsim.stops import first_touch, nearer
     from rodsim.studies.convergence import converge
+    from rodsim.studies.scheme_choice import cheapest_scheme
     from rodsim.studies.sweeping import sweep
 
 __version__ = "0.1.0"
@@ -92,6 +93,7 @@ _WHERE = {
     "first_touch": "rodsim.stops",
     "compare": "rodsim.comparing.comparison",
     "converge": "rodsim.studies.convergence",
+    "cheapest_scheme": "rodsim.studies.scheme_choice",
     "frequency_response": "rodsim.small_motions.linear_models",
     "integrate": "discretization.time.integrate",
     "interaction": "rodsim.interactions.registering",
@@ -147,6 +149,7 @@ __all__ = [
     "UnstableEquilibriumWarning",
     "audit",
     "buckling",
+    "cheapest_scheme",
     "compare",
     "converge",
     "equilibrium",

@@ -1,19 +1,23 @@
 """`converge`: orders, the choice, and whether what is said of the choice is true; without a cluster."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from rodsim import converge
+from rodsim import cheapest_scheme, converge
 from rodsim.cli.main import main
+from rodsim.scenes.errors import SceneError
 from rodsim.studies import convergence
 from rodsim.studies.cases import Outcome
-from rodsim.studies.choosing import choose
-from rodsim.studies.convergence import MOTION
+from rodsim.studies.choosing import Choice, choose
+from rodsim.studies.convergence import MOTION, Convergence, Wanted
+from rodsim.studies.errors import StudyError
 from rodsim.studies.motion_samples import MotionSamples
 from rodsim.studies.refined_runs import Plan, Run, plan_of
 from rodsim.studies.refinement import distance, series
+from rodsim.studies.scheme_choice import SchemeChoice, schemes_beside
 
 LIMIT = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])
 ALONG = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # one component of one point
@@ -122,7 +126,7 @@ def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
         return SimpleNamespace(outcomes=[Outcome(k, "", {}, samples=tuple(x)) for k, x in enumerate(found)])
 
     monkeypatch.setattr(convergence, "_run", run)
-    found = convergence._converged(SimpleNamespace(file="scene"), made, {}, error, {})
+    found = convergence.converged(SimpleNamespace(file="scene"), made, Wanted({}, error, 4), {})
     assert not found.ok
     assert "MISSED" in found.text()
     monkeypatch.setattr(convergence, "converge", lambda *_, **__: found)
@@ -227,8 +231,6 @@ def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
 
 
 def test_converge_tells_programs_and_the_shell_what_it_found(scene, tmp_path, capsys):
-    import json
-
     command = [
         "converge",
         str(scene),
@@ -270,3 +272,87 @@ def test_a_plan_begins_with_whole_elements_of_the_scene(tmp_path):
     assert made.orders == {"arm": 3}
     assert [run.elements["arm"] for run in made.runs()] == [9, 18, 36, 9, 9]
     assert made.times[-1] == pytest.approx(0.4)
+
+
+TWO_BARS = """
+gravity: [0, 0, -9.81]
+bodies:
+  - {name: a, shape: {type: box, size: [0.6, 0.1, 0.05], density: 500}, position: [0.3, 0, 0]}
+  - {name: b, shape: {type: box, size: [0.6, 0.05, 0.1], density: 500}, position: [0.9, 0, 0]}
+joints:
+  - {name: pin, kind: revolute, a: a, b: ground, axis: [0, 1, 0.3], at: [0, 0, 0]}
+  - {name: hinge, kind: revolute, a: b, b: a, axis: [0, 1, -0.2], at: [0.6, 0, 0]}
+run: {t_end: 0.5, dt: 0.02}
+"""
+
+
+def test_for_a_small_error_a_higher_order_is_cheaper_and_takes_longer_steps(tmp_path, capsys):
+    file = tmp_path / "bars.yaml"
+    file.write_text(TWO_BARS)
+    command = ["converge", str(file), "--schemes", "em", "em4", "--error", "1e-6", "--workers", "0"]
+    assert main([*command, "--quiet", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    em, em4 = (told["schemes"][name] for name in ("em", "em4"))
+    assert told["best"] == "em4"
+    assert em4["choice"]["dt"] > 10 * em["choice"]["dt"]
+    assert max(em["choice"]["checked"], em4["choice"]["checked"]) <= 1e-6
+    assert em4["seconds"] < em["seconds"]
+
+
+def made(seconds, ok=True, choice=True, notes=()):
+    """A refinement by a scheme whose choice of ten elements and steps of 0.1 s takes so long."""
+    found = Choice({"arm": 10}, 0.1, 1e-4, 1e-4, 0.0, ok) if choice else None
+    return Convergence("a.yaml", 1e-3, [], [], found, None, {"arm": 10}, list(notes), seconds / 100.0)
+
+
+def test_the_cheapest_scheme_is_the_fastest_of_those_that_keep_to_the_error():
+    found = {
+        "slow": made(3.0),
+        "missed": made(0.1, ok=False),
+        "none": made(0.1, choice=False, notes=["it does not converge yet"]),
+        "fast": made(1.0),
+        "alike": made(1.1),
+    }
+    chosen = SchemeChoice("a.yaml", 1e-3, found, {"other": "is refused"})
+    assert chosen.best == "fast"
+    assert chosen.found["fast"].seconds == pytest.approx(1.0)
+    lines = chosen.text().splitlines()
+    assert lines[-1] == "cheapest: fast, 1 s; alike within 20% of its time"
+    rows = {line.split()[0]: line for line in lines[3:-2]}
+    assert rows.keys() == found.keys() | {"other"}
+    assert "MISSED" in rows["missed"]
+    assert "does not converge yet" in rows["none"]
+    assert "is refused" in rows["other"]
+    assert json.loads(chosen.to_json())["best"] == "fast"
+    nobody = SchemeChoice("a.yaml", 1e-3, {"missed": made(0.1, ok=False)}, {})
+    assert not nobody.ok
+    assert "none keeps to an error of 0.001" in nobody.text()
+
+
+def test_a_scheme_that_the_model_does_not_take_is_told_and_the_others_go_on(scene):
+    found = cheapest_scheme(scene, ["GGL-EM", "em"], error=1e-2, levels=3, workers=0, progress=False)
+    assert found.best == "em"
+    assert "inverse of the mass" in found.refused["GGL-EM"]
+    with pytest.raises(StudyError, match=r"no scheme runs: GGL-EM: .* inverse of the mass"):
+        cheapest_scheme(scene, ["GGL-EM"], levels=3, workers=0, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("own", "kin"),
+    [("em", ("em", "em4", "em6", "em8")), ("em4-ggl", ("em-ggl", "em4-ggl", "em6-ggl", "em8-ggl"))],
+)
+def test_kin_of_a_scheme_has_other_orders(own, kin):
+    assert schemes_beside(own) == kin
+
+
+def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
+    file = tmp_path / "bars.yaml"
+    file.write_text(TWO_BARS)
+    for own in ("em-d(0.8)", "EML"):
+        with pytest.raises(StudyError, match="give the schemes to choose from"):
+            schemes_beside(own)
+    with pytest.raises(StudyError, match="schemes is empty"):
+        cheapest_scheme(file, [])
+    with pytest.raises(SceneError, match="em5"):
+        cheapest_scheme(file, ["em", "em5"])
+    assert main(["converge", str(file), "--schemes", "--plot", str(tmp_path / "a.png")]) == 2

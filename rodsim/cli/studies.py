@@ -59,6 +59,12 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("--t-end", type=float, help="s, instead of the scene's")
     parser.add_argument("--dt", type=float, help="s, the largest step, instead of the scene's")
     parser.add_argument("--integrator", help="instead of the scene's")
+    parser.add_argument(
+        "--schemes",
+        nargs="*",
+        metavar="INTEGRATOR",
+        help="each with its own choice, and which takes least time; none named: the scene's and its kin of other orders",
+    )
     parser.add_argument("-o", "--output", help="folder: cases done there are not run again; default: none")
     parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")
     _add_cluster(parser)
@@ -160,23 +166,31 @@ def _plots(given: list[list[str]] | None) -> Any:
 
 def converge(options: argparse.Namespace) -> int:
     """rodsim converge"""
-    from rodsim.studies.convergence import converge as find
-    from rodsim.studies.errors import StudyStopped
+    from rodsim.studies.convergence import converge as refine
+    from rodsim.studies.errors import StudyError, StudyStopped
+    from rodsim.studies.scheme_choice import cheapest_scheme
 
-    try:
-        found = find(
-            options.scene,
-            options.measure,
-            error=options.error,
-            levels=options.levels,
-            t_end=options.t_end,
-            dt=options.dt,
-            integrator=options.integrator,
-            folder=options.output,
-            scheduler=options.scheduler,
-            workers=options.workers,
-            progress=False if options.quiet or options.json else None,
+    several = options.schemes is not None
+    if several and (options.plot or options.integrator):
+        raise StudyError(
+            "converge: --schemes has no picture and takes no --integrator; name it among the schemes, draw one without"
         )
+    settings = {
+        "error": options.error,
+        "levels": options.levels,
+        "t_end": options.t_end,
+        "dt": options.dt,
+        "folder": options.output,
+        "scheduler": options.scheduler,
+        "workers": options.workers,
+        "progress": False if options.quiet or options.json else None,
+    }
+    try:
+        if several:
+            chosen = cheapest_scheme(options.scene, options.schemes or None, options.measure, **settings)
+            print(chosen.to_json() if options.json else chosen.text())
+            return OK if chosen.ok else NOT_CONVERGED
+        found = refine(options.scene, options.measure, integrator=options.integrator, **settings)
     except KeyboardInterrupt as stop:
         if options.output is None:
             return stopped(stop, kept="nothing is kept without -o")

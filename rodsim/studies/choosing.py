@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rigid.system import Floats
 from rodsim.studies.errors import StudyError
@@ -44,6 +45,10 @@ class Choice:
     def checked(self) -> float:
         """(1), largest of all measures."""
         return self.mesh_error + self.step_error
+
+    def plain(self) -> dict[str, Any]:
+        """For programs."""
+        return {**vars(self), "checked": self.checked}
 
 
 def choose(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,14 @@ class Convergence:
     runs: Sweep
     elements: dict[str, int]  # of the scene
     notes: list[str] = field(default_factory=list)
+    rate: float = float("nan")  # s for `Run.work`, the least of all runs
+
+    @property
+    def seconds(self) -> float:
+        """What a run with the choice takes, by the fastest of the runs; nan: there is no choice."""
+        if self.choice is None:
+            return float("nan")
+        return self.rate * Run(self.choice.elements, self.choice.dt, 1).work
 
     @property
     def ok(self) -> bool:
@@ -97,7 +105,7 @@ class Convergence:
             rows = {"x": found.x.tolist(), "errors": found.errors.tolist(), "orders": orders}
             return {"measure": found.name, **rows, "trusted": found.trusted}
 
-        choice = None if self.choice is None else {**vars(self.choice), "checked": self.choice.checked}
+        choice = None if self.choice is None else self.choice.plain()
         series_of = {"mesh": [plain(x) for x in self.mesh], "step": [plain(x) for x in self.step]}
         told = {"scene": self.scene, "error": self.error, **series_of, "choice": choice, "notes": self.notes}
         return dumps(told, indent=2)
@@ -155,25 +163,39 @@ def converge(
     StudyError, SceneError: the scene cannot be run as described; or a run failed.
     StudyStopped: the scheduler is gone for good; what was done is in the folder.
     """
-    error = number("converge", "error", error, positive=True)
-    count("converge", "levels", levels)
-    if levels < 3:
-        raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
-    base = _scene(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})
-    named: dict[str, Measure] = {}
-    if measures is not None:
-        named = dict(measures) if isinstance(measures, Mapping) else {text: text for text in measures}
-    plan = plan_of(base, levels, motion=not named)
+    wanted = Wanted.of(measures, error, levels)
+    base = scene_of(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})
+    plan = plan_of(base, levels, motion=not wanted.measures)
     with Cluster(scheduler, workers) as cluster:
-        how = {"folder": folder, "progress": progress, "cluster": cluster}
-        return _converged(base, plan, named, error, how)
+        return converged(base, plan, wanted, {"folder": folder, "progress": progress, "cluster": cluster})
 
 
-def _converged(
-    base: SceneBase, plan: Plan, named: dict[str, Measure], error: float, how: dict[str, Any]
-) -> Convergence:
-    """Both sequences, and the choice where both converge."""
-    runs = _run(base, plan, plan.runs(), named, how)
+class Wanted(NamedTuple):
+    """What is asked of refinements, checked."""
+
+    measures: dict[str, Measure]  # by name; none: the motion
+    error: float
+    levels: int
+
+    @classmethod
+    def of(cls, measures: Mapping[str, Measure] | Sequence[str] | None, error: float, levels: int) -> Wanted:
+        """Raises StudyError, ModelError for what cannot be."""
+        error = number("converge", "error", error, positive=True)
+        count("converge", "levels", levels)
+        if levels < 3:
+            raise StudyError(f"converge: levels = {levels}; an order takes 3 or more")
+        named: dict[str, Measure] = {}
+        if measures is not None:
+            named = dict(measures) if isinstance(measures, Mapping) else {text: text for text in measures}
+        return cls(named, error, levels)
+
+
+def converged(base: SceneBase, plan: Plan, wanted: Wanted, how: dict[str, Any]) -> Convergence:
+    """Both sequences, and the choice where both converge; how: of `run_study`."""
+    named, error = wanted.measures, wanted.error
+    rows = plan.runs()
+    runs = _run(base, plan, rows, named, how)
+    rates = _rates(rows, runs)
     values, scales = _values(runs, named)
     mesh, step = [], []
     first, factors = plan.first, 2.0 ** np.arange(plan.levels)
@@ -196,15 +218,22 @@ def _converged(
         return replace(result, notes=notes)
 
     def run(rows: list[Run]) -> list[dict[str, Floats]]:
-        found, _ = _values(_run(base, plan, rows, named, {**how, "progress": False}), named)
+        of_rows = _run(base, plan, rows, named, {**how, "progress": False})
+        rates.extend(_rates(rows, of_rows))
+        found, _ = _values(of_rows, named)
         return [{name: x[k] for name, x in found.items()} for k in range(len(rows))]
 
     of_meshes, of_steps = ({x.name: x for x in all_found} for all_found in (mesh, step))
     choice, notes = choose(plan, of_meshes, of_steps, scales, error, run)
-    return replace(result, choice=choice, notes=[*result.notes, *notes])
+    return replace(result, choice=choice, notes=[*result.notes, *notes], rate=min(rates))
 
 
-def _scene(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> SceneBase:
+def _rates(rows: list[Run], runs: Sweep) -> list[float]:
+    return [outcome.seconds / row.work for row, outcome in zip(rows, runs.outcomes, strict=True)]
+
+
+def scene_of(scene: str | Path | Mapping[str, Any], settings: dict[str, Any]) -> SceneBase:
+    """A file or data, with these settings of its run in the place of its own; None: its own."""
     from rodsim.scenes.reading import read
 
     if isinstance(scene, Mapping):
