@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,23 @@ def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
     if max(map(abs, each), default=0.0) > LARGEST:
         array(owner, what, value, (length,))  # says which
     return found
+
+
+def vectors(owner: str, values: Iterable[ArrayLike], what: Callable[[int], str], length: int = 3) -> Floats:
+    """Each of `values` as `vector` has it, (k, length); what: of value k. Tuples of numbers, as callables return them, are looked
+    at all together.
+    """
+    kept = [
+        own if type(own) is tuple else vector(owner, what(k), own, length) for k, own in enumerate(values)
+    ]
+    try:
+        found = np.array(kept, dtype=float)
+        plain = all(type(own) is not tuple or _PLAIN.issuperset(map(type, own)) for own in kept)
+        if plain and found.shape == (len(kept), length) and bool(np.all(np.abs(found) <= LARGEST)):
+            return found
+    except (ValueError, TypeError, OverflowError):
+        pass  # one of them is not in order
+    return np.reshape([vector(owner, what(k), own, length) for k, own in enumerate(kept)], (-1, length))
 
 
 def direction(owner: str, what: str, value: ArrayLike) -> Floats:

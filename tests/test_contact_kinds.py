@@ -9,6 +9,7 @@ from rigid.interactions.contact.circles import circle_on_plane
 from rigid.interactions.contact.gaps import of_segment, touched
 from rigid.interactions.contact.mesh_points import SPHERE_MESH
 from rigid.interactions.contact.normal_laws import potential, resistance
+from rigid.interactions.contact.planes import PLANE_ROD
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.mechanics.mechanical import call
 from tests.contacts import (
@@ -401,7 +402,9 @@ def _tangent_by_columns(t, lam):
 
 @OF_LAWS
 @pytest.mark.parametrize("minus", [0.0, 1.0])
-@pytest.mark.parametrize("kind", [kind for kind in ENERGIES if kind.tangent], ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in ENERGIES if kind.tangent and kind.turning == 0], ids=lambda kind: kind.name
+)
 def test_a_tangent_of_places_is_that_of_the_columns_of_the_dual(kind, minus, law):
     """Between the ends of the segment, past its end, where a step goes on behind it, and where nothing touches."""
     rng, passed = np.random.default_rng(2), 0
@@ -419,6 +422,27 @@ def test_a_tangent_of_places_is_that_of_the_columns_of_the_dual(kind, minus, law
         assert np.abs(K[:12, :12] - exact).max() <= 1e-12 * np.abs(exact).max()
         passed += exact.any()
     assert passed >= 6
+
+
+@OF_LAWS
+@pytest.mark.parametrize("moves", [0.0, 1.0])
+def test_the_tangent_of_a_rod_on_a_plane_is_that_of_the_columns_of_the_dual(moves, law):
+    """Of forces to places; where the plane moves, to its own and its turns, too, and of its torques."""
+    passed = 0
+    for seed in range(6):
+        t = touch(PLANE_ROD, law, seed)
+        out, K = np.zeros((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES, 6 * MOST_FRAMES), np.nan)
+        out[0, 3, 0] = moves
+        call(PLANE_ROD.tangent, (all_poses(t.y0), all_poses(t.y1), t.X, np.array([0.7], complex), out, K))
+        block = K[:18, :18].reshape(3, 6, 3, 6)
+        exact = _tangent_by_columns(t, 0.7).reshape(3, 3, 3, 3)
+        first = 0 if moves else 1
+        error = np.abs(block[first:, :3, first:, :3] - exact[first:, :, first:]).max()
+        assert error <= 1e-12 * np.abs(exact).max()
+        assert not block[1:, 3:].any()
+        assert block[0, :3].any() == block[0, 3:].any() == bool(moves and exact.any())
+        passed += exact.any()
+    assert passed >= 3
 
 
 def test_a_circle_is_touched_at_its_lowest_and_its_highest_point():

@@ -143,3 +143,31 @@ def test_a_load_that_is_none_is_refused(arguments, message):
     model, rod = held()
     with pytest.raises(ModelError, match=message):
         model.add_distributed_load("q", rod, **arguments)
+
+
+@pytest.mark.parametrize("bad", [(0.0, np.nan, 0.0), (0.0, 1e60, 0.0), (0.0, 1.0), (0.0, "1", 0.0), 1.0])
+def test_a_value_that_is_no_load_is_told_with_its_place_and_time(bad):
+    model, rod = held()
+    model.add_distributed_load("wind", rod, lambda s, t: bad if s > 0.9 and t > 0.04 else (0.0, 1.0, 0.0))
+    with pytest.raises(ModelError, match=r"'wind': value at s = 0\.9\d*, t = 0\.0\d*"):
+        simulate(model, 0.1, 0.01)
+
+
+def test_a_load_may_fill_the_same_list_or_array_at_each_call():
+    """What it holds then counts, not what it holds later; tuples are looked at all together."""
+    fillers = [0.0] * 3, np.zeros(3)
+
+    def filled(kept):
+        def load(s, t):
+            kept[1] = s + t
+            return kept
+
+        return load
+
+    ends = []
+    for load in (lambda s, t: (0.0, s + t, 0.0), *map(filled, fillers)):
+        model, rod = held()
+        model.add_distributed_load("wind", rod, load)
+        ends.append(simulate(model, 0.05, 0.01).rod("rod").r[-1])
+    assert np.array_equal(ends[0], ends[1])
+    assert np.array_equal(ends[0], ends[2])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from discretization.space.interpolation import nodes
-from rigid.checks import vector
+from rigid.checks import vectors
 from rigid.signals import VectorSignal
 from rigid.system import Floats, Ints
 from rodsim.building.meshing import RodMesh
@@ -72,14 +72,13 @@ def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callabl
     if not callable(value):
         return lambda t: np.tile(total[:, None] * value, (len(t), 1, 1))
 
+    places = spread.places.tolist()
+
     def sampled(times: Floats) -> Floats:
-        q = [
-            [
-                vector(owner, f"value at s = {s:g}, t = {t:g}", value(float(s), float(t)))
-                for s in spread.places
-            ]
-            for t in times
-        ]
-        return np.einsum("nq,tqi->tni", spread.weights, np.reshape(q, (len(times), -1, 3)))
+        def what(k: int) -> str:
+            return f"value at s = {places[k % len(places)]:g}, t = {times[k // len(places)]:g}"
+
+        q = vectors(owner, (value(s, t) for t in times.tolist() for s in places), what)
+        return np.einsum("nq,tqi->tni", spread.weights, q.reshape(len(times), -1, 3))
 
     return sampled

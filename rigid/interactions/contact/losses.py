@@ -38,6 +38,7 @@ from rigid.interactions.contact.touching import (
     against_plane,
     along,
     piece,
+    plane_of,
     share_of,
 )
 from rigid.interactions.kinds import (
@@ -245,11 +246,11 @@ def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
 
 
 @small_kernel
-def _on_plane(y0, y1, X, i, out):
+def _on_plane(y0, y1, X, plane, i, out):
     """What station i of the element adds."""
     s = i / whole(X[planes.STATIONS])
     weight = share_of(i, X, planes.STATIONS) + 0j
-    found = against_plane(y0, y1, X, along(y0, 1, s), along(y1, 1, s), weight, out)
+    found = against_plane(X, plane, along(y0, 1, s), along(y1, 1, s), weight, out)
     if found[0] != 0.0:
         add_on_station(out, 1, s, found)
     return found
@@ -260,9 +261,10 @@ def _of_stations_on_plane(y0, y1, X, stations, psi, out):
     """The sum of a set of stations; psi: see `_on_frame`."""
     _anew(out, 3)
     total = NOTHING
+    plane = plane_of(y0, y1, X)
     for i in range(whole(X[planes.STATIONS]) + 1):
         if stations & _bit(i):
-            total = add(total, _on_plane(y0, y1, X, i, out))
+            total = add(total, _on_plane(y0, y1, X, plane, i, out))
     return _on_frame(total, psi, out)
 
 
@@ -290,9 +292,9 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
             out[k, 3, 0] = 1.0
         return
     out[:] = 0.0
-    total, stations, sides = NOTHING, 0, (1, 3)
+    total, stations, sides, plane = NOTHING, 0, (1, 3), plane_of(y0, y1, X)
     for i in range(whole(X[planes.STATIONS]) + 1):
-        found = _on_plane(y0, y1, X, i, out)
+        found = _on_plane(y0, y1, X, plane, i, out)
         if found[0] != 0.0:
             total, stations = add(total, found), stations | _bit(i)
     put_turns(y0, y1, 3, out)

@@ -5,7 +5,8 @@ element. Over a step n and x - p are averaged, which is exact since the gap is b
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact.gaps import RHO
+from rigid.interactions.blocks import move_along, move_back, put_imaginary
+from rigid.interactions.contact.gaps import RHO, of_plane
 from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.touching import (
     NOTHING,
@@ -15,11 +16,23 @@ from rigid.interactions.contact.touching import (
     add_on_station,
     against_plane,
     along,
+    plane_of,
     share_of,
 )
-from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store, value_function, vector, whole
+from rigid.interactions.kinds import (
+    COMPLEX_STEP,
+    Kind,
+    dual_function,
+    frame,
+    no_bend,
+    store,
+    tangent_function,
+    value_function,
+    vector,
+    whole,
+)
 from rigid.kinematics.poses import ZERO, direction, on_point, on_point_and_direction, point
-from rigid.linear_algebra import dot, minus, times
+from rigid.linear_algebra import dot, minus, plus, times
 
 CENTRE = 11  # place of the centre of a sphere
 STATIONS, LENGTH = 11, 12  # of a rod: places of m and L
@@ -66,7 +79,8 @@ def value_of_sphere(y, X, out):
 def sphere_on_plane(y0, y1, X, weight, out):
     """Its sum of `touching`."""
     centre = vector(X, CENTRE)
-    return against_plane(y0, y1, X, point(frame(y0, 1), centre), point(frame(y1, 1), centre), weight, out)
+    x0, x1 = point(frame(y0, 1), centre), point(frame(y1, 1), centre)
+    return against_plane(X, plane_of(y0, y1, X), x0, x1, weight, out)
 
 
 @dual_function
@@ -96,24 +110,66 @@ def rod_on_plane(y0, y1, X, weight, out):
     """Its sum of `touching`."""
     if not (_in_reach(y0, X) or _in_reach(y1, X)):
         return NOTHING
-    m, total = whole(X[STATIONS]), NOTHING
+    m, total, plane = whole(X[STATIONS]), NOTHING, plane_of(y0, y1, X)
     for i in range(m + 1):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
-        found = against_plane(y0, y1, X, x0, x1, weight * share_of(i, X, STATIONS), out)
+        found = against_plane(X, plane, x0, x1, weight * share_of(i, X, STATIONS), out)
         if found[0] != 0.0:
             add_on_station(out, 1, s, found)
             total = add(total, found)
     return total
 
 
-@dual_function
-def dual_of_rod(y0, y1, X, lam, out):
+@small_kernel
+def _put_dual_of_rod(y0, y1, X, lam, out):
     out[:] = 0.0
     rod_on_plane(y0, y1, X, lam[0], out)
     store(on_plane(X, out), out, 0)
     for k in range(1, 3):
         store_on_node(out, k)
+
+
+@dual_function
+def dual_of_rod(y0, y1, X, lam, out):
+    _put_dual_of_rod(y0, y1, X, lam, out)
+
+
+@small_kernel
+def _add_station(K, s, slope, n, n1):
+    """Derivatives of the forces on both nodes to both places, of a force that falls by `slope` with the gap at the end."""
+    for k in range(2):
+        for l in range(2):
+            factor = slope * (s if k == 1 else 1.0 - s) * (s if l == 1 else 1.0 - s)
+            for j in range(3):
+                for i in range(3):
+                    K[6 * (k + 1) + j, 6 * (l + 1) + i] += factor * n1[j].real * n[i].real
+
+
+@tangent_function
+def tangent_of_rod(y0, y1, X, lam, out, K):
+    """Station by station, by one complex step along the normal; of a plane that moves all columns of the dual."""
+    K[:18, :18] = 0.0
+    if out[0, 3, 0] != 0.0:
+        for k in range(3):
+            for j in range(6 if k == 0 else 3):
+                move_along(y1, k, j)
+                _put_dual_of_rod(y0, y1, X, lam, out)
+                put_imaginary(out, y0, y1, 3, K, 6 * k + j)
+                move_back(y1, k)
+        for k in range(3):
+            out[k, 3, 0] = 1.0
+        return
+    m, (P0, P1, n0, n1) = whole(X[STATIONS]), plane_of(y0, y1, X)
+    up = times(1j * COMPLEX_STEP, n1)
+    for i in range(m + 1):
+        s = i / m
+        Q, _, n, _ = of_plane(X, along(y0, 1, s), plus(along(y1, 1, s), up), P0, P1, n0, n1)
+        if Q.imag != 0.0:
+            slope = -lam[0].real * share_of(i, X, STATIONS).real * Q.imag / COMPLEX_STEP
+            _add_station(K, s, slope, n, n1)
+    for k in range(1, 3):
+        out[k, 3, 0] = 1.0
 
 
 PLANE_SPHERE = Kind(
@@ -122,3 +178,4 @@ PLANE_SPHERE = Kind(
 PLANE_ROD = Kind(
     "contact of a plane and a rod", 3, 0, value_of_rod, dual_of_rod, no_bend, one_sided=True, turning=1
 )
+PLANE_ROD = PLANE_ROD._replace(tangent=tangent_of_rod)

@@ -127,11 +127,18 @@ def against_line(y0, y1, X, line, station, out):
 
 
 @small_kernel
-def against_plane(y0, y1, X, x0, x1, weight, out):
-    """Of a station against a plane of frame 0; `out[0, 2]` is the dual of its normal."""
+def plane_of(y0, y1, X):
+    """Of frame 0, at both ends of the step: a point, at both ends the normal."""
     p, q = frame(y0, 0), frame(y1, 0)
-    P0, P1 = point(p, vector(X, P)), point(q, vector(X, P))
-    Q, closed, n, d = of_plane(X, x0, x1, P0, P1, direction(p, vector(X, N)), direction(q, vector(X, N)))
+    place, normal = vector(X, P), vector(X, N)
+    return point(p, place), point(q, place), direction(p, normal), direction(q, normal)
+
+
+@small_kernel
+def against_plane(X, plane, x0, x1, weight, out):
+    """Of a station against a plane, `plane_of`; `out[0, 2]` is the dual of its normal."""
+    P0, P1, N0, N1 = plane
+    Q, closed, n, d = of_plane(X, x0, x1, P0, P1, N0, N1)
     if Q == 0.0:
         return NOTHING
     add_at_frame(out, 0, weight, -Q, times(Q, n))

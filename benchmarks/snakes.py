@@ -1,0 +1,96 @@
+"""`python -m benchmarks.snakes`: PyElastica's continuum snake, by rodsim and by PyElastica: benchmarks/README.md.
+
+Two periods; told is the speed of the mass centre forth in the second one beside `LIMIT`, to which both come as they are refined:
+rodsim where its bristles are stiff, PyElastica where a damper keeps its snake on the ground. Both run in turn; of each row the
+least processor time of some rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import process_time
+from typing import NamedTuple
+
+from examples.contact import snake
+from rodsim import simulate
+
+LIMIT = 27.2e-3  # m/s, to 0.02e-3
+TOLERANCE = 1e-6  # of the equations of a step
+ROUNDS = 3
+
+
+class Found(NamedTuple):
+    """Of one run."""
+
+    speed: float  # m/s
+    loop_s: float  # s of the processor, without what sets it up
+    whole_s: float  # with it
+
+
+def of_rodsim(n: int, h: float) -> Found:
+    """A user's two calls, and the run of a model that is prepared."""
+    settings = {"t_end": 2 * snake.PERIOD, "dt": h, "output_every": 5, "tolerance": TOLERANCE}
+    begin = process_time()
+    result = simulate(snake.model(n), progress=False, **settings)  # type: ignore[arg-type]
+    whole = process_time() - begin
+    prepared = snake.model(n).prepare(progress=False, **settings)
+    begin = process_time()
+    prepared.run()
+    return Found(snake.speed(result), process_time() - begin, whole)
+
+
+def of_pyelastica(n: int, h: float) -> Found:
+    """As its file has it but for n and h."""
+    from benchmarks.peers import pyelastica_snake
+
+    found = pyelastica_snake.run(n, h)
+    return Found(found.speed, found.loop_s, found.whole_s)
+
+
+ROWS: dict[tuple[str, int, float], Callable[[int, float], Found]] = {
+    **{("rodsim", n, 0.02): of_rodsim for n in (20, 40, 56, 80)},
+    **{
+        ("PyElastica", n, h): of_pyelastica
+        for n, h in (
+            (12, 1.4e-4),
+            (20, 1.4e-4),
+            (25, 1.4e-4),
+            (25, 1e-4),
+            (50, 1e-4),
+            (50, 5e-5),
+            (100, 5e-5),
+        )
+    },
+}
+
+
+def line(name: str, n: int, h: float, rounds: list[Found]) -> str:
+    """Of the table."""
+    speed = rounds[0].speed
+    loop, whole = min(own.loop_s for own in rounds), min(own.whole_s for own in rounds)
+    return f"{name:12s} {n:4d} {h:8.1e} {1e3 * speed:8.2f} {100 * (speed / LIMIT - 1):7.1f} % {loop:8.3f} {whole:8.3f}"
+
+
+def main() -> None:
+    """Print the table."""
+    rows = dict(ROWS)
+    try:
+        import elastica  # noqa: F401
+    except ImportError:
+        print("PyElastica is not installed")
+        rows = {key: own for key, own in rows.items() if key[0] == "rodsim"}
+    found: dict[tuple[str, int, float], list[Found]] = {key: [] for key in rows}
+    for own, n, h in {
+        (run, 10, 1e-4 if name == "PyElastica" else 0.02) for (name, _, _), run in rows.items()
+    }:
+        own(n, h)  # compiled
+    for _ in range(ROUNDS):
+        for key, own in rows.items():
+            found[key].append(own(*key[1:]))
+    print(f"{'':12s} elem.    step     mm/s     error     loop    whole")
+    for key, rounds in found.items():
+        print(line(*key, rounds))
+
+
+if __name__ == "__main__":
+    main()
