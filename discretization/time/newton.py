@@ -345,7 +345,9 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
             if level < 0.0:
                 return NOT_FINITE
             if level <= (enough if iteration == 0 else work.solved):
-                last_correction(numbering, work, level, iteration > 0, count)
+                last_correction(
+                    numbering, work, level, not tangent, count
+                )  # a matrix stands where factors stood
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
             if stalled and fresh and level <= _SAFE:  # round-off: one more would be of its size
