@@ -47,7 +47,7 @@ SOFT = 2e5  # Pa, of the rods
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
 STEP = 5e-4  # s
 REST = 20  # steps in which a pile comes to rest
-RESTING = 1e-9  # of what was lost: kinetic energy of a heap at rest
+RESTING = 1e-12  # of what was lost: kinetic energy of a heap at rest
 
 
 class Heap(NamedTuple):
