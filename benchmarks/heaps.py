@@ -6,7 +6,9 @@ those that it crosses, and settle for some steps in which their velocities are r
 and come to rest but for what the stations of a crossing let through; then the parts of a step are taken apart, too. At the
 end of every run all pairs of segments are looked at: which of those that touch no list has, and how deep they are in each other.
 `--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it. `--rest STEPS` lets a heap
-with friction and restitution fall and come to rest by these alone, with a line for every tenth of a second.
+with friction and restitution fall and come to rest by these, by what `--viscous` rods lose and by `--rolling`, with a line for
+every tenth of a second, and ends where it is at rest (`at_rest`); `--after STEPS` then tells how far anything still moves, and
+`--file` has the state of the last line, from which the same command goes on to the same bits.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import argparse
 import resource
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
@@ -23,13 +26,15 @@ import numpy as np
 from discretization.contact.nearest import distances
 from discretization.contact.search import searched
 from discretization.contact.table import BOTH, Contacts, Rod, contacts_of, points_of
-from discretization.own_variables import own_variables
+from discretization.interaction_table import settled_of
+from discretization.own_variables import first_settled, own_variables
 from discretization.state_measures import energies
 from discretization.system import System
 from discretization.time.advance import copy_of
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
+from rigid.interactions.contact.friction import DRILL, OWN, ROLL
 from rigid.system import Floats, State
 from rodsim import Material, Model, Section
 from rodsim.results.layout import RodLayout
@@ -42,6 +47,7 @@ SOFT = 2e5  # Pa, of the rods
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
 STEP = 5e-4  # s
 REST = 20  # steps in which a pile comes to rest
+RESTING = 1e-12  # of what was lost: kinetic energy of a heap at rest
 
 
 class Heap(NamedTuple):
@@ -106,7 +112,7 @@ def packed(count: int, seed: int = 0) -> tuple[Floats, tuple[float, float]]:
     return ends[:count], (float(sides[0] * cell), float(sides[1] * cell))
 
 
-def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...]) -> Contacts:
+def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...], stations: int) -> Contacts:
     """Of the rods, each with each other."""
     surfaces = [Rod(rod.frames, np.diff(rod.arclength), RADIUS) for rod in rods]
     found, n = contacts_of(surfaces), len(surfaces)
@@ -116,7 +122,7 @@ def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...]) -> Contacts:
         pairs=np.stack([one, other], axis=1).astype(np.int64),
         law=np.tile([0.0, STIFFNESS, 1.0, 0.0], (p, 1)),
         loss=np.tile(loss, (p, 1)),
-        stations=np.full(p, STATIONS),
+        stations=np.full(p, stations),
         side=np.full(p, BOTH),
     )
 
@@ -130,12 +136,18 @@ def heap(
     *,
     in_layers: bool = False,
     E: float = SOFT,
+    viscous: float = 0.0,
+    rolling: float = 0.0,
+    stations: int = STATIONS,
 ) -> Heap:
-    """As it is laid down; rubbing: with friction and restitution; in_layers: a settled pile; E: Young's modulus, Pa."""
+    """As it is laid down; rubbing: with friction and restitution; in_layers: a settled pile; E: Young's modulus, Pa; viscous: s,
+    viscosity of the rods over their stiffness; rolling: m, of the resistance to rolling and drilling, where they rub; stations:
+    intervals of an element.
+    """
     width = WIDTH * (max(count, 50) / 50.0) ** (1.0 / 3.0)
     ends, widths = packed(count, seed) if in_layers else (laid(count, width, seed), (width, width))
     model = Model("heap", gravity=(0.0, 0.0, -9.81))
-    section = Section.circular(RADIUS, Material(E=E, nu=0.45, density=1000.0))
+    section = Section.circular(RADIUS, Material(E=E, nu=0.45, density=1000.0, damping_time=viscous))
     planes = [model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))]
     for name, x, y in (("left", -1, 0), ("right", 1, 0), ("front", 0, -1), ("back", 0, 1)):
         foot = model.ground.at((0.5 * widths[0] * x, 0.5 * widths[1] * y, 0.0))
@@ -145,10 +157,19 @@ def heap(
         for k, (a, b) in enumerate(ends)
     ]
     friction, restitution = (0.3, 0.5) if rubbing else (0.0, 1.0)
-    model.add_contact("walls", rods, planes, stiffness=STIFFNESS, friction=friction, restitution=restitution)
+    model.add_contact(
+        "walls",
+        rods,
+        planes,
+        stiffness=STIFFNESS,
+        friction=friction,
+        restitution=restitution,
+        rolling=rolling,
+        drilling=rolling,
+    )
     built = model.build()
-    loss = LOSS if rubbing else (0.0,) * len(LOSS)
-    system = built.system._replace(contacts=_all_pairs(built.layout.rods, loss))
+    loss = (*LOSS[:DRILL], rolling, rolling, *LOSS[ROLL + 1 :]) if rubbing else (0.0,) * len(LOSS)
+    system = built.system._replace(contacts=_all_pairs(built.layout.rods, loss, stations))
     own = np.pad(built.state.own, (0, own_variables(system).size - len(built.state.own)))
     return Heap(system, built.state._replace(own=own), h)
 
@@ -274,39 +295,179 @@ def balance(
 
 
 class Settling(NamedTuple):
-    """Of a heap that comes to rest by what its contacts lose, up to some time."""
+    """Of a heap that comes to rest by what it loses, up to some time."""
 
     t: float  # s
+    kinetic: float  # J
     speed: float  # m/s, root mean square of nodes
     lost: float  # J
     change: float  # of energy and what was lost together, over what was lost
     least: float  # J, lost in a step
+    holding: int  # bristles that hold in the last step
+    sliding: int  # those that slide
     iterations: float  # of Newton, a step, since the line before
     most: int  # in one solve
     halvings: int
     step: float  # s of the processor, since the line before
 
+    @property
+    def at_rest(self) -> bool:
+        """Of what was lost next to nothing is left to lose, and nothing slides."""
+        return self.kinetic < RESTING * self.lost and self.sliding == 0
 
-def settling(own: Heap, steps: int, every: int) -> Iterator[Settling]:
-    """Nothing but friction and restitution slows it."""
+
+class Course(NamedTuple):
+    """What a heap has done until now, from which it goes on."""
+
+    state: State
+    done: int  # steps
+    first: float  # J, its energy where it began
+    least: float = np.inf  # J, lost in a step
+    most: int = 0  # iterations of one solve
+    halvings: int = 0
+    iterations: int = 0
+    seconds: float = 0.0  # of the processor
+
+
+def bristles(system: System, state: State) -> tuple[int, int]:
+    """How many bristles hold and how many slide."""
+    rows = own_variables(system).part(state.own, "bristle")
+    rods = rows[rows[:, 0] > 0.0][:, 1 : 1 + OWN]
+    settles = settled_of(system.others) == OWN
+    planes = state.own[first_settled(system)[settles][:, None] + np.arange(OWN)]
+    each = np.concatenate([rods, planes[planes.any(axis=1)]])
+    slides = int(np.sum(each[:, 3] > 0.5))
+    return len(each) - slides, slides
+
+
+def settling(
+    own: Heap, steps: int, every: int, file: Path | None = None
+) -> Iterator[tuple[Course, Settling]]:
+    """Nothing but losses slows it; file: has a `Course` of each line, and is gone on from."""
     stepper = own.stepper()
     state = stepper.start(own.state)
-    first, least, halvings, most = energies(own.system, state).total, np.inf, 0, 0
-    for k in range(0, steps, every):
-        begun, iterations = process_time(), 0
-        for i in range(k, k + every):
-            before = float(state.totals[1])
-            state, report = stepper.advance(state, i, 1)
-            least = min(least, float(state.totals[1]) - before)
-            iterations += report.iterations
-            halvings += report.halvings
-            most = max(most, report.most_iterations)
-        each, lost = (process_time() - begun) / every, float(state.totals[1])
-        change = abs(energies(own.system, state).total + lost - first) / lost
-        speed = float(np.sqrt(np.mean(np.sum(state.v**2, axis=1))))
-        yield Settling(
-            (k + every) * own.h, speed, lost, change, least, iterations / every, most, halvings, each
+    course = Course(state, 0, energies(own.system, state).total)
+    if file is not None and file.exists():
+        course = _kept(file)
+    while course.done < steps:
+        course, now = _line(own, stepper, course, every)
+        if file is not None:
+            _keep(course, file)
+        yield course, now
+
+
+def _line(own: Heap, stepper: ContactStepper, course: Course, every: int) -> tuple[Course, Settling]:
+    """Some steps further."""
+    state, done, first, least, most, halvings, iterations, seconds = course
+    begun, now = process_time(), 0
+    for i in range(done, done + every):
+        before = float(state.totals[1])
+        state, report = stepper.advance(state, i, 1)
+        least = min(least, float(state.totals[1]) - before)
+        now += report.iterations
+        halvings += report.halvings
+        most = max(most, report.most_iterations)
+    taken, lost, parts = process_time() - begun, float(state.totals[1]), energies(own.system, state)
+    done, iterations, seconds = done + every, iterations + now, seconds + taken
+    course = Course(state, done, first, least, most, halvings, iterations, seconds)
+    speed = float(np.sqrt(np.mean(np.sum(state.v**2, axis=1))))
+    change, t, each = abs(parts.total + lost - first) / lost, done * own.h, taken / every
+    held, slide = bristles(own.system, state)
+    return course, Settling(
+        t, parts.kinetic, speed, lost, change, least, held, slide, now / every, most, halvings, each
+    )
+
+
+def _keep(course: Course, file: Path) -> None:
+    """In the place of what the file has."""
+    fresh = file.with_suffix(".new.npz")
+    np.savez(fresh, *course.state, np.array(course[1:], float))
+    fresh.replace(file)
+
+
+def _kept(file: Path) -> Course:
+    with np.load(file) as read:
+        *state, numbers = (read[name] for name in read.files)
+    done, first, least, most, halvings, iterations, seconds = numbers.tolist()
+    whole = int(done), first, least, int(most), int(halvings), int(iterations), seconds
+    return Course(State(*state), *whole)
+
+
+class Resting(NamedTuple):
+    """A heap at rest, and what it does in further steps."""
+
+    coordination: float  # rods that touch a rod
+    deepest: float  # of the radii of two rods, by which they are in each other
+    missed: int  # pairs that touch and are in no list
+    moved: float  # m, the furthest that a node has gone
+    kinetic: float  # J, the most
+    lost: float  # J
+    iterations: float  # a step
+    slid: int  # bristles that slide at the end
+
+
+def resting(own: Heap, state: State, steps: int) -> Resting:
+    """From this state."""
+    stepper = own.stepper()
+    state = begun = stepper.start(state)
+    (lacking, least), pairs = missed(stepper, state), touching(stepper, state)
+    most, moved, iterations = 0.0, 0.0, 0
+    for k in range(steps):
+        state, report = stepper.advance(state, k, 1)
+        moved = max(moved, float(np.linalg.norm(state.r - begun.r, axis=1).max()))
+        most, iterations = max(most, energies(own.system, state).kinetic), iterations + report.iterations
+    count, lost = len(stepper.contacts.kind), float(state.totals[1] - begun.totals[1])
+    slid = bristles(own.system, state)[1]
+    each = iterations / max(steps, 1)
+    return Resting(2.0 * pairs / count, 1.0 - least / (2.0 * RADIUS), lacking, moved, most, lost, each, slid)
+
+
+def touching(stepper: ContactStepper, state: State) -> int:
+    """Pairs of rods that touch."""
+    ends = stepper._list_of(state).ends
+    apart = np.empty(len(ends))
+    distances(points_of(stepper.contacts, state.r, state.quat), ends, apart)
+    near = ends[apart < 2.0 * RADIUS][:, [0, 2]]
+    surfaces = np.searchsorted(stepper.contacts.first, near, side="right") - 1
+    return len(np.unique(np.sort(surfaces, axis=1), axis=0))
+
+
+def _come_to_rest(count: int, asked: argparse.Namespace) -> None:
+    """Print lines until it rests, and what it does then."""
+    own = heap(
+        count,
+        asked.elements,
+        rubbing=True,
+        h=2.0 * STEP,
+        E=asked.modulus,
+        viscous=asked.viscous,
+        rolling=asked.rolling,
+        stations=asked.stations,
+    )
+    print(
+        f"{count} rods: t/s  kinetic/J  mm/s  lost/J  change  least/J  hold  slide  iterations  most  halved  step/ms"
+    )
+    found = None
+    for found in settling(own, asked.rest, round(0.1 / own.h), asked.file):
+        _, now = found
+        print(
+            f"{now.t:.1f} {now.kinetic:8.1e} {1e3 * now.speed:9.3g} {now.lost:8.3f} {now.change:8.1e} {now.least:8.1e}"
+            f" {now.holding:6d} {now.sliding:5d} {now.iterations:6.1f} {now.most:4d} {now.halvings:4d} {1e3 * now.step:8.1f}",
+            flush=True,
         )
+        if now.at_rest:
+            break
+    if found is None:
+        return
+    course, _ = found
+    print(f"{course.done} steps, {course.iterations} iterations, {course.seconds:.0f} s", flush=True)
+    then = resting(own, course.state, asked.after)
+    print(
+        f"{then.coordination:.1f} rods touch each, at most {then.deepest:.3f} of 2r deep, {then.missed} missed; "
+        f"{asked.after} steps more: moved {then.moved:.1e} m, kinetic {then.kinetic:.1e} J, lost {then.lost:.1e} J, "
+        f"{then.iterations:.1f} iterations, {then.slid} slide",
+        flush=True,
+    )
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -327,17 +488,19 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--rest", type=int, default=0, help="steps of heaps that come to rest by friction")
     parser.add_argument("--elements", type=int, default=ELEMENTS, help="of each of these rods")
+    parser.add_argument(
+        "--viscous", type=float, default=0.0, help="s, viscosity of these rods over stiffness"
+    )
+    parser.add_argument("--rolling", type=float, default=0.0, help="m, of their resistance to rolling")
+    parser.add_argument("--stations", type=int, default=STATIONS, help="intervals of each of these elements")
+    parser.add_argument("--after", type=int, default=0, help="steps of such a heap at rest")
+    parser.add_argument(
+        "--file", type=Path, help="(.npz) of the last line of such a run, which goes on there"
+    )
     asked = parser.parse_args(given)
     if asked.rest:
         for count in asked.rods:
-            own = heap(count, asked.elements, rubbing=True, h=2.0 * STEP, E=asked.modulus)
-            print(f"{count} rods: t/s  mm/s  lost/J  change  least/J  iterations  most  halved  step/ms")
-            for now in settling(own, asked.rest, round(0.1 / own.h)):
-                print(
-                    f"{now.t:.1f} {1e3 * now.speed:8.1f} {now.lost:8.3f} {now.change:8.1e} {now.least:8.1e}"
-                    f" {now.iterations:6.1f} {now.most:4d} {now.halvings:4d} {1e3 * now.step:8.1f}",
-                    flush=True,
-                )
+            _come_to_rest(count, asked)
         return
     if asked.balance:
         for rubbing in (False, True):

@@ -233,6 +233,29 @@ def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(options, sli
     assert max(moments) > 0.0 or options == {"b": 0.4}
 
 
+@pytest.mark.parametrize("end", [False, True])
+def test_the_tangent_of_a_window_is_that_of_its_dual_at_a_node_and_where_the_last_station_touches_alone(end):
+    """Stations on both sides of a vertex, some of which pass it in the step; a station on a frame that has no bristle."""
+    kind, touched = ROD_LOSSES[2, 3], 0
+    for seed in range(4):
+        t, _ = lossy(ELEMENT, "hertz", seed, 1e-2, **ALL)
+        rows = [np.insert(y, 3, y[3], axis=0) for y in (t.y0, t.y1)]
+        for y, along in zip(rows, (0.0, 0.02), strict=True):
+            middle = 0.5 * (y[2, 0] + y[4, 0]) + [along, 0.0, 0.02]  # as deep as the row bends
+            y[3, 0] = middle
+            if end:
+                y[:2, 0] += [[0.0, 0.0, 2.0], [0.0, -0.5, 0.0]]
+        X = t.X.copy()
+        X[-17] = 3.0  # nodes
+        window = Touch(kind, X, *rows)
+        exact, n = _tangent_by_columns(window, 1 / H), 6 * kind.arity
+        out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES,) * 2, np.nan)
+        call(kind.tangent, (*map(all_poses, rows), X, np.array([1 / H], complex), out, K))
+        assert np.abs(K[:n, :n] - exact).max() <= 1e-12 * np.abs(exact).max()
+        touched += int(np.abs(exact).max() > 0.0)
+    assert touched == 4
+
+
 @pytest.mark.parametrize("held", [False, True])
 @pytest.mark.parametrize("sliding", [0.0, 1.0])
 @pytest.mark.parametrize("options", [ALL, {"mu": (0.5, 0.3)}, {"b": 0.4}], ids=["all", "friction", "normal"])

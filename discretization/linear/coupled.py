@@ -24,7 +24,7 @@ from rigid.system import Floats, Ints
 
 SIDE = 6  # unknowns of a frame
 MOST = 60  # iterations
-RELATIVE = 1e-9  # of the right-hand side; Newton's iteration corrects the rest
+RELATIVE = 1e-6  # of the right-hand side; Newton's iteration corrects the rest
 AT_NOISE = 0.02  # of what Newton's iteration takes as solved
 WHOLE = -1  # in place of the number of blocks that act: the whole matrix was factored
 

@@ -1,9 +1,11 @@
 """Newton's method for one step, and the linear solvers behind it.
 
 The matrix is renewed unless the last correction shrank the residual a hundredfold; then its factors serve
-once more. The iteration ends when every residual is at its own round-off level (`noise`), since energy and
-momentum are kept only as well as these equations are solved; or when it cannot shrink further and is within
-a safe factor of that level.
+once more. Where contacts couple many parts (`coupled`) they do so only if two more corrections like that one would end the
+iteration: what is left after the first are a few contacts that slip, open or close, of which old factors know nothing, and a
+correction by them leads off the way. The iteration ends when every residual is at its own round-off level (`noise`), since energy
+and momentum are kept only as well as these equations are solved; or when it cannot shrink further and is within a safe factor of
+that level.
 
 What is left then has a sign that often repeats from step to step: the errors of N steps would add up to N times round-off.
 So the correction that the residual still asks for is made, by the factors at hand and with no further evaluation
@@ -66,6 +68,7 @@ _PREDICTED = 0.25  # of what counts as solved, in `em-d`, of a prediction: it ma
 _NEGLIGIBLE = 1e-3  # residual/noise that needs no last correction, as where nothing moves
 _SAFE = 1e5  # the same where the iteration has stalled
 _REUSE = 0.01  # contraction that earns the factors a second use
+_EXPECTED = 1e-3  # the same that a correction may have where contacts couple many parts
 STALLED = 0.3  # contraction that counts as none
 STALLED_HIDDEN = (
     0.9  # the same with hidden constraints, whose tangent is not whole: where frames turn far it is slow
@@ -252,6 +255,12 @@ def matrix_is_finite(numbering, work):
     return True
 
 
+@inner_kernel
+def earned(level, before, solved):
+    """Whether a correction to this level has earned the factors a second use: two more like it would lead below `solved`."""
+    return level <= _REUSE * before and level * (level / before) ** 2 <= solved
+
+
 def _equations(system, numbering, hidden, state, work, h, tangent):
     """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0 or FOLDED."""
     if assemble(system, numbering, state, work, h, tangent) != 0:
@@ -323,6 +332,7 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
     move(system, state, work)
     before, level, iteration, fresh = 1e300, 0.0, 0, False
     tangent, known = True, False  # whether a matrix is wanted, whether the residual is known already
+    coupled = numbering.far.row.size > 0
     while True:
         if equations(system, numbering, hidden, state, work, h, tangent) != 0:
             return FOLDED
@@ -335,21 +345,24 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
             if level < 0.0:
                 return NOT_FINITE
             if level <= (enough if iteration == 0 else work.solved):
-                last_correction(numbering, work, level, iteration > 0, count)
+                last_correction(
+                    numbering, work, level, not tangent, count
+                )  # a matrix stands where factors stood
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
             if stalled and fresh and level <= _SAFE:  # round-off: one more would be of its size
                 return no_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
-            if not tangent and level > _REUSE * before:
+            if not tangent and not earned(level, before, work.solved if coupled else 1e300):
                 tangent = known = True
                 continue
         if tangent:
             if factor(numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
-        fresh, tangent, known = tangent, False, False
+        # no residual is asked for alone where a new matrix will be wanted
+        fresh, known, tangent = tangent, False, coupled and not earned(_EXPECTED * level, level, work.solved)
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]

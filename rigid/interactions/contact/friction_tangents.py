@@ -1,48 +1,30 @@
 """Rows of the tangent of what a contact loses: derivatives of `friction` to places and turns of all frames.
 
-What resists, phi, T and M, depends on a slip s, a turn theta, the sum of the normal forces, the rate w and, where mu has ways,
-the tangent of the rod. So it is differentiated to these by complex steps, once, and each row follows from the imaginary parts of
-its own sums:
+What resists, phi, T and M, depends on a slip s, a turn theta, the sum f of the normal forces, the rate w, where mu has ways on
+the tangent t of the rod, and on the turn eta of the bristle with the first frame. So it is differentiated to these by complex
+steps, once, and each row follows in real numbers from the changes of its own sums (`touching_slopes`):
 
-    dT = T_s ds + T_f df + T_w dw + T_t dt,   dM = M_theta dtheta + M_f df + M_w dw,   dphi = phi_w dw
+    dT = T_s ds + T_f df + T_w dw + T_t dt + T_eta deta,   dM = M_theta dtheta + M_f df + M_w dw,   dphi = phi_w dw
 """
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.blocks import move_along, move_back
 from rigid.interactions.contact.friction import SIZE, answer, arms, change, knows_ways, mean, turned_by
 from rigid.interactions.contact.touching import imaginary, origin, real
-from rigid.interactions.kinds import COMPLEX_STEP
+from rigid.interactions.contact.touching_slopes import A_STEP, HERE, along_axis
+from rigid.interactions.kinds import COMPLEX_STEP, frame
 from rigid.kinematics.poses import ZERO
 from rigid.kinematics.rotations import inverse_tangent
-from rigid.linear_algebra import apply, cross, minus, plus, times
-
-A_STEP = 1.0 / COMPLEX_STEP
+from rigid.linear_algebra import apply, average, cross, load3, minus, plus, times
 
 
 @small_kernel
 def put_turns(y0, y1, arity, out):
-    """For `add_row`: out[k, 2] is the Cayley vector of the turn of a frame that has a part."""
+    """For `finish_rows`: out[k, 2] is the Cayley vector of the turn of a frame that has a part."""
     for k in range(arity):
         psi = turned_by(mean(y0, y1, k), change(y0, y1, k)) if out[k, 3, 0] != 0.0 else ZERO
         for i in range(3):
             out[k, 2, i] = psi[i]
-
-
-@small_kernel
-def turn_along(y1, j, step, out):
-    """An imaginary step of the first frame along the axis j of its turn: of its Cayley vector, and of the pose that has the
-    bristle.
-    """
-    psi = out[0, 2, 0].real, out[0, 2, 1].real, out[0, 2, 2].real
-    by = step * 1j
-    eta = by if j == 0 else 0j, by if j == 1 else 0j, by if j == 2 else 0j
-    moved = apply(inverse_tangent(psi), eta)
-    for i in range(3):
-        out[0, 2, i] = psi[i] + moved[i]
-    if step > 0.0:
-        move_along(y1, 0, 3 + j)
-    else:
-        move_back(y1, 0)
 
 
 @small_kernel
@@ -57,43 +39,6 @@ def _slip(y0, y1, sides, found, arm, out):
             moved = plus(minus(origin(y1, k), origin(y0, k)), cross(psi, arm[0] if k < of_one else arm[1]))
             s, theta = plus(s, times(weight, moved)), plus(theta, times(weight, psi))
     return s, theta
-
-
-@small_kernel
-def add_row(y0, y1, lam, sides, found, tangent, out, K, row, by):
-    """Imaginary parts of forces and torques of all frames into a row of K, as `resist` has them of poses that turn as rotations
-    do: with the Cayley vectors psi of `put_turns` the change of what has the arm a is dr + psi x a, its torque a x T + M.
-
-    by: `slopes_of_answer`, where the first frame does not turn.
-    """
-    arm = arms(y0, y1, sides[0], sides[1], found, out)
-    s, theta = _slip(y0, y1, sides, found, arm, out)
-    _put_row(sides, found, arm, followed(lam, found, s, theta, tangent, by), out, K, row)
-
-
-@small_kernel
-def add_row_of_turn(y0, y1, X, lam, sides, found, tangent, out, K, row):
-    """The same where the first frame turns, which has the bristle."""
-    arm = arms(y0, y1, sides[0], sides[1], found, out)
-    s, theta = _slip(y0, y1, sides, found, arm, out)
-    phi, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, mean(y0, y1, 0), found, s, theta, tangent)
-    _put_row(sides, found, arm, (phi, T, M), out, K, row)
-
-
-@small_kernel
-def _put_row(sides, found, arm, answered, out, K, row):
-    of_one, arity = sides
-    phi, T, M = answered
-    on_one, on_other = plus(cross(arm[0], T), M), plus(cross(arm[1], T), M)
-    each = 1.0 / found[0]
-    for k in range(arity):
-        weight = each * out[k, 1, 0]
-        if weight != 0.0:
-            force = plus(times(phi, origin(out, k)), times(weight, T))
-            torque = times(weight, on_one if k < of_one else on_other)
-            for i in range(3):
-                K[row, 6 * k + i] = A_STEP * force[i].imag
-                K[row, 6 * k + 3 + i] = A_STEP * torque[i].imag
 
 
 @small_kernel
@@ -136,6 +81,15 @@ def _of_tangent(X, lam, first, found, s, theta, tangent, j):
 
 
 @small_kernel
+def _of_turn(y0, y1, X, lam, found, s, theta, tangent, j):
+    """Derivatives of T along the turn of the first frame, which has the bristle, for itself."""
+    move_along(y1, 0, 3 + j)
+    _, T, _, _, _ = answer(X, X.shape[0] - SIZE, lam, mean(y0, y1, 0), found, s, theta, tangent)
+    move_back(y1, 0)
+    return _slope(T)
+
+
+@small_kernel
 def _of_power(X, lam, first, found, s, theta, tangent):
     """phi, T, M, and their derivatives along the rate w."""
     Q, force, place, power = found
@@ -146,8 +100,8 @@ def _of_power(X, lam, first, found, s, theta, tangent):
 
 @small_kernel
 def slopes_of_answer(y0, y1, X, lam, sides, found, tangent, out):
-    """`answer` and its derivatives: to slip and turn, to the force, to the rate w, to the tangent. They are few, and serve all
-    rows.
+    """`answer` and its derivatives: to slip and turn, to the force, to the rate w, to the tangent, to the turn of the bristle.
+    They are few, and serve all rows.
     """
     arm, first = arms(y0, y1, sides[0], sides[1], found, out), mean(y0, y1, 0)
     s, theta = _slip(y0, y1, sides, found, arm, out)
@@ -167,7 +121,15 @@ def slopes_of_answer(y0, y1, X, lam, sides, found, tangent, out):
         _of_tangent(X, lam, first, found, s, theta, tangent, 2),
     )
     at_rest, of_power = _of_power(X, lam, first, found, s, theta, tangent)
-    return at_rest, of_power, of_slip, of_force, of_tangent
+    none = 0.0, 0.0, 0.0
+    of_turn = none, none, none
+    if out[0, 3, 0] != 0.0:
+        of_turn = (
+            _of_turn(y0, y1, X, lam, found, s, theta, tangent, 0),
+            _of_turn(y0, y1, X, lam, found, s, theta, tangent, 1),
+            _of_turn(y0, y1, X, lam, found, s, theta, tangent, 2),
+        )
+    return at_rest, of_power, of_slip, of_force, of_tangent, of_turn
 
 
 @small_kernel
@@ -177,39 +139,118 @@ def _sum_of(by, x):
 
 
 @small_kernel
-def followed(lam, found, s, theta, tangent, by):
-    """phi, T and M as `answer` has them for imaginary parts of the sums, of slip and turn: from its derivatives."""
-    (phi, T, M), (by_phi, by_T, by_M), of_slip, of_force, of_tangent = by
-    w = (lam[0] * found[3] / found[0]).imag
-    ds, dtheta, df, dt = imaginary(s), imaginary(theta), imaginary(found[1]), imaginary(tangent)
-    on_T = plus(times(w, by_T), _sum_of((of_slip[0][0], of_slip[1][0], of_slip[2][0]), ds))
-    on_T = plus(on_T, _sum_of((of_force[0][0], of_force[1][0], of_force[2][0]), df))
-    on_T = plus(on_T, _sum_of(of_tangent, dt))
-    on_M = plus(times(w, by_M), _sum_of((of_slip[0][1], of_slip[1][1], of_slip[2][1]), dtheta))
-    on_M = plus(on_M, _sum_of((of_force[0][1], of_force[1][1], of_force[2][1]), df))
-    return phi + 1j * w * by_phi, plus(T, times(1j, on_T)), plus(M, times(1j, on_M))
+def _sides(y0, y1, sides, found, out):
+    """c, the arms and the turns, with their weights, of both sides, in real numbers; 1 where the weights of the one are positive
+    and of the other negative, else -1.
+    """
+    of_one, arity = sides
+    one, other, turned, back, total, each = HERE, HERE, HERE, HERE, 0.0, 1.0 / found[0]
+    for k in range(arity):
+        weight = each * out[k, 1, 0].real
+        if weight != 0.0:
+            r, psi = average(real(origin(y0, k)), real(origin(y1, k))), real(frame(out, k)[2])
+            if k < of_one:
+                one, turned = plus(one, times(weight, r)), plus(turned, times(weight, psi))
+                total += weight
+            else:
+                other, back = plus(other, times(weight, r)), plus(back, times(weight, psi))
+    c, sign = times(each, found[2]), 1.0 if total > 0.0 else -1.0
+    return c, (minus(c, times(sign, one)), plus(c, times(sign, other))), (turned, back), sign
+
+
+@small_kernel
+def finish_rows(y0, y1, lam, sides, found, first, by, out, K):
+    """Rows of K along the places of all frames that have a part, in real numbers: forces and torques as `resist` has them of
+    poses that turn as rotations do, from the changes of the sums that stand there (`touching_slopes`).
+
+    found: real; first: frame of the rod at the stations; by: `slopes_of_answer`.
+    """
+    sums = _sides(y0, y1, sides, found, out)
+    for k in range(sides[1]):
+        for m in range(3 if out[k, 3, 0] != 0.0 else 0):
+            _finish_row(y0, y1, lam, sides, found, sums, by, out, K, (k, m, first))
+
+
+@small_kernel
+def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
+    """which: frame, axis, frame of the rod at the stations."""
+    of_one, arity = sides
+    c, arm, turned, sign = sums
+    k, m, first = which
+    row, each = 6 * k + m, 1.0 / found[0]
+    dQ, df, dplace = K[row + 3, 0], load3(K[row + 3, 1:4]), load3(K[row + 3, 4:7])
+    dw = lam[0].real * each * (K[row + 3, 7] - found[3] * each * dQ)
+    for i in range(8):
+        K[row + 3, i] = 0.0
+    own, slip = along_axis(m, 1.0), each * out[k, 1, 0].real
+    dc = times(each, minus(dplace, times(dQ, c)))
+    ds, dtheta, one, other = times(slip, own), HERE, HERE, HERE
+    if k < of_one:
+        one = times(0.5 * slip, own)
+    else:
+        other = times(0.5 * slip, own)
+    for l in range(arity):
+        change = each * (K[row, 6 * l + 3] - each * out[l, 1, 0].real * dQ)
+        K[row, 6 * l + 3] = change
+        if change != 0.0:
+            r0, r1, psi = real(origin(y0, l)), real(origin(y1, l)), real(frame(out, l)[2])
+            on = arm[0] if l < of_one else arm[1]
+            ds = plus(ds, times(change, plus(minus(r1, r0), cross(psi, on))))
+            dtheta = plus(dtheta, times(change, psi))
+            if l < of_one:
+                one = plus(one, times(change, average(r0, r1)))
+            else:
+                other = plus(other, times(change, average(r0, r1)))
+    one, other = minus(dc, times(sign, one)), plus(dc, times(sign, other))
+    ds = plus(ds, plus(cross(turned[0], one), cross(turned[1], other)))
+    dt = times(0.5 if k == first + 1 else (-0.5 if k == first else 0.0), own)
+    phi, T, M = by[0]
+    dphi = dw * by[1][0]
+    dT, dM = _followed(dw, ds, dtheta, df, dt, by)
+    on_one, on_other = plus(cross(arm[0], T), M), plus(cross(arm[1], T), M)
+    by_one = plus(plus(cross(one, T), cross(arm[0], dT)), dM)
+    by_other = plus(plus(cross(other, T), cross(arm[1], dT)), dM)
+    for l in range(arity):
+        if out[l, 3, 0] != 0.0:
+            weight, change, force = each * out[l, 1, 0].real, K[row, 6 * l + 3], real(origin(out, l))
+            on, moved = (on_one, by_one) if l < of_one else (on_other, by_other)
+            for i in range(3):
+                K[row, 6 * l + i] = dphi * force[i] + phi * K[row, 6 * l + i] + change * T[i] + weight * dT[i]
+                K[row, 6 * l + 3 + i] = change * on[i] + weight * moved[i]
+
+
+@small_kernel
+def _followed(dw, ds, dtheta, df, dt, by):
+    """Changes of T and M, from the derivatives of `answer`."""
+    _, (_, T_w, M_w), of_slip, of_force, of_tangent, _ = by
+    T = plus(times(dw, T_w), _sum_of((of_slip[0][0], of_slip[1][0], of_slip[2][0]), ds))
+    T = plus(T, _sum_of((of_force[0][0], of_force[1][0], of_force[2][0]), df))
+    M = plus(times(dw, M_w), _sum_of((of_slip[0][1], of_slip[1][1], of_slip[2][1]), dtheta))
+    M = plus(M, _sum_of((of_force[0][1], of_force[1][1], of_force[2][1]), df))
+    return plus(T, _sum_of(of_tangent, dt)), M
 
 
 @small_kernel
 def add_turns(y0, y1, sides, found, by, out, K):
-    """Rows of K along the turns of all frames behind the first, which has the bristle: these go into s and theta alone."""
+    """Rows of K along the turns of all frames that have a part: these go into s and theta, of the first into its bristle, too."""
     of_one, arity = sides
-    arm = arms(y0, y1, of_one, arity, found, out)
-    one, other = real(arm[0]), real(arm[1])
-    of_slip, Q = by[2], found[0].real
+    _, (one, other), _, _ = _sides(y0, y1, sides, found, out)
+    of_slip, of_turn, Q = by[2], by[5], found[0]
     by_s, by_theta = (
         (of_slip[0][0], of_slip[1][0], of_slip[2][0]),
         (of_slip[0][1], of_slip[1][1], of_slip[2][1]),
     )
-    for k in range(1, arity):
+    for k in range(arity):
         weight = out[k, 1, 0].real / Q
-        if weight == 0.0:
+        if out[k, 3, 0] == 0.0 or (weight == 0.0 and k > 0):
             continue
         along = inverse_tangent((out[k, 2, 0].real, out[k, 2, 1].real, out[k, 2, 2].real))
         for j in range(3):
             e = weight if j == 0 else 0.0, weight if j == 1 else 0.0, weight if j == 2 else 0.0
             psi = apply(along, e)
             T, M = _sum_of(by_s, cross(psi, one if k < of_one else other)), _sum_of(by_theta, psi)
+            if k == 0:
+                T = plus(T, of_turn[j])
             on_one, on_other = plus(cross(one, T), M), plus(cross(other, T), M)
             for l in range(arity):
                 share = out[l, 1, 0].real / Q

@@ -19,8 +19,8 @@ from rigid.interactions.contact.touching import (
     real,
     share_of,
 )
+from rigid.interactions.contact.touching_slopes import add_forces, moved, pieces
 from rigid.interactions.kinds import (
-    COMPLEX_STEP,
     Kind,
     dual_function,
     frame,
@@ -33,7 +33,7 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.poses import on_point, point
 from rigid.kinematics.segments import between, nearest_places
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import average, dot, minus, times
 
 XA, XB = 5, 8  # places of the centres of spheres
 MINUS_OF_SPHERE = 8
@@ -146,47 +146,31 @@ def dual_of_rods(y0, y1, X, lam, out):
 
 
 @small_kernel
-def _add_row(K, row, column, factor, force):
-    """The derivatives of a force."""
-    for i in range(3):
-        K[row, column + i] += factor * force[i].imag / COMPLEX_STEP
-
-
-@small_kernel
-def _add_station(K, row, factor, s, force, out):
-    """Of the forces on all four nodes, where a station s has this one."""
-    _add_row(K, row, 0, -(1.0 - s) * factor, force)
-    _add_row(K, row, 3, -s * factor, force)
-    for k in range(2, 4):
-        _add_row(K, row, 3 * k, factor, origin(out, k))
+def _add_piece(K, s, weight, piece):
+    """Its part of the tangent of two rods."""
+    for node in range(4 if piece[0] != 0.0 else 0):
+        on_w = 1.0 - s if node == 0 else (s if node == 1 else (-1.0 if node == 2 else 0.0))
+        on_e = 1.0 if node == 3 else (-1.0 if node == 2 else 0.0)
+        for m in range(3):
+            _, dt, _, _, dforce = moved(piece, on_w, on_e, m)
+            add_forces(K, 3 * node + m, (0, 6, 3), s, weight, piece, dt, dforce)
 
 
 @tangent_function
 def tangent_of_rods(y0, y1, X, lam, out, K):
-    """Station by station: six complex steps of those that touch, along the station and the end of the segment. Moved together
-    with its beginning they change no force.
-    """
+    """Piece by piece of those that touch."""
     K[:12, :12] = 0.0
-    line, m = (2, 2, whole(X[MINUS_OF_ROD]) == 1), whole(X[STATIONS])
+    m, minus_last = whole(X[STATIONS]), whole(X[MINUS_OF_ROD]) == 1
     for i in range(m + 1):
         s = i / m
-        x0, x1, weight = along(y0, 0, s), along(y1, 0, s), lam[0] * share_of(i, X, STATIONS)
-        out[2:4] = 0.0
-        if against_line(y0, y1, X, line, (x0, x1, weight, 0.5), out)[0] == 0.0:
-            continue
-        for j in range(3):
-            step = 1j * COMPLEX_STEP
-            e = (step if j == 0 else 0j, step if j == 1 else 0j, step if j == 2 else 0j)
-            out[2:4] = 0.0
-            force = against_line(y0, y1, X, line, (x0, plus(x1, e), weight, 0.5), out)[1]
-            for k in range(3):  # with the nodes of the station, and against it the beginning of the segment
-                _add_station(K, 3 * k + j, -1.0 if k == 2 else (s if k == 1 else 1.0 - s), s, force, out)
-            y1[3, 0, j] += step
-            out[2:4] = 0.0
-            force = against_line(y0, y1, X, line, (x0, x1, weight, 0.5), out)[1]
-            y1[3, 0, j] = y1[3, 0, j].real
-            for k in range(2, 4):
-                _add_station(K, 3 * k + j, -1.0 if k == 2 else 1.0, s, force, out)
+        weight = lam[0].real * share_of(i, X, STATIONS).real
+        count, first, second = pieces(
+            X, (real(along(y0, 0, s)), real(along(y1, 0, s))), y0, y1, 2, minus_last
+        )
+        if count > 0:
+            _add_piece(K, s, weight, first)
+        if count > 1:
+            _add_piece(K, s, -weight, second)
     out[:4, 3, 0] = 1.0
 
 

@@ -22,27 +22,20 @@ from rigid.interactions.contact.friction import (
     turned_by,
 )
 from rigid.interactions.contact.friction_tangents import (
-    add_row,
-    add_row_of_turn,
     add_turns,
+    finish_rows,
     put_turns,
     slopes_of_answer,
-    turn_along,
 )
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.touching import (
-    NOTHING,
-    add,
-    add_on_station,
-    against_line,
-    against_plane,
-    along,
-    piece,
-    plane_of,
-    share_of,
+from rigid.interactions.contact.touching import add, along, piece, share_of
+from rigid.interactions.contact.touching_slopes import (
+    NO_SUMS,
+    add_station,
+    add_station_on_plane,
+    in_complex,
 )
 from rigid.interactions.kinds import (
-    COMPLEX_STEP,
     MOST_FRAMES,
     Condensed,
     Kind,
@@ -55,8 +48,6 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.poses import ZERO, on_point
 from rigid.linear_algebra import average, minus, times
-
-LAST_BIT = 62
 
 
 @small_kernel
@@ -161,120 +152,29 @@ def lost_by_rod_on_line(y0, y1, X, lam, out):
 
 
 @small_kernel
-def _bit(i):
-    """Of station i in a set of stations; all from LAST_BIT on have one."""
-    return 1 << min(i, LAST_BIT)
-
-
-@small_kernel
-def _on_line(y0, y1, X, nodes, i, out):
-    """What station i of the element adds."""
-    s = i / whole(X[lines.STATIONS])
-    station = along(y0, 0, s), along(y1, 0, s), share_of(i, X, lines.STATIONS) + 0j, share_of_first(X)
-    return against_line(y0, y1, X, (2, nodes, False), station, out)
-
-
-@small_kernel
-def _touching_line(y0, y1, X, nodes, out):
-    """The sum of an element's stations, and the set of those that touch; `out` is zero before."""
-    total, stations, frames = NOTHING, 0, 0
-    for i in range(whole(X[lines.STATIONS]) + 1):
-        found, touches = _on_line(y0, y1, X, nodes, i, out), False
-        for k in range(2, nodes + 2):
-            if out[k, 3, 0] != 0.0:
-                touches, frames, out[k, 3, 0] = True, frames | 1 << k, 0.0
-        if touches:
-            add_on_station(out, 0, i / whole(X[lines.STATIONS]), found)
-            total, stations = add(total, found), stations | _bit(i)
-    for k in range(2, nodes + 2):
-        out[k, 3, 0] = 1.0 if frames & 1 << k else 0.0
-    return total, stations
-
-
-@small_kernel
-def _anew(out, arity):
-    """Sums begin again; what else is in `out` is left as it is."""
-    for k in range(arity):
-        for i in range(3):
-            out[k, 0, i] = 0.0
-        out[k, 1, 0] = 0.0
-
-
-@small_kernel
-def _of_stations_on_line(y0, y1, X, nodes, stations, out):
-    """The sum of a set of stations."""
-    _anew(out, nodes + 2)
-    total = NOTHING
-    for i in range(whole(X[lines.STATIONS]) + 1):
-        if stations & _bit(i):
-            found = _on_line(y0, y1, X, nodes, i, out)
-            add_on_station(out, 0, i / whole(X[lines.STATIONS]), found)
-            total = add(total, found)
-    return total
+def _put_rows(y0, y1, X, lam, sides, found, first, out, K):
+    """Rows of K along places and turns, from the changes of the sums that stand there; first: of the rod at the stations."""
+    sums = in_complex(found)
+    if not acts(sums):
+        K[: 6 * sides[1], : 6 * sides[1]] = 0.0
+        return
+    by = slopes_of_answer(y0, y1, X, lam, sides, sums, chord_of(y0, y1, first), out)
+    finish_rows(y0, y1, lam, sides, found, first, by, out, K)
+    add_turns(y0, y1, sides, found, by, out, K)
 
 
 @tangent_function
 def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
-    """Along what touches alone; where a frame turns without the sum anew."""
-    nodes = _nodes(X)
-    sides = 2, nodes + 2
+    """Along places piece by piece of what touches, along turns by the slip."""
+    nodes, m, found = _nodes(X), whole(X[lines.STATIONS]), NO_SUMS
+    sides, share = (2, nodes + 2), share_of_first(X)
     K[: 6 * sides[1], : 6 * sides[1]] = 0.0
     out[:] = 0.0
-    found, stations = _touching_line(y0, y1, X, nodes, out)
+    for i in range(m + 1):
+        weight = share_of(i, X, lines.STATIONS)
+        found = add(found, add_station(X, y0, y1, nodes, i / m, weight, share, K, out))
     put_turns(y0, y1, sides[1], out)
-    if not acts(found):
-        return
-    along, last = chord_of(y0, y1, 0), 0
-    by = slopes_of_answer(y0, y1, X, lam, sides, found, along, out)
-    add_turns(y0, y1, sides, found, by, out, K)
-    for j in range(3 if out[0, 3, 0] != 0.0 else 0):
-        turn_along(y1, j, COMPLEX_STEP, out)
-        add_row_of_turn(y0, y1, X, lam, sides, found, along, out, K, 3 + j)
-        turn_along(y1, j, 0.0, out)
-    for k in range(sides[1]):
-        last = k if out[k, 3, 0] != 0.0 else last
-    for k in range(last):
-        for j in range(3 if out[k, 3, 0] != 0.0 else 0):
-            y1[k, 0, j] += COMPLEX_STEP * 1j
-            found = _of_stations_on_line(y0, y1, X, nodes, stations, out)
-            add_row(y0, y1, lam, sides, found, chord_of(y0, y1, 0), out, K, 6 * k + j, by)
-            y1[k, 0, j] = y1[k, 0, j].real
-    for k in range(last):  # moved all together they change nothing
-        for j in range(3 if out[k, 3, 0] != 0.0 else 0):
-            for i in range(6 * sides[1]):
-                K[6 * last + j, i] -= K[6 * k + j, i]
-
-
-@small_kernel
-def _on_plane(y0, y1, X, plane, i, out):
-    """What station i of the element adds."""
-    s = i / whole(X[planes.STATIONS])
-    weight = share_of(i, X, planes.STATIONS) + 0j
-    found = against_plane(X, plane, along(y0, 1, s), along(y1, 1, s), weight, out)
-    if found[0] != 0.0:
-        add_on_station(out, 1, s, found)
-    return found
-
-
-@small_kernel
-def _of_stations_on_plane(y0, y1, X, stations, psi, out):
-    """The sum of a set of stations; psi: see `_on_frame`."""
-    _anew(out, 3)
-    total = NOTHING
-    plane = plane_of(y0, y1, X)
-    for i in range(whole(X[planes.STATIONS]) + 1):
-        if stations & _bit(i):
-            total = add(total, _on_plane(y0, y1, X, plane, i, out))
-    return _on_frame(total, psi, out)
-
-
-@small_kernel
-def _on_frame(total, psi, out):
-    """The sum; all of it acts on the frame of the plane, which turns by psi and has its normal force for itself."""
-    set_weight(out, 0, -total[0])
-    for i in range(3):
-        out[0, 2, i] = psi[i]
-    return total
+    _put_rows(y0, y1, X, lam, sides, found, 0, out, K)
 
 
 @tangent_function
@@ -292,23 +192,16 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
             out[k, 3, 0] = 1.0
         return
     out[:] = 0.0
-    total, stations, sides, plane = NOTHING, 0, (1, 3), plane_of(y0, y1, X)
-    for i in range(whole(X[planes.STATIONS]) + 1):
-        found = _on_plane(y0, y1, X, plane, i, out)
-        if found[0] != 0.0:
-            total, stations = add(total, found), stations | _bit(i)
+    m, found = whole(X[planes.STATIONS]), NO_SUMS
+    for i in range(m + 1):
+        weight = share_of(i, X, planes.STATIONS)
+        found = add(found, add_station_on_plane(X, y0, y1, i / m, weight, K, out))
     put_turns(y0, y1, 3, out)
     psi = turned_by(mean(y0, y1, 0), change(y0, y1, 0))
-    found = _on_frame(total, psi, out)
-    if acts(found):
-        by = slopes_of_answer(y0, y1, X, lam, sides, found, chord_of(y0, y1, 1), out)
-        add_turns(y0, y1, sides, found, by, out, K)
-        for k in range(1, 3):
-            for j in range(3):
-                y1[k, 0, j] += COMPLEX_STEP * 1j
-                found = _of_stations_on_plane(y0, y1, X, stations, psi, out)
-                add_row(y0, y1, lam, sides, found, chord_of(y0, y1, 1), out, K, 6 * k + j, by)
-                y1[k, 0, j] = y1[k, 0, j].real
+    set_weight(out, 0, -found[0])  # all of it acts on the plane
+    for i in range(3):
+        out[0, 2, i] = psi[i]
+    _put_rows(y0, y1, X, lam, (1, 3), found, 1, out, K)
 
 
 @dual_function

@@ -92,6 +92,15 @@ def _is_far(x, a, b, reach, goes_on):
 
 
 @small_kernel
+def passing(x0, x1, a0, b0, a1, b1, reach, shared):
+    """Whether a segment acts on a station, and whether it passes the vertex b in the step; shared: this is taken off."""
+    if _is_far(x0, a0, b0, reach, shared) and _is_far(x1, a1, b1, reach, shared):
+        return False, False  # most stations: in real numbers
+    from_beyond, to_beyond = is_beyond(x0, a0, b0), is_beyond(x1, a1, b1)
+    return not (shared and from_beyond and to_beyond), shared and from_beyond != to_beyond
+
+
+@small_kernel
 def against_line(y0, y1, X, line, station, out):
     """Of a station x0, x1 with a weight against a polyline: its first frame, number of nodes, and whether the last of these is
     taken off, too; `share` of the distance from the station to the segment is the station's.
@@ -102,12 +111,9 @@ def against_line(y0, y1, X, line, station, out):
     for j in range(first, first + count - 1):
         a0, b0, a1, b1 = origin(y0, j), origin(y0, j + 1), origin(y1, j), origin(y1, j + 1)
         shared = j < first + count - 2 or minus_last
-        if _is_far(x0, a0, b0, reach, shared) and _is_far(x1, a1, b1, reach, shared):
-            continue  # most stations: in real numbers
-        from_beyond, to_beyond = is_beyond(x0, a0, b0), is_beyond(x1, a1, b1)
-        if shared and from_beyond and to_beyond:
+        acts, passes = passing(x0, x1, a0, b0, a1, b1, reach, shared)
+        if not acts:
             continue
-        passes = shared and from_beyond != to_beyond
         Q, force, closed, d, t = of_segment(X, x0, x1, a0, b0, a1, b1, 0.0, ENDLESS if passes else 1.0)
         if Q != 0.0:
             add_at_frame(out, j, weight * (1.0 - t), -Q, force)
