@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
-from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Group, Kind, group, no_value
+from rigid.interactions.kinds import MOST_FRAMES, MOST_OWN, MOST_ROWS, Condensed, Group, Kind, group, no_value
 from rigid.interactions.loads import LOADS, VALUE
 from rigid.interactions.numbered import Absent
 from rigid.interactions.spring import SPRING
@@ -108,12 +108,12 @@ def holding(own: InteractionTable) -> Ints:
 
 def own_of(own: InteractionTable) -> Ints:
     """(e,) own variables of each that are counted."""
-    return _of_kinds(own, lambda kind: 0 if kind.count is None else kind.own)
+    return _of_kinds(own, _counted)
 
 
 def settled_of(own: InteractionTable) -> Ints:
     """(e,) own variables of each that settle."""
-    return _of_kinds(own, lambda kind: 0 if kind.condensed.settle is None else kind.own)
+    return _of_kinds(own, _settled)
 
 
 def settled_values(own: InteractionTable) -> Floats:
@@ -374,14 +374,43 @@ def in_files(own: InteractionTable) -> InteractionTable:
     return own._replace(kind=INTERACTIONS.in_files(own.kind))
 
 
+def _counted(kind: Kind) -> int:
+    """Own variables that are counted."""
+    return 0 if kind.count is None else kind.own
+
+
+def _settled(kind: Kind) -> int:
+    """Own variables that settle."""
+    return 0 if kind.condensed.settle is None else kind.own
+
+
+def variables_of(names: Sequence[str]) -> Ints:
+    """(k, 2) of kinds that are not ours, in the order of the registry: own variables that are counted, and that settle."""
+    kinds = (kind for kind in INTERACTIONS[INTERACTIONS.ours :] if kind.name in names)
+    found: Ints = np.array([(_counted(kind), _settled(kind)) for kind in kinds], np.int64).reshape(-1, 2)
+    return found
+
+
 def from_files(
-    own: InteractionTable, names: Sequence[str], made: Callable[[str], Kind | None]
+    own: InteractionTable, names: Sequence[str], variables: Ints, made: Callable[[str], Kind | None]
 ) -> InteractionTable:
-    """As `in_files` wrote it, in the numbers of this process; made: a kind from its name alone, where that says all of it."""
+    """As `in_files` wrote it, in the numbers of this process; variables (k, 2): of these kinds, `variables_of`; made: a kind from
+    its name alone, where that says all of it.
+    """
+    if variables.shape != (len(names), 2) or np.any((variables < 0) | (variables > MOST_OWN)):
+        raise ValueError(
+            f"{len(names)} kinds that are not ours, but their own variables are {variables.tolist()}"
+        )
+    told = dict(zip(names, variables.astype(np.int64).tolist(), strict=True))
 
     def absent(name: str, use: Ints) -> Kind:
+        if (known := made(name)) is not None:
+            return known
         arity, none = int((own.frames[use] >= 0).sum(axis=1).max()), Absent(name)
-        return made(name) or Kind(name, arity, 0, none, none, none)
+        counted, settled = told[name]
+        condensed = Condensed(settle=none if settled else None)
+        kind = Kind(name, arity, 0, none, none, none, own=counted + settled, condensed=condensed)
+        return kind._replace(count=none if counted else None)
 
     return own._replace(kind=INTERACTIONS.from_files("others", own.kind, names, absent)) if names else own
 

@@ -1,11 +1,15 @@
 """What result files and compiled code know of kinds that a script registers, where they are not registered."""
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
+from results_sample import without_digests
 
 import rodsim
 from discretization.interaction_kinds import INTERACTIONS
@@ -15,6 +19,7 @@ from rodsim import Result, audit, compare
 from rodsim.cli.main import main
 from rodsim.interactions import average, minus, norm, push, registering, times
 from rodsim.results.errors import ResultError
+from tests import with_states
 from tests.own_kinds import Spring, bodies, kinds, pair, run, texts
 
 
@@ -50,6 +55,27 @@ def test_a_file_opens_where_its_kinds_are_not_registered(elsewhere, tmp_path):
         audit(result)
     with pytest.raises(ModelError, match=r"'linear spring' is no registered interaction; there are none"):
         kinds_of_names(bodies(2))
+
+
+def test_a_file_of_kinds_with_states_opens_where_they_are_not_registered(elsewhere, tmp_path):
+    """Its states are read by what the file tells of their number; an older file, which does not, is refused by its kind."""
+    model = pair("ours")
+    a, b = (body.at((0, 0, 0)) for body in model.bodies.values())
+    model.add_interaction("filter", with_states.LAG, a, b, k=3.0, tau=0.1, rest=0.5)
+    path, older = tmp_path / "run.vtkhdf", tmp_path / "older.vtkhdf"
+    kept = with_states.settled(run(model, output=path))
+    shutil.copy(path, older)
+    elsewhere()
+    opened = Result.open(path)
+    assert np.array_equal(with_states.settled(opened), kept)
+    assert np.ptp(kept) > 0.0
+    with pytest.raises(ModelError, match=r"interaction 'lag' is not registered.*import the script"):
+        audit(opened)
+    with h5py.File(older, "r+") as file:
+        del file["rodsim/layout/system/others/own_variables"]
+        without_digests(file)
+    with pytest.raises(ResultError, match=r"'lag' .* import the script"):
+        Result.open(older)
 
 
 def kinds_of_names(model):

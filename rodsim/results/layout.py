@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.memory import Memory
 from discretization.own_variables import OwnVariables
 from discretization.state_shapes import Sizes, sizes_of, state_shapes
 from discretization.system import System
+from rigid.interactions.numbered import is_absent
 from rigid.system import Constraints, Floats, Ints, State
 
 
@@ -125,6 +127,14 @@ class Functions(NamedTuple):
     drives: Callable[[Floats], Floats] | None  # times (k,) -> (k, rows, 3), see `discretization.drives`
 
 
+def _told(system: System) -> str:
+    """Of kinds that are not here: their own variables are not known of an older file."""
+    names = [INTERACTIONS[k].name for k in np.unique(system.others.kind) if is_absent(INTERACTIONS[k])]
+    if not names:
+        return ""
+    return f"; interaction '{names[0]}' is not registered here, import the script that registers it (`--import SCRIPT`)"
+
+
 @dataclass(eq=False)
 class Layout:
     """Everything a result needs to know of a model besides its states."""
@@ -202,7 +212,9 @@ class Layout:
             ("bristles", self.n_bristles, sizes.own.bristle),
         ):
             if number != found:
-                raise ValueError(f"model '{self.name}': {number} {what}, but its system has {found}")
+                raise ValueError(
+                    f"model '{self.name}': {number} {what}, but its system has {found}{_told(system)}"
+                )
 
     @staticmethod
     def _check(owner: str, what: str, numbers: Ints, count: int) -> None:

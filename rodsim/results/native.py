@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discretization.contact.table import Contacts
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import InteractionTable, from_files, table_of
+from discretization.interaction_table import InteractionTable, from_files, table_of, variables_of
 from discretization.older_gears import from_rows
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
@@ -21,7 +21,7 @@ from discretization.system import from_files as system_from_files
 from discretization.system import in_files
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.constraints import from_files as constraints_from_files
-from rigid.system import Constraints, Frames, Loads, Springs, TorsionSprings
+from rigid.system import Constraints, Frames, Ints, Loads, Springs, TorsionSprings
 from rodsim.results import digests, older_files, stored_states
 from rodsim.results.checked import check_constraints, check_description, check_tables
 from rodsim.results.columns import COLUMNS
@@ -38,6 +38,7 @@ FORMAT = 2  # raised when an older reader would misread the file; 1 is read too:
 TIME, STEP, AUDIT, OWN = "time", "step", "audit", "own"
 OWN_KINDS = "own_kinds"  # names of the kinds that are not ours, see `rigid.interactions.numbered`
 OWN_ROWS = "own_rows"  # of the constraints among them
+OWN_VARIABLES = "own_variables"  # of the others among them: how many are counted, how many settle
 TABLES = {
     "frames": Frames,
     "elements": Elements,
@@ -115,6 +116,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
             _write_table(system, name, tables[name])
         if names := INTERACTIONS.names_of(layout.system.others.kind):
             _names(system["others"], names, OWN_KINDS)
+            system["others"][OWN_VARIABLES] = variables_of(names)
         if names := CONSTRAINTS.names_of(layout.system.constraints.kind):
             _names(system["constraints"], names, OWN_KINDS)
             system["constraints"][OWN_ROWS] = [kind.rows for kind in CONSTRAINTS if kind.name in names]
@@ -140,7 +142,9 @@ def read_layout(file: h5py.File) -> Layout:
         tables.setdefault("spans", no_spans())
         tables.setdefault("others", table_of())
         if OWN_KINDS in stored.get("others", ()):
-            tables["others"] = _with_own_kinds(tables["others"], _read(stored["others"], OWN_KINDS))
+            names = _read(stored["others"], OWN_KINDS)
+            told = stored["others"].get(OWN_VARIABLES, np.zeros((len(names), 2)))  # older files do not tell
+            tables["others"] = _with_own_kinds(tables["others"], names, told[...])
         if len(shares := stored["constraints"].get("shares", ())):  # files had gears there
             both = from_rows(tables["constraints"], shares[...], tables["others"])
             tables |= dict(zip(("constraints", "others"), both, strict=True))
@@ -193,11 +197,11 @@ def read_layout(file: h5py.File) -> Layout:
     )
 
 
-def _with_own_kinds(others: InteractionTable, names: list[str]) -> InteractionTable:
+def _with_own_kinds(others: InteractionTable, names: list[str], variables: Ints) -> InteractionTable:
     """Interactions in the numbers that their kinds have in this process."""
     from rodsim.interactions.text_energies import from_name
 
-    return from_files(others, names, from_name)
+    return from_files(others, names, variables, from_name)
 
 
 def _description(root: h5py.Group) -> dict[str, Any]:
