@@ -10,6 +10,7 @@ from discretization.groups import energies_of
 from discretization.linearisation import tangents
 from discretization.linearisation.moving import moved
 from discretization.statics import touching
+from discretization.statics.forces import SOLVED
 from discretization.statics.iteration import FORCES
 from discretization.statics.rest import Rest
 from rigid.errors import ModelError
@@ -250,6 +251,25 @@ def test_a_rod_does_not_pass_through_another_in_a_load_step():
     assert start[2] - below[2] < 0.5 * touching.SKIN * 0.4
     assert found.state().r[13, 2] > 0.001
     assert audit(found).ok
+
+
+@pytest.mark.parametrize(("depth", "counts"), [(0.7, True), (0.9, False)])
+def test_a_correction_that_presses_axes_onto_each_other_counts_as_failed(depth: float, counts: bool) -> None:
+    """Of the reach, 4 mm; they are still on the side on which they were. One that comes out of there does not fail."""
+    gap, reach = 0.001, 0.004
+    model = landing(gap=gap)
+    built = model.build()
+    rest = touching.TouchingRest(built.system, built.state, loading_of(model, built, {}, (), 0.0, {}))
+    high = built.layout.rods[1].frames
+    x = np.zeros(rest.size)
+    x[rest.unknowns[np.isin(rest.frames, high), 2]] = -gap - depth * reach
+    rest.assemble(True)
+    assert (rest.take(x) == SOLVED) is counts
+    left = rest.state.r[high, 2] - (gap + reach)
+    assert left == pytest.approx(-(gap + depth * reach) if counts else 0.0, abs=1e-12)
+    rest.state.r[high, 2] = (1.0 - depth) * reach
+    rest.assemble(True)
+    assert rest.take(-0.01 * x) == SOLVED
 
 
 def test_an_equilibrium_does_not_depend_on_how_long_lists_hold(monkeypatch):

@@ -6,16 +6,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from touching_models import CROSSING, PARALLEL, balls, carried, replaced, two_rods
+from touching_models import (
+    CROSSING,
+    PARALLEL,
+    balls,
+    carried,
+    held_everywhere,
+    replaced,
+    surface_of,
+    touching,
+    two_rods,
+)
 
 from discretization.contact.search import candidates
 from discretization.contact.table import Pair, Rod, Sphere, contacts_of
-from discretization.contact.windows import Window, losses_of, windows_of
+from discretization.contact.windows import Window, handed_on, losses_of, windows_of
 from discretization.contact.windows import carried as carried_on
 from discretization.interaction_kinds import INTERACTIONS
+from discretization.time import contact_stepper
 from examples.contact import rod_on_rails
 from rigid.interactions.contact.friction import REST
-from rodsim import Model, Result, audit, simulate
+from rodsim import Material, Model, Result, Section, audit, simulate
 
 RUBS = (0.0, 0.0, 1e-2, 0.3, 0.3, 1e4, 0.0, 0.0, 1.0, 1.0, 1.0)
 
@@ -107,6 +118,57 @@ def test_a_bristle_goes_on_in_the_window_that_has_its_place() -> None:
     assert carried_on(points, old, [Window(0, 0, (0,), (1, 2, 3))]).tolist() == [0, -1]
     apart = [Window(0, 0, (0,), (4, 5)), Window(0, 0, (0,), (1, 2)), Window(1, 1, (0,), (1, 2))]
     assert carried_on(points, old, apart).tolist() == [1, -1]
+    halves = [Window(0, 0, (0,), (1, 2)), Window(0, 0, (0,), (2, 3, 4))]  # both have the nearest node
+    assert carried_on(points + [[2.0, 0, 0]] * (np.arange(6) == 0)[:, None], halves, halves).tolist() == [
+        0,
+        1,
+    ]
+
+
+def test_bristles_that_go_on_in_one_hold_their_sum_and_gain_nothing() -> None:
+    bristles = np.random.default_rng(3).normal(size=(7, 4))
+    bristles[:, 3] = 0, 1, 1, 1, 0, 1, 1
+    bristles[3, :3] = -0.5 * bristles[2, :3]
+    found = handed_on(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
+    assert np.array_equal(found[[2, 0]], bristles[[0, 1]])
+    assert found[1, :3] == pytest.approx(0.5 * bristles[2, :3], rel=1e-14)
+    assert found[:, 3].tolist() == [1, 1, 0, 0, 0]  # one that sticks holds all
+    assert not found[4].any()
+    bristles[5, :3] = 2.0 * bristles[4, :3]  # their sum would have 9/5 of the energy of both
+    found = handed_on(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
+    assert found[3, :3] == pytest.approx(np.sqrt(5.0) * bristles[4, :3], rel=1e-14)
+
+
+def slider() -> Model:
+    """One element that lies on a held rod of sixteen, along it, and slides out beyond its end. At first it is beside more of its
+    nodes than a window has.
+    """
+    model = Model("slider", gravity=(0, 0, -9.81))
+    section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
+    model.add_rod("rail", [(0, 0, 0), (1, 0, 0)], section, n_elements=16)
+    ends = [(0.37, 0, 0.0199), (0.99, 0, 0.0199)]
+    model.add_rod("slider", ends, section, n_elements=1, velocity=(2.0, 0, 0))
+    held_everywhere(model, "rail")
+    surfaces = [surface_of(rod, 0.01) for rod in model.build().layout.rods]
+    return touching(model, surfaces, [Pair(1, 0, (0, 1e4, 1, 0), stations=10)])
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_what_bristles_keep_is_in_the_balance_where_two_windows_become_one(
+    way: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both hold the same way, or the first of them is turned round against the other, as it is on rods that turn."""
+    became: list[bool] = []
+
+    def seen(bristles: np.ndarray, to: np.ndarray, count: int) -> np.ndarray:
+        became.append(len(np.unique(to[to >= 0])) < np.count_nonzero(to >= 0))
+        return handed_on(np.vstack([bristles[:1] * (way, way, way, 1.0), bristles[1:]]), to, count)
+
+    monkeypatch.setattr(contact_stepper, "handed_on", seen)
+    result = run(losing(slider(), friction=(0.3, 0.3)), 0.06, 1e-3)
+    assert any(became)
+    assert balance(result) < 1e-13
+    assert np.diff(result.audit_column("dissipation")).min() >= 0.0
 
 
 @pytest.mark.parametrize("friction", [(0.0, 0.0), (0.4, 0.3)])

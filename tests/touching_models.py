@@ -33,6 +33,15 @@ def touching(model: Model, surfaces: Sequence[Sphere | Rod], pairs: Sequence[Pai
     return replaced(model, model.build().system._replace(contacts=contacts_of(surfaces, pairs)))
 
 
+def held_everywhere(model: Model, name: str) -> Model:
+    """The model with a rod that does not move."""
+    built = model.build()
+    fixed = built.system.frames.fixed.copy()
+    rod = next(own for own in built.layout.rods if own.name == name)
+    fixed[rod.frames] = 1
+    return replaced(model, built.system._replace(frames=built.system.frames._replace(fixed=fixed)))
+
+
 def surface_of(rod: RodLayout, radius: float) -> Rod:
     return Rod(rod.frames, np.diff(rod.arclength), radius)
 
@@ -78,12 +87,8 @@ def carried(
     at = (0.1, 0, 0.03 - force / stiffness)
     ball = model.add_body("ball", Ball(0.02, density=density), position=at, velocity=(speed, 0, 0))
     model.add_force("press", ball.at((0, 0, 0)), (0, 0, -force))
-    built = model.build()
-    rail = built.layout.rods[0]
-    fixed = built.system.frames.fixed.copy()
-    fixed[rail.frames] = 1
-    replaced(model, built.system._replace(frames=built.system.frames._replace(fixed=fixed)))
-    surfaces = [Sphere(built.layout.bodies[0].frame, (0, 0, 0), 0.02), surface_of(rail, 0.01)]
+    layout = held_everywhere(model, "rail").build().layout
+    surfaces = [Sphere(layout.bodies[0].frame, (0, 0, 0), 0.02), surface_of(layout.rods[0], 0.01)]
     return touching(model, surfaces, [Pair(0, 1, (0, stiffness, 1, 0))])
 
 

@@ -14,6 +14,8 @@ from rigid.compilation.decorators import kernel, small_kernel
 from rigid.kinematics.segments import between, nearest_places
 from rigid.linear_algebra import dot, load3, minus
 
+DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
+
 
 @kernel
 def distances(points, ends, out):

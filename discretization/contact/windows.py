@@ -201,7 +201,7 @@ def _places(contacts: Contacts, kind: int, points: Ints) -> list[Floats]:
 def carried(points: Floats, old: list[Window], new: list[Window]) -> Ints:
     """(w,) for each old window the new one that goes on with its bristle, -1: none; points (k, 3): where it is handed over.
 
-    Of new windows of the same part and partner it is the one that has most of the segment that is nearest.
+    Of new windows of the same part and partner it is one that has the node that is nearest, and most of the others.
     """
     known: dict[tuple[object, ...], list[int]] = {}
     for k, own in enumerate(new):
@@ -215,5 +215,23 @@ def carried(points: Floats, old: list[Window], new: list[Window]) -> Ints:
             middle = points[list(own.part)].mean(axis=0)
             nearest = min(own.row, key=lambda b: float(np.linalg.norm(points[b] - middle)))
             having = [i for i in there if nearest in new[i].row]
-            found[k] = having[0] if having else -1
+            found[k] = max(having, key=lambda i: len({*own.row} & {*new[i].row}), default=-1)
+    return found
+
+
+def handed_on(bristles: Floats, to: Ints, count: int) -> Floats:
+    """(count, OWN) of new windows, by the bristles (w, OWN) of old ones and where these go on, see `carried`.
+
+    Those that go on in one are of one stiffness, in axes of one frame: it holds what they held together, their sum, but no
+    longer than keeps their energies, |z|^2 <= sum of |z_i|^2. It slides where all of them did.
+    """
+    goes_on = to >= 0
+    bristles, to = bristles[goes_on], to[goes_on]
+    found, kept = np.zeros((count, OWN)), np.zeros(count)
+    np.add.at(found, to, bristles)
+    np.add.at(kept, to, np.sum(bristles[:, :3] ** 2, axis=1))
+    held = np.sum(found[:, :3] ** 2, axis=1)
+    longer = held > kept
+    found[longer, :3] *= np.sqrt(kept[longer] / held[longer])[:, None]
+    found[:, 3] = (found[:, 3] > 0.0) & (found[:, 3] == np.bincount(to, minlength=count))
     return found

@@ -2,9 +2,10 @@
 
 A list is made where the points of all surfaces are, of all pairs nearer than their reach and a skin; until one has moved by
 half the skin no other pair can act. Where one has moved by a quarter of it, a list is made anew before forces are asked for. A
-correction or a load step that ends beyond half the skin of its list, or within which a pair could have passed through itself
-(`discretization.contact.nearest`), counts as failed. Lists change the numbering, not the state. There is no friction at
-rest: what sticks has let go.
+correction or a load step that ends beyond half the skin of its list, within which a pair could have passed through itself
+(`discretization.contact.nearest`), or that presses one on until its axes all but meet, counts as failed: there are equilibria
+in which surfaces are through each other though the axes have not met. Lists change the numbering, not the state. There is no
+friction at rest: what sticks has let go.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import numpy as np
 
 from discretization.assembly.numbering import BAND_LIMIT
 from discretization.contact.interactions import interactions_of
-from discretization.contact.nearest import passing
+from discretization.contact.nearest import DEEP, distances, passing
 from discretization.contact.search import candidates
-from discretization.contact.table import contacts_of, points_of, reaches
+from discretization.contact.table import CAPSULE, ROD, contacts_of, points_of, reaches
 from discretization.interaction_table import at_rest, joined
 from discretization.linear import sparse
 from discretization.long_rest import at_long_rest
@@ -74,6 +75,9 @@ class TouchingRest(Rest):
         self._skin = max(min(SKIN * length, REACHES * reach), 2.0 * reach)
         pairs = candidates(contacts, np.ascontiguousarray(self._reference), self._skin)
         self._ends = np.ascontiguousarray(np.unique(pairs.ends[~pairs.meshed], axis=0))
+        lines = np.isin(contacts.kind[contacts.pairs[pairs.pair]], (ROD, CAPSULE)).all(axis=1)
+        self._lines = np.ascontiguousarray(pairs.ends[lines])
+        self._deepest = DEEP * reaches(contacts)[pairs.pair[lines]]
         listed = system._replace(
             others=joined(system.others, interactions_of(contacts, pairs)), contacts=contacts_of()
         )
@@ -134,7 +138,14 @@ class TouchingRest(Rest):
         end = self._points()
         passed = np.zeros(1, np.uint8)
         passing(np.stack([start, end]), self._ends, np.zeros(len(self._ends)), passed)
-        return self._moved(end) <= 0.5 and not passed[0]
+        return self._moved(end) <= 0.5 and not passed[0] and not self._pressed(start, end)
+
+    def _pressed(self, start: Floats, end: Floats) -> bool:
+        """Whether two axes that have come nearer to each other all but meet."""
+        before, after = np.empty((2, len(self._lines)))
+        distances(start, self._lines, before)
+        distances(end, self._lines, after)
+        return bool(np.any((after < self._deepest) & (after < before)))
 
     def _do(self, task: int, factor: float = 1.0) -> float:
         if task in (FORCES, TANGENT, NEWTON) and self._moved(self._points()) > 0.25:

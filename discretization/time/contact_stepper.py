@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from discretization.contact.fixed_planes import far_away, fixed_planes, kept_in_bristles
 from discretization.contact.interactions import interactions_of
 from discretization.contact.listed_gaps import apart_of, gaps
-from discretization.contact.nearest import distances, passing
+from discretization.contact.nearest import DEEP, distances, passing
 from discretization.contact.search import Candidates, candidates, searched
 from discretization.contact.table import BOX, HULL, ROUND, WITH_CORES, contacts_of, points_of
-from discretization.contact.windows import LOSING, Window, carried, losses_of, windows_of
+from discretization.contact.windows import LOSING, Window, carried, handed_on, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
 from discretization.own_variables import first_settled, own_variables
 from discretization.state_checks import OF_SYSTEMS, checked
@@ -51,7 +51,6 @@ _PASSED = Failure("surfaces in contact could have passed through each other", "g
 _PRESSED = 0.3  # of its radius: a box as near as that is pressed, whatever else a step may fail of
 _NEAR_MESH = 1.5  # of the radii: what is no further from a mesh may be why a step has no forces
 _WORDS = {BOX: "box", HULL: "hull", ROUND: "cylinder or cone"}
-_DEEP = 0.2  # of its reach: two lines as near as that go through each other however short the step is
 
 
 class Listed(NamedTuple):
@@ -175,7 +174,7 @@ class ContactStepper(StepperBase):
         apart = np.empty(len(listed.ends))
         distances(self._points(state), listed.ends, apart)
         deepest = int(np.argmin(apart / listed.reach))
-        if apart[deepest] > _DEEP * listed.reach[deepest]:
+        if apart[deepest] > DEEP * listed.reach[deepest]:
             return _PASSED
         return Failure(
             f"surfaces in contact go through each other: their axes are {apart[deepest]:.2g} m apart, and touch at "
@@ -280,7 +279,7 @@ class ContactStepper(StepperBase):
         rows[: len(use)] = np.column_stack([use + 1.0, bristles[use], stiffness[use]])
 
     def _with_list(self, state: State) -> State:
-        """The state with a list made where it is; what a bristle keeps that none of the new windows goes on with is lost."""
+        """The state with a list made where it is; what bristles keep that no new window goes on with is lost."""
         step = self._fastest(state) * self.h
         skin = min(max(2.0 * STEPS * step, LEAST * self._reach), max(MOST * self._reach, FASTEST * step))
         points = self._points(state)
@@ -294,14 +293,17 @@ class ContactStepper(StepperBase):
         old, listed = self._list_of(state), self._list_of(new)
         use = [old.windows[int(number) - 1] for number in rows[:, 0]]
         to = carried(points, use, listed.windows)
-        bristles, own, totals = np.zeros((len(listed.windows), OWN)), state.own.copy(), state.totals.copy()
+        own, totals = state.own.copy(), state.totals.copy()
         self.sizes.own.part(own, "bristle")[...] = 0.0
-        bristles[to[to >= 0]] = rows[to >= 0, 1 : 1 + OWN]
-        self._put(own, bristles, listed.stiffness)
-        for part, sign in ((state.own, 1.0), (own, -1.0)):
-            each = self.sizes.own.part(part, "bristle")
-            totals[1] += sign * 0.5 * float(each[:, 5] @ np.sum(each[:, 1:4] ** 2, axis=1))
-        return new._replace(own=own, totals=totals if (to < 0).any() else state.totals)
+        self._put(own, handed_on(rows[:, 1 : 1 + OWN], to, len(listed.windows)), listed.stiffness)
+        if len(np.unique(to[to >= 0])) < len(to):  # else all is kept, but for rounding
+            totals[1] += max(0.0, self._kept(state.own) - self._kept(own))
+        return new._replace(own=own, totals=totals)
+
+    def _kept(self, own: Floats) -> float:
+        """J, in bristles between surfaces."""
+        rows = self.sizes.own.part(own, "bristle")
+        return 0.5 * float(rows[:, 1 + OWN] @ np.sum(rows[:, 1:4] ** 2, axis=1))
 
     def _without_far(self, state: State) -> State:
         """What bristles keep at planes that its list leaves out is lost: they opened in the step before."""
