@@ -114,6 +114,6 @@ class Numbered(list[Kind]):
 
     def _place(self, name: str, use: Ints, made: Callable[[str, Ints], Kind]) -> int:
         for place, kind in enumerate(self):
-            if place >= self.ours and kind.name == name:
+            if place >= self.ours and kind.name == name and not is_absent(kind):
                 return place
         return self.index(self.register(made(name, use)))

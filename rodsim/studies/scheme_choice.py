@@ -139,7 +139,8 @@ def cheapest_scheme(
     ----------
     scene: as of `converge`; its step is the coarsest of the sequences, a choice has at most four times as long ones.
     schemes: integrators by name; by default that of the scene and its kin of other orders (`schemes_beside`).
-    others: as of `converge`; in a `folder` each scheme has one of its own.
+    measures, error, levels, t_end, dt: as of `converge`.
+    folder: each scheme has one of its own in it. scheduler, workers, progress: as of `sweep`.
 
     Raises
     ------
