@@ -1,9 +1,12 @@
 """Modes about prestressed shapes and motions of jointed models, against closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, vstack
 
+from discretization.linearisation.eigen import _dense as dense
 from discretization.linearisation.saddle import Saddle
 from discretization.time.stepper import Stepper
 from rigid import quaternions
@@ -156,6 +159,19 @@ def hanging(element):
     model.add_joint("bar", "distance", rod.at(0.5), ball.at((0, 0.02, 0.1)))
     model.add_torsion_spring("coil", model.ground, arm, axis=(0.2, 1, 0), stiffness=20.0, angle=0.4)
     return model.build()
+
+
+def test_a_free_motion_that_rounding_makes_stiff_blurs_no_other():
+    """The ball turns freely about its bar; 3e-10/s^2 is more than its noise, less than that of the highest mode, 5.5e5/s^2."""
+    built = hanging("se3")
+    lin = modes(built, 8, steady_rotation(built, (0, 0, 0))).linear
+    mu, phi, zero = dense(lin, 8)
+    stiff, others, _ = dense(replace(lin, K=lin.K + 3e-10 * lin.M), 8)
+    assert zero.tolist() == [True] + 7 * [False]
+    assert stiff[1:] == pytest.approx(mu[1:], rel=1e-10)
+    same = np.einsum("ki,ki->k", phi, (lin.M @ others.T).T)
+    away = others * np.sign(same)[:, None] - phi
+    assert np.abs(away[1:]).max() < 1e-6 * np.abs(phi).max()
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])

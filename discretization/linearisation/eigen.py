@@ -42,6 +42,7 @@ EPS = 2.220446049250313e-16
 NOISE = 50.0  # times the round-off of an entry's share: eigenvalues below are zero
 DENSE = 60  # unknowns less constraints up to which everything is computed
 DROWNED = 1e-11  # of the lowest eigenvalue: more round-off of the highest than this is too much
+BLURRED = 10.0  # times the round-off of the highest: what eigenvalues of a full matrix are known to
 RANK = 1e-10  # of the largest singular value
 OF_PLACES = 16.0  # rounding of places, turns and the strains between them
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
@@ -181,7 +182,8 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     Z = slow_motions(lin)
     M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
     mu, y = eigh(K, M)
-    low = np.abs(mu) > noise(lin, (Z @ y).T)
+    # what is zero but for rounding is no shift: beside it the inverse would be as singular as K
+    low = np.abs(mu) > np.maximum(noise(lin, (Z @ y).T), BLURRED * EPS * np.abs(mu).max())
     if (
         EPS * np.abs(mu).max() > DROWNED * np.abs(mu[low]).min(initial=np.inf)
         and mu.min() > -np.abs(mu[low]).min()
