@@ -1,6 +1,7 @@
 """Where the tests run in several processes (`make test`): who compiles, and which files come first; what all tests share."""
 
 import contextlib
+import functools
 import gc
 import importlib
 import os
@@ -66,7 +67,7 @@ def _import_in_turns(config):
 def pytest_configure(config):
     """RODSIM_TESTS_PERTURBED=1e-15: initial places, turns and velocities of every model change by that part of themselves.
 
-    What fails then hangs on round-off, or asks for places to the bit.
+    What fails then hangs on round-off; tests marked `exact` are left out.
     """
     size = float(os.environ.get("RODSIM_TESTS_PERTURBED", "0"))
     if size:
@@ -74,6 +75,7 @@ def pytest_configure(config):
 
         build = Model.build
 
+        @functools.wraps(build)
         def perturbed(model):
             built, random = build(model), np.random.default_rng(0)
             moving = built.system.frames.fixed == 0
@@ -173,8 +175,12 @@ def _compile(task):
         simulate(model, 2e-3, 1e-3, task)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Files with slow tests first, so that no worker is left with a long one at the end."""
+    if float(os.environ.get("RODSIM_TESTS_PERTURBED", "0")):
+        exact = [item for item in items if item.get_closest_marker("exact")]
+        config.hook.pytest_deselected(items=exact)
+        items[:] = [item for item in items if item not in exact]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 

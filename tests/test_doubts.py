@@ -42,6 +42,7 @@ def arm_and_gripper(gap, kind="weld", direction=(0.0, 0.0, -1.0), turned=0.0):
     return model
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("direction", [(0, 0, -1), (0, 0, 1), (1, 0, 0), (0, -1, 0)])
 def test_a_weld_across_a_gap_is_told_where_it_is_more_than_a_tenth_of_the_body(direction):
     assert told(arm_and_gripper(0.0, direction=direction)) == ""
@@ -51,6 +52,7 @@ def test_a_weld_across_a_gap_is_told_where_it_is_more_than_a_tenth_of_the_body(d
     assert "rod 'arm', s = 1" in words
 
 
+@pytest.mark.exact
 def test_a_point_inside_of_a_turned_body_is_no_gap():
     """Its corner is farther out than its faces: the box is that of the body's own axes."""
     corner = (np.sqrt(0.5) - 0.5) * SIDE
@@ -69,6 +71,7 @@ def test_joints_that_leave_motion_and_points_given_on_a_body_may_be_anywhere():
     assert told(model) == ""
 
 
+@pytest.mark.exact
 def test_clamps_and_joints_at_a_point_are_looked_at_and_bodies_without_surface_are_not():
     model = Model("m")
     box = model.add_body("box", Box(1, 1, 1, mass=1))
@@ -86,6 +89,7 @@ def test_clamps_and_joints_at_a_point_are_looked_at_and_bodies_without_surface_a
     assert told(model) == ""
 
 
+@pytest.mark.exact
 def test_of_many_gaps_some_are_told():
     model = Model("m")
     for k in range(8):
@@ -106,6 +110,7 @@ def rod(radius=0.01, length=1.0, E=1e6, section=None, **given):
     return model
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -140,6 +145,7 @@ def test_sections_given_by_their_stiffness_are_not_judged():
     assert told(rod(section=stiff())) == ""
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("element", ["se3", "relative(2)", "midpoint", "lagrange(3)"])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_rod_strained_at_the_start_is_told(element, sign):
@@ -151,6 +157,7 @@ def test_a_rod_strained_at_the_start_is_told(element, sign):
     assert "rod 'cord': at t = 0 its stretch and shear come to 0.20" in told(stretched(1.02 * LARGE))
 
 
+@pytest.mark.exact
 def test_bending_counts_at_the_surface():
     radius, bent = 0.05, [(np.sin(x), 0, 1 - np.cos(x)) for x in np.linspace(0, 1, 9)]
 
@@ -167,6 +174,7 @@ def test_bending_counts_at_the_surface():
     assert "bending and twist times the radius come to 0.2" in told(ring(1.03 * LARGE))
 
 
+@pytest.mark.exact
 def test_the_strained_rod_is_the_one_that_is_named():
     """Rods of spans and of two-frame elements are numbered apart."""
     for k in range(4):

@@ -85,6 +85,7 @@ def test_a_rod_in_flight_keeps_energy_and_momentum_to_a_random_walk_of_round_off
     assert walk(P, np.abs(P).max(), steps) < 5.0
 
 
+@pytest.mark.exact
 def test_what_hangs_at_rest_stays_and_needs_no_iteration():
     model, last = Model("hanging", gravity=(0, 0, -9.0)), None
     for k in range(5):

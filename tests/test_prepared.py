@@ -104,6 +104,7 @@ AS_BEFORE: dict = {}
 AS_PREPARED: dict = {}
 
 
+@pytest.mark.exact
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("which", sorted(CASES), ids=".".join)
 def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(which, monkeypatch):

@@ -352,6 +352,7 @@ simulate(arms(), 1000.0, 0.01, output=sys.argv[1], output_every=1)
 """
 
 
+@pytest.mark.exact
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_killed_simulation_keeps_its_outputs_and_goes_on_to_the_bit(tmp_path):
     path = tmp_path / "a.vtkhdf"

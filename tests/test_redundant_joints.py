@@ -66,6 +66,7 @@ def built(model):
         return model.build()
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("spare", [False, True])
 @pytest.mark.parametrize(("kinds", "excess"), [([R, R, R, R], 3), ([R, R, R, S], 1), ([R, S, S, R], 0)])
 def test_a_loop_that_repeats_itself_is_told_with_its_names(kinds, excess, spare):

@@ -54,6 +54,7 @@ def wait_for(path, process):
         time.sleep(0.05)
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize(
     ("number", "times", "word", "code"),
     [

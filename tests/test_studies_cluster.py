@@ -110,6 +110,7 @@ t_end: 10
 """
 
 
+@pytest.mark.exact
 @pytest.mark.slow
 def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_path, capsys):
     """The driver holds the scheduler: both are killed at once."""

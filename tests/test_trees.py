@@ -113,6 +113,7 @@ def test_loads_springs_and_what_acts_along_a_joint_are_those_of_the_general_solv
     assert not differences(*both(loaded()))
 
 
+@pytest.mark.exact
 def test_what_hangs_at_rest_stays_there_to_the_bit():
     """An equilibrium, hinges and balls: no iteration, no motion."""
     model = Model("rest", gravity=(0.0, 0.0, -9.81))
