@@ -40,7 +40,6 @@ from numpy.typing import NDArray
 from discretization.drives import count_drives
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian
-from discretization.space.spans import shared_masses
 from discretization.state_measures import velocity_residual
 from discretization.system import System
 from rigid import quaternions
@@ -63,7 +62,7 @@ class Held(NamedTuple):
 
 def _shared_mass(system: System, size: int) -> scipy.sparse.coo_matrix:
     """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
-    pairs, coupling = shared_masses(system.elements, system.spans)
+    pairs, coupling = system.rods.shared_masses
     a, b = (6 * pairs.T[:, :, None] + np.arange(3)).reshape(2, -1)
     c = np.repeat(coupling, 3)
     return scipy.sparse.coo_matrix(

@@ -417,7 +417,12 @@ def from_files(
 
 def pairs_of(own: InteractionTable) -> Ints:
     """(k, 2) all pairs of frames that an interaction joins."""
-    found, frames = [np.zeros((0, 2), np.int64)], own.frames
+    return pairs_between(own.frames)
+
+
+def pairs_between(frames: Ints) -> Ints:
+    """(k, 2) all pairs of frames that stand in one row (e, most), -1: none."""
+    found = [np.zeros((0, 2), np.int64)]
     for k in range(frames.shape[1]):
         for l in range(frames.shape[1]):
             both = frames[:, [k, l]]

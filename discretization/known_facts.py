@@ -20,9 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discretization.interaction_kinds import INTERACTIONS
 from discretization.system import System
-from rigid.interactions import constraints
 
 MOST = 8  # systems
 LARGEST = 3000  # frames
@@ -91,8 +89,7 @@ def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
     def found(system: System, *more: Any, digest: Digest | None = None) -> Any:
         if len(system.frames.mass) > SMALL:
             return find(system, *more)
-        kinds: list[Any] = [INTERACTIONS[number] for number in set(system.others.kind.tolist())]
-        kinds += [constraints.CONSTRAINTS[number] for number in set(system.constraints.kind.tolist())]
+        kinds = system.kinds
         key = tuple(map(id, kinds)), digest or digest_of_system(system), digest_of(more)
         if key in kept:
             return copied(kept[key][1])

@@ -26,14 +26,14 @@ def evolving(own: InteractionTable) -> Ints:
 
 def goes_on(system: System) -> bool:
     """Whether something follows an equation of its own."""
-    return bool(np.any(system.spans.relaxation > 0.0)) or len(evolving(system.others)) > 0
+    return bool(system.rods.relaxing.any()) or len(evolving(system.others)) > 0
 
 
 def at_long_rest(system: System, state: State | None = None) -> System:
     """The system as it is at rest; state: of whose states those at rest are looked for from, by default those of the numbers."""
     if not goes_on(system):
         return system
-    own, spans = system.others, system.spans
+    own = system.others
     if state is not None:
         own = with_settled(own, part(system, state, "settled"))
     if len(evolving(own)):
@@ -42,9 +42,7 @@ def at_long_rest(system: System, state: State | None = None) -> System:
             if (evolves := INTERACTIONS[k].evolves) is not None:
                 kind[own.kind == k] = INTERACTIONS.index(INTERACTIONS.register(evolves.at_rest))
         own = own._replace(kind=kind)
-    if np.any(spans.relaxation > 0.0):
-        spans = spans._replace(relaxation=np.zeros_like(spans.relaxation))
-    return system._replace(others=own, spans=spans)
+    return system.with_rods(system.rods.relaxed())._replace(others=own)
 
 
 def resting_state(system: System, at_rest: System, state: State) -> State:

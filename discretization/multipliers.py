@@ -15,7 +15,7 @@ from discretization import interaction_table
 from discretization.known_facts import known
 from discretization.system import System
 from rigid.interactions.constraints import facts, first_rows, rows_of
-from rigid.system import Ints
+from rigid.system import Floats, Ints
 
 
 class Multipliers(NamedTuple):
@@ -28,6 +28,7 @@ class Multipliers(NamedTuple):
     repeats: NDArray[np.bool_]  # (k,) fixes what others fix already
     couples: NDArray[np.bool_]  # (k,) its tangent couples its frames: the gradient depends on the poses
     other: Ints  # (k - c,) numbers in `System.others` of those behind the constraints
+    size: Floats  # (k - c, 2) of these: of the gradient to a place, to a turn, see `InteractionTable.size`
 
     @property
     def per_row(self) -> Ints:
@@ -63,7 +64,20 @@ def multipliers_of(system: System) -> Multipliers:
         repeats,
         np.concatenate([~facts(constraints.kind, "constant"), np.ones(len(other), bool)]),
         other,
+        more.size[other],
     )
+
+
+def with_repeats(system: System, repeats: NDArray[np.bool_]) -> System:
+    """With these items (k,) marked as fixing what others fix already."""
+    c, other = len(system.constraints.kind), multipliers_of(system).other
+    marked = repeats.astype(np.uint8)
+    system = system._replace(constraints=system.constraints._replace(repeats=marked[:c]))
+    if not repeats[c:].any():
+        return system
+    of_others = np.zeros(len(system.others.kind), np.uint8)
+    of_others[other] = marked[c:]
+    return system._replace(others=system.others._replace(repeats=of_others))
 
 
 @known

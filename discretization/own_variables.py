@@ -70,8 +70,7 @@ class OwnVariables(NamedTuple):
 @known
 def own_variables(system: System) -> OwnVariables:
     """Of a system."""
-    relaxation = system.spans.relaxation
-    branches = len(system.spans.weight) if relaxation.size and np.any(relaxation) else 0
+    branches = system.rods.branches
     counted, settled = (int(of(system.others).sum()) for of in (own_of, settled_of))
     return OwnVariables(counted, branches, count_drives(system), settled, most_bristles(system.contacts))
 

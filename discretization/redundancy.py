@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from discretization.components import components
 from discretization.groups import constraints_of
-from discretization.multipliers import Multipliers, count_multipliers, multipliers_of
+from discretization.multipliers import Multipliers, count_multipliers, multipliers_of, with_repeats
 from discretization.state_checks import POSES, check_states
 from discretization.state_measures import constraint_residual
 from discretization.system import System
@@ -241,11 +241,4 @@ def softened(system: System, found: Redundancy) -> System:
     """The system with all marked that belongs to joints which repeat each other, also where a loop passes through a position
     in which more of it does.
     """
-    held, c = multipliers_of(system), len(system.constraints.kind)
-    repeats = np.isin(held.joint, found.joints).astype(np.uint8)
-    system = system._replace(constraints=system.constraints._replace(repeats=repeats[:c]))
-    if not repeats[c:].any():
-        return system
-    of_others = np.zeros(len(system.others.kind), np.uint8)
-    of_others[held.other] = repeats[c:]
-    return system._replace(others=system.others._replace(repeats=of_others))
+    return with_repeats(system, np.isin(multipliers_of(system).joint, found.joints))

@@ -14,15 +14,8 @@ from discretization import interaction_table
 from discretization.contact import interactions as contact
 from discretization.drives import at_states, driven_rows, explicit_rates, flattened, varying
 from discretization.own_variables import own_variables, part
-from discretization.space.se3_element import element_strains
-from discretization.space.spans import (
-    energies_of,
-    energies_with_laws,
-    points_of,
-    shared_masses,
-    strains_of,
-    with_laws,
-)
+from discretization.space import rods
+from discretization.space.rods import summed
 from discretization.state_checks import POSES, check_states
 from discretization.system import System
 from rigid import quaternions
@@ -53,58 +46,20 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     elastic, those of relaxing branches among them.
     """
     check_states(system, state, *POSES, "own")
-    elements = system.elements
-    n, m = state.r.shape[-2], len(elements.length)
-    r, quat = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (state.r, state.quat))
-    count = len(r) // n
-    # many states of one model are one state of many copies of it
-    frames = (n * np.arange(count)[:, None, None] + elements.frames.reshape(-1, 2)).reshape(-1, 2)
-    strain = np.empty((count * m, 6))
-    element_strains(frames, np.tile(elements.length, count), r, quat, strain)
-    strain = strain.reshape(*state.r.shape[:-2], m, 6) - elements.strain0
-    if len(system.spans.kind):
-        of_spans = evaluation.values(strains_of(system.spans), state.r, state.quat)
-        strain = np.concatenate([strain, of_spans.reshape(*strain.shape[:-2], -1, 6)], axis=-2)
-    stiffness = points_of(elements, system.spans).stiffness
-    stress = np.sum(stiffness * strain[..., None, :], axis=-1)
-    if np.any(system.spans.law >= 0):
-        stress[..., m:, :] = with_laws(system.spans, strain[..., m:, :], stress[..., m:, :])
-    branch = part(system, state, "branch")
-    if branch.shape[-2]:
-        stress[..., m:, :] += np.sum(system.spans.branch * branch[..., None, :], axis=-1)
-    return strain, stress
+    strain = rods.strains(system.rods, state.r, state.quat)
+    return strain, rods.stresses(system.rods, strain, part(system, state, "branch"))
 
 
 def elastic_densities(system: System, state: State, strain: Floats) -> Floats:
     """Stored energies per length (..., g), J/m, at all points of rods with these strains of `element_states`: of the section, of
     its law and of what its branch keeps.
     """
-    m = len(system.elements.length)
-    stiffness = points_of(system.elements, system.spans).stiffness
-    density = 0.5 * np.sum(strain * np.sum(stiffness * strain[..., None, :], axis=-1), axis=-1)
-    if np.any(system.spans.law >= 0):
-        density[..., m:] = energies_with_laws(system.spans, strain[..., m:, :], density[..., m:])
-    branch = part(system, state, "branch")
-    if branch.shape[-2]:
-        density[..., m:] += 0.5 * _squares(system.spans.branch, branch)
-    return density
+    return rods.densities(system.rods, strain, part(system, state, "branch"))
 
 
 def branch_losses(system: System, state: State) -> Floats:
     """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
-    lost = np.zeros((*state.r.shape[:-2], len(system.elements.length) + len(system.spans.weight)))
-    branch = part(system, state, "branch")
-    if branch.shape[-2]:
-        tau = system.spans.relaxation
-        rate = np.divide(1.0, tau, out=np.zeros_like(tau), where=tau > 0.0)
-        lost[..., len(system.elements.length) :] = rate * _squares(system.spans.branch, branch)
-    return lost
-
-
-def _squares(matrices: Floats, q: Floats) -> Floats:
-    """q . C q (..., g)."""
-    squares: Floats = np.sum(q * np.sum(matrices * q[..., None, :], axis=-1), axis=-1)
-    return squares
+    return rods.branch_losses(system.rods, part(system, state, "branch"))
 
 
 def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | None = None) -> Energies:
@@ -115,23 +70,14 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
     mass, inertia = frames.mass[moving], frames.inertia[moving]
     spin = np.sum(inertia * Omega[..., None, :], axis=-1)
     kinetic = 0.5 * _sum(mass, np.sum(v * v, axis=-1)) + 0.5 * _sum(np.sum(Omega * spin, axis=-1))
-    pairs, coupling = shared_masses(system.elements, system.spans)
+    pairs, coupling = system.rods.shared_masses
     if np.any(coupling):
         kinetic = kinetic - 0.5 * _sum(coupling, np.sum(_spread(pairs, state) ** 2, axis=-1))
     strain, stress = element_states(system, state) if of_elements is None else of_elements
-    m = len(system.elements.length)
-    elastic = 0.5 * _sum(system.elements.length, np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
-    if len(system.spans.kind):
-        elastic = elastic + _sum(evaluation.values(energies_of(system.spans), state.r, state.quat))
     branch = part(system, state, "branch")
-    if branch.shape[-2]:
-        elastic = elastic + 0.5 * _sum(system.spans.weight, _squares(system.spans.branch, branch))
+    elastic = rods.elastic_energies(system.rods, state.r, state.quat, strain, stress, branch)
     gravity = -_sum(mass, np.sum(state.r[..., moving, :] * system.gravity, axis=-1))
-    spring = _spring_energy(system, state) if len(system.others.kind) else np.zeros(state.r.shape[:-2])
-    if len(system.contacts.pairs):
-        bristle = part(system, state, "bristle")
-        kept = 0.5 * _sum(bristle[..., 5], np.sum(bristle[..., 1:4] ** 2, axis=-1))
-        spring = spring + contact.energies(system.contacts, state) + kept
+    spring = _spring_energy(system, state) + _contact_energy(system, state)
     if own_variables(system).settled:
         spring = spring + _sum(kept_energies(system, state))
     return Energies(*(float(e) if np.ndim(e) == 0 else e for e in (kinetic, elastic, gravity, spring)))
@@ -139,6 +85,8 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
 
 def _spring_energy(system: System, state: State) -> Floats:
     """(...,) J, of all that is in no table of its own."""
+    if not len(system.others.kind):
+        return np.zeros(state.r.shape[:-2])
     use, place, count = interaction_table.energy_rows(system.others)
     # torsion springs at the angles that the state keeps, whatever its poses say
     use = use[system.others.kind[use] != interaction_table.TORSIONS]
@@ -146,6 +94,16 @@ def _spring_energy(system: System, state: State) -> Floats:
     turned = part(system, state, "angle")[..., : len(torsions.angle0)] - torsions.angle0
     found: Floats = _sum(_of_others(system, state, use, place, count))
     return found + 0.5 * _sum(torsions.stiffness, turned**2)
+
+
+def _contact_energy(system: System, state: State) -> Floats:
+    """(...,) J, of surfaces that touch and of what sticks between them."""
+    if not len(system.contacts.pairs):
+        return np.zeros(state.r.shape[:-2])
+    bristle = part(system, state, "bristle")
+    kept = 0.5 * _sum(bristle[..., 5], np.sum(bristle[..., 1:4] ** 2, axis=-1))
+    found: Floats = contact.energies(system.contacts, state) + kept
+    return found
 
 
 def kept_energies(system: System, state: State) -> Floats:
@@ -168,9 +126,8 @@ def spring_energies(system: System, state: State) -> tuple[Floats, Floats]:
 
 
 def _sum(*factors: Floats) -> Floats:
-    """Sum of products over the last axis. Not a matrix product: its order depends on the number of states."""
-    product = factors[0] if len(factors) == 1 else factors[0] * factors[1]
-    return np.sum(np.ascontiguousarray(product), axis=-1)
+    """Sum of products over the last axis."""
+    return summed(factors[0] if len(factors) == 1 else factors[0] * factors[1])
 
 
 def momenta(system: System, state: State) -> tuple[Floats, Floats]:
@@ -188,7 +145,7 @@ def momenta(system: System, state: State) -> tuple[Floats, Floats]:
 def translational_momenta(system: System, state: State) -> Floats:
     """Momentum (..., n, 3) of every frame, N s: its own and what a consistent mass shares with its neighbours."""
     p = system.frames.mass[:, None] * state.v
-    pairs, coupling = shared_masses(system.elements, system.spans)
+    pairs, coupling = system.rods.shared_masses
     if not np.any(coupling):
         return p
     shared = coupling[:, None] * _spread(pairs, state)

@@ -7,9 +7,11 @@ import hashlib
 from typing import Any, NamedTuple
 
 from discretization.contact.table import Contacts, contacts_of
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
     InteractionTable,
     loads_of,
+    signals_of,
     springs_of,
     table_of,
     torsions_of,
@@ -19,10 +21,15 @@ from discretization.interaction_table import (
 from discretization.interaction_table import in_files as others_in_files
 from discretization.older_gears import as_rows
 from discretization.space.elements import Elements
+from discretization.space.rods import Rods
 from discretization.space.spans import Spans, no_spans
 from rigid.interactions import constraints
+from rigid.interactions.kinds import Kind
 from rigid.references import by_reference
-from rigid.system import Constraints, Floats, Frames
+from rigid.system import Constraints, Floats, Frames, Ints
+
+# a column with a row for each of what stands in a table; of contacts, for each pair that may touch
+ROWS = {"elements": "length", "spans": "kind", "constraints": "kind", "others": "kind", "contacts": "pairs"}
 
 
 @by_reference
@@ -36,6 +43,31 @@ class System(NamedTuple):
     spans: Spans = no_spans()  # rod elements between several frames
     others: InteractionTable = table_of()  # loads, springs, bushings: what has no table of its own
     contacts: Contacts = contacts_of()  # what may touch; an integrator puts what does among the others
+
+    @property
+    def filled(self) -> list[str]:
+        """Its tables in which something stands: who takes some of them alone takes a model that has no other."""
+        return [name for name, column in ROWS.items() if len(getattr(getattr(self, name), column))]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """Of its interactions and constraints, each once."""
+        others = (INTERACTIONS[number] for number in set(self.others.kind.tolist()))
+        return [*others, *(constraints.CONSTRAINTS[number] for number in set(self.constraints.kind.tolist()))]
+
+    @property
+    def signals(self) -> Ints:
+        """(l,) those of its others whose values come from outside, in the order of these values."""
+        return signals_of(self.others)
+
+    @property
+    def rods(self) -> Rods:
+        """All rod elements."""
+        return Rods(self.elements, self.spans)
+
+    def with_rods(self, rods: Rods) -> System:
+        """With other rod elements."""
+        return self._replace(**rods._asdict())
 
 
 def in_files(system: System) -> dict[str, Any]:

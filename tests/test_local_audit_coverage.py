@@ -10,7 +10,6 @@ from discretization.groups import Role, groups_of, registered
 from discretization.interaction_table import loads_of, torsions_of
 from discretization.linearisation import tangents
 from discretization.own_variables import part, with_part
-from discretization.space.spans import points_of
 from discretization.state_measures import elastic_densities, element_states, energies
 from rigid.interactions import evaluation
 from rigid.interactions.spring import DAMPER, SPRING
@@ -389,7 +388,7 @@ def test_a_ring_is_covered_all_around():
 def test_densities_of_energy_add_up_to_the_elastic_energy(what, element):
     state, system = run(what, 24, element).state(), run(what, 24, element).layout.system
     strain, _ = element_states(system, state)
-    weight = points_of(system.elements, system.spans).weight
+    weight = system.rods.points.weight
     whole = energies(system, state).elastic
     assert whole > 1e-3
     assert weight @ elastic_densities(system, state, strain) == pytest.approx(whole, rel=1e-12)

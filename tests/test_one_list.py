@@ -1,8 +1,9 @@
-"""What acts is listed once: a function that names three tables of `System` is a place that will forget the next one.
+"""What acts is listed once: a function that names two tables of `System` is a place that will forget the next one.
 
 Assembly, whose layout the tables are, names them; so do the few listed here, each with the reason. Everyone else asks
-`discretization.groups.groups_of`. So are schemes, joints and elements of rods: whoever needs to know something of them finds it
-at each of them, where the next one declares it, too.
+`discretization.groups.groups_of`, `discretization.space.rods` of rods, `discretization.multipliers` of what holds. So are
+schemes, joints and elements of rods: whoever needs to know something of them finds it at each of them, where the next one
+declares it, too.
 """
 
 from __future__ import annotations
@@ -11,33 +12,44 @@ import ast
 import functools
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from discretization.groups import registered
 from discretization.space.rod_elements import WORDS
+from discretization.system import ROWS, System
 from discretization.time.em_names import KIN
 from discretization.time.families import FAMILIES
 from rigid.interactions.kinds import Kind
 from rigid.joints import JOINTS
 
 ROOT = Path(__file__).parent.parent
-TABLES = {"elements", "spans", "constraints", "loads", "others"}
+TABLES = {*ROWS}
 ASSEMBLY = {  # what lays the tables out, adds them up or places their blocks
     "assembly",
     "groups",
     "system",
 }
 NAMED = {
-    "discretization/statics/rest.py:_resting": "tables that statics changes",
-    "discretization/time/mechanical_stepper.py:system_in_chart": "what a chart reads by itself",
-    "discretization/state_measures.py:energies": "the energies' columns are those of tables",
-    "rodsim/results/recomputed.py:noise_power": "rounding, of which kinds do not tell yet",
-    "rodsim/results/layout.py:_take_from": "counts",
-    "discretization/trees/shape.py:tree_of": "which tables a tree may have",
-    "discretization/planar/plane.py:_beyond": "which tables a planar model may have",
+    "discretization/multipliers.py:multipliers_of": "the list of what holds",
+    "discretization/multipliers.py:with_repeats": "the same, marked",
+    "discretization/multipliers.py:count_multipliers": "the same, counted",
+    "discretization/own_variables.py:own_variables": "the list of own variables",
+    "discretization/own_variables.py:condensed_places": "the same of those that are condensed",
+    "discretization/statics/rest.py:_moving": "numbers that statics changes",
+    "discretization/statics/rest.py:_levers": "points of joints and springs, where a model has no other size",
+    "discretization/statics/forces.py:_passed_pi": "compiled, over elements, then over spans",
+    "discretization/statics/strains.py:prediction": "the same",
+    "discretization/statics/strains.py:strains_along": "the same",
+    "discretization/statics/touching.py:_list": "what touches becomes interactions of a step",
+    "discretization/time/contact_stepper.py:__init__": "what touches, and planes, which are among the others",
+    "discretization/trees/shape.py:tree_of": "facts of those that a tree may have; others are refused by `System.filled`",
+    "discretization/planar/plane.py:_beyond": "the same of a planar model",
     "discretization/planar/plane.py:_across": "vectors of those that it may have",
+    "discretization/planar/plane.py:_candidates": "the same",
     "discretization/planar/tables.py:tables_of": "those that it may have, in the plane",
+    "rodsim/results/native.py:create": "names of kinds, by the tables of a file",
 }
 
 
@@ -108,7 +120,7 @@ def tables_by_function() -> dict[str, set[str]]:
     for path, text in sources().items():
         if path.startswith("rigid/") or ASSEMBLY & {Path(path).stem, Path(path).parent.name}:
             continue
-        if sum(f".{table}" in text for table in TABLES) < 3:
+        if not has_two(text, {f".{table}" for table in TABLES}):
             continue
         for function in ast.walk(parsed(path)):
             if not isinstance(function, ast.FunctionDef):
@@ -116,16 +128,34 @@ def tables_by_function() -> dict[str, set[str]]:
             named = {
                 node.attr
                 for node in ast.walk(function)
-                if isinstance(node, ast.Attribute) and node.attr in TABLES and _is_system(node.value)
+                if isinstance(node, ast.Attribute)
+                and node.attr in TABLES
+                and _is_system(node.value, _systems(function))
             }
-            if len(named) > 2:
+            if len(named) > 1:
                 found[f"{path}:{function.name}"] = named
     return found
 
 
-def _is_system(node: ast.expr) -> bool:
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    return name in ("system", "plain", "_plain")
+def _systems(function: ast.FunctionDef) -> set[str]:
+    """Names of its arguments that are systems."""
+    arguments = (*function.args.args, *function.args.kwonlyargs)
+    said = {
+        own.arg for own in arguments if own.annotation and ast.unparse(own.annotation).startswith("System")
+    }
+    return said | {"system", "plain"}
+
+
+def _is_system(node: ast.expr, names: set[str]) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("system", "_system", "_plain", "_of_model")
+    return getattr(node, "id", "") in names
+
+
+def test_every_table_of_a_system_has_rows_by_which_it_is_known_to_be_filled() -> None:
+    tables = {name for name, own in get_type_hints(System).items() if hasattr(own, "_fields")}
+    assert ROWS.keys() == tables - {"frames"}
+    assert all(column in get_type_hints(System)[name]._fields for name, column in ROWS.items())
 
 
 def test_no_function_outside_assembly_lists_the_tables_by_hand() -> None:

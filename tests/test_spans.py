@@ -8,7 +8,6 @@ import pytest
 
 from discretization.space.laws import LAWS
 from discretization.space.rod_elements import BY_NUMBER, SE3, number_of
-from discretization.space.spans import points_of
 from discretization.state_measures import element_states, energies, momenta
 from discretization.system import fingerprint
 from discretization.time.stepper import Stepper
@@ -120,7 +119,7 @@ def test_strains_and_energy_are_those_of_the_points(element):
     model = free_rod(element, stress_free=[(0, 0, 0), (1.2, 0, 0)])
     built = model.build()
     strain, stress = element_states(built.system, built.state)
-    points = points_of(built.system.elements, built.system.spans)
+    points = built.system.rods.points
     assert points.weight.sum() == pytest.approx(model.rods["rod"].stress_free.length, rel=1e-14)
     elastic = 0.5 * np.sum(points.weight * np.sum(strain * stress, axis=1))
     assert energies(built.system, built.state).elastic == pytest.approx(elastic, rel=1e-13)

@@ -146,5 +146,5 @@ def _shares(system: Any, numbering: Any) -> Shares:
 
 def remembered(system: Any) -> int:
     """Rows of what `em-d` remembers: of every frame, then of every place of the stresses; see `dissipation_assembly`."""
-    count = len(system.frames.mass) + len(system.elements.length) + len(system.spans.weight)
+    count = len(system.frames.mass) + system.rods.n_points
     return count + sum(len(own.row) for own in (*strained_of(system, True), *strained_of(system)))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
+from discretization.assembly.incidence import incidence
 from discretization.assembly.kept_numberings import keeping
 from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
 from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
-from discretization.interaction_table import one_sided, without_loads
+from discretization.interaction_table import one_sided
 from discretization.linear.fronts import fronts_of
 from discretization.linear.narrow import NARROW
 from discretization.multipliers import multipliers_of
@@ -96,8 +97,7 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
 
 def _all_frames(system: System) -> Ints:
     """The frames of all interactions, one after the other."""
-    each = (system.elements, system.spans, without_loads(system.others), system.constraints)
-    every = np.concatenate([of.frames.ravel() for of in each])
+    every = np.concatenate([frames.ravel() for frames in incidence(system)])
     return every[every >= 0]
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from discretization.assembly.numbering import Numbering, new_handle
-from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import one_sided
 from discretization.system import System
 
@@ -44,11 +43,10 @@ def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
 
 def structure(system: System, asked: Any) -> bytes:
     """A digest of all that a numbering depends on."""
-    kinds = [INTERACTIONS[k] for k in set(system.others.kind.tolist())]
     digest = hashlib.blake2b(
-        repr((asked, [(own.name, own.arity, own.rows, own.own) for own in kinds])).encode()
+        repr((asked, [(own.name, own.arity, own.rows, own.own) for own in system.kinds])).encode()
     )
-    tables: tuple[Any, ...] = system.frames, system.elements, system.constraints, system.spans, system.others
+    tables: Any = (table for table in system if isinstance(table, tuple) and table is not system.contacts)
     for table in tables:
         for name, column in zip(table._fields, table, strict=True):
             if column.dtype.kind in "iub" or name in _NUMBERS_TOO:

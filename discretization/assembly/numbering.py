@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.block_places import Blocks, band_storage, column_storage, with_far_blocks
+from discretization.assembly.incidence import couples_frames
 from discretization.assembly.vertices import (
     Vertices,
     condensable,
-    couples_frames,
     inner_vertices,
     joined,
     joined_by_contact,

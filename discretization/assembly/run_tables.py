@@ -19,6 +19,9 @@ from rigid.system import COINCIDENT, PERPENDICULAR, Floats, Ints, State
 _KNOWN = (COINCIDENT, PERPENDICULAR)  # kinds of constraints
 
 
+_TAKEN = {"elements", "constraints", "others"}
+
+
 def key_of(system: System, numbering: Any, work: Any) -> tuple[Any, ...]:
     """What runs must have in common to march side by side; () where they cannot.
 
@@ -31,7 +34,7 @@ def key_of(system: System, numbering: Any, work: Any) -> tuple[Any, ...]:
     if not (
         numbering.blocks
         and not len(numbering.repeating)
-        and not len(system.spans.kind)
+        and set(system.filled) <= _TAKEN
         and not len(without_loads(system.others).kind)
         and not np.any(system.frames.fixed > 1)
         and len(facts.closed) == len(constraints.kind)

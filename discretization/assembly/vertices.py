@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
+from discretization.assembly.incidence import coupled
 from discretization.interaction_table import chosen, one_sided, pairs_of
 from discretization.multipliers import multipliers_of
-from discretization.space.spans import shared_masses
 from discretization.system import System
-from rigid.interactions.constraints import facts
 from rigid.system import Ints
 
 
@@ -30,7 +29,7 @@ def carries_velocity(system: System) -> np.ndarray:
     marked = np.zeros(len(system.frames.mass), dtype=bool)
     held = multipliers_of(system).frames
     marked[held[held >= 0]] = True
-    pairs, coupling = shared_masses(system.elements, system.spans)
+    pairs, coupling = system.rods.shared_masses
     marked[pairs[coupling != 0.0].ravel()] = True
     return marked & (system.frames.fixed == 0)
 
@@ -62,13 +61,7 @@ def joined(system: System, vertices: Vertices, loose: bool = False) -> Ints:
 
     loose: without those that act on contact alone.
     """
-    constraints, frames, held = system.constraints, system.spans.frames, multipliers_of(system)
-    of_spans = np.stack(np.broadcast_arrays(frames[:, :, None], frames[:, None, :]), axis=3)
-    couples = [system.elements.frames]
-    couples.append(of_spans[(of_spans >= 0).all(axis=3)])
-    couples.append(pairs_of(chosen(system.others, ~one_sided(system.others)) if loose else system.others))
-    couples.append(constraints.frames[couples_frames(system)])
-    of_frames = vertices.of_frame[np.concatenate([c.reshape(-1, 2) for c in couples])]
+    held, of_frames = multipliers_of(system), vertices.of_frame[coupled(system, loose=loose)]
     each, k = np.nonzero(held.frames >= 0)
     to_joints = np.stack([vertices.of_frame[held.frames[each, k]], vertices.of_constraint[each]], axis=1)
     pairs = np.concatenate([of_frames, to_joints])
@@ -89,11 +82,6 @@ def _each_once(pairs: Ints, count: int) -> Ints:
     """In the order of the first, then of the second."""
     keys = np.unique(pairs @ (np.int64(count), np.int64(1)))
     return np.stack(np.divmod(keys, max(count, 1)), axis=1)
-
-
-def couples_frames(system: System) -> np.ndarray:
-    """Constraints (c,) whose tangent couples both of their frames."""
-    return ~facts(system.constraints.kind, "constant")
 
 
 def inner_vertices(system: System, vertices: Vertices, pairs: Ints) -> Ints:

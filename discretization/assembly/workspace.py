@@ -101,9 +101,7 @@ def workspace(
 @known_anew
 def _workspace(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
     n, constraints = len(system.frames.mass), system.constraints
-    viscous = bool(
-        np.any(system.elements.damping) or np.any(system.spans.damping) or np.any(system.spans.relaxation)
-    )
+    viscous = system.rods.viscous
     of_kinds = [closed and has_closed_forms(kind) and not kind.driven for kind in CONSTRAINTS]
     has_forms = np.array(of_kinds)[constraints.kind]
     duals = by_duals(system, numbering, ~has_forms)
@@ -163,7 +161,7 @@ def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
     of_table = facts(kind, "turns")
     reach = np.linalg.norm(constraints.Xa, axis=1) + np.linalg.norm(constraints.Xb, axis=1)
     # of the others the gradient to places and to turns; an arm is how much larger this is
-    to_place, to_turn = system.others.size[held.other].T
+    to_place, to_turn = held.size.T
     turns = np.concatenate([of_table, to_place == 0.0])
     gradient = np.where(to_place == 0.0, to_turn, to_place)
     arm = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
@@ -195,8 +193,8 @@ def lightest(system: System, turns: np.ndarray) -> Floats:
 
 def balanced(system: System, sizes: Floats) -> Floats:
     """Masses or stiffnesses (c + e,) as multipliers see them: by the squares of their gradients."""
-    c, other = len(system.constraints.kind), multipliers_of(system).other
-    to_place, to_turn = system.others.size[other].T
+    held = multipliers_of(system)
+    c, (to_place, to_turn) = len(held.frames) - len(held.size), held.size.T
     gradient = np.where(to_place == 0.0, to_turn, to_place)
     return np.concatenate([sizes[:c], sizes[c:] / gradient**2])
 

@@ -55,6 +55,13 @@ class Contacts(NamedTuple):
     meshed: Ints = np.zeros(0, np.int64)  # (t,) surface of each triangle
 
 
+def meeting(contacts: Contacts) -> Ints:
+    """Frames (k,) of the points of all surfaces that may touch another."""
+    surface = np.repeat(np.arange(len(contacts.kind)), np.diff(contacts.first))
+    found: Ints = contacts.frames[np.isin(surface, contacts.pairs)]
+    return found
+
+
 class Sphere(NamedTuple):
     """A surface."""
 

@@ -19,7 +19,6 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from discretization.linearisation.tangents import Blocks
-from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import Floats, Ints, State
@@ -60,7 +59,7 @@ def spatial_inertia(system: System, state: State) -> Floats:
 def translational(system: System) -> tuple[Ints, Ints, Floats]:
     """Rows, columns and values of M_t, kg, between frames."""
     n = len(system.frames.mass)
-    pairs, coupling = shared_masses(system.elements, system.spans)
+    pairs, coupling = system.rods.shared_masses
     use = coupling != 0.0
     (a, b), c = pairs[use].T, coupling[use]
     every = np.arange(n)

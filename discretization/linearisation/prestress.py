@@ -126,16 +126,14 @@ def _along(lin: Linearised, groups: list[Group], direction: Floats, f: float) ->
 
 def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]:
     """The rods with the stiffness they have in `state`, without laws; and with rest strains that are less by de."""
-    spans, m = system.spans, len(system.elements.length)
-    strain = np.sum([weight * element_states(system, there)[0] for weight, there in beside], axis=0)
-    if np.any(spans.law >= 0):
-        spans = _without_laws(spans, element_states(system, state)[0][m:])
-    before = system._replace(spans=spans)
-    after = before._replace(
-        elements=system.elements._replace(strain0=system.elements.strain0 - strain[:m]),
-        spans=spans._replace(strain0=spans.strain0 - strain[m:]),
+    strain, rods = (
+        np.sum([weight * element_states(system, there)[0] for weight, there in beside], axis=0),
+        system.rods,
     )
-    return before, after
+    if not rods.linear.all():
+        spans = _without_laws(rods.spans, element_states(system, state)[0][rods.first :])
+        rods = rods._replace(spans=spans)
+    return system.with_rods(rods), system.with_rods(rods.strained(strain))
 
 
 def _prestressed(own: Group, straining: Straining, state: State, beside: Beside) -> Group:

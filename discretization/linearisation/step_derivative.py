@@ -23,9 +23,7 @@ from discretization.assembly.numbering import number
 from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import Workspace, workspace
 from discretization.groups import Acting, Role
-from discretization.interaction_table import signals_of
 from discretization.own_variables import own_variables
-from discretization.space.spans import shared_masses
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -60,7 +58,7 @@ class StepDerivative:
         self.system, self.h, self._start, self._end = system, h, start, end
         self._numbering = number(system, 0)
         self._work = workspace(system, self._numbering)
-        loads = np.zeros((len(signals_of(system.others)), 3)) if load_values is None else load_values
+        loads = np.zeros((len(system.signals), 3)) if load_values is None else load_values
         put_signals(self._work, loads)
         step = quaternions.multiply(end.quat, quaternions.conjugate(start.quat))
         way = end.r - start.r, 2.0 * step[:, 1:] / step[:, :1]
@@ -185,7 +183,7 @@ class StepDerivative:
 def _masses(system: System) -> Floats:
     """M (n, n): masses, less what neighbours in a rod share."""
     M = np.diag(system.frames.mass)
-    pairs, shared = shared_masses(system.elements, system.spans)
+    pairs, shared = system.rods.shared_masses
     a, b = pairs.T
     for i, j, sign in ((a, a, -1.0), (b, b, -1.0), (a, b, 1.0), (b, a, 1.0)):
         np.add.at(M, (i, j), sign * shared)

@@ -72,6 +72,13 @@ def _moving(system: System) -> Any:
     return np.flatnonzero(system.frames.fixed == 0)
 
 
+_TAKEN = "elements", "constraints", "others"
+_NOT_TAKEN = {
+    "spans": "its rods have other elements than those of two frames",
+    "contacts": "surfaces may touch",
+}
+
+
 def _beyond(system: System) -> Iterator[str]:
     """What the plane has no form for."""
     if not len(_moving(system)):
@@ -80,12 +87,11 @@ def _beyond(system: System) -> Iterator[str]:
         yield "parts move as they are told"
     if np.flatnonzero(system.frames.fixed).tolist() != [0]:
         yield "frames other than the ground are fixed"
-    if len(system.spans.kind):
-        yield "its rods have other elements than those of two frames"
+    for table in system.filled:
+        if table not in _TAKEN:
+            yield _NOT_TAKEN[table]
     if len(others := without_loads(system.others).kind):
         yield f"{INTERACTIONS[int(others[0])].name}s act, which have no plane form"
-    if len(system.contacts.pairs):
-        yield "surfaces may touch"
     if len(system.constraints.repeats) and system.constraints.repeats.any():
         yield "joints repeat each other"
     other = np.setdiff1d(system.constraints.kind, _KNOWN)

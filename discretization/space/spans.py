@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.space import relaxing_branch
-from discretization.space.elements import Elements
-from discretization.space.interpolation import MOST, leading
+from discretization.space.interpolation import MOST
 from discretization.space.laws import AXIAL, EXPRESSIONS, GENERAL, LAWS
 from discretization.space.laws.expressions import law_of
 from discretization.space.laws.functions import (
@@ -102,37 +101,6 @@ def no_spans() -> Spans:
         matrices,
         none,
     )
-
-
-class Points(NamedTuple):
-    """Where strains and stresses are known: of two-frame elements, then of spans."""
-
-    frames: Ints  # (g, 2) on both sides
-    weight: Floats  # (g,) m
-    stiffness: Floats
-    damping: Floats
-    strain0: Floats
-
-
-def points_of(elements: Elements, spans: Spans) -> Points:
-    """All points; a two-frame element has one."""
-    if not len(spans.kind):
-        return Points(*elements[:5])
-    return Points(*(np.concatenate(columns) for columns in zip(elements[:5], spans[4:9], strict=True)))
-
-
-def shared_masses(elements: Elements, spans: Spans) -> tuple[Ints, Floats]:
-    """Pairs (k, 2) of frames and their couplings (k,), kg: kinetic energy - coupling |v_b - v_a|^2/2 in all.
-
-    Since the a_i of a span sum to zero, |sum a_i v_i|^2 is minus the sum of a_i a_j |v_i - v_j|^2 over its pairs.
-    """
-    pairs, couplings = [elements.frames.reshape(-1, 2)], [elements.coupling]
-    for order in np.unique(spans.order[spans.coupling != 0.0]):
-        use = (spans.order == order) & (spans.coupling != 0.0)
-        a, (i, j) = leading(order), np.triu_indices(order + 1, 1)
-        pairs.append(spans.frames[use][:, np.stack([i, j], axis=1)].reshape(-1, 2))
-        couplings.append((-spans.coupling[use, None] * (a[i] * a[j])).ravel())
-    return np.concatenate(pairs), np.concatenate(couplings)
 
 
 def numbers_of(spans: Spans, use: Ints, matrices: Floats, strain0: Floats | None = None) -> Floats:

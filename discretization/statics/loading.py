@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discretization.assembly.by_duals import table_groups
-from discretization.interaction_table import signals_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -50,8 +49,8 @@ class Loading:
     def of(self, system: System) -> Loading:
         """The same for this system, whose ground points are now those of factor 0's motion."""
         for what, array, shape in (
-            ("constant_values", self.constant_values, (len(signals_of(system.others)), 3)),
-            ("varying_values", self.varying_values, (len(signals_of(system.others)), 3)),
+            ("constant_values", self.constant_values, (len(system.signals), 3)),
+            ("varying_values", self.varying_values, (len(system.signals), 3)),
             ("constant_gravity", self.constant_gravity, (3,)),
             ("varying_gravity", self.varying_gravity, (3,)),
         ):

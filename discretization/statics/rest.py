@@ -74,16 +74,21 @@ def _taken(system: System, state: State) -> tuple[System, Digest]:
         system = at_long_rest(system, state)
         own = _resting(system._replace(constraints=as_driven(system.constraints, drives)))
         return own, digest_of_system(own)
-    found = _resting_once(system)._replace(gravity=system.gravity.copy())
-    elements, constraints = found.elements, found.constraints
-    own = found._replace(
-        elements=elements._replace(strain0=elements.strain0.copy()),
-        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in _MOVED}),
-    )
-    return own, digest_of_system(found)
+    found = _resting_once(system)._replace(gravity=system.gravity)
+    return _moving(found), digest_of_system(found)
 
 
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
+
+
+def _moving(system: System) -> System:
+    """With its own copies of what statics changes: stress-free strains, points of joints, gravity."""
+    elements, constraints = system.elements, system.constraints
+    return system._replace(
+        elements=elements._replace(strain0=elements.strain0.copy()),
+        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in _MOVED}),
+        gravity=system.gravity.copy(),
+    )
 
 
 @known_of_unchanging
@@ -92,17 +97,8 @@ def _resting_once(system: System) -> System:
 
 
 def _resting(system: System) -> System:
-    elements, spans, constraints = system.elements, system.spans, system.constraints
-    return system._replace(
-        elements=elements._replace(
-            damping=np.zeros_like(elements.damping),
-            coupling=np.zeros_like(elements.coupling),
-            strain0=elements.strain0.copy(),
-        ),
-        spans=spans._replace(damping=np.zeros_like(spans.damping), coupling=np.zeros_like(spans.coupling)),
+    return _moving(system.with_rods(system.rods.lumped().undamped()))._replace(
         others=interaction_table.at_rest(system.others),
-        constraints=constraints._replace(**{k: getattr(constraints, k).copy() for k in _MOVED}),
-        gravity=system.gravity.copy(),
         frames=system.frames._replace(mass=np.maximum(system.frames.mass, NOTHING)),
     )
 

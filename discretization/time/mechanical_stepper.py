@@ -18,7 +18,6 @@ from discretization.groups import Role, groups_of
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import condensed_places, part
 from discretization.redundancy import constraint_jacobian, surplus_rows
-from discretization.space import spans
 from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
@@ -82,7 +81,7 @@ def system_in_chart(
         tuple(own.group for own in more if own.role is role)
         for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT, Role.WORK)
     )
-    signals = interaction_table.signals_of(system.others)
+    signals = system.signals
     working = tuple(own._replace(row=np.searchsorted(signals, own.row)) for own in working)
     frames = system.frames
     behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come before theirs
@@ -106,7 +105,7 @@ def system_in_chart(
         signal,
         energies,
         viscous,
-        *spans.shared_masses(system.elements, system.spans),
+        *system.rods.shared_masses,
         working,
         motion_of(system, state, drive_values),
         holding,

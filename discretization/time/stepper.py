@@ -17,7 +17,6 @@ from discretization.assembly.run_tables import key_of, lanes_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
-from discretization.interaction_table import signals_of
 from discretization.linear.sparse import sparse_forget
 from discretization.multipliers import count_multipliers, multipliers_of
 from discretization.state_checks import OF_SYSTEMS, checked, given_values
@@ -118,16 +117,11 @@ class Stepper(StepperBase):
     def _dissipate(self, rho: float, spared: Sequence[int]) -> None:
         """Let `system` be that of one step, whose damping and stress-free strains change from step to step."""
         plain = self.system
-        elements, spans = plain.elements, plain.spans
-        self._plain = plain
-        self.system = plain._replace(
-            elements=elements._replace(
-                damping=elements.damping.copy(),
-                strain0=elements.strain0.copy(),
-                coupling=np.zeros_like(elements.coupling),
-            ),
-            spans=spans._replace(coupling=np.zeros_like(spans.coupling)),
+        elements = plain.elements._replace(
+            damping=plain.elements.damping.copy(), strain0=plain.elements.strain0.copy()
         )
+        self._plain = plain
+        self.system = plain.with_rods(plain.rods._replace(elements=elements).lumped())
         own = dissipation_of(plain, self.numbering, rho, np.asarray(spared, np.int64))
         every = self.work.spans._replace(viscous=np.ones_like(self.work.spans.viscous))
         self.work = self.work._replace(dissipation=own, spans=every)
@@ -312,7 +306,7 @@ class Stepper(StepperBase):
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
         middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
-        n_loads = len(signals_of(self.system.others))
+        n_loads = len(self.system.signals)
         values: Floats = np.zeros((len(middles), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
             values = given_values("load_values", self._load_values, middles, (n_loads, 3))

@@ -43,14 +43,17 @@ class Tree(NamedTuple):
         return f"tree, {n} {'body' if n == 1 else 'bodies'}"
 
 
+_TAKEN = "constraints", "others"
+_BEYOND = {"elements": "it has rods", "spans": "it has rods", "contacts": "surfaces may touch"}
+
+
 @known_of_numbers
 def tree_of(system: System) -> Tree | str:
     """The tree, or what of the model does not belong to one."""
     frames, constraints, others = system.frames, system.constraints, system.others
-    if len(system.elements.length) or len(system.spans.kind):
-        return "it has rods"
-    if len(system.contacts.pairs):
-        return "surfaces may touch"
+    for table in system.filled:
+        if table not in _TAKEN:
+            return _BEYOND[table]
     if np.any(frames.fixed > 1) or np.any(facts(constraints.kind, "driven")):
         return "something moves as it is told"
     if not np.any(frames.fixed == 0):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.consistent import Held
+from discretization.contact.table import meeting
 from discretization.drives import DRIVEN
 from discretization.groups import Role, groups_of, held_from_outside, is_load
 from discretization.interaction_table import (
@@ -344,7 +345,7 @@ def _check_assembled(
 
 
 def _layout(model: Contents, placement: Placement, system: System, joints: list[JointLayout]) -> Layout:
-    rods, first_element, first_point = [], 0, len(system.elements.length)
+    rods, first_element, first_point = [], 0, system.rods.first
     for rod in model.rods.values():
         mesh, first = placement.meshes[rod.name], placement.first[rod.name]
         # strains are known in two-frame elements, numbered first, and at the points of spans
@@ -382,7 +383,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         joints=joints,
         description=description(model, system),
         n_frames=sizes.frames,
-        n_elements=len(system.elements.length) + len(system.spans.weight),
+        n_elements=system.rods.n_points,
         n_multipliers=sizes.multipliers,
         n_torsions=sizes.own.angle,
         n_branch=sizes.own.branch,
@@ -396,15 +397,11 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
 
 def _grounded(system: System) -> bool:
     """Whether something holds the model from outside: the ground, a given motion, the air, a pressure."""
-    fixed = system.frames.fixed != 0
-    if fixed[system.constraints.frames].any():
+    fixed, held = system.frames.fixed != 0, multipliers_of(system).frames
+    if fixed[held[held >= 0]].any():
         return True
-    contacts = system.contacts
-    meet = np.isin(
-        np.searchsorted(contacts.first, np.arange(len(contacts.frames)), "right") - 1, contacts.pairs
-    )
-    if fixed[contacts.frames[meet]].any():
+    if fixed[meeting(system.contacts)].any():
         return True
     acting = [own for own in groups_of(system) if not is_load(own)]
-    held = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
-    return bool(held or len(held_from_outside(acting)))
+    holds = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
+    return bool(holds or len(held_from_outside(acting)))

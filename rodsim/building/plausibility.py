@@ -48,8 +48,7 @@ def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: Syst
 
 def warn_of_strains(layout: Layout, system: System, state: State) -> None:
     """Warn of rods with a linear law that are strained beyond it at rest; at the call of `equilibrium`."""
-    linear = np.ones(layout.n_elements, dtype=bool)
-    linear[len(system.elements.length) :] = system.spans.law < 0
+    linear = system.rods.linear
     rods = [rod for rod in layout.rods if linear[rod.elements].all()]
     if not rods:
         return

@@ -153,8 +153,8 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
     blocks.part(own, "angle")[...] = before.part(stored.own, "angle")
     if blocks.branch:
         # one that was not there yet begins as strained in this moment, as where a model begins
-        first = len(system.elements.length)
-        relaxes = system.spans.relaxation > 0.0
+        first = system.rods.first
+        relaxes = system.rods.relaxing[first:]
         strain = element_states(system, stored._replace(own=own))[0][first:] * relaxes[:, None]
         had = np.zeros(blocks.branch, bool)
         if before.branch:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.space.spans import points_of
 from discretization.state_measures import energies, momenta
 from discretization.system import System
 from rigid import quaternions
@@ -210,7 +209,7 @@ def _rigid_motion(
 
 
 def _damped(system: System, frames: Ints) -> bool:
-    points = points_of(system.elements, system.spans)
+    points = system.rods.points
     return bool(np.any(points.damping[np.isin(points.frames[:, 0], frames)]))
 
 

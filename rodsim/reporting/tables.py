@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from discretization.interaction_table import springs_of, torsions_of
-from discretization.space.spans import points_of
 from discretization.system import System
 from rodsim.building.joint_rows import DRIVE
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS
@@ -190,7 +189,7 @@ def _form(rod: RodLayout) -> str | None:
 def _sections(layout: Layout) -> list[list[object]]:
     if layout.system is None:
         return []
-    every = points_of(layout.system.elements, layout.system.spans)
+    every = layout.system.rods.points
     rows: list[list[object]] = []
     for rod in layout.rods:
         stiffness = np.einsum("kii->ki", every.stiffness[rod.elements])

@@ -51,9 +51,7 @@ def lines(x: Floats, at: Floats, around: float | None = None) -> Lines:
 
 def order_of(system: System, rod: RodLayout) -> int:
     """Of the elements of a rod."""
-    m = len(system.elements.length)
-    orders = np.concatenate([np.ones(m, np.int64), np.repeat(system.spans.order, system.spans.order)])
-    return int(orders[rod.elements[0]])
+    return int(system.rods.order_at[rod.elements[0]])
 
 
 def length_of(layout: Layout, rod: RodLayout) -> float:
@@ -67,8 +65,7 @@ def length_of(layout: Layout, rod: RodLayout) -> float:
     if layout.system is None:
         return float(2.0 * s[-1] - s[-2] if len(s) > 1 else s[-1])
     p = order_of(layout.system, rod)
-    weight = np.concatenate([layout.system.elements.length, layout.system.spans.weight])
-    return float(s[-p] + weight[rod.elements[-p:]].sum())
+    return float(s[-p] + layout.system.rods.points.weight[rod.elements[-p:]].sum())
 
 
 def node_lengths(layout: Layout, rod: RodLayout) -> Floats:

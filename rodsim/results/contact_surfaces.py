@@ -179,20 +179,28 @@ def _hidden(shown: dict[int, tuple[Floats, Floats]], frame: int, X: Floats, radi
 def _spheres(layout: Layout) -> Iterator[tuple[int, Floats, float]]:
     """Frame, centre in its axes and radius of each, and of both ends of capsules, that no shape shows."""
     assert layout.system is not None
-    found: dict[tuple[int, bytes], None] = {}
-    others, contacts = layout.system.others, layout.system.contacts
-    of_planes = np.flatnonzero(others.kind == INTERACTIONS.index(PLANE_SPHERE))
-    for own in groups_of(others, of_planes):
-        for frames, numbers in zip(own.frames, own.numbers, strict=True):
-            found[int(frames[1]), np.append(numbers[CENTRE : CENTRE + 3], numbers[_RHO]).tobytes()] = None
-    for k in np.flatnonzero((contacts.kind != ROD) & (contacts.kind != MESH)):
-        for at in range(contacts.first[k], contacts.first[k + 1]):
-            found[int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()] = None
+    found = [*_on_planes(layout.system), *_on_surfaces(layout.system)]
     shown = _bounds(layout)
-    for frame, numbers in found:
+    for frame, numbers in dict.fromkeys(found):
         *X, radius = np.frombuffer(numbers).tolist()
         if radius > 0.0 and not _hidden(shown, frame, np.array(X), radius):
             yield frame, np.array(X), radius
+
+
+def _on_planes(system: System) -> Iterator[tuple[int, bytes]]:
+    """Frame, and centre with radius, of spheres that meet planes."""
+    others = system.others
+    for own in groups_of(others, np.flatnonzero(others.kind == INTERACTIONS.index(PLANE_SPHERE))):
+        for frames, numbers in zip(own.frames, own.numbers, strict=True):
+            yield int(frames[1]), np.append(numbers[CENTRE : CENTRE + 3], numbers[_RHO]).tobytes()
+
+
+def _on_surfaces(system: System) -> Iterator[tuple[int, bytes]]:
+    """The same about the points of surfaces that are neither rods nor meshes."""
+    contacts = system.contacts
+    for k in np.flatnonzero((contacts.kind != ROD) & (contacts.kind != MESH)):
+        for at in range(contacts.first[k], contacts.first[k + 1]):
+            yield int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()
 
 
 def _bounds(layout: Layout) -> dict[int, tuple[Floats, Floats]]:

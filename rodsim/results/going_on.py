@@ -13,7 +13,6 @@ import numpy as np
 
 from discretization.contact.table import contacts_of
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
-from discretization.interaction_table import signals_of
 from discretization.multipliers import count_multipliers
 from discretization.own_variables import part, without_lists
 from discretization.planar.symmetry import Symmetry
@@ -71,7 +70,7 @@ class GoingOn:
             self.drives = self._given
         self._shortcut, self._symmetry = "solver" in settings, None
         if "plane" in settings:  # the run has looked at its loads
-            none = np.zeros((len(signals_of(self.system.others)), 3))
+            none = np.zeros((len(self.system.signals), 3))
             self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
         # older versions took halves of what is clamped, too, and say nothing

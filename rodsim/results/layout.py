@@ -203,7 +203,7 @@ class Layout:
         sizes = sizes_of(system)
         for what, number, found in (
             ("frames", self.n_frames, sizes.frames),
-            ("elements", self.n_elements, len(system.elements.length) + len(system.spans.weight)),
+            ("elements", self.n_elements, system.rods.n_points),
             ("multipliers", self.n_multipliers, sizes.multipliers),
             ("counted angles", self.n_torsions, sizes.own.angle),
             ("relaxing points", self.n_branch, sizes.own.branch),

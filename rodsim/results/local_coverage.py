@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discretization.groups import groups_of, is_load
+from discretization.contact.table import meeting
+from discretization.groups import Acting, groups_of, is_load
+from discretization.system import System
 from rigid.system import Ints
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.node_forces import is_unknown, sources_of
@@ -78,25 +80,30 @@ def not_covered(layout: Layout, rod: RodLayout, grid: RodGrid) -> list[str]:
     return notes
 
 
+def _by_joint(system: System, acting: Iterable[Acting]) -> dict[int, list[Ints]]:
+    """Frames of the constraints among these, by the number of their joint."""
+    found: dict[int, list[Ints]] = {}
+    for own in acting:
+        if own.table == "constraints":
+            for number, frames in zip(system.constraints.joint[own.use], own.group.frames, strict=True):
+                found.setdefault(int(number), []).append(frames)
+    return found
+
+
 def _unknown(layout: Layout) -> Iterator[Unknown]:
     """Joints, driven frames, loads whose values a file does not keep, and what has a role that is not known here."""
     system = layout.system
     assert system is not None
-    of_joints: dict[int, list[Ints]] = {}
-    for own in filter(is_unknown, groups_of(system)):
+    unknown = list(filter(is_unknown, groups_of(system)))
+    for own in unknown:
         if own.table != "constraints":
             yield Unknown(f"where a {own.group.kind.name} acts", own.group.frames.ravel())
-            continue
-        for number, frames in zip(system.constraints.joint[own.use], own.group.frames, strict=True):
-            of_joints.setdefault(int(number), []).append(frames)
-    for number, each in sorted(of_joints.items()):
+    for number, each in sorted(_by_joint(system, unknown).items()):
         yield Unknown(f"where joint '{layout.joints[number].name}' holds it", np.concatenate(each))
-    contacts = system.contacts
-    surface = np.repeat(np.arange(len(contacts.kind)), np.diff(contacts.first))
-    yield Unknown("where surfaces may touch", contacts.frames[np.isin(surface, contacts.pairs)])
+    yield Unknown("where surfaces may touch", meeting(system.contacts))
     fixed = np.flatnonzero(system.frames.fixed)
     yield Unknown("whose node does not move by forces", fixed[fixed > 0])
-    unknown = [load for load in node_loads(layout) if load.value is None]
-    for name in dict.fromkeys(load.name for load in unknown):
-        frames = np.array([load.frame for load in unknown if load.name == name])
+    loads = [load for load in node_loads(layout) if load.value is None]
+    for name in dict.fromkeys(load.name for load in loads):
+        frames = np.array([load.frame for load in loads if load.name == name])
         yield Unknown(f"of {name}, whose values a file does not keep", frames)

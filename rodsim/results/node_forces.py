@@ -14,7 +14,6 @@ import numpy as np
 
 from discretization.drives import flattened
 from discretization.groups import Acting, Role, groups_of, is_load
-from discretization.interaction_table import signals_of
 from discretization.own_variables import own_variables
 from discretization.system import System
 from rigid import quaternions
@@ -85,7 +84,7 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
 def _of_loads(system: System, own: Acting, frames: Ints, values: Floats, states: State) -> Floats:
     """Gradients (T, k, 1, 6) of those on some of the `frames`, with the values (T, l, 3) of all loads at each of the states."""
     use = np.isin(own.group.frames[:, 0], frames)
-    kind, which = own.group.kind, np.searchsorted(signals_of(system.others), own.use[use])
+    kind, which = own.group.kind, np.searchsorted(system.signals, own.use[use])
     times, n = states.r.shape[:2]
     numbers = np.tile(own.group.numbers[use], (times, 1, 1))
     numbers[:, :, kind.signal : kind.signal + 3] = values[:, which]

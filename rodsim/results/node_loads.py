@@ -9,7 +9,6 @@ import numpy as np
 
 from discretization.interaction_table import signals_of
 from discretization.space.interpolation import VALUES
-from discretization.space.spans import points_of
 from rigid import signals
 from rigid.errors import ModelError
 from rigid.system import Floats
@@ -59,7 +58,7 @@ def _spread(layout: Layout, line: dict[str, Any]) -> dict[int, float]:
     """Frame -> length of the rod that it stands for, m, of the nodes that carry a distributed load (`distributed_loads`)."""
     rod = next(rod for rod in layout.rods if rod.name == line["rod"])
     assert layout.system is not None
-    p, weight = order_of(layout.system, rod), points_of(layout.system.elements, layout.system.spans).weight
+    p, weight = order_of(layout.system, rod), layout.system.rods.points.weight
     of_elements = weight[rod.elements].reshape(-1, p)
     length = of_elements.sum(axis=1)
     middle = (np.cumsum(length) - 0.5 * length) / length.sum()

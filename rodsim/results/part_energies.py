@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.space.spans import points_of
 from discretization.state_measures import elastic_densities, element_states, translational_momenta
 from discretization.system import System
 from rigid.system import Floats, Ints, State
@@ -25,7 +24,7 @@ class PartEnergy(NamedTuple):
 
 def stored_energies(system: System, state: State) -> tuple[Floats, Ints]:
     """Elastic energy (..., g) at all points of rods, those of two-frame elements first, and a frame (g,) beside each."""
-    points = points_of(system.elements, system.spans)
+    points = system.rods.points
     strain, _ = element_states(system, state)
     return points.weight * elastic_densities(system, state, strain), points.frames[:, 0]
 

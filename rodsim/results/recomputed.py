@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discretization.interaction_table import rows_of, springs_of, torsions_of, works
-from discretization.space.spans import points_of
 from discretization.state_measures import (
     element_states,
     energies,
@@ -130,7 +129,7 @@ def recompute(result: Result) -> Recomputed:
         if system is not None:
             strain, stress = element_states(system, state)
             noise = strain_noise(system, state)
-            stiffness = np.abs(points_of(system.elements, system.spans).stiffness)
+            stiffness = np.abs(system.rods.points.stiffness)
             stress_noise = np.einsum("mij,...mj->...mi", stiffness, noise)
             values |= _of_system(system, state, strain, stress, noise, stress_noise)
             evaluation = max(evaluation, _largest(values["total"][1]))
@@ -201,26 +200,20 @@ def blocks(result: Result, drawing: Drawing) -> Iterator[slice]:
 
 def strain_noise(system: System, state: State) -> Floats:
     """(1): rounding (..., m, 6) of the strains of all elements."""
-    points = points_of(system.elements, system.spans)
+    points = system.rods.points
     # slopes of order p at a point: at most p/2 times differences of neighbours over the part it stands for
-    length, (a, b) = points.weight / np.repeat(*_orders(system)), points.frames.reshape(-1, 2).T
+    length, (a, b) = points.weight / system.rods.order_at, points.frames.reshape(-1, 2).T
     out = np.repeat(EPS * 4.0 / length, 6).reshape(-1, 6) + np.zeros((*state.r.shape[:-2], 1, 1))
     reach = np.linalg.norm(state.r, axis=-1)
     out[..., :3] = EPS * (4.0 + (reach[..., a] + reach[..., b]) / length)[..., None]
     return out
 
 
-def _orders(system: System) -> tuple[Ints, Ints]:
-    """Order of the elements, and how many points have it, to repeat the one the other's times."""
-    orders = np.concatenate([np.ones(len(system.elements.length), np.int64), system.spans.order])
-    return orders, orders
-
-
 def noise_power(system: System, state: State, noise: Floats | None = None) -> Floats:
     """(3): sqrt of the sum of (f |v|)^2 + (m |Omega|)^2 over all frames, W; noise: (1), where forces are known as that."""
-    points = points_of(system.elements, system.spans)
+    points = system.rods.points
     force, moment = np.zeros((2, *state.r.shape[:-1]))
-    C, length = np.abs(points.stiffness), points.weight / np.repeat(*_orders(system))
+    C, length = np.abs(points.stiffness), points.weight / system.rods.order_at
     of_element = EPS * C[:, :3, :3].max(axis=(1, 2), initial=0.0)
     of_turns = EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / length
     if noise is not None:
@@ -287,7 +280,7 @@ def _of_system(
     rounding = {
         "kinetic": EPS * (speed**2 @ mass + np.abs(parts.kinetic)),
         "elastic": np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
-        @ points_of(system.elements, system.spans).weight,
+        @ system.rods.points.weight,
         "gravity": EPS * np.linalg.norm(system.gravity) * (reach @ mass),
         "spring": _spring_rounding(system, state, reach),
     }

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from discretization.continuum.local_laws import Loading
 from discretization.space.interpolation import VALUES, points
-from discretization.space.spans import points_of
 from discretization.system import System
 from rigid.system import Floats, Ints
 from rodsim.results.along_rods import order_of
@@ -72,12 +71,12 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
     p = order_of(system, rod)
     parts = 2 - p % 2 if p > 1 and not along else 1
     step, n_elements = p // parts, len(rod.elements) // p
-    every = points_of(system.elements, system.spans)
+    every = system.rods.points
     weight = every.weight[rod.elements]
     density = _densities(system, rod, p, weight)
     free = every.strain0[rod.elements] * np.repeat([1.0, weight.sum()], 3)
     same = _even(density) and _even(every.stiffness[rod.elements]) and _even(free, 1.0)
-    of_spans = rod.elements - len(system.elements.length)
+    of_spans = rod.elements - system.rods.first
     relaxing = False
     if of_spans[0] >= 0:
         spans = system.spans

@@ -135,7 +135,7 @@ def equilibrium(
     announce()
     built = built_of(model)
     if followed:
-        refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
+        _refuse_contact(built)
     built.layout.description["provenance"] = provenance(model.scene)
     check_determined(built)
     check_held(built)
@@ -178,6 +178,10 @@ def equilibrium(
         leave(built, rest, record)
     judge(built, rest, record, warn=not followed)
     return record.write(output)
+
+
+def _refuse_contact(built: Built) -> None:
+    refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
 
 
 def _most_turn(model: Model) -> float:

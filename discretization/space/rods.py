@@ -1,0 +1,202 @@
+"""All rod elements of a model: those of two frames with a linear material, whose arrays go in lanes, then the spans.
+
+Who reads what rods are made of or do reads them here; which arrays an element stands in is known to the loops that evaluate
+them alone. Strains and stresses are known at points: one of each element, then those of the spans in their order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.space import spans
+from discretization.space.elements import Elements
+from discretization.space.interpolation import leading
+from discretization.space.se3_element import element_strains
+from discretization.space.spans import Spans
+from rigid.interactions import evaluation
+from rigid.system import Floats, Ints
+
+
+class Points(NamedTuple):
+    """Where strains and stresses are known: of two-frame elements, then of spans."""
+
+    frames: Ints  # (g, 2) on both sides
+    weight: Floats  # (g,) m
+    stiffness: Floats
+    damping: Floats
+    strain0: Floats
+
+
+class Rods(NamedTuple):
+    """Rod elements by the arrays they stand in."""
+
+    elements: Elements
+    spans: Spans
+
+    @property
+    def points(self) -> Points:
+        """All points; a two-frame element has one."""
+        if not len(self.spans.kind):
+            return Points(*self.elements[:5])
+        columns = zip(self.elements[:5], self.spans[4:9], strict=True)
+        return Points(*(np.concatenate(own) for own in columns))
+
+    @property
+    def first(self) -> int:
+        """The first point of spans."""
+        return len(self.elements.length)
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return self.first + len(self.spans.weight)
+
+    @property
+    def orders(self) -> Ints:
+        """(e,) order of each element, and how many points it has."""
+        return np.concatenate([np.ones(self.first, np.int64), self.spans.order])
+
+    @property
+    def order_at(self) -> Ints:
+        """(g,) order of the element of each point."""
+        return np.repeat(self.orders, self.orders)
+
+    @property
+    def viscous(self) -> bool:
+        """Whether some element dissipates."""
+        return bool(
+            np.any(self.elements.damping) or np.any(self.spans.damping) or np.any(self.spans.relaxation)
+        )
+
+    @property
+    def relaxing(self) -> np.ndarray:
+        """(g,) points where a branch relaxes."""
+        return np.concatenate([np.zeros(self.first, bool), self.spans.relaxation > 0.0])
+
+    @property
+    def branches(self) -> int:
+        """Points that have a branch in `State.own`: all of spans where one of them relaxes."""
+        return len(self.spans.weight) if np.any(self.spans.relaxation) else 0
+
+    @property
+    def linear(self) -> np.ndarray:
+        """(g,) points whose material is linear."""
+        return np.concatenate([np.ones(self.first, bool), self.spans.law < 0])
+
+    @property
+    def shared_masses(self) -> tuple[Ints, Floats]:
+        """Pairs (k, 2) of frames and their couplings (k,), kg: kinetic energy - coupling |v_b - v_a|^2/2 in all.
+
+        Since the a_i of a span sum to zero, |sum a_i v_i|^2 is minus the sum of a_i a_j |v_i - v_j|^2 over its pairs.
+        """
+        own = self.spans
+        pairs, couplings = [self.elements.frames.reshape(-1, 2)], [self.elements.coupling]
+        for order in np.unique(own.order[own.coupling != 0.0]):
+            use = (own.order == order) & (own.coupling != 0.0)
+            a, (i, j) = leading(order), np.triu_indices(order + 1, 1)
+            pairs.append(own.frames[use][:, np.stack([i, j], axis=1)].reshape(-1, 2))
+            couplings.append((-own.coupling[use, None] * (a[i] * a[j])).ravel())
+        return np.concatenate(pairs), np.concatenate(couplings)
+
+    def lumped(self) -> Rods:
+        """Without masses that frames share."""
+        elements, own = self
+        return Rods(
+            elements._replace(coupling=np.zeros_like(elements.coupling)),
+            own._replace(coupling=np.zeros_like(own.coupling)),
+        )
+
+    def undamped(self) -> Rods:
+        """Without viscosity of sections; branches relax as they do."""
+        elements, own = self
+        return Rods(
+            elements._replace(damping=np.zeros_like(elements.damping)),
+            own._replace(damping=np.zeros_like(own.damping)),
+        )
+
+    def relaxed(self) -> Rods:
+        """As they are when branches have relaxed."""
+        return self._replace(spans=self.spans._replace(relaxation=np.zeros_like(self.spans.relaxation)))
+
+    def strained(self, strain: Floats) -> Rods:
+        """With stress-free strains that are less by these (g, 6)."""
+        elements, own = self
+        return Rods(
+            elements._replace(strain0=elements.strain0 - strain[: self.first]),
+            own._replace(strain0=own.strain0 - strain[self.first :]),
+        )
+
+
+def strains(rods: Rods, r: Floats, quat: Floats) -> Floats:
+    """Strains (Gamma, K) - strain0 (..., g, 6) at poses (..., n, 3), (..., n, 4)."""
+    elements, n, m = rods.elements, r.shape[-2], rods.first
+    places, turns = (np.ascontiguousarray(a).reshape(-1, a.shape[-1]) for a in (r, quat))
+    count = len(places) // n
+    # many states of one model are one state of many copies of it
+    frames = (n * np.arange(count)[:, None, None] + elements.frames.reshape(-1, 2)).reshape(-1, 2)
+    strain = np.empty((count * m, 6))
+    element_strains(frames, np.tile(elements.length, count), places, turns, strain)
+    strain = strain.reshape(*r.shape[:-2], m, 6) - elements.strain0
+    if len(rods.spans.kind):
+        of_spans = evaluation.values(spans.strains_of(rods.spans), r, quat)
+        strain = np.concatenate([strain, of_spans.reshape(*strain.shape[:-2], -1, 6)], axis=-2)
+    return strain
+
+
+def stresses(rods: Rods, strain: Floats, branch: Floats) -> Floats:
+    """Stresses (N, M) (..., g, 6) of `strains` and of the strains (..., points of spans or 0, 6) of branches."""
+    own, m = rods.spans, rods.first
+    stress: Floats = np.sum(rods.points.stiffness * strain[..., None, :], axis=-1)
+    if np.any(own.law >= 0):
+        stress[..., m:, :] = spans.with_laws(own, strain[..., m:, :], stress[..., m:, :])
+    if branch.shape[-2]:
+        stress[..., m:, :] += np.sum(own.branch * branch[..., None, :], axis=-1)
+    return stress
+
+
+def densities(rods: Rods, strain: Floats, branch: Floats) -> Floats:
+    """Stored energies per length (..., g), J/m: of the section, of its law and of what its branch keeps."""
+    own, m = rods.spans, rods.first
+    density: Floats = 0.5 * squares(rods.points.stiffness, strain)
+    if np.any(own.law >= 0):
+        density[..., m:] = spans.energies_with_laws(own, strain[..., m:, :], density[..., m:])
+    if branch.shape[-2]:
+        density[..., m:] += 0.5 * squares(own.branch, branch)
+    return density
+
+
+def elastic_energies(
+    rods: Rods, r: Floats, quat: Floats, strain: Floats, stress: Floats, branch: Floats
+) -> Floats:
+    """Stored energies (...,), J, at poses with these strains and stresses."""
+    own, m = rods.spans, rods.first
+    found = 0.5 * summed(rods.elements.length * np.sum(strain[..., :m, :] * stress[..., :m, :], axis=-1))
+    if len(own.kind):
+        found = found + summed(evaluation.values(spans.energies_of(own), r, quat))
+    if branch.shape[-2]:
+        found = found + 0.5 * summed(own.weight * squares(own.branch, branch))
+    return found
+
+
+def branch_losses(rods: Rods, branch: Floats) -> Floats:
+    """Power per length (..., g), W/m, that relaxing branches lose: see `discretization.space.relaxing_branch`."""
+    lost = np.zeros((*branch.shape[:-2], rods.n_points))
+    if branch.shape[-2]:
+        tau = rods.spans.relaxation
+        rate = np.divide(1.0, tau, out=np.zeros_like(tau), where=tau > 0.0)
+        lost[..., rods.first :] = rate * squares(rods.spans.branch, branch)
+    return lost
+
+
+def summed(each: Floats) -> Floats:
+    """Sum over the last axis. Not a matrix product: its order depends on the number of states."""
+    found: Floats = np.sum(np.ascontiguousarray(each), axis=-1)
+    return found
+
+
+def squares(matrices: Floats, q: Floats) -> Floats:
+    """q . C q (..., g)."""
+    found: Floats = np.sum(q * np.sum(matrices * q[..., None, :], axis=-1), axis=-1)
+    return found
