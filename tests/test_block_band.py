@@ -86,6 +86,62 @@ def test_where_a_pivot_is_small_rows_are_exchanged_from_its_block_on(row, size):
     assert np.abs(x - np.linalg.solve(A, b)).max() < 1e-9
 
 
+def in_other_units(A, size):
+    """With lengths of another unit: moments and turns are the fourth to sixth unknowns of a block."""
+    s = np.tile([1.0, 1.0, 1.0, size, size, size], len(A) // SIZE)
+    return s[:, None] * A * s
+
+
+def elastic(blocks):
+    """A chain of blocks that hold each other, as elements do, symmetric and positive."""
+    rng, A = np.random.default_rng(4), 0.1 * np.eye(SIZE * blocks)
+    for k in range(blocks - 1):
+        D = rng.standard_normal((SIZE, 2 * SIZE))
+        D[:, SIZE:] = 0.3 * D[:, SIZE:] - D[:, :SIZE]
+        A[SIZE * k : SIZE * (k + 2), SIZE * k : SIZE * (k + 2)] += D.T @ D
+    return A
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+def test_whether_rows_are_exchanged_does_not_hang_on_the_unit_of_lengths(size):
+    A = in_other_units(elastic(6), size)
+    b = np.random.default_rng(5).standard_normal(len(A))
+    done, x = solution(A, b, by_blocks=True)
+    assert done == 6
+    wanted = in_other_units(np.linalg.inv(elastic(6)), 1.0 / size) @ b
+    assert np.abs(x - wanted).max() < 1e-11 * np.abs(wanted).max()
+
+
+PIVOTS = [(row, under) for row in (0, 1, 3, 4) for under in (2, 5, 6, 8, 9, 11) if under > row]
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize(("row", "under"), PIVOTS)
+def test_a_small_pivot_is_told_from_any_row_in_any_unit(row, under, size):
+    """A twelfth and a sixth of what stands under it: the first exchanges rows, the second does not."""
+    for part, exchanged in ((12.0, True), (6.0, False)):
+        A = np.eye(2 * SIZE)
+        A[under, row] = part
+        assert factored(in_other_units(A, size))[0] == (0 if exchanged else 2)
+
+
+def test_blocks_of_several_sizes_are_compared_each_by_its_own():
+    """What is small in the first block is not in the next one, and multipliers below go by both."""
+    for sizes, part, exchanged in (((1e-3, 1e2), 6.0, False), ((1e-3, 1e2), 12.0, True)):
+        for row, under in PIVOTS:
+            A = np.eye(2 * SIZE)
+            A[under, row] = part
+            s = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
+            assert factored(s[:, None] * A * s)[0] == (0 if exchanged else 2)
+
+
+def test_a_block_without_diagonal_is_compared_as_the_one_before_it():
+    A = in_other_units(elastic(2), 1e3)
+    A[SIZE:, SIZE:] = 0.0
+    A[SIZE:, :SIZE] = A[:SIZE, SIZE:] = np.diag([1.0] * 3 + [1e3] * 3)
+    assert factored(A)[0] == 2
+
+
 @pytest.mark.parametrize("value", [0.0, np.nan])
 @pytest.mark.parametrize("column", [0, 20])
 def test_a_column_of_nothing_is_told(column, value):
@@ -104,10 +160,13 @@ def blocks_of(A):
 
 
 def test_eight_runs_side_by_side_have_the_bits_of_each_alone():
-    """Run 2 has a pivot of a tenth and less of what stands under it, run 5 one of zero: these leave."""
+    """Run 2 has a pivot of a tenth and less of what stands under it, run 5 one of zero: these leave, whatever the units are."""
     matrices = [block_tridiagonal(4, seed) for seed in range(RUNS)]
     matrices[2][0, 0] = 0.05
     matrices[5][0, 0] = 0.0
+    matrices = [
+        in_other_units(A, size) for A, size in zip(matrices, 10.0 ** np.arange(-4, RUNS - 4), strict=True)
+    ]
     rhs = np.random.default_rng(1).standard_normal((4 * SIZE, RUNS))
     own, below, beside = (
         np.ascontiguousarray(np.stack(x, axis=-1)) for x in zip(*map(blocks_of, matrices), strict=True)
@@ -118,3 +177,21 @@ def test_eight_runs_side_by_side_have_the_bits_of_each_alone():
     assert np.flatnonzero(left).tolist() == [2, 5]
     for run in np.flatnonzero(left == 0.0):
         assert np.array_equal(x[:, run], solution(matrices[run], rhs[:, run].copy(), True)[1])
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1.0), (1e-3, 1e2), (1e4, 1e-1)])
+def test_runs_leave_by_the_multipliers_by_which_one_alone_exchanges_rows(sizes):
+    s = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
+    for row, under in PIVOTS:
+        matrices = []
+        for part in np.linspace(9.3, 10.7, RUNS):
+            A = np.eye(2 * SIZE)
+            A[under, row] = part
+            matrices.append(s[:, None] * A * s)
+        own, below, beside = (
+            np.ascontiguousarray(np.stack(x, axis=-1)) for x in zip(*map(blocks_of, matrices), strict=True)
+        )
+        left = np.zeros(RUNS)
+        factor_runs(own, below, beside, left)
+        alone = [factored(A)[0] for A in matrices]
+        assert left.tolist() == [0.0 if done == 2 else 1.0 for done in alone] == [0.0] * 4 + [1.0] * 4

@@ -8,6 +8,13 @@ below, that to the right and the next one,
 
 column by column. Rows are not exchanged: where a pivot is below a tenth of what stands under it, the elimination ends before that
 block, and what is left is for `narrow_factor`, which finds everything where it expects it.
+
+The first three rows of a block are forces, the others moments. What is compared is of one unit: with the length rho of a block,
+
+    rho^2 = (sum of the diagonal of turns)/(sum of that of places),   l_ij <- l_ij s_i/s_j,                  (2)
+
+s = 1 for forces and 1/rho for moments, before anything is eliminated from it; a block without diagonal, of multipliers, takes
+the length of the block before it. So whether rows are exchanged does not hang on the unit of lengths.
 """
 
 from rigid.compilation.decorators import flat_kernel, inner_kernel
@@ -20,7 +27,7 @@ _TOP, _COLUMN = (
     3 * BAND,
 )  # place of the diagonal in its column; from there to that of the next block's row
 _BLOCK = SIZE * (3 * BAND + 1)
-_MOST = 10.0  # of a multiplier, as in `narrow_factor`
+_MOST = 100.0  # of a multiplier (2), squared
 
 
 @flat_kernel
@@ -88,12 +95,6 @@ def _beyond(c, e, j, l, m):
 
 
 @flat_kernel
-def _largest_of(x0, x1, x2, x3, x4, x5):
-    """Largest size of all numbers."""
-    return largest(larger(larger(larger(x0, x1), larger(x2, x3)), larger(x4, x5)))
-
-
-@flat_kernel
 def _smallest_pivot(d0, d1, d2, d3, d4, d5):
     """Size of the smallest pivot; not a number where one is not."""
     least = abs(lane(d0, 0))
@@ -104,13 +105,29 @@ def _smallest_pivot(d0, d1, d2, d3, d4, d5):
     return least if least <= abs(lane(d5, 5)) else abs(lane(d5, 5))
 
 
+@flat_kernel
+def _turning(values, at, before):
+    """rho^2 of (2) of the block whose diagonal begins at `at`; `before`: that of a block without one."""
+    step = _COLUMN + 1
+    places = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
+    turns = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
+    return turns / places if places > 0.0 and turns > 0.0 else before
+
+
+@flat_kernel
+def _most_of(x0, x1, x2, forces, moments):
+    """Largest square of three columns of multipliers, those of forces and of moments times these numbers."""
+    x = larger(larger(x0, x1), x2)
+    return largest(x * x * choose(forces, moments, 0, 3))
+
+
 @inner_kernel
 def block_factor(values, blocks, pivots, first):
     """Number of blocks whose columns are eliminated; if not all of `blocks` `narrow_factor` is to go on from there.
 
     values: as `narrow_factor` takes them, with a block of slack behind; pivots, first (6 blocks,) int32 receive what it finds.
     """
-    d = _columns(values, _TOP)
+    d, rho = _columns(values, _TOP), _turning(values, _TOP, 1.0)
     for k in range(blocks):
         at = k * _BLOCK + _TOP
         for i in range(SIZE * k, SIZE * (k + 1)):
@@ -119,6 +136,7 @@ def block_factor(values, blocks, pivots, first):
         b0, b1, b2 = _rows(below[0]), _rows(below[1]), _rows(below[2])
         b3, b4, b5 = _rows(below[3]), _rows(below[4]), _rows(below[5])
         c, e = _columns(values, at + SIZE * _COLUMN), _columns(values, at + _BLOCK)
+        ahead = _turning(values, at + _BLOCK, rho) if k + 1 < blocks else rho
         d0, d1, d2, d3, d4, d5 = d
         l0, d0, b0 = _divided(d0, b0, 0)
         d1, b1 = _less(d1, b1, 0, l0, b0)
@@ -147,7 +165,8 @@ def block_factor(values, blocks, pivots, first):
         c, e = _all_less(c, e, 4, l4, b4)
         l5, d5, b5 = _divided(d5, b5, 5)
         c, e = _all_less(c, e, 5, l5, b5)
-        worst = max(_largest_of(l0, l1, l2, l3, l4, l5), _largest_of(b0, b1, b2, b3, b4, b5))
+        worst = max(_most_of(l0, l1, l2, 1.0, 1.0 / rho), _most_of(l3, l4, l5, 1.0, 1.0))
+        worst = max(worst, _most_of(b0, b1, b2, 1.0, 1.0 / ahead), _most_of(b3, b4, b5, rho, rho / ahead))
         if not (_smallest_pivot(d0, d1, d2, d3, d4, d5) > 0.0 and worst <= _MOST):
             _keep(d, values, at)
             return k
@@ -155,6 +174,7 @@ def block_factor(values, blocks, pivots, first):
         _keep((b0, b1, b2, b3, b4, b5), values, at + SIZE)
         if k + 1 < blocks:
             _keep(c, values, at + SIZE * _COLUMN)
+        rho = ahead
         d = e  # the last two rows of C stand where E had its first: those are in `e`
     return blocks
 

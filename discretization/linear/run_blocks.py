@@ -6,7 +6,8 @@ The blocks of a run, column by column, stand in three arrays: D its own, B that 
 
     D = L U,   B <- B U^-1,   C <- L^-1 C,   E <- E - B C                                             (1)
 
-with E the next own one. Where a pivot of a run is below a tenth of what stands under it the run leaves.
+with E the next own one. Where a pivot of a run is below a tenth of what stands under it, both in units of one kind as
+`discretization.linear.block_band` (2) compares them, the run leaves.
 """
 
 import numpy as np
@@ -55,9 +56,30 @@ def _less(x, l, u):
 
 
 @flat_kernel
-def _largest_of(x, y):
+def _three(x, at):
+    """Sum of sizes of three numbers of a diagonal."""
+    step = (SIZE + 1) * WIDTH
+    return abs(load(x, at)) + abs(load(x, at + step)) + abs(load(x, at + 2 * step))
+
+
+@flat_kernel
+def _turning(own, at, before):
+    """rho^2 of the block that begins at `at`; `before`: that of a block without diagonal."""
+    places, turns = _three(own, at), _three(own, at + 3 * (SIZE + 1) * WIDTH)
+    ratio = turns / where_less(0.0, places, places, 1.0)
+    return where_less(0.0, places, where_less(0.0, turns, ratio, before), before)
+
+
+@flat_kernel
+def _largest3(x, y, z, most):
     """Of sizes."""
-    return larger(larger(larger(x[0], x[1]), larger(x[2], x[3])), larger(larger(x[4], x[5]), y))
+    return larger(larger(x, y), larger(z, most))
+
+
+@flat_kernel
+def _larger_square(x, factor, worst):
+    """x x factor, or what was largest."""
+    return larger(x * x * factor, worst)
 
 
 @flat_kernel
@@ -92,8 +114,10 @@ def factor_runs(own, below, beside, left):
     """(1) in place of the blocks (k, 36, 8)."""
     blocks, step = own.shape[0], SIZE * WIDTH
     worst, gone = 0.0 * load(left, 0), load(left, 0)
+    rho = _turning(own, 0, worst + 1.0)
     for k in range(blocks):
         d0 = k * BLOCK * WIDTH
+        ahead = _turning(own, d0 + BLOCK * WIDTH, rho) if k + 1 < blocks else rho
         for j in range(SIZE):
             at = d0 + j * step
             for i in range(j):  # columns on the left
@@ -107,14 +131,27 @@ def factor_runs(own, below, beside, left):
             size = larger(pivot, pivot)
             gone = where_less(0.0, size, gone, 1.0)
             scale = 1.0 / where_less(0.0, size, pivot, 1.0)
+            forces, moments = 0.0 * size, 0.0 * size
             for row in range(j + 1, SIZE):
                 l = load(own, at + row * WIDTH) * scale
-                worst = larger(worst, l)
+                if row < 3:
+                    forces = larger(forces, l)
+                else:
+                    moments = larger(moments, l)
                 store(l, own, at + row * WIDTH)
+            of_forces = 1.0 / rho if j < 3 else 0.0 * rho + 1.0
+            worst = _larger_square(moments, of_forces, _larger_square(forces, 1.0, worst))
             b = _column(below, at)
             b = b[0] * scale, b[1] * scale, b[2] * scale, b[3] * scale, b[4] * scale, b[5] * scale
-            worst = _largest_of(b, worst)
+            forces, moments = _largest3(b[0], b[1], b[2], 0.0 * size), _largest3(b[3], b[4], b[5], 0.0 * size)
+            if j < 3:
+                worst = _larger_square(forces, 1.0, worst)
+                worst = _larger_square(moments, 1.0 / ahead, worst)
+            else:
+                worst = _larger_square(forces, rho, worst)
+                worst = _larger_square(moments, rho / ahead, worst)
             _put_column(b, below, at)
+        rho = ahead
         if k + 1 == blocks:
             break
         for j in range(SIZE):
