@@ -125,21 +125,29 @@ def test_a_small_pivot_is_told_from_any_row_in_any_unit(row, under, size):
         assert factored(in_other_units(A, size))[0] == (0 if exchanged else 2)
 
 
-def test_blocks_of_several_sizes_are_compared_each_by_its_own():
+def of_sizes(sizes, row, under, part):
+    """A unit matrix with one number under the diagonal, in blocks with lengths of these units."""
+    A = np.eye(SIZE * len(sizes))
+    A[under, row] = part
+    s = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
+    return s[:, None] * A * s
+
+
+@pytest.mark.parametrize("block", [0, 1])
+@pytest.mark.parametrize(("part", "exchanged"), [(6.0, False), (12.0, True)])
+def test_blocks_of_several_sizes_are_compared_each_by_its_own(block, part, exchanged):
     """What is small in the first block is not in the next one, and multipliers below go by both."""
-    for sizes, part, exchanged in (((1e-3, 1e2), 6.0, False), ((1e-3, 1e2), 12.0, True)):
-        for row, under in PIVOTS:
-            A = np.eye(2 * SIZE)
-            A[under, row] = part
-            s = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
-            assert factored(s[:, None] * A * s)[0] == (0 if exchanged else 2)
+    for row, under in PIVOTS:
+        A = of_sizes((1e-3, 1e2, 1e-1), SIZE * block + row, SIZE * block + under, part)
+        assert factored(A)[0] == (block if exchanged else 3)
 
 
-def test_a_block_without_diagonal_is_compared_as_the_one_before_it():
-    A = in_other_units(elastic(2), 1e3)
-    A[SIZE:, SIZE:] = 0.0
-    A[SIZE:, :SIZE] = A[:SIZE, SIZE:] = np.diag([1.0] * 3 + [1e3] * 3)
-    assert factored(A)[0] == 2
+@pytest.mark.parametrize(("part", "exchanged"), [(6.0, False), (12.0, True)])
+def test_a_block_without_diagonal_is_compared_as_the_one_before_it(part, exchanged):
+    for row, under in PIVOTS:
+        A = of_sizes((1e3, 1e3), row, under, part)
+        A[SIZE:, SIZE:] = 0.0
+        assert factored(A)[0] == (0 if exchanged else 1)  # its own first pivot is zero
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
@@ -179,19 +187,18 @@ def test_eight_runs_side_by_side_have_the_bits_of_each_alone():
         assert np.array_equal(x[:, run], solution(matrices[run], rhs[:, run].copy(), True)[1])
 
 
-@pytest.mark.parametrize("sizes", [(1.0, 1.0), (1e-3, 1e2), (1e4, 1e-1)])
-def test_runs_leave_by_the_multipliers_by_which_one_alone_exchanges_rows(sizes):
-    s = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
+@pytest.mark.parametrize("block", [0, 1])
+@pytest.mark.parametrize("sizes", [(1.0, 1.0, 1.0), (1e-3, 1e2, 1e-1), (1e4, 1e-1, 1e2)])
+def test_runs_leave_by_the_multipliers_by_which_one_alone_exchanges_rows(sizes, block):
     for row, under in PIVOTS:
-        matrices = []
-        for part in np.linspace(9.3, 10.7, RUNS):
-            A = np.eye(2 * SIZE)
-            A[under, row] = part
-            matrices.append(s[:, None] * A * s)
+        matrices = [
+            of_sizes(sizes, SIZE * block + row, SIZE * block + under, part)
+            for part in np.linspace(9.3, 10.7, RUNS)
+        ]
         own, below, beside = (
             np.ascontiguousarray(np.stack(x, axis=-1)) for x in zip(*map(blocks_of, matrices), strict=True)
         )
         left = np.zeros(RUNS)
         factor_runs(own, below, beside, left)
         alone = [factored(A)[0] for A in matrices]
-        assert left.tolist() == [0.0 if done == 2 else 1.0 for done in alone] == [0.0] * 4 + [1.0] * 4
+        assert left.tolist() == [0.0 if done == 3 else 1.0 for done in alone] == [0.0] * 4 + [1.0] * 4
