@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -24,6 +25,14 @@ from rodsim.simulation import check_asked, check_output, simulate
 
 MOST_THREADS = 1024
 _LATER = ("start", "at", "until")  # settings that are looked at beside the model that was built
+_OF_STEPS = (
+    "dt",
+    "integrator",
+    "chart",
+    "tolerance",
+    "shortcut",
+    "error",
+)  # settings that choose what is compiled
 _OURS = {
     "output": "give outputs = a folder, for a file of each run",
     "resume": "leave it out: runs begin anew",
@@ -142,7 +151,6 @@ def simulate_many(
 
     def run(number: int) -> int:
         try:
-            # the first one alone: what has to be compiled is, once
             with meetings[number].attended() if number in meetings else contextlib.nullcontext(), turns.one():
                 model = models[number]
                 results[number] = simulate(model, **{**given, "output": files[number], "progress": False})
@@ -154,27 +162,35 @@ def simulate_many(
         return number
 
     with _line(progress, len(models)) as done:
-        done(run(0))
         if len(models) > 1:
-            # runs that meet wait for each other: each needs a thread
-            pool = ThreadPoolExecutor(min(workers * WIDTH, len(models) - 1), "rodsim-run")
-            try:
-                for future in as_completed([pool.submit(run, number) for number in range(1, len(models))]):
-                    done(future.result())
-            except BaseException:  # Ctrl-C: those that march end with what they are at
-                turns.stop()
-                pool.shutdown(wait=False, cancel_futures=True)
-                for meeting in meetings.values():
-                    meeting.end()
-                raise
-            finally:
-                pool.shutdown()
+            _compile(models[0], given)
+        # runs that meet wait for each other: each needs a thread
+        pool = ThreadPoolExecutor(min(workers * WIDTH, len(models)), "rodsim-run")
+        try:
+            for future in as_completed([pool.submit(run, number) for number in range(len(models))]):
+                done(future.result())
+        except BaseException:  # Ctrl-C: those that march end with what they are at
+            turns.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            for meeting in meetings.values():
+                meeting.end()
+            raise
+        finally:
+            pool.shutdown()
     return ManyResults([dict(entry) for entry in parameters], results, failures)
 
 
+def _compile(model: Model, given: Mapping[str, Any]) -> None:
+    """What has to be compiled, before runs ask for it side by side: by one step of one of them, which tells its faults itself."""
+    step = {name: given[name] for name in _OF_STEPS if name in given}
+    with warnings.catch_warnings(), contextlib.suppress(Exception):
+        warnings.simplefilter("ignore")
+        simulate(model, **step, t_end=given["dt"], progress=False)
+
+
 def _meetings(count: int) -> dict[int, Meeting]:
-    """Of the runs behind the first one by their numbers: eight by eight; fewer than pay need none."""
-    groups = [range(first, min(first + WIDTH, count)) for first in range(1, count, WIDTH)]
+    """Of the runs by their numbers: eight by eight; fewer than pay need none."""
+    groups = [range(first, min(first + WIDTH, count)) for first in range(0, count, WIDTH)]
     each = [(own, Meeting(len(own))) for own in groups if len(own) >= LEAST]
     return {number: meeting for own, meeting in each for number in own}
 
