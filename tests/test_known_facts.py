@@ -117,7 +117,7 @@ def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
     number = int(system.others.kind[0])
     others = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]
     for asked, kinds in ((1, INTERACTIONS), (2, others), (2, INTERACTIONS)):
-        monkeypatch.setattr("discretization.known_facts.INTERACTIONS", kinds)
+        monkeypatch.setattr("discretization.system.INTERACTIONS", kinds)
         fact(system)
         assert len(calls) == asked
 
