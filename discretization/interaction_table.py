@@ -423,7 +423,7 @@ def pairs_of(own: InteractionTable) -> Ints:
 def pairs_between(frames: Ints) -> Ints:
     """(k, 2) all pairs of frames that stand in one row (e, most), -1: none."""
     found = [np.zeros((0, 2), np.int64)]
-    for k in range(frames.shape[1]):
+    for k in range(frames.shape[1] if len(frames) else 0):
         for l in range(frames.shape[1]):
             both = frames[:, [k, l]]
             found.append(both[(both >= 0).all(axis=1) & (both[:, 0] != both[:, 1])])
