@@ -37,6 +37,7 @@ from discretization.drives import driven_frames
 from discretization.linear import block_band
 from discretization.linear.coupled import Far, no_far
 from discretization.linear.fronts import Fronts, no_fronts
+from discretization.linear.runs_of_blocks import runs_of
 from discretization.linear.substructures import Substructures, no_substructures
 from discretization.multipliers import Multipliers, multipliers_of
 from discretization.space.spans import MOST_FRAMES
@@ -61,6 +62,7 @@ class Numbering(NamedTuple):
     banded: int  # the first of them, which are in the band
     band: int  # half bandwidth, or -1: compressed columns
     blocks: int  # of six unknowns, each coupled to its neighbours alone, of which the band consists; 0: it does not
+    runs: Ints  # (k, 2) first unknowns of runs of such blocks in it, and their blocks: `discretization.linear.runs_of_blocks`
     n_values: int  # entries of the matrix; the dump begins there
     n_dump: int
     handle: int  # names the sparse factorisation
@@ -138,6 +140,7 @@ def number(
         banded=ordered.banded,
         band=ordered.band if narrow else -1,
         blocks=_blocks(ordered, vertices),
+        runs=runs_of(ordered.start, vertices.weight, pairs, ordered.banded),
         n_values=n_values,
         n_dump=12 * int(max(storage.stride.max(initial=1), substructures.height.max(initial=0))) + 64,
         handle=new_handle(),

@@ -6,8 +6,8 @@ below, that to the right and the next one,
 
     D = L U,   B <- B U^-1,   C <- L^-1 C,   E <- E - B C                                             (1)
 
-column by column. Rows are not exchanged: where a pivot is below a tenth of what stands under it, the elimination ends before that
-block, and what is left is for `narrow_factor`, which finds everything where it expects it.
+column by column. Rows are not exchanged: where a pivot is below a thousandth of what stands under it, the elimination ends
+before that block, and what is left is for `narrow_columns`, which finds everything where it expects it.
 
 The first three rows of a block are forces, the others moments. What is compared is of one unit: with the length rho of a block,
 
@@ -21,37 +21,37 @@ from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
 
 SIZE = 6
-BAND = 2 * SIZE - 1  # half bandwidth
+BAND = 2 * SIZE - 1  # half bandwidth of a band of blocks alone
 _TOP, _COLUMN = (
     2 * BAND,
     3 * BAND,
 )  # place of the diagonal in its column; from there to that of the next block's row
 _BLOCK = SIZE * (3 * BAND + 1)
-_MOST = 100.0  # of a multiplier (2), squared
+_MOST = 1e6  # of a multiplier (2), squared
 
 
 @flat_kernel
-def _columns(values, at):
-    """Six columns of a block, the first row of the first one at `at`; two more rows than it has."""
+def _columns(values, at, step):
+    """Six columns of a block, `step` apart, the first row of the first one at `at`; two more rows than it has."""
     return (
         load(values, at),
-        load(values, at + _COLUMN),
-        load(values, at + 2 * _COLUMN),
-        load(values, at + 3 * _COLUMN),
-        load(values, at + 4 * _COLUMN),
-        load(values, at + 5 * _COLUMN),
+        load(values, at + step),
+        load(values, at + 2 * step),
+        load(values, at + 3 * step),
+        load(values, at + 4 * step),
+        load(values, at + 5 * step),
     )
 
 
 @flat_kernel
-def _keep(x, values, at):
+def _keep(x, values, at, step):
     """What `_columns` gave, back to its place."""
     store(x[0], values, at)
-    store(x[1], values, at + _COLUMN)
-    store(x[2], values, at + 2 * _COLUMN)
-    store(x[3], values, at + 3 * _COLUMN)
-    store(x[4], values, at + 4 * _COLUMN)
-    store(x[5], values, at + 5 * _COLUMN)
+    store(x[1], values, at + step)
+    store(x[2], values, at + 2 * step)
+    store(x[3], values, at + 3 * step)
+    store(x[4], values, at + 4 * step)
+    store(x[5], values, at + 5 * step)
 
 
 @flat_kernel
@@ -106,9 +106,8 @@ def _smallest_pivot(d0, d1, d2, d3, d4, d5):
 
 
 @flat_kernel
-def _turning(values, at, before):
-    """rho^2 of (2) of the block whose diagonal begins at `at`; `before`: that of a block without one."""
-    step = _COLUMN + 1
+def _turning(values, at, step, before):
+    """rho^2 of (2) of the block whose diagonal begins at `at`, `step` from one to the next; `before`: of a block without one."""
     places = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
     turns = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
     return turns / places if places > 0.0 and turns > 0.0 else before
@@ -122,21 +121,28 @@ def _most_of(x0, x1, x2, forces, moments):
 
 
 @inner_kernel
-def block_factor(values, blocks, pivots, first):
-    """Number of blocks whose columns are eliminated; if not all of `blocks` `narrow_factor` is to go on from there.
+def block_factor(values, size, band, start, blocks, filled, pivots, first):
+    """Number of blocks whose columns are eliminated, from column `start` on; where they are not all `narrow_columns` goes on.
 
-    values: as `narrow_factor` takes them, with a block of slack behind; pivots, first (6 blocks,) int32 receive what it finds.
+    values: as `narrow_columns` takes them, with a block of slack behind; filled: the last column that rows above reach; pivots,
+    first (size,) int32 receive what it finds. No row of a block reaches beyond the next six columns, none above beyond the first
+    block, and behind the last one are six columns at least, or none.
     """
-    d, rho = _columns(values, _TOP), _turning(values, _TOP, 1.0)
+    step = 3 * band
+    block, origin = SIZE * (step + 1), start * (step + 1) + 2 * band
+    d, rho = _columns(values, origin, step), _turning(values, origin, step + 1, 1.0)
     for k in range(blocks):
-        at = k * _BLOCK + _TOP
-        for i in range(SIZE * k, SIZE * (k + 1)):
-            pivots[i], first[i] = 0, max(SIZE * (k - 1), 0)
-        below = _columns(values, at + SIZE)
+        at, column = origin + k * block, start + SIZE * k
+        last = column + SIZE >= size
+        for i in range(column, column + SIZE):
+            pivots[i] = 0
+            if i > filled:
+                first[i] = column - SIZE if k > 0 else column
+        below = _columns(values, at + SIZE, step)
         b0, b1, b2 = _rows(below[0]), _rows(below[1]), _rows(below[2])
         b3, b4, b5 = _rows(below[3]), _rows(below[4]), _rows(below[5])
-        c, e = _columns(values, at + SIZE * _COLUMN), _columns(values, at + _BLOCK)
-        ahead = _turning(values, at + _BLOCK, rho) if k + 1 < blocks else rho
+        c, e = _columns(values, at + SIZE * step, step), _columns(values, at + block, step)
+        ahead = rho if last else _turning(values, at + block, step + 1, rho)
         d0, d1, d2, d3, d4, d5 = d
         l0, d0, b0 = _divided(d0, b0, 0)
         d1, b1 = _less(d1, b1, 0, l0, b0)
@@ -168,14 +174,19 @@ def block_factor(values, blocks, pivots, first):
         worst = max(_most_of(l0, l1, l2, 1.0, 1.0 / rho), _most_of(l3, l4, l5, 1.0, 1.0))
         worst = max(worst, _most_of(b0, b1, b2, 1.0, 1.0 / ahead), _most_of(b3, b4, b5, rho, rho / ahead))
         if not (_smallest_pivot(d0, d1, d2, d3, d4, d5) > 0.0 and worst <= _MOST):
-            _keep(d, values, at)
+            _keep(d, values, at, step)
             return k
-        _keep((d0, d1, d2, d3, d4, d5), values, at)
-        _keep((b0, b1, b2, b3, b4, b5), values, at + SIZE)
-        if k + 1 < blocks:
-            _keep(c, values, at + SIZE * _COLUMN)
+        _keep((d0, d1, d2, d3, d4, d5), values, at, step)
+        _keep((b0, b1, b2, b3, b4, b5), values, at + SIZE, step)
+        if not last:
+            _keep(c, values, at + SIZE * step, step)
         rho = ahead
         d = e  # the last two rows of C stand where E had its first: those are in `e`
+    behind = start + SIZE * blocks
+    if behind < size:
+        _keep(d, values, origin + blocks * block, step)
+        for i in range(max(behind, filled + 1), behind + SIZE):
+            first[i] = behind - SIZE
     return blocks
 
 
@@ -201,7 +212,7 @@ def block_solve(values, blocks, rhs):
         at = k * _BLOCK + _TOP
         last = k + 1 == blocks
         ahead = r if last else load6(rhs, SIZE * (k + 1))
-        d, b = _columns(values, at), _columns(values, at + SIZE)
+        d, b = _columns(values, at, _COLUMN), _columns(values, at + SIZE, _COLUMN)
         r, ahead = _forth(r, ahead, d[0], b[0], 0)
         r, ahead = _forth(r, ahead, d[1], b[1], 1)
         r, ahead = _forth(r, ahead, d[2], b[2], 2)
@@ -214,7 +225,7 @@ def block_solve(values, blocks, rhs):
     for k in range(blocks - 1, -1, -1):
         at = k * _BLOCK + _TOP
         behind = load6(rhs, SIZE * max(k - 1, 0))
-        d, c = _columns(values, at), _columns(values, at - SIZE)
+        d, c = _columns(values, at, _COLUMN), _columns(values, at - SIZE, _COLUMN)
         r, behind = _back(r, behind, d[5], c[5], 5)
         r, behind = _back(r, behind, d[4], c[4], 4)
         r, behind = _back(r, behind, d[3], c[3], 3)

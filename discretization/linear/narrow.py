@@ -2,9 +2,9 @@
 
 The same storage as `discretization.linear.banded`: column by column, (N, 3 band + 1), entry (i, j) at [j, 2
 band + i - j], room for the fill of row exchanges above. A row is exchanged only where the diagonal is below
-a tenth of the largest entry under it, which keeps the factors narrow. Eight or four rows are updated at a
-time; the multipliers are padded with zeros, so the last ones add nothing to what stands behind them (the
-array needs a few entries of slack at its end).
+a thousandth of the largest entry under it, which keeps the factors narrow: three digits less of a correction are enough
+for Newton's method. Eight or four rows are updated at a time; the multipliers are padded with zeros, so the last ones add
+nothing to what stands behind them (the array needs a few entries of slack at its end).
 """
 
 import numba
@@ -14,7 +14,7 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 
 # Bandwidth up to which this beats LAPACK; without the compiler LAPACK's entry points cannot be called at all.
 NARROW = 32 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
-_PIVOT = 0.1
+_PIVOT = 1e-3
 _1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
 
 
@@ -59,16 +59,24 @@ def update4(values, multipliers, diagonal, i, stride, columns):
 
 
 @inner_kernel
-def narrow_factor(values, size, band, pivots, first, multipliers, start=0, reached=0):
+def narrow_factor(values, size, band, pivots, first, multipliers):
     """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column
     of U.
 
-    multipliers: scratch (band + 8,); start: columns that are eliminated already, whose rows are not zero in `reached` columns at
-    most. Returns 0, or the number of the column without a pivot.
+    multipliers: scratch (band + 8,). Returns 0, or the number of the column without a pivot.
+    """
+    return narrow_columns(values, size, band, pivots, first, multipliers, 0, size, -1)[0]
+
+
+@inner_kernel
+def narrow_columns(values, size, band, pivots, first, multipliers, start, end, filled):
+    """Of `narrow_factor` the columns start .. end - 1, those before them are eliminated; filled: the last column that their rows
+    reach.
+
+    Returns 0, or the number of the column without a pivot, and the last column that is reached now.
     """
     width, top = 3 * band + 1, 2 * band
-    filled = reached - 1  # last column reached by the rows so far
-    for j in range(start, size):
+    for j in range(start, end):
         diagonal = j * width + top
         below = min(band, size - 1 - j)
         pivot, largest = 0, abs(values[diagonal])
@@ -80,7 +88,7 @@ def narrow_factor(values, size, band, pivots, first, multipliers, start=0, reach
         if largest < _PIVOT * under:
             pivot, largest = at, under
         if not largest > 0.0:
-            return j + 1
+            return j + 1, filled
         pivots[j] = pivot
         reach = min(j + pivot + band, size - 1)
         while filled < reach:
@@ -106,7 +114,7 @@ def narrow_factor(values, size, band, pivots, first, multipliers, start=0, reach
                 update8(values, multipliers, diagonal, i, width - 1, last - j)
             else:
                 update4(values, multipliers, diagonal, i, width - 1, last - j)
-    return 0
+    return 0, filled
 
 
 @inner_kernel

@@ -6,7 +6,7 @@ The blocks of a run, column by column, stand in three arrays: D its own, B that 
 
     D = L U,   B <- B U^-1,   C <- L^-1 C,   E <- E - B C                                             (1)
 
-with E the next own one. Where a pivot of a run is below a tenth of what stands under it, both in units of one kind as
+with E the next own one. Where a pivot of a run is below a thousandth of what stands under it, both in units of one kind as
 `discretization.linear.block_band` (2) compares them, the run leaves.
 """
 

@@ -31,12 +31,13 @@ from discretization.assembly.step_dissipation import add_damped_inertia
 from discretization.assembly.step_equations import add_forces, assemble, move
 from discretization.assembly.stress_dissipation import add_stresses
 from discretization.assembly.workspace import Workspace
-from discretization.linear import block_band, sparse
+from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
-from discretization.linear.block_band import block_factor, block_solve
+from discretization.linear.block_band import block_solve
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
 from discretization.linear.fronts import fronts_factor, fronts_solve, fronts_solve_transposed
-from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve, narrow_solve_transposed
+from discretization.linear.narrow import NARROW, narrow_solve, narrow_solve_transposed
+from discretization.linear.runs_of_blocks import factor_with_runs
 from discretization.linear.substructures import (
     condense,
     expand_solution,
@@ -88,11 +89,8 @@ def factor(numbering, work):
                 work.panels[i] = values[i]
             acting_blocks(values, numbering.far, work.blocks, work.rows, work.counts)
         if band <= NARROW:
-            done = block_factor(values, numbering.blocks, work.pivots, work.first) if numbering.blocks else 0
-            work.integers[0] = done
-            start, reached = block_band.SIZE * done, block_band.SIZE * (done + 1) if done > 0 else 0
-            failed = narrow_factor(
-                values, banded, band, work.pivots, work.first, work.multipliers, start, reached
+            failed, work.integers[0] = factor_with_runs(
+                values, banded, band, numbering.runs, work.pivots, work.first, work.multipliers
             )
         else:
             failed = band_factor(values, banded, band, work.pivots, work.integers)

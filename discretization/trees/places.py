@@ -117,6 +117,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         banded=0,
         band=-1,
         blocks=0,
+        runs=np.zeros((0, 2), np.int64),
         n_values=dump,
         n_dump=2 * BLOCK + 16,
         handle=-1 - next(_handles),

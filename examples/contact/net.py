@@ -43,9 +43,7 @@ def model(per_mesh: int = 4) -> Model:
     return made
 
 
-def run(
-    t_end: float = 0.4, dt: float = 5e-4, per_mesh: int = 4, progress: bool | None = None
-) -> Result:
+def run(t_end: float = 0.4, dt: float = 5e-4, per_mesh: int = 4, progress: bool | None = None) -> Result:
     """Let it fall."""
     return simulate(model(per_mesh), t_end, dt, output_every=5, progress=progress)
 
