@@ -39,8 +39,8 @@ def is_solved(full, x, rhs):
 def random_band(rng, size, band):
     """A band whose rows must be exchanged, and its storage."""
     full = np.triu(np.tril(rng.normal(size=(size, size)), band), -band)
-    full[np.diag_indices(size)] *= rng.random(size) < 0.5
-    full[0, 0] = 1.0 if band == 0 else 0.0
+    full[np.diag_indices(size)] *= np.where(rng.random(size) < 0.5, 1.0, 1e-5)
+    full[0, 0] = 1.0 if band == 0 else 1e-5
     width, i = 3 * band + 1, np.arange(size)
     values = np.zeros(size * width + 8)
     for j in range(size):
