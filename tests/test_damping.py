@@ -107,7 +107,7 @@ def test_a_viscous_rod_takes_as_few_iterations_as_an_elastic_one_and_keeps_its_b
     found = simulate(model, 0.4, 1e-3, output_every=20, progress=False)
     E, lost = found.audit_column("total"), found.audit_column("dissipation")
     assert found.newton_iterations[1:].mean() < 2.3  # 3.3 else
-    assert np.abs(E + lost - E[0]).max() < 1e-14 * lost[-1]
+    assert np.abs(E + lost - E[0]).max() < 1e-13 * lost[-1]
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
@@ -119,7 +119,7 @@ def test_what_a_viscous_rod_loses_is_counted_where_its_steps_end(element):
     model.add_joint("clamp", "clamp", rod.start)
     found = simulate(model, 1.6, 4e-3, output_every=20, progress=False)
     E, lost = found.audit_column("total"), found.audit_column("dissipation")
-    assert np.abs(E + lost - E[0]).max() < 1e-14 * lost[-1]
+    assert np.abs(E + lost - E[0]).max() < 2e-14 * lost[-1]
 
 
 @pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", None), ("GGL-EM", "director")])
