@@ -14,8 +14,21 @@ from discretization.statics.forces import SOLVED
 from discretization.statics.iteration import FORCES
 from discretization.statics.rest import Rest
 from rigid.errors import ModelError
-from rodsim import Box, Material, Model, Section, Sphere, audit, buckling, equilibrium, modes, simulate
+from rodsim import (
+    Box,
+    ConvergenceError,
+    Material,
+    Model,
+    Section,
+    Sphere,
+    audit,
+    buckling,
+    equilibrium,
+    modes,
+    simulate,
+)
 from rodsim.statics.load_factors import loading_of
+from rodsim.statics.pressed_pairs import pressed_in_words
 
 G = 9.81
 R = 0.05
@@ -80,7 +93,9 @@ def across(gap: float = 0.005, radius: float = 0.01, stations: int = 32) -> Mode
     return model
 
 
-def landing(radius: float = 0.002, gap: float = 0.01, force: float = 0.01, n: int = 6) -> Model:
+def landing(
+    radius: float = 0.002, gap: float = 0.01, force: float = 0.01, n: int = 6, stiffness: float = 1e4
+) -> Model:
     """A cantilever that a force bends far down, but for another that it meets."""
     model = Model("landing")
     for name, ends in (
@@ -91,7 +106,7 @@ def landing(radius: float = 0.002, gap: float = 0.01, force: float = 0.01, n: in
         model.add_joint(f"clamp of {name}", "clamp", rod.start)
     model.add_joint("end of low", "clamp", model.rods["low"].end)
     model.add_force("push", model.rods["high"].end, (0, 0, -force))
-    model.add_contact("hit", model.rods["low"], model.rods["high"], stiffness=1e4, stations=40)
+    model.add_contact("hit", model.rods["low"], model.rods["high"], stiffness=stiffness, stations=40)
     return model
 
 
@@ -270,6 +285,25 @@ def test_a_correction_that_presses_axes_onto_each_other_counts_as_failed(depth: 
     rest.state.r[high, 2] = (1.0 - depth) * reach
     rest.assemble(True)
     assert rest.take(-0.01 * x) == SOLVED
+
+
+def test_what_is_too_soft_for_its_load_is_named_with_how_deep_it_is_and_the_cure():
+    words = (
+        r"contact 'hit': rod 'low', node 3, and rod 'high', node 5 are 0\.0032 m deep in each other there, whose axes are "
+        r"0\.004 m apart .*; give the contact a larger `stiffness`, or smaller loads"
+    )
+    with pytest.raises(ConvergenceError, match=words) as failed:
+        equilibrium(landing(force=0.05, stiffness=200.0))
+    assert 0.2 < failed.value.t < 0.3  # of the load
+
+
+@pytest.mark.parametrize(("depth", "told"), [(0.3, False), (0.49, False), (0.51, True)])
+def test_a_pair_is_named_where_it_is_deeper_than_half_of_its_reach(depth: float, told: bool) -> None:
+    model = landing()
+    built = model.build()
+    rest = touching.TouchingRest(built.system, built.state, loading_of(model, built, {}, (), 0.0, {}))
+    rest.state.r[built.layout.rods[1].frames, 2] = (1.0 - depth) * 0.004
+    assert ("'low'" in pressed_in_words(built, rest)) is told
 
 
 def test_an_equilibrium_does_not_depend_on_how_long_lists_hold(monkeypatch):

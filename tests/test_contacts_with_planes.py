@@ -27,6 +27,7 @@ from rodsim import (
 from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import coarse, expected
 from rodsim.building.contact_surfaces import loss_of
+from rodsim.building.contact_tables import lengths_of_nodes
 from rodsim.cli.main import main
 from rodsim.results.errors import UnknownName
 from rodsim.scenes.model_from_scene import load
@@ -91,6 +92,46 @@ def test_a_rod_on_a_plane_is_each_of_its_elements():
         assert X.tolist() == pytest.approx([0, k, 1, 0, 0.01, 0, 0, 1, 0, 0, 0, 5, 0.1])
     assert contacts_of(lying(stations=3))[0][2][11] == 3
     assert contacts_of(lying(radius=0.015))[0][2][[4, 11]].tolist() == [0.015, 4]
+
+
+@pytest.mark.parametrize("element", ["relative(2)", "relative(4)", "lagrange(3)"])
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_a_straight_rod_of_many_nodes_lies_straight_and_still(element, friction):
+    """Its nodes press as they weigh. By even stations on its chords it would bend and shake, at 8 to 23 iterations a step.
+
+    With friction it begins to hold against a pull along it, which stretches it and its bristles.
+    """
+    depth = 1000.0 * np.pi * 0.01**2 * G / 1e5
+    model = Model("lies", gravity=(0.2 if friction else 0.0, 0.0, -G))
+    rod = model.add_rod(
+        "rod",
+        [(0, 0, 0.01 - depth), (0.5, 0, 0.01 - depth)],
+        Section.circular(0.01, RUBBER),
+        3,
+        element=element,
+    )
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    on = model.add_contact("on", rod, floor, stiffness=1e5, friction=friction, rest_speed=1e-3)
+    found = simulate(model, 0.3, 1e-3, output_every=10, progress=False)
+    r, weight = found.rod("rod").r, 1000.0 * np.pi * 0.01**2 * 0.5 * G
+    assert np.ptp(r[-1, :, 2]) < (1e-6 if friction else 1e-12)
+    assert np.abs(r[-1] - r[-2]).max() < (1e-7 if friction else 1e-12)
+    assert found.newton_iterations[1:].mean() < (2.5 if friction else 1.1)
+    contact = found.contact(on.name)
+    assert contact.force[-1, 2] == pytest.approx(weight, rel=1e-6)
+    assert contact.energy[-1] == pytest.approx(0.5 * weight * depth, rel=1e-3)
+    assert audit(found).ok
+
+
+def test_nodes_of_an_element_share_its_length_as_its_mass():
+    length = np.array([0.2, 0.2, 0.3, 0.3])
+    assert lengths_of_nodes(length, 2) == pytest.approx(
+        np.array([[0.4 / 6, 0.8 / 6], [0.8 / 6, 0.4 / 6], [0.1, 0.2], [0.2, 0.1]])
+    )
+    of_five = lengths_of_nodes(length, 4)
+    assert of_five.sum() == pytest.approx(1.0)
+    assert np.all(of_five > 0.0)
+    assert of_five[1:, 0] == pytest.approx(of_five[:-1, 1])
 
 
 def test_next_to_a_joint_behind_the_plane_a_rod_is_left_out():

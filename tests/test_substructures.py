@@ -80,6 +80,16 @@ def test_a_frame_that_something_else_acts_on_stays_in_the_band(element):
     assert numbering.frame[inner] < numbering.banded
 
 
+@pytest.mark.parametrize("element", HIGHER)
+def test_frames_of_an_element_that_meet_something_together_stay_in_the_band(element):
+    """Two nodes on a floor have a block of their own, which a panel has no place for."""
+    model = free_rod(element, 12)
+    rod = model.rods["rod"]
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, -9.0)), (0, 0, 1))
+    model.add_contact("on", rod, floor, stiffness=1e4, radius=0.01)
+    assert len(number(model.build().system).substructures.start) == 0
+
+
 def two_panels(rng, inner=5, ends=(2, 3)):
     """Two random substructures that share one end and a third unknown group: values, places, the dense matrix."""
     height, width = inner + sum(ends), 3 * 7 + 1

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.assembly.stress_rounding import largest_entries, stress_rounding
 from discretization.space.se3_element import (
     AtStart,
     forces_over_step,
@@ -45,8 +46,6 @@ from rigid.linear_algebra import (
 )
 from rigid.system import Floats, Ints
 
-EPS = 2.220446049250313e-16
-
 # Of an element in a step: y, k, s, u, scalar of the half rotation, constant part of w (4), strains, e, A, B at the start, length,
 # blocks of dw/d(strains at the end), 2 coupling/h, v_b - v_a.
 Y0, K0, S0, U0, HALF0, STRESS0, E0, POSITION0, A0, B0, LENGTH, C = 0, 3, 6, 7, 8, 9, 15, 21, 24, 33, 42, 43
@@ -66,7 +65,7 @@ class ElementLanes(NamedTuple):
     rows: Ints  # (groups,) A_FIRST, B_FIRST where the rows of both frames of each element are one block, or APART
     couples: bool  # some element has coupling inertia
     length: Floats  # (8 groups,) m
-    scale: Floats  # (groups, 2, 8) largest stiffness of force and of moment
+    scale: Floats  # (groups, 4, 8) of `largest_entries`
     start: Floats  # (groups, START, 8)
     strain1: Floats  # (groups, 6, 8) strains at the end of the step
     columns: Floats  # (12, 12, 8) scratch: those of the tangent, of frames a and b
@@ -78,7 +77,8 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
     groups = -(-n // WIDTH)
     item = np.minimum(np.arange(groups * WIDTH), max(n - 1, 0))
     places = np.zeros((N_PLACES, groups * WIDTH), np.int64)
-    scale, rows = np.zeros((2, groups * WIDTH)), np.full(groups, APART)
+    scale: Floats = np.zeros((groups * WIDTH, 4))
+    rows = np.full(groups, APART)
     if n:
         a, b = elements.frames[item].T
         places[FRAME_A], places[FRAME_B], places[ITEM] = a, b, item
@@ -92,8 +92,7 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
             beside[n:] = True  # in the dump
             rows[beside.reshape(groups, WIDTH).all(axis=1)] = wanted
         places[STRIDE_A : STRIDE_B + 1, n:] = 0
-        stiffness = np.abs(elements.stiffness[item])
-        scale = np.stack([stiffness[:, :3].max(axis=(1, 2)), stiffness[:, 3:].max(axis=(1, 2))])
+        scale = largest_entries(elements.stiffness[item], elements.damping[item])
     diagonal = _diagonal(elements.stiffness[item]) & _diagonal(elements.damping[item])
     return ElementLanes(
         places=places,
@@ -101,7 +100,7 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
         rows=rows,
         couples=bool(np.any(elements.coupling)),
         length=elements.length[item],
-        scale=_side_by_side(scale.T),
+        scale=_side_by_side(scale),
         start=np.zeros((groups, START, WIDTH)),
         strain1=np.zeros((groups, 6, WIDTH)),
         columns=np.zeros((12, 12, WIDTH)),
@@ -116,6 +115,11 @@ def _side_by_side(numbers: Floats) -> Floats:
 def _diagonal(matrices: Floats) -> np.ndarray:
     """Which of the matrices (m, 6, 6) are."""
     return ~np.any(matrices * (1.0 - np.eye(6)), axis=(1, 2))
+
+
+@small_kernel
+def _load4(x, place):
+    return load(x, place), load(x, place + WIDTH), load(x, place + 2 * WIDTH), load(x, place + 3 * WIDTH)
 
 
 @small_kernel
@@ -221,9 +225,7 @@ def begin_elements(system, state, work, h):
             store(2.0 / h * rows1(elements.coupling, places, item)[0], start, s + COUPLING * WIDTH)
             dv0 = minus(rows3(state.v, places, b), rows3(state.v, places, a))
             _store3(dv0, start, s + RATE0 * WIDTH)
-        scale = group * 2 * WIDTH
-        force = EPS * abs(h) * load(own.scale, scale)
-        moment = force * L + EPS * abs(h) * load(own.scale, scale + WIDTH) / L
+        force, moment = stress_rounding(_load4(own.scale, 4 * group * WIDTH), L, h)
         noise = (force, force, force, moment, moment, moment)
         add_rows6(noise, work.noise, places, places, FORCES_A * lanes + first, NO_STRIDE * lanes + first, 0)
         add_rows6(noise, work.noise, places, places, FORCES_B * lanes + first, NO_STRIDE * lanes + first, 0)
@@ -354,6 +356,25 @@ def _add_columns(own, group, values):
             both = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2], w[0], w[1], w[2])
             base = (upper if rows == A_FIRST else lower) * lanes + first
             add_rows12(both, values, places, places, base, stride, column % 6)
+
+
+@inner_kernel
+def put_end_strains(work):
+    """Those at the end of the step, where frames have moved since the forces were asked for."""
+    own = work.elements
+    places, start = own.places, own.start
+    lanes = places.shape[1]
+    for group in range(own.diagonal.shape[0]):
+        first, s = group * WIDTH, group * START * WIDTH
+        a, b = FRAME_A * lanes + first, FRAME_B * lanes + first
+        moved = minus(rows3(work.dr, places, b), rows3(work.dr, places, a))
+        e, L = plus(_load3(start, s + POSITION0 * WIDTH), moved), load(start, s + LENGTH * WIDTH)
+        A, B = rows9(work.R1, places, a), rows9(work.R1, places, b)
+        y, k, along, u, _ = invariants(A, B, rows4(work.q1, places, a), rows4(work.q1, places, b), e, L)
+        f, _, p, _ = strain_functions(u)
+        Gamma, K = strains_of(y, k, along, u, f, p, L)
+        _store3(Gamma, own.strain1, group * 6 * WIDTH)
+        _store3(K, own.strain1, (group * 6 + 3) * WIDTH)
 
 
 @inner_kernel

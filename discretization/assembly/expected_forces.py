@@ -1,15 +1,17 @@
-"""What Newton's method expects of forces that are nearly a sign: of friction, and of a restitution where contacts close and open.
+"""What Newton's method expects of forces that are nearly a sign: of friction, of a restitution where contacts close and open, and
+of moments against drilling and rolling.
 
 Such a force is T = f(w), in units of its limit, with f = w/sqrt(w^2 + v^2) of the rate w at which a gap closes, or f = P/|P| of
-the force P that would hold a contact, where |P| is above the limit. It is steep next to rest alone. Elsewhere its tangent is next
-to nothing: a contact that should come to rest is moved past it, to the other sign, and from there back, for ever, and where many
-contacts share a heap some always do. So T is an unknown of its own, of the equation that has no corner,
+the force P that would hold a contact, where |P| is above the limit; of a moment w is the rate of a turn, a vector. It is steep
+next to rest alone. Elsewhere its tangent is next to nothing: a contact that should come to rest is moved past it, to the other
+sign, and from there back, for ever, and where many contacts share a heap some always do. So T is an unknown of its own, of the
+equation that has no corner,
 
     T sqrt(w^2 + v^2) = w,   T |P| = P                                                                                (1)
 
 Newton's method on (1) gives for a change of w or P, with the T that was expected at the place where it stands,
 
-    dT = (1 - T f) dw/sqrt(w^2 + v^2),   dT = (dP - T (f . dP))/|P|,   expected next: f + dT, at most of length 1       (2)
+    dT = (dw - T (f . dw))/sqrt(w^2 + v^2),   dT = (dP - T (f . dP))/|P|,   expected next: f + dT, at most of length 1       (2)
 
 T is eliminated: the equations stay what they are, with f itself; their tangent alone takes (2). Where T = f it is that of f, and
 so it is when the iteration ends. Where the sign has just turned, T = -f, it is a secant, 2/|w|, which leads to rest.
@@ -20,28 +22,49 @@ Source: a step of Newton's method for a dual and a primal unknown: Chan, Golub a
 
 from __future__ import annotations
 
-from rigid.compilation.decorators import inner_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.interactions.kinds import EXPECTED, RATE, SEEN, WITH_SEEN
 from rigid.linear_algebra import dot, minus, plus, times
 
 NEAR = 0.2  # |T - f| of friction below which the derivative is taken as it is: a heap at rest needs fewer iterations so
 KNOWN = 0  # place of a row: whether something was seen in this step
-WAY, OVER, HOLDING, LIMIT = SEEN + 1, SEEN + 2, SEEN + 3, SEEN + 6
+WAY, OVER, HOLDING, LIMIT, TURNING = SEEN + 1, SEEN + 2, SEEN + 3, SEEN + 6, SEEN + 7
+MOMENTS = EXPECTED + 4
+
+
+@small_kernel
+def _three(x, at):
+    return x[at].real, x[at + 1].real, x[at + 2].real
+
+
+@inner_kernel
+def expect_moment(row, lam, which):
+    """The same of a moment, whose rates w/v begin TURNING + which."""
+    w = _three(lam, TURNING + which)
+    T = times(1.0 / (1.0 + dot(w, w)) ** 0.5, w)
+    if row[KNOWN] > 0.5:
+        before, was = _three(row, TURNING + which), _three(row, MOMENTS + which)
+        over = 1.0 / (1.0 + dot(before, before)) ** 0.5
+        f, change = times(over, before), minus(w, before)
+        T = plus(f, times(over, minus(change, times(dot(f, change), was))))
+        T = times(1.0 / max(1.0, dot(T, T) ** 0.5), T)
+    for i in range(3):
+        lam[MOMENTS + which + i] = T[i]
 
 
 @inner_kernel
 def expect(row, lam):
     """(2), into `lam`, of what its dual sees there (`rigid.interactions.kinds.Condensed`) and of the row of the last tangent."""
-    P, limit = (lam[HOLDING].real, lam[HOLDING + 1].real, lam[HOLDING + 2].real), lam[LIMIT].real
+    P, limit = _three(lam, HOLDING), lam[LIMIT].real
     s, T = lam[WAY].real, times(1.0 / max(dot(P, P) ** 0.5, limit, 1e-300), P)
     if row[KNOWN] > 0.5:
         s = row[WAY] + (1.0 - row[EXPECTED] * row[WAY]) * row[OVER] * (lam[RATE].real - row[RATE])
         s = min(1.0, max(-1.0, s))
-        before = row[HOLDING], row[HOLDING + 1], row[HOLDING + 2]
+        before = _three(row, HOLDING)
         size = dot(before, before) ** 0.5
         if size > row[LIMIT]:
             way, change = times(1.0 / size, before), minus(P, before)
-            was = row[EXPECTED + 1], row[EXPECTED + 2], row[EXPECTED + 3]
+            was = _three(row, EXPECTED + 1)
             T = plus(way, times(1.0 / size, minus(change, times(dot(way, change), was))))
             T = times(1.0 / max(1.0, dot(T, T) ** 0.5), T)
             now = times(1.0 / max(dot(P, P) ** 0.5, 1e-300), P)
@@ -49,6 +72,8 @@ def expect(row, lam):
             if dot(off, off) < NEAR * NEAR:
                 T = now
     lam[EXPECTED], lam[EXPECTED + 1], lam[EXPECTED + 2], lam[EXPECTED + 3] = s, T[0], T[1], T[2]
+    expect_moment(row, lam, 0)
+    expect_moment(row, lam, 3)
     row[KNOWN] = 1.0
     for i in range(EXPECTED, WITH_SEEN):
         row[i] = lam[i].real

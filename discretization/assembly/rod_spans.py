@@ -26,6 +26,7 @@ from discretization.assembly.span_lanes import (
     span_lanes,
     strains_in_lanes,
 )
+from discretization.assembly.stress_rounding import largest_entries, stress_rounding
 from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import (
     FORCE,
@@ -46,7 +47,6 @@ from rigid.lanes import WIDTH
 from rigid.linear_algebra import load3, minus, plus, times
 from rigid.system import Floats, Ints
 
-EPS = 2.220446049250313e-16
 IN_LANES = -1
 FOLDED = 1  # status of a span whose frames have turned by more than pi against its middle one
 
@@ -61,7 +61,7 @@ class SpanWork(NamedTuple):
     numbers: Floats  # as the element takes them
     viscosity: Floats  # the same with the damping in the place of the stiffness
     viscous: np.ndarray  # (m,) uint8
-    scale: Floats  # (m, 2) largest stiffness of force and of moment
+    scale: Floats  # (m, 4) of `largest_entries`, of the points of a span the largest
     leading: Floats  # (MOST + 1, MOST_FRAMES)
     K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives, column by column, forces, strains: see `closed_spans`
     duals: EnergyDuals
@@ -91,11 +91,10 @@ def span_work(system: Any, numbering: Any, closed: bool = True, eight: bool = Tr
     # the last lanes of a group repeat its last span, whose own one is the first of them
     of_lanes, place = np.unique(lanes.places[:, SPAN].ravel(), return_index=True)
     lane[of_lanes] = place
-    scale = np.zeros((m, 2))
+    scale = np.zeros((m, 4))
     if m:
-        C = np.abs(spans.stiffness) + np.abs(spans.branch)
-        scale[:, 0] = np.maximum.reduceat(C[:, :3].max(axis=(1, 2)), first[:-1])
-        scale[:, 1] = np.maximum.reduceat(C[:, 3:].max(axis=(1, 2)), first[:-1])
+        of_points = largest_entries(np.abs(spans.stiffness) + np.abs(spans.branch), spans.damping)
+        scale = np.maximum.reduceat(of_points, first[:-1])
     of_orders = np.zeros((MOST + 1, MOST_FRAMES))
     for p in range(1, MOST + 1):
         of_orders[p, : p + 1] = leading(p)
@@ -128,8 +127,8 @@ def add_span_noise(system, numbering, work, h):
         p = own.order[m]
         L = spans.length[m] / p
         # slopes at a point are sums of about p differences over an interval
-        force = EPS * abs(h) * p * own.scale[m, 0]
-        moment = force * L + EPS * abs(h) * p * own.scale[m, 1] / L
+        s = own.scale[m]
+        force, moment = stress_rounding((p * s[0], p * s[1], p * s[2], p * s[3]), L, h)
         for a in range(p + 1):
             at = numbering.frame[spans.frames[m, a]]
             for i in range(3):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from discretization.assembly.element_lanes import (
     COUPLING,
     E0,
-    EPS,
     HALF0,
     K0,
     LENGTH,
@@ -28,6 +27,7 @@ from discretization.assembly.run_lanes import (
     store3_at,
     store9_at,
 )
+from discretization.assembly.stress_rounding import stress_rounding
 from discretization.linear.block_band import SIZE
 from discretization.space.se3_element import (
     AtStart,
@@ -124,8 +124,7 @@ def _begin_element(own, m, diagonal, series, h):
     if not diagonal:
         store9_at(C0[1], start, s + C + 9)
         store9_at(C0[2], start, s + C + 18)
-    force = EPS * abs(h) * load(own.scale, 2 * m * WIDTH)
-    moment = force * L + EPS * abs(h) * load(own.scale, (2 * m + 1) * WIDTH) / L
+    force, moment = stress_rounding(load4_at(own.scale, 4 * m), L, h)
     for f in own.frames[m]:
         if own.block[f] >= 0:
             add3_at((force, force, force), own.noise, own.place[f])
@@ -166,15 +165,7 @@ def elements_of_runs(own, h, tangent):
         first, end = group * WIDTH, min((group + 1) * WIDTH, count)
         most = 0.0 * load(own.gravity, 0)
         for m in range(first, end):
-            poses1, _ = _poses(own, m)
-            found = invariants(
-                poses1[0],
-                poses1[1],
-                poses1[2],
-                poses1[3],
-                poses1[4],
-                load(start, (m * START + LENGTH) * WIDTH),
-            )
+            found = _at_end(own, m)
             u0 = load(start, (m * START + U0) * WIDTH)
             most = where_less(most, u0, u0, most)
             most = where_less(most, found[3], found[3], most)
@@ -185,6 +176,35 @@ def elements_of_runs(own, h, tangent):
                 _element(own, own.order[k], own.diagonal[group], found, h, True)
             else:
                 _element(own, own.order[k], own.diagonal[group], found, h, None)
+
+
+@inner_kernel
+def put_end_strains_of_runs(own):
+    """As of `discretization.assembly.element_lanes`."""
+    count, start = own.frames.shape[0], own.start
+    for group in range(own.diagonal.shape[0]):
+        first, end = group * WIDTH, min((group + 1) * WIDTH, count)
+        most = 0.0 * load(own.gravity, 0)
+        for m in range(first, end):
+            u = _at_end(own, m)[3]
+            most = where_less(most, u, u, most)
+        store(most, own.most, 0)
+        found = terms_of_runs(own.most, own.terms)
+        for k in range(first, end):
+            m = own.order[k]
+            y1, k1, s1, u, _ = _at_end(own, m)
+            L = load(start, (m * START + LENGTH) * WIDTH)
+            functions = functions_of_runs(u, u, own.most, own.terms, found)
+            Gamma, K = strains_of(y1, k1, s1, u, functions[0], functions[5], L)
+            store3_at(Gamma, own.strain1, m * 6)
+            store3_at(K, own.strain1, m * 6 + 3)
+
+
+@inner_kernel
+def _at_end(own, m):
+    """`invariants`."""
+    (A, B, qa, qb, e), _ = _poses(own, m)
+    return invariants(A, B, qa, qb, e, load(own.start, (m * START + LENGTH) * WIDTH))
 
 
 @inner_kernel

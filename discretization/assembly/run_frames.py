@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly.element_lanes import EPS
 from discretization.assembly.run_lanes import (
     BLOCK,
     add3_at,
@@ -15,6 +14,7 @@ from discretization.assembly.run_lanes import (
     store3_at,
     store9_at,
 )
+from discretization.assembly.stress_rounding import EPS
 from discretization.linear.block_band import SIZE
 from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
@@ -96,6 +96,31 @@ def move_runs(own):
         q = cayley_turn(load3_at(own.psi, 3 * f), load4_at(own.q0, 4 * f))
         _store4_at(q, own.q1, 4 * f)
         store9_at(rotation_matrix(q), own.R1, 9 * f)
+
+
+@inner_kernel
+def correct_ends_of_runs(own):
+    """As of `discretization.time.em`."""
+    count = own.block.shape[0]
+    for f in range(count):
+        dr, psi = load3_at(own.dr, 3 * f), load3_at(own.psi, 3 * f)
+        store3_at(dr, own.solution, 3 * f)
+        store3_at(psi, own.solution, 3 * (count + f))
+        if own.block[f] >= 0:
+            at = own.place[f]
+            turn = apply(inverse_tangent(psi), load3_at(own.last, at + 3))
+            store3_at(plus(dr, load3_at(own.last, at)), own.dr, 3 * f)
+            store3_at(plus(psi, turn), own.psi, 3 * f)
+    move_runs(own)
+
+
+@inner_kernel
+def uncorrect_runs(own):
+    """dr and psi as they were solved for."""
+    count = own.block.shape[0]
+    for f in range(count):
+        store3_at(load3_at(own.solution, 3 * f), own.dr, 3 * f)
+        store3_at(load3_at(own.solution, 3 * (count + f)), own.psi, 3 * f)
 
 
 @inner_kernel

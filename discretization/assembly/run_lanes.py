@@ -69,7 +69,7 @@ class Lanes(NamedTuple):
     damping: Floats  # (m, 36, 8)
     strain0: Floats  # (m, 6, 8)
     coupling: Floats  # (m, 8)
-    scale: Floats  # (m, 2, 8) largest stiffness of force and of moment
+    scale: Floats  # (m, 4, 8) of `largest_entries`
     viscous: bool
     gravity: Floats  # (3, 8)
     state: State  # of all runs: the arrays r0, q0, v0, Omega0, `Joints.before`, rate and totals
@@ -84,6 +84,7 @@ class Lanes(NamedTuple):
     r1: Floats  # (n, 3, 8)
     q1: Floats  # (n, 4, 8)
     R1: Floats  # (n, 9, 8)
+    solution: Floats  # (2, n, 3, 8) dr and psi without the last corrections
     start: Floats  # (m, START, 8) as of `ElementLanes`
     strain1: Floats  # (m, 6, 8)
     residual: Floats  # (N + 6, 8)

@@ -9,6 +9,7 @@ import numpy as np
 
 from discretization.assembly.element_lanes import START
 from discretization.assembly.run_lanes import BLOCK, Joints, Lanes, LoadsOfRuns
+from discretization.assembly.stress_rounding import largest_entries
 from discretization.interaction_table import loads_of, without_loads
 from discretization.linear.block_band import SIZE
 from discretization.system import System
@@ -144,7 +145,9 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         damping=of_system("elements", "damping", 36),
         strain0=of_system("elements", "strain0", 6),
         coupling=of_system("elements", "coupling"),
-        scale=numbers(lambda run: _scales(run.system.elements.stiffness)),
+        scale=numbers(
+            lambda run: largest_entries(run.system.elements.stiffness, run.system.elements.damping)
+        ),
         viscous=work.viscous,
         gravity=numbers(lambda run: run.system.gravity),
         state=state,
@@ -159,6 +162,7 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         r1=room(n, 3),
         q1=room(n, 4),
         R1=room(n, 9),
+        solution=room(2, n, 3),
         start=room(m, START),
         strain1=room(m, 6),
         residual=room(N + 6),
@@ -200,11 +204,3 @@ def _cleared(ends: Ints, blocks: int) -> Ints:
     put = ends[(ends >= 0).all(axis=1)].min(axis=1)
     beside = np.setdiff1d(np.arange(blocks), put)
     return np.concatenate([np.arange(blocks), blocks + beside, 2 * blocks + beside]) * BLOCK
-
-
-def _scales(stiffness: Floats) -> Floats:
-    """(m, 2) largest stiffness of force and of moment."""
-    size = np.abs(stiffness)
-    return np.stack(
-        [size[:, :3].max(axis=(1, 2), initial=0.0), size[:, 3:].max(axis=(1, 2), initial=0.0)], axis=1
-    )

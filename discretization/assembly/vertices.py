@@ -97,9 +97,13 @@ def inner_vertices(system: System, vertices: Vertices, pairs: Ints) -> Ints:
 
 
 def condensable(system: System, vertices: Vertices, inner: Ints) -> Ints:
-    """Spans (k,) whose frames move, and between whose ends nothing else acts."""
+    """Spans (k,) whose frames move, and on whose inner ones nothing acts together with another frame, of the span or not: its
+    block would have no place in a panel.
+    """
     alone = np.zeros(len(vertices.of_frame) + 1, dtype=bool)
     alone[inner[:, 0]] = True
+    acted = vertices.of_frame[pairs_of(system.others)]
+    alone[acted[(acted >= 0).all(axis=1)]] = False
     found = np.zeros(len(system.spans.kind), dtype=bool)
     for p in np.unique(system.spans.order):
         use = np.flatnonzero(system.spans.order == p)

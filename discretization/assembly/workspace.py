@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import ByDuals, by_duals
+from discretization.assembly.by_duals import DISSIPATES, LOOPS_DISSIPATE, ByDuals, by_duals
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.element_lanes import ElementLanes, element_lanes
@@ -55,9 +55,11 @@ class Workspace(NamedTuple):
     q1: Floats  # (n, 4)
     R0: Floats  # (n, 3, 3)
     R1: Floats  # (n, 3, 3)
+    solution: Floats  # (2, n, 3) dr and psi without the last correction
     elements: ElementLanes
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
+    loses: bool  # something dissipates
     solved: float  # residual/noise that counts as solved
     scale: Floats  # (c + e,) scale of constraint rows
     facts: ConstraintFacts
@@ -114,9 +116,11 @@ def _workspace(system: System, numbering: Numbering, closed: bool, tolerance: fl
         q1=np.zeros((n, 4)),
         R0=np.zeros((n, 3, 3)),
         R1=np.zeros((n, 3, 3)),
+        solution=np.zeros((2, n, 3)),
         elements=element_lanes(system.elements, numbering),
         viscous=viscous,
         accounts=viscous or bool(duals.takes.any() or count_drives(system)),
+        loses=viscous or bool((duals.takes & (DISSIPATES | LOOPS_DISSIPATE)).any()),
         solved=max(AT_NOISE, tolerance / EPS),
         scale=np.ones(len(numbering.row)),
         facts=_facts(system, has_forms),

@@ -60,7 +60,7 @@ class Tables(NamedTuple):
     damping: Floats  # (m, 3, 3)
     strain0: Floats  # (m, 3)
     coupling: Floats  # (m,)
-    scale: Floats  # (m, 2) largest stiffness of force and of moment
+    scale: Floats  # (m, 4) of `largest_entries`
     hinge: Ints  # (k,) item of a frame that hangs on a hinge
     first: Ints  # (k + 1,) where the items of a frame that hangs on rows begin in `items`
     items: Ints  # items of these

@@ -7,6 +7,7 @@ psi = 2 tan(angle/2) of the turn. Corrections of turns are angles e: psi changes
 
 import math
 
+from discretization.assembly.stress_rounding import stress_rounding
 from discretization.assembly.workspace import EPS, norm
 from discretization.planar.arrays import (
     C0,
@@ -123,7 +124,7 @@ def begin_bodies(tables, state, work, h):
 @inner_kernel
 def begin_step(tables, state, work, h):
     """What the iterations of a step share, where they begin, and noise levels."""
-    basis, extent, size = tables.basis, begin_bodies(tables, state, work, h), abs(h)
+    basis, extent = tables.basis, begin_bodies(tables, state, work, h)
     for m in range(tables.element.shape[0]):
         a, b = tables.ends[m, 0], tables.ends[m, 1]
         A, B, L = work.frames[a], work.frames[b], tables.length[m]
@@ -140,8 +141,8 @@ def begin_step(tables, state, work, h):
             h,
             work.starts[m],
         )
-        force = EPS * size * tables.scale[m, 0]
-        moment = force * L + EPS * size * tables.scale[m, 1] / L
+        stress = tables.scale[m]
+        force, moment = stress_rounding((stress[0], stress[1], stress[2], stress[3]), L, h)
         A[N1] += force
         B[N1] += force
         A[N2] += moment

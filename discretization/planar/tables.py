@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.assembly.stress_rounding import largest_entries
 from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
 from discretization.interaction_table import loads_of
 from discretization.planar import arrays
@@ -57,7 +58,6 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
     reach = np.linalg.norm(c.Xa[even], axis=1) + np.linalg.norm(c.Xb[even], axis=1)
     loads, moving = loads_of(system.others), frame[:k]
     J = np.einsum("ni,nij,nj->n", across[:k, 2], frames.inertia[moving], across[:k, 2])
-    magnitude = np.abs(elements.stiffness)
     return Tables(
         basis=plane.basis,
         frame=frame,
@@ -79,9 +79,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         damping=np.ascontiguousarray(damping),
         strain0=np.ascontiguousarray(strain0[:, (0, 1, 5)]),
         coupling=elements.coupling,
-        scale=np.stack([magnitude[:, :3].max(axis=(1, 2)), magnitude[:, 3:].max(axis=(1, 2))], 1)
-        if len(ends)
-        else np.zeros((0, 2)),
+        scale=largest_entries(elements.stiffness, elements.damping),
         hinge=hinge,
         first=first,
         items=items,

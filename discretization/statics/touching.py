@@ -11,6 +11,7 @@ friction at rest: what sticks has let go.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,15 @@ from discretization.system import System
 from rigid.system import Floats, State
 
 SKIN, REACHES = 0.1, 5.0  # of the model's length, but no more reaches than that and no less than two
+
+
+class Deepest(NamedTuple):
+    """Two axes that are deep in each other."""
+
+    frames: tuple[int, int]  # next to where they are
+    pair: int  # of `Contacts`
+    apart: float  # m
+    reach: float  # m, apart where they begin to touch
 
 
 def rest_of(
@@ -77,7 +87,8 @@ class TouchingRest(Rest):
         self._ends = np.ascontiguousarray(np.unique(pairs.ends[~pairs.meshed], axis=0))
         lines = np.isin(contacts.kind[contacts.pairs[pairs.pair]], (ROD, CAPSULE)).all(axis=1)
         self._lines = np.ascontiguousarray(pairs.ends[lines])
-        self._deepest = DEEP * reaches(contacts)[pairs.pair[lines]]
+        self._pairs = pairs.pair[lines]
+        self._reaches = reaches(contacts)[self._pairs]
         listed = system._replace(
             others=joined(system.others, interactions_of(contacts, pairs)), contacts=contacts_of()
         )
@@ -145,7 +156,21 @@ class TouchingRest(Rest):
         before, after = np.empty((2, len(self._lines)))
         distances(start, self._lines, before)
         distances(end, self._lines, after)
-        return bool(np.any((after < self._deepest) & (after < before)))
+        return bool(np.any((after < DEEP * self._reaches) & (after < before)))
+
+    def deepest(self) -> Deepest | None:
+        """The axes that are deepest in each other, of their reach; None where there are none."""
+        if not len(self._lines):
+            return None
+        points, apart = self._points(), np.empty(len(self._lines))
+        distances(points, self._lines, apart)
+        worst = int(np.argmin(apart / self._reaches))
+        frames = self._of_model.contacts.frames[self._lines[worst]].reshape(2, 2)
+        ends = points[self._lines[worst]].reshape(2, 2, 3)
+        middle = ends.mean(axis=(0, 1))
+        one, other = (int(np.argmin(np.linalg.norm(own - middle, axis=1))) for own in ends)
+        both = int(frames[0, one]), int(frames[1, other])
+        return Deepest(both, int(self._pairs[worst]), float(apart[worst]), float(self._reaches[worst]))
 
     def _do(self, task: int, factor: float = 1.0) -> float:
         if task in (FORCES, TANGENT, NEWTON) and self._moved(self._points()) > 0.25:

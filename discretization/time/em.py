@@ -41,14 +41,14 @@ from discretization.assembly.by_duals import (
     end_counted,
     taken_by_duals,
 )
-from discretization.assembly.element_lanes import strain_change
+from discretization.assembly.element_lanes import put_end_strains, strain_change
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
 from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
-from discretization.assembly.step_equations import begin_step
+from discretization.assembly.step_equations import begin_step, move
 from discretization.assembly.workspace import rotation_of
 from discretization.memory import WIDTH
 from discretization.time.newton import CONVERGED, FOLDED, newton
@@ -113,6 +113,33 @@ def account(system, numbering, hidden, state, work, h):
         done += account_drives(system, numbering, hidden, state, work, h)
     state.totals[0] += done
     state.totals[1] += lost
+
+
+@inner_kernel
+def correct_ends(system, numbering, state, work):
+    """The ends of the step with the last correction of Newton's method (`newton.last_correction`), where what is lost is counted:
+    without it energy and losses together would change by what the equations were solved to. dr and psi are kept for `uncorrect`.
+    """
+    for f in range(system.frames.mass.shape[0]):
+        dr, psi = load3(work.dr[f]), load3(work.psi[f])
+        store3(dr, work.solution[0, f])
+        store3(psi, work.solution[1, f])
+        if system.frames.fixed[f] == 0:
+            at = numbering.frame[f]
+            turn = apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
+            store3(plus(dr, load3(work.rhs[at : at + 3])), work.dr[f])
+            store3(plus(psi, turn), work.psi[f])
+    move(system, state, work)
+    if work.viscous:
+        put_end_strains(work)
+
+
+@inner_kernel
+def uncorrect(work):
+    """dr and psi as Newton's method left them: `commit` adds its last correction to the velocities before they are rounded."""
+    for f in range(work.dr.shape[0]):
+        store3(load3(work.solution[0, f]), work.dr[f])
+        store3(load3(work.solution[1, f]), work.psi[f])
 
 
 @inner_kernel
@@ -255,7 +282,11 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
             if work.accounts:
                 account(plain, numbering, hidden, state, work, h)
         elif work.accounts:
+            if work.loses:
+                correct_ends(system, numbering, state, work)
             account(system, numbering, hidden, state, work, h)
+            if work.loses:
+                uncorrect(work)
         end_counted(state, work)
         commit(system, numbering, hidden, plain, state, work, h)
         if _has_drives(work):

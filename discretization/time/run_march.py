@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from discretization.assembly.run_elements import begin_elements_of_runs, elements_of_runs
+from discretization.assembly.run_elements import (
+    begin_elements_of_runs,
+    elements_of_runs,
+    put_end_strains_of_runs,
+)
 from discretization.assembly.run_frames import (
     begin_frames,
     clear_runs,
     commit_runs,
+    correct_ends_of_runs,
     inertia_of_runs,
     move_runs,
+    uncorrect_runs,
 )
 from discretization.assembly.run_joints import (
     account_runs,
@@ -234,6 +240,11 @@ def march_runs(own, solved, h, values, max_iterations, kept, counts):
         begin_elements_of_runs(own, h)
         begin_joints(own, h)
         newton_runs(solved, own, h, max_iterations)
+        if own.viscous:
+            correct_ends_of_runs(own)
+            put_end_strains_of_runs(own)
         account_runs(own, h)
+        if own.viscous:
+            uncorrect_runs(own)
         commit_runs(own, h)
         end_step(own, kept, counts, k // share, share)

@@ -65,7 +65,7 @@ HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 TANGENT = types.void(POSES, POSES, F1, C1, POSES, types.float64[:, ::1])
 
 MOST_FRAMES, MOST_ROWS, MOST_OWN, MOST_STRAINS = 12, 3, 8, 6  # of one interaction
-EXPECTED, SEEN, WITH_SEEN = 1, 5, 12  # places behind 1/h, and where they end: see `Condensed`
+EXPECTED, SEEN, WITH_SEEN = 1, 11, 24  # places behind 1/h, and where they end: see `Condensed`
 UNKNOWN, RATE = 2.0, SEEN
 COMPLEX_STEP = 1e-60  # of all derivatives: its square underflows, nothing is subtracted
 
@@ -179,8 +179,9 @@ class Condensed(NamedTuple):
     scheme takes forces at one place of a step, y with the rates z, the dual is that between y - h z/2 and y + h z/2.
 
     Where forces are nearly a sign, `slides` says so: into lam[SEEN:WITH_SEEN], where there is room, the dual writes a rate w, its
-    smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit; derivatives of both signs are those
-    that lam[EXPECTED:SEEN] tells, 1 and 3 numbers, unless the first is UNKNOWN (`discretization.assembly.expected_forces`).
+    smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit, and where it resists turning the
+    rates of drilling and of rolling (3 each) over the rest rate; derivatives of these signs are those that
+    lam[EXPECTED:SEEN] tells, 1 and 3, 3, 3 numbers, unless the first is UNKNOWN (`discretization.assembly.expected_forces`).
     """
 
     strains: Any = None

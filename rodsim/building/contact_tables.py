@@ -15,6 +15,8 @@ from discretization.contact.mesh_search import in_mesh
 from discretization.contact.search import candidates
 from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of, weakened
 from discretization.interaction_table import Interaction
+from discretization.space.interpolation import shares
+from discretization.space.rod_elements import order_of
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.contact.circles import PLANE_CIRCLE
@@ -118,13 +120,14 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         )
     worst = int(np.argmax(np.where(use, segments.radius - gaps.min(axis=1), -np.inf)))
     _check_apart(entry, pair, segments.radius[worst], float(gaps[worst].min()), placed.size)
-    foot_arm = float(np.linalg.norm(foot.X))
+    foot_arm, order = float(np.linalg.norm(foot.X)), order_of(rod.element)
+    of_nodes = lengths_of_nodes(segments.length, order) if order > 1 else np.zeros((0, 2))
     for k in np.flatnonzero(use):
         length, radius = float(segments.length[k]), float(segments.radius[k])
-        m, of_element = stations_on_plane(entry, length, radius), loss.copy()
+        m, of_element = 1 if order > 1 else stations_on_plane(entry, length, radius), loss.copy()
         of_element[K_T] *= length
         slope = slope_of(law, radius or placed.size) * length
-        numbers = np.concatenate([law, [radius], half_space, [m, length]])
+        numbers = np.concatenate([law, [radius], half_space, [m, length], *of_nodes[k : k + 1]])
         frames = [foot.frame, *segments.frames[k].tolist()]
         yield Interaction(PLANE_ROD, frames, numbers, _size(slope, foot_arm))
         if lossy:
@@ -174,6 +177,17 @@ def stations_on_plane(entry: ContactEntry, length: float, radius: float) -> int:
     if radius == 0.0:
         return ON_PLANES
     return int(np.clip(np.ceil(length / (2.0 * radius) - 1e-9), 1, ON_PLANES))
+
+
+def lengths_of_nodes(length: Floats, order: int) -> Floats:
+    """(e, 2) m, for which the nodes of each chord stand: both chords at a node between those of an element have a half of its
+    part, which is as of its mass. length: (e,) of the chords of elements of this order.
+    """
+    halves = shares(order).copy()
+    halves[1:-1] *= 0.5
+    of_element = np.stack([halves[:-1], halves[1:]], axis=1)  # (order, 2)
+    whole = length.reshape(-1, order).sum(axis=1)
+    return (whole[:, None, None] * of_element).reshape(-1, 2)
 
 
 def _size(slope: float, arm: float) -> tuple[float, float]:

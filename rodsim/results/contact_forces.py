@@ -58,6 +58,7 @@ class Rows(NamedTuple):
     share: Floats  # (m,) of rho, from the axis of the part to where both touch; of planes 1
     stations: Ints  # (m,) intervals between the stations of an element; of spheres 0
     length: Floats  # (m,) m, of an element
+    of_nodes: Floats  # (m, 2) for which the first and the last station stand, over that between two
     minus: Floats  # (m,) 1: the last point of the partner is taken off
     patch: Ints  # (m,)
     circle: (
@@ -182,10 +183,9 @@ def _pieces(rows: Rows, state: State) -> tuple[Floats, ...]:
     m = np.maximum(rows.stations, 1)[:, None]
     i = np.arange(rows.stations.max(initial=0) + 1)
     s, there = np.minimum(i / m, 1.0), i <= rows.stations[:, None]
-    ending = (rows.stations[:, None] > 0) & ((i == 0) | (i == m))
-    weight = np.where(
-        there, np.where(ending, 0.5, 1.0) * np.where(rows.stations > 0, rows.length, 1.0)[:, None] / m, 0.0
-    )
+    has, of_nodes = rows.stations[:, None] > 0, rows.of_nodes[:, :, None]
+    part = np.where(has & (i == 0), of_nodes[:, 0], np.where(has & (i == m), of_nodes[:, 1], 1.0))
+    weight = np.where(there, part * np.where(has, rows.length[:, None], 1.0) / m, 0.0)
     if rows.crossing.any():
         s, weight = _crossing(rows, ends, s, weight)
     of_part = np.stack([1.0 - s, s], axis=-1)  # (..., m, p, 2)

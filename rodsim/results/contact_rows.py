@@ -30,7 +30,7 @@ from discretization.system import System
 from rigid.interactions.contact.circles import AXIS, PLANE_CIRCLE, RADIUS
 from rigid.interactions.contact.friction import BACK, FORTH, OWN, SIDE, STATIC, STIFFNESS
 from rigid.interactions.contact.losses import WITH_PLANES
-from rigid.interactions.contact.planes import PLANE_ROD
+from rigid.interactions.contact.planes import OF_NODES, PLANE_ROD
 from rigid.system import Floats, Ints, State
 from rodsim.results.contact_forces import ENDS, MIDDLE, Patches, Rows, states_at_once, touching
 
@@ -90,7 +90,10 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
     )
     stations = np.where(sphere, 0, X[:, _M]).astype(np.int64)
     length = np.where(sphere, 0.0, X[:, _L])
-    ones, circle = np.ones(m), np.zeros((m, 4))
+    ones, circle, of_nodes = np.ones(m), np.zeros((m, 4)), np.full((m, 2), 0.5)
+    parted = ~sphere & (np.diff(own.first)[use] > OF_NODES)
+    at = own.first[use[parted]][:, None] + OF_NODES + np.arange(2)
+    of_nodes[parted] = own.numbers[at] / length[parted, None]
     at = own.first[use[circular]][:, None]
     circle[circular] = own.numbers[at + np.append(AXIS + np.arange(3), RADIUS)]
     rows = Rows(
@@ -102,6 +105,7 @@ def with_planes(system: System, use: Ints) -> WithPlanes:
         ones,
         stations,
         length,
+        of_nodes,
         0.0 * ones,
         np.arange(m),
         circle,
@@ -219,6 +223,7 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         radii[:, 0] / rho,
         stations,
         np.where(one == ROD, contacts.length[listed.ends[:, 0]], np.where(crossing, 1.0, 0.0)),
+        np.full((len(rho), 2), 0.5),
         listed.minus.astype(float),
         patch,
         np.zeros((len(rho), 4)),

@@ -37,6 +37,7 @@ from rodsim.statics.equilibrium_results import Equilibrium, Record
 from rodsim.statics.equilibrium_stability import judge, leave
 from rodsim.statics.load_factors import GRAVITY, copied, loading_of, stations
 from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
+from rodsim.statics.pressed_pairs import pressed_in_words
 
 METHODS = ("newton", "arc-length")
 MOST_POINTS = 500
@@ -268,7 +269,7 @@ def raise_not_converged(
         message=(
             f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}; "
             + (f"{turned}; " if turned else "")
-            + (free or "where the load has a limit there is none next to it")
+            + (free or pressed_in_words(built, rest) or "where the load has a limit there is none next to it")
         ),
     )
     error.result = result

@@ -3,7 +3,7 @@
     kind                 frames                          numbers
     PLANE_SPHERE         plane, sphere                   law (4), rho, N (3), P (3), X (3)
     PLANE_CIRCLE         plane, body                     law (4), rho, N (3), P (3), X (3), A (3), R
-    PLANE_ROD            plane, nodes a, b               law (4), rho, N (3), P (3), m, L
+    PLANE_ROD            plane, nodes a, b               law (4), rho, N (3), P (3), m, L, of many nodes La, Lb
     SPHERES              a, b                            law (4), rho, Xa (3), Xb (3)
     SPHERE_ROD           sphere, nodes b1, b2            law (4), rho, Xa (3), minus
     SPHERE_CAPSULE       sphere, capsule                 law (4), rho, Xa (3), Xb1 (3), Xb2 (3)
@@ -37,6 +37,7 @@ law: `normal_laws`; rho: radius, or the sum of both; N, P: normal and a point of
 of its sphere or circle; X1, X2: ends of a capsule's axis; half: of the sides of a box's core, X its centre; core: as many
 numbers as it has, of a hull or a body of revolution, `rigid.kinematics.cores`; triangles: `mesh_features`; A, R: axis and radius
 of a circle; m, L: an element of length L has the stations i/m, i = 0 .. m, each for a length L/m, those at the ends for half of
-it, and k is per length; minus, 1: the vertex b2 is taken off, since the next segment has it too. loss, own: `friction`; the
-radius of a says where between the axes the surfaces touch.
+it, and k is per length; La, Lb: lengths for which the nodes a and b of an element of many stand, m = 1; minus, 1: the vertex b2
+is taken off, since the next segment has it too. loss, own: `friction`; the radius of a says where between the axes the surfaces
+touch.
 """

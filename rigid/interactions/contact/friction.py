@@ -230,10 +230,19 @@ def bristle(y, X, at, n, s, N, way, lam):
 
 
 @small_kernel
-def resisted(theta, l, N, lam):
-    """N l f(theta): (3)."""
-    theta = times(lam, theta)
-    return times(N * l / root(dot(theta, theta) + SLOWEST * SLOWEST), theta)
+def nearly_sign(theta, lam, which):
+    """f(theta) of (3), with the derivative that is expected; which: 0 of drilling, 1 of rolling."""
+    u, at = times(lam[0] / SLOWEST, theta), 3 * which
+    if lam.shape[0] > SEEN:
+        for i in range(3):
+            lam[SEEN + 7 + at + i] = u[i].real
+    over = 1.0 / root(1.0 + dot(u, u))
+    if not expects(lam):
+        return times(over, u)
+    f, du, each = times(over.real, real(u)), imaginary(u), over.real
+    expected = lam[EXPECTED + 4 + at].real, lam[EXPECTED + 5 + at].real, lam[EXPECTED + 6 + at].real
+    df = times(each, minus(du, times(dot(f, du), expected)))
+    return f[0] + 1j * df[0], f[1] + 1j * df[1], f[2] + 1j * df[2]
 
 
 @small_kernel
@@ -264,8 +273,8 @@ def answer(X, at, lam, first, found, s, theta, tangent):
     if X[at + STATIC].real > 0.0:
         T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
     if _resists_turns(X, at):
-        M = resisted(times(dot(theta, n), n), X[at + DRILL], N, lam[0])
-        M = plus(M, resisted(across(theta, n), X[at + ROLL], N, lam[0]))
+        M = times(N * X[at + DRILL], nearly_sign(times(dot(theta, n), n), lam, 0))
+        M = plus(M, times(N * X[at + ROLL], nearly_sign(across(theta, n), lam, 1)))
     return phi, T, M, end, slides
 
 

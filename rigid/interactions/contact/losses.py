@@ -105,7 +105,7 @@ def lost_by_circle_on_plane(y0, y1, X, lam, out):
 @small_kernel
 def lost_by_rod_on_plane(y0, y1, X, lam, out):
     out[:] = 0.0
-    found = planes.rod_on_plane(y0, y1, X, 1.0 + 0j, out)
+    found = planes.rod_on_plane(y0, y1, X, X.shape[0] - SIZE, 1.0 + 0j, out)
     on_plane = planes.on_plane(X, out)
     set_weight(out, 0, -found[0])
     end = resist(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
@@ -194,7 +194,7 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
     out[:] = 0.0
     m, found = whole(X[planes.STATIONS]), NO_SUMS
     for i in range(m + 1):
-        weight = share_of(i, X, planes.STATIONS)
+        weight = planes.share_on_plane(i, X, X.shape[0] - SIZE)
         found = add(found, add_station_on_plane(X, y0, y1, i / m, weight, K, out))
     put_turns(y0, y1, 3, out)
     psi = turned_by(mean(y0, y1, 0), change(y0, y1, 0))

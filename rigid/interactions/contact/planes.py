@@ -1,7 +1,9 @@
 """A half-space against a sphere or an element of a rod: V of the gap n . (x - p) - rho, of all stations of an element.
 
 n = R N and p = r + R P move with the frame of the plane; n points to where there is room. Stations stand on the chord of the
-element. Over a step n and x - p are averaged, which is exact since the gap is bilinear.
+element. Over a step n and x - p are averaged, which is exact since the gap is bilinear. Of an element of many nodes these are the
+stations, each with its part of the element's length: what presses evenly then acts on nodes as inertia and weight do, and a
+straight rod lies straight.
 """
 
 from rigid.compilation.decorators import small_kernel
@@ -35,7 +37,11 @@ from rigid.kinematics.poses import ZERO, direction, on_point, on_point_and_direc
 from rigid.linear_algebra import dot, minus, plus, times
 
 CENTRE = 11  # place of the centre of a sphere
-STATIONS, LENGTH = 11, 12  # of a rod: places of m and L
+STATIONS, LENGTH, OF_NODES = (
+    11,
+    12,
+    13,
+)  # of a rod: places of m and L, and where m = 1 may stand the parts of both nodes
 
 
 @small_kernel
@@ -91,11 +97,17 @@ def dual_of_sphere(y0, y1, X, lam, out):
     store_on_centre(found[1], X, CENTRE, out, 1)
 
 
+@small_kernel
+def share_on_plane(i, X, count):
+    """Of station i, the length for which it stands, m; count: of the numbers of the energy, which begin X."""
+    return X[OF_NODES + i] if count > OF_NODES else share_of(i, X, STATIONS)
+
+
 @value_function
 def value_of_rod(y, X, out):
     m, out[0] = whole(X[STATIONS]), 0.0
     for i in range(m + 1):
-        out[0] += share_of(i, X, STATIONS) * _of_gap(y, X, along(y, 1, i / m))
+        out[0] += share_on_plane(i, X, X.shape[0]) * _of_gap(y, X, along(y, 1, i / m))
 
 
 @small_kernel
@@ -106,15 +118,15 @@ def _in_reach(y, X):
 
 
 @small_kernel
-def rod_on_plane(y0, y1, X, weight, out):
-    """Its sum of `touching`."""
+def rod_on_plane(y0, y1, X, count, weight, out):
+    """Its sum of `touching`; count: as of `share_on_plane`."""
     if not (_in_reach(y0, X) or _in_reach(y1, X)):
         return NOTHING
     m, total, plane = whole(X[STATIONS]), NOTHING, plane_of(y0, y1, X)
     for i in range(m + 1):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
-        found = against_plane(X, plane, x0, x1, weight * share_of(i, X, STATIONS), out)
+        found = against_plane(X, plane, x0, x1, weight * share_on_plane(i, X, count), out)
         if found[0] != 0.0:
             add_on_station(out, 1, s, found)
             total = add(total, found)
@@ -124,7 +136,7 @@ def rod_on_plane(y0, y1, X, weight, out):
 @small_kernel
 def _put_dual_of_rod(y0, y1, X, lam, out):
     out[:] = 0.0
-    rod_on_plane(y0, y1, X, lam[0], out)
+    rod_on_plane(y0, y1, X, X.shape[0], lam[0], out)
     store(on_plane(X, out), out, 0)
     for k in range(1, 3):
         store_on_node(out, k)
@@ -166,7 +178,7 @@ def tangent_of_rod(y0, y1, X, lam, out, K):
         s = i / m
         Q, _, n, _ = of_plane(X, along(y0, 1, s), plus(along(y1, 1, s), up), P0, P1, n0, n1)
         if Q.imag != 0.0:
-            slope = -lam[0].real * share_of(i, X, STATIONS).real * Q.imag / COMPLEX_STEP
+            slope = -lam[0].real * share_on_plane(i, X, X.shape[0]).real * Q.imag / COMPLEX_STEP
             _add_station(K, s, slope, n, n1)
     for k in range(1, 3):
         out[k, 3, 0] = 1.0
