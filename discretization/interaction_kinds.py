@@ -12,9 +12,15 @@ from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
+from rigid.interactions.contact.capsule_losses import CAPSULES_LOSS
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.core_losses import CORE_ROD_LOSS, HULLS_LOSS, SPHERE_CORE_LOSS
+from rigid.interactions.contact.core_losses import (
+    CORE_ROD_LOSS,
+    HULLS_LOSS,
+    ROUND_HULLS_LOSS,
+    SPHERE_CORE_LOSS,
+)
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
@@ -25,9 +31,16 @@ from rigid.interactions.contact.losses import (
     ROD_LOSSES,
     SPHERES_LOSS,
 )
-from rigid.interactions.contact.mesh_losses import MESH_ROD_LOSS, SPHERE_MESH_LOSS
+from rigid.interactions.contact.mesh_hulls import MESH_HULL
+from rigid.interactions.contact.mesh_losses import (
+    MESH_HULL_LOSS,
+    MESH_ROD_LOSS,
+    MESH_ROUND_LOSS,
+    SPHERE_MESH_LOSS,
+)
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
 from rigid.interactions.drag import DRAG
 from rigid.interactions.gear import GEARS
 from rigid.interactions.joint_friction import JOINT_FRICTION
@@ -92,6 +105,13 @@ INTERACTIONS = Numbered(
         CORE_ROD_LOSS,
         HULLS,
         HULLS_LOSS,
+        ROUND_HULLS,
+        ROUND_HULLS_LOSS,
+        CAPSULES_LOSS,
+        MESH_HULL,
+        MESH_HULL_LOSS,
+        MESH_ROUND,
+        MESH_ROUND_LOSS,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_LOSSES.values()])

@@ -454,8 +454,8 @@ class Model(Contents):
     def add_solid(
         self, name: str, on: Anchor | Body | Driven, vertices: ArrayLike | None = None, radius: float = 0.0
     ) -> SolidEntry:
-        """Let a body's own shape, or the convex hull of points, touch planes, spheres and rods, boxes, capsules and hulls each
-        other, too (`add_contact`); it has no mass of its own.
+        """Let a body's own shape, or the convex hull of points, touch planes, spheres, rods, meshes and others of its kind
+        (`add_contact`); it has no mass of its own.
 
         on: a body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh, of which the hull counts; or with `vertices` (n, 3), m,
         in the axes of its part, the point from which they count. radius: m, of rounded edges: a shape keeps its size, vertices
@@ -463,7 +463,8 @@ class Model(Contents):
 
         The stiffness of a contact is that of a flat face, of a cylinder that lies, of a capsule that lies: its vertices share it,
         of a face of n vertices each has 1/n, of a rim the lowest and the highest point have half of it each. Boxes, hulls,
-        cylinders and cones touch others than planes with what rounds them, and come no deeper.
+        cylinders and cones touch others than planes with what rounds them, and come no deeper. With boxes, capsules, hulls,
+        meshes and each other cylinders and cones have 32 points on each rim, of half of the stiffness each.
 
         Raises ModelError where `on` is no point of this model, the body has no shape, or the radius is negative or too large.
         """
@@ -490,15 +491,15 @@ class Model(Contents):
         radius: float = 0.0,
         side: str = "both",
     ) -> MeshEntry:
-        """Make a rigid surface of triangles an obstacle of spheres and rods, on both of its sides (`add_contact`).
+        """Make a rigid surface of triangles an obstacle of spheres, solids and rods, on both of its sides (`add_contact`).
 
         on: where the origin of its coordinates is, on the ground, a body, a rod or a driven frame; its axes are those of the
         part. file: that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals); or vertices (v, 3), m, and triangles
         (t, 3) of their numbers. scale: multiplies coordinates. radius: m, by which it is thicker than its triangles. side:
         "inside" or "outside" of a closed surface, where all that touches it has to begin; "both" takes everything.
 
-        Spheres and rods touch it from whichever side they come; what is pressed through it by more than its radius and theirs,
-        or is touched all around, ends a run. The stiffness is that of one flat face; with rods it is per length.
+        Spheres, solids and rods touch it from whichever side they come; what is pressed through it by more than its radius and
+        theirs, or is touched all around, ends a run. The stiffness is that of one flat face; with rods it is per length.
 
         Raises ModelError where the file cannot be read, there is no triangle, one has no area, an edge belongs to three, or a
         side is asked of a surface with holes or with triangles that are turned.

@@ -220,8 +220,8 @@ def on_planes() -> Model:
 
 
 def touching() -> Model:
-    """Clamped rods that cross, a ball on one of them, a body beside the ball, all rubbing; capsules and boxes beside all
-    of it."""
+    """Clamped rods that cross, a ball on one of them, a body beside the ball, all rubbing; capsules, boxes, a tray with things
+    beside all of it."""
     model = Model("touching", gravity=OBLIQUE)
     rods = []
     for name, ends in (("low", [(0, 0, 0), (1, 0, 0)]), ("high", [(0.5, -0.5, 0.195), (0.5, 0.5, 0.195)])):
@@ -242,7 +242,7 @@ def touching() -> Model:
         model.add_bushing(f"round {k}", model.ground, body, 80.0, at=place)
         capsules.append(model.add_solid(f"capsule {k}", body.at((0, 0, 0)), axis, 0.1))
     held = model.add_solid("post", model.ground.at((0.2, 0.195, 0.39)), axis, 0.1)
-    model.add_contact("capsules", capsules, stiffness=400.0)
+    model.add_contact("capsules", capsules, stiffness=400.0, **rubbing)
     model.add_contact("capsule on rod", capsules[0], rods[0], stiffness=2000.0, radius=0.1, stations=4)
     model.add_contact("ball on capsule", spheres[1], held, stiffness=300.0)
     boxes = []
@@ -268,6 +268,16 @@ def touching() -> Model:
     needle = model.add_rod("needle", [(2.6, -0.2, -0.059), (3.4, -0.2, -0.066)], SOFT, 2)
     model.add_joint("clamp of needle", "clamp", needle.start)
     model.add_contact("needle on tray", tray, needle, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
+    things = []
+    for name, shape, x, turn in (
+        ("crate", Box(0.2, 0.2, 0.2, mass=8.0), 3.25, (1, 0, 0, 0)),
+        ("can", Cylinder(0.1, 0.2, mass=8.0), 3.054, (0.5**0.5, 0.5**0.5, 0, 0)),
+    ):
+        body = model.add_body(name, shape, (x, -0.15, -0.004), turn)
+        model.add_bushing(f"about {name}", model.ground, body, 80.0, at=(x, -0.15, -0.004))
+        things.append(model.add_solid(name, body, radius=0.05))
+    model.add_contact("things on tray", things, tray, stiffness=4000.0, **rubbing)
+    model.add_contact("can at crate", *things, stiffness=4000.0, **rubbing)
     cube = [(x, y, z) for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)]
     hull = model.add_solid("hull", model.bodies["block 0"].at((0, 0, 0)), cube, 0.05)
     model.add_contact("hull", hull, [boxes[1], aside], stiffness=100.0, **rubbing)

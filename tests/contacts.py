@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.contact.core_numbers import core_numbers
-from discretization.contact.mesh_search import numbers_of
+from discretization.contact.core_numbers import core_numbers, with_facets
+from discretization.contact.mesh_search import numbers_of, with_ridges
 from discretization.contact.table import Hull, Mesh, Round, contacts_of
 from rigid import quaternions
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
@@ -17,8 +17,10 @@ from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.mesh_hulls import MESH_HULL
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
+from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.mechanics.mechanical import call
 
@@ -115,7 +117,7 @@ def touch(kind, law="linear", seed=0, step=0.02):
         X = np.concatenate([block, lever, [1.0]])
     elif kind in CAPSULE_KINDS:
         X, y0 = _of_capsules(kind, height, block, lever, rng)
-    elif kind in (*BOX_KINDS, HULLS):
+    elif kind in (*BOX_KINDS, HULLS, ROUND_HULLS):
         X, y0 = _of_boxes(kind, height, block, lever, rng)
     elif kind in MESH_KINDS:
         X, y0 = _of_meshes(kind, height, block, lever, rng)
@@ -130,14 +132,15 @@ def touch(kind, law="linear", seed=0, step=0.02):
 
 
 BOX_KINDS = (SPHERE_BOX, BOXES, BOX_ROD)
-MESH_KINDS = (SPHERE_MESH, MESH_ROD)
+MESH_KINDS = (SPHERE_MESH, MESH_ROD, MESH_HULL, MESH_ROUND)
 CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
 SPHERE_ROUND, ROUND_ROD = (own._replace(name=f"{own.name}, round") for own in (SPHERE_CORE, CORE_ROD))
-CORE_KINDS = (SPHERE_CORE, CORE_ROD, SPHERE_ROUND, ROUND_ROD, HULLS)
+CORE_KINDS = (SPHERE_CORE, CORE_ROD, SPHERE_ROUND, ROUND_ROD, HULLS, ROUND_HULLS)
 ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
 ENERGIES += (*CAPSULE_KINDS, *BOX_KINDS, *CORE_KINDS, *MESH_KINDS)
 SIGNS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 PRISM = np.array([(x, y, z) for z in (-0.2, 0.2) for x, y in ((-0.3, -0.2), (0.3, -0.2), (0.1, 0.3))])
+CYLINDER = np.array([(-0.36, -0.2), (0.36, -0.2), (0.36, 0.2), (-0.36, 0.2)])
 CONE = np.array([(-0.3, -0.2), (0.3, -0.2), (0.25, 0.1), (0.0, 0.3)])  # cut off below, pointed above
 
 
@@ -190,10 +193,11 @@ def _of_boxes(kind, height, block, lever, rng):
         near = half * (0.8, -1.0, -1.0)  # of that edge: not far from its end
         y[0, 0] = edge + 0.9 * height * out - near @ y[0, 1:]
         X = np.concatenate([block, lever, half, lever, core])
-        if kind is HULLS:
-            X = np.concatenate(
-                [block, *(core_block(Hull(0, lever + SIGNS * own, 0.0)) for own in (half, core))]
-            )
+        if kind in (HULLS, ROUND_HULLS):
+            cores = [core_block(Hull(0, lever + SIGNS * own, 0.0)) for own in (half, core)]
+            if kind is ROUND_HULLS:
+                cores[1] = with_facets(core_block(Round(0, lever, CYLINDER, 0.0)))
+            X = np.concatenate([block, *cores])
     y[:, 0] -= lever @ y[:, 1:]
     return X, y
 
@@ -220,6 +224,14 @@ def _of_meshes(kind, height, block, lever, rng):
         (one,) = posed([(0.08, 0.03, 0.95 * height) @ y[1:] + y[0]], rng)
         one[0] -= lever @ one[1:]
         return np.concatenate([block, lever, mesh]), np.stack([one, y])
+    if kind in (MESH_HULL, MESH_ROUND):
+        (one,) = posed([(0.05, 0.02, 0.95 * height + 0.17) @ y[1:] + y[0]], rng, 0.4)
+        one[1:] = one[1:] @ y[1:]
+        one[0] -= lever @ one[1:]
+        core = core_block(Hull(0, lever + SIGNS * (0.2, 0.15, 0.15), 0.0))
+        if kind is MESH_ROUND:
+            core = with_facets(core_block(Round(0, lever, CYLINDER * (0.6, 0.75), 0.0)))
+        return np.concatenate([block, core, with_ridges(mesh)]), np.stack([y, one])
     ends = np.array([(-0.2, 0.03, 0.95 * height), (0.35, -0.1, height)]) @ y[1:] + y[0]
     return np.concatenate([block, [5.0, 0.7], mesh]), np.concatenate([y[None], posed(ends, rng)])
 

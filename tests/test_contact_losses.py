@@ -7,8 +7,15 @@ from discretization.interaction_kinds import INTERACTIONS
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
 from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
+from rigid.interactions.contact.capsule_losses import CAPSULES_LOSS
+from rigid.interactions.contact.capsules import CAPSULES
 from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.core_losses import CORE_ROD_LOSS, HULLS_LOSS, SPHERE_CORE_LOSS
+from rigid.interactions.contact.core_losses import (
+    CORE_ROD_LOSS,
+    HULLS_LOSS,
+    ROUND_HULLS_LOSS,
+    SPHERE_CORE_LOSS,
+)
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.losses import (
@@ -18,9 +25,16 @@ from rigid.interactions.contact.losses import (
     ROD_LOSSES,
     SPHERES_LOSS,
 )
-from rigid.interactions.contact.mesh_losses import MESH_ROD_LOSS, SPHERE_MESH_LOSS
+from rigid.interactions.contact.mesh_hulls import MESH_HULL
+from rigid.interactions.contact.mesh_losses import (
+    MESH_HULL_LOSS,
+    MESH_ROD_LOSS,
+    MESH_ROUND_LOSS,
+    SPHERE_MESH_LOSS,
+)
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_SPHERE
+from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
 from rigid.interactions.kinds import MOST_FRAMES
 from rigid.mechanics.mechanical import call
 from tests.contacts import (
@@ -61,11 +75,23 @@ ENERGY = {
     SPHERE_CORE_LOSS: SPHERE_CORE,
     CORE_ROD_LOSS: CORE_ROD,
     HULLS_LOSS: HULLS,
+    ROUND_HULLS_LOSS: ROUND_HULLS,
+    CAPSULES_LOSS: CAPSULES,
     SPHERE_MESH_LOSS: SPHERE_MESH,
     MESH_ROD_LOSS: MESH_ROD,
+    MESH_HULL_LOSS: MESH_HULL,
+    MESH_ROUND_LOSS: MESH_ROUND,
 }
 WITH_RADIUS = (SPHERES_LOSS, SPHERE_BOX_LOSS, BOXES_LOSS, BOX_ROD_LOSS, SPHERE_CORE_LOSS, CORE_ROD_LOSS)
-WITH_RADIUS += (HULLS_LOSS, SPHERE_MESH_LOSS, MESH_ROD_LOSS)
+WITH_RADIUS += (
+    HULLS_LOSS,
+    ROUND_HULLS_LOSS,
+    CAPSULES_LOSS,
+    SPHERE_MESH_LOSS,
+    MESH_ROD_LOSS,
+    MESH_HULL_LOSS,
+    MESH_ROUND_LOSS,
+)
 KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.contact.core_numbers import core_numbers
+from discretization.contact.core_numbers import core_numbers, of_pair
 from discretization.contact.table import Contacts
 from rigid.compilation.decorators import kernel, small_kernel
-from rigid.kinematics.core_pairs import distance_of_cores
-from rigid.kinematics.cores import AXIS, is_round, signed_distance
+from rigid.interactions.contact.touching import real
+from rigid.kinematics.core_pairs import distance_of_cores, turned
+from rigid.kinematics.cores import AXIS, is_faceted, is_round, signed_distance
+from rigid.kinematics.facets import facet_axes, next_axis
 from rigid.linear_algebra import dot, load3, minus, plus, times
 from rigid.system import Floats, Ints
 
@@ -31,14 +33,13 @@ def from_surfaces(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints
 
 
 def from_hulls(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> Floats:
-    """(c,) m, of the cores of two surfaces (c, 2) each, none of them round; below 0, by how much they overlap."""
+    """(c,) m, of the cores of two surfaces (c, 2) each, which are hulls; below 0, by how much they overlap."""
     found = np.empty(len(ends))
-    every, which = np.unique(surfaces, return_inverse=True)
-    blocks = [core_numbers(contacts, int(own)) for own in every]
+    every, which = np.unique(surfaces, axis=0, return_inverse=True)
+    blocks = [block for own in every.tolist() for block in of_pair(contacts, own)]
     first = np.cumsum([0, *(len(own) for own in blocks)])
-    between_cores(
-        points, ends, np.concatenate([np.zeros(0), *blocks]), first[which.reshape(surfaces.shape)], found
-    )
+    at = np.stack([first[:-1:2], first[1::2]], axis=1)[which.reshape(-1)]
+    between_cores(points, ends, np.concatenate([np.zeros(0), *blocks]), at, found)
     return found
 
 
@@ -54,11 +55,22 @@ def _core(points, k):
     )
 
 
+@small_kernel
+def _with_facets(one, other):
+    """Middle and axes of the second core, its facets where they stand for the first."""
+    (_, axes), (c, (_, _, a)) = one, other
+    seen = dot(axes[0], a) + 0j, dot(axes[1], a) + 0j, dot(axes[2], a) + 0j
+    u, v, _ = facet_axes(seen, next_axis(seen), 0.0)
+    return c, (turned(axes, real(u)), turned(axes, real(v)), a)
+
+
 @kernel
 def between_cores(points, ends, X, at, out):
     """Of `from_hulls`; at (c, 2): where the blocks of both begin."""
     for c in range(out.shape[0]):
         one, other = _core(points, ends[c, 0]), _core(points, ends[c, 2])
+        if is_faceted(X, at[c, 1]):
+            other = _with_facets(one, other)
         out[c] = distance_of_cores(one, other, X, at[c, 0], at[c, 1])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,8 @@ from rigid.hull_faces import faces_of, shares_of
 from rigid.kinematics import cores
 from rigid.system import Floats, Ints
 
+POINTS_OF_RIM = 32  # of bodies of revolution as hulls: between two a rim is .0048 of its radius too small
+SHARE_OF_RIM = 0.5  # of the stiffness, of each of these points: what lies has that of the law
 _KEPT = 1024  # cores
 _SIGNS = np.array([[i, j, k] for i in (-1.0, 1.0) for j in (-1.0, 1.0) for k in (-1.0, 1.0)])
 
@@ -25,7 +27,46 @@ def core_blocks(contacts: Contacts, surfaces: Ints) -> Iterator[tuple[Ints, Floa
         return
     every, row = np.unique(surfaces, axis=0, return_inverse=True)
     for k, own in enumerate(every.tolist()):
-        yield np.flatnonzero(row.reshape(-1) == k), np.concatenate([core_numbers(contacts, i) for i in own])
+        blocks = core_numbers(contacts, own[0]) if len(own) == 1 else np.concatenate(of_pair(contacts, own))
+        yield np.flatnonzero(row.reshape(-1) == k), blocks
+
+
+def on_mesh(contacts: Contacts, surface: int) -> Floats:
+    """The numbers of a surface that is a hull to meshes."""
+    found = core_numbers(contacts, surface)
+    return with_facets(found) if found[cores.SORT] == cores.ROUND else found
+
+
+def of_pair(contacts: Contacts, surfaces: Sequence[int]) -> list[Floats]:
+    """The numbers of two surfaces that are hulls to each other; bodies of revolution have facets, which of the second do not turn
+    with it.
+    """
+    found = [core_numbers(contacts, own) for own in surfaces]
+    return [
+        with_facets(own, sort) if own[cores.SORT] == cores.ROUND else own
+        for own, sort in zip(found, (cores.POLYTOPE, cores.FACETS), strict=True)
+    ]
+
+
+def with_facets(core: Floats, sort: int = cores.FACETS) -> Floats:
+    """A body of revolution as the hull of points on its rims."""
+    return np.frombuffer(_facets(core.tobytes(), sort))
+
+
+@lru_cache(_KEPT)
+def _facets(core: bytes, sort: int) -> bytes:
+    X = np.frombuffer(core)
+    corners = X[cores.PROFILE : cores.PROFILE + 2 * int(X[cores.CORNERS])].reshape(-1, 2)
+    turns = 2.0 * np.pi * np.arange(POINTS_OF_RIM) / POINTS_OF_RIM
+    around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    rings = [np.column_stack([r * around, np.full(len(turns), z)]) for r, z in corners if r > 0.0]
+    tips = [[[0.0, 0.0, z]] for r, z in corners if r == 0.0]
+    vertices = np.concatenate([*rings, *tips])
+    hull = scipy.spatial.ConvexHull(vertices)
+    faces = faces_of(hull)
+    planes = np.column_stack([faces.normals, faces.heights])
+    shares = np.full(len(vertices), SHARE_OF_RIM)
+    return _of_hull(X[: cores.SORT], vertices, shares, faces.edges, planes, sort).tobytes()
 
 
 def core_numbers(contacts: Contacts, surface: int) -> Floats:
@@ -51,11 +92,16 @@ def _block(kind: int, places: bytes) -> bytes:
     return _of_hull(X[0], vertices, shares_of(hull), faces.edges, planes).tobytes()
 
 
-def _of_hull(centre: Floats, vertices: Floats, shares: Floats, edges: Ints, planes: Floats) -> Floats:
+def _of_hull(
+    centre: Floats,
+    vertices: Floats,
+    shares: Floats,
+    edges: Ints,
+    planes: Floats,
+    sort: int = cores.POLYTOPE,
+) -> Floats:
     counts = [len(vertices), len(edges), len(planes)]
-    return _complete(
-        centre, cores.POLYTOPE, [counts, vertices.ravel(), shares, edges.ravel(), planes.ravel()]
-    )
+    return _complete(centre, sort, [counts, vertices.ravel(), shares, edges.ravel(), planes.ravel()])
 
 
 def _of_profile(centre: Floats, profile: Floats) -> Floats:

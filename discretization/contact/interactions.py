@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.contact.core_numbers import core_blocks
-from discretization.contact.mesh_search import numbers_of
+from discretization.contact.core_numbers import core_blocks, on_mesh
+from discretization.contact.mesh_search import numbers_of, with_ridges
 from discretization.contact.search import Candidates, candidates
 from discretization.contact.table import (
     BARRIER,
@@ -15,6 +15,8 @@ from discretization.contact.table import (
     HULL,
     MESH,
     OF_HULLS,
+    OF_ROUNDS,
+    ON_MESHES,
     ROD,
     ROUND,
     SPHERE,
@@ -35,12 +37,14 @@ from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CA
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
+from rigid.interactions.contact.mesh_hulls import MESH_HULL
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
+from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
 # by the kinds of both surfaces: kind, which ends of both parts have its frames, whose places are among its numbers, whether
-# stations and vertices are, and of how many cores the blocks, which stand last
+# stations and vertices are, and of how many cores the blocks, which stand last; before the triangles where there are any
 _KINDS = {
     (SPHERE, SPHERE): (SPHERES, (0, 2), (0, 2), False, False, 0),
     (SPHERE, ROD): (SPHERE_ROD, (0, 2, 3), (0,), False, True, 0),
@@ -53,9 +57,12 @@ _KINDS = {
     (BOX, BOX): (BOXES, (0, 2), (0, 1, 2, 3), False, False, 0),
     (SPHERE, MESH): (SPHERE_MESH, (0, 2), (0,), False, False, 0),
     (ROD, MESH): (MESH_ROD, (2, 0, 1), (), True, False, 0),
+    **{(own, MESH): (MESH_HULL, (2, 0), (), False, False, 1) for own in ON_MESHES},
+    (ROUND, MESH): (MESH_ROUND, (2, 0), (), False, False, 1),
     **{(SPHERE, own): (SPHERE_CORE, (0, 2), (0,), False, False, 1) for own in (HULL, ROUND)},
     **{(ROD, own): (CORE_ROD, (2, 0, 1), (), True, False, 1) for own in (HULL, ROUND)},
     **dict.fromkeys(OF_HULLS, (HULLS, (0, 2), (), False, False, 2)),
+    **dict.fromkeys(OF_ROUNDS, (ROUND_HULLS, (0, 2), (), False, False, 2)),
 }
 _DEPTH = 0.01  # of the sum of radii: of a usual contact
 _STEEP = 4.0  # resistance of a barrier at half its reach, of its k
@@ -92,9 +99,11 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
         if b == MESH:
             for k, before in zip(use.tolist(), values, strict=True):  # each has other triangles
-                whole = np.concatenate(
-                    [before, numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])]
-                )
+                near = numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])
+                whole = np.concatenate([before, near])
+                if cores:
+                    core = on_mesh(contacts, int(surfaces[k, 0]))
+                    whole = np.concatenate([before, core, with_ridges(near)])
                 width[k] = len(whole)
                 found.append((np.array([k]), whole[None]))
             continue

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.contact.core_gaps import from_hulls, from_surfaces
-from discretization.contact.mesh_search import from_triangles, in_mesh
+from discretization.contact.core_numbers import on_mesh
+from discretization.contact.mesh_search import core_from_triangles, from_triangles, in_mesh
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, Contacts
+from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, WITH_CORES, Contacts
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.kinematics.boxes import (
     depth_of_point,
@@ -28,9 +29,16 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
     apart = apart_of(contacts, points, listed.ends, surfaces)
     for k in np.flatnonzero(listed.meshed):
         corners = contacts.vertices[contacts.triangles[listed.faces[slice(*listed.first[k : k + 2])]]]
-        part = in_mesh(contacts, int(surfaces[k, 1]), points, points[listed.ends[k, :2]])
-        each = np.empty(len(corners))
-        from_triangles(np.ascontiguousarray(part), np.ascontiguousarray(corners), each)
+        one, mesh = surfaces[k].tolist()
+        first, each = listed.ends[k, 0], np.empty(len(corners))
+        cored = contacts.kind[one] in WITH_CORES
+        part = in_mesh(
+            contacts, mesh, points, points[first : first + 4] if cored else points[listed.ends[k, :2]]
+        )
+        if cored:
+            core_from_triangles(part, on_mesh(contacts, one), np.ascontiguousarray(corners), each)
+        else:
+            from_triangles(np.ascontiguousarray(part), np.ascontiguousarray(corners), each)
         apart[k] = each.min()
     return apart - contacts.radius[surfaces].sum(axis=1)
 
@@ -43,7 +51,7 @@ def apart_of(contacts: Contacts, points: Floats, ends: Ints, surfaces: Ints) -> 
     distances(points, ends, apart)
     kinds = contacts.kind[surfaces]
     cored = np.isin(kinds[:, 1], (HULL, ROUND)) | (kinds == (CAPSULE, BOX)).all(axis=1)
-    both = cored & np.isin(kinds[:, 0], (BOX, HULL))
+    both = cored & np.isin(kinds[:, 0], (BOX, HULL, ROUND))
     use = np.flatnonzero(~cored & (kinds == BOX).any(axis=1))
     found = apart[use]
     from_boxes(points, ends[use], kinds[use] == BOX, found)

@@ -13,12 +13,18 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from discretization.contact.table import MESH, Contacts
-from rigid.compilation.decorators import kernel
+from rigid.compilation.decorators import kernel, small_kernel
+from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE
+from rigid.interactions.contact.touching import real
+from rigid.kinematics.core_pairs import has_part_of, place_of_vertex, seen_in
+from rigid.kinematics.cores import counts_of, ends_of_edge, is_faceted, signed_distance
+from rigid.kinematics.facets import facet_axes, next_axis
 from rigid.kinematics.triangles import segment_from_triangle
-from rigid.linear_algebra import load3
+from rigid.linear_algebra import dot, load3, minus, times
 from rigid.system import Floats, Ints
 
 KEPT = 8  # meshes whose trees are kept
+FLAT = 1e-6  # of (1) of `mesh_hulls`: below it triangles are in one plane
 LEAST = 64  # numbers of an interaction with a mesh are a power of two, so that there are few sizes of them
 
 
@@ -138,6 +144,38 @@ def from_triangles(part, corners, out):
         out[k] = segment_from_triangle(a, b, load3(corners[k, 0]), load3(corners[k, 1]), load3(corners[k, 2]))
 
 
+@kernel
+def core_from_triangles(points, X, corners, out):
+    """Distances (t,) of a core with faces from triangles (t, 3, 3); below 0 how deep a vertex is in it, 0 where it is cut.
+
+    points (4, 3): its middle, and three points along its axes; X: its block.
+    """
+    c = load3(points[0])
+    a, b, e = minus(load3(points[1]), c), minus(load3(points[2]), c), minus(load3(points[3]), c)
+    axes = _unit(a), _unit(b), _unit(e)
+    if is_faceted(X, 0):
+        w = axes[2][0] + 0j, axes[2][1] + 0j, axes[2][2] + 0j
+        u, v, _ = facet_axes(w, next_axis(w), 0.0)
+        axes = real(u), real(v), axes[2]
+    for t in range(out.shape[0]):
+        p, q, r = load3(corners[t, 0]), load3(corners[t, 1]), load3(corners[t, 2])
+        u, v, w = seen_in(axes, minus(p, c)), seen_in(axes, minus(q, c)), seen_in(axes, minus(r, c))
+        least = min(signed_distance(u, X, 0), signed_distance(v, X, 0), signed_distance(w, X, 0))
+        if least > 0.0 and (has_part_of(u, v, X, 0) or has_part_of(v, w, X, 0) or has_part_of(w, u, X, 0)):
+            least = 0.0
+        for k in range(counts_of(X, 0)[1]):
+            i, j = ends_of_edge(X, 0, k)
+            x, y = place_of_vertex((c, axes), X, 0, i), place_of_vertex((c, axes), X, 0, j)
+            if least > 0.0:
+                least = min(least, segment_from_triangle(x, y, p, q, r))
+        out[t] = least
+
+
+@small_kernel
+def _unit(a):
+    return times(1.0 / dot(a, a) ** 0.5, a)
+
+
 def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
     """Of triangles, as `rigid.interactions.contact.mesh_features` has them; filled up with zeros."""
     vertices, corners = np.unique(contacts.triangles[faces], return_inverse=True)
@@ -173,8 +211,29 @@ def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
         edges.ravel(),
         stars,
     ]
-    found = np.concatenate(parts)
+    return _filled_up(np.concatenate(parts))
+
+
+def _filled_up(numbers: Floats) -> Floats:
     size = LEAST
-    while size < len(found):
+    while size < len(numbers):
         size *= 2
-    return np.pad(found, (0, size - len(found)))
+    return np.pad(numbers, (0, size - len(numbers)))
+
+
+def with_ridges(numbers: Floats) -> Floats:
+    """The same triangles, behind how sharp their edges and vertices are: `rigid.interactions.contact.mesh_hulls` (1)."""
+    v, t, e = numbers[:3].astype(int)
+    vertices = numbers[COUNTS : COUNTS + 3 * v].reshape(-1, 3)
+    first = COUNTS + 3 * (v + t)
+    edges = numbers[first : first + OF_EDGE * e].astype(int).reshape(-1, 2, 3)
+    p, q, c = np.moveaxis(vertices[edges], 2, 0)
+    along = (q - p) / np.linalg.norm(q - p, axis=-1, keepdims=True)
+    out = p - c
+    out -= np.sum(out * along, axis=-1, keepdims=True) * along
+    out /= np.linalg.norm(out, axis=-1, keepdims=True)
+    bent = np.minimum(2.0 * np.linalg.norm(out[:, 0] + out[:, 1], axis=-1), 1.0)
+    bent = np.where(edges[:, 0, 2] == edges[:, 1, 2], 1.0, np.where(bent > FLAT, bent, 0.0))
+    sharp = np.zeros(v)
+    np.maximum.at(sharp, edges[:, 0, :2].ravel(), np.repeat(bent, 2))
+    return _filled_up(np.concatenate([[e + v], bent, sharp, numbers]))

@@ -28,6 +28,8 @@ OF_HULLS = (
     (BOX, HULL),
     (HULL, HULL),
 )  # kinds of two surfaces that are hulls to each other
+OF_ROUNDS = tuple((own, ROUND) for own in (CAPSULE, BOX, HULL, ROUND))  # the second a hull with facets
+ON_MESHES = (CAPSULE, BOX, HULL)  # kinds of surfaces that are hulls to meshes
 WITH_CORES = (BOX, HULL, ROUND)  # their first point is their middle, and all that is looked for
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients

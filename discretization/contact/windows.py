@@ -12,15 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.contact.core_numbers import core_blocks
-from discretization.contact.mesh_search import numbers_of
+from discretization.contact.core_numbers import core_blocks, on_mesh
+from discretization.contact.mesh_search import numbers_of, with_ridges
 from discretization.contact.search import Candidates
 from discretization.contact.table import (
     BOTH,
     BOX,
+    CAPSULE,
     HULL,
     MESH,
     OF_HULLS,
+    OF_ROUNDS,
+    ON_MESHES,
     POLYNOMIAL,
     ROD,
     ROUND,
@@ -33,10 +36,21 @@ from discretization.contact.table import (
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import FRAMES, InteractionTable
 from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
-from rigid.interactions.contact.core_losses import CORE_ROD_LOSS, HULLS_LOSS, SPHERE_CORE_LOSS
+from rigid.interactions.contact.capsule_losses import CAPSULES_LOSS
+from rigid.interactions.contact.core_losses import (
+    CORE_ROD_LOSS,
+    HULLS_LOSS,
+    ROUND_HULLS_LOSS,
+    SPHERE_CORE_LOSS,
+)
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
-from rigid.interactions.contact.mesh_losses import MESH_ROD_LOSS, SPHERE_MESH_LOSS
+from rigid.interactions.contact.mesh_losses import (
+    MESH_HULL_LOSS,
+    MESH_ROD_LOSS,
+    MESH_ROUND_LOSS,
+    SPHERE_MESH_LOSS,
+)
 from rigid.interactions.kinds import MOST_FRAMES, Kind
 from rigid.system import Floats, Ints
 
@@ -44,14 +58,18 @@ from rigid.system import Floats, Ints
 # cores it has the blocks; of others `ROD_LOSSES`
 _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...], int]] = {
     (SPHERE, SPHERE): (SPHERES_LOSS, (0, 1), 0),
+    (CAPSULE, CAPSULE): (CAPSULES_LOSS, (0, 2), 0),
     (SPHERE, BOX): (SPHERE_BOX_LOSS, (0, 1), 0),
     (ROD, BOX): (BOX_ROD_LOSS, (2, 0, 1), 0),
     (BOX, BOX): (BOXES_LOSS, (0, 1), 0),
     (SPHERE, MESH): (SPHERE_MESH_LOSS, (0, 1), 0),
     (ROD, MESH): (MESH_ROD_LOSS, (2, 0, 1), 0),
-    **{(SPHERE, own): (SPHERE_CORE_LOSS, (0, 1), 1) for own in (HULL, ROUND)},
-    **{(ROD, own): (CORE_ROD_LOSS, (2, 0, 1), 1) for own in (HULL, ROUND)},
+    **{(own, MESH): (MESH_HULL_LOSS, (-1, 0), 0) for own in ON_MESHES},
+    (ROUND, MESH): (MESH_ROUND_LOSS, (-1, 0), 0),
+    **{(SPHERE, own): (SPHERE_CORE_LOSS, (0, 1), 1) for own in (CAPSULE, HULL, ROUND)},
+    **{(ROD, own): (CORE_ROD_LOSS, (2, 0, 1), 1) for own in (CAPSULE, HULL, ROUND)},
     **dict.fromkeys(OF_HULLS, (HULLS_LOSS, (0, -1), 2)),
+    **dict.fromkeys(OF_ROUNDS, (ROUND_HULLS_LOSS, (0, -1), 2)),
 }
 LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not zero
 # Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
@@ -179,12 +197,17 @@ def _numbers_of(contacts: Contacts, windows: list[Window], blocks: Floats) -> tu
         place = [contacts.stations[pair], count]
     else:
         place = _places(contacts, one, part)
+        loss[:, STIFFNESS] *= 0.5 if one == other == CAPSULE else 1.0  # of both interactions half
+    before = place[: {SPHERE: 1, ROD: 2}.get(one, 0)]
     if other == MESH:
-        place.append(numbers_of(contacts, np.array(windows[0].faces))[None])
+        near = numbers_of(contacts, np.array(windows[0].faces))
+        if one not in (SPHERE, ROD):
+            near = np.concatenate([on_mesh(contacts, int(surfaces[0, 0])), with_ridges(near)])
+        place = [*before, near[None]]
+    elif len(blocks):
+        place = [*before, np.tile(blocks, (len(windows), 1))]
     else:
         place += [np.full(len(row), float(row.shape[1]))] if other == ROD else _places(contacts, other, row)
-    if len(blocks):
-        place = [*place[: {SPHERE: 1, ROD: 2}.get(one, 0)], np.tile(blocks, (len(windows), 1))]
     numbers = np.column_stack([law, rho, *place, radii[:, 0], loss, np.zeros((len(windows), OWN))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])

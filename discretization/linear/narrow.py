@@ -1,10 +1,10 @@
 """LU of narrow bands, where a LAPACK call spends its time in calls of BLAS on a dozen numbers.
 
 The same storage as `discretization.linear.banded`: column by column, (N, 3 band + 1), entry (i, j) at [j, 2
-band + i - j], room for the fill of row exchanges above. A row is exchanged only where the diagonal is below
-a thousandth of the largest entry under it, which keeps the factors narrow: three digits less of a correction are enough
-for Newton's method. Eight or four rows are updated at a time; the multipliers are padded with zeros, so the last ones add
-nothing to what stands behind them (the array needs a few entries of slack at its end).
+band + i - j], room for the fill of row exchanges above. A row is exchanged only where the diagonal is below a tenth of the
+largest entry under it, or another part that the caller names, which keeps the factors narrow. Eight or four rows are updated at a
+time; the multipliers are padded with zeros, so the last ones add nothing to what stands behind them (the array needs a few
+entries of slack at its end).
 """
 
 import numba
@@ -14,7 +14,7 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 
 # Bandwidth up to which this beats LAPACK; without the compiler LAPACK's entry points cannot be called at all.
 NARROW = 32 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
-_PIVOT = 1e-3
+_PIVOT = 0.1
 _1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
 
 
@@ -65,13 +65,13 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
 
     multipliers: scratch (band + 8,). Returns 0, or the number of the column without a pivot.
     """
-    return narrow_columns(values, size, band, pivots, first, multipliers, 0, size, -1)[0]
+    return narrow_columns(values, size, band, pivots, first, multipliers, 0, size, -1, _PIVOT)[0]
 
 
 @inner_kernel
-def narrow_columns(values, size, band, pivots, first, multipliers, start, end, filled):
+def narrow_columns(values, size, band, pivots, first, multipliers, start, end, filled, part):
     """Of `narrow_factor` the columns start .. end - 1, those before them are eliminated; filled: the last column that their rows
-    reach.
+    reach; part: of the largest entry under a diagonal, below which rows are exchanged.
 
     Returns 0, or the number of the column without a pivot, and the last column that is reached now.
     """
@@ -85,7 +85,7 @@ def narrow_columns(values, size, band, pivots, first, multipliers, start, end, f
             x = abs(values[np.uintp(diagonal + i)])
             if x > under:
                 under, at = x, i
-        if largest < _PIVOT * under:
+        if largest < part * under:
             pivot, largest = at, under
         if not largest > 0.0:
             return j + 1, filled

@@ -1,4 +1,6 @@
-"""How far two polytopes are apart, in real numbers. Each is its middle, the axes of its frame and its block of `cores`."""
+"""How far polytopes are from each other and from segments, in real numbers. Each is its middle, the axes of its frame and its
+block of `cores`.
+"""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.kinematics.cores import BEYOND, VERTICES, counts_of, ends_of_edge, signed_distance, vertex
@@ -7,13 +9,13 @@ from rigid.linear_algebra import dot, minus, plus, times
 
 
 @small_kernel
-def _turned(axes, u):
+def turned(axes, u):
     """From the axes of a frame."""
     return plus(times(u[0], axes[0]), plus(times(u[1], axes[1]), times(u[2], axes[2])))
 
 
 @small_kernel
-def _seen(axes, x):
+def seen_in(axes, x):
     """In the axes of a frame."""
     return dot(axes[0], x), dot(axes[1], x), dot(axes[2], x)
 
@@ -21,13 +23,13 @@ def _seen(axes, x):
 @small_kernel
 def place_of_vertex(own, X, at, k):
     """The k-th."""
-    return plus(own[0], _turned(own[1], vertex(X, at, k)))
+    return plus(own[0], turned(own[1], vertex(X, at, k)))
 
 
 @small_kernel
 def lowest(n, own, X, at):
     """Least n . x of its points."""
-    u, least, first = _seen(own[1], n), BEYOND, at + VERTICES
+    u, least, first = seen_in(own[1], n), BEYOND, at + VERTICES
     for k in range(counts_of(X, at)[0]):
         i = first + 3 * k
         least = min(least, u[0] * X[i].real + u[1] * X[i + 1].real + u[2] * X[i + 2].real)
@@ -38,6 +40,37 @@ def lowest(n, own, X, at):
 def highest(n, own, X, at):
     """Greatest n . x of its points."""
     return -lowest(times(-1.0, n), own, X, at)
+
+
+@small_kernel
+def are_beside(a, b, X, at, far):
+    """Whether two places in the axes of a core are further than this above one of its faces."""
+    nv, ne, nf = counts_of(X, at)
+    first = at + VERTICES + 4 * nv + 2 * ne
+    for k in range(nf):
+        i = first + 4 * k
+        n, height = (X[i].real, X[i + 1].real, X[i + 2].real), X[i + 3].real + far
+        if dot(n, a) > height and dot(n, b) > height:
+            return True
+    return False
+
+
+@small_kernel
+def has_part_of(a, b, X, at):
+    """Whether a segment, by its ends in the axes of a core with faces, goes through the inside of it."""
+    nv, ne, nf = counts_of(X, at)
+    first, low, high = at + VERTICES + 4 * nv + 2 * ne, 0.0, 1.0
+    for k in range(nf):
+        i = first + 4 * k
+        n = X[i].real, X[i + 1].real, X[i + 2].real
+        begin, end = dot(n, a) - X[i + 3].real, dot(n, b) - X[i + 3].real
+        if begin >= 0.0 and end >= 0.0:
+            return False
+        if begin >= 0.0:
+            low = max(low, begin / (begin - end))
+        elif end >= 0.0:
+            high = min(high, begin / (begin - end))
+    return nf > 0 and low < high
 
 
 @small_kernel
@@ -70,7 +103,7 @@ def _from_faces(own, X, at, other, to):
     most, found = -BEYOND, own[1][0]
     for k in range(nf):
         i = at + VERTICES + 4 * nv + 2 * ne + 4 * k
-        n = _turned(own[1], (X[i].real, X[i + 1].real, X[i + 2].real))
+        n = turned(own[1], (X[i].real, X[i + 1].real, X[i + 2].real))
         gap = lowest(n, other, X, to) - dot(n, own[0]) - X[i + 3].real
         if gap > most:
             most, found = gap, n
@@ -107,8 +140,8 @@ def distance_of_cores(one, other, X, at, to):
     least = nearest_edges(one, other, X, at, to)[1] ** 0.5
     for k in range(counts_of(X, at)[0]):
         w = minus(place_of_vertex(one, X, at, k), other[0])
-        least = min(least, signed_distance(_seen(other[1], w), X, to))
+        least = min(least, signed_distance(seen_in(other[1], w), X, to))
     for k in range(counts_of(X, to)[0]):
         w = minus(place_of_vertex(other, X, to, k), one[0])
-        least = min(least, signed_distance(_seen(one[1], w), X, at))
+        least = min(least, signed_distance(seen_in(one[1], w), X, at))
     return least

@@ -2,9 +2,10 @@
 
 A core is a block of numbers, behind its centre, from which its places count:
 
-    sort, size    POLYTOPE or ROUND; how many numbers the block has
+    sort, size    POLYTOPE, FACETS or ROUND; how many numbers the block has
     POLYTOPE      number of vertices, edges, faces; vertices (3 each), their parts of the stiffness, edges (numbers of both
                   vertices), faces (unit normal, height); faces that lie in one plane are one. Two vertices are a segment
+    FACETS        the same, of what is round about the third axis, which it has for edges of other cores: `facets`
     ROUND         axis (3), number of corners of the profile, these: radius, height along the axis; convex, from below to above.
                   A flat end begins, or ends, at minus the radius of its rim
 
@@ -15,7 +16,7 @@ the axis, the height z, and 0. In both the core is convex and does not move.
 from rigid.compilation.decorators import small_kernel
 from rigid.linear_algebra import dot, minus, plus, times
 
-POLYTOPE, ROUND = 0, 1
+POLYTOPE, ROUND, FACETS = 0, 1, 2
 SORT, SIZE = 3, 4  # behind the centre
 COUNTS, VERTICES = 5, 8  # of a polytope: three counts, then its vertices
 AXIS, CORNERS, PROFILE = 5, 8, 9  # of what is round
@@ -37,6 +38,12 @@ def _real_vector(X, i):
 def is_round(X, at):
     """Whether the block that begins there is."""
     return _whole(X[at + SORT]) == ROUND
+
+
+@small_kernel
+def is_faceted(X, at):
+    """Whether the block that begins there is of facets."""
+    return _whole(X[at + SORT]) == FACETS
 
 
 @small_kernel

@@ -344,7 +344,9 @@ def _check_sides(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], points
         if mesh is None or mesh.side == SIDES[0]:
             continue
         own, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
-        there = points[contacts.first[own] : contacts.first[own + 1]]
+        first = contacts.first[own]
+        last = first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]  # the middle
+        there = points[first:last]
         places = in_mesh(contacts, other, points, there)
         triangles = contacts.triangles[contacts.meshed == other]
         wrong = is_inside(contacts.vertices, triangles, places) != (mesh.side == SIDES[1])

@@ -37,8 +37,8 @@ Surface = SphereEntry | SolidEntry | PlaneEntry | MeshEntry | Rod
 
 
 _UNKNOWN = (
-    "boxes, capsules and hulls touch each other, spheres and rods, cylinders and cones spheres and rods; balls and flat hulls "
-    "touch planes alone: of a ball make a sphere"
+    "boxes, capsules, hulls, cylinders and cones touch each other, spheres and rods; balls and flat hulls touch planes alone: "
+    "of a ball make a sphere"
 )
 
 
@@ -294,8 +294,8 @@ def _never(pair: Pair, itself: bool) -> str:
         return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
     if isinstance(b, PlaneEntry):
         return "planes do not meet planes"
-    if isinstance(b, MeshEntry) and not isinstance(a, SphereEntry):
-        return f"{called(a)} and {called(b)}: meshes touch spheres and rods alone"
+    if isinstance(b, MeshEntry) and isinstance(a, PlaneEntry | MeshEntry):
+        return f"{called(a)} and {called(b)}: meshes touch spheres, solids and rods alone"
     if not isinstance(a, PlaneEntry) and not _known(pair):
         return f"{called(a)} and {called(b)}: {_UNKNOWN}"
     at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]
@@ -311,10 +311,7 @@ def _never(pair: Pair, itself: bool) -> str:
 
 def _known(pair: Pair) -> bool:
     """Whether there is a law of these solids, with others than planes."""
-    solids = [x for x in pair if isinstance(x, SolidEntry)]
-    if len(solids) == 1:
-        return solids[0].is_capsule or has_core(solids[0])
-    return not any(x.is_round for x in solids) and all(x.is_capsule or has_core(x) for x in solids)
+    return all(x.is_capsule or has_core(x) for x in pair if isinstance(x, SolidEntry))
 
 
 def _check_used(
@@ -354,14 +351,6 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         raise ModelError(
             f"{owner}: stiffness = {values['stiffness']:g} is per length for {one[0]}, but not for {one[1]}; make two contacts"
         )
-    rubbing = [key for key in ("friction", "damping", "rolling", "drilling") if np.max(values[key]) > 0.0]
-    rubbing += ["restitution"] * (values["restitution"] < 1.0)
-    for own in pairs if rubbing else ():
-        if not own.with_plane and not any(map(has_core, own)) and any(isinstance(x, SolidEntry) for x in own):
-            raise ModelError(
-                f"{owner}: {' and '.join(rubbing)} between {own}; capsules lose nothing on each other, spheres and rods: leave "
-                "it out, or make a contact of its own of them"
-            )
     every = list(dict.fromkeys(x for own in pairs for x in own))
     if values["stiffness"] is None and not text:
         if False in sorts:

@@ -173,9 +173,10 @@ SIDES = ("both", "inside", "outside")
 
 @entry
 class MeshEntry(SurfaceEntry):
-    """A rigid surface of triangles that spheres and rods touch on both of its sides: terrain, a tube, a plate with a hole."""
+    """A rigid surface of triangles, touched on both of its sides by spheres, solids and rods: terrain, a tube, a plate."""
 
-    key, word, many, table = "meshes", "mesh", "triangulated surfaces that spheres and rods touch", "meshes"
+    key, word, table = "meshes", "mesh", "meshes"
+    many = "triangulated surfaces that spheres, solids and rods touch"
     namesakes = ("spheres", "solids", "planes")
     on: Anchor = stated(POINT, "where the origin of its coordinates is; its axes are those of the part")
     file: str | None = stated(

@@ -17,6 +17,7 @@ from discretization.contact.table import (
     LOSS,
     MESH,
     ROD,
+    SPHERE,
     WITH_CORES,
     Contacts,
     points_of,
@@ -247,7 +248,7 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     frames = contacts.frames[of_part]
     first, turned = (
         frames[:, 0].copy(),
-        (one == ROD) & np.isin(other, (*WITH_CORES, MESH)),
+        ((one == ROD) & np.isin(other, (CAPSULE, *WITH_CORES))) | ((one != SPHERE) & (other == MESH)),
     )  # the bristle is in the axes of the core or mesh
     first[patch[turned]] = contacts.frames[listed.ends[turned, 2]]
     return Listed(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.contact.core_gaps import between_cores, from_cores
+from discretization.contact.table import ROUND_AXIS
 from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
 from rigid.interactions.contact.core_points import CORE, CORE_OF_ROD, CORE_ROD, SPHERE_CORE
 from rigid.interactions.contact.hulls import HULLS, A
+from rigid.interactions.contact.round_hulls import ROUND_HULLS
 from rigid.kinematics import cores
 from rigid.system import Floats, Ints, State
 from rodsim.results.box_contacts import together
@@ -18,7 +20,9 @@ _PARTS = {
     SPHERE_CORE.name: ([0, 2], 1, CORE),
     CORE_ROD.name: ([2, 0, 1], 0, CORE_OF_ROD),
     HULLS.name: ([0, 2], 1, A),
+    ROUND_HULLS.name: ([0, 2], 1, A),
 }
+_OF_TWO = (HULLS, ROUND_HULLS)
 
 
 def has_cores(kind: int) -> bool:
@@ -32,13 +36,13 @@ def of_cores(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     V, rate, force, n, on_line, (r, quat) = together(kind, frames, numbers, which, at, state)
     rho, place, axes = numbers[:, 4], r[..., at, :], quat[..., at, :]
     first = np.full(len(numbers), block)
-    if INTERACTIONS[kind] is HULLS:
+    if INTERACTIONS[kind] in _OF_TWO:
         first += numbers[:, block + cores.SIZE].astype(np.int64)
     own = [x[k:] for x, k in zip(numbers, first, strict=True)]
     centre = place + quaternions.rotate(axes, np.array([x[:3] for x in own]))
-    beyond = [_extent(x, _seen(n[..., k, :], axes[..., k, :])) for k, x in enumerate(own)]
+    beyond = [extent(x, seen(n[..., k, :], axes[..., k, :])) for k, x in enumerate(own)]
     height = np.sum(n * (centre - on_line), axis=-1) + (1.0 - share) * rho + np.stack(beyond, axis=-1)
-    if INTERACTIONS[kind] is HULLS:
+    if INTERACTIONS[kind] in _OF_TWO:
         one = _middle(r[..., 0, :], quat[..., 0, :], numbers[:, block : block + 3])
     elif INTERACTIONS[kind] is SPHERE_CORE:
         one = _middle(r[..., 0, :], quat[..., 0, :], numbers[:, block - 3 : block])[..., [0, 0, 0, 0], :]
@@ -50,7 +54,7 @@ def of_cores(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     before = numbers.shape[1] * np.arange(len(numbers))
     gap, X = np.empty(len(ends)), np.ascontiguousarray(numbers).ravel()
     states = len(ends) // max(len(numbers), 1)
-    if INTERACTIONS[kind] is HULLS:
+    if INTERACTIONS[kind] in _OF_TWO:
         between_cores(
             points, ends, X, np.tile(np.column_stack([before + block, before + first]), (states, 1)), gap
         )
@@ -66,20 +70,28 @@ def _middle(r: Floats, quat: Floats, X: Floats) -> Floats:
     return found
 
 
-def _seen(n: Floats, quat: Floats) -> Floats:
+def seen(n: Floats, quat: Floats) -> Floats:
     """(..., 3) in the axes of a frame."""
     found: Floats = np.einsum("...ji,...j->...i", quaternions.to_matrix(quat), n)
     return found
 
 
-def _extent(core: Floats, n: Floats) -> Floats:
+def extent(core: Floats, n: Floats) -> Floats:
     """(...) m, from its centre along directions (..., 3), of its block with the centre before it."""
     if core[cores.SORT] == cores.ROUND:
-        z = n @ core[cores.AXIS : cores.AXIS + 3]
-        across = np.sqrt(np.maximum(np.sum(n * n, axis=-1) - z * z, 0.0))
         profile = core[cores.PROFILE : cores.PROFILE + 2 * int(core[cores.CORNERS])].reshape(-1, 2)
-        heights = across[..., None] * profile[:, 0] + z[..., None] * profile[:, 1]
-    else:
-        heights = n @ core[cores.VERTICES : cores.VERTICES + 3 * int(core[cores.COUNTS])].reshape(-1, 3).T
-    found: Floats = heights.max(axis=-1)
+        return _extent_around(n, core[cores.AXIS : cores.AXIS + 3], profile)
+    vertices = core[cores.VERTICES : cores.VERTICES + 3 * int(core[cores.COUNTS])].reshape(-1, 3)
+    if core[cores.SORT] == cores.FACETS:
+        rims = np.column_stack([np.hypot(vertices[:, 0], vertices[:, 1]), vertices[:, 2]])
+        return _extent_around(n, np.array(ROUND_AXIS), rims)
+    found: Floats = (n @ vertices.T).max(axis=-1)
+    return found
+
+
+def _extent_around(n: Floats, axis: Floats, corners: Floats) -> Floats:
+    """(...) m, of what is round about an axis, by radius and height (c, 2) of its corners."""
+    z = n @ axis
+    across = np.sqrt(np.maximum(np.sum(n * n, axis=-1) - z * z, 0.0))
+    found: Floats = (across[..., None] * corners[:, 0] + z[..., None] * corners[:, 1]).max(axis=-1)
     return found

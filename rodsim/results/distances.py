@@ -5,9 +5,9 @@
 A surface is a sphere, a solid, a plane or a rod, by its name; a point `NAME@X,Y,Z` of a body, m in its axes from its reference
 point, or `NAME@0.3` of a rod, on the chord between two nodes. A body by its name alone is its reference point. Rods are round
 about the chords between their nodes, with the radii of their sections. Below zero is the depth by which two are inside each
-other. Of a hull or a body of revolution the depth is that below the nearest face. Cylinders and cones have distances to planes,
-to what is round and to points, plates of points to planes alone. Meshes have the distance of their triangles, from all but solids
-with corners.
+other. Of a hull or a body of revolution the depth is that below the nearest face. To solids with corners and to meshes cylinders
+and cones have the distances of their facets, as in contact; plates of points have distances to planes alone. Meshes have the
+distance of their triangles.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.contact.core_gaps import between_cores, from_cores
-from discretization.contact.core_numbers import core_numbers
-from discretization.contact.mesh_search import least_distance, trees_of
+from discretization.contact.core_numbers import core_numbers, with_facets
+from discretization.contact.mesh_search import core_from_triangles, least_distance, trees_of
 from discretization.contact.nearest import distances
 from discretization.contact.table import MESH, Hull, Round, contacts_of
 from rigid import quaternions
+from rigid.kinematics import cores
 from rigid.solids import Hull as Solid
 from rigid.system import Floats, Ints, State
 from rodsim.results.along_rods import length_of
@@ -113,18 +114,9 @@ class Distance:
                 raise ResultError(
                     f"distance: {one.label} has one to planes alone; give a plane for {other.label}, or a point of its body"
                 )
-            if one.is_round and other.cornered:
-                raise ResultError(
-                    f"distance: {one.label} has none to solids with corners; give a plane or a sphere for {other.label}, or a "
-                    "point of its body"
-                )
-            if one.cornered and other.faces is not None:
-                raise ResultError(
-                    f"distance: {one.label} has none to meshes; give a sphere or a rod for it, or a point of its body"
-                )
         if self.b.faces is not None:
             return
-        if self.a.core is not None and self.b.core is None:
+        if self.a.core is not None and (self.b.core is None or self.a.is_round):
             self.a, self.b = self.b, self.a
         i, k = np.indices((len(self.a.ends), len(self.b.ends))).reshape(2, -1)
         behind = int(self.a.ends.max(initial=-1)) + 1
@@ -139,6 +131,8 @@ class Distance:
         a, b = self.a.points(state), self.b.points(state)
         if self.b.core is not None and self.a.normal is None:
             return self._to_core(state)
+        if self.b.faces is not None and self.a.core is not None:
+            return self._core_to_mesh(state)
         if self.a.normal is not None:
             n = quaternions.rotate(state.quat[..., self.a.frames[0], :], self.a.normal)
             return self.b.above(state, n, a)
@@ -153,14 +147,16 @@ class Distance:
 
     def _to_core(self, state: State) -> Floats:
         """(...) m, from the core of the second."""
+        assert self.b.core is not None
         b, radius = self.b.middles(state), self.b.radius[0]
         if self.a.core is None:
             a, ends, radii = self.a.points(state), self.a.ends, self.a.radius + radius
             X, at = self.b.core, np.zeros(len(ends), np.int64)
         else:
             a, ends, radii = self.a.middles(state), np.zeros((1, 2), np.int64), self.a.radius[:1] + radius
-            X, at = np.concatenate([self.a.core, self.b.core]), np.array([[0, len(self.a.core)]])
-        assert X is not None
+            one = with_facets(self.a.core, cores.POLYTOPE) if self.a.is_round else self.a.core
+            other = with_facets(self.b.core) if self.b.is_round else self.b.core
+            X, at = np.concatenate([one, other]), np.array([[0, len(one)]])
         points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + 4, 3)
         places = np.column_stack([ends, np.full((len(ends), 2), a.shape[-2])])
         least, apart = np.empty(len(points)), np.empty(len(ends))
@@ -169,6 +165,30 @@ class Distance:
             found(np.ascontiguousarray(own), places, X, at, apart)
             least[t] = np.min(apart - radii)
         return least.reshape(state.r.shape[:-2])
+
+    def _core_to_mesh(self, state: State) -> Floats:
+        """(...) m, from the core of the first to the triangles, in the axes of the mesh."""
+        frame, core = self.b.frames[0], self.a.core
+        assert core is not None
+        core = with_facets(core) if self.a.is_round else core
+        turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
+        local = quaternions.rotate(turn, self.a.middles(state) - state.r[..., frame, None, :]).reshape(
+            -1, 4, 3
+        )
+        vertices = core[cores.VERTICES : cores.VERTICES + 3 * int(core[cores.COUNTS])].reshape(-1, 3)
+        around = float(np.linalg.norm(vertices, axis=1).max())
+        corners = np.ascontiguousarray(self.b.X[self.b.faces])
+        middle = corners.mean(axis=1)
+        half = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1)
+        least = np.empty(len(local))
+        for k, own in enumerate(local):
+            far = np.linalg.norm(middle - own[0], axis=1)
+            near = np.ascontiguousarray(corners[far - half - around <= far.min()])
+            apart = np.empty(len(near))
+            core_from_triangles(np.ascontiguousarray(own), core, near, apart)
+            least[k] = apart.min()
+        found: Floats = least.reshape(state.r.shape[:-2]) - self.a.radius[0] - self.b.radius[0]
+        return found
 
     def _to_mesh(self, state: State, points: Floats) -> Floats:
         """(...) m, from points (..., k, 3) to the triangles, in the axes of the mesh."""

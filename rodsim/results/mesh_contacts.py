@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.contact.mesh_search import from_triangles
+from discretization.contact.mesh_search import core_from_triangles, from_triangles
 from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
-from rigid.interactions import evaluation
+from rigid.interactions.contact.hulls import A
 from rigid.interactions.contact.mesh_features import COUNTS
+from rigid.interactions.contact.mesh_hulls import MESH_HULL
 from rigid.interactions.contact.mesh_points import CENTRE, MESH, MESH_OF_ROD, SPHERE_MESH
-from rigid.interactions.kinds import group
+from rigid.interactions.contact.round_hulls import MESH_ROUND
+from rigid.kinematics import cores
 from rigid.system import Floats, Ints, State
+from rodsim.results.box_contacts import Together, together
+from rodsim.results.core_contacts import extent, seen
 
 
 def of_meshes(
@@ -35,17 +39,11 @@ def of_meshes(
 
 
 def _of_row(kind: int, frames: Ints, X: Floats, share: float, state: State) -> tuple[Floats, ...]:
+    if INTERACTIONS[kind] in (MESH_HULL, MESH_ROUND):
+        return _of_hull(kind, frames, X, share, state)
     of_sphere = INTERACTIONS[kind] is SPHERE_MESH
     which, at = ([0, 2], MESH) if of_sphere else ([2, 0, 1], MESH_OF_ROD)
-    use = frames[which]
-    own = group(INTERACTIONS[kind], use[None], X[None])
-    V = evaluation.values([own], state.r, state.quat)[..., 0]
-    f = evaluation.gradients([own], state.r, state.quat)[..., 0, :, :]
-    r, v, quat = (array[..., use, :] for array in (state.r, state.v, state.quat))
-    omega = quaternions.rotate(quat, state.Omega[..., use, :])
-    rate = np.sum(f[..., :3] * v + f[..., 3:] * omega, axis=(-2, -1))
-    force = np.zeros((*V.shape, 4, 3))
-    force[..., which, :] = -f[..., :3]
+    V, rate, force, _, _, (r, quat) = _alone(kind, frames, X, which, 0 if of_sphere else 1, state)
     ends = r[..., 1:, :]
     if of_sphere:
         ends = (r[..., 0, :] + quaternions.rotate(quat[..., 0, :], X[CENTRE : CENTRE + 3]))[..., None, :]
@@ -65,6 +63,44 @@ def _of_row(kind: int, frames: Ints, X: Floats, share: float, state: State) -> t
         least[k] = apart.min()
     gap = least.reshape(V.shape) - X[4]
     return V, rate, force, middle - share * (gap + X[4])[..., None] * n, gap
+
+
+def _alone(kind: int, frames: Ints, X: Floats, which: list[int], at: int, state: State) -> Together:
+    """Of one row, as `rodsim.results.box_contacts.together`."""
+    found = together(kind, frames[None], X[None], which, at, state)
+    r, quat = found.poses
+    return Together(
+        found.energy[..., 0],
+        found.rate[..., 0],
+        found.force[..., 0, :, :],
+        found.n[..., 0, :],
+        found.on_line[..., 0, :],
+        (r[..., 0, :, :], quat[..., 0, :, :]),
+    )
+
+
+def _of_hull(kind: int, frames: Ints, X: Floats, share: float, state: State) -> tuple[Floats, ...]:
+    """The force goes through a point of its line of action, that is as high above the mesh as the hull is, by its radius."""
+    V, rate, force, n, on_line, (r, quat) = _alone(kind, frames, X, [2, 0], 0, state)
+    core = X[A : A + int(X[A + cores.SIZE])]
+    middle = core[:3] + np.concatenate([np.zeros((1, 3)), np.eye(3)])
+    places = r[..., 1, None, :] + quaternions.rotate(quat[..., 1, None, :], middle)
+    lowest = np.sum((places[..., 0, :] - on_line) * n, axis=-1) - extent(core, -seen(n, quat[..., 1, :]))
+    turn = quaternions.conjugate(quat[..., 0, :])[..., None, :]
+    local = quaternions.rotate(turn, places - r[..., 0, None, :]).reshape(-1, 4, 3)
+    corners = _corners(X, mesh_of_hull(X))
+    least, apart = np.empty(len(local)), np.empty(len(corners))
+    for k, own in enumerate(local):
+        core_from_triangles(np.ascontiguousarray(own), core, corners, apart)
+        least[k] = apart.min()
+    gap = least.reshape(V.shape) - X[4]
+    return V, rate, force, on_line + (lowest - share * (gap + X[4]))[..., None] * n, gap
+
+
+def mesh_of_hull(X: Floats) -> int:
+    """Where the triangles begin."""
+    at = A + int(X[A + cores.SIZE])
+    return at + 1 + int(X[at])
 
 
 def _corners(X: Floats, at: int) -> Floats:

@@ -21,6 +21,7 @@ from rigid.interactions.contact.touching import (
     add,
     add_on_station,
     along,
+    fail,
     origin,
     piece,
     real,
@@ -135,7 +136,7 @@ def sphere_on_box(y0, y1, X, weight, share, out):
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     boxes = box_of(y0, 1, X, CORE), box_of(y1, 1, X, CORE)
     if inside(x0, x1, boxes[0], boxes[1]):
-        out[0, 0, 0] = PASSED
+        fail(out)
         return NOTHING
     found = push(x0, x1, boxes, CORE, 1, X, weight, share, out)
     add_dual(on_point(times(-1.0, found[1]), local), out, 0)
@@ -175,7 +176,7 @@ def rod_on_box(y0, y1, X, weight, share, out):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
         if inside(x0, x1, boxes[0], boxes[1]):
-            out[0, 0, 0] = PASSED
+            fail(out)
             return NOTHING
         found = push(x0, x1, boxes, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), share, out)
         if found[0] != 0.0:

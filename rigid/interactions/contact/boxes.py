@@ -35,7 +35,7 @@ from rigid.interactions.contact.edge_crossings import (
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, piece, real
+from rigid.interactions.contact.touching import NOTHING, add, fail, piece, real
 from rigid.interactions.kinds import Kind, add_dual, dual_function, no_bend, value_function, vector
 from rigid.kinematics.boxes import CORNERS, EDGES, corner, ends_of_edge, extent, separation
 from rigid.kinematics.poses import on_point
@@ -158,7 +158,7 @@ def box_on_box(y0, y1, X, weight, share, out):
     if gap0 > reach and gap1 > reach:
         return found
     if gap0 <= 0.0 or gap1 <= 0.0:
-        out[0, 0, 0] = PASSED
+        fail(out)
         return found
     for k in range(CORNERS):
         found = add(found, _corners(k, (one0, one1), (other0, other1), X, weight, share, out))

@@ -25,7 +25,16 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.gaps import RHO, nearest, of_segment, pushed, size_of
 from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import add_on_station, along, origin, piece, real, share_of
+from rigid.interactions.contact.touching import (
+    NOTHING,
+    add,
+    add_on_station,
+    along,
+    origin,
+    piece,
+    real,
+    share_of,
+)
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -74,12 +83,16 @@ def _far(X, one, other):
 
 
 @small_kernel
-def _push(x0, x1, X, weight, line0, line1, at, k, out):
-    """Of a point against the capsule of frame k, on which it acts: Q, force on the point, what the gap has closed by, place."""
+def push_from_line(x0, x1, X, weight, line0, line1, of, share, out):
+    """Of a point against a capsule, on which it acts: its `piece`; of: the place of the ends of its axis, and its frame.
+
+    share: of the distance from the point to the axis, how far from it both touch.
+    """
+    at, k = of
     Q, force, closed, d, t = of_segment(X, x0, x1, line0[0], line0[1], line1[0], line1[1], 0.0, 1.0)
     if Q != 0.0:
         add_dual(on_point(times(weight, force), _middle(X, at, t)), out, k)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), d))
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
 
 
 # --- a sphere
@@ -96,7 +109,8 @@ def dual_of_sphere_and_capsule(y0, y1, X, lam, out):
     out[:] = 0.0
     at, X0 = CENTRE + 3, vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), X0), point(frame(y1, 0), X0)
-    force = _push(x0, x1, X, lam[0], _ends(y0, 1, X, at), _ends(y1, 1, X, at), at, 1, out)[1]
+    lines = _ends(y0, 1, X, at), _ends(y1, 1, X, at)
+    force = push_from_line(x0, x1, X, lam[0], lines[0], lines[1], (at, 1), 1.0, out)[1]
     add_dual(on_point(times(-1.0, force), X0), out, 0)
 
 
@@ -120,9 +134,8 @@ def dual_of_capsule_and_rod(y0, y1, X, lam, out):
         return
     for i in range(m + 1):
         s, weight = i / m, lam[0] * share_of(i, X, STATIONS)
-        add_on_station(
-            out, 1, s, _push(along(y0, 1, s), along(y1, 1, s), X, weight, line0, line1, at, 0, out)
-        )
+        x0, x1 = along(y0, 1, s), along(y1, 1, s)
+        add_on_station(out, 1, s, push_from_line(x0, x1, X, weight, line0, line1, (at, 0), 1.0, out))
     for k in range(1, 3):
         store_on_node(out, k)
 
@@ -219,24 +232,10 @@ def value_of_capsules(y, X, out):
         out[0] += 0.5 * w * potential(X, size_of(crossed(one, other)[2]) - X[RHO])
 
 
-@dual_function
-def dual_of_capsules(y0, y1, X, lam, out):
-    out[:] = 0.0
-    one0, other0, one1, other1 = (
-        _ends(y0, 0, X, A),
-        _ends(y0, 1, X, B),
-        _ends(y1, 0, X, A),
-        _ends(y1, 1, X, B),
-    )
-    if _far(X, one0, other0) and _far(X, one1, other1):
-        return
-    (x0, size), (x1, _) = _cosine(one0, other0, X), _cosine(one1, other1, X)
-    w = 0.5 * (_crossing(_lean(x0)) + _crossing(_lean(x1)))
-    for i in range(2):
-        found = _push(one0[i], one1[i], X, 0.5 * lam[0] * (1.0 - w), other0, other1, B, 1, out)
-        add_dual(on_point(times(-1.0, found[1]), vector(X, A + 3 * i)), out, 0)
-    if w == 0.0:
-        return
+@small_kernel
+def _cross(starts, ends, w, X, weight, share, out):
+    """Where the axes of both are nearest: its `piece`, and their distances at both ends of the step."""
+    (one0, other0), (one1, other1) = starts, ends
     start, end = crossed(one0, other0), crossed(one1, other1)
     s, t = mean_place(one0, other0, one1, other1, start, end)
     D0, D1 = size_of(start[2]), size_of(end[2])
@@ -244,16 +243,57 @@ def dual_of_capsules(y0, y1, X, lam, out):
         between(one0[0], one0[1], other0[0], other0[1], s, t),
         between(one1[0], one1[1], other1[0], other1[1], s, t),
     )
-    force = times(0.5 * lam[0] * w, pushed(X, d, D0, D1)[1])
-    add_dual(on_point(times(-1.0, force), _middle(X, A, s)), out, 0)
-    add_dual(on_point(force, _middle(X, B, t)), out, 1)
+    Q, force, closed = pushed(X, d, D0, D1)
+    weight = 0.5 * weight * w
+    add_dual(on_point(times(-weight, force), _middle(X, A, s)), out, 0)
+    add_dual(on_point(times(weight, force), _middle(X, B, t)), out, 1)
+    x = average(
+        plus(times(1.0 - s, one0[0]), times(s, one0[1])), plus(times(1.0 - s, one1[0]), times(s, one1[1]))
+    )
+    return piece(weight, Q, force, closed, minus(x, times(share, d))), D0, D1
+
+
+@small_kernel
+def capsule_on_capsule(y0, y1, X, weight, share, out):
+    """Its sum of `touching`, forces on the first; nothing but duals goes into `out`.
+
+    share: of the distance of both axes, how far from the first both touch.
+    """
+    one0, other0, one1, other1 = (
+        _ends(y0, 0, X, A),
+        _ends(y0, 1, X, B),
+        _ends(y1, 0, X, A),
+        _ends(y1, 1, X, B),
+    )
+    found = NOTHING
+    if _far(X, one0, other0) and _far(X, one1, other1):
+        return found
+    (x0, size), (x1, _) = _cosine(one0, other0, X), _cosine(one1, other1, X)
+    w = 0.5 * (_crossing(_lean(x0)) + _crossing(_lean(x1)))
+    for i in range(2):
+        own = push_from_line(
+            one0[i], one1[i], X, 0.5 * weight * (1.0 - w), other0, other1, (B, 1), share, out
+        )
+        add_dual(on_point(times(-1.0, own[1]), vector(X, A + 3 * i)), out, 0)
+        found = add(found, own)
+    if w == 0.0:
+        return found
+    own, D0, D1 = _cross((one0, other0), (one1, other1), w, X, weight, share, out)
+    found = add(found, own)
     crossing = 0.25 * (potential(X, D0 - X[RHO]) + potential(X, D1 - X[RHO]))
     ends = 0.5 * (_of_ends(X, one0, other0) + _of_ends(X, one1, other1))
-    turn = lam[0] * (crossing - ends) * _crossing_slope(x0, x1) / size
+    turn = weight * (crossing - ends) * _crossing_slope(x0, x1)
     e, f = minus(one0[1], one0[0]), minus(other0[1], other0[0])
     e, f = average(e, minus(one1[1], one1[0])), average(f, minus(other1[1], other1[0]))
-    add_dual(on_direction(times(turn, f), minus(vector(X, A + 3), vector(X, A))), out, 0)
-    add_dual(on_direction(times(turn, e), minus(vector(X, B + 3), vector(X, B))), out, 1)
+    add_dual(on_direction(times(turn / size, f), minus(vector(X, A + 3), vector(X, A))), out, 0)
+    add_dual(on_direction(times(turn / size, e), minus(vector(X, B + 3), vector(X, B))), out, 1)
+    return found[0], found[1], found[2], found[3] + turn * (x1 - x0)
+
+
+@dual_function
+def dual_of_capsules(y0, y1, X, lam, out):
+    out[:] = 0.0
+    capsule_on_capsule(y0, y1, X, lam[0], 0.5, out)
 
 
 SPHERE_CAPSULE = Kind(

@@ -6,6 +6,7 @@ from rigid.interactions.contact.core_points import rod_on_core, sphere_on_core
 from rigid.interactions.contact.friction import resist, store_own
 from rigid.interactions.contact.hulls import hull_on_hull
 from rigid.interactions.contact.losses import chord_of, loss_kind, scaled_dual, set_weight, share_of_first
+from rigid.interactions.contact.round_hulls import round_on_hull
 from rigid.interactions.kinds import add_dual, dual_function, frame
 
 
@@ -31,6 +32,13 @@ def _lost_by_rod(y0, y1, X, lam, out):
 def _lost_by_hulls(y0, y1, X, lam, out):
     out[:] = 0.0
     found = hull_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return lost_by_two(y0, y1, X, lam, found, out)
+
+
+@small_kernel
+def _lost_by_round(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = round_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return lost_by_two(y0, y1, X, lam, found, out)
 
 
@@ -79,8 +87,24 @@ def hulls_settled(y0, y1, X, lam, out):
     store_own(_lost_by_hulls(y0, y1, X, lam, out), out)
 
 
+@dual_function
+def of_round(y0, y1, X, lam, out):
+    _lost_by_round(y0, y1, X, lam, out)
+
+
+@dual_function
+def round_held(y, z, X, lam, out):
+    _lost_by_round(y, y, X, lam, out)
+
+
+@dual_function
+def round_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_round(y0, y1, X, lam, out), out)
+
+
 SPHERE_CORE_LOSS = loss_kind(
     "a sphere and a hull", 2, of_sphere_on_core, sphere_on_core_held, sphere_on_core_settled
 )
 CORE_ROD_LOSS = loss_kind("a hull and a rod", 3, of_rod_on_core, rod_on_core_held, rod_on_core_settled)
 HULLS_LOSS = loss_kind("hulls", 2, of_hulls, hulls_held, hulls_settled)
+ROUND_HULLS_LOSS = loss_kind("a hull and a round body", 2, of_round, round_held, round_settled)

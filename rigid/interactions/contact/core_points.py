@@ -25,7 +25,16 @@ from rigid.interactions.contact.box_points import reach_between
 from rigid.interactions.contact.gaps import RHO, pushed, root, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, piece, real, share_of
+from rigid.interactions.contact.touching import (
+    NOTHING,
+    add,
+    add_on_station,
+    along,
+    fail,
+    piece,
+    real,
+    share_of,
+)
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -96,7 +105,7 @@ def push_from_core(x0, x1, poses, at, j, X, weight, share, out):
     (w0, q0), (w1, q1) = seen(x0, poses[0], X, at), seen(x1, poses[1], X, at)
     far, out0, out1 = reach_between(X), beyond(real(q0), X, at), beyond(real(q1), X, at)
     if out0 < 0.0 or out1 < 0.0:
-        out[0, 0, 0] = PASSED
+        fail(out)
         return NOTHING
     if out0 > far and out1 > far:
         return NOTHING

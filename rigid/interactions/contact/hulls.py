@@ -18,12 +18,11 @@ from rigid.interactions.contact.edge_crossings import (
     crossing_of,
     energy_of,
     is_apart,
-    is_behind,
     of_partner,
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, piece, real
+from rigid.interactions.contact.touching import NOTHING, add, fail, piece, real
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -34,8 +33,8 @@ from rigid.interactions.kinds import (
     vector,
     whole,
 )
-from rigid.kinematics.core_pairs import highest, lowest, separation_of_cores
-from rigid.kinematics.cores import SIZE, counts_of, ends_of_edge, share_of_vertex, vertex
+from rigid.kinematics.core_pairs import highest, lowest, seen_in, separation_of_cores
+from rigid.kinematics.cores import SIZE, VERTICES, counts_of, ends_of_edge, share_of_vertex, vertex
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, times
 
@@ -49,7 +48,7 @@ def second(X):
 
 
 @small_kernel
-def _local(X, at, k):
+def local_vertex(X, at, k):
     """A vertex, from the origin of its frame."""
     return plus(vector(X, at), vertex(X, at, k))
 
@@ -62,15 +61,33 @@ def _placed(pose, X, at):
 
 @small_kernel
 def _limits(pose, other, X, to):
-    """Gap and normal between both, and beyond which places along it nothing of the one reaches the other."""
+    """In real numbers: the gap between both; of each how high its centre is along the normal, this in its axes, and beyond which
+    height nothing of it reaches the other, from above or below.
+    """
     a, b = _placed(pose, X, A), _placed(other, X, to)
     gap, n = separation_of_cores(a, b, X, A, to)
     reach = reach_between(X)
-    return gap, n, highest(n, b, X, to) + reach, lowest(n, a, X, A) - reach
+    of_first = dot(n, a[0]), seen_in(a[1], n), highest(n, b, X, to) + reach, 1.0
+    return gap, of_first, (dot(n, b[0]), seen_in(b[1], n), lowest(n, a, X, A) - reach, -1.0)
 
 
 @small_kernel
-def _share_of_edge(X, at, k):
+def _is_far(side, X, at, k):
+    """Whether the k-th vertex of a core is beyond its limit."""
+    height, u, limit, sign = side
+    i = at + VERTICES + 3 * k
+    return sign * (height + u[0] * X[i].real + u[1] * X[i + 1].real + u[2] * X[i + 2].real - limit) > 0.0
+
+
+@small_kernel
+def _are_far(side, X, at, k):
+    """Whether both ends of the k-th edge are."""
+    i, j = ends_of_edge(X, at, k)
+    return _is_far(side, X, at, i) and _is_far(side, X, at, j)
+
+
+@small_kernel
+def share_of_edge(X, at, k):
     i, j = ends_of_edge(X, at, k)
     return 0.5 * (share_of_vertex(X, at, i) + share_of_vertex(X, at, j))
 
@@ -84,43 +101,50 @@ def _greater(a, b):
 
 
 @small_kernel
-def _edge(pose, X, at, k):
+def edge_of(pose, X, at, k):
     """Both ends."""
     i, j = ends_of_edge(X, at, k)
-    return point(pose, _local(X, at, i)), point(pose, _local(X, at, j))
+    return point(pose, local_vertex(X, at, i)), point(pose, local_vertex(X, at, j))
+
+
+@small_kernel
+def energy_of_cores(one, other, X):
+    """V, of two poses."""
+    to, V = second(X), 0j
+    gap, side, opposite = _limits(one, other, X, to)
+    if gap > reach_between(X):
+        return V
+    if gap <= 0.0:
+        return PASSED
+    for i in range(counts_of(X, A)[0]):
+        if _is_far(side, X, A, i):
+            continue
+        x, share = point(one, local_vertex(X, A, i)), share_of_vertex(X, A, i)
+        V += share * of_point(x, other, X, to)
+        for k in range(counts_of(X, to)[0]):
+            both = 0.5 * (share + share_of_vertex(X, to, k))
+            V -= both * potential(X, size_of(minus(x, point(other, local_vertex(X, to, k)))) - X[RHO])
+    for k in range(counts_of(X, to)[0]):
+        if not _is_far(opposite, X, to, k):
+            x = point(other, local_vertex(X, to, k))
+            V += share_of_vertex(X, to, k) * of_point(x, one, X, A)
+    for i in range(counts_of(X, A)[1]):
+        if _are_far(side, X, A, i):
+            continue
+        a = edge_of(one, X, A, i)
+        for k in range(counts_of(X, to)[1]):
+            if _are_far(opposite, X, to, k):
+                continue
+            b = edge_of(other, X, to, k)
+            if not is_apart(a, b, reach_between(X)) and crosses(a, b):
+                share = _greater(share_of_edge(X, A, i), share_of_edge(X, to, k))
+                V += share * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+    return V
 
 
 @value_function
 def value_of_hulls(y, X, out):
-    one, other, to = frame(y, 0), frame(y, 1), second(X)
-    gap, n, above, below = _limits(one, other, X, to)
-    out[0] = 0.0
-    if gap > reach_between(X):
-        return
-    if gap <= 0.0:
-        out[0] = PASSED
-        return
-    for i in range(counts_of(X, A)[0]):
-        x, share = point(one, _local(X, A, i)), share_of_vertex(X, A, i)
-        if dot(n, real(x)) > above:
-            continue
-        out[0] += share * of_point(x, other, X, to)
-        for k in range(counts_of(X, to)[0]):
-            both = 0.5 * (share + share_of_vertex(X, to, k))
-            out[0] -= both * potential(X, size_of(minus(x, point(other, _local(X, to, k)))) - X[RHO])
-    for k in range(counts_of(X, to)[0]):
-        x = point(other, _local(X, to, k))
-        if dot(n, real(x)) >= below:
-            out[0] += share_of_vertex(X, to, k) * of_point(x, one, X, A)
-    for i in range(counts_of(X, A)[1]):
-        a = _edge(one, X, A, i)
-        if is_behind(a, n, above, 1.0):
-            continue
-        for k in range(counts_of(X, to)[1]):
-            b = _edge(other, X, to, k)
-            if not (is_behind(b, n, -below, -1.0) or is_apart(a, b, reach_between(X))) and crosses(a, b):
-                share = _greater(_share_of_edge(X, A, i), _share_of_edge(X, to, k))
-                out[0] += share * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+    out[0] = energy_of_cores(frame(y, 0), frame(y, 1), X)
 
 
 @small_kernel
@@ -140,25 +164,25 @@ def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, share, out):
 @small_kernel
 def _of_vertices(ones, others, limits, X, weight, share, out):
     """Of all vertices of each against the other core, less those of both against each other."""
-    to, found, ((n0, above0, below0), (n1, above1, below1)) = second(X), NOTHING, limits
+    to, found, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
     for i in range(counts_of(X, A)[0]):
-        Xa = _local(X, A, i)
-        x0, x1 = point(ones[0], Xa), point(ones[1], Xa)
-        if dot(n0, real(x0)) > above0 and dot(n1, real(x1)) > above1:
+        if _is_far(side0, X, A, i) and _is_far(side1, X, A, i):
             continue
+        Xa = local_vertex(X, A, i)
+        x0, x1 = point(ones[0], Xa), point(ones[1], Xa)
         part = share_of_vertex(X, A, i)
         own = push_from_core(x0, x1, others, to, 1, X, weight * part, share, out)
         add_dual(on_point(times(-1.0, own[1]), Xa), out, 0)
         found = add(found, own)
         for k in range(counts_of(X, to)[0]):
-            Xb, both = _local(X, to, k), 0.5 * (part + share_of_vertex(X, to, k))
+            Xb, both = local_vertex(X, to, k), 0.5 * (part + share_of_vertex(X, to, k))
             p0, p1 = point(others[0], Xb), point(others[1], Xb)
             found = add(found, _meet(x0, x1, Xa, p0, p1, Xb, X, -weight * both, share, out))
     for k in range(counts_of(X, to)[0]):
-        Xb = _local(X, to, k)
-        x0, x1 = point(others[0], Xb), point(others[1], Xb)
-        if dot(n0, real(x0)) < below0 and dot(n1, real(x1)) < below1:
+        if _is_far(opposite0, X, to, k) and _is_far(opposite1, X, to, k):
             continue
+        Xb = local_vertex(X, to, k)
+        x0, x1 = point(others[0], Xb), point(others[1], Xb)
         own = push_from_core(x0, x1, ones, A, 0, X, weight * share_of_vertex(X, to, k), 1.0 - share, out)
         add_dual(on_point(times(-1.0, own[1]), Xb), out, 1)
         found = add(found, of_partner(own))
@@ -168,41 +192,57 @@ def _of_vertices(ones, others, limits, X, weight, share, out):
 @small_kernel
 def _of_edges(ones, others, limits, X, weight, share, out):
     """Of all that cross."""
-    to, found, ((n0, above0, below0), (n1, above1, below1)) = second(X), NOTHING, limits
+    to, found, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
     reach = reach_between(X)
     for i in range(counts_of(X, A)[1]):
-        a0, a1, (ia, ja) = _edge(ones[0], X, A, i), _edge(ones[1], X, A, i), ends_of_edge(X, A, i)
-        if is_behind(a0, n0, above0, 1.0) and is_behind(a1, n1, above1, 1.0):
+        if _are_far(side0, X, A, i) and _are_far(side1, X, A, i):
             continue
+        a0, a1, (ia, ja) = edge_of(ones[0], X, A, i), edge_of(ones[1], X, A, i), ends_of_edge(X, A, i)
         for k in range(counts_of(X, to)[1]):
-            b0, b1, (ib, jb) = _edge(others[0], X, to, k), _edge(others[1], X, to, k), ends_of_edge(X, to, k)
-            if is_behind(b0, n0, -below0, -1.0) and is_behind(b1, n1, -below1, -1.0):
+            if _are_far(opposite0, X, to, k) and _are_far(opposite1, X, to, k):
                 continue
+            b0, b1, (ib, jb) = (
+                edge_of(others[0], X, to, k),
+                edge_of(others[1], X, to, k),
+                ends_of_edge(X, to, k),
+            )
             if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
                 continue
-            places = _local(X, A, ia), _local(X, A, ja), _local(X, to, ib), _local(X, to, jb)
-            part = weight * _greater(_share_of_edge(X, A, i), _share_of_edge(X, to, k))
+            places = (
+                local_vertex(X, A, ia),
+                local_vertex(X, A, ja),
+                local_vertex(X, to, ib),
+                local_vertex(X, to, jb),
+            )
+            part = weight * _greater(share_of_edge(X, A, i), share_of_edge(X, to, k))
             found = add(found, cross_edges((a0, b0), (a1, b1), places, X, part, share, out))
     return found
 
 
 @small_kernel
-def hull_on_hull(y0, y1, X, weight, share, out):
-    """Its sum of `touching`, forces on the first; nothing but duals goes into `out`.
+def core_on_core(ones, others, X, weight, share, out):
+    """Of the poses of both at both ends of a step the sum of `touching`, forces on the first; nothing but duals goes into `out`.
 
     share: of the distance from the first core to the second, where both touch.
     """
-    ones, others, to = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1)), second(X)
-    gap0, n0, above0, below0 = _limits(ones[0], others[0], X, to)
-    gap1, n1, above1, below1 = _limits(ones[1], others[1], X, to)
+    to = second(X)
+    gap0, side0, opposite0 = _limits(ones[0], others[0], X, to)
+    gap1, side1, opposite1 = _limits(ones[1], others[1], X, to)
     if gap0 > reach_between(X) and gap1 > reach_between(X):
         return NOTHING
     if gap0 <= 0.0 or gap1 <= 0.0:
-        out[0, 0, 0] = PASSED
+        fail(out)
         return NOTHING
-    limits = (n0, above0, below0), (n1, above1, below1)
+    limits = (side0, opposite0), (side1, opposite1)
     found = _of_vertices(ones, others, limits, X, weight, share, out)
     return add(found, _of_edges(ones, others, limits, X, weight, share, out))
+
+
+@small_kernel
+def hull_on_hull(y0, y1, X, weight, share, out):
+    """The same, of the frames of an interaction."""
+    ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
+    return core_on_core(ones, others, X, weight, share, out)
 
 
 @dual_function

@@ -58,7 +58,7 @@ def _crossing(f0, f1):
 
 
 @small_kernel
-def _vertex(X, first, k):
+def mesh_vertex(X, first, k):
     """The vertex whose number stands at k."""
     return vector(X, first + 3 * whole(X[k]))
 
@@ -167,12 +167,12 @@ def _index_of_vertex(X, x, v, star, first):
     index = 1.0 - faces
     for _ in range(edges):
         index += whole(-X[at + 1])
-        if dot(w, minus(_vertex(X, first, at), v)).real <= 0.0:
+        if dot(w, minus(mesh_vertex(X, first, at), v)).real <= 0.0:
             index -= whole(-X[at + 1])
         at += 2
     for _ in range(faces):
-        if dot(w, minus(_vertex(X, first, at), v)).real <= 0.0:
-            index += 1.0 if dot(w, minus(_vertex(X, first, at + 1), v)).real <= 0.0 else 0.0
+        if dot(w, minus(mesh_vertex(X, first, at), v)).real <= 0.0:
+            index += 1.0 if dot(w, minus(mesh_vertex(X, first, at + 1), v)).real <= 0.0 else 0.0
         at += 2
     return index
 
@@ -184,7 +184,7 @@ def _of_vertex(X, v, star, first, path, aside, found):
     while True:
         end = 1.0 + 0j
         for j in range(whole(X[star + 1])):
-            e = minus(_vertex(X, first, star + 3 + 2 * j), v)
+            e = minus(mesh_vertex(X, first, star + 3 + 2 * j), v)
             s = _crossing(dot(e, minus(aside[0], v)) + 0j, dot(e, minus(aside[1], v)) + 0j)
             if begin.real < s.real < end.real:
                 end = s
@@ -222,7 +222,11 @@ def is_beside(X, at, low, high):
     first = at + COUNTS
     face = first + 3 * whole(X[at])
     for _ in range(whole(X[at + 1])):
-        a, b, c = _vertex(X, first, face), _vertex(X, first, face + 1), _vertex(X, first, face + 2)
+        a, b, c = (
+            mesh_vertex(X, first, face),
+            mesh_vertex(X, first, face + 1),
+            mesh_vertex(X, first, face + 2),
+        )
         if not _outside(low, high, a, b, c):
             return False
         face += 3
@@ -238,22 +242,24 @@ def pieces(X, at, u0, u1):
     first = at + COUNTS
     k = first + 3 * whole(X[at])
     for _ in range(whole(X[at + 1])):
-        a, b, c = _vertex(X, first, k), _vertex(X, first, k + 1), _vertex(X, first, k + 2)
+        a, b, c = mesh_vertex(X, first, k), mesh_vertex(X, first, k + 1), mesh_vertex(X, first, k + 2)
         k += 3
         if not _outside(low, high, a, b, c):
             found = _of_face(X, a, b, c, path, aside, found)
     if found[0].real != found[0].real:
         return found
     for _ in range(whole(X[at + 2])):
-        p, q = _vertex(X, first, k), _vertex(X, first, k + 1)
+        p, q = mesh_vertex(X, first, k), mesh_vertex(X, first, k + 1)
         if not _outside(low, high, p, q, q):
-            one = outward(p, q, _vertex(X, first, k + 2))
-            two = outward(_vertex(X, first, k + 3), _vertex(X, first, k + 4), _vertex(X, first, k + 5))
+            one = outward(p, q, mesh_vertex(X, first, k + 2))
+            two = outward(
+                mesh_vertex(X, first, k + 3), mesh_vertex(X, first, k + 4), mesh_vertex(X, first, k + 5)
+            )
             count = 1 if whole(X[k + 2]) == whole(X[k + 5]) else 2
             found = _of_edge(X, p, q, (one, two), count, path, aside, found)
         k += OF_EDGE
     for _ in range(whole(X[at + 3])):
-        v = _vertex(X, first, k)
+        v = mesh_vertex(X, first, k)
         if not _outside(low, high, v, v, v):
             found = _of_vertex(X, v, k, first, path, aside, found)
         k += 3 + 2 * (whole(X[k + 1]) + whole(X[k + 2]))

@@ -1,11 +1,14 @@
-"""What contacts with meshes lose: of a sphere or an element one force of all that it touches of a mesh. See `friction`."""
+"""What contacts with meshes lose: of a sphere, a body or an element one force of all that touches. See `friction`."""
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.box_losses import lost_by_two
 from rigid.interactions.contact.friction import resist, store_own
 from rigid.interactions.contact.losses import chord_of, loss_kind, scaled_dual, set_weight, share_of_first
+from rigid.interactions.contact.mesh_hulls import hull_on_mesh
 from rigid.interactions.contact.mesh_points import rod_on_mesh, sphere_on_mesh
+from rigid.interactions.contact.round_hulls import round_on_mesh
 from rigid.interactions.kinds import add_dual, dual_function, frame
+from rigid.kinematics.poses import ZERO
 
 
 @small_kernel
@@ -23,6 +26,33 @@ def _lost_by_rod_on_mesh(y0, y1, X, lam, out):
     set_weight(out, 0, -found[0])
     end = resist(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
     add_dual(scaled_dual(end[0], on_mesh), out, 0)
+    return end
+
+
+@small_kernel
+def _lost_by_hull_on_mesh(y0, y1, X, lam, out):
+    out[:] = 0.0
+    ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
+    found = hull_on_mesh(ones, others, X, 1.0 + 0j, share_of_first(X), out)
+    return _lost_by_body(y0, y1, X, lam, found, out)
+
+
+@small_kernel
+def _lost_by_round_on_mesh(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = round_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return _lost_by_body(y0, y1, X, lam, found, out)
+
+
+@small_kernel
+def _lost_by_body(y0, y1, X, lam, found, out):
+    """Of a mesh and a body with the duals of their energy in `out`, and the sum of `touching` of the body."""
+    on_mesh, on_hull = frame(out, 0), frame(out, 1)
+    set_weight(out, 0, -found[0])
+    set_weight(out, 1, found[0])
+    end = resist(y0, y1, X, lam, (1, 2), found, ZERO, out)
+    add_dual(scaled_dual(end[0], on_mesh), out, 0)
+    add_dual(scaled_dual(end[0], on_hull), out, 1)
     return end
 
 
@@ -56,7 +86,41 @@ def rod_on_mesh_settled(y0, y1, X, lam, out):
     store_own(_lost_by_rod_on_mesh(y0, y1, X, lam, out), out)
 
 
+@dual_function
+def of_hull_on_mesh(y0, y1, X, lam, out):
+    _lost_by_hull_on_mesh(y0, y1, X, lam, out)
+
+
+@dual_function
+def hull_on_mesh_held(y, z, X, lam, out):
+    _lost_by_hull_on_mesh(y, y, X, lam, out)
+
+
+@dual_function
+def hull_on_mesh_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_hull_on_mesh(y0, y1, X, lam, out), out)
+
+
+@dual_function
+def of_round_on_mesh(y0, y1, X, lam, out):
+    _lost_by_round_on_mesh(y0, y1, X, lam, out)
+
+
+@dual_function
+def round_on_mesh_held(y, z, X, lam, out):
+    _lost_by_round_on_mesh(y, y, X, lam, out)
+
+
+@dual_function
+def round_on_mesh_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_round_on_mesh(y0, y1, X, lam, out), out)
+
+
 SPHERE_MESH_LOSS = loss_kind(
     "a sphere and a mesh", 2, of_sphere_on_mesh, sphere_on_mesh_held, sphere_on_mesh_settled
 )
 MESH_ROD_LOSS = loss_kind("a mesh and a rod", 3, of_rod_on_mesh, rod_on_mesh_held, rod_on_mesh_settled)
+MESH_HULL_LOSS = loss_kind("a mesh and a hull", 2, of_hull_on_mesh, hull_on_mesh_held, hull_on_mesh_settled)
+MESH_ROUND_LOSS = loss_kind(
+    "a mesh and a round body", 2, of_round_on_mesh, round_on_mesh_held, round_on_mesh_settled
+)

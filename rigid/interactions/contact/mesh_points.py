@@ -2,9 +2,8 @@
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.mesh_features import box_around, is_beside, pieces
-from rigid.interactions.contact.normal_laws import PASSED
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, origin, share_of
+from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, fail, origin, share_of
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -23,7 +22,7 @@ STATIONS, MESH_OF_ROD = 5, 7  # of an element, its length is the next
 
 
 @small_kernel
-def _inside(y, x):
+def inside(y, x):
     """Coordinates of a point in the axes of the frame y."""
     w = minus(x, y[0])
     return dot(y[1], w), dot(y[2], w), dot(y[3], w)
@@ -36,15 +35,15 @@ def _outside(y, f):
 
 
 @small_kernel
-def push(x0, x1, y0, y1, j, X, at, weight, share, out):
-    """Of a point against the mesh of frame j, on which it acts: its sum of `touching`.
+def push(x0, x1, poses, j, X, at, weight, share, out):
+    """Of a point against the mesh of frame j, on which it acts, with its poses: its sum of `touching`.
 
     share: of the distance from the point to the mesh, how far from it both touch.
     """
-    a, b = frame(y0, j), frame(y1, j)
-    found = pieces(X, at, _inside(a, x0), _inside(b, x1))
+    a, b = poses
+    found = pieces(X, at, inside(a, x0), inside(b, x1))
     if found[0].real != found[0].real:
-        out[0, 0, 0] = PASSED
+        fail(out)
         return NOTHING
     if found[0] == 0.0:
         return NOTHING
@@ -61,7 +60,7 @@ def push(x0, x1, y0, y1, j, X, at, weight, share, out):
 
 @small_kernel
 def _energy(x, y, X, at):
-    u = _inside(y, x)
+    u = inside(y, x)
     return pieces(X, at, u, u)[4]
 
 
@@ -78,7 +77,7 @@ def sphere_on_mesh(y0, y1, X, weight, share, out):
     """Its sum of `touching`; nothing but duals goes into `out`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
-    found = push(x0, x1, y0, y1, 1, X, MESH, weight, share, out)
+    found = push(x0, x1, (frame(y0, 1), frame(y1, 1)), 1, X, MESH, weight, share, out)
     add_dual(on_point(times(-1.0, found[1]), local), out, 0)
     return found
 
@@ -103,7 +102,7 @@ def value_of_mesh_and_rod(y, X, out):
 def _out_of_reach(y, X):
     """Whether no face is near the element."""
     mesh = frame(y, 0)
-    low, high = box_around(X, _inside(mesh, origin(y, 1)), _inside(mesh, origin(y, 2)))
+    low, high = box_around(X, inside(mesh, origin(y, 1)), inside(mesh, origin(y, 2)))
     return is_beside(X, MESH_OF_ROD, low, high)
 
 
@@ -112,10 +111,10 @@ def rod_on_mesh(y0, y1, X, weight, share, out):
     """Its sum of `touching`: duals on the mesh, forces and weights on the nodes."""
     if _out_of_reach(y0, X) and _out_of_reach(y1, X):
         return NOTHING
-    m, total = whole(X[STATIONS]), NOTHING
+    m, total, poses = whole(X[STATIONS]), NOTHING, (frame(y0, 0), frame(y1, 0))
     for i in range(m + 1):
         s, each = i / m, weight * share_of(i, X, STATIONS)
-        found = push(along(y0, 1, s), along(y1, 1, s), y0, y1, 0, X, MESH_OF_ROD, each, share, out)
+        found = push(along(y0, 1, s), along(y1, 1, s), poses, 0, X, MESH_OF_ROD, each, share, out)
         if found[0] != 0.0:
             add_on_station(out, 1, s, found)
             total = add(total, found)

@@ -13,7 +13,7 @@ takes off the other, so that no energy changes, and on a straight line this is w
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.gaps import ENDLESS, RHO, is_beyond, of_plane, of_points, of_segment
-from rigid.interactions.contact.normal_laws import reach_of
+from rigid.interactions.contact.normal_laws import PASSED, reach_of
 from rigid.interactions.kinds import frame, vector, whole
 from rigid.kinematics.poses import ZERO, direction, point
 from rigid.linear_algebra import average, dot, minus, plus, times
@@ -67,6 +67,18 @@ def add_on_station(out, k, s, found):
     """Of (1), on the nodes k and k + 1 of its element: V falls along the force."""
     add_at_frame(out, k, 1.0 - s, found[0], times(-1.0, found[1]))
     add_at_frame(out, k + 1, s, found[0], times(-1.0, found[1]))
+
+
+@small_kernel
+def fail(out):
+    """No forces, so that a step fails; on two frames, since one of them may not move."""
+    out[0, 0, 0], out[1, 0, 0] = PASSED, PASSED
+
+
+@small_kernel
+def has_failed(out):
+    """Whether there are none."""
+    return out[0, 0, 0].real != out[0, 0, 0].real
 
 
 @small_kernel

@@ -1,0 +1,36 @@
+"""What contacts of two capsules lose: each of their two interactions one force of all that it has, at one point. See `friction`.
+
+With spheres and rods a capsule loses as the core that its axis is: `core_losses`.
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.box_losses import lost_by_two
+from rigid.interactions.contact.capsules import capsule_on_capsule
+from rigid.interactions.contact.friction import store_own
+from rigid.interactions.contact.losses import loss_kind, share_of_first
+from rigid.interactions.kinds import dual_function
+
+
+@small_kernel
+def _lost_by_capsules(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = capsule_on_capsule(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return lost_by_two(y0, y1, X, lam, found, out)
+
+
+@dual_function
+def of_capsules(y0, y1, X, lam, out):
+    _lost_by_capsules(y0, y1, X, lam, out)
+
+
+@dual_function
+def capsules_held(y, z, X, lam, out):
+    _lost_by_capsules(y, y, X, lam, out)
+
+
+@dual_function
+def capsules_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_capsules(y0, y1, X, lam, out), out)
+
+
+CAPSULES_LOSS = loss_kind("capsules", 2, of_capsules, capsules_held, capsules_settled)

@@ -1,0 +1,264 @@
+"""Boxes, capsules and hulls against triangles of a rigid mesh: sums over vertices of both, and over edges of both that cross.
+
+A vertex of the hull against the mesh is a point, of `mesh_features`: what is flat is a plane, however it is divided. A vertex of
+the mesh against the hull is one of `core_points`; an edge of each across the other has the energy (2) of `boxes`. Neither is
+there where the mesh is flat: with the part w of the stiffness
+
+    of an edge      w = min(1, 4 sin(theta/2)), theta by which its triangles are bent; 1 where it has but one             (1)
+    of a vertex     w = the greatest of its edges
+
+A vertex of the mesh next to one of the hull would count in both sums: as in `hulls` the mean of both parts of U of their distance
+is taken off. A quarter of the stiffness is that of a vertex of the mesh, times w; a crossing has that of the edge of the hull.
+
+Numbers: those of the pair, the core, how many w there are, these, of edges and then of vertices, and the triangles.
+
+A step fails at whose end an edge of the mesh is in the core, or within which a vertex goes through a face, or an edge through an
+edge.
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.box_points import reach_between
+from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.core_points import of_point, push_from_core
+from rigid.interactions.contact.edge_crossings import (
+    cross_edges,
+    crosses,
+    crossing_of,
+    energy_of,
+    is_apart,
+    of_partner,
+)
+from rigid.interactions.contact.gaps import RHO, of_points, size_of
+from rigid.interactions.contact.hulls import A, edge_of, local_vertex, share_of_edge
+from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE, mesh_vertex, pieces
+from rigid.interactions.contact.mesh_points import inside, push
+from rigid.interactions.contact.normal_laws import PASSED, potential
+from rigid.interactions.contact.touching import NOTHING, add, fail, piece, real
+from rigid.interactions.kinds import (
+    Kind,
+    add_dual,
+    dual_function,
+    frame,
+    no_bend,
+    value_function,
+    vector,
+    whole,
+)
+from rigid.kinematics.core_pairs import are_beside, has_part_of, seen_in
+from rigid.kinematics.cores import SIZE, counts_of, ends_of_edge, share_of_vertex
+from rigid.kinematics.poses import on_point, point
+from rigid.linear_algebra import average, dot, minus, times
+
+SHARE = 0.25  # of the stiffness, of a vertex of the mesh
+
+
+@small_kernel
+def weights_of(X):
+    """Where the w begin, and where the triangles do."""
+    at = A + whole(X[A + SIZE])
+    return at + 1, at + 1 + whole(X[at])
+
+
+@small_kernel
+def _first_edge(X, mesh):
+    return mesh + COUNTS + 3 * whole(X[mesh]) + 3 * whole(X[mesh + 1])
+
+
+@small_kernel
+def _ends(X, mesh, k):
+    """Of the k-th edge, in the axes of the mesh."""
+    at = _first_edge(X, mesh) + OF_EDGE * k
+    return mesh_vertex(X, mesh + COUNTS, at), mesh_vertex(X, mesh + COUNTS, at + 1)
+
+
+@small_kernel
+def _corner(X, mesh, k):
+    """The k-th vertex, in the axes of the mesh."""
+    return vector(X, mesh + COUNTS + 3 * k)
+
+
+@small_kernel
+def _in_core(one, other, p, X):
+    """A place of the mesh in the axes of the core, in real numbers."""
+    w = minus(real(point(one, p)), real(point(other, vector(X, A))))
+    return seen_in((real(other[1]), real(other[2]), real(other[3])), w)
+
+
+@small_kernel
+def _is_far(one, other, p, q, X):
+    """Whether nothing acts on what is between two places of the mesh."""
+    return are_beside(_in_core(one, other, p, X), _in_core(one, other, q, X), X, A, reach_between(X))
+
+
+@small_kernel
+def _is_cut(one, other, X, mesh):
+    """Whether an edge of the mesh is in the core."""
+    for k in range(whole(X[mesh + 2])):
+        p, q = _ends(X, mesh, k)
+        if has_part_of(_in_core(one, other, p, X), _in_core(one, other, q, X), X, A):
+            return True
+    return False
+
+
+@small_kernel
+def energy_of_hull_on_mesh(one, other, X):
+    """V, of the poses of the mesh and of the hull."""
+    w, mesh = weights_of(X)
+    V, reach, edges = 0j, reach_between(X), whole(X[mesh + 2])
+    for i in range(counts_of(X, A)[0]):
+        u = inside(one, point(other, local_vertex(X, A, i)))
+        V += share_of_vertex(X, A, i) * pieces(X, mesh, u, u)[4]
+    if V.real != V.real or _is_cut(one, other, X, mesh):
+        return PASSED
+    for k in range(whole(X[mesh])):
+        part = SHARE * X[w + edges + k]
+        if part.real == 0.0:
+            continue
+        if _is_far(one, other, _corner(X, mesh, k), _corner(X, mesh, k), X):
+            continue
+        p = point(one, _corner(X, mesh, k))
+        V += part * of_point(p, other, X, A)
+        for i in range(counts_of(X, A)[0]):
+            d = minus(p, point(other, local_vertex(X, A, i)))
+            V -= 0.5 * (part + share_of_vertex(X, A, i)) * potential(X, size_of(d) - X[RHO])
+    for k in range(edges):
+        if X[w + k].real == 0.0:
+            continue
+        p, q = _ends(X, mesh, k)
+        if _is_far(one, other, p, q, X):
+            continue
+        a = point(one, p), point(one, q)
+        for i in range(counts_of(X, A)[1]):
+            b = edge_of(other, X, A, i)
+            if not is_apart(a, b, reach) and crosses(a, b):
+                part = X[w + k] * share_of_edge(X, A, i)
+                V += part * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+    return V
+
+
+@small_kernel
+def _meet(places0, places1, locals_, X, weight, share, out):
+    """Of a vertex of the mesh and one of the hull, with their places in their frames: the `piece` of the hull."""
+    (p0, x0), (p1, x1), (Xp, Xv) = places0, places1, locals_
+    d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), reach_between(X)
+    if dot(d0, d0) > far * far and dot(d1, d1) > far * far:
+        return NOTHING
+    Q, force, closed, d = of_points(X, x0, x1, p0, p1)
+    if Q == 0.0:
+        return NOTHING
+    add_dual(on_point(times(-weight, force), Xv), out, 1)
+    add_dual(on_point(times(weight, force), Xp), out, 0)
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+
+
+@small_kernel
+def _of_vertices(ones, others, X, weight, share, out):
+    """Of the vertices of the hull against the mesh."""
+    found, mesh = NOTHING, weights_of(X)[1]
+    for i in range(counts_of(X, A)[0]):
+        Xv = local_vertex(X, A, i)
+        x0, x1 = point(others[0], Xv), point(others[1], Xv)
+        own = push(x0, x1, ones, 0, X, mesh, weight * share_of_vertex(X, A, i), share, out)
+        add_dual(on_point(times(-1.0, own[1]), Xv), out, 1)
+        found = add(found, own)
+    return found
+
+
+@small_kernel
+def _of_corners(ones, others, X, weight, share, out):
+    """Of the vertices of the mesh against the hull, less those of both against each other."""
+    found, (w, mesh) = NOTHING, weights_of(X)
+    edges = whole(X[mesh + 2])
+    for k in range(whole(X[mesh])):
+        part = SHARE * X[w + edges + k]
+        if part.real == 0.0:
+            continue
+        Xp = _corner(X, mesh, k)
+        if _is_far(ones[0], others[0], Xp, Xp, X) and _is_far(ones[1], others[1], Xp, Xp, X):
+            continue
+        p0, p1 = point(ones[0], Xp), point(ones[1], Xp)
+        own = push_from_core(p0, p1, others, A, 1, X, weight * part, 1.0 - share, out)
+        add_dual(on_point(times(-1.0, own[1]), Xp), out, 0)
+        found = add(found, of_partner(own))
+        for i in range(counts_of(X, A)[0]):
+            Xv, both = local_vertex(X, A, i), 0.5 * (part + share_of_vertex(X, A, i))
+            x0, x1 = point(others[0], Xv), point(others[1], Xv)
+            found = add(found, _meet((p0, x0), (p1, x1), (Xp, Xv), X, -weight * both, share, out))
+    return found
+
+
+@small_kernel
+def _has_passed(start, end):
+    """Whether, in real numbers, two edges that cross at both ends of a step have gone through each other."""
+    if not (crosses(start[0], start[1]) and crosses(end[0], end[1])):
+        return False
+    return dot(real(crossed(start[0], start[1])[2]), real(crossed(end[0], end[1])[2])) < 0.0
+
+
+@small_kernel
+def _of_edges(ones, others, X, weight, share, out):
+    """Of all that cross."""
+    found, (w, mesh), reach = NOTHING, weights_of(X), reach_between(X)
+    for k in range(whole(X[mesh + 2])):
+        if X[w + k].real == 0.0:
+            continue
+        p, q = _ends(X, mesh, k)
+        if _is_far(ones[0], others[0], p, q, X) and _is_far(ones[1], others[1], p, q, X):
+            continue
+        a0, a1 = (point(ones[0], p), point(ones[0], q)), (point(ones[1], p), point(ones[1], q))
+        for i in range(counts_of(X, A)[1]):
+            b0, b1, (first, last) = (
+                edge_of(others[0], X, A, i),
+                edge_of(others[1], X, A, i),
+                ends_of_edge(X, A, i),
+            )
+            if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
+                continue
+            if _has_passed((a0, b0), (a1, b1)):
+                fail(out)
+                return NOTHING
+            places = p, q, local_vertex(X, A, first), local_vertex(X, A, last)
+            part = weight * X[w + k] * share_of_edge(X, A, i)
+            own = cross_edges((a0, b0), (a1, b1), places, X, part, 1.0 - share, out)
+            found = add(found, of_partner(own))
+    return found
+
+
+@small_kernel
+def hull_on_mesh(ones, others, X, weight, share, out):
+    """Of the poses of the mesh and of the hull, at both ends of a step, the sum of `touching`, forces on the hull; nothing but
+    duals goes into `out`.
+
+    share: of the distance from the hull to the mesh, where both touch.
+    """
+    mesh = weights_of(X)[1]
+    found = _of_vertices(ones, others, X, weight, share, out)
+    found = add(found, _of_corners(ones, others, X, weight, share, out))
+    found = add(found, _of_edges(ones, others, X, weight, share, out))
+    if _is_cut(ones[0], others[0], X, mesh) or _is_cut(ones[1], others[1], X, mesh):
+        fail(out)
+        return NOTHING
+    return found
+
+
+@value_function
+def value_of_hull_and_mesh(y, X, out):
+    out[0] = energy_of_hull_on_mesh(frame(y, 0), frame(y, 1), X)
+
+
+@dual_function
+def dual_of_hull_and_mesh(y0, y1, X, lam, out):
+    out[:] = 0.0
+    ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
+    hull_on_mesh(ones, others, X, lam[0], 0.5, out)
+
+
+MESH_HULL = Kind(
+    "contact of a mesh and a hull",
+    2,
+    0,
+    value_of_hull_and_mesh,
+    dual_of_hull_and_mesh,
+    no_bend,
+    one_sided=True,
+)

@@ -1,0 +1,145 @@
+"""Where the facets of a body of revolution stand when a hull meets it: by its axis in the axes of the hull, not by its own turn.
+
+The body is the hull of N points on each of its rims, N a multiple of four. What rolls or spins on the hull keeps its axis a
+there, so that its facets stay where they are, and no facet is felt. They stand in a field of crosses on the sphere of all a: with
+b1, b2 two directions across a, and x_k + i y_k their parts along axis k of the hull,
+
+    c = sum over k of (x_k + i y_k)^4,   psi = arg(c)/4,   t1 + i t2 = exp(-i psi) (b1 + i b2)                         (1)
+
+does not hang on b1 and b2. Each axis of the hull that is across a has a point of the rims in it: what lies on the face of a box
+touches it with points of its rims, however it is turned there. (1) says nothing along the eight diagonals of the axes.
+
+    b1 = e - q (s + a),   q = e . a/(1 + s . a)                                                                       (2)
+
+are directions e across s, turned with s into a; s is the axis of the hull, forth or back, that is next to a.
+"""
+
+import cmath
+import math
+
+from rigid.compilation.decorators import small_kernel
+from rigid.linear_algebra import average, dot, minus, plus, times
+
+NEAR = 3e-5  # changes of a below which slopes in the middle of a step say all of it
+QUARTER = 0.5 * math.pi
+
+
+@small_kernel
+def next_axis(a):
+    """Number and sign of the axis next to a direction, in real numbers."""
+    x, y, z = abs(a[0].real), abs(a[1].real), abs(a[2].real)
+    m = 2
+    if x >= y and x >= z:
+        m = 0
+    elif y >= z:
+        m = 1
+    return m, 1.0 if a[m].real >= 0.0 else -1.0
+
+
+@small_kernel
+def _along(m, size):
+    """A vector along axis m."""
+    k = m % 3
+    return (size if k == 0 else 0.0) + 0j, (size if k == 1 else 0.0) + 0j, (size if k == 2 else 0.0) + 0j
+
+
+@small_kernel
+def _across(a, axis):
+    """(2): b1 and b2, their q, s + a, and 1 + s . a."""
+    m, sign = axis
+    s, e, f = _along(m, sign), _along(m + 1, 1.0), _along(m + 2, sign)
+    whole = 1.0 + dot(s, a)
+    q, u, both = dot(e, a) / whole, dot(f, a) / whole, plus(s, a)
+    return minus(e, times(q, both)), minus(f, times(u, both)), q, u, both, whole
+
+
+@small_kernel
+def _cross(b1, b2):
+    """c of (1), its real and its imaginary part."""
+    c, s = 0j, 0j
+    for k in range(3):
+        x, y = b1[k] * b1[k] - b2[k] * b2[k], 2.0 * b1[k] * b2[k]
+        c += x * x - y * y
+        s += 2.0 * x * y
+    return c, s
+
+
+@small_kernel
+def _angle(c, s, near):
+    """psi, of all that differ by a right angle the one next to `near`."""
+    size = c.real * c.real + s.real * s.real
+    turn = (c.real * s.imag - s.real * c.imag) / size if size > 0.0 else 0.0
+    psi = 0.25 * math.atan2(s.real, c.real)
+    return psi + QUARTER * math.floor((near - psi) / QUARTER + 0.5) + 0.25j * turn
+
+
+@small_kernel
+def facet_axes(a, axis, near):
+    """t1 and t2 of (1), and psi."""
+    b1, b2, _, _, _, _ = _across(a, axis)
+    c, s = _cross(b1, b2)
+    psi = _angle(c, s, near)
+    x, y = cmath.cos(psi), cmath.sin(psi)
+    return plus(times(x, b1), times(y, b2)), minus(times(x, b2), times(y, b1)), psi
+
+
+@small_kernel
+def _slope(a, axis, near, k):
+    """Derivatives of t1 and t2 to a_k."""
+    b1, b2, q, u, both, whole = _across(a, axis)
+    m, sign = axis
+    c, s = _cross(b1, b2)
+    psi = _angle(c, s, near)
+    x, y = cmath.cos(psi), cmath.sin(psi)
+    along, towards = _along(k, 1.0), _along(m, sign)[k]
+    dq = (_along(m + 1, 1.0)[k] - q * towards) / whole
+    du = (_along(m + 2, sign)[k] - u * towards) / whole
+    d1, d2 = (
+        times(-1.0, plus(times(dq, both), times(q, along))),
+        times(-1.0, plus(times(du, both), times(u, along))),
+    )
+    dc, ds = 0j, 0j
+    for j in range(3):
+        re = 4.0 * b1[j] * (b1[j] * b1[j] - 3.0 * b2[j] * b2[j])
+        im = 4.0 * b2[j] * (3.0 * b1[j] * b1[j] - b2[j] * b2[j])
+        dc += re * d1[j] - im * d2[j]
+        ds += im * d1[j] + re * d2[j]
+    size = c * c + s * s
+    turn = 0.25 * (c * ds - s * dc) / size if size.real > 0.0 else 0j
+    t1, t2 = plus(times(x, b1), times(y, b2)), minus(times(x, b2), times(y, b1))
+    first = plus(plus(times(x, d1), times(y, d2)), times(turn, t2))
+    return first, minus(minus(times(x, d2), times(y, d1)), times(turn, t1))
+
+
+@small_kernel
+def _left(slopes, change, moved):
+    """What slopes along a change leave of what has moved."""
+    return minus(
+        moved,
+        plus(times(change[0], slopes[0]), plus(times(change[1], slopes[1]), times(change[2], slopes[2]))),
+    )
+
+
+@small_kernel
+def _completed(slopes, change, left, square):
+    """Slopes that leave nothing."""
+    return (
+        plus(slopes[0], times(change[0] / square, left)),
+        plus(slopes[1], times(change[1] / square, left)),
+        plus(slopes[2], times(change[2] / square, left)),
+    )
+
+
+@small_kernel
+def mean_slopes(a0, a1, axis, one, other):
+    """Of t1 and t2, to a_k, of a step from the axes `one` to `other` of `facet_axes`; along it exact: Gonzalez' gradient."""
+    a, near, change = average(a0, a1), 0.5 * (one[2] + other[2]).real, minus(a1, a0)
+    p, q, r = _slope(a, axis, near, 0), _slope(a, axis, near, 1), _slope(a, axis, near, 2)
+    of_first, of_second = (p[0], q[0], r[0]), (p[1], q[1], r[1])
+    square = dot(change, change)
+    if square.real < NEAR * NEAR:
+        return of_first, of_second
+    left = _left(of_first, change, minus(other[0], one[0]))
+    of_first = _completed(of_first, change, left, square)
+    left = _left(of_second, change, minus(other[1], one[1]))
+    return of_first, _completed(of_second, change, left, square)
