@@ -62,6 +62,7 @@ KINDS_SAID = {  # the same of kinds of interactions
     "discretization/interaction_kinds.py": "the registry of all others",
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
     "rodsim/building/point_masses.py": "which numbers of a spring are points",
+    "rodsim/results/mesh_contacts.py": "which numbers begin with the core of a body",
 }
 
 

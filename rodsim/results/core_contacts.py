@@ -22,7 +22,6 @@ _PARTS = {
     HULLS.name: ([0, 2], 1, A),
     ROUND_HULLS.name: ([0, 2], 1, A),
 }
-_OF_TWO = (HULLS, ROUND_HULLS)
 
 
 def has_cores(kind: int) -> bool:
@@ -36,13 +35,13 @@ def of_cores(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     V, rate, force, n, on_line, (r, quat) = together(kind, frames, numbers, which, at, state)
     rho, place, axes = numbers[:, 4], r[..., at, :], quat[..., at, :]
     first = np.full(len(numbers), block)
-    if INTERACTIONS[kind] in _OF_TWO:
+    if block == A:
         first += numbers[:, block + cores.SIZE].astype(np.int64)
     own = [x[k:] for x, k in zip(numbers, first, strict=True)]
     centre = place + quaternions.rotate(axes, np.array([x[:3] for x in own]))
     beyond = [extent(x, seen(n[..., k, :], axes[..., k, :])) for k, x in enumerate(own)]
     height = np.sum(n * (centre - on_line), axis=-1) + (1.0 - share) * rho + np.stack(beyond, axis=-1)
-    if INTERACTIONS[kind] in _OF_TWO:
+    if block == A:
         one = _middle(r[..., 0, :], quat[..., 0, :], numbers[:, block : block + 3])
     elif INTERACTIONS[kind] is SPHERE_CORE:
         one = _middle(r[..., 0, :], quat[..., 0, :], numbers[:, block - 3 : block])[..., [0, 0, 0, 0], :]
@@ -54,7 +53,7 @@ def of_cores(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     before = numbers.shape[1] * np.arange(len(numbers))
     gap, X = np.empty(len(ends)), np.ascontiguousarray(numbers).ravel()
     states = len(ends) // max(len(numbers), 1)
-    if INTERACTIONS[kind] in _OF_TWO:
+    if block == A:
         between_cores(
             points, ends, X, np.tile(np.column_stack([before + block, before + first]), (states, 1)), gap
         )
