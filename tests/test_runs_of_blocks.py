@@ -118,3 +118,22 @@ def test_runs_that_are_expected_are_found():
     assert found["body, ball, rod"] == [[9, 6]]
     assert found["rod, hinge, rod"] == [[0, 4], [35, 5]]
     assert found["two hinges"] == [[0, 3], [29, 2], [52, 4]]
+
+
+def test_a_run_does_not_begin_where_something_reaches_into_its_second_block():
+    """A spring from the third frame to the fifth: rows that were exchanged in the third end with the sixth."""
+    _, start, weight, pairs = model([FRAME] * 8, 0)
+    spring = np.array([(2, 4), (4, 2)])
+    assert runs_of(start, weight, np.concatenate([pairs, spring]), 48).tolist() == [[0, 2], [24, 4]]
+
+
+@pytest.mark.parametrize(("part", "exchanged"), [(5e-4, True), (2e-3, False)])
+def test_between_runs_rows_are_exchanged_for_less_than_a_thousandth(part, exchanged):
+    A, start, weight, pairs = model(MODELS["wide ones between"], 0)
+    A[24:] = 0.0
+    A[:, 24:] = 0.0
+    A[24:, 24:] = np.eye(len(A) - 24)
+    A[24, 24], A[26, 24], A[24, 26] = part, 1.0, 1.0
+    _, _, factors = factored(A, runs_of(start, weight, pairs, len(A)))
+    assert bool(factors[3].any()) == exchanged
+    is_solved(A, factors)
