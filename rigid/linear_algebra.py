@@ -4,6 +4,8 @@ Tuples live in registers: a product of two matrices costs a quarter of what it c
 nothing aliases. `load_*` and `store_*` are the border to arrays.
 """
 
+import math
+
 from rigid.compilation.decorators import small_kernel
 
 
@@ -95,6 +97,13 @@ def minus(a, b):
 def times(s, a):
     """s a."""
     return s * a[0], s * a[1], s * a[2]
+
+
+@small_kernel
+def square_root(z):
+    """sqrt z of a sum of squares, real or with a complex step, which is small beside it."""
+    root = math.sqrt(z.real) if z.real > 0.0 else 0.0
+    return root + (0.5 / root if root > 0.0 else 0.0) * (z - z.real)
 
 
 @small_kernel

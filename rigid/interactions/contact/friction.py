@@ -27,13 +27,14 @@ Against the relative turn theta in the step acts a moment with lengths l of dril
 
     N (l_d f(theta_n) + l_r f(theta_t)),   f(theta) = theta/sqrt(|theta|^2 + (h 1e-3/s)^2)                            (3)
 
+All of it is compiled twice: of complex numbers, for complex steps, and of real ones, where none is taken (`resist`).
+
 Source: restitution by a hysteresis of the force: Walton and Braun, Journal of Rheology 30 (1986) 949; (1), second term: Hunt and
 Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Strack, Geotechnique 29 (1979) 47.
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact.gaps import root, size_of
-from rigid.interactions.contact.touching import imaginary, origin, real
+from rigid.interactions.contact.touching import origin, real
 from rigid.interactions.kinds import (
     EXPECTED,
     SEEN,
@@ -43,8 +44,8 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
-from rigid.kinematics.poses import ZERO, direction, mean_pose, on_point, point
-from rigid.linear_algebra import average, cross, dot, minus, plus, times
+from rigid.kinematics.poses import direction, mean_pose, on_point, point
+from rigid.linear_algebra import average, cross, dot, minus, plus, square_root, times
 
 # places behind the numbers of the energy: (1), (2), (3), factors of mu
 B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
@@ -52,7 +53,24 @@ SLIDING, SIZE, OWN = 14, 15, 4
 SLOWEST = 1e-3  # rad/s
 CREEP = 10.0  # of v: there the damper alone is at the limit; slower, and impacts with friction cost many more iterations
 LEAST = 1e-200  # N: below it one does not divide by it
-NONE = (0j, ZERO, False)
+
+
+@small_kernel
+def zero(x):
+    """Of the type of a vector."""
+    return times(0.0, x)
+
+
+@small_kernel
+def step_of(x):
+    """What is imaginary of a vector, as it stands; of real ones nothing."""
+    return minus(x, real(x))
+
+
+@small_kernel
+def size_of(x):
+    """|x|."""
+    return square_root(dot(x, x))
 
 
 @small_kernel
@@ -65,15 +83,15 @@ def expects(lam):
 def normal_factor(X, at, w, lam):
     """(1)."""
     found = X[at + C] * w
-    size = root(w * w + X[at + REST] * X[at + REST])
+    size = square_root(w * w + X[at + REST] * X[at + REST])
     if size.real > 0.0:
         way = w / size
         if lam.shape[0] > SEEN:
             lam[SEEN], lam[SEEN + 1], lam[SEEN + 2] = w.real, way.real, 1.0 / size.real
         if expects(lam):
-            way = way.real + 1j * (1.0 - lam[EXPECTED].real * way.real) / size.real * w.imag
+            way = way.real + (1.0 - lam[EXPECTED].real * way.real) / size.real * (w - w.real)
         found += X[at + B] * way
-    return found if found.real > -1.0 else -1.0 + 0j
+    return found if found.real > -1.0 else 0.0 * found - 1.0
 
 
 @small_kernel
@@ -128,7 +146,7 @@ def turned_by(y, z):
 def on_turn(y, M):
     """The dual of a moment."""
     u = turning(y, M)
-    return ZERO, cross(u, y[1]), cross(u, y[2]), cross(u, y[3])
+    return zero(M), cross(u, y[1]), cross(u, y[2]), cross(u, y[3])
 
 
 @small_kernel
@@ -148,11 +166,12 @@ def ways(tangent, n, X, at):
     """e, the tangent across n, and factors of mu for what points along e, against it, and aside."""
     square, flat = dot(tangent, tangent), across(tangent, n)
     if square.real == 0.0 or not knows_ways(X, at):
-        return ZERO, (1.0 + 0j, 1.0 + 0j, 1.0 + 0j)
+        one = 1.0 + 0.0 * square
+        return zero(flat), (one, one, one)
     left, side = dot(flat, flat), X[at + SIDE]
     lies = left / square  # a rod that stands upright on its end knows no way
-    factors = side + lies * (X[at + FORTH] - side), side + lies * (X[at + BACK] - side), side + 0j
-    return (times(1.0 / root(left), flat) if left.real > 0.0 else ZERO), factors
+    factors = side + lies * (X[at + FORTH] - side), side + lies * (X[at + BACK] - side), side + 0.0 * lies
+    return (times(1.0 / square_root(left), flat) if left.real > 0.0 else zero(flat)), factors
 
 
 @small_kernel
@@ -163,40 +182,39 @@ def scaled(x, way, of, power):
     if p == 1.0 and q == 1.0:
         return x
     if power == 0.5:
-        p, q = root(p), root(q)
+        p, q = square_root(p), square_root(q)
     elif power == -0.5:
-        p, q = 1.0 / root(p), 1.0 / root(q)
+        p, q = 1.0 / square_root(p), 1.0 / square_root(q)
     return plus(times(q, x), times((p - q) * dot(x, e), e))
 
 
 @small_kernel
 def limited(P, size, limit, by_force, lam):
-    """P limit/|P|, with the derivative that is expected; by_force: the derivative of P to the normal force, which says nothing
-    along P.
+    """P limit/|P|, with the derivative that is expected; by_force: the part of the complex step of P that comes from the normal
+    force, which says nothing along P.
     """
     x = times(limit / size, P)
     if not expects(lam):
         return x
     on = times(1.0 / size.real, real(P))
     expected = lam[EXPECTED + 1].real, lam[EXPECTED + 2].real, lam[EXPECTED + 3].real
-    given = minus(imaginary(P), by_force)
+    given = minus(step_of(P), by_force)
     moved = plus(minus(given, times(dot(on, given), expected)), across(by_force, on))
-    moved = plus(times(limit.imag, on), times(limit.real / size.real, moved))
-    return x[0].real + 1j * moved[0], x[1].real + 1j * moved[1], x[2].real + 1j * moved[2]
+    return plus(times(limit, on), times(limit.real / size.real, moved))
 
 
 @small_kernel
 def bristle(y, X, at, n, s, N, way, lam):
     """(2): T, the bristle at the end, whether it slides; y: mean pose of the first frame."""
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
-    damps = 0j
+    damps = 0.0 * lam[0]
     if X[at + REST].real > 0.0:
         damps = lam[0] * X[at + STATIC] / (CREEP * X[at + REST])
     resists = 0.5 * k + damps * N
     u = across(direction(y, zeta), n)
     kept, left = dot(zeta, zeta), dot(u, u)
     if kept.real > 0.0 and left.real > 0.0:
-        u = times(root(kept / left), u)
+        u = times(square_root(kept / left), u)
     z = scaled(u, way, u, -0.5)
     P = plus(times(k, z), times(resists, s))
     size, limit = size_of(P), N * X[at + STATIC]
@@ -208,10 +226,10 @@ def bristle(y, X, at, n, s, N, way, lam):
             lam[SEEN + 3 + i] = P[i].real
         lam[SEEN + 6] = limit.real
     if slides:
-        P = limited(P, size, limit, times(damps.real * N.imag, real(s)), lam)
+        P = limited(P, size, limit, times(damps.real * (N - N.real), real(s)), lam)
     T = scaled(P, way, P, 1.0)
     if lam.shape[0] > SEEN:  # Newton's method asks for forces alone
-        return T, ZERO, slides
+        return T, zero(T), slides
     if slides:
         end = times(1.0 / k, P)
     ended = scaled(end, way, end, 0.5)
@@ -225,7 +243,7 @@ def bristle(y, X, at, n, s, N, way, lam):
     ):  # it has turned round, forth is not back
         kept = dot(ended, ended)
         left = kept + 2.0 * lost / k
-        ended = times(root(left / kept), ended) if left.real > 0.0 else ZERO
+        ended = times(square_root(left / kept), ended) if left.real > 0.0 else zero(ended)
     return T, ended, slides
 
 
@@ -236,19 +254,18 @@ def nearly_sign(theta, lam, which):
     if lam.shape[0] > SEEN:
         for i in range(3):
             lam[SEEN + 7 + at + i] = u[i].real
-    over = 1.0 / root(1.0 + dot(u, u))
+    over = 1.0 / square_root(1.0 + dot(u, u))
     if not expects(lam):
         return times(over, u)
-    f, du, each = times(over.real, real(u)), imaginary(u), over.real
+    f, du = times(over.real, real(u)), step_of(u)
     expected = lam[EXPECTED + 4 + at].real, lam[EXPECTED + 5 + at].real, lam[EXPECTED + 6 + at].real
-    df = times(each, minus(du, times(dot(f, du), expected)))
-    return f[0] + 1j * df[0], f[1] + 1j * df[1], f[2] + 1j * df[2]
+    return plus(f, times(over.real, minus(du, times(dot(f, du), expected))))
 
 
 @small_kernel
 def arms(y0, y1, of_one, arity, found, out):
     """Of both sides, from the weighted mean of their places to c."""
-    one, other, total, each = ZERO, ZERO, 0j, 1.0 / found[0]
+    one, other, total, each = zero(found[2]), zero(found[2]), 0.0 * found[0], 1.0 / found[0]
     for k in range(arity):
         weight = each * out[k, 1, 0]
         if weight != 0.0:
@@ -269,17 +286,18 @@ def answer(X, at, lam, first, found, s, theta, tangent):
     w = lam[0] * power / Q
     phi = normal_factor(X, at, w, lam)
     n, N = times(1.0 / size, force), size * (1.0 + phi)
-    T, end, slides, M = ZERO, ZERO, False, ZERO
+    T, end, slides, M = zero(s), zero(s), False, zero(s)
     if X[at + STATIC].real > 0.0:
         T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
-    if _resists_turns(X, at):
+    if resists_turns(X, at):
         M = times(N * X[at + DRILL], nearly_sign(times(dot(theta, n), n), lam, 0))
         M = plus(M, times(N * X[at + ROLL], nearly_sign(across(theta, n), lam, 1)))
     return phi, T, M, end, slides
 
 
 @small_kernel
-def _resists_turns(X, at):
+def resists_turns(X, at):
+    """By drilling or rolling resistance."""
     return X[at + DRILL].real > 0.0 or X[at + ROLL].real > 0.0
 
 
@@ -290,20 +308,42 @@ def acts(found):
 
 
 @small_kernel
+def _takes_steps(y0, y1, X, lam, arity):
+    """Whether any number has an imaginary part."""
+    found = abs(lam[0].imag)
+    for i in range(X.shape[0]):
+        found += abs(X[i].imag)
+    for k in range(arity):
+        for i in range(4):
+            for j in range(3):
+                found += abs(y0[k, i, j].imag) + abs(y1[k, i, j].imag)
+    return found != 0.0
+
+
+@small_kernel
 def resist(y0, y1, X, lam, sides, found, tangent, out):
     """All that resists, into `out`, which has weights and forces of frames as `touching` says; phi, z1 of the bristle in
     components of the first frame, whether it slides. sides: how many frames are of the one, and how many there are; the point c
     is carried by the weighted mean of the places of a side, and turns about it with that of its turns: each node would else carry
     it on an arm along its element, which bends that. tangent: of the rod at the stations; zero: all ways are the same.
     """
+    if _takes_steps(y0, y1, X, lam, sides[1]):
+        return _resist(y0, y1, X, lam, sides, found, tangent, out)
+    sums = found[0].real, real(found[1]), real(found[2]), found[3].real
+    phi, zeta, slides = _resist(y0.real, y1.real, X.real, lam.real, sides, sums, real(tangent), out.real)
+    return phi + 0j, plus((0j, 0j, 0j), zeta), slides
+
+
+@small_kernel
+def _resist(y0, y1, X, lam, sides, found, tangent, out):
     of_one, arity = sides
     at = X.shape[0] - SIZE
+    s, theta, one, other = zero(found[1]), zero(found[1]), zero(found[1]), zero(found[1])
     if not acts(found):
         out[:] = 0.0
-        return NONE
-    turns, each = _resists_turns(X, at), 1.0 / found[0]
+        return 0.0 * lam[0], s, False
+    turns, each = resists_turns(X, at), 1.0 / found[0]
     carries = X[at + STATIC].real > 0.0 or turns
-    s, theta, one, other = ZERO, ZERO, ZERO, ZERO
     if carries:
         one, other = arms(y0, y1, of_one, arity, found, out)
     for k in range(arity):
@@ -330,7 +370,7 @@ def resist(y0, y1, X, lam, sides, found, tangent, out):
     zeta = solved(first[1], first[2], first[3], end)
     kept, left = dot(end, end), dot(zeta, zeta)
     if left.real > 0.0:
-        zeta = times(root(kept / left), zeta)
+        zeta = times(square_root(kept / left), zeta)
     return phi, zeta, slides
 
 

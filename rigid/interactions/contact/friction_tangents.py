@@ -1,18 +1,17 @@
 """Rows of the tangent of what a contact loses: derivatives of `friction` to places and turns of all frames.
 
 What resists, phi, T and M, depends on a slip s, a turn theta, the sum f of the normal forces, the rate w, where mu has ways on
-the tangent t of the rod, and on the turn eta of the bristle with the first frame. So it is differentiated to these by complex
-steps, once, and each row follows in real numbers from the changes of its own sums (`touching_slopes`):
+the tangent t of the rod, and on the turn eta of the bristle with the first frame. So it is differentiated to these once
+(`friction_slopes`), and each row follows from the changes of its own sums (`touching_slopes`), all in real numbers:
 
     dT = T_s ds + T_f df + T_w dw + T_t dt + T_eta deta,   dM = M_theta dtheta + M_f df + M_w dw,   dphi = phi_w dw
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.blocks import move_along, move_back
-from rigid.interactions.contact.friction import SIZE, answer, arms, change, knows_ways, mean, turned_by
-from rigid.interactions.contact.touching import imaginary, origin, real
-from rigid.interactions.contact.touching_slopes import A_STEP, HERE, along_axis
-from rigid.interactions.kinds import COMPLEX_STEP, frame
+from rigid.interactions.contact.friction import change, mean, turned_by
+from rigid.interactions.contact.touching import origin, real
+from rigid.interactions.contact.touching_slopes import HERE, along_axis
+from rigid.interactions.kinds import frame
 from rigid.kinematics.poses import ZERO
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import apply, average, cross, load3, minus, plus, times
@@ -28,120 +27,15 @@ def put_turns(y0, y1, arity, out):
 
 
 @small_kernel
-def _slip(y0, y1, sides, found, arm, out):
-    """s and theta of poses that turn by the Cayley vectors of `put_turns`; arm: of both sides."""
-    of_one, arity = sides
-    s, theta, each = ZERO, ZERO, 1.0 / found[0]
-    for k in range(arity):
-        weight = each * out[k, 1, 0]
-        if weight != 0.0:
-            psi = out[k, 2, 0], out[k, 2, 1], out[k, 2, 2]
-            moved = plus(minus(origin(y1, k), origin(y0, k)), cross(psi, arm[0] if k < of_one else arm[1]))
-            s, theta = plus(s, times(weight, moved)), plus(theta, times(weight, psi))
-    return s, theta
-
-
-@small_kernel
-def _axis(j):
-    """An imaginary step."""
-    by = COMPLEX_STEP * 1j
-    return by if j == 0 else 0j, by if j == 1 else 0j, by if j == 2 else 0j
-
-
-@small_kernel
-def _slope(x):
-    """Of what has taken such a step."""
-    return times(A_STEP, imaginary(x))
-
-
-@small_kernel
-def _of_slip(X, lam, first, found, s, theta, tangent, j):
-    """Derivatives of T along s and of M along theta, both along axis j: neither depends on the other."""
-    e, at = _axis(j), X.shape[0] - SIZE
-    _, T, M, _, _ = answer(X, at, lam, first, found, plus(s, e), plus(theta, e), tangent)
-    return _slope(T), _slope(M)
-
-
-@small_kernel
-def _of_force(X, lam, first, found, s, theta, tangent, j):
-    """Derivatives of T and M along the sum of the forces."""
-    Q, force, place, power = found
-    moved = Q, plus(force, _axis(j)), place, power
-    _, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, first, moved, s, theta, tangent)
-    return _slope(T), _slope(M)
-
-
-@small_kernel
-def _of_tangent(X, lam, first, found, s, theta, tangent, j):
-    """The same along the tangent, where mu has ways."""
-    if not knows_ways(X, X.shape[0] - SIZE):
-        return 0.0, 0.0, 0.0
-    _, T, _, _, _ = answer(X, X.shape[0] - SIZE, lam, first, found, s, theta, plus(tangent, _axis(j)))
-    return _slope(T)
-
-
-@small_kernel
-def _of_turn(y0, y1, X, lam, found, s, theta, tangent, j):
-    """Derivatives of T along the turn of the first frame, which has the bristle, for itself."""
-    move_along(y1, 0, 3 + j)
-    _, T, _, _, _ = answer(X, X.shape[0] - SIZE, lam, mean(y0, y1, 0), found, s, theta, tangent)
-    move_back(y1, 0)
-    return _slope(T)
-
-
-@small_kernel
-def _of_power(X, lam, first, found, s, theta, tangent):
-    """phi, T, M, and their derivatives along the rate w."""
-    Q, force, place, power = found
-    moved = Q, force, place, power + Q * (COMPLEX_STEP * 1j) / lam[0]
-    phi, T, M, _, _ = answer(X, X.shape[0] - SIZE, lam, first, moved, s, theta, tangent)
-    return (phi.real, real(T), real(M)), (A_STEP * phi.imag, _slope(T), _slope(M))
-
-
-@small_kernel
-def slopes_of_answer(y0, y1, X, lam, sides, found, tangent, out):
-    """`answer` and its derivatives: to slip and turn, to the force, to the rate w, to the tangent, to the turn of the bristle.
-    They are few, and serve all rows.
-    """
-    arm, first = arms(y0, y1, sides[0], sides[1], found, out), mean(y0, y1, 0)
-    s, theta = _slip(y0, y1, sides, found, arm, out)
-    of_slip = (
-        _of_slip(X, lam, first, found, s, theta, tangent, 0),
-        _of_slip(X, lam, first, found, s, theta, tangent, 1),
-        _of_slip(X, lam, first, found, s, theta, tangent, 2),
-    )
-    of_force = (
-        _of_force(X, lam, first, found, s, theta, tangent, 0),
-        _of_force(X, lam, first, found, s, theta, tangent, 1),
-        _of_force(X, lam, first, found, s, theta, tangent, 2),
-    )
-    of_tangent = (
-        _of_tangent(X, lam, first, found, s, theta, tangent, 0),
-        _of_tangent(X, lam, first, found, s, theta, tangent, 1),
-        _of_tangent(X, lam, first, found, s, theta, tangent, 2),
-    )
-    at_rest, of_power = _of_power(X, lam, first, found, s, theta, tangent)
-    none = 0.0, 0.0, 0.0
-    of_turn = none, none, none
-    if out[0, 3, 0] != 0.0:
-        of_turn = (
-            _of_turn(y0, y1, X, lam, found, s, theta, tangent, 0),
-            _of_turn(y0, y1, X, lam, found, s, theta, tangent, 1),
-            _of_turn(y0, y1, X, lam, found, s, theta, tangent, 2),
-        )
-    return at_rest, of_power, of_slip, of_force, of_tangent, of_turn
-
-
-@small_kernel
 def _sum_of(by, x):
     """x_j by_j."""
     return plus(times(x[0], by[0]), plus(times(x[1], by[1]), times(x[2], by[2])))
 
 
 @small_kernel
-def _sides(y0, y1, sides, found, out):
+def carried_by(y0, y1, sides, found, out):
     """c, the arms and the turns, with their weights, of both sides, in real numbers; 1 where the weights of the one are positive
-    and of the other negative, else -1.
+    and of the other negative, else -1; s and theta of poses that turn by the Cayley vectors of `put_turns`.
     """
     of_one, arity = sides
     one, other, turned, back, total, each = HERE, HERE, HERE, HERE, 0.0, 1.0 / found[0]
@@ -155,17 +49,20 @@ def _sides(y0, y1, sides, found, out):
             else:
                 other, back = plus(other, times(weight, r)), plus(back, times(weight, psi))
     c, sign = times(each, found[2]), 1.0 if total > 0.0 else -1.0
-    return c, (minus(c, times(sign, one)), plus(c, times(sign, other))), (turned, back), sign
+    arm = minus(c, times(sign, one)), plus(c, times(sign, other))
+    s = plus(cross(turned, arm[0]), cross(back, arm[1]))
+    for k in range(arity):
+        s = plus(s, times(each * out[k, 1, 0].real, minus(real(origin(y1, k)), real(origin(y0, k)))))
+    return c, arm, (turned, back), sign, (s, plus(turned, back))
 
 
 @small_kernel
-def finish_rows(y0, y1, lam, sides, found, first, by, out, K):
+def finish_rows(y0, y1, lam, sides, found, sums, first, by, out, K):
     """Rows of K along the places of all frames that have a part, in real numbers: forces and torques as `resist` has them of
     poses that turn as rotations do, from the changes of the sums that stand there (`touching_slopes`).
 
-    found: real; first: frame of the rod at the stations; by: `slopes_of_answer`.
+    found: real; sums: `carried_by`; first: frame of the rod at the stations; by: `slopes_of_answer`.
     """
-    sums = _sides(y0, y1, sides, found, out)
     for k in range(sides[1]):
         for m in range(3 if out[k, 3, 0] != 0.0 else 0):
             _finish_row(y0, y1, lam, sides, found, sums, by, out, K, (k, m, first))
@@ -175,7 +72,7 @@ def finish_rows(y0, y1, lam, sides, found, first, by, out, K):
 def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
     """which: frame, axis, frame of the rod at the stations."""
     of_one, arity = sides
-    c, arm, turned, sign = sums
+    c, arm, turned, sign, _ = sums
     k, m, first = which
     row, each = 6 * k + m, 1.0 / found[0]
     dQ, df, dplace = K[row + 3, 0], load3(K[row + 3, 1:4]), load3(K[row + 3, 4:7])
@@ -222,24 +119,17 @@ def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
 @small_kernel
 def _followed(dw, ds, dtheta, df, dt, by):
     """Changes of T and M, from the derivatives of `answer`."""
-    _, (_, T_w, M_w), of_slip, of_force, of_tangent, _ = by
-    T = plus(times(dw, T_w), _sum_of((of_slip[0][0], of_slip[1][0], of_slip[2][0]), ds))
-    T = plus(T, _sum_of((of_force[0][0], of_force[1][0], of_force[2][0]), df))
-    M = plus(times(dw, M_w), _sum_of((of_slip[0][1], of_slip[1][1], of_slip[2][1]), dtheta))
-    M = plus(M, _sum_of((of_force[0][1], of_force[1][1], of_force[2][1]), df))
-    return plus(T, _sum_of(of_tangent, dt)), M
+    _, (_, T_w, M_w), (T_s, M_theta), (T_f, M_f), T_t, _ = by
+    T = plus(plus(times(dw, T_w), _sum_of(T_s, ds)), plus(_sum_of(T_f, df), _sum_of(T_t, dt)))
+    return T, plus(plus(times(dw, M_w), _sum_of(M_theta, dtheta)), _sum_of(M_f, df))
 
 
 @small_kernel
-def add_turns(y0, y1, sides, found, by, out, K):
-    """Rows of K along the turns of all frames that have a part: these go into s and theta, of the first into its bristle, too."""
-    of_one, arity = sides
-    _, (one, other), _, _ = _sides(y0, y1, sides, found, out)
-    of_slip, of_turn, Q = by[2], by[5], found[0]
-    by_s, by_theta = (
-        (of_slip[0][0], of_slip[1][0], of_slip[2][0]),
-        (of_slip[0][1], of_slip[1][1], of_slip[2][1]),
-    )
+def add_turns(sides, Q, arm, by, out, K):
+    """Rows of K along the turns of all frames that have a part: these go into s and theta, of the first into its bristle, too.
+    Q: of the sums; arm: of `carried_by`.
+    """
+    (of_one, arity), (one, other), (by_s, by_theta), of_turn = sides, arm, by[2], by[5]
     for k in range(arity):
         weight = out[k, 1, 0].real / Q
         if out[k, 3, 0] == 0.0 or (weight == 0.0 and k > 0):

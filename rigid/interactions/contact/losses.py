@@ -21,19 +21,14 @@ from rigid.interactions.contact.friction import (
     store_own,
     turned_by,
 )
-from rigid.interactions.contact.friction_tangents import (
-    add_turns,
-    finish_rows,
-    put_turns,
-    slopes_of_answer,
-)
+from rigid.interactions.contact.friction_slopes import slopes_of_answer
+from rigid.interactions.contact.friction_tangents import add_turns, carried_by, finish_rows, put_turns
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.touching import add, along, piece, share_of
+from rigid.interactions.contact.touching import add, along, piece, real, share_of
 from rigid.interactions.contact.touching_slopes import (
     NO_SUMS,
     add_station,
     add_station_on_plane,
-    in_complex,
 )
 from rigid.interactions.kinds import (
     MOST_FRAMES,
@@ -154,13 +149,17 @@ def lost_by_rod_on_line(y0, y1, X, lam, out):
 @small_kernel
 def _put_rows(y0, y1, X, lam, sides, found, first, out, K):
     """Rows of K along places and turns, from the changes of the sums that stand there; first: of the rod at the stations."""
-    sums = in_complex(found)
-    if not acts(sums):
+    if not acts(found):
         K[: 6 * sides[1], : 6 * sides[1]] = 0.0
         return
-    by = slopes_of_answer(y0, y1, X, lam, sides, sums, chord_of(y0, y1, first), out)
-    finish_rows(y0, y1, lam, sides, found, first, by, out, K)
-    add_turns(y0, y1, sides, found, by, out, K)
+    sums, way, of_frame = (
+        carried_by(y0, y1, sides, found, out),
+        real(chord_of(y0, y1, first)),
+        out[0, 3, 0] != 0.0,
+    )
+    by = slopes_of_answer(y0, y1, X, X.shape[0] - SIZE, lam, found, sums[4], way, of_frame)
+    finish_rows(y0, y1, lam, sides, found, sums, first, by, out, K)
+    add_turns(sides, found[0], sums[1], by, out, K)
 
 
 @tangent_function

@@ -110,13 +110,6 @@ def add_forces(K, row, columns, station, weight, piece, dt, dforce):
 
 
 @small_kernel
-def in_complex(found):
-    """Sums."""
-    zero = 0j, 0j, 0j
-    return found[0] + 0j, plus(zero, found[1]), plus(zero, found[2]), found[3] + 0j
-
-
-@small_kernel
 def add_sums(K, row, weight, dQ, dforce, dplace, dpower):
     """Changes of Q, force, place and power."""
     K[row + 3, 0] += weight * dQ

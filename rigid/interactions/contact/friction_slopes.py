@@ -1,0 +1,257 @@
+"""`friction.answer` in real numbers, and how it follows slip, turn, the sum of the forces, its rate, the tangent and the bristle.
+
+With n = f/|f|, N = |f| (1 + phi) and a slip s, a turn theta, the mean tangent t of the rod and g = the bristle in the axes of the
+mean pose of its frame, (1) to (3) of `friction` change by
+
+    dn = (df - (n . df) n)/|f|,   dN = (n . df) (1 + phi) + |f| phi_w dw
+    d(across(x, n)) = across(dx, n) - (x . dn) n - (x . n) dn                                                         (4)
+
+and what follows from these by the product rule. Where Newton's method expects a sign, its derivative is the expected one, as in
+`friction`.
+"""
+
+import math
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.friction import (
+    BACK,
+    CREEP,
+    DRILL,
+    FORTH,
+    KINETIC,
+    REST,
+    ROLL,
+    SIDE,
+    SLIDING,
+    SLOWEST,
+    STATIC,
+    STIFFNESS,
+    ZETA,
+    B,
+    C,
+    across,
+    expects,
+    knows_ways,
+    mean,
+    resists_turns,
+    scaled,
+    ways,
+)
+from rigid.interactions.contact.touching import real
+from rigid.interactions.kinds import EXPECTED, frame, vector
+from rigid.kinematics.poses import direction
+from rigid.linear_algebra import cross, dot, minus, plus, times
+
+STILL = 0.0, 0.0, 0.0
+UPRIGHT = STILL, (0.0, 0.0)
+ALL_STILL = STILL, STILL, STILL
+
+
+@small_kernel
+def axis(j):
+    """e_j."""
+    return 1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0
+
+
+@small_kernel
+def across_by(x, n, dx, dn):
+    """(4)."""
+    return minus(across(dx, n), plus(times(dot(x, dn), n), times(dot(x, n), dn)))
+
+
+@small_kernel
+def _normal(X, at, lam, w):
+    """(1) of `friction`, and its derivative to w."""
+    phi, slope = X[at + C] * w, X[at + C]
+    size = math.sqrt(w * w + X[at + REST] * X[at + REST])
+    if size > 0.0:
+        way = w / size
+        phi += X[at + B] * way
+        slope += X[at + B] * (1.0 - (lam[EXPECTED].real if expects(lam) else way) * way) / size
+    return (phi, slope) if phi > -1.0 else (-1.0, 0.0)
+
+
+@small_kernel
+def _ways_by(X, at, tangent, n, way, dt, dn):
+    """Changes of `ways`: of e, and of the factors forth and back."""
+    square, flat = dot(tangent, tangent), across(tangent, n)
+    if square == 0.0 or not knows_ways(X, at):
+        return UPRIGHT
+    e, left = way[0], dot(flat, flat)
+    dflat = across_by(tangent, n, dt, dn)
+    dlies = 2.0 * (dot(flat, dflat) - left / square * dot(tangent, dt)) / square
+    de = times(1.0 / math.sqrt(left), minus(dflat, times(dot(e, dflat), e))) if left > 0.0 else STILL
+    return de, (dlies * (X[at + FORTH] - X[at + SIDE]), dlies * (X[at + BACK] - X[at + SIDE]))
+
+
+@small_kernel
+def _root_of(x, power):
+    """x^power, of 1, 1/2, -1/2."""
+    return x if power == 1.0 else (math.sqrt(x) if power > 0.0 else 1.0 / math.sqrt(x))
+
+
+@small_kernel
+def _scaled_by(x, dx, way, dway, of, power):
+    """Change of `friction.scaled`."""
+    (e, (forth, back, side)), (de, (dforth, dback)) = way, dway
+    ahead = dot(of, e) > 0.0
+    factor, dfactor = (forth, dforth) if ahead else (back, dback)
+    if factor == 1.0 and side == 1.0 and dfactor == 0.0:
+        return dx
+    p, q = _root_of(factor, power), _root_of(side, power)
+    dp, on = power * p / factor * dfactor, dot(x, e)
+    along = (p - q) * (dot(dx, e) + dot(x, de)) + dp * on
+    return plus(times(q, dx), plus(times(along, e), times((p - q) * on, de)))
+
+
+@small_kernel
+def _limit_of(X, at):
+    """The coefficient of friction that holds."""
+    return X[at + KINETIC] if X[at + SLIDING] > 0.5 else X[at + STATIC]
+
+
+@small_kernel
+def _held(X, at, lam, n, N, s, tangent, g):
+    """Of the bristle: its ways, u, the factor by which g across n is longer there, P before it is limited, damps, resists,
+    whether it slides.
+    """
+    k, damps, factor = X[at + STIFFNESS], 0.0, 1.0
+    if X[at + REST] > 0.0:
+        damps = lam[0].real * X[at + STATIC] / (CREEP * X[at + REST])
+    zeta, u = vector(X, at + ZETA), across(g, n)
+    kept, left = dot(zeta, zeta), dot(u, u)
+    if kept > 0.0 and left > 0.0:
+        factor = math.sqrt(kept / left)
+    u, way, resists = times(factor, u), ways(tangent, n, X, at), 0.5 * k + damps * N
+    P = plus(times(k, scaled(u, way, u, -0.5)), times(resists, s))
+    limit = N * _limit_of(X, at)
+    return way, u, factor, P, damps, resists, dot(P, P) > limit * limit
+
+
+@small_kernel
+def _force(X, at, N, held):
+    """T of (2)."""
+    way, P, slides = held[0], held[3], held[6]
+    if slides:
+        P = times(N * _limit_of(X, at) / math.sqrt(dot(P, P)), P)
+    return scaled(P, way, P, 1.0)
+
+
+@small_kernel
+def _bristle_by(X, at, lam, base, by):
+    """Change of T of (2). base: n, N, s, tangent, g, `_held`; by: changes of the first five, s across n."""
+    (n, N, s, tangent, g, (way, u, factor, P, damps, resists, slides)), (dn, dN, ds, dt, dg) = base, by
+    k, zeta, dway = X[at + STIFFNESS], vector(X, at + ZETA), _ways_by(X, at, tangent, n, way, dt, dn)
+    by_force = times(damps * dN, s)
+    dP = plus(times(resists, ds), by_force)
+    square = dot(u, u)
+    if square > 0.0:
+        du = times(factor, across_by(g, n, dg, dn))
+        if dot(zeta, zeta) > 0.0:
+            du = minus(du, times(dot(u, du) / square, u))
+        dP = plus(dP, times(k, _scaled_by(u, du, way, dway, u, -0.5)))
+    if slides:
+        size, mu = math.sqrt(dot(P, P)), _limit_of(X, at)
+        on = times(1.0 / size, P)
+        expected, given = on, minus(dP, by_force)
+        if expects(lam):
+            expected = lam[EXPECTED + 1].real, lam[EXPECTED + 2].real, lam[EXPECTED + 3].real
+        dP = plus(minus(given, times(dot(on, given), expected)), across(by_force, on))
+        dP = plus(times(mu * dN, on), times(mu * N / size, dP))
+        P = times(mu * N / size, P)
+    return _scaled_by(P, dP, way, dway, P, 1.0)
+
+
+@small_kernel
+def _sign(lam, theta, which):
+    """f of (3), 1/sqrt and the expected sign."""
+    u, at = times(lam[0].real / SLOWEST, theta), EXPECTED + 4 + 3 * which
+    over = 1.0 / math.sqrt(1.0 + dot(u, u))
+    f = times(over, u)
+    if expects(lam):
+        return f, over, (lam[at].real, lam[at + 1].real, lam[at + 2].real)
+    return f, over, f
+
+
+@small_kernel
+def _sign_by(lam, sign, dtheta):
+    """Its change."""
+    f, over, expected = sign
+    du = times(lam[0].real / SLOWEST, dtheta)
+    return times(over, minus(du, times(dot(f, du), expected)))
+
+
+@small_kernel
+def _moment_by(X, at, lam, base, by):
+    """Change of M of (3). base: n, N, theta, signs of drilling and rolling; by: changes of the first three."""
+    (n, N, theta, drilled, rolled), (dn, dN, dtheta) = base, by
+    turned = across_by(theta, n, dtheta, dn)
+    d = plus(times(dN, drilled[0]), times(N, _sign_by(lam, drilled, minus(dtheta, turned))))
+    r = plus(times(dN, rolled[0]), times(N, _sign_by(lam, rolled, turned)))
+    return plus(times(X[at + DRILL], d), times(X[at + ROLL], r))
+
+
+@small_kernel
+def slopes_of_answer(y0, y1, X, at, lam, found, slip, tangent, of_frame):
+    """`answer`, as (phi, T, M), and its derivatives: (phi, T, M) to the rate w; (T, M) to components of slip and turn, of the
+    sum of the forces; T to those of the tangent, and, where `of_frame`, to those of a turn of the first frame at the end, which
+    has the bristle. They serve all rows. found, slip (s, theta), tangent: real.
+    """
+    Q, f, _, power = found
+    size = math.sqrt(dot(f, f))
+    n = times(1.0 / size, f)
+    phi, phi_w = _normal(X, at, lam, lam[0].real * power / Q)
+    N, theta = size * (1.0 + phi), slip[1]
+    T, M, T_w, M_w = STILL, STILL, STILL, STILL
+    T_s, T_f, T_t, T_eta, M_theta, M_f = ALL_STILL, ALL_STILL, ALL_STILL, ALL_STILL, ALL_STILL, ALL_STILL
+    dn = (
+        times(1.0 / size, across(axis(0), n)),
+        times(1.0 / size, across(axis(1), n)),
+        times(1.0 / size, across(axis(2), n)),
+    )
+    dN = times(1.0 + phi, n)
+    if X[at + STATIC] > 0.0:
+        zeta, s = vector(X, at + ZETA), across(slip[0], n)
+        g, end = real(direction(mean(y0, y1, 0), zeta)), real(direction(frame(y1, 0), zeta))
+        held = _held(X, at, lam, n, N, s, tangent, g)
+        base = n, N, s, tangent, g, held
+        T = _force(X, at, N, held)
+        T_w = _bristle_by(X, at, lam, base, (STILL, size * phi_w, STILL, STILL, STILL))
+        T_s = (
+            _bristle_by(X, at, lam, base, (STILL, 0.0, across(axis(0), n), STILL, STILL)),
+            _bristle_by(X, at, lam, base, (STILL, 0.0, across(axis(1), n), STILL, STILL)),
+            _bristle_by(X, at, lam, base, (STILL, 0.0, across(axis(2), n), STILL, STILL)),
+        )
+        T_f = (
+            _bristle_by(X, at, lam, base, (dn[0], dN[0], across_by(slip[0], n, STILL, dn[0]), STILL, STILL)),
+            _bristle_by(X, at, lam, base, (dn[1], dN[1], across_by(slip[0], n, STILL, dn[1]), STILL, STILL)),
+            _bristle_by(X, at, lam, base, (dn[2], dN[2], across_by(slip[0], n, STILL, dn[2]), STILL, STILL)),
+        )
+        if knows_ways(X, at):
+            T_t = (
+                _bristle_by(X, at, lam, base, (STILL, 0.0, STILL, axis(0), STILL)),
+                _bristle_by(X, at, lam, base, (STILL, 0.0, STILL, axis(1), STILL)),
+                _bristle_by(X, at, lam, base, (STILL, 0.0, STILL, axis(2), STILL)),
+            )
+        if of_frame:
+            T_eta = (
+                _bristle_by(X, at, lam, base, (STILL, 0.0, STILL, STILL, times(0.5, cross(axis(0), end)))),
+                _bristle_by(X, at, lam, base, (STILL, 0.0, STILL, STILL, times(0.5, cross(axis(1), end)))),
+                _bristle_by(X, at, lam, base, (STILL, 0.0, STILL, STILL, times(0.5, cross(axis(2), end)))),
+            )
+    if resists_turns(X, at):
+        drilled, rolled = _sign(lam, times(dot(theta, n), n), 0), _sign(lam, across(theta, n), 1)
+        turned = n, N, theta, drilled, rolled
+        M = times(N, plus(times(X[at + DRILL], drilled[0]), times(X[at + ROLL], rolled[0])))
+        M_w = times(size * phi_w / N if N > 0.0 else 0.0, M)
+        M_theta = (
+            _moment_by(X, at, lam, turned, (STILL, 0.0, axis(0))),
+            _moment_by(X, at, lam, turned, (STILL, 0.0, axis(1))),
+            _moment_by(X, at, lam, turned, (STILL, 0.0, axis(2))),
+        )
+        M_f = (
+            _moment_by(X, at, lam, turned, (dn[0], dN[0], STILL)),
+            _moment_by(X, at, lam, turned, (dn[1], dN[1], STILL)),
+            _moment_by(X, at, lam, turned, (dn[2], dN[2], STILL)),
+        )
+    return (phi, T, M), (phi_w, T_w, M_w), (T_s, M_theta), (T_f, M_f), T_t, T_eta
