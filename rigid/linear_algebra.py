@@ -100,6 +100,18 @@ def times(s, a):
 
 
 @small_kernel
+def real(v):
+    """Real parts."""
+    return v[0].real, v[1].real, v[2].real
+
+
+@small_kernel
+def imaginary(v):
+    """Imaginary parts."""
+    return v[0].imag, v[1].imag, v[2].imag
+
+
+@small_kernel
 def square_root(z):
     """sqrt z of a sum of squares, real or with a complex step, which is small beside it."""
     root = math.sqrt(z.real) if z.real > 0.0 else 0.0

@@ -5,14 +5,14 @@ file.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import ArrayLike
 
-from rigid.checks import array, number, vector
+from rigid.checks import array, number, vector, vectors
 from rigid.errors import ModelError
 from rigid.system import Floats
 
@@ -48,6 +48,43 @@ class VectorSignal:
     def rate(self, t: ArrayLike) -> Floats:
         """Its derivative."""
         return self.scalar.rate(t)[..., None] * self.direction
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A vector as a function of place along a rod and time that takes arrays: called once for all places and many times.
+
+    function: (s, t) -> three components, of fractions s (q,) and times t, s, (k, 1): each a number, or of a shape that
+    broadcasts to (k, q). With numpy's functions in the place of those of `math` it is what a function of numbers is.
+    """
+
+    function: Callable[[Floats, Floats], Sequence[ArrayLike]]
+
+    def __call__(self, s: float, t: float) -> Floats:
+        """(3,) at one place and time."""
+        return self.sampled("Field", np.array([float(s)]), np.array([float(t)]))[0, 0]
+
+    def sampled(self, owner: str, s: Floats, t: Floats) -> Floats:
+        """(k, q, 3) at places s (q,) and times t (k,).
+
+        Raises ModelError, with the owner, where there are not three components of such shapes, or one is not finite.
+        """
+        found, shape = self.function(s, t[:, None]), (len(t), len(s))
+        try:
+            x, y, z = (np.broadcast_to(np.asarray(own, float), shape) for own in found)
+        except (ValueError, TypeError):
+            raise ModelError(
+                f"{owner}: Field of {len(s)} places and {len(t)} times gives {_shapes(found)}; give three components, each a "
+                f"number or of a shape that broadcasts to {shape}"
+            ) from None
+        return array(owner, "Field[time, place, component]", np.stack([x, y, z], axis=-1), (*shape, 3))
+
+
+def _shapes(found: object) -> str:
+    """What a function gave, in words."""
+    if isinstance(found, tuple | list):
+        return f"{len(found)} components of shapes {', '.join(str(np.shape(own)) for own in found)}"
+    return f"{type(found).__name__} of shape {np.shape(found)}"
 
 
 @dataclass(frozen=True)
@@ -292,12 +329,15 @@ def vector_function(owner: str, value: object) -> VectorFunction:
         raise ModelError(
             f"{owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
         )
+    if isinstance(value, Field):
+        raise ModelError(
+            f"{owner}: Field is of places along a rod; give a function of time, or a signal along a direction"
+        )
     if callable(value):
 
         def sampled(times: Floats) -> Floats:
-            return np.array([vector(owner, f"value at t = {t:g}", value(float(t))) for t in times]).reshape(
-                -1, 3
-            )
+            every = times.tolist()
+            return vectors(owner, map(value, every), lambda k: f"value at t = {every[k]:g}")
 
         return sampled
     constant = vector(owner, "value", value)  # type: ignore[arg-type]

@@ -251,9 +251,10 @@ class Model(Contents):
         """Load a rod along its length, between two fractions of it, which get nodes.
 
         rod: a `Rod`. kind: "force" (N/m) or "moment" (N m/m), per length of the rod without stress. value: a constant
-        (3,), a signal `.along(direction)`, or a function (s, t) -> (3,), s the fraction of the length. following:
-        components in the axes (d1, d2, d3) of the sections, with which they turn: a pressure normal to a rod that is
-        not sheared is (0, -p, 0). between: the two fractions, (2,).
+        (3,), a signal `.along(direction)`, or a function (s, t) -> (3,), s the fraction of the length; where that takes
+        arrays, `signals.Field(function)` calls it once for the whole rod and many steps. following: components in the
+        axes (d1, d2, d3) of the sections, with which they turn: a pressure normal to a rod that is not sheared is
+        (0, -p, 0). between: the two fractions, (2,).
 
         Raises ModelError where `rod` is no rod of this model, or the fractions do not increase within [0, 1].
         """

@@ -10,11 +10,10 @@ import numpy as np
 from discretization.contact.core_numbers import core_numbers, of_pair
 from discretization.contact.table import Contacts
 from rigid.compilation.decorators import kernel, small_kernel
-from rigid.interactions.contact.touching import real
 from rigid.kinematics.core_pairs import distance_of_cores, turned
 from rigid.kinematics.cores import AXIS, is_faceted, is_round, signed_distance
 from rigid.kinematics.facets import facet_axes, next_axis
-from rigid.linear_algebra import dot, load3, minus, plus, times
+from rigid.linear_algebra import dot, load3, minus, plus, real, times
 from rigid.system import Floats, Ints
 
 _GOLDEN, _CLOSER = 0.6180339887498949, 60  # by which part two places come nearer, how many times

@@ -15,12 +15,11 @@ import scipy  # its parts are loaded when they are asked for
 from discretization.contact.table import MESH, Contacts
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE
-from rigid.interactions.contact.touching import real
 from rigid.kinematics.core_pairs import has_part_of, place_of_vertex, seen_in
 from rigid.kinematics.cores import counts_of, ends_of_edge, is_faceted, signed_distance
 from rigid.kinematics.facets import facet_axes, next_axis
 from rigid.kinematics.triangles import segment_from_triangle
-from rigid.linear_algebra import dot, load3, minus, times
+from rigid.linear_algebra import dot, load3, minus, real, times
 from rigid.system import Floats, Ints
 
 KEPT = 8  # meshes whose trees are kept

@@ -10,13 +10,13 @@ The number is the speed of the mass centre over a period.
 
 from __future__ import annotations
 
-from functools import cache
-from math import cos, sin
+from math import sin
 
 import numpy as np
 from scipy.interpolate import BSpline
 
-from rodsim import Model, Result, Section, simulate
+from rigid.system import Floats
+from rodsim import Model, Result, Section, signals, simulate
 from rodsim.parts.model_parts import Rod
 
 LENGTH, PERIOD, G = 0.35, 2.0, 9.80665  # m, s, m/s^2
@@ -30,27 +30,29 @@ BETA = BSpline([0, 0, 0, 0, 1 / 3, 2 / 3, 1, 1, 1, 1], COUPLES, 3)
 WAVE = 2.0 * np.pi
 
 
-@cache
-def muscle(s: float) -> tuple[float, float]:
-    """beta, N m, and its slope, at s from the head."""
-    return float(BETA(s)), float(BETA(s, 1))
+SLOPE = BETA.derivative()
+
+
+def grown(t: Floats) -> Floats:
+    """The part of the couples that is there: in the first period the muscles begin."""
+    return np.clip(t / PERIOD, 0.0, 1.0)
 
 
 def couple(s: float, t: float) -> float:
     """N m, of the muscles at s from the head."""
-    return min(1.0, max(t, 0.0) / PERIOD) * muscle(s)[0] * sin(WAVE * (t / PERIOD - s))
+    return float(grown(np.array(t)) * BETA(s) * sin(WAVE * (t / PERIOD - s)))
 
 
-def change(s: float, t: float) -> float:
-    """N m/m, by which this couple is more a metre further back."""
-    beta, slope = muscle(s)
+def change(s: Floats, t: Floats) -> Floats:
+    """N m/m, by which this couple is more a metre further back; of arrays that broadcast."""
     phase = WAVE * (t / PERIOD - s)
-    return min(1.0, max(t, 0.0) / PERIOD) * (slope * sin(phase) - WAVE * beta * cos(phase)) / LENGTH
+    return grown(t) * (SLOPE(s) * np.sin(phase) - WAVE * BETA(s) * np.cos(phase)) / LENGTH
 
 
 def muscles(model: Model, rod: Rod) -> None:
     """Couples about the vertical: what a muscle couple is more behind a section than before it, and its ends."""
-    model.add_distributed_load("muscles", rod, lambda x, t: (0.0, change(1.0 - x, t), 0.0), kind="moment")
+    along = signals.Field(lambda x, t: (0.0, change(1.0 - x, t), 0.0))
+    model.add_distributed_load("muscles", rod, along, kind="moment")
     model.add_moment("tail", rod.start, lambda t: (0.0, -couple(1.0, t), 0.0))
     model.add_moment("head", rod.end, lambda t: (0.0, couple(0.0, t), 0.0))
 

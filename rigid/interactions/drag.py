@@ -9,8 +9,8 @@ and sum_l E_kl (d_l1 - d_l0)/h on the directors: linear in the poses, the same i
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.kinds import dissipation, dual_function, frame, store
-from rigid.linear_algebra import minus, plus, times
+from rigid.interactions.kinds import dissipation, dual_function, frame, store, tangent_function
+from rigid.linear_algebra import average, cross, minus, plus, real, times
 
 RATE, TENSOR = 0, 1  # places of c and, row by row, of E
 
@@ -46,4 +46,30 @@ def rate_dual(y, z, X, lam, out):
     _resist(frame(z, 0), X, lam[0], out)
 
 
-DRAG = dissipation("external damping", 1, step_dual, rate_dual)
+@tangent_function
+def tangent(y0, y1, X, lam, out, K):
+    """Of `step_dual`, in real numbers: a turn eta changes d_k1 by eta x d_k1, and the mean about which its force turns by half of
+    that.
+    """
+    rate, c = lam[0].real, lam[0].real * X[RATE]
+    step_dual(y0, y1, X, lam, out)
+    a, b = frame(y0, 0), frame(y1, 0)
+    d = real(b[1]), real(b[2]), real(b[3])
+    f = real(frame(out, 0)[1]), real(frame(out, 0)[2]), real(frame(out, 0)[3])
+    dbar = average(real(a[1]), d[0]), average(real(a[2]), d[1]), average(real(a[3]), d[2])
+    for j in range(3):
+        e = 1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0
+        moved = cross(e, d[0]), cross(e, d[1]), cross(e, d[2])
+        torque = 0.0, 0.0, 0.0
+        for k in range(3):
+            i = TENSOR + 3 * k
+            pulls = plus(times(X[i], moved[0]), plus(times(X[i + 1], moved[1]), times(X[i + 2], moved[2])))
+            torque = plus(torque, plus(times(0.5, cross(moved[k], f[k])), times(rate, cross(dbar[k], pulls))))
+        for i in range(3):
+            K[j, i] = c if i == j else 0.0
+            K[j, 3 + i] = K[3 + j, i] = 0.0
+            K[3 + j, 3 + i] = torque[i]
+    out[0, 3, 0] = 1.0
+
+
+DRAG = dissipation("external damping", 1, step_dual, rate_dual)._replace(tangent=tangent)

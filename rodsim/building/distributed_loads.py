@@ -18,18 +18,27 @@ from numpy.polynomial import legendre
 
 from discretization.space.interpolation import nodes
 from rigid.checks import vectors
-from rigid.signals import VectorSignal
+from rigid.signals import Field, VectorSignal
 from rigid.system import Floats, Ints
 from rodsim.building.meshing import RodMesh
 from rodsim.parts.load_entries import DistributedEntry
 
 
 class Spread(NamedTuple):
-    """(1) of one load."""
+    """(1) of one load, on m elements with p + 1 points and nodes each."""
 
     frames: Ints  # (k,) nodes that carry it, counted from the first of the rod
-    places: Floats  # (q,) fractions of the length
-    weights: Floats  # (k, q) m
+    places: Floats  # (m, p + 1) fractions of the length
+    nodes: Ints  # (m, p + 1) numbers among `frames`
+    weights: Floats  # (m, p + 1, p + 1) m, of element, node and point
+
+    def at_nodes(self, q: Floats) -> Floats:
+        """(1) of loads (t, m, p + 1, 3) at the places: (t, k, 3); of fewer components as many."""
+        each = np.matmul(self.weights, q)
+        found = np.zeros((len(q), len(self.frames), q.shape[-1]))
+        for a in range(self.nodes.shape[1]):  # of several elements no two have one node at the same end
+            found[:, self.nodes[:, a]] += each[:, :, a]
+        return found
 
 
 def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
@@ -48,14 +57,13 @@ def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
     x, w = 0.5 + 0.5 * xi, 0.5 * w
     own = nodes(order)
     shape = np.stack([_lagrange(own, a, x) for a in range(order + 1)])  # (p + 1, points)
-    places = start[inside, None] + share[inside, None] * x
-    weights = np.zeros((len(fractions), *places.shape))
-    for m, element in enumerate(np.flatnonzero(inside)):
-        for a in range(order + 1):
-            weights[spans[element, a], m] += lengths[element] * w * shape[a]
-    flat = weights.reshape(len(fractions), -1)
-    carrying = np.flatnonzero(np.any(flat, axis=1))
-    return Spread(carrying, places.ravel(), flat[carrying])
+    carrying, numbers = np.unique(spans[inside], return_inverse=True)
+    return Spread(
+        carrying,
+        start[inside, None] + share[inside, None] * x,
+        numbers.reshape(-1, order + 1),
+        lengths[inside, None, None] * (w * shape),
+    )
 
 
 def _lagrange(own: Floats, a: int, x: Floats) -> Floats:
@@ -66,19 +74,24 @@ def _lagrange(own: Floats, a: int, x: Floats) -> Floats:
 
 def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callable[[Floats], Floats]:
     """Times (k,) -> loads of the nodes (k, n, 3)."""
-    value, total = entry.value, spread.weights.sum(axis=1)
-    if isinstance(value, VectorSignal):
-        return lambda t: value(t)[:, None, :] * total[:, None]
-    if not callable(value):
-        return lambda t: np.tile(total[:, None] * value, (len(t), 1, 1))
+    value, places = entry.value, spread.places
+    if isinstance(value, Field):
+        return lambda t: spread.at_nodes(
+            value.sampled(owner, places.ravel(), t).reshape(-1, *places.shape, 3)
+        )
+    if isinstance(value, VectorSignal) or not callable(value):
+        total = spread.at_nodes(np.ones((1, *places.shape, 1)))
+        if isinstance(value, VectorSignal):
+            return lambda t: value(t)[:, None, :] * total
+        return lambda t: np.tile(value * total, (len(t), 1, 1))
 
-    places = spread.places.tolist()
+    each = places.ravel().tolist()
 
     def sampled(times: Floats) -> Floats:
         def what(k: int) -> str:
-            return f"value at s = {places[k % len(places)]:g}, t = {times[k // len(places)]:g}"
+            return f"value at s = {each[k % len(each)]:g}, t = {times[k // len(each)]:g}"
 
-        q = vectors(owner, (value(s, t) for t in times.tolist() for s in places), what)
-        return np.einsum("nq,tqi->tni", spread.weights, q.reshape(len(times), -1, 3))
+        q = vectors(owner, (value(s, t) for t in times.tolist() for s in each), what)
+        return spread.at_nodes(q.reshape(len(times), *places.shape, 3))
 
     return sampled

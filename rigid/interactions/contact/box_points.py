@@ -24,7 +24,6 @@ from rigid.interactions.contact.touching import (
     fail,
     origin,
     piece,
-    real,
     share_of,
 )
 from rigid.interactions.kinds import (
@@ -39,7 +38,7 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.boxes import depth_of_point, distance_of_point, excess, is_aside
 from rigid.kinematics.poses import ZERO, on_point, point
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 CENTRE, CORE = 5, 8  # of a sphere and its box
 STATIONS, CORE_OF_ROD = 5, 7  # of an element, its length is the next, and of its box

@@ -35,11 +35,11 @@ from rigid.interactions.contact.edge_crossings import (
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, fail, piece, real
+from rigid.interactions.contact.touching import NOTHING, add, fail, piece
 from rigid.interactions.kinds import Kind, add_dual, dual_function, no_bend, value_function, vector
 from rigid.kinematics.boxes import CORNERS, EDGES, corner, ends_of_edge, extent, separation
 from rigid.kinematics.poses import on_point
-from rigid.linear_algebra import average, dot, minus, times
+from rigid.linear_algebra import average, dot, minus, real, times
 
 A, B = 5, 11  # places of the centres of both boxes; half of the sides follow
 SHARE = 0.25  # of the stiffness, of a corner and of a crossing

@@ -25,16 +25,7 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.gaps import RHO, nearest, of_segment, pushed, size_of
 from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import (
-    NOTHING,
-    add,
-    add_on_station,
-    along,
-    origin,
-    piece,
-    real,
-    share_of,
-)
+from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, origin, piece, share_of
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -47,7 +38,7 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.poses import on_direction, on_point, point
 from rigid.kinematics.segments import between, nearest_places
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 KAPPA, PARALLEL = 0.01, 1e-10  # of (1): some 6 degrees; below 1e-5 the nearest points have no digits
 CENTRE = 5  # place of the centre of a sphere

@@ -25,16 +25,7 @@ from rigid.interactions.contact.box_points import reach_between
 from rigid.interactions.contact.gaps import RHO, pushed, root, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
 from rigid.interactions.contact.planes import store_on_node
-from rigid.interactions.contact.touching import (
-    NOTHING,
-    add,
-    add_on_station,
-    along,
-    fail,
-    piece,
-    real,
-    share_of,
-)
+from rigid.interactions.contact.touching import NOTHING, add, add_on_station, along, fail, piece, share_of
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -47,7 +38,7 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.cores import AXIS, beyond, is_round, nearest_in_core
 from rigid.kinematics.poses import ZERO, direction, on_direction, on_point, point
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 CENTRE, CORE = 5, 8  # of a sphere and of the core it touches
 STATIONS, CORE_OF_ROD = 5, 7  # of an element, its length is the next, and of the core

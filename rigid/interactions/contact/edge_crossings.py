@@ -4,11 +4,11 @@ from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.capsules import crossed, distance_of, mean_place
 from rigid.interactions.contact.gaps import RHO, of_segment, pushed, size_of
 from rigid.interactions.contact.normal_laws import potential
-from rigid.interactions.contact.touching import NOTHING, add, piece, real
+from rigid.interactions.contact.touching import NOTHING, add, piece
 from rigid.interactions.kinds import add_dual
 from rigid.kinematics.poses import on_point
 from rigid.kinematics.segments import between, nearest_places
-from rigid.linear_algebra import average, cross, dot, minus, plus, times
+from rigid.linear_algebra import average, cross, dot, minus, plus, real, times
 
 GAUSS = 0.8611363115940526, 0.3399810435848563  # points of the rule, from -1 to 1, and their weights
 WEIGHTS = 0.34785484513745385, 0.6521451548625461

@@ -34,7 +34,7 @@ Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Stra
 """
 
 from rigid.compilation.decorators import small_kernel
-from rigid.interactions.contact.touching import origin, real
+from rigid.interactions.contact.touching import origin, takes_steps
 from rigid.interactions.kinds import (
     EXPECTED,
     SEEN,
@@ -45,7 +45,7 @@ from rigid.interactions.kinds import (
     vector,
 )
 from rigid.kinematics.poses import direction, mean_pose, on_point, point
-from rigid.linear_algebra import average, cross, dot, minus, plus, square_root, times
+from rigid.linear_algebra import average, cross, dot, minus, plus, real, square_root, times
 
 # places behind the numbers of the energy: (1), (2), (3), factors of mu
 B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORTH, BACK, SIDE, ZETA = range(12)
@@ -308,34 +308,22 @@ def acts(found):
 
 
 @small_kernel
-def _takes_steps(y0, y1, X, lam, arity):
-    """Whether any number has an imaginary part."""
-    found = abs(lam[0].imag)
-    for i in range(X.shape[0]):
-        found += abs(X[i].imag)
-    for k in range(arity):
-        for i in range(4):
-            for j in range(3):
-                found += abs(y0[k, i, j].imag) + abs(y1[k, i, j].imag)
-    return found != 0.0
-
-
-@small_kernel
 def resist(y0, y1, X, lam, sides, found, tangent, out):
     """All that resists, into `out`, which has weights and forces of frames as `touching` says; phi, z1 of the bristle in
     components of the first frame, whether it slides. sides: how many frames are of the one, and how many there are; the point c
     is carried by the weighted mean of the places of a side, and turns about it with that of its turns: each node would else carry
     it on an arm along its element, which bends that. tangent: of the rod at the stations; zero: all ways are the same.
     """
-    if _takes_steps(y0, y1, X, lam, sides[1]):
-        return _resist(y0, y1, X, lam, sides, found, tangent, out)
+    if takes_steps(y0, y1, X, lam, sides[1]):
+        return resist_in(y0, y1, X, lam, sides, found, tangent, out)
     sums = found[0].real, real(found[1]), real(found[2]), found[3].real
-    phi, zeta, slides = _resist(y0.real, y1.real, X.real, lam.real, sides, sums, real(tangent), out.real)
+    phi, zeta, slides = resist_in(y0.real, y1.real, X.real, lam.real, sides, sums, real(tangent), out.real)
     return phi + 0j, plus((0j, 0j, 0j), zeta), slides
 
 
 @small_kernel
-def _resist(y0, y1, X, lam, sides, found, tangent, out):
+def resist_in(y0, y1, X, lam, sides, found, tangent, out):
+    """`resist` in the numbers that are given, complex or real."""
     of_one, arity = sides
     at = X.shape[0] - SIZE
     s, theta, one, other = zero(found[1]), zero(found[1]), zero(found[1]), zero(found[1])

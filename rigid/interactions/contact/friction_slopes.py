@@ -37,10 +37,9 @@ from rigid.interactions.contact.friction import (
     scaled,
     ways,
 )
-from rigid.interactions.contact.touching import real
 from rigid.interactions.kinds import EXPECTED, frame, vector
 from rigid.kinematics.poses import direction
-from rigid.linear_algebra import cross, dot, minus, plus, times
+from rigid.linear_algebra import cross, dot, minus, plus, real, times
 
 STILL = 0.0, 0.0, 0.0
 UPRIGHT = STILL, (0.0, 0.0)

@@ -9,12 +9,12 @@ the tangent t of the rod, and on the turn eta of the bristle with the first fram
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.friction import change, mean, turned_by
-from rigid.interactions.contact.touching import origin, real
+from rigid.interactions.contact.touching import origin
 from rigid.interactions.contact.touching_slopes import HERE, along_axis
 from rigid.interactions.kinds import frame
 from rigid.kinematics.poses import ZERO
 from rigid.kinematics.rotations import inverse_tangent
-from rigid.linear_algebra import apply, average, cross, load3, minus, plus, times
+from rigid.linear_algebra import apply, average, cross, load3, minus, plus, real, times
 
 
 @small_kernel

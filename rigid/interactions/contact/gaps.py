@@ -21,6 +21,7 @@ import cmath
 import math
 
 from rigid.compilation.decorators import small_kernel
+from rigid.compilation.real_functions import made_of
 from rigid.interactions.contact.normal_laws import resistance
 from rigid.kinematics.poses import ZERO
 from rigid.linear_algebra import average, dot, minus, times
@@ -108,8 +109,10 @@ def of_segment(X, x0, x1, a0, b0, a1, b1, low, high):
 
 
 @small_kernel
-def of_plane(X, x0, x1, p0, p1, n0, n1):
-    """Of a point x and the plane through p with the normal n: Q, what the gap has closed by, n and x - p averaged."""
+def of_plane(X, x0, x1, p0, p1, n0, n1, out):
+    """Of a point x and the plane through p with the normal n: Q, what the gap has closed by, n and x - p averaged; of the type
+    of `out`.
+    """
     d0, d1 = minus(x0, p0), minus(x1, p1)
     g0, g1 = dot(n0, d0) - X[RHO], dot(n1, d1) - X[RHO]
-    return resistance(X, g0, g1), g0 - g1, average(n0, n1), average(d0, d1)
+    return made_of(resistance(X, g0 + 0j, g1 + 0j), out), g0 - g1, average(n0, n1), average(d0, d1)

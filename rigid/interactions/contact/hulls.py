@@ -22,7 +22,7 @@ from rigid.interactions.contact.edge_crossings import (
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, fail, piece, real
+from rigid.interactions.contact.touching import NOTHING, add, fail, piece
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -36,7 +36,7 @@ from rigid.interactions.kinds import (
 from rigid.kinematics.core_pairs import highest, lowest, seen_in, separation_of_cores
 from rigid.kinematics.cores import SIZE, VERTICES, counts_of, ends_of_edge, share_of_vertex, vertex
 from rigid.kinematics.poses import on_point, point
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 A = 5  # place of the block of the first; that of the second follows
 

@@ -16,7 +16,6 @@ from rigid.interactions.contact.touching import (
     against_line,
     along,
     origin,
-    real,
     share_of,
 )
 from rigid.interactions.contact.touching_slopes import add_forces, moved, pieces
@@ -33,7 +32,7 @@ from rigid.interactions.kinds import (
 )
 from rigid.kinematics.poses import on_point, point
 from rigid.kinematics.segments import between, nearest_places
-from rigid.linear_algebra import average, dot, minus, times
+from rigid.linear_algebra import average, dot, minus, real, times
 
 XA, XB = 5, 8  # places of the centres of spheres
 MINUS_OF_SPHERE = 8

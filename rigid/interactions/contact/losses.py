@@ -18,13 +18,14 @@ from rigid.interactions.contact.friction import (
     kept,
     mean,
     resist,
+    resist_in,
     store_own,
     turned_by,
 )
 from rigid.interactions.contact.friction_slopes import slopes_of_answer
 from rigid.interactions.contact.friction_tangents import add_turns, carried_by, finish_rows, put_turns
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.touching import add, along, piece, real, share_of
+from rigid.interactions.contact.touching import add, along, piece, share_of, takes_steps
 from rigid.interactions.contact.touching_slopes import (
     NO_SUMS,
     add_station,
@@ -42,7 +43,7 @@ from rigid.interactions.kinds import (
     whole,
 )
 from rigid.kinematics.poses import ZERO, on_point
-from rigid.linear_algebra import average, minus, times
+from rigid.linear_algebra import average, minus, plus, real, times
 
 
 @small_kernel
@@ -100,10 +101,18 @@ def lost_by_circle_on_plane(y0, y1, X, lam, out):
 @small_kernel
 def lost_by_rod_on_plane(y0, y1, X, lam, out):
     out[:] = 0.0
-    found = planes.rod_on_plane(y0, y1, X, X.shape[0] - SIZE, 1.0 + 0j, out)
+    if takes_steps(y0, y1, X, lam, 3):
+        return _lost_by_rod_on_plane(y0, y1, X, lam, out)
+    phi, zeta, slides = _lost_by_rod_on_plane(y0.real, y1.real, X.real, lam.real, out.real)
+    return phi + 0j, plus(ZERO, zeta), slides
+
+
+@small_kernel
+def _lost_by_rod_on_plane(y0, y1, X, lam, out):
+    found = planes.rod_on_plane(y0, y1, X, X.shape[0] - SIZE, 1.0, out)
     on_plane = planes.on_plane(X, out)
     set_weight(out, 0, -found[0])
-    end = resist(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
+    end = resist_in(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
     add_dual(scaled_dual(end[0], on_plane), out, 0)
     return end
 

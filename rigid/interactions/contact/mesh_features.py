@@ -36,11 +36,10 @@ and faces it has, of edges the other end and one minus the number of their faces
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.gaps import RHO, size_of
 from rigid.interactions.contact.normal_laws import PASSED, acts, potential, reach_of, resistance
-from rigid.interactions.contact.touching import real
 from rigid.interactions.kinds import vector, whole
 from rigid.kinematics.poses import ZERO
 from rigid.kinematics.triangles import outward
-from rigid.linear_algebra import average, cross, dot, minus, plus, times
+from rigid.linear_algebra import average, cross, dot, minus, plus, real, times
 
 ASIDE = 1e-11 * 0.5710, 1e-11 * 0.3391, 1e-11 * 0.7477  # of rho: no direction of any mesh
 NOWHERE = 2.0 + 0j

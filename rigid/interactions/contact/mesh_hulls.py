@@ -33,7 +33,7 @@ from rigid.interactions.contact.hulls import A, edge_of, local_vertex, share_of_
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE, mesh_vertex, pieces
 from rigid.interactions.contact.mesh_points import inside, push
 from rigid.interactions.contact.normal_laws import PASSED, potential
-from rigid.interactions.contact.touching import NOTHING, add, fail, piece, real
+from rigid.interactions.contact.touching import NOTHING, add, fail, piece
 from rigid.interactions.kinds import (
     Kind,
     add_dual,
@@ -47,7 +47,7 @@ from rigid.interactions.kinds import (
 from rigid.kinematics.core_pairs import are_beside, has_part_of, seen_in
 from rigid.kinematics.cores import SIZE, counts_of, ends_of_edge, share_of_vertex
 from rigid.kinematics.poses import on_point, point
-from rigid.linear_algebra import average, dot, minus, times
+from rigid.linear_algebra import average, dot, minus, real, times
 
 SHARE = 0.25  # of the stiffness, of a vertex of the mesh
 

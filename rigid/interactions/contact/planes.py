@@ -11,15 +11,17 @@ from rigid.interactions.blocks import move_along, move_back, put_imaginary
 from rigid.interactions.contact.gaps import RHO, of_plane
 from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.touching import (
-    NOTHING,
     N,
     P,
     add,
     add_on_station,
     against_plane,
     along,
+    nothing,
+    origin,
     plane_of,
     share_of,
+    takes_steps,
 )
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
@@ -33,7 +35,7 @@ from rigid.interactions.kinds import (
     vector,
     whole,
 )
-from rigid.kinematics.poses import ZERO, direction, on_point, on_point_and_direction, point
+from rigid.kinematics.poses import direction, on_point, on_point_and_direction, point
 from rigid.linear_algebra import dot, minus, plus, times
 
 CENTRE = 11  # place of the centre of a sphere
@@ -73,7 +75,9 @@ def store_on_centre(force, X, at, out, k):
 @small_kernel
 def store_on_node(out, k):
     """The force alone, without the weight."""
-    store((frame(out, k)[0], ZERO, ZERO, ZERO), out, k)
+    force = frame(out, k)[0]
+    none = times(0.0, force)
+    store((force, none, none, none), out, k)
 
 
 @value_function
@@ -120,9 +124,10 @@ def _in_reach(y, X):
 @small_kernel
 def rod_on_plane(y0, y1, X, count, weight, out):
     """Its sum of `touching`; count: as of `share_on_plane`."""
+    total = nothing(origin(y0, 1))
     if not (_in_reach(y0, X) or _in_reach(y1, X)):
-        return NOTHING
-    m, total, plane = whole(X[STATIONS]), NOTHING, plane_of(y0, y1, X)
+        return total
+    m, plane = whole(X[STATIONS]), plane_of(y0, y1, X)
     for i in range(m + 1):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
@@ -144,7 +149,11 @@ def _put_dual_of_rod(y0, y1, X, lam, out):
 
 @dual_function
 def dual_of_rod(y0, y1, X, lam, out):
-    _put_dual_of_rod(y0, y1, X, lam, out)
+    if takes_steps(y0, y1, X, lam, 3):
+        _put_dual_of_rod(y0, y1, X, lam, out)
+    else:
+        out[:] = 0.0
+        _put_dual_of_rod(y0.real, y1.real, X.real, lam.real, out.real)
 
 
 @small_kernel
@@ -176,7 +185,7 @@ def tangent_of_rod(y0, y1, X, lam, out, K):
     up = times(1j * COMPLEX_STEP, n1)
     for i in range(m + 1):
         s = i / m
-        Q, _, n, _ = of_plane(X, along(y0, 1, s), plus(along(y1, 1, s), up), P0, P1, n0, n1)
+        Q, _, n, _ = of_plane(X, along(y0, 1, s), plus(along(y1, 1, s), up), P0, P1, n0, n1, out)
         if Q.imag != 0.0:
             slope = -lam[0].real * share_on_plane(i, X, X.shape[0]).real * Q.imag / COMPLEX_STEP
             _add_station(K, s, slope, n, n1)

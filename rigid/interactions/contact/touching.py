@@ -16,28 +16,36 @@ from rigid.interactions.contact.gaps import ENDLESS, RHO, is_beyond, of_plane, o
 from rigid.interactions.contact.normal_laws import PASSED, reach_of
 from rigid.interactions.kinds import frame, vector, whole
 from rigid.kinematics.poses import ZERO, direction, point
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 NOTHING = (0j, ZERO, ZERO, 0j)
 N, P = 5, 8  # places of the normal and of a point of a plane
 
 
 @small_kernel
+def nothing(x):
+    """`NOTHING` of the type of a vector."""
+    zero = times(0.0, x)
+    return zero[0], zero, zero, zero[0]
+
+
+@small_kernel
+def takes_steps(y0, y1, X, lam, arity):
+    """Whether any number has an imaginary part: else what is made of them may be found in real numbers."""
+    found = abs(lam[0].imag)
+    for i in range(X.shape[0]):
+        found += abs(X[i].imag)
+    for k in range(arity):
+        for i in range(4):
+            for j in range(3):
+                found += abs(y0[k, i, j].imag) + abs(y1[k, i, j].imag)
+    return found != 0.0
+
+
+@small_kernel
 def origin(y, k):
     """Of frame k."""
     return y[k, 0, 0], y[k, 0, 1], y[k, 0, 2]
-
-
-@small_kernel
-def real(v):
-    """Real parts."""
-    return v[0].real, v[1].real, v[2].real
-
-
-@small_kernel
-def imaginary(v):
-    """Imaginary parts."""
-    return v[0].imag, v[1].imag, v[2].imag
 
 
 @small_kernel
@@ -156,9 +164,9 @@ def plane_of(y0, y1, X):
 def against_plane(X, plane, x0, x1, weight, out):
     """Of a station against a plane, `plane_of`; `out[0, 2]` is the dual of its normal."""
     P0, P1, N0, N1 = plane
-    Q, closed, n, d = of_plane(X, x0, x1, P0, P1, N0, N1)
+    Q, closed, n, d = of_plane(X, x0, x1, P0, P1, N0, N1, out)
     if Q == 0.0:
-        return NOTHING
+        return nothing(x0)
     add_at_frame(out, 0, weight, -Q, times(Q, n))
     for i in range(3):
         out[0, 2, i] -= weight * Q * d[i]

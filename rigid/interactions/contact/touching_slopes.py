@@ -14,10 +14,10 @@ c1 = e1 . d1. These, and Q', are complex steps of numbers. A vertex is the end o
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.contact.gaps import ENDLESS, RHO, nearest, touched
 from rigid.interactions.contact.normal_laws import reach_of, resistance
-from rigid.interactions.contact.touching import N, P, add, along, origin, passing, real
+from rigid.interactions.contact.touching import N, P, add, along, origin, passing
 from rigid.interactions.kinds import COMPLEX_STEP, frame, vector
 from rigid.kinematics.poses import direction, point
-from rigid.linear_algebra import average, dot, minus, plus, times
+from rigid.linear_algebra import average, dot, minus, plus, real, times
 
 A_STEP = 1.0 / COMPLEX_STEP
 STEP = COMPLEX_STEP * 1j
