@@ -16,7 +16,7 @@ from rigid.compilation.decorators import small_kernel
 
 @intrinsic
 def _made_of(typing_context, value, X):
-    if isinstance(X.dtype, types.Complex):
+    if isinstance(getattr(X, "dtype", X), types.Complex):
         return types.complex128(types.complex128, X), lambda context, builder, _, arguments: arguments[0]
 
     def real_part(context, builder, _, arguments):
@@ -29,7 +29,7 @@ def _made_of_in_python(value, X):
     return value if np.iscomplexobj(X) else value.real
 
 
-# (value, X): a complex number that is made of the numbers X alone, as one of them: its real part where they are real
+# (value, X): a complex number that is made of the numbers X alone, or of one X, as one of them: its real part where they are real
 made_of = _made_of_in_python if getattr(numba.config, "DISABLE_JIT", False) else _made_of
 
 

@@ -34,6 +34,7 @@ Crossley, Journal of Applied Mechanics 42 (1975) 440; bristles: Cundall and Stra
 """
 
 from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.gaps import size_of
 from rigid.interactions.contact.touching import origin, takes_steps
 from rigid.interactions.kinds import (
     EXPECTED,
@@ -65,12 +66,6 @@ def zero(x):
 def step_of(x):
     """What is imaginary of a vector, as it stands; of real ones nothing."""
     return minus(x, real(x))
-
-
-@small_kernel
-def size_of(x):
-    """|x|."""
-    return square_root(dot(x, x))
 
 
 @small_kernel

@@ -12,7 +12,6 @@ from rigid.interactions.contact.friction import change, mean, turned_by
 from rigid.interactions.contact.touching import origin
 from rigid.interactions.contact.touching_slopes import HERE, along_axis
 from rigid.interactions.kinds import frame
-from rigid.kinematics.poses import ZERO
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import apply, average, cross, load3, minus, plus, real, times
 
@@ -20,8 +19,9 @@ from rigid.linear_algebra import apply, average, cross, load3, minus, plus, real
 @small_kernel
 def put_turns(y0, y1, arity, out):
     """For `finish_rows`: out[k, 2] is the Cayley vector of the turn of a frame that has a part."""
+    p, q = y0.real, y1.real
     for k in range(arity):
-        psi = turned_by(mean(y0, y1, k), change(y0, y1, k)) if out[k, 3, 0] != 0.0 else ZERO
+        psi = turned_by(mean(p, q, k), change(p, q, k)) if out[k, 3, 0] != 0.0 else HERE
         for i in range(3):
             out[k, 2, i] = psi[i]
 

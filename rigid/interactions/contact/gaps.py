@@ -23,8 +23,7 @@ import math
 from rigid.compilation.decorators import small_kernel
 from rigid.compilation.real_functions import made_of
 from rigid.interactions.contact.normal_laws import resistance
-from rigid.kinematics.poses import ZERO
-from rigid.linear_algebra import average, dot, minus, times
+from rigid.linear_algebra import average, dot, minus, square_root, times
 
 RHO = 4  # place of the sum of the radii, behind the law
 ENDLESS = 1e300  # end of a segment that goes on for ever
@@ -42,7 +41,7 @@ def root(z):
 @small_kernel
 def size_of(d):
     """|d|."""
-    return root(dot(d, d))
+    return square_root(dot(d, d))
 
 
 @small_kernel
@@ -52,9 +51,9 @@ def nearest(x, a, e, low, high):
     t = dot(w, e) / dot(e, e)
     inside = low < t.real < high
     if not inside:
-        t = (low if t.real <= low else high) + 0j
+        t = made_of((low if t.real <= low else high) + 0j, t)
     d = minus(w, times(t, e))
-    return t, d, 0j if inside else dot(e, d)
+    return t, d, made_of(0j, t) if inside else dot(e, d)
 
 
 @small_kernel
@@ -62,11 +61,12 @@ def touched(t0, t1, c0, c1, E0, E1):
     """Between t0 and t1: (2), with E = |e|^2."""
     change = t1 - t0
     if abs(change.real) < 1e-100:
-        return (root(E0) * t0 + root(E1) * t1) / (root(E0) + root(E1))
+        e0, e1 = square_root(E0), square_root(E1)
+        return (e0 * t0 + e1 * t1) / (e0 + e1)
     sign = 1.0 if change.real > 0.0 else -1.0
     start, end = sign * (change * E1 + 2.0 * c1), sign * (change * E0 - 2.0 * c0)  # (1) over |change|
     c = sign * (c0 + c1)
-    S = root(c * c + start * end)
+    S = square_root(c * c + start * end)
     tau = (c + S) / (end + c + S) if c.real >= 0.0 else start / (start + S - c)
     return t0 + tau * change
 
@@ -77,7 +77,7 @@ def pushed(X, d, D0, D1):
     rho = X[RHO]
     Q = resistance(X, D0 - rho, D1 - rho)
     if Q == 0.0 or (D0 + D1).real == 0.0:  # centres in one point: pushed nowhere
-        return 0j, ZERO, 0j
+        return made_of(0j, D0), times(0.0, d), made_of(0j, D0)
     return Q, times(2.0 * Q / (D0 + D1), d), D0 - D1
 
 
@@ -109,10 +109,8 @@ def of_segment(X, x0, x1, a0, b0, a1, b1, low, high):
 
 
 @small_kernel
-def of_plane(X, x0, x1, p0, p1, n0, n1, out):
-    """Of a point x and the plane through p with the normal n: Q, what the gap has closed by, n and x - p averaged; of the type
-    of `out`.
-    """
+def of_plane(X, x0, x1, p0, p1, n0, n1):
+    """Of a point x and the plane through p with the normal n: Q, what the gap has closed by, n and x - p averaged."""
     d0, d1 = minus(x0, p0), minus(x1, p1)
     g0, g1 = dot(n0, d0) - X[RHO], dot(n1, d1) - X[RHO]
-    return made_of(resistance(X, g0 + 0j, g1 + 0j), out), g0 - g1, average(n0, n1), average(d0, d1)
+    return resistance(X, g0, g1), g0 - g1, average(n0, n1), average(d0, d1)

@@ -10,13 +10,14 @@ from rigid.interactions.contact.gaps import RHO, nearest, of_points, size_of
 from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.planes import store_on_centre, store_on_node
 from rigid.interactions.contact.touching import (
-    NOTHING,
     add,
     add_on_station,
     against_line,
     along,
+    nothing,
     origin,
     share_of,
+    takes_steps,
 )
 from rigid.interactions.contact.touching_slopes import add_forces, moved, pieces
 from rigid.interactions.kinds import (
@@ -125,8 +126,8 @@ def _in_reach(y, X, line):
 def rod_on_line(y0, y1, X, line, weight, share, out):
     """Its sum of `touching`; line: see `against_line`. Most pairs of a list do not touch: these cost two distances."""
     if not (_in_reach(y0, X, line) or _in_reach(y1, X, line)):
-        return NOTHING
-    m, total = whole(X[STATIONS]), NOTHING
+        return nothing(origin(y0, 0))
+    m, total = whole(X[STATIONS]), nothing(origin(y0, 0))
     for i in range(m + 1):
         s = i / m
         station = along(y0, 0, s), along(y1, 0, s), weight * share_of(i, X, STATIONS), share
@@ -139,6 +140,14 @@ def rod_on_line(y0, y1, X, line, weight, share, out):
 @dual_function
 def dual_of_rods(y0, y1, X, lam, out):
     out[:] = 0.0
+    if takes_steps(y0, y1, X, lam, 4):
+        _put_dual_of_rods(y0, y1, X, lam, out)
+    else:
+        _put_dual_of_rods(y0.real, y1.real, X.real, lam.real, out.real)
+
+
+@small_kernel
+def _put_dual_of_rods(y0, y1, X, lam, out):
     rod_on_line(y0, y1, X, (2, 2, whole(X[MINUS_OF_ROD]) == 1), lam[0], 0.5, out)
     for k in range(4):
         store_on_node(out, k)

@@ -150,9 +150,17 @@ def lost_by_sphere_on_line(y0, y1, X, lam, out):
 @small_kernel
 def lost_by_rod_on_line(y0, y1, X, lam, out):
     out[:] = 0.0
+    if takes_steps(y0, y1, X, lam, _nodes(X) + 2):
+        return _lost_by_rod_on_line(y0, y1, X, lam, out)
+    phi, zeta, slides = _lost_by_rod_on_line(y0.real, y1.real, X.real, lam.real, out.real)
+    return phi + 0j, plus(ZERO, zeta), slides
+
+
+@small_kernel
+def _lost_by_rod_on_line(y0, y1, X, lam, out):
     nodes = _nodes(X)
-    found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0 + 0j, share_of_first(X), out)
-    return resist(y0, y1, X, lam, (2, nodes + 2), found, chord_of(y0, y1, 0), out)
+    found = lines.rod_on_line(y0, y1, X, (2, nodes, False), 1.0, share_of_first(X), out)
+    return resist_in(y0, y1, X, lam, (2, nodes + 2), found, chord_of(y0, y1, 0), out)
 
 
 @small_kernel

@@ -23,6 +23,7 @@ Where the gap is open at one end of the step V is 0 there, and Q is V of the oth
 import cmath
 
 from rigid.compilation.decorators import small_kernel
+from rigid.compilation.real_functions import made_of
 from rigid.interactions.kinds import whole
 
 LAW, STIFFNESS, EXPONENT, REACH = 0, 1, 2, 3  # places of the numbers of a law
@@ -90,7 +91,12 @@ def _logarithms_quotient(g0, g1):
 
 @small_kernel
 def resistance(X, g0, g1):
-    """Q = -(V(g1) - V(g0))/(g1 - g0); of equal gaps -dV/dg."""
+    """Q = -(V(g1) - V(g0))/(g1 - g0); of equal gaps -dV/dg. Of the type of the gaps."""
+    return made_of(_resistance(X, g0 + 0j, g1 + 0j), g0)
+
+
+@small_kernel
+def _resistance(X, g0, g1):
     one, other = acts(X, g0), acts(X, g1)
     if not (one or other):
         return 0j
@@ -104,8 +110,8 @@ def resistance(X, g0, g1):
         logarithms = 0.5 * (cmath.log(g0 / X[REACH]) + cmath.log(g1 / X[REACH]))
         return k * ((a + b) * logarithms + 0.5 * (a * a + b * b) * _logarithms_quotient(g0, g1))
     if whole(X[LAW]) == POLYNOMIAL:
-        both, squares = g0 + g1 + 0j, g0 * g0 + g1 * g1
+        both, squares = g0 + g1, g0 * g0 + g1 * g1
         return -X[1] * both / 2.0 + X[2] * (squares + g0 * g1) / 3.0 - X[3] * both * squares / 4.0
     if n == 1.0:
-        return -0.5 * k * (g0 + g1 + 0j)
-    return k * _powers_quotient(n + 1.0, -g0 + 0j, -g1 + 0j) / (n + 1.0)
+        return -0.5 * k * (g0 + g1)
+    return k * _powers_quotient(n + 1.0, -g0, -g1) / (n + 1.0)

@@ -185,7 +185,7 @@ def tangent_of_rod(y0, y1, X, lam, out, K):
     up = times(1j * COMPLEX_STEP, n1)
     for i in range(m + 1):
         s = i / m
-        Q, _, n, _ = of_plane(X, along(y0, 1, s), plus(along(y1, 1, s), up), P0, P1, n0, n1, out)
+        Q, _, n, _ = of_plane(X, along(y0, 1, s), plus(along(y1, 1, s), up), P0, P1, n0, n1)
         if Q.imag != 0.0:
             slope = -lam[0].real * share_on_plane(i, X, X.shape[0]).real * Q.imag / COMPLEX_STEP
             _add_station(K, s, slope, n, n1)

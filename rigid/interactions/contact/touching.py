@@ -12,6 +12,7 @@ takes off the other, so that no energy changes, and on a straight line this is w
 """
 
 from rigid.compilation.decorators import small_kernel
+from rigid.compilation.real_functions import made_of
 from rigid.interactions.contact.gaps import ENDLESS, RHO, is_beyond, of_plane, of_points, of_segment
 from rigid.interactions.contact.normal_laws import PASSED, reach_of
 from rigid.interactions.kinds import frame, vector, whole
@@ -127,7 +128,7 @@ def against_line(y0, y1, X, line, station, out):
     """
     first, count, minus_last = line
     x0, x1, weight, share = station
-    x, found, reach = average(x0, x1), NOTHING, X[RHO].real + reach_of(X)
+    x, found, reach = average(x0, x1), nothing(x0), X[RHO].real + reach_of(X)
     for j in range(first, first + count - 1):
         a0, b0, a1, b1 = origin(y0, j), origin(y0, j + 1), origin(y1, j), origin(y1, j + 1)
         shared = j < first + count - 2 or minus_last
@@ -140,7 +141,7 @@ def against_line(y0, y1, X, line, station, out):
             add_at_frame(out, j + 1, weight * t, -Q, force)
             found = add(found, piece(weight, Q, force, closed, minus(x, times(share, d))))
         if shared:
-            t = 1.0 + 0j
+            t = made_of(1.0 + 0j, x0[0])
             if passes:
                 Q, force, closed, d, t = of_segment(X, x0, x1, a0, b0, a1, b1, 1.0, ENDLESS)
             else:
@@ -164,7 +165,7 @@ def plane_of(y0, y1, X):
 def against_plane(X, plane, x0, x1, weight, out):
     """Of a station against a plane, `plane_of`; `out[0, 2]` is the dual of its normal."""
     P0, P1, N0, N1 = plane
-    Q, closed, n, d = of_plane(X, x0, x1, P0, P1, N0, N1, out)
+    Q, closed, n, d = of_plane(X, x0, x1, P0, P1, N0, N1)
     if Q == 0.0:
         return nothing(x0)
     add_at_frame(out, 0, weight, -Q, times(Q, n))
