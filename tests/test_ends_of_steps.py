@@ -270,9 +270,17 @@ def source_takes_complex_numbers(kind: Kind):
         close((more - less).real / (2 * SMALL), exact.imag / COMPLEX_STEP, 1e-6)
 
 
+class Pythons(np.ndarray):
+    """Complex numbers of Python, of which numpy knows no real parts."""
+
+    @property
+    def real(self):
+        return self.astype(complex).view(np.ndarray).real
+
+
 def pythons(numbers):
     """Complex numbers of Python in an array."""
-    return np.array(numbers.astype(complex).tolist(), object)
+    return np.array(numbers.astype(complex).tolist(), object).view(Pythons)
 
 
 def say_whether_sources_take_complex_numbers():

@@ -191,11 +191,12 @@ def limited(P, size, limit, by_force, lam):
     x = times(limit / size, P)
     if not expects(lam):
         return x
-    on = times(1.0 / size.real, real(P))
+    on, factor = times(1.0 / size.real, real(P)), limit.real / size.real
     expected = lam[EXPECTED + 1].real, lam[EXPECTED + 2].real, lam[EXPECTED + 3].real
     given = minus(step_of(P), by_force)
     moved = plus(minus(given, times(dot(on, given), expected)), across(by_force, on))
-    return plus(times(limit, on), times(limit.real / size.real, moved))
+    moved = plus(times(limit - limit.real, on), times(factor, moved))
+    return plus(times(factor, real(P)), moved)
 
 
 @small_kernel
