@@ -5,7 +5,7 @@ import pytest
 
 from discretization.interaction_table import loads_of
 from rigid.signals import Sine
-from rodsim import Model, ModelError, Section, audit, equilibrium, simulate
+from rodsim import Model, ModelError, Section, audit, equilibrium, signals, simulate
 from rodsim.building.distributed_loads import spread_of
 
 ELEMENTS = ("se3", "lagrange(2)", "relative(4)")
@@ -171,3 +171,35 @@ def test_a_load_may_fill_the_same_list_or_array_at_each_call():
         ends.append(simulate(model, 0.05, 0.01).rod("rod").r[-1])
     assert np.array_equal(ends[0], ends[1])
     assert np.array_equal(ends[0], ends[2])
+
+
+def test_a_field_of_arrays_loads_as_the_function_of_numbers():
+    """Also where components are numbers, and where a part of the rod is loaded."""
+
+    def wave(s, t):
+        return np.sin(3 * s - 2 * t), 0.5, s * t
+
+    model, rod = held()
+    plain = model.add_distributed_load("plain", rod, wave, between=(0.25, 0.75))
+    field = model.add_distributed_load("field", rod, signals.Field(wave), between=(0.25, 0.75))
+    assert field.value(0.3, 0.7) == pytest.approx(np.array(wave(0.3, 0.7)), rel=1e-15)
+    values = model.build().load_values(np.array([0.0, 0.4, 1.3]))
+    one, other = np.split(values, 2, axis=1)
+    assert np.abs(one - other).max() < 1e-15 * np.abs(one).max()
+    assert plain.between == field.between
+
+
+def test_what_a_field_may_not_give_is_refused_by_name():
+    for given, words in (
+        (lambda s, t: (0.0, s), "2 components of shapes"),
+        (lambda s, t: np.zeros((2, 3)), "ndarray of shape"),
+        (lambda s, t: (s, t, s[:2]), "broadcasts"),
+        (lambda s, t: (s, t, s / 0.0), r"\[0, 0, 2\]"),
+    ):
+        model, rod = held()
+        model.add_distributed_load("wave", rod, signals.Field(given))
+        with np.errstate(all="ignore"), pytest.raises(ModelError, match=f"load 'wave'.*{words}"):
+            simulate(model, 0.1, 0.01)
+    model, rod = held()
+    with pytest.raises(ModelError, match="load 'push': Field is of places along a rod"):
+        model.add_force("push", rod.end, signals.Field(lambda s, t: (s, t, s)))

@@ -30,6 +30,7 @@ from rigid.interactions.law_springs import LENGTH_DAMPER
 from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER, SPRING
 from rigid.interactions.torsion_spring import BRANCH, TORSION_SPRING, counted_angle
+from rigid.mechanics.mechanical import call
 from rigid.system import State
 from rodsim import Model, Section
 from rodsim.parts.spring_laws import Law
@@ -119,6 +120,22 @@ def test_every_registered_kind_acts_in_a_model_and_its_ends_count_alike(entry):
     close(back.force, forth.force, 1e-13)
     close(back.end, forth.start, 1e-12)
     close(back.start, forth.end, 1e-12)
+
+
+@pytest.mark.parametrize("entry", [own for own in KINDS if own[1].tangent], ids=ids)
+def test_a_closed_tangent_is_that_of_the_complex_steps_of_its_dual(entry):
+    """Of forces to places, and of torques and to turns, where these count."""
+    kind = entry[1]
+    own, start, end, lam = case(kind)
+    each, n = (3 if kind.turning == 0 else 6), kind.arity
+    out, K = np.zeros((MOST_FRAMES, 4, 3), complex), np.zeros((6 * MOST_FRAMES, 6 * MOST_FRAMES))
+    out[:n, 3, 0] = 1.0
+    call(
+        kind.tangent,
+        (poses(own, start, start), poses(own, start, end), own.numbers[0], np.array([lam], complex), out, K),
+    )
+    found = K[: each * n, : each * n].reshape(n, each, n, each).transpose(2, 3, 0, 1)
+    close(found, blocks(own, start, end, lam).end[0, :, :each, :, :each], 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,16 @@ def _resist(z, X, lam, out):
     )
 
 
+@small_kernel
+def _change(a, b):
+    """From the pose a to b."""
+    return minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])
+
+
 @dual_function
 def step_dual(y0, y1, X, lam, out):
     """To the change of the pose, lam = 1/h."""
-    a, b = frame(y0, 0), frame(y1, 0)
-    change = minus(b[0], a[0]), minus(b[1], a[1]), minus(b[2], a[2]), minus(b[3], a[3])
-    _resist(change, X, lam[0], out)
+    _resist(_change(frame(y0, 0), frame(y1, 0)), X, lam[0], out)
 
 
 @dual_function
@@ -52,8 +56,8 @@ def tangent(y0, y1, X, lam, out, K):
     that.
     """
     rate, c = lam[0].real, lam[0].real * X[RATE]
-    step_dual(y0, y1, X, lam, out)
     a, b = frame(y0, 0), frame(y1, 0)
+    _resist(_change(a, b), X, lam[0], out)
     d = real(b[1]), real(b[2]), real(b[3])
     f = real(frame(out, 0)[1]), real(frame(out, 0)[2]), real(frame(out, 0)[3])
     dbar = average(real(a[1]), d[0]), average(real(a[2]), d[1]), average(real(a[3]), d[2])
