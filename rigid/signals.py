@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -80,7 +81,7 @@ class Field:
         return array(owner, "Field[time, place, component]", np.stack([x, y, z], axis=-1), (*shape, 3))
 
 
-def _shapes(found: object) -> str:
+def _shapes(found: Any) -> str:
     """What a function gave, in words."""
     if isinstance(found, tuple | list):
         return f"{len(found)} components of shapes {', '.join(str(np.shape(own)) for own in found)}"

@@ -5,6 +5,7 @@ plausible number, and some lose imaginary parts of 1e-60. Here y^2 is taken to b
 """
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
@@ -30,7 +31,7 @@ def _made_of_in_python(value, X):
 
 
 # (value, X): a complex number that is made of the numbers X alone, or of one X, as one of them: its real part where they are real
-made_of = _made_of_in_python if getattr(numba.config, "DISABLE_JIT", False) else _made_of
+made_of: Any = _made_of_in_python if getattr(numba.config, "DISABLE_JIT", False) else _made_of
 
 
 @small_kernel
