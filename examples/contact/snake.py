@@ -79,6 +79,7 @@ def model(n_elements: int = 20) -> Model:
         ground,
         rod,
         stiffness=stiffness,
+        stations=1,  # both ends of an element: its chord lies on the ground
         damping=20.0,
         rest_speed=1e-3,
         tangential_stiffness=1e3,

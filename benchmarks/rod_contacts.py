@@ -1,0 +1,208 @@
+"""`python -m benchmarks.rod_contacts`: PyElastica's friction validation cases and its parallel rods, beside closed forms.
+
+Its rows have the elements and steps of its files, and the fewest elements and longest steps that still run there: with two
+elements the parallel rods gain a thousandfold speed, and a rod of four rolls with 1e-4 s, not with 2e-4 s. All of it is in the
+times but what compiles; of each row the least of some rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import cos, pi, sin, sqrt
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from rodsim import Model, Result, Section, simulate
+
+G, RADIUS, ROUNDS = 9.80665, 0.025, 3
+SLOPE, FORCE, COUPLE, FACTOR = 0.15 * pi, 9.0, 0.1, 0.4  # N/m, N m/m along the rod; of its moments of inertia
+SPEED, PAIRS = 0.05, 148e3  # m/s; N/m, of all pairs of elements of the parallel rods together
+
+
+class Found(NamedTuple):
+    """Of one run."""
+
+    error: float  # of the energy of translation, relative; of parallel rods of the place of the first, m
+    seconds: float  # s of the processor
+
+
+def on_the_ground(
+    stiffness: float,
+    bristle: float,
+    *,
+    E: float = 1e9,
+    slope: float = 0.0,
+    inertia: float = 1.0,
+    speed: float = 0.0,
+    friction: tuple[float, float] = (0.4, 0.2),
+    damping: float = 0.0,
+    load: tuple[str, tuple[float, float, float]] | None = None,
+) -> Model:
+    """A rod of one element, 1 m and 1 kg along z, on a plane inclined about it into which its weight presses it."""
+    A, I = pi * RADIUS**2, pi / 4 * RADIUS**4
+    section = Section.from_stiffness(
+        EA=1e4,
+        GA=1e4,
+        GJ=E / 1.5 * 2 * I,
+        EI=E * I,
+        mass_per_length=1.0,
+        inertia_per_length=np.array([2.0, 1.0, 1.0]) * I / A * inertia,
+        radius=RADIUS,
+    )
+    model, normal = Model("rod", gravity=(0, -G, 0)), np.array([sin(slope), cos(slope), 0])
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (0, 0, 1)], section, 1, velocity=(speed, 0, 0), angular_velocity=(0, 0, 0)
+    )
+    plane = model.add_plane("ground", model.ground.at((G * cos(slope) / stiffness - RADIUS) * normal), normal)
+    model.add_contact(
+        "rubs",
+        plane,
+        rod,
+        stiffness=stiffness,
+        tangential_stiffness=bristle,
+        friction=friction,
+        damping=damping,
+    )
+    if load:
+        model.add_distributed_load("load", rod, load[1], kind=load[0])
+    return model
+
+
+def parallel_rods() -> Model:
+    """One comes down on another, from 18 cm above it."""
+    radius, E, density = 0.01, 3e5, 1750.0
+    A, I, shear = pi * radius**2, pi / 4 * radius**4, E / 1.5
+    section = Section.from_stiffness(
+        EA=E * A,
+        GA=27 / 28 * shear * A,
+        GJ=2 * shear * I,
+        EI=E * I,
+        mass_per_length=density * A,
+        inertia_per_length=[2 * density * I, density * I, density * I],
+        radius=radius,
+    )
+    model = Model("rods")
+    rods = [
+        model.add_rod(name, [(0, 0, z), (0, 0.5, z)], section, 1, velocity=(0, 0, speed), mass="lumped")
+        for name, z, speed in (("one", 0.2, -SPEED), ("two", 0.0, 0.0))
+    ]
+    model.add_contact("meet", *rods, stiffness=PAIRS / 0.5)
+    return model
+
+
+def exact(case: str) -> float:
+    """J, of translation; of parallel rods the place of the first, m."""
+    down = G * sin(SLOPE)
+    omega = sqrt(2 * PAIRS / (1750.0 * pi * 1e-4 * 0.5))
+    return {
+        "axial": 0.25**2 / 2 * (FORCE - 0.4 * G) ** 2,
+        "incline": 2 * (0.5 * down) ** 2 / 9,
+        "couple": 2 * (COUPLE / (3 * RADIUS)) ** 2,
+        "slide to roll": 0.5 / (1 + FACTOR / 2) ** 2,
+        "parallel rods": 0.02 - SPEED / 2 * pi / omega,
+    }[case]
+
+
+def error_of(case: str, found: float) -> float:
+    """Relative, of places in m."""
+    return abs(found - exact(case)) / (1.0 if case == "parallel rods" else exact(case))
+
+
+def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> Found:
+    """A user's call of a model."""
+    begin = process_time()
+    result: Result = simulate(make(), t_end, h, output_every=round(t_end / h), progress=False)
+    seconds = process_time() - begin
+    if case == "parallel rods":
+        return Found(error_of(case, result.rod("one").r[-1, :, 2].mean()), seconds)
+    v = result.rod("rod").v[-1].mean(axis=0)
+    return Found(error_of(case, v @ v / 2), seconds)
+
+
+def of_pyelastica(case: str, n: int, h: float) -> Found:
+    """Of n elements with steps of h."""
+    from benchmarks.peers.pyelastica_contacts import on_the_ground, parallel_rods
+
+    if case == "parallel rods":
+        ended = parallel_rods(n, h)
+        return Found(error_of(case, ended.place), ended.whole_s)
+    ended = {
+        "axial": lambda: on_the_ground(n, h, 0.25, E=1e5, force=FORCE, static=(0.8, 0.4, 0.4)),
+        "incline": lambda: on_the_ground(n, h, 0.5, slope=SLOPE),
+        "couple": lambda: on_the_ground(n, h, 1.0, couple=COUPLE),
+        "slide to roll": lambda: on_the_ground(n, h, 2.0, inertia=FACTOR, speed=1.0),
+    }[case]()
+    return Found(error_of(case, ended.translation), ended.whole_s)
+
+
+def axial() -> Model:
+    """Pulled along itself by more than it holds."""
+    options = {"E": 1e5, "damping": 20.0, "friction": (0.8, 0.4), "load": ("force", (0, 0, FORCE))}
+    return on_the_ground(1e4, 1e7, **options)  # type: ignore[arg-type]
+
+
+def inclined(stiffness: float) -> Model:
+    """It rolls down."""
+    return on_the_ground(stiffness, stiffness / 10, slope=SLOPE)
+
+
+def turned(stiffness: float) -> Model:
+    """It is rolled by a couple."""
+    return on_the_ground(stiffness, stiffness / 10, load=("moment", (0, 0, COUPLE)))
+
+
+def sliding() -> Model:
+    """It comes to roll."""
+    return on_the_ground(1e6, 1e5, inertia=FACTOR, speed=1.0)
+
+
+Run = tuple[str, int, float, Callable[[], Found]]
+
+
+def ours(case: str, make: Callable[[], Model], t_end: float, *steps: float) -> list[Run]:
+    """Rows of rodsim."""
+    return [("rodsim", 1, h, partial(of_rodsim, case, make, t_end, h)) for h in steps]
+
+
+def theirs(case: str, *rows: tuple[int, float]) -> list[Run]:
+    """Rows of PyElastica."""
+    return [("PyElastica", n, h, partial(of_pyelastica, case, n, h)) for n, h in rows]
+
+
+CASES: dict[str, list[Run]] = {
+    "axial": ours("axial", axial, 0.25, 1e-3, 2.5e-4) + theirs("axial", (50, 1e-5), (4, 1e-4), (4, 5e-4)),
+    "incline": ours("incline", partial(inclined, 1e6), 0.5, 5e-3)
+    + ours("incline", partial(inclined, 1e10), 0.5, 0.025)
+    + theirs("incline", (4, 1e-4), (2, 2e-4)),
+    "couple": ours("couple", partial(turned, 1e8), 1.0, 5e-3)
+    + ours("couple", partial(turned, 1e10), 1.0, 0.025)
+    + theirs("couple", (4, 1e-4), (4, 2e-4)),
+    "slide to roll": ours("slide to roll", sliding, 2.0, 1e-3) + theirs("slide to roll", (4, 1e-4)),
+    "parallel rods": ours("parallel rods", parallel_rods, 10.0, 0.01, 0.1)
+    + theirs("parallel rods", (50, 5e-4), (50, 2.5e-4)),
+}
+
+
+def main() -> None:
+    """Print the table."""
+    try:
+        import elastica  # noqa: F401
+    except ImportError:
+        print("PyElastica is not installed")
+        return
+    of_rodsim("axial", axial, 0.25, 0.0125)  # compiled
+    of_rodsim("parallel rods", parallel_rods, 10.0, 0.1)
+    of_pyelastica("axial", 4, 5e-4)
+    print(f"{'case':16s} {'program':12s} elements      step      error        s")
+    for case, rows in CASES.items():
+        found = [[run() for *_, run in rows] for _ in range(ROUNDS)]
+        for k, (name, n, h, _) in enumerate(rows):
+            seconds = min(each[k].seconds for each in found)
+            print(f"{case:16s} {name:12s} {n:8d} {h:9.1e} {found[0][k].error:10.1e} {seconds:8.4f}")
+
+
+if __name__ == "__main__":
+    main()
