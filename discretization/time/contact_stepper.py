@@ -43,6 +43,10 @@ from rigid.system import Floats, Ints, State
 KEPT = 4  # lists whose steppers are kept
 MOST_STEPS = 32  # in one go
 STEPS = 20  # that a list should hold for
+FEW, LONGER = (
+    64,
+    8.0,
+)  # points; so much longer both are of few surfaces, whose steps cost less than to make a list
 LEAST, MOST = 0.1, 1.0  # of the largest reach: skins
 FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for it whatever its size
 
@@ -67,11 +71,16 @@ class Listed(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A step that was accepted, or the one that cannot be."""
+    """Steps that were accepted, in order, or the one that cannot be."""
 
-    state: State
-    report: Report
+    states: State  # (k, ...) at their ends
+    reports: list[Report]  # (k,), or of the one
     failure: Failure | None = None
+
+
+def _last(states: State) -> State:
+    """Of many."""
+    return State(*(array[-1] for array in states))
 
 
 class ContactStepper(StepperBase):
@@ -91,6 +100,8 @@ class ContactStepper(StepperBase):
         self._searched = searched(self.contacts)
         self._planes = fixed_planes(self.contacts, system.others, system.frames.fixed == 1)
         self._reach = float(self._searched.reach.max(initial=0.0))
+        longer = min(LONGER, max(1.0, FEW / max(len(self.contacts.frames), 1)))
+        self._most, self._held = int(longer * MOST_STEPS), longer * STEPS
         self._lists: OrderedDict[bytes, Listed] = OrderedDict()
         self._last: tuple[bytes, Listed] | None = None  # by where it was made
 
@@ -115,28 +126,30 @@ class ContactStepper(StepperBase):
         """Whole steps of length h from `starts`; the state is not changed."""
         done, report = 0, Report()
         for taken in self._steps(checked(state, self.shapes), h, starts):
-            report = report.plus(taken.report)
+            for each in taken.reports:
+                report = report.plus(each)
             if taken.failure is not None:
                 return Marched(state, done, report, taken.failure)
-            state, done = taken.state, done + 1
+            state, done = _last(taken.states), done + len(taken.reports)
         return Marched(copy_of(state), done, report, None)
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
         """As `discretization.time.stepper.Stepper.record`."""
         starts = self.h * np.arange(first_step, first_step + count * every)
-        states, reports, report = [], [], Report()
-        for k, taken in enumerate(self._steps(checked(state, self.shapes), self.h, starts), 1):
+        kept, reports, report, done = [], [], Report(), 0
+        for taken in self._steps(checked(state, self.shapes), self.h, starts):
             if taken.failure is not None:
                 break
-            report = report.plus(taken.report)
-            if k % every == 0:
-                states.append(taken.state)
-                reports.append(report)
-                report = Report()
-        if not states:
+            kept.append(State(*(array[-(done + 1) % every :: every] for array in taken.states)))
+            for each in taken.reports:
+                report, done = report.plus(each), done + 1
+                if done % every == 0:
+                    reports.append(report)
+                    report = Report()
+        if not reports:
             current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
-        return State(*(np.stack(arrays) for arrays in zip(*states, strict=True))), reports
+        return State(*(np.concatenate(arrays) for arrays in zip(*kept, strict=True))), reports
 
     def _steps(self, state: State, h: float, starts: Floats) -> Iterator[Taken]:
         """The steps in order, up to the first that cannot be taken; what lists cost comes with the step after it."""
@@ -150,12 +163,10 @@ class ContactStepper(StepperBase):
             most = min(len(starts) - done, self._hopeful(state, h))
             ends, reports, failure = listed.stepper.ends(inner, h, starts[done : done + most])
             good, problem = self._accepted(state, ends, listed)
-            for k in range(good):
-                each = State(*(array[k] for array in ends))
-                memory, own = np.concatenate([each.memory, behind]), self._with_bristles(each.own, listed)
-                state = each._replace(memory=memory, own=own)
-                yield Taken(state, report.plus(reports[k]))
-                report = Report()
+            if good:
+                states = self._with_lists(State(*(array[:good] for array in ends)), behind, listed)
+                yield Taken(states, [report.plus(reports[0]), *reports[1:good]])
+                state, report = _last(states), Report()
             done += good
             if good == len(ends.r) and failure is None:
                 continue
@@ -166,7 +177,8 @@ class ContactStepper(StepperBase):
             if problem is _PASSED:
                 cost, problem = cost.plus(Report(passings=1)), self._through(state, listed)
             of_mesh = None if failure is None else self._into_mesh(state, listed, failure)
-            yield Taken(state, cost, problem or self._pressed(state, listed) or of_mesh or failure)
+            failure = problem or self._pressed(state, listed) or of_mesh or failure
+            yield Taken(State(*(array[:0] for array in ends)), [cost], failure)
             return
 
     def _through(self, state: State, listed: Listed) -> Failure:
@@ -231,7 +243,7 @@ class ContactStepper(StepperBase):
         """Steps until the list may be stale, if nothing gets quicker; how many are tried changes no result."""
         left = -float(self._moved(state.memory, self._points(state)))
         steps = 1.0 + left / max(self._fastest(state) * h, 1e-300)
-        return max(1, int(min(steps, MOST_STEPS)))
+        return max(1, int(min(steps, self._most)))
 
     def _points(self, states: State) -> Floats:
         return points_of(self.contacts, states.r, states.quat)
@@ -260,13 +272,16 @@ class ContactStepper(StepperBase):
         bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + OWN]
         return np.concatenate([state.own[listed.own], bristles.ravel()])
 
-    def _with_bristles(self, inner: Floats, listed: Listed) -> Floats:
-        """Those of a state, of own variables of the system of a list."""
-        own = self.sizes.own.joined()
-        own[listed.own] = inner[: len(listed.own)]
-        bristles = inner[len(listed.own) :].reshape(-1, OWN)
-        self._put(own, bristles, listed.stiffness)
-        return own
+    def _with_lists(self, inner: State, behind: Floats, listed: Listed) -> State:
+        """States (k, ...) of the system of a list as those of the whole: with its own variables and its memory."""
+        count = len(inner.own)
+        own = np.zeros((count, self.sizes.own.size))
+        own[:, listed.own] = inner.own[:, : len(listed.own)]
+        bristles = inner.own[:, len(listed.own) :].reshape(count, -1, OWN)
+        for k in range(count if len(listed.windows) else 0):
+            self._put(own[k], bristles[k], listed.stiffness)
+        memory = np.concatenate([inner.memory, np.broadcast_to(behind, (count, len(behind)))], axis=1)
+        return inner._replace(memory=memory, own=own)
 
     def _put(self, own: Floats, bristles: Floats, stiffness: Floats) -> None:
         """Bristles (w, OWN) of windows into own variables."""
@@ -280,9 +295,8 @@ class ContactStepper(StepperBase):
 
     def _with_list(self, state: State) -> State:
         """The state with a list made where it is; what bristles keep that no new window goes on with is lost."""
-        step = self._fastest(state) * self.h
-        skin = min(max(2.0 * STEPS * step, LEAST * self._reach), max(MOST * self._reach, FASTEST * step))
         points = self._points(state)
+        skin = self._skin(points, self._fastest(state) * self.h)
         behind = np.append(points.ravel(), skin)
         new = self._without_far(state._replace(memory=np.concatenate([state.memory[: self._inner], behind])))
         state = state._replace(own=new.own, totals=new.totals)
@@ -299,6 +313,19 @@ class ContactStepper(StepperBase):
         if len(np.unique(to[to >= 0])) < len(to):  # else all is kept, but for rounding
             totals[1] += max(0.0, self._kept(state.own) - self._kept(own))
         return new._replace(own=own, totals=totals)
+
+    def _skin(self, points: Floats, step: float) -> float:
+        """m, of a list made where the points are, the fastest of which moves by `step`."""
+        asked = max(2.0 * self._held * step, LEAST * self._reach)
+        most = max(MOST * self._reach, FASTEST * step)
+        if asked <= most:
+            return asked
+        few = (
+            self._held > STEPS
+        )  # surfaces: to look twice costs little, and where nothing is near, so do many steps
+        return (
+            asked if few and not len(candidates(self.contacts, points, asked, self._searched).pair) else most
+        )
 
     def _kept(self, own: Floats) -> float:
         """J, in bristles between surfaces."""
