@@ -278,20 +278,22 @@ class ContactStepper(StepperBase):
         own = np.zeros((count, self.sizes.own.size))
         own[:, listed.own] = inner.own[:, : len(listed.own)]
         bristles = inner.own[:, len(listed.own) :].reshape(count, -1, OWN)
-        for k in range(count if len(listed.windows) else 0):
-            self._put(own[k], bristles[k], listed.stiffness)
+        self._put(own, bristles, listed.stiffness)
         memory = np.concatenate([inner.memory, np.broadcast_to(behind, (count, len(behind)))], axis=1)
         return inner._replace(memory=memory, own=own)
 
     def _put(self, own: Floats, bristles: Floats, stiffness: Floats) -> None:
-        """Bristles (w, OWN) of windows into own variables."""
-        use, rows = np.flatnonzero(bristles.any(axis=1)), self.sizes.own.part(own, "bristle")
-        if len(use) > len(rows):
+        """Bristles (k, w, OWN) of windows into own variables (k, ...) of as many states."""
+        used, room = bristles.any(axis=2), self.sizes.own.bristle
+        most = int(used.sum(axis=1).max(initial=0))
+        if most > room:
             raise ModelError(
-                f"{len(use)} parts of surfaces rub at once, a state has room for {len(rows)}; use larger elements, or fewer "
-                "surfaces"
+                f"{most} parts of surfaces rub at once, a state has room for {room}; use larger elements, or fewer surfaces"
             )
-        rows[: len(use)] = np.column_stack([use + 1.0, bristles[use], stiffness[use]])
+        k, w = np.nonzero(used)
+        place = np.cumsum(used, axis=1)[k, w] - 1
+        rows = self.sizes.own.part(own, "bristle")
+        rows[k, place] = np.column_stack([w + 1.0, bristles[k, w], stiffness[w]])
 
     def _with_list(self, state: State) -> State:
         """The state with a list made where it is; what bristles keep that no new window goes on with is lost."""
@@ -309,7 +311,8 @@ class ContactStepper(StepperBase):
         to = carried(points, use, listed.windows)
         own, totals = state.own.copy(), state.totals.copy()
         self.sizes.own.part(own, "bristle")[...] = 0.0
-        self._put(own, handed_on(rows[:, 1 : 1 + OWN], to, len(listed.windows)), listed.stiffness)
+        bristles = handed_on(rows[:, 1 : 1 + OWN], to, len(listed.windows))
+        self._put(own[None], bristles[None], listed.stiffness)
         if len(np.unique(to[to >= 0])) < len(to):  # else all is kept, but for rounding
             totals[1] += max(0.0, self._kept(state.own) - self._kept(own))
         return new._replace(own=own, totals=totals)
