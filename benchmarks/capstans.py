@@ -61,8 +61,8 @@ def main() -> None:
     """Print the table."""
     print(f"in the limit {capstan.limit(0.5):.3f}")
     print(f"{'':28s} links    step    ratio  missing    spread    1 ms     drift   s/s", flush=True)
-    for n in (15, 30, 60):
-        print(line("rodsim", n, 1e-3, of_rodsim(n, 1e-3)), flush=True)
+    for n, h in ((15, 1e-3), (30, 1e-3), (60, 1e-3), (60, 3e-3)):
+        print(line("rodsim", n, h, of_rodsim(n, h)), flush=True)
     try:
         import mujoco  # noqa: F401
     except ImportError:
