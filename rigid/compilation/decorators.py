@@ -282,9 +282,11 @@ def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
         return _quickly_typed(jit(**_ERRORS, **_UNCOUNTED, **_NO_C, **options)(function))
 
 
-def inner_apart(function: F, folder: str) -> F:
-    """Compile what functions of `compiled_apart` call, which may allocate: they take it in. Kept in the folder, unless it
-    encloses names.
+def inner_apart(function: F, folder: str = "") -> F:
+    """Compile what functions of `compiled_apart` call, which may allocate: they take it in.
+
+    Kept in the folder, where one is given: only what has a name of its own there, as numba finds functions by name, line and
+    instructions, and by no number or name that these use.
     """
 
     def compiled_as(**options: Any) -> Any:
@@ -294,7 +296,7 @@ def inner_apart(function: F, folder: str) -> F:
     if _config.DISABLE_JIT:
         return function
     with _our_cache(folder), known_signature(function):
-        inner = compiled_as(cache=function.__closure__ is None, **_NO_C, **_FACELESS)(function)
+        inner = compiled_as(cache=bool(folder), **_NO_C, **_FACELESS)(function)
     inner._compiler._customize_flags = KernelFlags
     return _with_face_apart(inner, compiled_as(), function)  # type: ignore[no-any-return]
 

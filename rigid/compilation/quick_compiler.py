@@ -123,18 +123,19 @@ def of_ours() -> bool:
 
 def found_when_asked(run: Any) -> Any:
     """In place of `PostProcessor.run`, which after each of nine passes finds where the life of each variable ends: in our kernels
-    that is found when somebody asks. Variables at the start of a block are for generators and Python objects.
+    that is found when somebody asks. Variables at the start of a block are for generators and Python objects. Nobody asks in a
+    kernel that counts no references: to end a life is to count one less, and to set to zero what is not read again.
     """
 
     @functools.wraps(run)
     def run_for_less(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-        function = self.func_ir
-        if function.is_generator or not of_ours() or targetconfig.ConfigStack.top_or_none().enable_pyobject:
+        function, settings = self.func_ir, targetconfig.ConfigStack.top_or_none()
+        if function.is_generator or not of_ours() or settings.enable_pyobject:
             return run(self, emit_dels, extend_lifetimes)
         function.blocks = transforms.canonicalize_cfg(function.blocks)
         function.variable_lifetime = postproc.VariableLifetime(function.blocks)
         function.generator_info = None
-        if emit_dels:
+        if emit_dels and settings.nrt:
             self._insert_var_dels(extend_lifetimes=extend_lifetimes)
 
     return run_for_less

@@ -138,7 +138,7 @@ def compilable(function: FunctionType, digest: str, known: dict[FunctionType, An
         own = FunctionType(
             function.__code__, {**function.__globals__, **inner}, function.__name__, None, tuple(cells)
         )
-        known[function] = inner_apart(named_by(own, function.__name__, digest), folder_of(digest))
+        known[function] = inner_apart(named_by(own, function.__name__, digest))
     return known[function]
 
 
