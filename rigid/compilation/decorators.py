@@ -298,7 +298,7 @@ def inner_apart(function: F, folder: str = "") -> F:
     with _our_cache(folder), known_signature(function):
         inner = compiled_as(cache=bool(folder), **_NO_C, **_FACELESS)(function)
     inner._compiler._customize_flags = KernelFlags
-    return _with_face_apart(inner, compiled_as(), function)  # type: ignore[no-any-return]
+    return _with_face_apart(inner, compiled_as(), function)
 
 
 def allocating_kernel(function: F) -> F:
@@ -324,7 +324,7 @@ class _KernelForC(ccallback.CFunc):
     @classmethod
     def of(cls, function: Callable[..., Any], signature: Any, **options: Any) -> _KernelForC:
         """One with machine code."""
-        made = cls(function, sigutils.normalize_signature(signature), {}, _ERRORS | options)
+        made: Any = cls(function, sigutils.normalize_signature(signature), {}, _ERRORS | options)
         settings = made._compiler._customize_flags
         made._compiler._customize_flags = lambda flags: KernelFlags(settings(flags))
         made.enable_caching()
