@@ -48,6 +48,13 @@ def pytest_collection(session):
     finally:
         gc.enable()
         gc.freeze()
+        gc.callbacks.append(_freeze)
+
+
+def _freeze(phase, found):
+    """What outlives a search through all is searched no more: it grows with what is compiled, and stays."""
+    if phase == "stop" and found["generation"] == 2:
+        gc.freeze()
 
 
 def _import_in_turns(config):

@@ -20,6 +20,14 @@ from rigid.compilation.kept import Kept, kept_in
 from rigid.system import State
 from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate
 
+
+@pytest.fixture(autouse=True)
+def _searched_from_here():
+    """Garbage is looked for among what the test makes: to go through all that the compiler left to others takes a second."""
+    gc.collect()
+    gc.freeze()
+
+
 H = 1e-3
 RESIDENT = Path("/proc/self/statm")
 MIB = 2.0**20

@@ -34,6 +34,7 @@ def soft(damping_time=0.0):
 
 
 SECTION = soft()
+BENT = [(s, 0.4 * np.sin(3 * s), 0.3 * s * s) for s in np.linspace(0.0, 1.0, 9)]
 
 
 def free_rod(element, n_elements=8, mass="mean", section=SECTION, **more):
@@ -41,7 +42,7 @@ def free_rod(element, n_elements=8, mass="mean", section=SECTION, **more):
     model = Model("rod")
     model.add_rod(
         "rod",
-        lambda s: (s, 0.4 * np.sin(3 * s), 0.3 * s * s),
+        BENT,
         section,
         n_elements,
         mass=mass,

@@ -33,6 +33,12 @@ def line(kind, **numbers) -> Model:
     return model
 
 
+def test_what_solves_for_states_is_kept_with_their_kind():
+    """Other functions of the kind take it in, too, in other processes."""
+    names = [path.name for path in Path(LAG.kind.dual._folder).rglob("*.nbi") if LAG.kind.dual.address]
+    assert any(f"_solve_{LAG.digest[:16]}" in name for name in names)
+
+
 def filtered(name: str = "filtered") -> Model:
     """Three bodies, one on a hinge, with a filter and a bead between them."""
     model = Model(name, gravity=OBLIQUE)

@@ -282,6 +282,25 @@ def _named(name: str, function: Any, options: dict[str, Any]) -> Any:
         return _quickly_typed(jit(**_ERRORS, **_UNCOUNTED, **_NO_C, **options)(function))
 
 
+def inner_apart(function: F, folder: str = "") -> F:
+    """Compile what functions of `compiled_apart` call, which may allocate: they take it in.
+
+    Kept in the folder, where one is given: only what has a name of its own there, as numba finds functions by name, line and
+    instructions, and by no number or name that these use.
+    """
+
+    def compiled_as(**options: Any) -> Any:
+        jit: Any = numba.njit
+        return jit(**_ERRORS, **options)
+
+    if _config.DISABLE_JIT:
+        return function
+    with _our_cache(folder), known_signature(function):
+        inner = compiled_as(cache=bool(folder), **_NO_C, **_FACELESS)(function)
+    inner._compiler._customize_flags = KernelFlags
+    return _with_face_apart(inner, compiled_as(), function)
+
+
 def allocating_kernel(function: F) -> F:
     """Compile a function that allocates arrays or calls Python: the outermost ones."""
     return _njit()(function)
@@ -303,9 +322,11 @@ class _KernelForC(ccallback.CFunc):
     _targetdescr = target_of_kernels()
 
     @classmethod
-    def of(cls, function: Callable[..., Any], signature: Any) -> _KernelForC:
+    def of(cls, function: Callable[..., Any], signature: Any, **options: Any) -> _KernelForC:
         """One with machine code."""
-        made = cls(function, sigutils.normalize_signature(signature), {}, _UNCOUNTED | _ERRORS)
+        made: Any = cls(function, sigutils.normalize_signature(signature), {}, _ERRORS | options)
+        settings = made._compiler._customize_flags
+        made._compiler._customize_flags = lambda flags: KernelFlags(settings(flags))
         made.enable_caching()
         made.compile()
         return made
@@ -335,9 +356,9 @@ class CompiledFunction(types.WrapperAddressProtocol):
     def _machine_code(self) -> Any:
         if self._folder is not None:
             with _our_cache(self._folder):
-                return numba.cfunc(self._signature, **_OPTIONS)(self._function)
+                return _KernelForC.of(self._function, self._signature)
         with _our_cache():
-            return _KernelForC.of(self._function, self._signature)
+            return _KernelForC.of(self._function, self._signature, **_UNCOUNTED)
 
     @property
     def address(self) -> int:

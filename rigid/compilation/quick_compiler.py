@@ -14,7 +14,7 @@ import inspect
 from typing import Any
 
 from llvmlite.binding import ffi
-from numba.core import compiler, event, ir, postproc, targetconfig, transforms, types, utils
+from numba.core import base, compiler, event, ir, postproc, targetconfig, transforms, types, utils
 from numba.extending import overload
 
 # the first digits of SHA-256 of the sources, in numba 0.62 to 0.68; the last four in 0.68
@@ -25,6 +25,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "ol_raise_with_shape_context_generic": ("2503332d1d47",),
     "ol_raise_with_shape_context_cpu": ("021158a7acf2", "8f63a200b37b"),
     "get_call_type": ("6559c167bfc0",),
+    "get_function": ("a3602598ea18",),
     "run": ("e1a8e77d6f17",),
     "_optimize_functions": ("9439219fa946",),
     "_optimize_final_module": ("e405bd473752",),
@@ -122,18 +123,19 @@ def of_ours() -> bool:
 
 def found_when_asked(run: Any) -> Any:
     """In place of `PostProcessor.run`, which after each of nine passes finds where the life of each variable ends: in our kernels
-    that is found when somebody asks. Variables at the start of a block are for generators and Python objects.
+    that is found when somebody asks. Variables at the start of a block are for generators and Python objects. Nobody asks in a
+    kernel that counts no references: to end a life is to count one less, and to set to zero what is not read again.
     """
 
     @functools.wraps(run)
     def run_for_less(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-        function = self.func_ir
-        if function.is_generator or not of_ours() or targetconfig.ConfigStack.top_or_none().enable_pyobject:
+        function, settings = self.func_ir, targetconfig.ConfigStack.top_or_none()
+        if function.is_generator or not of_ours() or settings.enable_pyobject:
             return run(self, emit_dels, extend_lifetimes)
         function.blocks = transforms.canonicalize_cfg(function.blocks)
         function.variable_lifetime = postproc.VariableLifetime(function.blocks)
         function.generator_info = None
-        if emit_dels:
+        if emit_dels and settings.nrt:
             self._insert_var_dels(extend_lifetimes=extend_lifetimes)
 
     return run_for_less
@@ -157,6 +159,18 @@ def typed_once(get_call_type: Any) -> Any:
         signature, key = found[asked]
         self._impl_keys[signature.args] = key
         return signature
+
+    return of
+
+
+def without_looking_again(get_function: Any) -> Any:
+    """`BaseContext.get_function`: whether an array is of a type that makes one of itself is asked at each use of an array, and
+    where there is no such type all that extensions of numba may have brought is looked through anew, in vain.
+    """
+
+    @functools.wraps(get_function)
+    def of(self: Any, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        return get_function(self, fn, sig, _firstcall and not (isinstance(fn, str) and fn == "__array__"))
 
     return of
 
@@ -187,6 +201,7 @@ def quicken() -> frozenset[str]:
         (utils, "order_by_target_specificity", ordered_once),
         (numpy_support, "ufunc_can_cast", functools.cache),
         (types.BaseFunction, "get_call_type", typed_once),
+        (base.BaseContext, "get_function", without_looking_again),
         (postproc.PostProcessor, "run", found_when_asked),
     ):
         if is_known(place, name):

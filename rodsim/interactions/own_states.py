@@ -25,10 +25,9 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
 
-from rigid.compilation.decorators import compiled_apart
+from rigid.compilation.decorators import compiled_apart, inner_apart, small_kernel
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
     DUAL,
@@ -48,13 +47,11 @@ EVOLVE: Any = None
 FORCES: Any = None
 KEPT: Any = None
 SOLVE: Any = None
-ELIMINATE: Any = None
 _MOST = 30  # iterations
 _EPS = 2.220446049250313e-16
 
-_config: Any = numba.config
 
-
+@small_kernel
 def _eliminate(J, r):
     """r = J^-1 r by Gauss' elimination with pivots; False where J, real (n, n), is singular."""
     n = r.shape[0]
@@ -89,17 +86,19 @@ def _solve(y0, y1, x0, start, h, X, x1):
         x1[i] = start[i]
         scale = max(scale, abs(start[i].real))
     for _ in range(_MOST):
-        r[:] = 0.0
+        for i in range(n):
+            r[i] = 0.0
         EVOLVE(y0, y1, x0, x1, h, X, r)
         for j in range(n):
             kept = x1[j]
             x1[j] = kept + COMPLEX_STEP * 1j
-            s[:] = 0.0
+            for i in range(n):
+                s[i] = 0.0
             EVOLVE(y0, y1, x0, x1, h, X, s)
             x1[j] = kept
             for i in range(n):
                 J[i, j] = (s[i] - r[i]).imag / COMPLEX_STEP
-        if not ELIMINATE(J, r):
+        if not _eliminate(J, r):
             break
         change = 0.0
         for i in range(n):
@@ -108,7 +107,8 @@ def _solve(y0, y1, x0, start, h, X, x1):
         if change <= 4.0 * _EPS * scale or (change <= 1e-10 * scale and change >= 0.25 * before):
             return
         before = change
-    x1[:] = np.nan
+    for i in range(n):
+        x1[i] = np.nan
 
 
 def _dual(y0, y1, X, lam, out):
@@ -219,8 +219,7 @@ def kind_with_states(
         "FORCES": of_user["step_dual"],
         "KEPT": of_user.get("value"),
     }
-    own["ELIMINATE"] = _helper(_eliminate, own, digest)
-    own["SOLVE"] = _helper(_solve, own, digest)
+    own["SOLVE"] = inner_apart(_with(_solve, own, digest), folder_of(digest))
 
     def made(function: Any, signature: Any) -> Any:
         return compiled_apart(signature, _with(function, own, digest), folder_of(digest))
@@ -235,9 +234,3 @@ def kind_with_states(
 
 def _with(function: Any, known: dict[str, Any], digest: str) -> FunctionType:
     return named_by(FunctionType(function.__code__, known), function.__name__, digest)
-
-
-def _helper(function: Any, known: dict[str, Any], digest: str) -> Any:
-    own = _with(function, known, digest)
-    jit: Any = numba.njit
-    return own if _config.DISABLE_JIT else jit(error_model="numpy")(own)

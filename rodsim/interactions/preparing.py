@@ -25,7 +25,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from rigid.compilation.decorators import CACHE_DIRECTORY, compiled_apart, small_kernel
+from rigid.compilation.decorators import CACHE_DIRECTORY, compiled_apart, inner_apart, small_kernel
 from rigid.compilation.private_folder import make_private
 from rigid.interactions.kinds import DUAL, VALUE
 
@@ -138,8 +138,7 @@ def compilable(function: FunctionType, digest: str, known: dict[FunctionType, An
         own = FunctionType(
             function.__code__, {**function.__globals__, **inner}, function.__name__, None, tuple(cells)
         )
-        jit: Any = numba.njit
-        known[function] = jit(error_model="numpy")(named_by(own, function.__name__, digest))
+        known[function] = inner_apart(named_by(own, function.__name__, digest))
     return known[function]
 
 
