@@ -9,7 +9,7 @@ from discretization.contact.core_numbers import on_mesh
 from discretization.contact.mesh_search import core_from_triangles, from_triangles, in_mesh
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, WITH_CORES, Contacts
+from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, WITH_CORES, Contacts, completed
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.kinematics.boxes import (
     depth_of_point,
@@ -25,7 +25,7 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
     """(c,) m, of surfaces through these points (k, 3); below 0 the depth of the one in the other."""
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
-    points = np.ascontiguousarray(points)
+    points = np.ascontiguousarray(completed(contacts, points))
     apart = apart_of(contacts, points, listed.ends, surfaces)
     for k in np.flatnonzero(listed.meshed):
         corners = contacts.vertices[contacts.triangles[listed.faces[slice(*listed.first[k : k + 2])]]]

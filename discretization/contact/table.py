@@ -4,7 +4,8 @@ A surface goes through points that move with frames: a sphere about one, a rod a
 about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides along its
 axes. So do hulls and bodies of revolution, whose three points are as far from the middle as any of their own; behind them stand
 the vertices, or the corners of the profile. A mesh is all triangles of one frame; its four points span a tetrahedron around it,
-so that no vertex moves further than the one of these that does. Which parts are near enough to act changes in a run;
+so that no vertex moves further than the one of these that does. Where it meets another mesh its corners and ridges are two
+surfaces more, behind all others: they follow from the points of their mesh (`completed`), so that no state remembers them. Which parts are near enough to act changes in a run;
 `discretization.contact.search` finds them at a configuration, and `discretization.contact.interactions` says what acts between
 them. Planes need no search: their interactions stand in `System.others`.
 """
@@ -21,7 +22,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
 # in a pair the stations are on the smaller number
-SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH = 0, 1, 2, 3, 4, 5, 6
+SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH, CORNERS, RIDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
 OF_HULLS = (
     (CAPSULE, BOX),
     (CAPSULE, HULL),
@@ -30,6 +31,7 @@ OF_HULLS = (
 )  # kinds of two surfaces that are hulls to each other
 OF_ROUNDS = tuple((own, ROUND) for own in (CAPSULE, BOX, HULL, ROUND))  # the second a hull with facets
 ON_MESHES = (CAPSULE, BOX, HULL)  # kinds of surfaces that are hulls to meshes
+OF_MESHES = (CORNERS, RIDGES)  # their points follow from those of a mesh on their frame
 WITH_CORES = (BOX, HULL, ROUND)  # their first point is their middle, and all that is looked for
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
@@ -40,7 +42,7 @@ ROUND_AXIS = (0.0, 0.0, 1.0)  # of bodies of revolution, in their frames
 class Contacts(NamedTuple):
     """s surfaces through k points, p pairs of surfaces."""
 
-    kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX, HULL, ROUND or MESH
+    kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH, CORNERS or RIDGES
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
     radius: Floats  # (s,) m
     frames: Ints  # (k,)
@@ -55,6 +57,12 @@ class Contacts(NamedTuple):
     vertices: Floats = np.zeros((0, 3))  # (v, 3) m, of all meshes, each in the axes of its frame
     triangles: Ints = np.zeros((0, 3), np.int64)  # (t, 3) of these vertices, mesh by mesh
     meshed: Ints = np.zeros(0, np.int64)  # (t,) surface of each triangle
+
+    @property
+    def tracked(self) -> int:
+        """How many points do not follow from others: those of all surfaces but corners and ridges."""
+        last = int(np.isin(self.kind, OF_MESHES, invert=True).sum())
+        return int(self.first[last])
 
 
 def meeting(contacts: Contacts) -> Ints:
@@ -143,8 +151,24 @@ class Mesh(NamedTuple):
     radius: float
 
 
-Surface = Sphere | Rod | Capsule | Box | Hull | Round | Mesh
-KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Hull, Round, Mesh)
+class Corners(NamedTuple):
+    """A surface: balls about corners of a mesh on its frame."""
+
+    frame: int
+    X: Floats  # (c, 3) m
+    radius: float
+
+
+class Ridges(NamedTuple):
+    """A surface: what is about ridges of a mesh on its frame."""
+
+    frame: int
+    X: Floats  # (r, 2, 3) m, both ends of each
+    radius: float
+
+
+Surface = Sphere | Rod | Capsule | Box | Hull | Round | Mesh | Corners | Ridges
+KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Hull, Round, Mesh, Corners, Ridges)
 
 
 class Pair(NamedTuple):
@@ -163,7 +187,7 @@ def contacts_of(
     pairs: Sequence[Pair] = (),
     apart: Sequence[tuple[int, int]] = (),
 ) -> Contacts:
-    """As arrays.
+    """As arrays; corners and ridges stand behind all other surfaces.
 
     Raises ModelError where a pair names what is not there, or the same two surfaces as another.
     """
@@ -186,6 +210,11 @@ def contacts_of(
             frames.append([own.frame] * 4)
             places.append(_tetrahedron(own.vertices))
             lengths.append(np.zeros(4))
+        elif isinstance(own, Corners | Ridges):
+            at = np.reshape(own.X, (-1, 3))
+            frames.append([own.frame] * len(at))
+            places.append(at)
+            lengths.append(np.zeros(len(at)))
         elif isinstance(own, Hull | Round):
             at = own.places
             frames.append([own.frame] * len(at))
@@ -261,14 +290,34 @@ def refuse(contacts: Contacts, who: str, instead: str = "run `simulate`") -> Non
 
 
 def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
-    """(..., k, 3) of frames at r (..., n, 3) with orientations quat (..., n, 4)."""
-    points: Floats = r[..., contacts.frames, :]
-    levers = np.flatnonzero(np.any(contacts.X, axis=1))
+    """(..., k, 3) of those that are tracked, of frames at r (..., n, 3) with orientations quat (..., n, 4)."""
+    frames, X = contacts.frames[: contacts.tracked], contacts.X[: contacts.tracked]
+    points: Floats = r[..., frames, :]
+    levers = np.flatnonzero(np.any(X, axis=1))
     if len(levers):
-        points[..., levers, :] += quaternions.rotate(
-            quat[..., contacts.frames[levers], :], contacts.X[levers]
-        )
+        points[..., levers, :] += quaternions.rotate(quat[..., frames[levers], :], X[levers])
     return points
+
+
+def axes_of_mesh(contacts: Contacts, mesh: int, points: Floats) -> Floats:
+    """(3, 3), rows are the axes of the frame of a mesh, by the points (k, 3) of all surfaces."""
+    at = contacts.first[mesh]
+    axes: Floats = points[at + 1 : at + 4] - points[at]
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    return axes
+
+
+def completed(contacts: Contacts, points: Floats) -> Floats:
+    """(k, 3) all points, of those that are tracked: corners and ridges stand where their mesh does."""
+    found = [points[: contacts.tracked]]
+    for own in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
+        first, last = contacts.first[own : own + 2]
+        begins = contacts.frames[contacts.first[:-1]]
+        mesh = int(np.flatnonzero((contacts.kind == MESH) & (begins == contacts.frames[first]))[0])
+        at = contacts.first[mesh]
+        away = contacts.X[first:last] - contacts.X[at]
+        found.append(points[at] + away @ axes_of_mesh(contacts, mesh, points))
+    return np.concatenate(found) if len(found) > 1 else found[0]
 
 
 def weakened(law: Floats, share: Floats | float) -> Floats:

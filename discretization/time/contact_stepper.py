@@ -27,7 +27,16 @@ from discretization.contact.interactions import interactions_of
 from discretization.contact.listed_gaps import apart_of, gaps
 from discretization.contact.nearest import DEEP, distances, passing
 from discretization.contact.search import Candidates, candidates, searched
-from discretization.contact.table import BOX, HULL, ROUND, WITH_CORES, contacts_of, points_of
+from discretization.contact.table import (
+    BOX,
+    HULL,
+    OF_MESHES,
+    ROUND,
+    WITH_CORES,
+    completed,
+    contacts_of,
+    points_of,
+)
 from discretization.contact.windows import LOSING, Window, carried, handed_on, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
 from discretization.own_variables import first_settled, own_variables
@@ -84,7 +93,7 @@ class ContactStepper(StepperBase):
         if np.any(self.contacts.loss[:, LOSING] != 0.0):
             self._free.check_losing()  # what is lost is among the interactions only where a list has a pair
         self._inner = self._free.sizes.memory.size
-        memory = self._free.sizes.memory._replace(points=len(self.contacts.frames))
+        memory = self._free.sizes.memory._replace(points=self.contacts.tracked)
         self.sizes = self._free.sizes._replace(memory=memory, own=own_variables(system))
         self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
@@ -248,7 +257,7 @@ class ContactStepper(StepperBase):
 
     def _fastest(self, state: State) -> float:
         """m/s, of all points."""
-        frames, X = self.contacts.frames, self.contacts.X
+        frames, X = (own[: self.contacts.tracked] for own in (self.contacts.frames, self.contacts.X))
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
         return float(np.linalg.norm(v, axis=1).max())
 
@@ -292,7 +301,7 @@ class ContactStepper(StepperBase):
             return new
         old, listed = self._list_of(state), self._list_of(new)
         use = [old.windows[int(number) - 1] for number in rows[:, 0]]
-        to = carried(points, use, listed.windows)
+        to = carried(completed(self.contacts, points), use, listed.windows)
         own, totals = state.own.copy(), state.totals.copy()
         self.sizes.own.part(own, "bristle")[...] = 0.0
         self._put(own, handed_on(rows[:, 1 : 1 + OWN], to, len(listed.windows)), listed.stiffness)
@@ -348,7 +357,9 @@ class ContactStepper(StepperBase):
             # a pair of rods stands there once for the stations of each
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
-            lines = np.flatnonzero(~pairs.meshed)  # no step goes through a mesh: its dual would be none
+            # no step goes through a mesh, nor a ridge through a ridge: their duals would be none
+            of_meshes = np.isin(contacts.kind[contacts.pairs[pairs.pair]], OF_MESHES).any(axis=1)
+            lines = np.flatnonzero(~pairs.meshed & ~of_meshes)
             ends, first = np.unique(both[lines], axis=0, return_index=True)
             listed = Listed(
                 stepper,

@@ -25,6 +25,7 @@ from rigid.interactions.contact.edge_crossings import (
     crosses,
     crossing_of,
     energy_of,
+    have_passed,
     is_apart,
     of_partner,
 )
@@ -188,14 +189,6 @@ def _of_corners(ones, others, X, weight, share, out):
 
 
 @small_kernel
-def _has_passed(start, end):
-    """Whether, in real numbers, two edges that cross at both ends of a step have gone through each other."""
-    if not (crosses(start[0], start[1]) and crosses(end[0], end[1])):
-        return False
-    return dot(real(crossed(start[0], start[1])[2]), real(crossed(end[0], end[1])[2])) < 0.0
-
-
-@small_kernel
 def _of_edges(ones, others, X, weight, share, out):
     """Of all that cross."""
     found, (w, mesh), reach = NOTHING, weights_of(X), reach_between(X)
@@ -214,7 +207,7 @@ def _of_edges(ones, others, X, weight, share, out):
             )
             if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
                 continue
-            if _has_passed((a0, b0), (a1, b1)):
+            if have_passed((a0, b0), (a1, b1)):
                 fail(out)
                 return NOTHING
             places = p, q, local_vertex(X, A, first), local_vertex(X, A, last)

@@ -1,0 +1,139 @@
+"""Triangle meshes that meet planes and each other: what is kept, rests, rubs, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discretization.contact.mesh_corners import features_of
+from rigid.errors import ConvergenceError, ModelError
+from rodsim import Box, Model, audit, simulate
+from tests.contacts import ground
+from tests.test_boxes import ACROSS, ON_CORNER, ON_EDGE, UP, A, G, K, R, about
+from tests.test_capsules import change, run
+from tests.test_meshes import cube
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+OUTLINE = 0.03 * np.array([(-2, 0), (2, 0), (2, 2), (1, 2), (1, 1), (-1, 1), (-1, 2), (-2, 2)], float)
+FLOOR = [(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4), (0, 5, 6), (0, 6, 7)]  # its triangles
+
+
+def trough(half=0.05):
+    """Along y, with a groove from above: no hull of its vertices."""
+    n = len(OUTLINE)
+    ends = [np.insert(OUTLINE, 1, y, axis=1) for y in (-half, half)]
+    k = np.arange(n)
+    sides = [(k, (k + 1) % n, (k + 1) % n + n), (k, (k + 1) % n + n, k + n)]
+    faces = [np.array(FLOOR), n + np.array(FLOOR), *(np.stack(own, axis=1) for own in sides)]
+    return np.concatenate(ends), np.concatenate(faces)
+
+
+def fine_cube(n):
+    """Of n x n squares a side."""
+    flat, triangles = ground(n)
+    sides = []
+    for axis in range(3):
+        for z in (-1.0, 1.0):
+            sides.append(np.roll(flat + (0, 0, z), axis, axis=1))
+    faces = np.concatenate([triangles + k * len(flat) for k in range(6)])
+    return np.concatenate(sides) * (0.5 * A - R), faces
+
+
+SHAPES = {
+    "cube": cube(0.5 * A - R),
+    "fine cube": fine_cube(3),
+    "trough": trough(),
+    "peak": (
+        0.05 * np.array([(0, 0, 1), (2, 2, 0), (-2, 2, 0), (-2, -2, 0), (2, -2, 0)]),
+        [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 1)],
+    ),
+    "plate": ground(3, half=0.2),
+    "hills": ground(12, lambda x, y: 0.04 * np.sin(9 * x + 1) * np.cos(11 * y), 0.4),
+}
+
+
+def add(model, shape, name, place, quat=UP, v=(0, 0, 0), omega=(0, 0, 0), mass=1.0):
+    body = model.add_body(name, Box(A, A, A, mass=mass), place, quat, v, omega)
+    return add_mesh(model, name, body, shape)
+
+
+def add_mesh(model, name, on, shape, radius=R):
+    vertices, triangles = SHAPES[shape]
+    return model.add_mesh(name, on, vertices=vertices, triangles=triangles, radius=radius)
+
+
+MEETINGS = {  # shape and orientation of the first, of the second, and its place
+    "corner on a face": ("cube", UP, "cube", ON_CORNER, (0.01, 0.02, 0.145)),
+    "edge on edge": ("cube", ON_EDGE, "cube", ACROSS, (0.005, 0.01, 0.147)),
+    "face on a finer face": ("fine cube", UP, "cube", about((1, 0.3, 0), 0.01), (0.02, 0.03, 0.107)),
+    "edge across a trough": ("trough", UP, "cube", ON_EDGE, (0.01, 0.01, 0.1345)),
+    "across a trough": ("trough", UP, "fine cube", about((0, 0.1, 1), 0.5), (0.01, 0.01, 0.121)),
+    "two troughs": ("trough", about((1, 0, 0), np.pi), "trough", about((0, 0, 1), 1.2), (0.01, 0.0, 0.012)),
+    "face on a peak": ("peak", UP, "cube", about((1, 0.2, 0), 0.02), (0.01, 0, 0.1115)),
+    "over a border": ("plate", UP, "cube", about((0, 1, 0), 0.3), (0.2, 0.01, 0.0579)),
+    "on hills": ("hills", UP, "cube", about((1, 0.3, 0), 0.5), (0.02, 0.03, 0.1149)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "loses"),
+    [*((name, True) for name in MEETINGS), *((name, False) for name in list(MEETINGS)[::3])],
+)
+def test_meshes_that_collide_keep_energy_and_momenta(name, loses):
+    losses = {"friction": (0.4, 0.3), "restitution": 0.6} if loses else {}
+    one, quat, other, turned, place = MEETINGS[name]
+    model = Model("pair", gravity=(0, 0, 0))
+    a = add(model, one, "a", (0, 0, 0), quat, (0, 0, 0), (0.3, -0.2, 0.1))
+    b = add(model, other, "b", place, turned, (0.1, 0, -1.0), mass=2.0)
+    model.add_contact("c", a, b, 4e5, **losses)
+    result = run(model, 0.02, 5e-4, every=2)
+    energy, lost = result.energy["total"], result.dissipation
+    assert result.contact("c").energy.max() > 0.01 * energy[0]
+    near = result.contact("c").gap < 1e-3
+    assert result.distance("b", "a")[near] == pytest.approx(result.contact("c").gap[near], abs=1e-9)
+    assert np.diff(lost).min() > -1e-15
+    assert (lost[-1] > 0.01 * energy[0]) == loses
+    assert change(energy + lost) < 1e-12 * energy[0]
+    assert change(result.linear_momentum) < 1e-13
+    assert change(result.angular_momentum) < 1e-13
+    assert loses or audit(result).ok
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "height", "part"),
+    [
+        ("cube", "plane", A / 2, 1.0),
+        ("trough", "plane", R, 1.0),
+        ("cube", "cube", A, 1.0),
+        ("cube", "fine cube", A, 1.0),
+        ("fine cube", "plate", A / 2 + R, 1.0),
+        ("cube", "trough", A / 2 + 0.06 + R, 2.0),
+    ],
+)
+def test_what_is_laid_flat_rests_with_the_stiffness_of_the_law(one, other, height, part):
+    """On four corners, each with a quarter; across a groove on four crossings besides."""
+    model = Model("lies", gravity=(0, 0, -G))
+    it = add(model, one, "it", (0, 0, height - G / (part * K)))
+    if other == "plane":
+        below = model.add_plane("p", model.ground.at((0, 0, 0)), (0, 0, 1))
+    else:
+        below = add_mesh(model, "below", model.ground.at((0, 0, 0)), other)
+    model.add_contact("c", it, below, K)
+    result = run(model, 1.0, 1e-3, every=50)
+    own = result.body("it")
+    assert result.contact("c").normal_force == pytest.approx(G, rel=1e-9)
+    assert result.newton_iterations.max() <= 1.0
+    assert np.abs(own.r - own.r[0]).max() < 1e-12
+    assert np.abs(own.quat[:, 1:]).max() < 1e-12
+
+
+@pytest.mark.parametrize("aside", [0.0, 0.001, 0.004, 0.03])
+def test_a_face_is_pressed_straight_up_by_an_equal_one_below(aside):
+    """Corners next to corners count once: nothing pushes equal faces off each other."""
+    depth, model = 2e-4, Model("lies", gravity=(0, 0, 0))
+    it = add(model, "cube", "it", (aside, 0, A - depth))
+    model.add_contact("c", it, add_mesh(model, "below", model.ground.at((0, 0, 0)), "cube"), K)
+    contact = run(model, 1e-5, 1e-5).contact("c")
+    assert contact.force[0] == pytest.approx([0, 0, K * depth], abs=1e-9)
+    assert contact.normal_force[0] == pytest.approx(K * depth, rel=1e-9)
+    assert contact.point[0] == pytest.approx([0.5 * aside, 0, 0.5 * (A - depth)], abs=1e-5)
