@@ -32,8 +32,7 @@ class Features(NamedTuple):
 def features_of(vertices: Floats, triangles: Ints) -> Features:
     """Of triangles (t, 3) of vertices (v, 3), no edge of which belongs to more than two."""
     edges, faces = _edges(triangles)
-    normals = np.cross(*(vertices[triangles[:, k]] - vertices[triangles[:, 0]] for k in (1, 2)))
-    size = np.linalg.norm(normals, axis=1)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
     sharp = _bent(vertices, triangles, edges, faces) > BENT
     ridges = edges[sharp]
     corners = _corners(vertices, ridges)
@@ -41,7 +40,7 @@ def features_of(vertices: Floats, triangles: Ints) -> Features:
     flat = faces[~sharp]
     alike = scipy.sparse.coo_matrix((np.ones(len(flat)), flat.T), (len(triangles),) * 2)
     parts, part = scipy.sparse.csgraph.connected_components(alike, directed=False)
-    area = np.bincount(part, 0.5 * size, parts)
+    area = np.bincount(part, 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1), parts)
     is_corner = np.zeros(len(vertices), bool)
     is_corner[corners] = True
     at = np.unique(np.column_stack([np.repeat(part, 3), triangles.ravel()]), axis=0)

@@ -10,7 +10,7 @@ import scipy  # its parts are loaded when they are asked for
 
 from discretization.contact.mesh_search import from_triangles, in_mesh, near_triangles, triangles_of
 from discretization.contact.nearest import distances
-from discretization.contact.table import CORNERS, MESH, OF_MESHES, RIDGES, Contacts, completed
+from discretization.contact.table import CORNERS, MESH, OF_MESHES, RIDGES, SPANNED, Contacts, completed
 from rigid.system import Floats, Ints
 
 
@@ -59,8 +59,8 @@ def _in_box(contacts: Contacts, one: int, mesh: int, points: Floats, within: flo
     first, last = contacts.first[one : one + 2]
     at, step = contacts.first[mesh], 2 if contacts.kind[one] == RIDGES else 1
     own = in_mesh(contacts, mesh, points, points[first:last]).reshape(-1, step, 3)
-    sides = np.diagonal(contacts.X[at + 1 : at + 4] - contacts.X[at])  # three times those of the box
-    low, high = contacts.X[at] - within, contacts.X[at] + sides / 3.0 + within
+    sides = np.diagonal(contacts.X[at + 1 : at + 4] - contacts.X[at]) / SPANNED
+    low, high = contacts.X[at] - within, contacts.X[at] + sides + within
     use = np.flatnonzero(np.all((low <= own.max(axis=1)) & (own.min(axis=1) <= high), axis=1))
     return first + step * use, np.ascontiguousarray(own[use][:, [0, step - 1]])
 

@@ -24,6 +24,7 @@ from rigid.linear_algebra import dot, load3, minus, times
 from rigid.system import Floats, Ints
 
 KEPT = 8  # meshes whose trees are kept
+KEPT_NUMBERS = 4096  # sets of triangles
 FLAT = 1e-6  # of (1) of `mesh_hulls`: below it triangles are in one plane
 LEAST = 64  # numbers of an interaction with a mesh are a power of two, so that there are few sizes of them
 
@@ -37,6 +38,7 @@ class Trees(NamedTuple):
     half: list[float]  # m, the most from the middle of a triangle to a vertex of it
 
 
+_numbers: OrderedDict[tuple[int, int, bytes], tuple[Contacts, Floats]] = OrderedDict()
 _known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, Trees]] = OrderedDict()
 
 
@@ -177,7 +179,22 @@ def _unit(a):
 
 
 def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
-    """Of triangles, as `rigid.interactions.contact.mesh_features` has them; filled up with zeros."""
+    """Of triangles, as `rigid.interactions.contact.mesh_features` has them; filled up with zeros.
+
+    They are kept: the next list has most of them again, and what is lost has those of its energy.
+    """
+    key = id(contacts.vertices), id(contacts.triangles), faces.tobytes()  # of arrays that are kept
+    found = _numbers.pop(key, None)
+    if found is None:
+        found = contacts, _numbers_of(contacts, faces)
+        found[1].flags.writeable = False
+    _numbers[key] = found
+    if len(_numbers) > KEPT_NUMBERS:
+        _numbers.popitem(last=False)
+    return found[1]
+
+
+def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
     vertices, corners = np.unique(contacts.triangles[faces], return_inverse=True)
     corners = corners.reshape(-1, 3)
     t, v = len(corners), len(vertices)

@@ -5,9 +5,10 @@ about the chord between two of one frame, a box about its centre, with three poi
 axes. So do hulls and bodies of revolution, whose three points are as far from the middle as any of their own; behind them stand
 the vertices, or the corners of the profile. A mesh is all triangles of one frame; its four points span a tetrahedron around it,
 so that no vertex moves further than the one of these that does. Where it meets another mesh its corners and ridges are two
-surfaces more, behind all others: they follow from the points of their mesh (`completed`), so that no state remembers them. Which parts are near enough to act changes in a run;
-`discretization.contact.search` finds them at a configuration, and `discretization.contact.interactions` says what acts between
-them. Planes need no search: their interactions stand in `System.others`.
+surfaces more, behind all others: they follow from the points of their mesh (`completed`), so that no state remembers them.
+Which parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
+`discretization.contact.interactions` says what acts between them. Planes need no search: their interactions stand in
+`System.others`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ WITH_CORES = (BOX, HULL, ROUND)  # their first point is their middle, and all th
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
 LAW, LOSS = 4, 11  # numbers of a law, of what is lost
+SPANNED = 3.0  # sides of the box around a mesh that its points span
+_BOX = np.array([[i, j, k] for i in (0.0, 1.0) for j in (0.0, 1.0) for k in (0.0, 1.0)])
 ROUND_AXIS = (0.0, 0.0, 1.0)  # of bodies of revolution, in their frames
 
 
@@ -257,7 +260,7 @@ def contacts_of(
 def _tetrahedron(vertices: Floats) -> Floats:
     """(4, 3) m, of a tetrahedron around these: a corner of their box, and three times its sides from there."""
     low, sides = vertices.min(axis=0), np.ptp(vertices, axis=0)
-    sides = 3.0 * np.maximum(sides, 1e-3 * sides.max())
+    sides = SPANNED * np.maximum(sides, 1e-3 * sides.max())
     return low + np.concatenate([np.zeros((1, 3)), np.diag(sides)])
 
 
@@ -297,6 +300,19 @@ def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
     if len(levers):
         points[..., levers, :] += quaternions.rotate(quat[..., frames[levers], :], X[levers])
     return points
+
+
+def at_bounds(contacts: Contacts, values: Floats) -> Floats:
+    """(..., b, 3) of what goes linearly over each surface, by its values (..., k, 3) at the points that are tracked: there, and
+    of meshes at the corners of the box around them, which span less than their points.
+    """
+    at = contacts.first[:-1][contacts.kind == MESH]
+    if not len(at):
+        return values
+    arms = (values[..., at[:, None] + (1, 2, 3), :] - values[..., at, None, :]) / SPANNED
+    of_boxes = values[..., at, None, :] + np.einsum("ba,...mac->...mbc", _BOX, arms)
+    others = np.delete(values, (at[:, None] + np.arange(4)).ravel(), axis=-2)
+    return np.concatenate([others, of_boxes.reshape(*values.shape[:-2], len(_BOX) * len(at), 3)], axis=-2)
 
 
 def axes_of_mesh(contacts: Contacts, mesh: int, points: Floats) -> Floats:

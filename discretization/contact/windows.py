@@ -168,9 +168,10 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     stiffness, parts = np.zeros(len(windows)), []
     alone = np.where(kinds[:, 1] == MESH, np.arange(len(windows)), -1)  # each has triangles of its own
     each = np.column_stack([kinds, sizes, alone])
-    for key in np.unique(each, axis=0).tolist():
-        one, other, stations, nodes, _ = key
-        use = np.flatnonzero((each == key).all(axis=1))
+    keys, of, count = np.unique(each, axis=0, return_inverse=True, return_counts=True)
+    order, ends = np.argsort(of.reshape(-1), kind="stable"), np.cumsum(count)
+    for (one, other, stations, nodes, _), begin, end in zip(keys.tolist(), ends - count, ends, strict=True):
+        use = order[begin:end]
         own, at, cores = _KINDS.get((one, other), (None, tuple(range(stations + nodes)), 0))
         own = own or ROD_LOSSES[stations, nodes]
         kind[use] = INTERACTIONS.index(own)

@@ -30,9 +30,11 @@ from discretization.contact.search import Candidates, candidates, searched
 from discretization.contact.table import (
     BOX,
     HULL,
+    MESH,
     OF_MESHES,
     ROUND,
     WITH_CORES,
+    at_bounds,
     completed,
     contacts_of,
     points_of,
@@ -213,11 +215,13 @@ class ContactStepper(StepperBase):
 
     def _into_mesh(self, state: State, listed: Listed, failure: Failure) -> Failure | None:
         """Where a step has no forces since something has gone through a mesh, or touches it all around."""
-        if not listed.pairs.meshed.any() or "finite" not in failure.reason:
+        kinds = self.contacts.kind[self.contacts.pairs[listed.pairs.pair]]
+        of_meshes = np.isin(kinds, (MESH, *OF_MESHES)).any(axis=1)
+        if not of_meshes.any() or "finite" not in failure.reason:
             return None
         rho = self.contacts.radius[self.contacts.pairs[listed.pairs.pair]].sum(axis=1)
         apart = 1.0 + gaps(self.contacts, listed.pairs, np.ascontiguousarray(self._points(state))) / rho
-        least = float(np.min(apart[listed.pairs.meshed]))
+        least = float(np.min(apart[of_meshes]))
         if least > _NEAR_MESH:
             return None
         return Failure(
@@ -252,14 +256,14 @@ class ContactStepper(StepperBase):
     def _moved(self, memory: Floats, points: Floats) -> Floats:
         """(...) m, by how much the points (..., k, 3) have left their half of the skin; negative: not yet."""
         parts = self.sizes.memory.parts(memory)
-        far = np.linalg.norm(points - parts["reference"], axis=-1).max(axis=-1)
+        far = np.linalg.norm(at_bounds(self.contacts, points - parts["reference"]), axis=-1).max(axis=-1)
         return np.asarray(far - 0.5 * parts["skin"][0])
 
     def _fastest(self, state: State) -> float:
         """m/s, of all points."""
         frames, X = (own[: self.contacts.tracked] for own in (self.contacts.frames, self.contacts.X))
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
-        return float(np.linalg.norm(v, axis=1).max())
+        return float(np.linalg.norm(at_bounds(self.contacts, v), axis=1).max())
 
     def _settled(self, state: State, listed: Listed) -> Floats:
         """Own variables of the system of a list: the bristles stand behind all others, window by window."""

@@ -247,12 +247,8 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
     found, joined = _Pairs([], {}, [], [], [], {}), Joined(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th of the table, touched or not
         _number(found, mesh, None, placed)
-    each = [
-        (entry, pair)
-        for entry in model.contacts.values()
-        for pair in meeting(entry, joined)
-        if not pair.with_plane
-    ]
+    every = [(entry, pair) for entry in model.contacts.values() for pair in meeting(entry, joined)]
+    each = [own for own in every if not own[1].with_plane]
     for entry, pair in each:
         with speaking_of(entry.word, entry.name):
             for own in _in_order(entry, pair):
@@ -260,7 +256,7 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
     for entry, pair in each:
         with speaking_of(entry.word, entry.name):
             _add(found, entry, pair, placed, model)
-    if not found.pairs:
+    if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pair in every):
         return _NOTHING, []
     for k, (entry, pair) in enumerate(found.of):
         with speaking_of(entry.word, entry.name):
@@ -304,7 +300,7 @@ def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[in
     for a, b, share, losing in (
         (corners[0], other, shares[0], True),
         (one, corners[1], shares[1], True),
-        (corners[0], corners[1], -0.5 * (shares[0] + shares[1]), False),
+        (corners[0], corners[1], -min(shares), False),
         (ridges[0], ridges[1], OF_RIDGES, True),
     ):
         of_loss = loss * losing
@@ -441,11 +437,15 @@ def _points(own: table.Surface) -> int:
         return len(own.frames)
     if isinstance(own, table.Hull | table.Round):
         return len(own.places)
+    if isinstance(own, table.Corners | table.Ridges):
+        return own.X.size // 3
     return {table.Sphere: 1, table.Capsule: 2, table.Box: 4, table.Mesh: 4}[type(own)]
 
 
 def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placed) -> None:
     """Raise where surfaces are inside of each other at t = 0."""
+    if not found.pairs:
+        return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
     _check_sides(contacts, found.of, meshes, completed(contacts, points))
     listed = candidates(contacts, points, 0.0)

@@ -43,10 +43,10 @@
     rod_loss(2, M)       nodes a1, a2, M nodes in a row  law (4), rho, m, L, M, radius of a, loss (11), own (4)
 
 law: `normal_laws`; rho: radius, or the sum of both; N, P: normal and a point of a plane in its frame; X: centre in the frame
-of its sphere or circle; X1, X2: ends of a capsule's axis, or of an edge; half: of the sides of a box's core, X its centre; core: as many
-numbers as it has, of a hull or a body of revolution, `rigid.kinematics.cores`; triangles: `mesh_features`; ridges:
-`mesh_hulls`; A, R: axis and radius of a circle; m, L: an element of length L has the stations i/m, i = 0 .. m, each for a
-length L/m, those at the ends for half of it, and k is per length; La, Lb: lengths for which the nodes a and b of an element of
-many stand, m = 1; minus, 1: the vertex b2 is taken off, since the next segment has it too. loss, own: `friction`; the radius of a
-says where between the axes the surfaces touch.
+of its sphere or circle; X1, X2: ends of a capsule's axis, or of an edge; half: of the sides of a box's core, X its centre;
+core: as many numbers as it has, of a hull or a body of revolution, `rigid.kinematics.cores`; triangles: `mesh_features`;
+ridges: `mesh_hulls`; A, R: axis and radius of a circle; m, L: an element of length L has the stations i/m, i = 0 .. m, each
+for a length L/m, those at the ends for half of it, and k is per length; La, Lb: lengths for which the nodes a and b of an
+element of many stand, m = 1; minus, 1: the vertex b2 is taken off, since the next segment has it too. loss, own: `friction`;
+the radius of a says where between the axes the surfaces touch.
 """
