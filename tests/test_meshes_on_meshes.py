@@ -7,7 +7,7 @@ import pytest
 
 from discretization.contact.mesh_corners import features_of
 from rigid.errors import ConvergenceError, ModelError
-from rodsim import Box, Model, audit
+from rodsim import Box, DoubtfulModelWarning, Model, Sphere, audit
 from tests.contacts import ground
 from tests.test_boxes import ACROSS, ON_CORNER, ON_EDGE, UP, A, G, K, R, about
 from tests.test_capsules import change, run
@@ -226,3 +226,15 @@ def test_no_mesh_goes_through_another(name):
     model.add_contact("c", add(model, other, "it", place, turned, (0, 0, -20.0)), below, 1e4)
     with pytest.raises(ConvergenceError, match=r"what touches a mesh is pressed through it"):
         run(model, 0.02, 1e-4)
+
+
+def test_a_mesh_that_is_much_finer_than_its_body_is_doubted():
+    vertices, triangles = ground(60, half=0.1)
+    model = Model("fine", gravity=(0, 0, -G))
+    ball = model.add_sphere("ball", model.add_body("ball", Sphere(A, mass=1.0), (0, 0, 0.0999)), A)
+    floor = model.add_mesh("floor", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
+    model.add_contact("c", ball, floor, K)
+    with pytest.warns(
+        DoubtfulModelWarning, match=r"some 5.7e\+03 triangles are .* larger triangles, some 0.02 m wide"
+    ):
+        model.build()

@@ -6,10 +6,10 @@ import numpy as np
 
 from discretization.contact.core_gaps import from_hulls, from_surfaces
 from discretization.contact.core_numbers import on_mesh
-from discretization.contact.mesh_search import core_from_triangles, from_triangles, in_mesh
+from discretization.contact.mesh_search import core_from_triangles, from_triangles
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, WITH_CORES, Contacts, completed
+from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, WITH_CORES, Contacts, completed, in_frame
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.kinematics.boxes import (
     depth_of_point,
@@ -32,7 +32,7 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
         one, mesh = surfaces[k].tolist()
         first, each = listed.ends[k, 0], np.empty(len(corners))
         cored = contacts.kind[one] in WITH_CORES
-        part = in_mesh(
+        part = in_frame(
             contacts, mesh, points, points[first : first + 4] if cored else points[listed.ends[k, :2]]
         )
         if cored:

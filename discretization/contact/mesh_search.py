@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
-from discretization.contact.table import MESH, OF_MESHES, Contacts, axes_of_mesh
+from discretization.contact.table import MESH, OF_MESHES, Contacts, in_frame
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE
 from rigid.interactions.contact.touching import real
@@ -65,13 +65,6 @@ def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
     return found[1:]
 
 
-def in_mesh(contacts: Contacts, mesh: int, points: Floats, places: Floats) -> Floats:
-    """Places (..., 3) in the axes of a mesh, from the points (k, 3) of all surfaces."""
-    at = contacts.first[mesh]
-    found: Floats = contacts.X[at] + (places - points[at]) @ axes_of_mesh(contacts, mesh, points).T
-    return found
-
-
 def near_meshes(
     contacts: Contacts, surface: Ints, ends: Ints, reach: Floats, points: Floats, skin: float
 ) -> tuple[Ints, list[Ints]]:
@@ -91,7 +84,7 @@ def near_meshes(
         apart = np.sort(np.stack([ends[parts, 0], np.full(len(parts), at)], axis=1), axis=1) @ (count, 1)
         parts = parts[~np.isin(apart, held)]
         numbers, trees = triangles_of(contacts, mesh)
-        own = np.ascontiguousarray(in_mesh(contacts, mesh, points, points[ends[parts]]))
+        own = np.ascontiguousarray(in_frame(contacts, mesh, points, points[ends[parts]]))
         for i, near in near_triangles(trees, own, float(reach[k]) + skin):
             a, b = ends[parts[i]]
             rows.append(np.array([[k, side, a, b, at, at]]))

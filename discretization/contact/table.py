@@ -315,25 +315,59 @@ def at_bounds(contacts: Contacts, values: Floats) -> Floats:
     return np.concatenate([others, of_boxes.reshape(*values.shape[:-2], len(_BOX) * len(at), 3)], axis=-2)
 
 
-def axes_of_mesh(contacts: Contacts, mesh: int, points: Floats) -> Floats:
-    """(3, 3), rows are the axes of the frame of a mesh, by the points (k, 3) of all surfaces."""
+def _mesh_under(contacts: Contacts, surface: int) -> int:
+    """A mesh on the frame of a mesh, or of corners or ridges."""
+    if contacts.kind[surface] == MESH:
+        return surface
+    begins = contacts.frames[contacts.first[:-1]]
+    on_frame = (contacts.kind == MESH) & (begins == begins[surface])
+    return int(np.flatnonzero(on_frame)[0])
+
+
+def _axes(contacts: Contacts, mesh: int, points: Floats) -> Floats:
+    """(3, 3), rows are the axes of its frame."""
     at = contacts.first[mesh]
     axes: Floats = points[at + 1 : at + 4] - points[at]
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     return axes
 
 
+def in_frame(contacts: Contacts, surface: int, points: Floats, places: Floats) -> Floats:
+    """Places (..., 3) in the axes of the frame of a mesh, or of corners or ridges, by the points (k, 3) that are tracked."""
+    mesh = _mesh_under(contacts, surface)
+    at = contacts.first[mesh]
+    found: Floats = contacts.X[at] + (places - points[at]) @ _axes(contacts, mesh, points).T
+    return found
+
+
+def from_frame(contacts: Contacts, surface: int, points: Floats, X: Floats) -> Floats:
+    """Where places (..., 3) in these axes are."""
+    mesh = _mesh_under(contacts, surface)
+    at = contacts.first[mesh]
+    found: Floats = points[at] + (X - contacts.X[at]) @ _axes(contacts, mesh, points)
+    return found
+
+
 def completed(contacts: Contacts, points: Floats) -> Floats:
     """(k, 3) all points, of those that are tracked: corners and ridges stand where their mesh does."""
     found = [points[: contacts.tracked]]
     for own in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
-        first, last = contacts.first[own : own + 2]
-        begins = contacts.frames[contacts.first[:-1]]
-        mesh = int(np.flatnonzero((contacts.kind == MESH) & (begins == contacts.frames[first]))[0])
-        at = contacts.first[mesh]
-        away = contacts.X[first:last] - contacts.X[at]
-        found.append(points[at] + away @ axes_of_mesh(contacts, mesh, points))
+        found.append(
+            from_frame(contacts, own, points, contacts.X[contacts.first[own] : contacts.first[own + 1]])
+        )
     return np.concatenate(found) if len(found) > 1 else found[0]
+
+
+def box_around(contacts: Contacts, surface: int) -> Floats:
+    """(8, 3) m, corners of a box around a mesh, its corners or its ridges, frame axes."""
+    first, last = contacts.first[surface : surface + 2]
+    X = contacts.X[first:last]
+    if contacts.kind[surface] == MESH:
+        low, sides = X[0], np.diagonal(X[1:] - X[0]) / SPANNED
+    else:
+        low, sides = X.min(axis=0), np.ptp(X, axis=0)
+    found: Floats = low + _BOX * sides
+    return found
 
 
 def weakened(law: Floats, share: Floats | float) -> Floats:

@@ -51,12 +51,12 @@ def model() -> Model:
         ("nut thread", nut, thread(2.0, INNER + clear, 0.0)),
     ):
         made.add_mesh(name, on, vertices=mesh[0], triangles=mesh[1], radius=ROUNDING)
-    made.add_contact("flanks", *made.meshes.values(), stiffness=2e3)
+    made.add_contact("flanks", *made.meshes.values(), stiffness=5e3)
     made.add_joint_friction("grease", "shaft", sliding=8.0)
     return made
 
 
-def run(turns: float = 0.75, dt: float = 1e-3, progress: bool | None = None) -> Result:
+def run(turns: float = 0.6, dt: float = 5e-4, progress: bool | None = None) -> Result:
     """Turn it."""
     return simulate(model(), turns * TURN, dt, output_every=5, progress=progress)
 

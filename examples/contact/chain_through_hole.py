@@ -1,4 +1,4 @@
-"""A chain of real links falls through a hole: let go upright above a plate, aside of the middle, it knocks on the rim and goes on.
+"""A chain of real links falls through a hole: let go upright above a plate, off the middle, it knocks on the rim and goes on.
 
 Each link is a ring of capsules on a body of its own, a quarter turn from the one above it (`link_chain`); the plate is a mesh
 with a square hole, a fifth wider than a link is. Links that fall carry nothing: only where the rim turns or holds one do those

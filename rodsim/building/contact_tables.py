@@ -13,9 +13,16 @@ from discretization.contact import table
 from discretization.contact.listed_gaps import gaps
 from discretization.contact.mesh_corners import features_of
 from discretization.contact.mesh_pairs import depth_of_ridges
-from discretization.contact.mesh_search import in_mesh
 from discretization.contact.search import candidates
-from discretization.contact.table import BARRIER, Contacts, completed, contacts_of, points_of, weakened
+from discretization.contact.table import (
+    BARRIER,
+    Contacts,
+    completed,
+    contacts_of,
+    in_frame,
+    points_of,
+    weakened,
+)
 from discretization.interaction_table import Interaction
 from discretization.space.interpolation import shares
 from discretization.space.rod_elements import order_of
@@ -394,7 +401,7 @@ def _check_sides(
         first = contacts.first[own]
         last = first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]  # the middle
         there = points[first:last]
-        places = in_mesh(contacts, other, points, there)
+        places = in_frame(contacts, other, points, there)
         triangles = contacts.triangles[contacts.meshed == other]
         wrong = is_inside(contacts.vertices, triangles, places) != (mesh.side == SIDES[1])
         if wrong.any():
@@ -450,7 +457,7 @@ def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], pla
     _check_sides(contacts, found.of, meshes, completed(contacts, points))
     listed = candidates(contacts, points, 0.0)
     pair, depth = listed.pair, -gaps(contacts, listed, points)
-    of_ridges = _depths_of_ridges(contacts, found, completed(contacts, points))
+    of_ridges = _depths_of_ridges(contacts, found, points)
     pair = np.concatenate([pair, np.array([k for k, _ in of_ridges], np.int64)])
     depth = np.concatenate([depth, [own for _, own in of_ridges]])
     radii = contacts.radius[contacts.pairs[pair]]
