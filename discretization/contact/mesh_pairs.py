@@ -1,10 +1,13 @@
 """Which corners and ridges of meshes are near other meshes, their corners and their ridges.
 
-Corners and ridges do not move in the axes of their mesh: there those are chosen that reach into the box around the other surface,
-and only these are placed.
+Corners and ridges do not move in the axes of their mesh: there a tree, which is made once, has those that reach into the box
+around the other surface, and only these are placed.
 """
 
 from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -22,6 +25,20 @@ from discretization.contact.table import (
     in_frame,
 )
 from rigid.system import Floats, Ints
+
+KEPT = 32  # surfaces whose trees are kept
+
+
+class _Parts(NamedTuple):
+    """Corners or ridges of one mesh, in the axes of its frame."""
+
+    ends: Floats  # (f, 2, 3) m; of a corner twice the same
+    tree: Any  # of their middles
+    half: float  # m, half of the longest
+    box: Floats  # (8, 3) m
+
+
+_known: OrderedDict[tuple[int, int], tuple[Contacts, _Parts]] = OrderedDict()
 
 
 def meshes_at_meshes(
@@ -60,15 +77,37 @@ def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, 
     return rho - least
 
 
+def _parts_of(contacts: Contacts, own: int) -> _Parts:
+    """Made once, as long as the array of places is the same."""
+    key = id(contacts.X), own  # of arrays that are kept
+    found = _known.pop(key, None)
+    if found is None:
+        first, last = contacts.first[own : own + 2]
+        step = 2 if contacts.kind[own] == RIDGES else 1
+        ends = contacts.X[first:last].reshape(-1, step, 3)[:, [0, step - 1]]
+        half = 0.5 * float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
+        found = (
+            contacts,
+            _Parts(ends, scipy.spatial.cKDTree(ends.mean(axis=1)), half, box_around(contacts, own)),
+        )
+    _known[key] = found
+    if len(_known) > KEPT:
+        _known.popitem(last=False)
+    return found[1]
+
+
 def _near_box(contacts: Contacts, own: int, other: int, points: Floats, within: float) -> tuple[Ints, Floats]:
     """Of corners or ridges that reach into the box around another surface their first points (c,), and both ends (c, 2, 3)."""
-    there = in_frame(contacts, own, points, from_frame(contacts, other, points, box_around(contacts, other)))
-    first, last = contacts.first[own : own + 2]
-    step = 2 if contacts.kind[own] == RIDGES else 1
-    X = contacts.X[first:last].reshape(-1, step, 3)[:, [0, step - 1]]
+    box = box_around(contacts, other) if contacts.kind[other] == MESH else _parts_of(contacts, other).box
+    there = in_frame(contacts, own, points, from_frame(contacts, other, points, box))
     low, high = there.min(axis=0) - within, there.max(axis=0) + within
-    use = np.flatnonzero(np.all((X.max(axis=1) >= low) & (X.min(axis=1) <= high), axis=1))
-    return first + step * use, from_frame(contacts, own, points, X[use])
+    parts = _parts_of(contacts, own)
+    far = 0.5 * float(np.linalg.norm(high - low)) + parts.half
+    use = np.array(parts.tree.query_ball_point(0.5 * (low + high), far, return_sorted=True), np.int64)
+    X = parts.ends[use]
+    near = np.all((X.max(axis=1) >= low) & (X.min(axis=1) <= high), axis=1)
+    step = 2 if contacts.kind[own] == RIDGES else 1
+    return contacts.first[own] + step * use[near], from_frame(contacts, own, points, X[near])
 
 
 def _at_triangles(
