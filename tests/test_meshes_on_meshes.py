@@ -151,6 +151,16 @@ def test_a_cube_of_triangles_sticks_below_the_angle_of_friction_and_slides_above
         assert gained == pytest.approx(G * (np.sin(tilt) - mu * np.cos(tilt)) * 0.2, rel=0.05)
 
 
+def test_corners_stick_with_the_tangential_stiffness_of_the_law_together():
+    """A quarter each: the foot of what is pushed aside gives way by the force over it."""
+    push, model = 1.0, Model("sticks", gravity=(1.0, 0, -G))
+    it = add(model, "cube", "it", (0, 0, A / 2 + R - G / K))
+    floor = add_mesh(model, "below", model.ground.at((0, 0, 0)), "plate")
+    model.add_contact("c", it, floor, K, friction=0.5, damping=10.0)
+    foot = run(model, 0.1, 5e-4).body("it").point((0, 0, -A / 2))[:, 0]
+    assert foot[100:].mean() == pytest.approx(push / K, rel=0.1)
+
+
 def test_a_cube_that_turns_on_a_sheet_is_braked_at_its_corners():
     """Each rubs with a quarter of the weight, at half of the diagonal."""
     mu, model = 0.3, Model("turns", gravity=(0, 0, -G))
