@@ -22,6 +22,8 @@ from rigid.interactions.contact.core_losses import (
     SPHERE_CORE_LOSS,
 )
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.edge_losses import EDGES_LOSS
+from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.losses import (
@@ -112,6 +114,8 @@ INTERACTIONS = Numbered(
         MESH_HULL_LOSS,
         MESH_ROUND,
         MESH_ROUND_LOSS,
+        EDGES,
+        EDGES_LOSS,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_LOSSES.values()])

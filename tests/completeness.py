@@ -278,6 +278,13 @@ def touching() -> Model:
         things.append(model.add_solid(name, body, radius=0.05))
     model.add_contact("things on tray", things, tray, stiffness=4000.0, **rubbing)
     model.add_contact("can at crate", *things, stiffness=4000.0, **rubbing)
+    sheet = [(-0.1, 0, -0.1), (0.1, 0, -0.1), (0.1, 0, 0.1), (-0.1, 0, 0.1)]
+    sheets, faces, half = [], [(0, 1, 2), (0, 2, 3)], 0.5**0.5
+    for k, (z, turn) in enumerate(((0.0, (1, 0, 0, 0)), (0.2385, (half, 0, 0, half)))):
+        body = model.add_body(f"sheet {k}", BRICK, (4.5 + 0.02 * k, 0.01, z), turn)
+        model.add_bushing(f"about sheet {k}", model.ground, body, 80.0, at=(4.5, 0, z))
+        sheets.append(model.add_mesh(f"sheet {k}", body, vertices=sheet, triangles=faces, radius=0.02))
+    model.add_contact("sheets", sheets, stiffness=4000.0, **rubbing)
     cube = [(x, y, z) for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)]
     hull = model.add_solid("hull", model.bodies["block 0"].at((0, 0, 0)), cube, 0.05)
     model.add_contact("hull", hull, [boxes[1], aside], stiffness=100.0, **rubbing)

@@ -15,6 +15,7 @@ from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.mesh_hulls import MESH_HULL
@@ -117,7 +118,7 @@ def touch(kind, law="linear", seed=0, step=0.02):
         X = np.concatenate([block, lever, [1.0]])
     elif kind in CAPSULE_KINDS:
         X, y0 = _of_capsules(kind, height, block, lever, rng)
-    elif kind in (*BOX_KINDS, HULLS, ROUND_HULLS):
+    elif kind in (*BOX_KINDS, HULLS, ROUND_HULLS, EDGES):
         X, y0 = _of_boxes(kind, height, block, lever, rng)
     elif kind in MESH_KINDS:
         X, y0 = _of_meshes(kind, height, block, lever, rng)
@@ -137,7 +138,7 @@ CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
 SPHERE_ROUND, ROUND_ROD = (own._replace(name=f"{own.name}, round") for own in (SPHERE_CORE, CORE_ROD))
 CORE_KINDS = (SPHERE_CORE, CORE_ROD, SPHERE_ROUND, ROUND_ROD, HULLS, ROUND_HULLS)
 ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
-ENERGIES += (*CAPSULE_KINDS, *BOX_KINDS, *CORE_KINDS, *MESH_KINDS)
+ENERGIES += (*CAPSULE_KINDS, *BOX_KINDS, *CORE_KINDS, *MESH_KINDS, EDGES)
 SIGNS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 PRISM = np.array([(x, y, z) for z in (-0.2, 0.2) for x, y in ((-0.3, -0.2), (0.3, -0.2), (0.1, 0.3))])
 CYLINDER = np.array([(-0.36, -0.2), (0.36, -0.2), (0.36, 0.2), (-0.36, 0.2)])
@@ -190,9 +191,16 @@ def _of_boxes(kind, height, block, lever, rng):
             (side + out) / 2**0.5,
             (out - side) / 2**0.5,
         )  # on the edge between two of its faces
-        near = half * (0.8, -1.0, -1.0)  # of that edge: not far from its end
+        near = half * (
+            0.4 if kind is EDGES else 0.8,
+            -1.0,
+            -1.0,
+        )  # of that edge, of hulls not far from its end
         y[0, 0] = edge + 0.9 * height * out - near @ y[0, 1:]
         X = np.concatenate([block, lever, half, lever, core])
+        if kind is EDGES:
+            ends = half * [(-1, -1, -1), (1, -1, -1)], core * [(-1, 1, 1), (1, 1, 1)]
+            X = np.concatenate([block, *(lever + own for each in ends for own in each)])
         if kind in (HULLS, ROUND_HULLS):
             cores = [core_block(Hull(0, lever + SIGNS * own, 0.0)) for own in (half, core)]
             if kind is ROUND_HULLS:

@@ -17,6 +17,8 @@ from rigid.interactions.contact.core_losses import (
     SPHERE_CORE_LOSS,
 )
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.edge_losses import EDGES_LOSS
+from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.losses import (
     PLANE_CIRCLE_LOSS,
@@ -81,6 +83,7 @@ ENERGY = {
     MESH_ROD_LOSS: MESH_ROD,
     MESH_HULL_LOSS: MESH_HULL,
     MESH_ROUND_LOSS: MESH_ROUND,
+    EDGES_LOSS: EDGES,
 }
 WITH_RADIUS = (SPHERES_LOSS, SPHERE_BOX_LOSS, BOXES_LOSS, BOX_ROD_LOSS, SPHERE_CORE_LOSS, CORE_ROD_LOSS)
 WITH_RADIUS += (
@@ -91,6 +94,7 @@ WITH_RADIUS += (
     MESH_ROD_LOSS,
     MESH_HULL_LOSS,
     MESH_ROUND_LOSS,
+    EDGES_LOSS,
 )
 KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
@@ -124,7 +128,7 @@ def numbers(kind, of_energy, of_loss):
 
 def lossy(kind, law="linear", seed=0, step=0.02, **options):
     """That touches at both ends of a step, boxes in shorter ones, none in the core; of rods with no vertex taken off."""
-    step = min(step, 0.05) if ENERGY[kind] in (*BOX_KINDS, *CORE_KINDS, *MESH_KINDS) else step
+    step = min(step, 0.05) if ENERGY[kind] in (*BOX_KINDS, *CORE_KINDS, *MESH_KINDS, EDGES) else step
     t = touch(ENERGY[kind], law, seed, step)
     X = t.X.copy()
     if kind in (SPHERE, ELEMENT):

@@ -8,7 +8,7 @@ import pytest
 from discretization.contact.mesh_search import core_from_triangles, with_ridges
 from discretization.contact.table import Hull
 from rigid.errors import ConvergenceError, ModelError
-from rodsim import Model, Sphere, audit, simulate
+from rodsim import Model, audit, simulate
 from tests.contacts import SIGNS, core_block, ground, mesh_numbers
 from tests.test_boxes import UP, A, G, R, about
 from tests.test_capsules import change, run
@@ -231,9 +231,17 @@ def test_nothing_goes_through_a_mesh_that_does_not_move(name):
         simulate(model, 0.02, 1e-4, progress=False)
 
 
-def test_meshes_do_not_touch_planes_and_each_other():
-    model = Model("no", gravity=(0, 0, 0))
-    ball = model.add_body("ball", Sphere(0.1, mass=1.0))
-    mesh, plane = add_mesh(model, ball, PLATE), model.add_plane("p", model.ground.at((0, 0, -1)), (0, 0, 1))
-    with pytest.raises(ModelError, match=r"meshes touch spheres, solids and rods alone"):
-        model.add_contact("c", mesh, plane, 1e5)
+@pytest.mark.parametrize("shape", ["capsule", "box"])
+def test_a_fine_and_gently_bent_mesh_carries_what_lies_on_it(shape):
+    """However many vertices are next to one of the solid: pressed deeper it pushes more."""
+    dome = ground(60, lambda x, y: (1.0 - x**2 - y**2) ** 0.5 - 1.0, 0.07)
+    forces, depths = [], (1e-4, 3e-4, 7e-4) if shape == "capsule" else (1e-4, 2e-4, 4e-4)
+    for depth in depths:
+        model = Model("carries", gravity=(0, 0, 0))
+        end = 1.0 - (1.0 - 0.05**2) ** 0.5 if shape == "capsule" else 0.0
+        height = 0.02 - end if shape == "capsule" else A / 2
+        it = add(model, shape, "it", (0, 0, height - depth), ALONG_X if shape == "capsule" else UP)
+        model.add_contact("c", it, add_mesh(model, model.ground.at((0, 0, 0)), dome), 1e4)
+        forces.append(run(model, 1e-5, 1e-5).contact("c").force[0, 2])
+    assert forces[0] > 0.0
+    assert np.diff(forces).min() > 0.0

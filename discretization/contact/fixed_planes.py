@@ -69,11 +69,8 @@ def fixed_planes(contacts: Contacts, others: InteractionTable, held: NDArray[np.
 
 def _points_by_place(contacts: Contacts) -> dict[tuple[int, bytes], int]:
     """By frame and place in it."""
-    X = contacts.X + 0.0  # no -0.0
-    return {
-        (frame, own.tobytes()): k
-        for k, (frame, own) in enumerate(zip(contacts.frames.tolist(), X, strict=True))
-    }
+    X, frames = contacts.X[: contacts.tracked] + 0.0, contacts.frames[: contacts.tracked]  # no -0.0
+    return {(frame, own.tobytes()): k for k, (frame, own) in enumerate(zip(frames.tolist(), X, strict=True))}
 
 
 def far_away(

@@ -12,11 +12,13 @@ from discretization.contact.table import (
     BOTH,
     BOX,
     CAPSULE,
+    CORNERS,
     HULL,
     MESH,
     OF_HULLS,
     OF_ROUNDS,
     ON_MESHES,
+    RIDGES,
     ROD,
     ROUND,
     SPHERE,
@@ -35,6 +37,7 @@ from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
 from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
 from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
+from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.hulls import HULLS
 from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
 from rigid.interactions.contact.mesh_hulls import MESH_HULL
@@ -59,6 +62,9 @@ _KINDS = {
     (ROD, MESH): (MESH_ROD, (2, 0, 1), (), True, False, 0),
     **{(own, MESH): (MESH_HULL, (2, 0), (), False, False, 1) for own in ON_MESHES},
     (ROUND, MESH): (MESH_ROUND, (2, 0), (), False, False, 1),
+    (CORNERS, MESH): (SPHERE_MESH, (0, 2), (0,), False, False, 0),
+    (CORNERS, CORNERS): (SPHERES, (0, 2), (0, 2), False, False, 0),
+    (RIDGES, RIDGES): (EDGES, (0, 2), (0, 1, 2, 3), False, False, 0),
     **{(SPHERE, own): (SPHERE_CORE, (0, 2), (0,), False, False, 1) for own in (HULL, ROUND)},
     **{(ROD, own): (CORE_ROD, (2, 0, 1), (), True, False, 1) for own in (HULL, ROUND)},
     **dict.fromkeys(OF_HULLS, (HULLS, (0, 2), (), False, False, 2)),
@@ -118,7 +124,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
     lever = np.linalg.norm(X, axis=2).max(axis=1, initial=0.0)
     # a capsule's axis, a core and a mesh have the rounding of their levers
     depth = np.maximum(_DEPTH * rho, np.where(other >= CAPSULE, lever, 0.0))
-    force = depth * _slope(law, rho) * np.where(elements, length, 1.0)
+    force = depth * np.abs(_slope(law, rho)) * np.where(elements, length, 1.0)
     arm = np.maximum(rho, lever)
     return InteractionTable(kind, frames, first, of_all, np.column_stack([force, force * arm]))
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from discretization.contact.core_gaps import from_hulls, from_surfaces
 from discretization.contact.core_numbers import on_mesh
-from discretization.contact.mesh_search import core_from_triangles, from_triangles, in_mesh
+from discretization.contact.mesh_search import core_from_triangles, from_triangles
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates
-from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, WITH_CORES, Contacts
+from discretization.contact.table import BOX, CAPSULE, HULL, ROUND, WITH_CORES, Contacts, completed, in_frame
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.kinematics.boxes import (
     depth_of_point,
@@ -25,14 +25,14 @@ def gaps(contacts: Contacts, listed: Candidates, points: Floats) -> Floats:
     """(c,) m, of surfaces through these points (k, 3); below 0 the depth of the one in the other."""
     sides = np.stack([listed.side, 1 - listed.side], axis=1)
     surfaces = np.take_along_axis(contacts.pairs[listed.pair], sides, 1)
-    points = np.ascontiguousarray(points)
+    points = np.ascontiguousarray(completed(contacts, points))
     apart = apart_of(contacts, points, listed.ends, surfaces)
     for k in np.flatnonzero(listed.meshed):
         corners = contacts.vertices[contacts.triangles[listed.faces[slice(*listed.first[k : k + 2])]]]
         one, mesh = surfaces[k].tolist()
         first, each = listed.ends[k, 0], np.empty(len(corners))
         cored = contacts.kind[one] in WITH_CORES
-        part = in_mesh(
+        part = in_frame(
             contacts, mesh, points, points[first : first + 4] if cored else points[listed.ends[k, :2]]
         )
         if cored:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
-from discretization.contact.table import MESH, Contacts
+from discretization.contact.table import MESH, OF_MESHES, Contacts, in_frame
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE
 from rigid.kinematics.core_pairs import has_part_of, place_of_vertex, seen_in
@@ -23,6 +23,7 @@ from rigid.linear_algebra import dot, load3, minus, real, times
 from rigid.system import Floats, Ints
 
 KEPT = 8  # meshes whose trees are kept
+KEPT_NUMBERS = 4096  # sets of triangles
 FLAT = 1e-6  # of (1) of `mesh_hulls`: below it triangles are in one plane
 LEAST = 64  # numbers of an interaction with a mesh are a power of two, so that there are few sizes of them
 
@@ -36,6 +37,7 @@ class Trees(NamedTuple):
     half: list[float]  # m, the most from the middle of a triangle to a vertex of it
 
 
+_numbers: OrderedDict[tuple[int, int, bytes], tuple[Contacts, Floats]] = OrderedDict()
 _known: OrderedDict[tuple[int, int], tuple[Contacts, Ints, Trees]] = OrderedDict()
 
 
@@ -49,7 +51,7 @@ def trees_of(corners: Floats) -> Trees:
     return Trees(corners, trees, classes, [float(half[use].max()) for use in classes])
 
 
-def _of_mesh(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
+def triangles_of(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
     """Numbers of its triangles, and their trees: made once, as long as the arrays of vertices are the same."""
     key = id(contacts.vertices), mesh  # of arrays that are kept
     found = _known.pop(key, None)
@@ -60,15 +62,6 @@ def _of_mesh(contacts: Contacts, mesh: int) -> tuple[Ints, Trees]:
     if len(_known) > KEPT:
         _known.popitem(last=False)
     return found[1:]
-
-
-def in_mesh(contacts: Contacts, mesh: int, points: Floats, places: Floats) -> Floats:
-    """Places (..., 3) in the axes of a mesh, from the points (k, 3) of all surfaces."""
-    at = contacts.first[mesh]
-    axes = points[at + 1 : at + 4] - points[at]
-    axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
-    found: Floats = contacts.X[at] + (places - points[at]) @ axes.T
-    return found
 
 
 def near_meshes(
@@ -82,23 +75,23 @@ def near_meshes(
     kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
     count = len(contacts.frames)
     held = np.sort(contacts.apart, axis=1) @ (count, 1)
-    for k in np.flatnonzero((kinds == MESH).any(axis=1)).tolist():
+    for k in np.flatnonzero((kinds == MESH).any(axis=1) & ~np.isin(kinds, OF_MESHES).any(axis=1)).tolist():
         side = 1 if kinds[k, 0] == MESH else 0
         one, mesh = contacts.pairs[k, [side, 1 - side]].tolist()
         parts = np.flatnonzero(surface == one)
         at = contacts.first[mesh]
         apart = np.sort(np.stack([ends[parts, 0], np.full(len(parts), at)], axis=1), axis=1) @ (count, 1)
         parts = parts[~np.isin(apart, held)]
-        of_mesh, trees = _of_mesh(contacts, mesh)
-        own = np.ascontiguousarray(in_mesh(contacts, mesh, points, points[ends[parts]]))
-        for i, near in _near(trees, own, float(reach[k]) + skin):
+        numbers, trees = triangles_of(contacts, mesh)
+        own = np.ascontiguousarray(in_frame(contacts, mesh, points, points[ends[parts]]))
+        for i, near in near_triangles(trees, own, float(reach[k]) + skin):
             a, b = ends[parts[i]]
             rows.append(np.array([[k, side, a, b, at, at]]))
-            faces.append(of_mesh[near])
+            faces.append(numbers[near])
     return np.concatenate(rows), faces
 
 
-def _near(trees: Trees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
+def near_triangles(trees: Trees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
     """Of parts (f, 2, 3) those that are near a triangle, and these."""
     middle, half = parts.mean(axis=1), 0.5 * np.linalg.norm(parts[:, 1] - parts[:, 0], axis=1)
     each = [[np.zeros(0, np.int64)] for _ in parts]
@@ -108,6 +101,8 @@ def _near(trees: Trees, parts: Floats, within: float) -> list[tuple[int, Ints]]:
                 each[k].append(triangles[near])
     found = []
     for k, own in enumerate(each):
+        if len(own) == 1:
+            continue
         near = np.sort(np.concatenate(own))
         apart = np.empty(len(near))
         from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), apart)
@@ -128,7 +123,7 @@ def least_distance(trees: Trees, parts: Floats, radius: Floats) -> float:
     for k in np.argsort(most - radius):
         if most[k] - half[k] - max(trees.half) - radius[k] >= found:
             continue
-        ((_, near),) = _near(trees, parts[k : k + 1], float(most[k]) * (1.0 + 1e-9) + 1e-300)
+        ((_, near),) = near_triangles(trees, parts[k : k + 1], float(most[k]) * (1.0 + 1e-9) + 1e-300)
         apart = np.empty(len(near))
         from_triangles(np.ascontiguousarray(parts[k]), np.ascontiguousarray(trees.corners[near]), apart)
         found = min(found, float(apart.min()) - radius[k])
@@ -176,7 +171,22 @@ def _unit(a):
 
 
 def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
-    """Of triangles, as `rigid.interactions.contact.mesh_features` has them; filled up with zeros."""
+    """Of triangles, as `rigid.interactions.contact.mesh_features` has them; filled up with zeros.
+
+    They are kept: the next list has most of them again, and what is lost has those of its energy.
+    """
+    key = id(contacts.vertices), id(contacts.triangles), faces.tobytes()  # of arrays that are kept
+    found = _numbers.pop(key, None)
+    if found is None:
+        found = contacts, _numbers_of(contacts, faces)
+        found[1].flags.writeable = False
+    _numbers[key] = found
+    if len(_numbers) > KEPT_NUMBERS:
+        _numbers.popitem(last=False)
+    return found[1]
+
+
+def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
     vertices, corners = np.unique(contacts.triangles[faces], return_inverse=True)
     corners = corners.reshape(-1, 3)
     t, v = len(corners), len(vertices)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.contact.mesh_pairs import meshes_at_meshes
 from discretization.contact.mesh_search import near_meshes
 from discretization.contact.nearest import distances
 from discretization.contact.table import (
@@ -20,6 +21,7 @@ from discretization.contact.table import (
     CAPSULE,
     FIRST,
     MESH,
+    OF_MESHES,
     SECOND,
     SPHERE,
     WITH_CORES,
@@ -75,7 +77,7 @@ def parts_of(contacts: Contacts) -> Parts:
     there = np.where(
         centre[surface], contacts.first[surface] == np.arange(len(surface)), contacts.length > 0.0
     )
-    there &= contacts.kind[surface] != MESH
+    there &= np.isin(contacts.kind[surface], (MESH, *OF_MESHES), invert=True)
     at, of = np.flatnonzero(there), surface[there]
     rod = ~centre[of]
     last = at + 1 == contacts.first[of + 1]
@@ -125,6 +127,8 @@ def _with_meshes(
 ) -> Candidates:
     """Those of a list, and parts near meshes, in the order of all."""
     rows, faces = near_meshes(contacts, parts.surface, parts.ends, reach, points, skin)
+    of_meshes, of_corners = meshes_at_meshes(contacts, reach, points, skin)
+    rows, faces = np.concatenate([rows, of_meshes]), faces + of_corners
     if not len(rows):
         return found
     pair, side, ends = (

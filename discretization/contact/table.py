@@ -4,9 +4,11 @@ A surface goes through points that move with frames: a sphere about one, a rod a
 about the chord between two of one frame, a box about its centre, with three points more in the middles of its sides along its
 axes. So do hulls and bodies of revolution, whose three points are as far from the middle as any of their own; behind them stand
 the vertices, or the corners of the profile. A mesh is all triangles of one frame; its four points span a tetrahedron around it,
-so that no vertex moves further than the one of these that does. Which parts are near enough to act changes in a run;
-`discretization.contact.search` finds them at a configuration, and `discretization.contact.interactions` says what acts between
-them. Planes need no search: their interactions stand in `System.others`.
+so that no vertex moves further than the one of these that does. Where it meets another mesh its corners and ridges are two
+surfaces more, behind all others: they follow from the points of their mesh (`completed`), so that no state remembers them.
+Which parts are near enough to act changes in a run; `discretization.contact.search` finds them at a configuration, and
+`discretization.contact.interactions` says what acts between them. Planes need no search: their interactions stand in
+`System.others`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
 # in a pair the stations are on the smaller number
-SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH = 0, 1, 2, 3, 4, 5, 6
+SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH, CORNERS, RIDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
 OF_HULLS = (
     (CAPSULE, BOX),
     (CAPSULE, HULL),
@@ -30,17 +32,20 @@ OF_HULLS = (
 )  # kinds of two surfaces that are hulls to each other
 OF_ROUNDS = tuple((own, ROUND) for own in (CAPSULE, BOX, HULL, ROUND))  # the second a hull with facets
 ON_MESHES = (CAPSULE, BOX, HULL)  # kinds of surfaces that are hulls to meshes
+OF_MESHES = (CORNERS, RIDGES)  # their points follow from those of a mesh on their frame
 WITH_CORES = (BOX, HULL, ROUND)  # their first point is their middle, and all that is looked for
 FIRST, SECOND, BOTH = 0, 1, 2  # whose stations are looked at; of both, each with half the stiffness
 BARRIER, POLYNOMIAL = 1, 2  # numbers of the law whose reach counts, and of that of three coefficients
 LAW, LOSS = 4, 11  # numbers of a law, of what is lost
+SPANNED = 3.0  # sides of the box around a mesh that its points span
+_BOX = np.array([[i, j, k] for i in (0.0, 1.0) for j in (0.0, 1.0) for k in (0.0, 1.0)])
 ROUND_AXIS = (0.0, 0.0, 1.0)  # of bodies of revolution, in their frames
 
 
 class Contacts(NamedTuple):
     """s surfaces through k points, p pairs of surfaces."""
 
-    kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX, HULL, ROUND or MESH
+    kind: Ints  # (s,) SPHERE, ROD, CAPSULE, BOX, HULL, ROUND, MESH, CORNERS or RIDGES
     first: Ints  # (s + 1,) points of surface i are first[i] .. first[i + 1] - 1, in order along a rod
     radius: Floats  # (s,) m
     frames: Ints  # (k,)
@@ -55,6 +60,12 @@ class Contacts(NamedTuple):
     vertices: Floats = np.zeros((0, 3))  # (v, 3) m, of all meshes, each in the axes of its frame
     triangles: Ints = np.zeros((0, 3), np.int64)  # (t, 3) of these vertices, mesh by mesh
     meshed: Ints = np.zeros(0, np.int64)  # (t,) surface of each triangle
+
+    @property
+    def tracked(self) -> int:
+        """How many points do not follow from others: those of all surfaces but corners and ridges."""
+        last = int(np.isin(self.kind, OF_MESHES, invert=True).sum())
+        return int(self.first[last])
 
 
 def meeting(contacts: Contacts) -> Ints:
@@ -143,8 +154,24 @@ class Mesh(NamedTuple):
     radius: float
 
 
-Surface = Sphere | Rod | Capsule | Box | Hull | Round | Mesh
-KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Hull, Round, Mesh)
+class Corners(NamedTuple):
+    """A surface: balls about corners of a mesh on its frame."""
+
+    frame: int
+    X: Floats  # (c, 3) m
+    radius: float
+
+
+class Ridges(NamedTuple):
+    """A surface: what is about ridges of a mesh on its frame."""
+
+    frame: int
+    X: Floats  # (r, 2, 3) m, both ends of each
+    radius: float
+
+
+Surface = Sphere | Rod | Capsule | Box | Hull | Round | Mesh | Corners | Ridges
+KINDS: tuple[type[Surface], ...] = (Sphere, Rod, Capsule, Box, Hull, Round, Mesh, Corners, Ridges)
 
 
 class Pair(NamedTuple):
@@ -163,7 +190,7 @@ def contacts_of(
     pairs: Sequence[Pair] = (),
     apart: Sequence[tuple[int, int]] = (),
 ) -> Contacts:
-    """As arrays.
+    """As arrays; corners and ridges stand behind all other surfaces.
 
     Raises ModelError where a pair names what is not there, or the same two surfaces as another.
     """
@@ -186,6 +213,11 @@ def contacts_of(
             frames.append([own.frame] * 4)
             places.append(_tetrahedron(own.vertices))
             lengths.append(np.zeros(4))
+        elif isinstance(own, Corners | Ridges):
+            at = np.reshape(own.X, (-1, 3))
+            frames.append([own.frame] * len(at))
+            places.append(at)
+            lengths.append(np.zeros(len(at)))
         elif isinstance(own, Hull | Round):
             at = own.places
             frames.append([own.frame] * len(at))
@@ -228,7 +260,7 @@ def contacts_of(
 def _tetrahedron(vertices: Floats) -> Floats:
     """(4, 3) m, of a tetrahedron around these: a corner of their box, and three times its sides from there."""
     low, sides = vertices.min(axis=0), np.ptp(vertices, axis=0)
-    sides = 3.0 * np.maximum(sides, 1e-3 * sides.max())
+    sides = SPANNED * np.maximum(sides, 1e-3 * sides.max())
     return low + np.concatenate([np.zeros((1, 3)), np.diag(sides)])
 
 
@@ -261,14 +293,81 @@ def refuse(contacts: Contacts, who: str, instead: str = "run `simulate`") -> Non
 
 
 def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
-    """(..., k, 3) of frames at r (..., n, 3) with orientations quat (..., n, 4)."""
-    points: Floats = r[..., contacts.frames, :]
-    levers = np.flatnonzero(np.any(contacts.X, axis=1))
+    """(..., k, 3) of those that are tracked, of frames at r (..., n, 3) with orientations quat (..., n, 4)."""
+    frames, X = contacts.frames[: contacts.tracked], contacts.X[: contacts.tracked]
+    points: Floats = r[..., frames, :]
+    levers = np.flatnonzero(np.any(X, axis=1))
     if len(levers):
-        points[..., levers, :] += quaternions.rotate(
-            quat[..., contacts.frames[levers], :], contacts.X[levers]
-        )
+        points[..., levers, :] += quaternions.rotate(quat[..., frames[levers], :], X[levers])
     return points
+
+
+def at_bounds(contacts: Contacts, values: Floats) -> Floats:
+    """(..., b, 3) of what goes linearly over each surface, by its values (..., k, 3) at the points that are tracked: there, and
+    of meshes at the corners of the box around them, which span less than their points.
+    """
+    at = contacts.first[:-1][contacts.kind == MESH]
+    if not len(at):
+        return values
+    arms = (values[..., at[:, None] + (1, 2, 3), :] - values[..., at, None, :]) / SPANNED
+    of_boxes = values[..., at, None, :] + np.einsum("ba,...mac->...mbc", _BOX, arms)
+    others = np.delete(values, (at[:, None] + np.arange(4)).ravel(), axis=-2)
+    return np.concatenate([others, of_boxes.reshape(*values.shape[:-2], len(_BOX) * len(at), 3)], axis=-2)
+
+
+def _mesh_under(contacts: Contacts, surface: int) -> int:
+    """A mesh on the frame of a mesh, or of corners or ridges."""
+    if contacts.kind[surface] == MESH:
+        return surface
+    begins = contacts.frames[contacts.first[:-1]]
+    on_frame = (contacts.kind == MESH) & (begins == begins[surface])
+    return int(np.flatnonzero(on_frame)[0])
+
+
+def _axes(contacts: Contacts, mesh: int, points: Floats) -> Floats:
+    """(3, 3), rows are the axes of its frame."""
+    at = contacts.first[mesh]
+    axes: Floats = points[at + 1 : at + 4] - points[at]
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    return axes
+
+
+def in_frame(contacts: Contacts, surface: int, points: Floats, places: Floats) -> Floats:
+    """Places (..., 3) in the axes of the frame of a mesh, or of corners or ridges, by the points (k, 3) that are tracked."""
+    mesh = _mesh_under(contacts, surface)
+    at = contacts.first[mesh]
+    found: Floats = contacts.X[at] + (places - points[at]) @ _axes(contacts, mesh, points).T
+    return found
+
+
+def from_frame(contacts: Contacts, surface: int, points: Floats, X: Floats) -> Floats:
+    """Where places (..., 3) in these axes are."""
+    mesh = _mesh_under(contacts, surface)
+    at = contacts.first[mesh]
+    found: Floats = points[at] + (X - contacts.X[at]) @ _axes(contacts, mesh, points)
+    return found
+
+
+def completed(contacts: Contacts, points: Floats) -> Floats:
+    """(k, 3) all points, of those that are tracked: corners and ridges stand where their mesh does."""
+    found = [points[: contacts.tracked]]
+    for own in np.flatnonzero(np.isin(contacts.kind, OF_MESHES)).tolist():
+        found.append(
+            from_frame(contacts, own, points, contacts.X[contacts.first[own] : contacts.first[own + 1]])
+        )
+    return np.concatenate(found) if len(found) > 1 else found[0]
+
+
+def box_around(contacts: Contacts, surface: int) -> Floats:
+    """(8, 3) m, corners of a box around a mesh, its corners or its ridges, frame axes."""
+    first, last = contacts.first[surface : surface + 2]
+    X = contacts.X[first:last]
+    if contacts.kind[surface] == MESH:
+        low, sides = X[0], np.diagonal(X[1:] - X[0]) / SPANNED
+    else:
+        low, sides = X.min(axis=0), np.ptp(X, axis=0)
+    found: Floats = low + _BOX * sides
+    return found
 
 
 def weakened(law: Floats, share: Floats | float) -> Floats:

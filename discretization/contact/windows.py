@@ -19,12 +19,14 @@ from discretization.contact.table import (
     BOTH,
     BOX,
     CAPSULE,
+    CORNERS,
     HULL,
     MESH,
     OF_HULLS,
     OF_ROUNDS,
     ON_MESHES,
     POLYNOMIAL,
+    RIDGES,
     ROD,
     ROUND,
     SPHERE,
@@ -43,6 +45,7 @@ from rigid.interactions.contact.core_losses import (
     ROUND_HULLS_LOSS,
     SPHERE_CORE_LOSS,
 )
+from rigid.interactions.contact.edge_losses import EDGES_LOSS
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.losses import ROD_LOSSES, SPHERES_LOSS
 from rigid.interactions.contact.mesh_losses import (
@@ -66,6 +69,9 @@ _KINDS: dict[tuple[int, int], tuple[Kind | None, tuple[int, ...], int]] = {
     (ROD, MESH): (MESH_ROD_LOSS, (2, 0, 1), 0),
     **{(own, MESH): (MESH_HULL_LOSS, (-1, 0), 0) for own in ON_MESHES},
     (ROUND, MESH): (MESH_ROUND_LOSS, (-1, 0), 0),
+    (CORNERS, MESH): (SPHERE_MESH_LOSS, (0, 1), 0),
+    (CORNERS, CORNERS): (SPHERES_LOSS, (0, 1), 0),
+    (RIDGES, RIDGES): (EDGES_LOSS, (0, 2), 0),
     **{(SPHERE, own): (SPHERE_CORE_LOSS, (0, 1), 1) for own in (CAPSULE, HULL, ROUND)},
     **{(ROD, own): (CORE_ROD_LOSS, (2, 0, 1), 1) for own in (CAPSULE, HULL, ROUND)},
     **dict.fromkeys(OF_HULLS, (HULLS_LOSS, (0, -1), 2)),
@@ -75,6 +81,9 @@ LOSING = [B, C, STATIC, DRILL, ROLL]  # numbers of a loss of which one is not ze
 # Of what is lost, over `InteractionTable.size` of forces: it goes by rates, differences of places over the step and the rest
 # speed. Without it steps of heaps and of piles of spheres do one to three iterations more, at round-off, which shrink nothing.
 _ROUNDING = 64.0
+
+
+MOST_OF_MESHES = 512  # corners and ridges of meshes that rub at once
 
 
 class Window(NamedTuple):
@@ -91,7 +100,8 @@ def most_bristles(contacts: Contacts) -> int:
     """How many a state has room for: some for each part of the surfaces, where there is friction."""
     if not len(contacts.pairs) or not np.any(contacts.loss[:, STATIC] > 0.0):
         return 0
-    return 4 * len(contacts.frames) + 16
+    of_meshes = len(contacts.frames) - contacts.tracked
+    return 4 * contacts.tracked + 16 + min(of_meshes, MOST_OF_MESHES)
 
 
 def windows_of(contacts: Contacts, listed: Candidates) -> list[Window]:
@@ -158,9 +168,10 @@ def losses_of(contacts: Contacts, windows: list[Window]) -> tuple[InteractionTab
     stiffness, parts = np.zeros(len(windows)), []
     alone = np.where(kinds[:, 1] == MESH, np.arange(len(windows)), -1)  # each has triangles of its own
     each = np.column_stack([kinds, sizes, alone])
-    for key in np.unique(each, axis=0).tolist():
-        one, other, stations, nodes, _ = key
-        use = np.flatnonzero((each == key).all(axis=1))
+    keys, of, count = np.unique(each, axis=0, return_inverse=True, return_counts=True)
+    order, ends = np.argsort(of.reshape(-1), kind="stable"), np.cumsum(count)
+    for (one, other, stations, nodes, _), begin, end in zip(keys.tolist(), ends - count, ends, strict=True):
+        use = order[begin:end]
         own, at, cores = _KINDS.get((one, other), (None, tuple(range(stations + nodes)), 0))
         own = own or ROD_LOSSES[stations, nodes]
         kind[use] = INTERACTIONS.index(own)
@@ -198,10 +209,10 @@ def _numbers_of(contacts: Contacts, windows: list[Window], blocks: Floats) -> tu
     else:
         place = _places(contacts, one, part)
         loss[:, STIFFNESS] *= 0.5 if one == other == CAPSULE else 1.0  # of both interactions half
-    before = place[: {SPHERE: 1, ROD: 2}.get(one, 0)]
+    before = place[: {SPHERE: 1, CORNERS: 1, ROD: 2}.get(one, 0)]
     if other == MESH:
         near = numbers_of(contacts, np.array(windows[0].faces))
-        if one not in (SPHERE, ROD):
+        if one not in (SPHERE, CORNERS, ROD):
             near = np.concatenate([on_mesh(contacts, int(surfaces[0, 0])), with_ridges(near)])
         place = [*before, near[None]]
     elif len(blocks):

@@ -19,7 +19,7 @@ from discretization.assembly.numbering import BAND_LIMIT
 from discretization.contact.interactions import interactions_of
 from discretization.contact.nearest import DEEP, distances, passing
 from discretization.contact.search import candidates
-from discretization.contact.table import CAPSULE, ROD, contacts_of, points_of, reaches
+from discretization.contact.table import CAPSULE, OF_MESHES, ROD, contacts_of, points_of, reaches
 from discretization.interaction_table import at_rest, joined
 from discretization.linear import sparse
 from discretization.long_rest import at_long_rest
@@ -84,7 +84,8 @@ class TouchingRest(Rest):
         reach = float(reaches(contacts).max())
         self._skin = max(min(SKIN * length, REACHES * reach), 2.0 * reach)
         pairs = candidates(contacts, np.ascontiguousarray(self._reference), self._skin)
-        self._ends = np.ascontiguousarray(np.unique(pairs.ends[~pairs.meshed], axis=0))
+        of_meshes = np.isin(contacts.kind[contacts.pairs[pairs.pair]], OF_MESHES).any(axis=1)
+        self._ends = np.ascontiguousarray(np.unique(pairs.ends[~pairs.meshed & ~of_meshes], axis=0))
         lines = np.isin(contacts.kind[contacts.pairs[pairs.pair]], (ROD, CAPSULE)).all(axis=1)
         self._lines = np.ascontiguousarray(pairs.ends[lines])
         self._pairs = pairs.pair[lines]

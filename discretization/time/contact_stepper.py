@@ -27,7 +27,18 @@ from discretization.contact.interactions import interactions_of
 from discretization.contact.listed_gaps import apart_of, gaps
 from discretization.contact.nearest import DEEP, distances, passing
 from discretization.contact.search import Candidates, candidates, searched
-from discretization.contact.table import BOX, HULL, ROUND, WITH_CORES, contacts_of, points_of
+from discretization.contact.table import (
+    BOX,
+    HULL,
+    MESH,
+    OF_MESHES,
+    ROUND,
+    WITH_CORES,
+    at_bounds,
+    completed,
+    contacts_of,
+    points_of,
+)
 from discretization.contact.windows import LOSING, Window, carried, handed_on, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
 from discretization.own_variables import first_settled, own_variables
@@ -93,7 +104,7 @@ class ContactStepper(StepperBase):
         if np.any(self.contacts.loss[:, LOSING] != 0.0):
             self._free.check_losing()  # what is lost is among the interactions only where a list has a pair
         self._inner = self._free.sizes.memory.size
-        memory = self._free.sizes.memory._replace(points=len(self.contacts.frames))
+        memory = self._free.sizes.memory._replace(points=self.contacts.tracked)
         self.sizes = self._free.sizes._replace(memory=memory, own=own_variables(system))
         self._before_bristles = self.sizes.own.first("bristle")
         self.shapes = state_shapes(self.sizes)
@@ -216,11 +227,13 @@ class ContactStepper(StepperBase):
 
     def _into_mesh(self, state: State, listed: Listed, failure: Failure) -> Failure | None:
         """Where a step has no forces since something has gone through a mesh, or touches it all around."""
-        if not listed.pairs.meshed.any() or "finite" not in failure.reason:
+        kinds = self.contacts.kind[self.contacts.pairs[listed.pairs.pair]]
+        of_meshes = np.isin(kinds, (MESH, *OF_MESHES)).any(axis=1)
+        if not of_meshes.any() or "finite" not in failure.reason:
             return None
         rho = self.contacts.radius[self.contacts.pairs[listed.pairs.pair]].sum(axis=1)
         apart = 1.0 + gaps(self.contacts, listed.pairs, np.ascontiguousarray(self._points(state))) / rho
-        least = float(np.min(apart[listed.pairs.meshed]))
+        least = float(np.min(apart[of_meshes]))
         if least > _NEAR_MESH:
             return None
         return Failure(
@@ -255,14 +268,14 @@ class ContactStepper(StepperBase):
     def _moved(self, memory: Floats, points: Floats) -> Floats:
         """(...) m, by how much the points (..., k, 3) have left their half of the skin; negative: not yet."""
         parts = self.sizes.memory.parts(memory)
-        far = np.linalg.norm(points - parts["reference"], axis=-1).max(axis=-1)
+        far = np.linalg.norm(at_bounds(self.contacts, points - parts["reference"]), axis=-1).max(axis=-1)
         return np.asarray(far - 0.5 * parts["skin"][0])
 
     def _fastest(self, state: State) -> float:
         """m/s, of all points."""
-        frames, X = self.contacts.frames, self.contacts.X
+        frames, X = (own[: self.contacts.tracked] for own in (self.contacts.frames, self.contacts.X))
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
-        return float(np.linalg.norm(v, axis=1).max())
+        return float(np.linalg.norm(at_bounds(self.contacts, v), axis=1).max())
 
     def _settled(self, state: State, listed: Listed) -> Floats:
         """Own variables of the system of a list: the bristles stand behind all others, window by window."""
@@ -308,7 +321,7 @@ class ContactStepper(StepperBase):
             return new
         old, listed = self._list_of(state), self._list_of(new)
         use = [old.windows[int(number) - 1] for number in rows[:, 0]]
-        to = carried(points, use, listed.windows)
+        to = carried(completed(self.contacts, points), use, listed.windows)
         own, totals = state.own.copy(), state.totals.copy()
         self.sizes.own.part(own, "bristle")[...] = 0.0
         bristles = handed_on(rows[:, 1 : 1 + OWN], to, len(listed.windows))
@@ -378,7 +391,9 @@ class ContactStepper(StepperBase):
             # a pair of rods stands there once for the stations of each
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
-            lines = np.flatnonzero(~pairs.meshed)  # no step goes through a mesh: its dual would be none
+            # no step goes through a mesh, nor a ridge through a ridge: their duals would be none
+            of_meshes = np.isin(contacts.kind[contacts.pairs[pairs.pair]], OF_MESHES).any(axis=1)
+            lines = np.flatnonzero(~pairs.meshed & ~of_meshes)
             ends, first = np.unique(both[lines], axis=0, return_index=True)
             listed = Listed(
                 stepper,

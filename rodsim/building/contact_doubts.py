@@ -12,7 +12,7 @@ import scipy  # its parts are loaded when they are asked for
 
 from rigid.system import Floats
 from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of, surfaces_on_parts
-from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, has_core
+from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called, has_core
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_parts import Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -24,6 +24,7 @@ ON_RODS = 32  # intervals of an element, the most by default
 OF_WIDTH = 0.1  # an interval in parts of the width of the contact of two rods that cross
 RIPPLES = 5.0  # stations on what touches, with which its energy ripples by some 1e-3
 ON_MESHES = 0.5  # an interval in parts of the radius, beside meshes
+FINE = 3000.0  # triangles beside one surface, above which a mesh is finer than it need be
 MOST = 200  # pairs of a contact that are looked at
 
 
@@ -187,10 +188,35 @@ def depths(model: Contents, placed: Placed) -> Iterator[str]:
                 f"{worst.whose} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of "
                 f"{worst.measure}; give a greater stiffness than {_stiffness(worst)}"
             )
+    yield from fine(model, placed)
     used = {own for entry in model.contacts.values() for own in entry.held}
     for own in surfaces_on_parts(model):
         if own not in used:
             yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or leave it out"
+
+
+def fine(model: Contents, placed: Placed) -> Iterator[str]:
+    """A line for each mesh with very many triangles beside what touches it."""
+    for entry in model.contacts.values():
+        for pair in islice(entry.pairs, MOST):
+            mesh = next((own for own in pair if isinstance(own, MeshEntry)), None)
+            other = pair.a if pair.b is mesh else pair.b
+            if mesh is None or isinstance(other, MeshEntry | PlaneEntry):
+                continue
+            size = _radius(other, placed, entry.radius, False)
+            near = min(np.pi * size**2 / _mean_area(mesh), float(len(mesh.corners[1])))
+            if near > FINE:
+                yield (
+                    f"contact '{entry.name}': {pair}: some {near:.2g} triangles are as near as {called(other)} is large, "
+                    f"{size:.3g} m, and looked at in each step; give a mesh of larger triangles, some {0.2 * size:.2g} m wide"
+                )
+
+
+def _mean_area(mesh: MeshEntry) -> float:
+    """m^2, of a triangle."""
+    vertices, triangles = mesh.corners
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).mean())
 
 
 def _stiffness(own: Expected) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discretization.contact.table import BARRIER, POLYNOMIAL, slopes
 from rigid.errors import ModelError, PartName
-from rigid.solids import Features
+from rigid.solids import Features, Hull
 from rigid.system import Floats, Ints
 from rodsim.building.meshing import RodMesh
 from rodsim.parts.contact_entries import (
@@ -106,9 +106,13 @@ def surfaces_on_parts(model: Contents) -> Iterator[Any]:
         yield from getattr(model, kind.table).values()
 
 
-def features_on(own: SolidEntry, placed: Placed) -> Features:
-    """Its points and circles from the origin of its frame."""
-    X, found = placed.place(own.on).X, own.features(placed.bodies)
+def features_on(own: SolidEntry | MeshEntry, placed: Placed) -> Features:
+    """Its points and circles from the origin of its frame; of a mesh those of its hull."""
+    X = placed.place(own.on).X
+    if isinstance(own, MeshEntry):
+        found = Hull(own.corners[0]).features(f"{own.word} '{own.name}'", own.radius)
+    else:
+        found = own.features(placed.bodies)
     circles = found.circles + np.concatenate([X, np.zeros(4)])
     return found._replace(points=X + found.points, circles=circles)
 

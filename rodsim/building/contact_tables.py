@@ -11,9 +11,18 @@ import numpy as np
 
 from discretization.contact import table
 from discretization.contact.listed_gaps import gaps
-from discretization.contact.mesh_search import in_mesh
+from discretization.contact.mesh_corners import features_of
+from discretization.contact.mesh_pairs import depth_of_ridges
 from discretization.contact.search import candidates
-from discretization.contact.table import BARRIER, Contacts, contacts_of, points_of, weakened
+from discretization.contact.table import (
+    BARRIER,
+    Contacts,
+    completed,
+    contacts_of,
+    in_frame,
+    points_of,
+    weakened,
+)
 from discretization.interaction_table import Interaction
 from discretization.space.interpolation import shares
 from discretization.space.rod_elements import order_of
@@ -56,6 +65,7 @@ MUCH_THICKER = 4.0  # a rod than another, on which it is wound
 NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 OWN = np.zeros(4)  # bristle, and whether it slides, at the beginning
 MOST_VERTICES = 128  # of a hull that meets more than planes
+OF_RIDGES = 0.25  # of the stiffness, of two that cross
 K_T = 5  # place of the tangential stiffness among the losses
 
 
@@ -98,7 +108,7 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
         if lossy:
             yield Interaction(WITH_PLANES[PLANE_SPHERE], frames, np.concatenate([numbers, loss, OWN]), NONE)
         return
-    if isinstance(pair.b, SolidEntry):
+    if isinstance(pair.b, SolidEntry | MeshEntry):
         yield from _of_solid(entry, pair, placed, foot, half_space)
         return
     assert isinstance(pair.b, Rod)
@@ -139,10 +149,10 @@ def _with_plane(entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined)
 def _of_solid(
     entry: ContactEntry, pair: Pair, placed: Placed, foot: Place, half_space: Floats
 ) -> Iterator[Interaction]:
-    """Each point and each circle of a solid, with its part of the stiffness."""
+    """Each point and each circle of a solid, with its part of the stiffness; a half-space touches a mesh as its hull."""
     plane, solid, lossy = pair.a, pair.b, loses(entry)
     assert isinstance(plane, PlaneEntry)
-    assert isinstance(solid, SolidEntry)
+    assert isinstance(solid, SolidEntry | MeshEntry)
     frame, own = placed.frame_of(solid.on), features_on(solid, placed)
     law, loss = law_of(entry, pair), loss_of(entry, pair)
     normal, quat = placed.local(frame, plane.normal), placed.quat[frame]
@@ -234,21 +244,26 @@ class _Pairs(NamedTuple):
     pairs: list[table.Pair]
     apart: list[tuple[int, int]]  # points of segments and spheres that joints hold together
     of: list[tuple[ContactEntry, Pair]]
+    of_meshes: dict[int, tuple[int, int, float]]  # of a mesh that meets one: see `_of_mesh`
 
 
 def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
     """The table, and the contact of each of its pairs; the first surface of a pair is one of `a`."""
     if not model.contacts:
         return _NOTHING, []
-    found, joined = _Pairs([], {}, [], [], []), Joined(model)
+    found, joined = _Pairs([], {}, [], [], [], {}), Joined(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th of the table, touched or not
         _number(found, mesh, None, placed)
-    for entry in model.contacts.values():
+    every = [(entry, pair) for entry in model.contacts.values() for pair in meeting(entry, joined)]
+    each = [own for own in every if not own[1].with_plane]
+    for entry, pair in each:
         with speaking_of(entry.word, entry.name):
-            for pair in meeting(entry, joined):
-                if not pair.with_plane:
-                    _add(found, entry, pair, placed, model)
-    if not found.pairs:
+            for own in _in_order(entry, pair):
+                _number(found, own, entry.radius, placed)
+    for entry, pair in each:
+        with speaking_of(entry.word, entry.name):
+            _add(found, entry, pair, placed, model)
+    if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pair in every):
         return _NOTHING, []
     for k, (entry, pair) in enumerate(found.of):
         with speaking_of(entry.word, entry.name):
@@ -257,13 +272,12 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
             ):  # spheres that alone are named are meant, jointed or not
                 found.apart.extend(_held(found, k, pair, placed, joined))
     made = contacts_of(found.surfaces, found.pairs, found.apart)
-    _check_start(made, found.of, placed)
+    _check_start(made, found, list(model.meshes.values()), placed)
     return made, [f"contact '{entry.name}'" for entry, _ in found.of]
 
 
 def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: Contents) -> None:
-    one, other = pair if pair.a in entry.a else (pair.b, pair.a)
-    numbers = [_number(found, own, entry.radius, placed) for own in (one, other)]
+    numbers = [_number(found, own, entry.radius, placed) for own in _in_order(entry, pair)]
     radius = sum(found.surfaces[k].radius for k in numbers)
     if radius == 0.0:
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
@@ -273,9 +287,45 @@ def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: 
         longest = max(float(np.max(own.lengths)) for own in rods)
         m = stations_of(entry, pair, longest, placed, model)
     loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
+    if isinstance(pair.a, MeshEntry) and isinstance(pair.b, MeshEntry):
+        _add_meshes(found, entry, pair, numbers, loss)
+        return
     side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.of_rods else table.BOTH
     found.pairs.append(table.Pair(numbers[0], numbers[1], law_of(entry, pair), loss, m, side))
     found.of.append((entry, pair))
+
+
+def _in_order(entry: ContactEntry, pair: Pair) -> tuple[Surface, Surface]:
+    """Both, that of `a` first."""
+    return (pair.a, pair.b) if pair.a in entry.a else (pair.b, pair.a)
+
+
+def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[int], loss: Floats) -> None:
+    """Corners of each at the other, less what corners next to corners count twice, and ridges across ridges."""
+    corners, ridges, shares = zip(*(_of_mesh(found, k) for k in numbers), strict=True)
+    law, (one, other) = law_of(entry, pair), numbers
+    for a, b, share, losing in (
+        (corners[0], other, shares[0], True),
+        (one, corners[1], shares[1], True),
+        (corners[0], corners[1], -min(shares), False),
+        (ridges[0], ridges[1], OF_RIDGES, True),
+    ):
+        of_loss = loss * losing
+        of_loss[K_T] *= abs(share)
+        found.pairs.append(table.Pair(a, b, weakened(law, share), of_loss, 1, table.FIRST))
+        found.of.append((entry, pair))
+
+
+def _of_mesh(found: _Pairs, mesh: int) -> tuple[int, int, float]:
+    """Numbers of the surfaces of its corners and of its ridges, which stand behind all others, and the share of a corner."""
+    own = found.surfaces[mesh]
+    assert isinstance(own, table.Mesh)
+    if mesh not in found.of_meshes:
+        features, first = features_of(own.vertices, own.triangles), len(found.surfaces)
+        found.of_meshes[mesh] = first, first + 1, features.share
+        found.surfaces.append(table.Corners(own.frame, own.vertices[features.corners], own.radius))
+        found.surfaces.append(table.Ridges(own.frame, own.vertices[features.ridges], own.radius))
+    return found.of_meshes[mesh]
 
 
 def _looking(one: float, other: float) -> int:
@@ -337,17 +387,21 @@ def _solid(own: SolidEntry, placed: Placed) -> table.Surface:
     return table.Capsule(frame, features.points, features.radius)
 
 
-def _check_sides(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], points: Floats) -> None:
+def _check_sides(
+    contacts: Contacts, of: list[tuple[ContactEntry, Pair]], meshes: list[MeshEntry], points: Floats
+) -> None:
     """Raise where something begins on the side of a mesh on which it was said not to be."""
     for (entry, pair), surfaces in zip(of, contacts.pairs.tolist(), strict=True):
-        mesh = next((own for own in pair if isinstance(own, MeshEntry)), None)
-        if mesh is None or mesh.side == SIDES[0]:
-            continue
         own, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
+        if contacts.kind[other] != table.MESH:
+            continue
+        mesh = meshes[other]  # they are the first surfaces
+        if mesh.side == SIDES[0]:
+            continue
         first = contacts.first[own]
         last = first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]  # the middle
         there = points[first:last]
-        places = in_mesh(contacts, other, points, there)
+        places = in_frame(contacts, other, points, there)
         triangles = contacts.triangles[contacts.meshed == other]
         wrong = is_inside(contacts.vertices, triangles, places) != (mesh.side == SIDES[1])
         if wrong.any():
@@ -390,24 +444,44 @@ def _points(own: table.Surface) -> int:
         return len(own.frames)
     if isinstance(own, table.Hull | table.Round):
         return len(own.places)
+    if isinstance(own, table.Corners | table.Ridges):
+        return own.X.size // 3
     return {table.Sphere: 1, table.Capsule: 2, table.Box: 4, table.Mesh: 4}[type(own)]
 
 
-def _check_start(contacts: Contacts, of: list[tuple[ContactEntry, Pair]], placed: Placed) -> None:
+def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placed) -> None:
     """Raise where surfaces are inside of each other at t = 0."""
-    if not of:
+    if not found.pairs:
         return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
-    _check_sides(contacts, of, points)
+    _check_sides(contacts, found.of, meshes, completed(contacts, points))
     listed = candidates(contacts, points, 0.0)
-    radii = contacts.radius[contacts.pairs[listed.pair]]
+    pair, depth = listed.pair, -gaps(contacts, listed, points)
+    of_ridges = _depths_of_ridges(contacts, found, points)
+    pair = np.concatenate([pair, np.array([k for k, _ in of_ridges], np.int64)])
+    depth = np.concatenate([depth, [own for _, own in of_ridges]])
+    radii = contacts.radius[contacts.pairs[pair]]
     thin = np.where(radii.min(axis=1) > 0.0, radii.min(axis=1), radii.max(axis=1))
-    allowed = np.where(contacts.law[listed.pair, 0] == BARRIER, 0.0, DEEP * thin)
-    depth = -gaps(contacts, listed, points)
+    allowed = np.where(contacts.law[pair, 0] == BARRIER, 0.0, DEEP * thin)
     inside = np.flatnonzero((depth > allowed) | ((allowed == 0.0) & (depth >= 0.0)))
     if not len(inside):
         return
     worst = int(inside[np.argmax((depth - allowed)[inside])])
-    entry, pair = of[listed.pair[worst]]
+    entry, meet = found.of[pair[worst]]
     with speaking_of(entry.word, entry.name):
-        _refuse(entry, pair, float(depth[worst]), float(allowed[worst]))
+        _refuse(entry, meet, float(depth[worst]), float(allowed[worst]))
+
+
+def _depths_of_ridges(contacts: Contacts, found: _Pairs, points: Floats) -> list[tuple[int, float]]:
+    """Of two meshes the pair of their ridges, and how deep these are in triangles of the other: one may go through a face far
+    from all corners.
+    """
+    below = {ridges: mesh for mesh, (_, ridges, _) in found.of_meshes.items()}
+    depths = []
+    for k, (one, other) in enumerate(contacts.pairs.tolist()):
+        if one in below and other in below:
+            rho = float(contacts.radius[[one, other]].sum())
+            for ridges, mesh in ((one, below[other]), (other, below[one])):
+                depth = depth_of_ridges(contacts, ridges, mesh, points, rho)
+                depths += [(k, depth)] * (depth > 0.0)
+    return depths

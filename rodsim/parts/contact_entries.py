@@ -294,8 +294,6 @@ def _never(pair: Pair, itself: bool) -> str:
         return "" if isinstance(a, Rod) and itself else f"{called(a)} is on both sides"
     if isinstance(b, PlaneEntry):
         return "planes do not meet planes"
-    if isinstance(b, MeshEntry) and isinstance(a, PlaneEntry | MeshEntry):
-        return f"{called(a)} and {called(b)}: meshes touch spheres, solids and rods alone"
     if not isinstance(a, PlaneEntry) and not _known(pair):
         return f"{called(a)} and {called(b)}: {_UNKNOWN}"
     at = [x.on.part if isinstance(x, SurfaceEntry) else x for x in pair]

@@ -173,10 +173,10 @@ SIDES = ("both", "inside", "outside")
 
 @entry
 class MeshEntry(SurfaceEntry):
-    """A rigid surface of triangles, touched on both of its sides by spheres, solids and rods: terrain, a tube, a plate."""
+    """A rigid surface of triangles, touched on both of its sides by all other surfaces: terrain, a tube, a plate, a nut."""
 
     key, word, table = "meshes", "mesh", "meshes"
-    many = "triangulated surfaces that spheres, solids and rods touch"
+    many = "triangulated surfaces that can touch"
     namesakes = ("spheres", "solids", "planes")
     on: Anchor = stated(POINT, "where the origin of its coordinates is; its axes are those of the part")
     file: str | None = stated(

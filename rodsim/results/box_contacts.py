@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact.listed_gaps import from_boxes
+from discretization.contact.nearest import places
 from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -80,6 +81,22 @@ def of_boxes(kind: int, frames: Ints, numbers: Floats, share: Floats, state: Sta
     gap = np.empty(len(ends))
     from_boxes(points, ends, np.full((len(ends), 2), (on_box, True)), gap)
     return V, rate, force, on_line + height[..., None] * n, gap.reshape(V.shape) - rho
+
+
+def of_edges(kind: int, frames: Ints, numbers: Floats, share: Floats, state: State) -> tuple[Floats, ...]:
+    """As `of_boxes`, of edges: the force acts between their nearest points."""
+    V, rate, force, _, _, (r, quat) = together(kind, frames, numbers, [0, 2], 1, state)
+    X = numbers[:, A : A + 12].reshape(-1, 2, 2, 3)
+    ends = r[..., None, :] + quaternions.rotate(quat[..., None, :], X)  # (..., k, 2, 2, 3)
+    flat = np.ascontiguousarray(ends.reshape(-1, 4, 3))
+    found = []
+    for own in (flat, np.ascontiguousarray(flat[:, [2, 3, 0, 1]])):
+        s = np.empty(len(own))
+        places(own, s)
+        found.append((1.0 - s[:, None]) * own[:, 0] + s[:, None] * own[:, 1])
+    one, other = (own.reshape(*V.shape, 3) for own in found)
+    gap = np.linalg.norm(one - other, axis=-1) - numbers[:, 4]
+    return V, rate, force, one + share[:, None] * (other - one), gap
 
 
 def _points(r: Floats, quat: Floats, numbers: Floats, at: int) -> Floats:

@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from discretization.contact.nearest import places
 from discretization.contact.table import BARRIER, POLYNOMIAL
+from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
 from rigid.interactions.contact.capsules import KAPPA, PARALLEL
+from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.friction import (
     BACK,
     CREEP,
@@ -37,7 +39,7 @@ from rigid.interactions.contact.friction import (
     C,
 )
 from rigid.system import Floats, Ints, State
-from rodsim.results.box_contacts import of_boxes
+from rodsim.results.box_contacts import of_boxes, of_edges
 from rodsim.results.core_contacts import has_cores, of_cores
 from rodsim.results.mesh_contacts import of_meshes
 
@@ -100,7 +102,7 @@ class Touching(NamedTuple):
 
     force: Floats  # (..., m, 4, 3) N, on the frames
     energy: Floats  # (..., w) J, with that of bristles
-    normal: Floats  # (..., w) N
+    normal: Floats  # (..., w) N, negative of what is taken off
     tangential: Floats  # (..., w, 3) N, against the slip of the part with the stations
     slip: Floats  # (..., w, 3) m/s, of that part
     place: Floats  # (..., w, 3) m; of what does not touch zero
@@ -161,7 +163,7 @@ def _put_boxes(rows: Rows, kind: int, state: State, found: Pushed) -> None:
     use = np.flatnonzero(rows.boxed == kind)
     own, share = rows.frames[use], rows.share[use]
     if rows.meshed[use[0]] is None:
-        found_of = of_cores if has_cores(kind) else of_boxes
+        found_of = of_edges if INTERACTIONS[kind] is EDGES else of_cores if has_cores(kind) else of_boxes
         V, rate, force, place, gap = found_of(kind, own, rows.numbers[use], share, state)
     else:
         V, rate, force, place, gap = of_meshes(kind, own, rows.meshed[use].tolist(), share, state)
@@ -259,14 +261,16 @@ def touching(rows: Rows, patches: Patches, state: State) -> Touching:
     Q, power = _summed(law.Q, of, w), _summed(law.power, of, w)
     force = _summed(law.force[..., ON_A, :].sum(axis=-2), of, w, 1)
     size = np.linalg.norm(force, axis=-1)
-    touches = (Q > TINY) & (size > TINY)
+    touches = (np.abs(Q) > TINY) & (
+        size > TINY
+    )  # of what is taken off, as corners next to corners, Q is negative
     per_Q, per_size = (np.where(touches, 1.0 / np.where(touches, x, 1.0), 0.0) for x in (Q, size))
     n, place = per_size[..., None] * force, per_Q[..., None] * _summed(law.place, of, w, 1)
     b, c, rest = (patches.loss[:, i] for i in (B, C, REST))
     rate = per_Q * power
     speed = np.sqrt(rate**2 + rest**2)
     phi = np.maximum(b * rate / np.where(speed > 0.0, speed, 1.0) + c * rate, -1.0)
-    N = size * (1.0 + phi) * touches
+    N = np.copysign(size, Q) * (1.0 + phi) * touches
     parts = law.weight * per_Q[..., of, None]  # (..., m, 4) of the sum of Q, by frames
     moves = v + np.cross(omega, _arms(parts, place, of, r))
     slip = _across(_summed(np.sum(parts[..., None] * moves, axis=-2), of, w, 1), n)

@@ -10,7 +10,7 @@ import numpy as np
 from discretization.contact.listed_gaps import gaps
 from discretization.contact.nearest import distances
 from discretization.contact.search import Candidates, Searched, candidates, searched
-from discretization.contact.table import MESH, Contacts, points_of
+from discretization.contact.table import MESH, Contacts, completed, points_of
 from discretization.system import System
 from rigid.system import Floats, Ints, State
 from rodsim.results.contact_forces import pushed, states_at_once
@@ -134,7 +134,7 @@ class Gaps:
         if listed.meshed.any():  # a list has of meshes what is near alone
             return float(np.min(gaps(self._table, listed, points)))
         apart = np.empty(len(listed.pair))
-        distances(points, listed.ends, apart)
+        distances(np.ascontiguousarray(completed(self._table, points)), listed.ends, apart)
         beyond = self._searched.reach[listed.pair]
         while not (near := apart < beyond + skin).any() and skin <= whole:
             skin, looks = skin * _WIDER, looks + 1

@@ -14,8 +14,10 @@ from discretization.contact.search import Candidates, candidates
 from discretization.contact.table import (
     BOTH,
     CAPSULE,
+    CORNERS,
     LOSS,
     MESH,
+    RIDGES,
     ROD,
     SPHERE,
     WITH_CORES,
@@ -232,7 +234,7 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
         *_without_boxes(len(rho)),
     )
     acts = interactions_of(contacts, listed)
-    boxes, width = np.flatnonzero(np.isin(other, WITH_CORES)), np.diff(acts.first)
+    boxes, width = np.flatnonzero(np.isin(other, (*WITH_CORES, RIDGES))), np.diff(acts.first)
     place = np.arange(width[boxes].max(initial=0))
     held = place < width[boxes, None]
     rows = rows._replace(numbers=np.zeros((len(rho), len(place))))
@@ -248,7 +250,8 @@ def _listed(contacts: Contacts, listed: Candidates) -> Listed:
     frames = contacts.frames[of_part]
     first, turned = (
         frames[:, 0].copy(),
-        ((one == ROD) & np.isin(other, (CAPSULE, *WITH_CORES))) | ((one != SPHERE) & (other == MESH)),
+        ((one == ROD) & np.isin(other, (CAPSULE, *WITH_CORES)))
+        | (np.isin(one, (SPHERE, CORNERS), invert=True) & (other == MESH)),
     )  # the bristle is in the axes of the core or mesh
     first[patch[turned]] = contacts.frames[listed.ends[turned, 2]]
     return Listed(

@@ -18,6 +18,7 @@ import numpy as np
 
 from discretization.contact.core_gaps import between_cores, from_cores
 from discretization.contact.core_numbers import core_numbers, with_facets
+from discretization.contact.mesh_corners import features_of
 from discretization.contact.mesh_search import core_from_triangles, least_distance, trees_of
 from discretization.contact.nearest import distances
 from discretization.contact.table import MESH, Hull, Round, contacts_of
@@ -99,10 +100,6 @@ class Distance:
             )
         if self.b.normal is not None:
             self.a, self.b = self.b, self.a
-        if self.a.faces is not None and self.b.faces is not None:
-            raise ResultError(
-                f"distance: '{a}' and '{b}' are meshes both, which have none; give another surface"
-            )
         if self.a.faces is not None:
             self.a, self.b = self.b, self.a
         if self.b.normal is not None:
@@ -133,11 +130,13 @@ class Distance:
             return self._to_core(state)
         if self.b.faces is not None and self.a.core is not None:
             return self._core_to_mesh(state)
+        if self.b.faces is not None and self.a.faces is not None:
+            return self._between_meshes(state)
         if self.a.normal is not None:
             n = quaternions.rotate(state.quat[..., self.a.frames[0], :], self.a.normal)
             return self.b.above(state, n, a)
         if self.b.faces is not None:
-            return self._to_mesh(state, a)
+            return _to_mesh(self.a, self.b, state)
         points = np.concatenate([a, b], axis=-2).reshape(-1, a.shape[-2] + b.shape[-2], 3)
         least, apart = np.empty(len(points)), np.empty(len(self._ends))
         for t, own in enumerate(points):
@@ -190,16 +189,27 @@ class Distance:
         found: Floats = least.reshape(state.r.shape[:-2]) - self.a.radius[0] - self.b.radius[0]
         return found
 
-    def _to_mesh(self, state: State, points: Floats) -> Floats:
-        """(...) m, from points (..., k, 3) to the triangles, in the axes of the mesh."""
-        frame, faces = self.b.frames[0], self.b.faces
-        assert faces is not None
-        turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
-        local = quaternions.rotate(turn, points - state.r[..., frame, None, :])
-        flat, trees = local.reshape(-1, *local.shape[-2:]), trees_of(self.b.X[faces])
-        least = [least_distance(trees, own[self.a.ends], self.a.radius) for own in flat]
-        found: Floats = np.reshape(least, state.r.shape[:-2]) - self.b.radius[0]
-        return found
+    def _between_meshes(self, state: State) -> Floats:
+        """(...) m, of ridges of each from the triangles of the other; 0 where one goes through a triangle."""
+        least = np.full(state.r.shape[:-2], np.inf)
+        for one, other in ((self.a, self.b), (self.b, self.a)):
+            assert one.faces is not None
+            ends = features_of(one.X, one.faces).ridges
+            own = one._replace(ends=ends, radius=np.full(len(ends), one.radius[0]))
+            least = np.minimum(least, _to_mesh(own, other, state))
+        return least
+
+
+def _to_mesh(one: Surface, mesh: Surface, state: State) -> Floats:
+    """(...) m, from a surface to the triangles, in the axes of the mesh."""
+    frame, faces = mesh.frames[0], mesh.faces
+    assert faces is not None
+    turn = quaternions.conjugate(state.quat[..., frame, :])[..., None, :]
+    local = quaternions.rotate(turn, one.points(state) - state.r[..., frame, None, :])
+    flat, trees = local.reshape(-1, *local.shape[-2:]), trees_of(mesh.X[faces])
+    least = [least_distance(trees, own[one.ends], one.radius) for own in flat]
+    found: Floats = np.reshape(least, state.r.shape[:-2]) - mesh.radius[0]
+    return found
 
 
 def mesh_of(layout: Layout, told: dict[str, Any]) -> tuple[Floats, Ints] | None:

@@ -20,6 +20,7 @@
     ROUND_HULLS          a, round b                      law (4), rho, core a, core b
     MESH_HULL            mesh, hull                      law (4), rho, core, ridges, triangles
     MESH_ROUND           mesh, round body                law (4), rho, core, ridges, triangles
+    EDGES                a, b                            law (4), rho, Xa1 (3), Xa2 (3), Xb1 (3), Xb2 (3)
     RODS                 nodes a1, a2, b1, b2            law (4), rho, m, L, minus
     PLANE_SPHERE_LOSS    plane, sphere                   those of PLANE_SPHERE, loss (11), own (4)
     PLANE_CIRCLE_LOSS    plane, body                     those of PLANE_CIRCLE, loss (11), own (4)
@@ -37,14 +38,15 @@
     CAPSULES_LOSS        a, b                            those of CAPSULES, radius of a, loss (11), own (4)
     MESH_HULL_LOSS       mesh, hull                      those of MESH_HULL, radius of the hull, loss (11), own (4)
     MESH_ROUND_LOSS      mesh, round body                those of MESH_ROUND, radius of the body, loss (11), own (4)
+    EDGES_LOSS           a, b                            those of EDGES, radius of a, loss (11), own (4)
     rod_loss(1, M)       sphere, M nodes in a row        law (4), rho, Xa (3), M, radius of a, loss (11), own (4)
     rod_loss(2, M)       nodes a1, a2, M nodes in a row  law (4), rho, m, L, M, radius of a, loss (11), own (4)
 
 law: `normal_laws`; rho: radius, or the sum of both; N, P: normal and a point of a plane in its frame; X: centre in the frame
-of its sphere or circle; X1, X2: ends of a capsule's axis; half: of the sides of a box's core, X its centre; core: as many
-numbers as it has, of a hull or a body of revolution, `rigid.kinematics.cores`; triangles: `mesh_features`; ridges:
-`mesh_hulls`; A, R: axis and radius of a circle; m, L: an element of length L has the stations i/m, i = 0 .. m, each for a
-length L/m, those at the ends for half of it, and k is per length; La, Lb: lengths for which the nodes a and b of an element of
-many stand, m = 1; minus, 1: the vertex b2 is taken off, since the next segment has it too. loss, own: `friction`; the radius of a
-says where between the axes the surfaces touch.
+of its sphere or circle; X1, X2: ends of a capsule's axis, or of an edge; half: of the sides of a box's core, X its centre;
+core: as many numbers as it has, of a hull or a body of revolution, `rigid.kinematics.cores`; triangles: `mesh_features`;
+ridges: `mesh_hulls`; A, R: axis and radius of a circle; m, L: an element of length L has the stations i/m, i = 0 .. m, each
+for a length L/m, those at the ends for half of it, and k is per length; La, Lb: lengths for which the nodes a and b of an
+element of many stand, m = 1; minus, 1: the vertex b2 is taken off, since the next segment has it too. loss, own: `friction`;
+the radius of a says where between the axes the surfaces touch.
 """

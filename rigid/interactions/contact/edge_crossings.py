@@ -42,6 +42,14 @@ def crosses(one, other):
 
 
 @small_kernel
+def have_passed(start, end):
+    """Whether, in real numbers, two edges that cross at both ends of a step have gone through each other."""
+    if not (crosses(start[0], start[1]) and crosses(end[0], end[1])):
+        return False
+    return dot(real(crossed(start[0], start[1])[2]), real(crossed(end[0], end[1])[2])) < 0.0
+
+
+@small_kernel
 def crossing_of(one, other, D, X):
     """U and U_i of (2)."""
     U = potential(X, D - X[RHO])

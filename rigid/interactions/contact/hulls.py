@@ -1,8 +1,9 @@
 """Hulls against hulls, boxes and capsules: sums over vertices and over edges that cross, as of boxes in `boxes`.
 
 A vertex against a core is a point: `core_points`. It has its part of the stiffness, one over the number of vertices of its faces,
-so that what lies flat has that of the law. A vertex next to a vertex would count in both sums: the mean of both parts of U of
-their distance is taken off. Edges across each other have the energy (2) of `boxes`, with the greater one of the parts of both
+so that what lies flat has that of the law. A vertex next to a vertex would count in both sums: U of their distance with the
+lesser of both parts is taken off, so that the greater one is left, however many vertices are next to one. Edges across each
+other have the energy (2) of `boxes`, with the greater one of the parts of both
 edges, the mean of those of its ends.
 
 A step at whose end cores overlap fails.
@@ -93,6 +94,14 @@ def share_of_edge(X, at, k):
 
 
 @small_kernel
+def lesser(a, b):
+    """Of two parts; of equal ones the mean, so that it goes both ways."""
+    if a.real == b.real:
+        return 0.5 * (a + b)
+    return a if a.real < b.real else b
+
+
+@small_kernel
 def _greater(a, b):
     """Of two parts; of equal ones the mean, so that it goes both ways."""
     if a.real == b.real:
@@ -122,7 +131,7 @@ def energy_of_cores(one, other, X):
         x, share = point(one, local_vertex(X, A, i)), share_of_vertex(X, A, i)
         V += share * of_point(x, other, X, to)
         for k in range(counts_of(X, to)[0]):
-            both = 0.5 * (share + share_of_vertex(X, to, k))
+            both = lesser(share, share_of_vertex(X, to, k))
             V -= both * potential(X, size_of(minus(x, point(other, local_vertex(X, to, k)))) - X[RHO])
     for k in range(counts_of(X, to)[0]):
         if not _is_far(opposite, X, to, k):
@@ -175,7 +184,7 @@ def _of_vertices(ones, others, limits, X, weight, share, out):
         add_dual(on_point(times(-1.0, own[1]), Xa), out, 0)
         found = add(found, own)
         for k in range(counts_of(X, to)[0]):
-            Xb, both = local_vertex(X, to, k), 0.5 * (part + share_of_vertex(X, to, k))
+            Xb, both = local_vertex(X, to, k), lesser(part, share_of_vertex(X, to, k))
             p0, p1 = point(others[0], Xb), point(others[1], Xb)
             found = add(found, _meet(x0, x1, Xa, p0, p1, Xb, X, -weight * both, share, out))
     for k in range(counts_of(X, to)[0]):

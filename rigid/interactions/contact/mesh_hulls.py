@@ -7,8 +7,9 @@ there where the mesh is flat: with the part w of the stiffness
     of an edge      w = min(1, 4 sin(theta/2)), theta by which its triangles are bent; 1 where it has but one             (1)
     of a vertex     w = the greatest of its edges
 
-A vertex of the mesh next to one of the hull would count in both sums: as in `hulls` the mean of both parts of U of their distance
-is taken off. A quarter of the stiffness is that of a vertex of the mesh, times w; a crossing has that of the edge of the hull.
+A vertex of the mesh next to one of the hull would count in both sums: as in `hulls` U of their distance with the lesser of both
+parts is taken off. A quarter of the stiffness is that of a vertex of the mesh, times w; a crossing has that of the edge of the
+hull.
 
 Numbers: those of the pair, the core, how many w there are, these, of edges and then of vertices, and the triangles.
 
@@ -25,11 +26,12 @@ from rigid.interactions.contact.edge_crossings import (
     crosses,
     crossing_of,
     energy_of,
+    have_passed,
     is_apart,
     of_partner,
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
-from rigid.interactions.contact.hulls import A, edge_of, local_vertex, share_of_edge
+from rigid.interactions.contact.hulls import A, edge_of, lesser, local_vertex, share_of_edge
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE, mesh_vertex, pieces
 from rigid.interactions.contact.mesh_points import inside, push
 from rigid.interactions.contact.normal_laws import PASSED, potential
@@ -120,7 +122,7 @@ def energy_of_hull_on_mesh(one, other, X):
         V += part * of_point(p, other, X, A)
         for i in range(counts_of(X, A)[0]):
             d = minus(p, point(other, local_vertex(X, A, i)))
-            V -= 0.5 * (part + share_of_vertex(X, A, i)) * potential(X, size_of(d) - X[RHO])
+            V -= lesser(part, share_of_vertex(X, A, i)) * potential(X, size_of(d) - X[RHO])
     for k in range(edges):
         if X[w + k].real == 0.0:
             continue
@@ -181,18 +183,10 @@ def _of_corners(ones, others, X, weight, share, out):
         add_dual(on_point(times(-1.0, own[1]), Xp), out, 0)
         found = add(found, of_partner(own))
         for i in range(counts_of(X, A)[0]):
-            Xv, both = local_vertex(X, A, i), 0.5 * (part + share_of_vertex(X, A, i))
+            Xv, both = local_vertex(X, A, i), lesser(part, share_of_vertex(X, A, i))
             x0, x1 = point(others[0], Xv), point(others[1], Xv)
             found = add(found, _meet((p0, x0), (p1, x1), (Xp, Xv), X, -weight * both, share, out))
     return found
-
-
-@small_kernel
-def _has_passed(start, end):
-    """Whether, in real numbers, two edges that cross at both ends of a step have gone through each other."""
-    if not (crosses(start[0], start[1]) and crosses(end[0], end[1])):
-        return False
-    return dot(real(crossed(start[0], start[1])[2]), real(crossed(end[0], end[1])[2])) < 0.0
 
 
 @small_kernel
@@ -214,7 +208,7 @@ def _of_edges(ones, others, X, weight, share, out):
             )
             if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
                 continue
-            if _has_passed((a0, b0), (a1, b1)):
+            if have_passed((a0, b0), (a1, b1)):
                 fail(out)
                 return NOTHING
             places = p, q, local_vertex(X, A, first), local_vertex(X, A, last)

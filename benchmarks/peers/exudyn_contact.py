@@ -1,0 +1,63 @@
+"""Spheres that meet, by Exudyn's general contact."""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import Floats
+from benchmarks.peers.exudyn_common import exudyn, items, new_system
+
+SCHEMES = ("VelocityVerlet", "RK44", "RK67", "GeneralizedAlpha")
+
+
+def run(
+    places: Floats,
+    velocities: Floats,
+    radius: float,
+    mass: float,
+    k: float,
+    scheme: str,
+    t_end: float,
+    steps: int,
+) -> tuple[Floats, Floats, float]:
+    """Places and velocities (n, 3) at t_end, and seconds of the processor; k: of two spheres together."""
+    system = new_system()
+    contact = system.AddGeneralContact()
+    contact.SetFrictionPairings(np.zeros((1, 1)))
+    contact.SetSearchTreeCellSize(numberOfCells=[8, 8, 8])
+    nodes = []
+    for x, v in zip(places.tolist(), velocities.tolist(), strict=True):
+        node = system.AddNode(items.NodePoint(referenceCoordinates=x, initialVelocities=v))
+        system.AddObject(items.MassPoint(physicsMass=mass, nodeNumber=node))
+        marker = system.AddMarker(items.MarkerNodePosition(nodeNumber=node))
+        contact.AddSphereWithMarker(  # both stiffnesses are in series
+            marker, radius=radius, contactStiffness=2.0 * k, contactDamping=0.0, frictionMaterialIndex=0
+        )
+        nodes.append(node)
+    system.Assemble()
+    s = _settings(t_end, steps)
+    begun = process_time()
+    system.SolveDynamic(s, solverType=getattr(exudyn.DynamicSolverType, scheme))
+    seconds = process_time() - begun
+    kinds = exudyn.OutputVariableType
+    found = [
+        np.array([system.GetNodeOutput(node, kind) for node in nodes])
+        for kind in (kinds.Position, kinds.Velocity)
+    ]
+    return found[0], found[1], seconds
+
+
+def _settings(t_end: float, steps: int) -> Any:
+    s = exudyn.SimulationSettings()
+    s.timeIntegration.numberOfSteps = steps
+    s.timeIntegration.endTime = t_end
+    s.timeIntegration.verboseMode = 0
+    s.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = True
+    s.timeIntegration.newton.useModifiedNewton = True
+    s.solutionSettings.writeSolutionToFile = False
+    s.solutionSettings.sensorsWritePeriod = t_end
+    s.parallel.numberOfThreads = 1
+    return s

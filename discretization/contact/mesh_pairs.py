@@ -1,0 +1,150 @@
+"""Which corners and ridges of meshes are near other meshes, their corners and their ridges.
+
+Corners and ridges do not move in the axes of their mesh: there a tree, which is made once, has those that reach into the box
+around the other surface, and only these are placed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy  # its parts are loaded when they are asked for
+
+from discretization.contact.mesh_search import from_triangles, near_triangles, triangles_of
+from discretization.contact.nearest import distances
+from discretization.contact.table import (
+    CORNERS,
+    MESH,
+    OF_MESHES,
+    RIDGES,
+    Contacts,
+    box_around,
+    from_frame,
+    in_frame,
+)
+from rigid.system import Floats, Ints
+
+KEPT = 32  # surfaces whose trees are kept
+
+
+class _Parts(NamedTuple):
+    """Corners or ridges of one mesh, in the axes of its frame."""
+
+    ends: Floats  # (f, 2, 3) m; of a corner twice the same
+    tree: Any  # of their middles
+    half: float  # m, half of the longest
+    box: Floats  # (8, 3) m
+
+
+_known: OrderedDict[tuple[int, int], tuple[Contacts, _Parts]] = OrderedDict()
+
+
+def meshes_at_meshes(
+    contacts: Contacts, reach: Floats, points: Floats, skin: float
+) -> tuple[Ints, list[Ints]]:
+    """Rows (c, 6): pair, side and points as `discretization.contact.search.Candidates` has them, and the triangles of each.
+
+    reach (p,) m: of pairs; points (k, 3): those that are tracked.
+    """
+    rows, faces = [np.zeros((0, 6), np.int64)], []
+    kinds = contacts.kind[contacts.pairs].reshape(-1, 2)
+    for k in np.flatnonzero(np.isin(kinds, OF_MESHES).any(axis=1)).tolist():
+        within = float(reach[k]) + skin
+        side = 1 if kinds[k, 0] == MESH else 0
+        one, other = contacts.pairs[k, [side, 1 - side]].tolist()
+        if kinds[k, 1 - side] == MESH:
+            ends, near = _at_triangles(contacts, one, other, points, within)
+        else:
+            find = _corners_at_corners if kinds[k, 0] == CORNERS else _ridges_at_ridges
+            ends = find(contacts, one, other, points, within)
+            near = [np.zeros(0, np.int64)] * len(ends)
+        rows.append(np.column_stack([np.full((len(ends), 2), (k, side)), ends]))
+        faces += near
+    return np.concatenate(rows), faces
+
+
+def depth_of_ridges(contacts: Contacts, ridges: int, mesh: int, points: Floats, rho: float) -> float:
+    """m, by how much the least distance of ridges from the triangles of a mesh is below rho; 0 where none is."""
+    places = _near_box(contacts, ridges, mesh, points, rho)[1]
+    parts = np.ascontiguousarray(in_frame(contacts, mesh, points, places))
+    trees, least = triangles_of(contacts, mesh)[1], rho
+    for k, near in near_triangles(trees, parts, rho):
+        apart = np.empty(len(near))
+        from_triangles(parts[k], np.ascontiguousarray(trees.corners[near]), apart)
+        least = min(least, float(apart.min()))
+    return rho - least
+
+
+def _parts_of(contacts: Contacts, own: int) -> _Parts:
+    """Made once, as long as the array of places is the same."""
+    key = id(contacts.X), own  # of arrays that are kept
+    found = _known.pop(key, None)
+    if found is None:
+        first, last = contacts.first[own : own + 2]
+        step = 2 if contacts.kind[own] == RIDGES else 1
+        ends = contacts.X[first:last].reshape(-1, step, 3)[:, [0, step - 1]]
+        half = 0.5 * float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
+        found = (
+            contacts,
+            _Parts(ends, scipy.spatial.cKDTree(ends.mean(axis=1)), half, box_around(contacts, own)),
+        )
+    _known[key] = found
+    if len(_known) > KEPT:
+        _known.popitem(last=False)
+    return found[1]
+
+
+def _near_box(contacts: Contacts, own: int, other: int, points: Floats, within: float) -> tuple[Ints, Floats]:
+    """Of corners or ridges that reach into the box around another surface their first points (c,), and both ends (c, 2, 3)."""
+    box = box_around(contacts, other) if contacts.kind[other] == MESH else _parts_of(contacts, other).box
+    there = in_frame(contacts, own, points, from_frame(contacts, other, points, box))
+    low, high = there.min(axis=0) - within, there.max(axis=0) + within
+    parts = _parts_of(contacts, own)
+    far = 0.5 * float(np.linalg.norm(high - low)) + parts.half
+    use = np.array(parts.tree.query_ball_point(0.5 * (low + high), far, return_sorted=True), np.int64)
+    X = parts.ends[use]
+    near = np.all((X.max(axis=1) >= low) & (X.min(axis=1) <= high), axis=1)
+    step = 2 if contacts.kind[own] == RIDGES else 1
+    return contacts.first[own] + step * use[near], from_frame(contacts, own, points, X[near])
+
+
+def _at_triangles(
+    contacts: Contacts, one: int, mesh: int, points: Floats, within: float
+) -> tuple[Ints, list[Ints]]:
+    """Of corners: their points and that of the mesh (c, 4), and the triangles that are near."""
+    which, places = _near_box(contacts, one, mesh, points, within)
+    parts = np.ascontiguousarray(in_frame(contacts, mesh, points, places))
+    numbers, trees = triangles_of(contacts, mesh)
+    found, at = near_triangles(trees, parts, within), contacts.first[mesh]
+    corner = which[np.array([k for k, _ in found], np.int64)]
+    ends = np.column_stack([corner, corner, np.full((len(found), 2), at)])
+    return ends, [numbers[near] for _, near in found]
+
+
+def _corners_at_corners(contacts: Contacts, one: int, other: int, points: Floats, within: float) -> Ints:
+    """(c, 4) points, each twice."""
+    i, a = _near_box(contacts, one, other, points, within)
+    k, b = _near_box(contacts, other, one, points, within)
+    trees = scipy.spatial.cKDTree(a[:, 0]), scipy.spatial.cKDTree(b[:, 0])
+    found = trees[0].sparse_distance_matrix(trees[1], within, output_type="ndarray")
+    return np.column_stack([i[found["i"]], i[found["i"]], k[found["j"]], k[found["j"]]])
+
+
+def _ridges_at_ridges(contacts: Contacts, one: int, other: int, points: Floats, within: float) -> Ints:
+    """(c, 4) points, both ends of each."""
+    i, a = _near_box(contacts, one, other, points, within)
+    k, b = _near_box(contacts, other, one, points, within)
+    if not len(i) or not len(k):
+        return np.zeros((0, 4), np.int64)
+    halves = [0.5 * np.linalg.norm(own[:, 1] - own[:, 0], axis=1) for own in (a, b)]
+    far = halves[0] + halves[1].max() + within
+    near = scipy.spatial.cKDTree(b.mean(axis=1)).query_ball_point(a.mean(axis=1), far)
+    first = np.repeat(np.arange(len(i)), [len(own) for own in near])
+    then = np.concatenate([np.zeros(0, np.int64), *near]).astype(np.int64)
+    ends, apart = np.column_stack([2 * first, 2 * first + 1, 2 * then, 2 * then + 1]), np.empty(len(first))
+    ends[:, 2:] += 2 * len(i)
+    distances(np.concatenate([a.reshape(-1, 3), b.reshape(-1, 3)]), ends, apart)
+    first, then = i[first[apart < within]], k[then[apart < within]]
+    return np.column_stack([first, first + 1, then, then + 1])

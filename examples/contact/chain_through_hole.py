@@ -1,0 +1,77 @@
+"""A chain of real links falls through a hole: let go upright above a plate, off the middle, it knocks on the rim and goes on.
+
+Each link is a ring of capsules on a body of its own, a quarter turn from the one above it (`link_chain`); the plate is a mesh
+with a square hole, a fifth wider than a link is. Links that fall carry nothing: only where the rim turns or holds one do those
+behind it come down on it. Links and plate rub, and leave each other slower than they met. The number is how many links are below
+the plate at last: all of them; on a plate without a hole none is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from examples.contact.link_chain import LONG, MASS, PITCH, SIDES, WIDE, WIRE, G, inertia, oval
+from rigid.inertia import MassProperties
+from rigid.quaternions import from_axis_angle
+from rigid.system import Floats, Ints
+from rodsim import Model, Result, simulate
+
+COUNT, ASIDE, ABOVE = 4, 0.005, 0.004  # links; from the middle of the hole, above the plate, m
+HOLE, PLATE, THICK = (
+    0.016,
+    0.06,
+    0.001,
+)  # m: half sides of the hole and of the plate, radius around its triangles
+
+
+def plate(hole: float) -> tuple[Floats, Ints]:
+    """Vertices and triangles, at z = 0; without a hole one square."""
+    square = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], float)
+    if hole == 0.0:
+        return PLATE * square, np.array([(0, 1, 2), (0, 2, 3)])
+    k = np.arange(4)
+    outer, inner = k, 4 + k
+    sides = [(outer, np.roll(outer, -1), np.roll(inner, -1)), (outer, np.roll(inner, -1), inner)]
+    return np.concatenate([PLATE * square, hole * square]), np.concatenate(
+        [np.stack(own, axis=1) for own in sides]
+    )
+
+
+def model(hole: float = HOLE) -> Model:
+    """Upright, the lowest link just above the plate."""
+    made, below = Model("chain through a hole", gravity=(0.0, 0.0, -G)), []
+    vertices, triangles = plate(hole)
+    at = made.ground.at((0.0, 0.0, 0.0))
+    ground = made.add_mesh("plate", at, vertices=vertices, triangles=triangles, radius=THICK)
+    corners, every = oval(), []
+    for k in range(COUNT):
+        z = ABOVE + THICK + WIRE + LONG + k * PITCH
+        turn = from_axis_angle((0, 0, 1), 0.5 * np.pi * (k % 2) + 0.1)
+        body = made.add_body(f"link {k}", MassProperties(MASS, inertia()), (ASIDE, 0.0, z), turn)
+        ring = [
+            made.add_solid(f"side {k}.{i}", body.at((0, 0, 0)), [corners[i], corners[i - 1]], radius=WIRE)
+            for i in range(SIDES)
+        ]
+        if below:
+            made.add_contact(f"links {k}", below, ring, stiffness=1e5, friction=0.2, restitution=0.5)
+        below = ring
+        every += ring
+    made.add_contact("rim", every, ground, stiffness=1e5, friction=0.2, restitution=0.5)
+    return made
+
+
+def run(hole: float = HOLE, t_end: float = 0.22, dt: float = 5e-4, progress: bool | None = None) -> Result:
+    """Let it go."""
+    return simulate(model(hole), t_end, dt, output_every=20, progress=progress)
+
+
+def through(result: Result) -> int:
+    """How many links are below the plate."""
+    return sum(int(result.body(f"link {k}").r[-1, 2] < -WIDE) for k in range(COUNT))
+
+
+if __name__ == "__main__":
+    result = run()
+    print(f"{through(result)} of {COUNT} links are through, on a plate without a hole {through(run(0.0))}")
+    balance = np.ptp(result.energy["total"] + result.dissipation)
+    print(f"{result.dissipation[-1]:.4f} J lost, balance {balance:.1e} J")

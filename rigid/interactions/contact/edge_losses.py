@@ -1,0 +1,33 @@
+"""What edges that cross lose: one force where both touch. See `friction`."""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.box_losses import lost_by_two
+from rigid.interactions.contact.edges import edge_on_edge
+from rigid.interactions.contact.friction import store_own
+from rigid.interactions.contact.losses import loss_kind, share_of_first
+from rigid.interactions.kinds import dual_function
+
+
+@small_kernel
+def _lost_by_edges(y0, y1, X, lam, out):
+    out[:] = 0.0
+    found = edge_on_edge(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return lost_by_two(y0, y1, X, lam, found, out)
+
+
+@dual_function
+def of_edges(y0, y1, X, lam, out):
+    _lost_by_edges(y0, y1, X, lam, out)
+
+
+@dual_function
+def edges_held(y, z, X, lam, out):
+    _lost_by_edges(y, y, X, lam, out)
+
+
+@dual_function
+def edges_settled(y0, y1, X, lam, out):
+    store_own(_lost_by_edges(y0, y1, X, lam, out), out)
+
+
+EDGES_LOSS = loss_kind("two edges", 2, of_edges, edges_held, edges_settled)

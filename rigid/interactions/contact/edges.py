@@ -1,0 +1,63 @@
+"""An edge across an edge of another body, of meshes: the energy (2) of `boxes`; where an end is next, nothing acts.
+
+What is next to an end is the vertex there, which has an energy of its own: `mesh_points`. A step within which one edge goes
+through the other fails.
+"""
+
+from rigid.compilation.decorators import small_kernel
+from rigid.interactions.contact.box_points import reach_between
+from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.edge_crossings import (
+    cross_edges,
+    crosses,
+    crossing_of,
+    energy_of,
+    have_passed,
+    is_apart,
+)
+from rigid.interactions.contact.gaps import size_of
+from rigid.interactions.contact.touching import NOTHING, fail
+from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, value_function, vector
+from rigid.kinematics.poses import point
+
+A, B = 5, 11  # places of both ends of each edge
+
+
+@small_kernel
+def _edge(y, k, X, at):
+    """Both ends of that of frame k."""
+    return point(frame(y, k), vector(X, at)), point(frame(y, k), vector(X, at + 3))
+
+
+@value_function
+def value_of_edges(y, X, out):
+    a, b = _edge(y, 0, X, A), _edge(y, 1, X, B)
+    out[0] = 0.0
+    if not is_apart(a, b, reach_between(X)) and crosses(a, b):
+        out[0] = energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+
+
+@small_kernel
+def edge_on_edge(y0, y1, X, weight, share, out):
+    """Their sum of `touching`, forces on the first; nothing but duals goes into `out`.
+
+    share: of the distance from the first to the second, where both touch.
+    """
+    a0, a1, b0, b1 = _edge(y0, 0, X, A), _edge(y1, 0, X, A), _edge(y0, 1, X, B), _edge(y1, 1, X, B)
+    reach = reach_between(X)
+    if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
+        return NOTHING
+    if have_passed((a0, b0), (a1, b1)):
+        fail(out)
+        return NOTHING
+    places = vector(X, A), vector(X, A + 3), vector(X, B), vector(X, B + 3)
+    return cross_edges((a0, b0), (a1, b1), places, X, weight, share, out)
+
+
+@dual_function
+def dual_of_edges(y0, y1, X, lam, out):
+    out[:] = 0.0
+    edge_on_edge(y0, y1, X, lam[0], 0.5, out)
+
+
+EDGES = Kind("contact of two edges", 2, 0, value_of_edges, dual_of_edges, no_bend, one_sided=True)
