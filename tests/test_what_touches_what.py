@@ -50,7 +50,7 @@ def surface(model: Model, kind: str, name: str, x: float):
     if kind == "mesh":
         corners = [(-1, -1, 0), (1, -1, 0), (0, 1, 0)]
         body = model.add_body(name, SHAPES["box"], (x, 0, 0))
-        return model.add_mesh(name, body, vertices=corners, triangles=[(0, 1, 2)])
+        return model.add_mesh(name, body, vertices=corners, triangles=[(0, 1, 2)], radius=0.01)
     if kind == "sphere":
         body = model.add_body(name, Sphere(0.1, mass=1.0), (x, 0, 0))
         return model.add_sphere(name, body.at((0, 0, 0)), 0.1)
@@ -79,12 +79,6 @@ def test_the_table_has_all_shapes():
 
 @pytest.mark.parametrize(("row", "column"), TABLE)
 def test_what_the_table_says_of_two_surfaces_is_so(row, column):
-    said = TABLE[row, column].split(",")[0]
-    assert said in ("losses", "no")
-    refused = touches(row, column)
-    if said == "no":
-        assert "meshes touch spheres, solids and rods alone" in refused
-        return
-    assert not refused
-    for losses in ({"friction": 0.3}, {"restitution": 0.5}):
+    assert TABLE[row, column].split(",")[0] == "losses"
+    for losses in ({}, {"friction": 0.3}, {"restitution": 0.5}):
         assert not touches(row, column, **losses)
