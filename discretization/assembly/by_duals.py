@@ -275,7 +275,7 @@ def _work(dual, y0, y1, arity):
     for k in range(arity):
         for i in range(4):
             for l in range(3):
-                done += (dual[k, i, l] * (y1[k, i, l] - y0[k, i, l])).real
+                done += dual[k, i, l].real * (y1[k, i, l].real - y0[k, i, l].real)
     return done
 
 
@@ -366,12 +366,13 @@ def add_noise_by_duals(numbering, state, work, h):
 @inner_kernel
 def add_forces_of(own, entry, arity, numbering, h, residual):
     """h times the dual of one interaction, on its frames."""
+    dual, y0, y1 = own.dual.real, own.start.real, own.end.real
     for k in range(arity):
-        force, torque = pulled(own.dual, own.start, own.end, k)
+        force, torque = pulled(dual, y0, y1, k)
         at = numbering.frame[entry.frames[k]]
         for i in range(3):
-            residual[at + i] += h * force[i].real
-            residual[at + 3 + i] += h * torque[i].real
+            residual[at + i] += h * force[i]
+            residual[at + 3 + i] += h * torque[i]
 
 
 @inner_kernel

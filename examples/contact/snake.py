@@ -10,6 +10,7 @@ The number is the speed of the mass centre over a period.
 
 from __future__ import annotations
 
+from functools import cache
 from math import sin
 
 import numpy as np
@@ -33,20 +34,23 @@ WAVE = 2.0 * np.pi
 SLOPE = BETA.derivative()
 
 
-def grown(t: Floats) -> Floats:
-    """The part of the couples that is there: in the first period the muscles begin."""
-    return np.clip(t / PERIOD, 0.0, 1.0)
+@cache
+def largest(s: float) -> float:
+    """N m, beta."""
+    return float(BETA(s))
 
 
 def couple(s: float, t: float) -> float:
-    """N m, of the muscles at s from the head."""
-    return float(grown(np.array(t)) * BETA(s) * sin(WAVE * (t / PERIOD - s)))
+    """N m, of the muscles at s from the head; in the first period they begin."""
+    return min(max(t / PERIOD, 0.0), 1.0) * largest(s) * sin(WAVE * (t / PERIOD - s))
 
 
 def change(s: Floats, t: Floats) -> Floats:
     """N m/m, by which this couple is more a metre further back; of arrays that broadcast."""
     phase = WAVE * (t / PERIOD - s)
-    return grown(t) * (SLOPE(s) * np.sin(phase) - WAVE * BETA(s) * np.cos(phase)) / LENGTH
+    return (
+        np.clip(t / PERIOD, 0.0, 1.0) * (SLOPE(s) * np.sin(phase) - WAVE * BETA(s) * np.cos(phase)) / LENGTH
+    )
 
 
 def muscles(model: Model, rod: Rod) -> None:
