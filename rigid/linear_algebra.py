@@ -106,12 +106,6 @@ def real(v):
 
 
 @small_kernel
-def imaginary(v):
-    """Imaginary parts."""
-    return v[0].imag, v[1].imag, v[2].imag
-
-
-@small_kernel
 def square_root(z):
     """sqrt z of a sum of squares, real or with a complex step, which is small beside it."""
     root = math.sqrt(z.real) if z.real > 0.0 else 0.0
