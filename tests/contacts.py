@@ -46,7 +46,9 @@ def value(kind, y, X):
 
 def dual(kind, y0, y1, X, lam=1.0, function="dual"):
     out = np.zeros((MOST_FRAMES, 4, 3), complex)
-    call(getattr(kind, function), (all_poses(y0), all_poses(y1), X, np.array([lam], complex), out))
+    call(
+        getattr(kind, function), (all_poses(y0), all_poses(y1), X, np.array(np.atleast_1d(lam), complex), out)
+    )
     return out[: kind.arity]
 
 

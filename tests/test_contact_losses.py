@@ -37,7 +37,7 @@ from rigid.interactions.contact.mesh_losses import (
 from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_SPHERE
 from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
-from rigid.interactions.kinds import MOST_FRAMES
+from rigid.interactions.kinds import EXPECTED, MOST_FRAMES, SEEN, WITH_SEEN
 from rigid.mechanics.mechanical import call
 from tests.contacts import (
     BOX_KINDS,
@@ -261,6 +261,21 @@ def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(options, sli
             assert not K[:n, :n].any()
             assert not out[: kind.arity, 3, 0].any()
     assert max(moments) > 0.0 or options == {"b": 0.4}
+
+
+def test_the_tangent_of_a_window_goes_by_the_signs_that_are_expected():
+    """As the complex steps of its dual do, where it slides, is hit and turns."""
+    rng = np.random.default_rng(5)
+    for seed in range(4):
+        t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"own": (0.01, -0.02, 0.015, 1.0)})
+        told = np.zeros(WITH_SEEN, complex)
+        told[0], told[EXPECTED:SEEN] = 1 / H, rng.uniform(-0.6, 0.6, SEEN - EXPECTED)
+        out, n = np.ones((MOST_FRAMES, 4, 3), complex), 6 * t.kind.arity
+        K = np.full((6 * MOST_FRAMES,) * 2, np.nan)
+        call(t.kind.tangent, (all_poses(t.y0), all_poses(t.y1), t.X, told.copy(), out, K))
+        expected, plain = _tangent_by_columns(t, told), _tangent_by_columns(t, 1 / H)
+        assert np.abs(K[:n, :n] - expected).max() <= 1e-12 * np.abs(expected).max()
+        assert np.abs(plain - expected).max() > 1e-3 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("end", [False, True])

@@ -85,8 +85,8 @@ def _ways_by(X, at, tangent, n, way, dt, dn):
 
 @small_kernel
 def _root_of(x, power):
-    """x^power, of 1, 1/2, -1/2."""
-    return x if power == 1.0 else (math.sqrt(x) if power > 0.0 else 1.0 / math.sqrt(x))
+    """x^power, of 1 and -1/2."""
+    return x if power == 1.0 else 1.0 / math.sqrt(x)
 
 
 @small_kernel
