@@ -7,8 +7,11 @@ import pytest
 
 from discretization.contact.mesh_corners import features_of
 from rigid.errors import ConvergenceError, ModelError
+from rigid.interactions.contact.edges import EDGES
+from rigid.interactions.contact.edges import A as FIRST
+from rigid.interactions.contact.gaps import RHO
 from rodsim import Box, DoubtfulModelWarning, Model, Sphere, audit
-from tests.contacts import ground
+from tests.contacts import dual, ground, touch
 from tests.test_boxes import ACROSS, ON_CORNER, ON_EDGE, UP, A, G, K, R, about
 from tests.test_capsules import change, run
 from tests.test_meshes import cube
@@ -248,3 +251,15 @@ def test_a_mesh_that_is_much_finer_than_its_body_is_doubted():
         DoubtfulModelWarning, match=r"some 5.7e\+03 triangles are .* larger triangles, some 0.02 m wide"
     ):
         model.build()
+
+
+def test_an_edge_that_goes_through_another_in_a_step_has_no_forces():
+    """So that the step fails; one that comes as near on its side has."""
+    X = touch(EDGES).X.copy()
+    X[FIRST : FIRST + 12] = (-1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1, 0)
+    start = np.zeros((2, 4, 3))
+    start[:, 1:] = np.eye(3)
+    near, beyond = start.copy(), start.copy()
+    start[1, 0, 2], near[1, 0, 2], beyond[1, 0, 2] = 0.6 * X[RHO], 0.3 * X[RHO], -0.3 * X[RHO]
+    assert np.abs(dual(EDGES, start, near, X)).max() > 0.0
+    assert np.isnan(dual(EDGES, start, beyond, X)).any()
