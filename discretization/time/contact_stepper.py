@@ -112,6 +112,8 @@ class ContactStepper(StepperBase):
         self._planes = fixed_planes(self.contacts, system.others, system.frames.fixed == 1)
         self._reach = float(self._searched.reach.max(initial=0.0))
         longer = min(LONGER, max(1.0, FEW / max(len(self.contacts.frames), 1)))
+        if len(self.contacts.meshed):
+            longer = 1.0  # of a fine mesh a wide skin has many triangles, which cost more in each step
         self._most, self._held = int(longer * MOST_STEPS), longer * STEPS
         self._lists: OrderedDict[bytes, Listed] = OrderedDict()
         self._last: tuple[bytes, Listed] | None = None  # by where it was made
