@@ -11,11 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from math import cos, pi, sin, sqrt
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rodsim import Model, Result, Section, simulate
+from rodsim.parts.model_parts import Rod
 
 G, RADIUS, ROUNDS = 9.80665, 0.025, 3
 SLOPE, FORCE, COUPLE, FACTOR = 0.15 * pi, 9.0, 0.1, 0.4  # N/m, N m/m along the rod; of its moments of inertia
@@ -29,68 +30,68 @@ class Found(NamedTuple):
     seconds: float  # s of the processor
 
 
+def round_section(
+    radius: float, density: float, EA: float, GA: float, GJ: float, EI: float, inertia: float = 1.0
+) -> Section:
+    """Of these stiffnesses; inertia: factor of its moments."""
+    A, I = pi * radius**2, pi / 4 * radius**4
+    return Section.from_stiffness(
+        EA=EA,
+        GA=GA,
+        GJ=GJ,
+        EI=EI,
+        mass_per_length=density * A,
+        inertia_per_length=density * I * inertia * np.array([2.0, 1.0, 1.0]),
+        radius=radius,
+    )
+
+
+def elastic(radius: float, density: float, E: float, shear_modulus: float) -> Section:
+    """PyElastica's: 27/28 of the area shears."""
+    A, I = pi * radius**2, pi / 4 * radius**4
+    return round_section(radius, density, E * A, 27 / 28 * shear_modulus * A, 2 * shear_modulus * I, E * I)
+
+
 def on_the_ground(
-    stiffness: float,
-    bristle: float,
+    n: int = 1,
+    stiffness: float = 1e6,
+    bristle: float = 1e5,
     *,
     E: float = 1e9,
     slope: float = 0.0,
     inertia: float = 1.0,
     speed: float = 0.0,
-    friction: tuple[float, float] = (0.4, 0.2),
-    damping: float = 0.0,
-    load: tuple[str, tuple[float, float, float]] | None = None,
-) -> Model:
-    """A rod of one element, 1 m and 1 kg along z, on a plane inclined about it into which its weight presses it."""
-    A, I = pi * RADIUS**2, pi / 4 * RADIUS**4
-    section = Section.from_stiffness(
-        EA=1e4,
-        GA=1e4,
-        GJ=E / 1.5 * 2 * I,
-        EI=E * I,
-        mass_per_length=1.0,
-        inertia_per_length=np.array([2.0, 1.0, 1.0]) * I / A * inertia,
-        radius=RADIUS,
-    )
+    **contact: Any,
+) -> tuple[Model, Rod]:
+    """A rod of 1 m and 1 kg along z, on a plane inclined about it into which its weight presses it."""
+    I = pi / 4 * RADIUS**4
+    section = round_section(RADIUS, 1.0 / (pi * RADIUS**2), 1e4, 1e4, E / 1.5 * 2 * I, E * I, inertia)
     model, normal = Model("rod", gravity=(0, -G, 0)), np.array([sin(slope), cos(slope), 0])
     rod = model.add_rod(
-        "rod", [(0, 0, 0), (0, 0, 1)], section, 1, velocity=(speed, 0, 0), angular_velocity=(0, 0, 0)
+        "rod", [(0, 0, 0), (0, 0, 1)], section, n, velocity=(speed, 0, 0), angular_velocity=(0, 0, 0)
     )
     plane = model.add_plane("ground", model.ground.at((G * cos(slope) / stiffness - RADIUS) * normal), normal)
-    model.add_contact(
-        "rubs",
-        plane,
-        rod,
-        stiffness=stiffness,
-        tangential_stiffness=bristle,
-        friction=friction,
-        damping=damping,
+    model.add_contact("rubs", plane, rod, stiffness=stiffness, tangential_stiffness=bristle, **contact)
+    return model, rod
+
+
+def two_rods(n: int, inclination: float, gap: float, stiffness: float) -> Model:
+    """The first comes down on the second with 5 cm/s, inclined by so many degrees; `gap` is what is left between both, m."""
+    radius, E = 0.01, 3e5
+    section, a = elastic(radius, 1750.0, E, E / 1.5), np.deg2rad(inclination)
+    along, normal = np.array([0, cos(a), sin(a)]), np.array([0, -sin(a), cos(a)])
+    model, start = Model("rods"), (2 * radius + gap) * normal
+    one = model.add_rod(
+        "one", [start, start + 0.5 * along], section, n, velocity=-SPEED * normal, mass="lumped"
     )
-    if load:
-        model.add_distributed_load("load", rod, load[1], kind=load[0])
+    two = model.add_rod("two", [(0, 0, 0), (0, 0.5, 0)], section, n, velocity=(0, 0, 0), mass="lumped")
+    model.add_contact("meet", one, two, stiffness=stiffness)
     return model
 
 
 def parallel_rods() -> Model:
-    """One comes down on another, from 18 cm above it."""
-    radius, E, density = 0.01, 3e5, 1750.0
-    A, I, shear = pi * radius**2, pi / 4 * radius**4, E / 1.5
-    section = Section.from_stiffness(
-        EA=E * A,
-        GA=27 / 28 * shear * A,
-        GJ=2 * shear * I,
-        EI=E * I,
-        mass_per_length=density * A,
-        inertia_per_length=[2 * density * I, density * I, density * I],
-        radius=radius,
-    )
-    model = Model("rods")
-    rods = [
-        model.add_rod(name, [(0, 0, z), (0, 0.5, z)], section, 1, velocity=(0, 0, speed), mass="lumped")
-        for name, z, speed in (("one", 0.2, -SPEED), ("two", 0.0, 0.0))
-    ]
-    model.add_contact("meet", *rods, stiffness=PAIRS / 0.5)
-    return model
+    """Of one element each, from 18 cm."""
+    return two_rods(1, 0.0, 0.18, PAIRS / 0.5)
 
 
 def exact(case: str) -> float:
@@ -140,23 +141,26 @@ def of_pyelastica(case: str, n: int, h: float) -> Found:
 
 def axial() -> Model:
     """Pulled along itself by more than it holds."""
-    options = {"E": 1e5, "damping": 20.0, "friction": (0.8, 0.4), "load": ("force", (0, 0, FORCE))}
-    return on_the_ground(1e4, 1e7, **options)  # type: ignore[arg-type]
+    model, rod = on_the_ground(1, 1e4, 1e7, E=1e5, damping=20.0, friction=(0.8, 0.4))
+    model.add_distributed_load("pull", rod, (0, 0, FORCE))
+    return model
 
 
 def inclined(stiffness: float) -> Model:
     """It rolls down."""
-    return on_the_ground(stiffness, stiffness / 10, slope=SLOPE)
+    return on_the_ground(1, stiffness, stiffness / 10, slope=SLOPE, friction=(0.4, 0.2))[0]
 
 
 def turned(stiffness: float) -> Model:
     """It is rolled by a couple."""
-    return on_the_ground(stiffness, stiffness / 10, load=("moment", (0, 0, COUPLE)))
+    model, rod = on_the_ground(1, stiffness, stiffness / 10, friction=(0.4, 0.2))
+    model.add_distributed_load("couple", rod, (0, 0, COUPLE), kind="moment")
+    return model
 
 
 def sliding() -> Model:
     """It comes to roll."""
-    return on_the_ground(1e6, 1e5, inertia=FACTOR, speed=1.0)
+    return on_the_ground(inertia=FACTOR, speed=1.0, friction=(0.4, 0.2))[0]
 
 
 Run = tuple[str, int, float, Callable[[], Found]]

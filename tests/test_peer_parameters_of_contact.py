@@ -7,29 +7,11 @@ such an element: k/l for each of the elements that see each other.
 import numpy as np
 import pytest
 
+from benchmarks.rod_contacts import elastic, on_the_ground, two_rods
 from examples.contact import plectoneme, snake
-from rodsim import Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
+from rodsim import Cylinder, Model, Sphere, audit, modes, signals, simulate
 
 G = 9.80665
-
-
-def round_section(radius, density, EA, GA, GJ, EI):
-    A, I = np.pi * radius**2, np.pi / 4 * radius**4
-    return Section.from_stiffness(
-        EA=EA,
-        GA=GA,
-        GJ=GJ,
-        EI=EI,
-        mass_per_length=density * A,
-        inertia_per_length=[2 * density * I, density * I, density * I],
-        radius=radius,
-    )
-
-
-def elastic(radius, density, E, shear_modulus):
-    """Its sections: 27/28 of the area shears."""
-    A, I = np.pi * radius**2, np.pi / 4 * radius**4
-    return round_section(radius, density, E * A, 27 / 28 * shear_modulus * A, 2 * shear_modulus * I, E * I)
 
 
 # --- PE/SphereBouncingOnPlane
@@ -76,22 +58,6 @@ def test_pyelastica_bouncing_sphere_rises_to_the_height_of_its_energy():
 
 
 # --- PE/RodRodContact
-
-
-def two_rods(n, inclination, gap, stiffness):
-    """The first comes down on the second with 5 cm/s; `gap` is what is left between both (the file: 18 cm)."""
-    radius, E = 0.01, 3e5
-    section = elastic(radius, 1750.0, E, E / 1.5)
-    a = np.deg2rad(inclination)
-    along, normal = np.array([0, np.cos(a), np.sin(a)]), np.array([0, -np.sin(a), np.cos(a)])
-    model = Model("rods")
-    start = (2 * radius + gap) * normal
-    one = model.add_rod(
-        "one", [start, start + 0.5 * along], section, n, velocity=-0.05 * normal, mass="lumped"
-    )
-    two = model.add_rod("two", [(0, 0, 0), (0, 0.5, 0)], section, n, velocity=(0, 0, 0), mass="lumped")
-    model.add_contact("meet", one, two, stiffness=stiffness)
-    return model
 
 
 def test_pyelastica_parallel_rods_exchange_their_velocities():
@@ -199,33 +165,6 @@ def test_pyelastica_sphere_is_thrown_off_by_a_rod():
 # --- PE/FrictionValidationCases
 
 
-STIFF, CARRIED = 1e6, G / 1e6  # N/m^2, and the depth to which a metre of 1 kg presses
-
-
-def on_the_ground(n, radius=0.025, E=1e9, inertia=1.0, slope=0.0, stiffness=STIFF, bristle=1e5, **contact):
-    """A rod of 1 m and 1 kg along z that rests on a plane inclined about it."""
-    A, I = np.pi * radius**2, np.pi / 4 * radius**4
-    section = Section.from_stiffness(
-        EA=1e4,
-        GA=1e4,
-        GJ=E / 1.5 * 2 * I,
-        EI=E * I,
-        mass_per_length=1.0,
-        inertia_per_length=np.array([2.0, 1.0, 1.0]) * I / A * inertia,
-        radius=radius,
-    )
-    model = Model("rod", gravity=(0, -G, 0))
-    normal = np.array([np.sin(slope), np.cos(slope), 0])
-    velocity = (1.0, 0, 0) if inertia != 1.0 else (0, 0, 0)
-    rod = model.add_rod(
-        "rod", [(0, 0, 0), (0, 0, 1)], section, n, velocity=velocity, angular_velocity=(0, 0, 0)
-    )
-    depth = G * np.cos(slope) / stiffness
-    plane = model.add_plane("ground", model.ground.at((depth - radius) * normal), normal)
-    model.add_contact("rubs", plane, rod, stiffness=stiffness, tangential_stiffness=bristle, **contact)
-    return model, rod
-
-
 def energies_of(model, t_end, dt=1e-3):
     """Of translation and of rotation about the axis, of 1 kg."""
     result = simulate(model, t_end, dt, progress=False)
@@ -287,7 +226,7 @@ def test_pyelastica_rod_is_rolled_by_a_couple_or_spins(couple):
 @pytest.mark.parametrize("factor", [0.4, 1.9])
 def test_pyelastica_rod_that_slides_comes_to_roll(factor):
     """Its moments of inertia times a factor; 1 m/s aside at first. What then rolls also rings on its bristles: means of 0.3 s."""
-    model, _ = on_the_ground(4, inertia=factor, friction=(0.4, 0.2))
+    model, _ = on_the_ground(4, inertia=factor, speed=1.0, friction=(0.4, 0.2))
     _, _, result = energies_of(model, 2.0)
     rod, share, late = result.rod("rod"), factor / 2, result.t > 1.7
     v, turn = rod.v[..., 0].mean(axis=1), rod.Omega[..., 0].mean(axis=1)
