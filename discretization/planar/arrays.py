@@ -64,6 +64,8 @@ class Tables(NamedTuple):
     hinge: Ints  # (k,) item of a frame that hangs on a hinge
     first: Ints  # (k + 1,) where the items of a frame that hangs on rows begin in `items`
     items: Ints  # items of these
+    closing: Ints  # (l,) hinges that close loops
+    trees: Ints  # (l + 1, 2, 2) first place and end of the trees that these join; of the last row, of all
     sort: Ints  # (j,) COINCIDENT ...
     joined: Ints  # (j, 2) places of a and b
     lam: Ints  # (j, 3) places in `State.lam` of its multipliers, of points in one place of the first
@@ -102,12 +104,18 @@ class Work(NamedTuple):
     more: Floats  # (j, 2) their correction
     solution: Floats  # (k, 6, 4) of frames that hang on rows
     matrix: Floats  # (6, 10)
+    kept: Floats  # (k, 5) where there are loops: R1 to R3, G1, G2 of all frames
+    kept_rows: Floats  # (items, 2) and of their rows
+    loops: Floats  # (2 l, 2 l) how the impulses of the hinges that close loops close them, then its factors
+    exchanged: Ints  # (2 l,) rows exchanged
+    impulse: Floats  # (2 l,) these impulses
     counted: Ints  # (2,) iterations, factorisations
 
 
 def work_of(tables: Tables) -> Work:
     """Room for a step."""
     k, m, j = len(tables.parent), len(tables.element), len(tables.sort)
+    l = 2 * len(tables.closing)
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
         "up": (k, 3, 3),
@@ -121,5 +129,10 @@ def work_of(tables: Tables) -> Work:
         "more": (j, 2),
         "solution": (k, 6, 4),
         "matrix": (6, 10),
+        "kept": (k if l else 0, 5),
+        "kept_rows": (len(tables.items) if l else 0, 2),
+        "loops": (l, l),
+        "impulse": (l,),
     }
-    return Work(**{name: np.zeros(shape) for name, shape in shapes.items()}, counted=np.zeros(2, np.int64))
+    arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
+    return Work(**arrays, exchanged=np.zeros(l, np.int64), counted=np.zeros(2, np.int64))

@@ -100,6 +100,8 @@ def add_joints(tables, work, tangent):
             _add_angle(tables, work, j, tangent)
         else:
             _add_force(tables, work, j, tangent)
+    for k in range(tables.closing.shape[0]):
+        _add_force(tables, work, tables.closing[k], tangent)
 
 
 @inner_kernel

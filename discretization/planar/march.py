@@ -26,8 +26,8 @@ from discretization.planar.arrays import (
     VX,
     VY,
 )
+from discretization.planar.closings import solve_closed
 from discretization.planar.element import E1
-from discretization.planar.elimination import solve
 from discretization.planar.joints import add_joint_noise
 from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step, turn
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS, copy_state
@@ -69,13 +69,22 @@ def _level(tables, work):
                 return -1.0
             worst = max(worst, left / work.rows[tables.hinge[s], 0, 13])
     for k in range(tables.items.shape[0]):
-        item = tables.items[k]
-        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
-            ratio = abs(work.rows[item, i, 12]) / work.rows[item, i, 13]
-            if not ratio < 1e300:
-                return -1.0
-            worst = max(worst, ratio)
+        worst = max(worst, _level_of_rows(tables, work, tables.items[k]))
+    for k in range(tables.closing.shape[0]):
+        worst = max(worst, _level_of_rows(tables, work, tables.closing[k]))
     return worst if worst < 1e300 else -1.0
+
+
+@inner_kernel
+def _level_of_rows(tables, work, item):
+    """The same of an item; 1e300 where it is not finite."""
+    worst = 0.0
+    for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+        ratio = abs(work.rows[item, i, 12]) / work.rows[item, i, 13]
+        if not ratio < 1e300:
+            return 1e300
+        worst = max(worst, ratio)
+    return worst
 
 
 @inner_kernel
@@ -155,7 +164,7 @@ def newton(tables, work, h, values, most, count):
             and foreseen <= LEFT
         )
         count[1] += tangent
-        if solve(tables, work, not tangent) != 0:
+        if solve_closed(tables, work, not tangent) != 0:
             return _no_correction(work) if level <= tables.solved else SINGULAR
         if last and (level <= tables.solved or _is_small(tables, work)):
             return CONVERGED

@@ -92,8 +92,6 @@ def _beyond(system: System) -> Iterator[str]:
             yield _NOT_TAKEN[table]
     if len(others := without_loads(system.others).kind):
         yield f"{INTERACTIONS[int(others[0])].name}s act, which have no plane form"
-    if len(system.constraints.repeats) and system.constraints.repeats.any():
-        yield "joints repeat each other"
     other = np.setdiff1d(system.constraints.kind, _KNOWN)
     if len(other):
         yield f"joints hold {CONSTRAINTS[int(other[0])].name}, which have no plane form"
