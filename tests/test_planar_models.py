@@ -7,7 +7,7 @@ import pytest
 
 from discretization.multipliers import multipliers_of
 from discretization.planar.arrays import COINCIDENT
-from discretization.planar.order import MANY, order_of
+from discretization.planar.order import MANY, order_of, trees_of
 from discretization.planar.plane import plane_of
 from discretization.planar.stepper import PlanarStepper, planar_of
 from discretization.planar.symmetry import Symmetry
@@ -192,6 +192,45 @@ def rod_in_a_loop():
     return model
 
 
+def sprung(damping=0.0, rod=False):
+    """Springs between neighbours, beside the tree, to the ground, with points off the centres; torsion springs of all sorts."""
+    model = Model("sprung", gravity=world(3, -9))
+    ground, bodies = (
+        model.ground,
+        [body(model, name, *at) for name, at in (("a", (0, 0.5)), ("b", (1, 1)), ("c", (2, 0.5)))],
+    )
+    a, b, c = bodies
+    hung(model, [(ground, a, 0, 0), (a, b, 0.4, 0.9), (b, c, 1.6, 0.9)], "spherical")
+    d = body(model, "d", 3, 1, velocity=world(-0.5, 0.3), angular_velocity=world(0, 0, 2))
+    told = {"stiffness": 30.0, "damping": damping}
+    for k, (one, two, p, q) in enumerate(
+        [
+            (a, b, (0.1, 0.6), (1.1, 1.2)),
+            (a, c, (0.2, 0.4), (2.1, 0.3)),
+            (ground, b, (1, 3), (0.8, 1.1)),
+            (d, ground, (3.1, 1.2), (4, 1)),
+            (c, d, (2, 0.6), (2.8, 1)),
+        ]
+    ):
+        points = [
+            side.at(SHIFT + world(*x)) if side is ground else side.at_world(SHIFT + world(*x))
+            for side, x in ((one, p), (two, q))
+        ]
+        model.add_spring(f"spring {k}", *points, length=0.0 if k == 1 else 0.4, **told)
+    turning = {"axis": world(0, 0, 1), "stiffness": 4.0, "damping": 0.1 * damping}
+    model.add_torsion_spring("base", ground, a, angle=0.2, **turning)
+    model.add_torsion_spring("elbow", b, a, angle=-0.3, **turning)
+    model.add_torsion_spring("far", c, d, **(turning | {"axis": world(0, 0, -1)}))
+    if rod:
+        own = model.add_rod(
+            "rod", [SHIFT + world(0, -1), SHIFT + world(1, -1.2)], section(), 4, up=world(0, 0, 1)
+        )
+        model.add_spring("cord", own.at(0.5), b.at_world(SHIFT + world(1, 0.8)), length=0.5, **told)
+        model.add_torsion_spring("end", own.end, ground, **turning)
+        model.add_joint("loop", "spherical", ground, c, at=SHIFT + world(2.2, 0.2))
+    return model
+
+
 def steppers(model, h=0.01, order=2):
     built = model.build()
     planar = planar_of(built.system, Symmetry(built.state, built.load_directions))
@@ -215,7 +254,12 @@ LOOPS = {
     "slider and crank": slider_crank,
     "rods in loops": rod_in_a_loop,
 }
-MODELS |= LOOPS
+SPRUNG = {
+    "springs": sprung,
+    "springs and dampers": lambda: sprung(2.0),
+    "springs, a loop and a rod": lambda: sprung(2.0, rod=True),
+}
+MODELS |= LOOPS | SPRUNG
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
@@ -225,9 +269,16 @@ def test_the_motion_is_that_in_space(name):
     ends = [own.advance(own.start(built.state), 0, 100)[0] for own in (plane, space)]
     moved = np.abs(ends[1].r - built.state.r).max()
     assert moved > 0.05 or name == "clamp"
-    for field, close in (("r", 1e-13), ("quat", 1e-13), ("v", 1e-11), ("Omega", 1e-11), ("totals", 1e-12)):
+    for field, close in (
+        ("r", 1e-13),
+        ("quat", 1e-13),
+        ("v", 1e-11),
+        ("Omega", 1e-11),
+        ("totals", 1e-12),
+        ("own", 1e-12),
+    ):
         a, b = (getattr(end, field) for end in ends)
-        assert np.abs(a - b).max() < close * max(1.0, np.abs(b).max()), field
+        assert np.abs(a - b).max(initial=0.0) < close * max(1.0, np.abs(b).max(initial=0.0)), field
     # impulses by the step: places are rounded, and multipliers are their second differences
     known = ~np.repeat(multipliers_of(built.system).repeats, multipliers_of(built.system).rows)
     lam = [end.lam[known] for end in ends]
@@ -296,8 +347,15 @@ def asymmetric():
     model.add_rod("rod", [SHIFT, SHIFT + world(0.5, 0.2), SHIFT + world(1, 0)], own, 4, up=world(0, 0, 1))
     yield model, "damping of a section couples"
     model, a, b = spun()
-    model.add_spring("cord", a.at((0, 0, 0)), b.at((0, 0, 0)), stiffness=3.0)
-    yield model, "springs act"
+    model.add_spring("cord", a.at((0, 0, 0)), b.at_world(SHIFT + world(1, 0.3, 1e-6)), stiffness=3.0)
+    yield model, "a spring does not lie in the plane"
+    for axis in (world(1, 0), world(0, 1e-6, 1)):
+        model, a, b = spun()
+        model.add_torsion_spring("coil", a, b, axis=axis, stiffness=3.0)
+        yield model, "a torsion spring does not turn in the plane"
+    model, a, b = spun()
+    model.add_bushing("mount", a.at((0, 0, 0)), b, 3.0 * np.eye(6))
+    yield model, "bushings act"
     model = rod(element="relative(2)")
     yield model, "other elements"
     model = Model("loop")
@@ -368,9 +426,9 @@ def test_a_parallelogram_passes_its_dead_points():
     assert np.abs(energy - energy[0]).max() < 1e-12 * runs[0].energy["kinetic"].max()
 
 
-@pytest.mark.parametrize(("loops", "taken"), [(32, True), (33, False)])
-def test_so_many_loops_are_taken_as_documented(loops, taken):
-    """Rockers on the ground, 1 to loops + 1, each hinged to the next one by a bar."""
+def test_loops_are_cut_so_that_trees_are_short():
+    """Rockers on the ground, 1 to 33, each hinged to the next one by a bar: no tree is of more than a rocker and its bar."""
+    loops = 32
     rockers = np.arange(loops + 1) + 1
     bars = rockers[:-1] + loops + 1
     joints = [
@@ -380,17 +438,51 @@ def test_so_many_loops_are_taken_as_documented(loops, taken):
     ]
     sort = np.full(3 * loops + 1, COINCIDENT)
     order = order_of(2 * loops + 2, np.zeros((0, 2), np.int64), np.concatenate(joints), sort)
-    assert len(order.closing) == loops if taken else order == MANY
+    assert len(order.closing) == loops
+    assert trees_of(order, np.array([[0, 1]])).max() == 2 * loops + 1
+    sizes = np.diff(trees_of(order, np.arange(2 * loops + 1)[:, None])[:-1, 0])
+    assert sizes.max() == 2
+
+
+@pytest.mark.parametrize(("springs", "taken"), [(32, True), (33, False)])
+def test_so_many_springs_between_parts_are_taken_as_documented(springs, taken):
+    model, a, b = spun()
+    for k in range(springs):
+        model.add_spring(f"spring {k}", a.at((0, 0, 0)), b.at((0, 0, 0)), stiffness=1.0)
+    model.add_spring("to the ground", a.at((0, 0, 0)), model.ground.at(SHIFT), stiffness=1.0)
+    built = model.build()
+    found = planar_of(built.system, Symmetry(built.state, built.load_directions))
+    assert (found == MANY) != taken
+
+
+def test_torsion_springs_count_full_turns():
+    model = Model("wheel")
+    wheel = body(model, "wheel", 0, 0, angular_velocity=world(0, 0, 9))
+    model.add_joint("axle", "revolute", model.ground, wheel, at=SHIFT, axis=world(0, 0, 1))
+    model.add_torsion_spring("coil", wheel, model.ground, axis=world(0, 0, -1), stiffness=0.1)
+    built, plane, space = steppers(model)
+    ends = [own.advance(own.start(built.state), 0, 250)[0] for own in (plane, space)]
+    assert abs(ends[0].own[0]) > 4.0 * np.pi
+    assert np.abs(ends[0].own - ends[1].own).max() < 1e-12
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
-def test_loops_keep_energy_and_are_audited():
-    for make in (four_bars, two_loops, slider_crank):
-        result = simulate(make(), 5.0, 0.01, integrator="em4" if make is four_bars else "em", progress=False)
-        assert result.description["run"]["solver"] == "planar"
-        energy = result.energy["total"] - result.work
-        assert np.abs(energy - energy[0]).max() < 1e-12 * result.energy["kinetic"].max()
-        assert audit(result).ok
+@pytest.mark.parametrize(
+    ("make", "integrator"),
+    [
+        (four_bars, "em4"),
+        (two_loops, "em"),
+        (slider_crank, "em"),
+        (sprung, "em4"),
+        (lambda: sprung(2.0), "em"),
+    ],
+)
+def test_loops_and_springs_keep_energy_and_are_audited(make, integrator):
+    result = simulate(make(), 5.0, 0.01, integrator, progress=False)
+    assert result.description["run"]["solver"] == "planar"
+    energy = result.energy["total"] - result.work + result.dissipation
+    assert np.abs(energy - energy[0]).max() < 1e-12 * result.energy["kinetic"].max()
+    assert audit(result).ok
 
 
 def test_energy_does_not_drift():

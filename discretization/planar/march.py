@@ -26,10 +26,11 @@ from discretization.planar.arrays import (
     VX,
     VY,
 )
-from discretization.planar.closings import solve_closed
+from discretization.planar.couplings import solve_coupled
 from discretization.planar.element import E1
-from discretization.planar.joints import add_joint_noise
-from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step, turn
+from discretization.planar.joints import add_joint_noise, turn
+from discretization.planar.springs import end_springs, strained
+from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS, copy_state
 from discretization.time.newton import (
     CONVERGED,
@@ -107,8 +108,8 @@ def _correct(work):
 
 @inner_kernel
 def _is_small(tables, work):
-    """Whether the correction turns frames and shifts those of an element against each other by next to nothing."""
-    largest = 0.0
+    """Whether the correction turns frames, and shifts those of an element or a spring against each other, by next to nothing."""
+    largest = strained(tables, work)
     for s in range(work.up.shape[0]):
         largest = max(largest, abs(work.frames[s, MPSI]))
     for m in range(tables.element.shape[0]):
@@ -164,7 +165,7 @@ def newton(tables, work, h, values, most, count):
             and foreseen <= LEFT
         )
         count[1] += tangent
-        if solve_closed(tables, work, not tangent) != 0:
+        if solve_coupled(tables, work, not tangent) != 0:
             return _no_correction(work) if level <= tables.solved else SINGULAR
         if last and (level <= tables.solved or _is_small(tables, work)):
             return CONVERGED
@@ -273,6 +274,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
                 return status
             if tables.accounts:
                 account(tables, state, work, h, values)
+            end_springs(tables, state, work, h)
             commit(tables, state, work, h)
             counted[STEPS] = (k + 1) // n_substeps
         keep(state, kept, part)

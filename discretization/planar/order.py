@@ -1,7 +1,7 @@
 """In which order the frames of a planar model are eliminated: from the tips to the roots, over rods and joints that make trees.
 
 Joints that close a loop are left over. Where they are points in one place they are put in afterwards by their impulses
-(`discretization.planar.closings`); of all others the rows couple frames that are not next to each other, and there is no order.
+(`discretization.planar.couplings`); of all others the rows couple frames that are not next to each other, and there is no order.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from discretization.planar import arrays
 from rigid.system import Ints
 
 LOOPS = "rods and joints close a loop that is not closed by a hinge"
-MOST_CLOSINGS = 32
-MANY = "joints close too many loops"
+MOST_COUPLED = 64  # impulses that couple frames beside the trees: two of a hinge, or of a spring
+MANY = "joints close too many loops, or too many springs act between parts"
 MOST_ROWS = 3  # that a frame hangs on
 _GROUND = 0  # its frame
 
@@ -57,8 +57,6 @@ def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
             return LOOPS
         if above and pair not in rods and not set(above) & set(own):
             parents[f] = _GROUND
-    if len(closing) > MOST_CLOSINGS:
-        return MANY
     frame = np.array(order[::-1], np.int64)
     place = {f: i for i, f in enumerate(frame.tolist())} | {_GROUND: len(frame)}
     parent = np.array([place[parents[f]] for f in frame.tolist()], np.int64)
@@ -147,17 +145,17 @@ def kinds_of(order: Order, joined: Ints, sort: Ints) -> tuple[Ints, Ints, Ints, 
     return kind, hinge, np.array(first, np.int64), np.array(items, np.int64)
 
 
-def trees_of(order: Order, joined: Ints) -> Ints:
-    """(l + 1, 2, 2) first place and end of the trees that each closing item joins, none twice; of the last row, of all frames."""
+def trees_of(order: Order, coupled: Ints) -> Ints:
+    """(c + 1, 2, 2) first place and end of the trees of each two places, none twice; of the last row, of all frames."""
     k = len(order.frame)
     root = np.arange(k + 1)
     for s in range(k - 1, -1, -1):  # parents have higher places
         if order.parent[s] < k:
             root[s] = root[order.parent[s]]
-    trees = np.zeros((len(order.closing) + 1, 2, 2), np.int64)
-    for l, item in enumerate(order.closing.tolist()):
-        for side, tree in enumerate(sorted({int(root[s]) for s in joined[item] if s < k})):
-            places = np.flatnonzero(root == tree)
-            trees[l, side] = places[0], places[-1] + 1
+    trees = np.zeros((len(coupled) + 1, 2, 2), np.int64)
+    for c, places in enumerate(coupled):
+        for side, tree in enumerate(sorted({int(root[s]) for s in places if s < k})):
+            own = np.flatnonzero(root == tree)
+            trees[c, side] = own[0], own[-1] + 1
     trees[-1, 0] = 0, k
     return trees

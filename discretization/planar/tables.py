@@ -9,9 +9,10 @@ from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
 from discretization.interaction_table import loads_of
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
-from discretization.planar.order import kinds_of, order_of, trees_of
+from discretization.planar.order import MANY, MOST_COUPLED, kinds_of, order_of, trees_of
 from discretization.planar.plane import Plane, axes_of, turned_matrices
 from discretization.planar.repeats import REPEATED, independent
+from discretization.planar.spring_tables import spring_tables
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import MOMENT, Floats, Ints, State
@@ -38,6 +39,10 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
     across = _across(system, state, plane, elements.frames)[frame]
     half = _halves(plane, across)
     in_plane = across[:, :2]
+    springs, between = spring_tables(system, place, in_plane, 2 * len(closing))
+    coupled = np.concatenate([np.repeat(joined[closing], 2, axis=0), between])
+    if len(coupled) > MOST_COUPLED:
+        return MANY
     vectors = {"Xa": c.Xa[even], "Xb": c.Xb[even]}
     vectors |= {name: np.array([getattr(row, name) for row in own]).reshape(-1, 3) for name in ("Ua", "Ub")}
     X = {
@@ -85,7 +90,8 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         first=first,
         items=items,
         closing=closing,
-        trees=trees_of(order, joined),
+        coupled=coupled,
+        trees=trees_of(order, coupled),
         sort=sort,
         joined=joined,
         lam=lam,
@@ -100,6 +106,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         at=np.einsum("lab,lb->la", in_plane[place[loads.frame]], loads.X),
         moment=(loads.kind == MOMENT).astype(np.int64),
         following=loads.following.astype(np.int64),
+        **springs._asdict(),
         viscous=bool(elements.damping.any()),
         accounts=bool(elements.damping.any() or len(loads.kind)),
         solved=max(AT_NOISE, tolerance / EPS),

@@ -1,35 +1,44 @@
-"""Hinges that close loops of a planar model, put in after the elimination of the trees that are left without them.
+"""What couples frames of a planar model that are not next to each other in its trees: hinges that close loops, and springs.
 
-With K of the trees, their corrections z, the gradients G of the hinges at the end of the step and Gbar of their impulses m,
+Each pulls on two frames by impulses m along rows Gbar. With K of the trees alone, their corrections z, gradients G,
 
-    K z + Gbar^T m = -R,   G z = -g   so that   (G Z) m = -(g + G z_0),   K z_0 = -R,   K Z = -Gbar^T              (1)
+    K z + Gbar^T m = -R,   G z = -g of a hinge,   m = G z of a spring, G: how its impulse grows                    (1)
 
-(Schur complement). A hinge's impulse turns with neither of its frames, so that their blocks are the same with it and without.
-A column of Z moves the trees that its hinge joins, no others; of it no more than G Z is kept.
+are solved by what impulses do to each other through the trees (Schur complement). With K z_0 = -R and K Z = -Gbar^T
+
+    G Z m = -(g + G z_0) of a hinge,   G Z m - m = -G z_0 of a spring                                              (2)
+
+A column of Z moves the trees of its two frames, no others; of it no more than G Z is kept.
 """
 
-from discretization.planar.arrays import G1, G2, MX, R1
+from discretization.planar.arrays import G1, G2, LEFT, MX, R1
 from discretization.planar.elimination import SMALLEST, solve, solve_part
 from rigid.compilation.decorators import inner_kernel
 
 
 @inner_kernel
-def solve_closed(tables, work, again):
-    """As `discretization.planar.elimination.solve`, of all joints; 1 also where loops are not held independently."""
+def solve_coupled(tables, work, again):
+    """As `discretization.planar.elimination.solve`, of everything; 1 also where loops are not held independently."""
     n, impulse = work.loops.shape[0], work.impulse
     if n == 0:
         return solve(tables, work, again)
+    hinged = 2 * tables.closing.shape[0]
+    for c in range(hinged):
+        row = work.rows[tables.closing[c // 2], c % 2]
+        for i in range(LEFT + 1):
+            work.columns[c, i] = row[i]
     _keep(tables, work)
     if solve(tables, work, again) != 0:
         return 1
     for c in range(n):
-        impulse[c] = -work.rows[tables.closing[c // 2], c % 2, 12] - _along(tables, work, c, n // 2)
-    if not again and _factor(tables, work) != 0:
+        impulse[c] = -work.columns[c, LEFT] - _along(tables, work, c, n)
+    if not again and _factor(tables, work, hinged) != 0:
         return 1
-    _solve_loops(work.loops, work.exchanged, impulse)
+    _solve_factored(work.loops, work.exchanged, work.size, impulse)
     _put_back(tables, work)
     for c in range(n):
         _pull(tables, work, c, impulse[c])
+    for c in range(hinged):
         work.more[tables.closing[c // 2], c % 2] = impulse[c]
     return solve(tables, work, True)
 
@@ -43,7 +52,7 @@ def _keep(tables, work):
         kept[3], kept[4] = work.hinges[s, G1], work.hinges[s, G2]
     for k in range(tables.items.shape[0]):
         for i in range(2):
-            work.kept_rows[k, i] = work.rows[tables.items[k], i, 12]
+            work.kept_rows[k, i] = work.rows[tables.items[k], i, LEFT]
 
 
 @inner_kernel
@@ -54,7 +63,7 @@ def _put_back(tables, work):
         work.hinges[s, G1], work.hinges[s, G2] = kept[3], kept[4]
     for k in range(tables.items.shape[0]):
         for i in range(2):
-            work.rows[tables.items[k], i, 12] = work.kept_rows[k, i]
+            work.rows[tables.items[k], i, LEFT] = work.kept_rows[k, i]
 
 
 @inner_kernel
@@ -65,28 +74,26 @@ def _clear(tables, work, first, last):
         own[R1] = own[R1 + 1] = own[R1 + 2] = 0.0
         work.hinges[s, G1] = work.hinges[s, G2] = 0.0
         for k in range(tables.first[s], tables.first[s + 1]):
-            work.rows[tables.items[k], 0, 12] = work.rows[tables.items[k], 1, 12] = 0.0
+            work.rows[tables.items[k], 0, LEFT] = work.rows[tables.items[k], 1, LEFT] = 0.0
 
 
 @inner_kernel
 def _pull(tables, work, c, impulse):
     """Add what an impulse of column c does to its frames."""
-    item = tables.closing[c // 2]
-    row = work.rows[item, c % 2]
+    row = work.columns[c]
     for side in range(2):
-        s = tables.joined[item, side]
+        s = tables.coupled[c, side]
         if s < work.up.shape[0]:
             for i in range(3):
                 work.frames[s, R1 + i] += impulse * row[6 + 3 * side + i]
 
 
 @inner_kernel
-def _along(tables, work, c, loop):
-    """Row c of G by the corrections of the trees that a loop reaches."""
-    item, found, trees = tables.closing[c // 2], 0.0, tables.trees[loop]
-    row = work.rows[item, c % 2]
+def _along(tables, work, c, column):
+    """Row c of G by the corrections of the trees that a column moves."""
+    found, trees, row = 0.0, tables.trees[column], work.columns[c]
     for side in range(2):
-        s = tables.joined[item, side]
+        s = tables.coupled[c, side]
         if (trees[0, 0] <= s and s < trees[0, 1]) or (trees[1, 0] <= s and s < trees[1, 1]):
             for i in range(3):
                 found += row[3 * side + i] * work.frames[s, MX + i]
@@ -94,29 +101,35 @@ def _along(tables, work, c, loop):
 
 
 @inner_kernel
-def _factor(tables, work):
-    """Of G Z, row after row with exchanges; 0, or 1: singular."""
+def _factor(tables, work, hinged):
+    """Of the matrix of (2), in units of its rows, with exchanges of them; 0, or 1: singular."""
     matrix, n = work.loops, work.loops.shape[0]
     for c in range(n):
-        loop = c // 2
+        trees = tables.trees[c]
         for tree in range(2):
-            _clear(tables, work, tables.trees[loop, tree, 0], tables.trees[loop, tree, 1])
+            _clear(tables, work, trees[tree, 0], trees[tree, 1])
         _pull(tables, work, c, 1.0)
         for tree in range(2):
-            solve_part(tables, work, tables.trees[loop, tree, 0], tables.trees[loop, tree, 1], True)
+            solve_part(tables, work, trees[tree, 0], trees[tree, 1], True)
         for r in range(n):
-            matrix[r, c] = _along(tables, work, r, loop)
-    size = 0.0
+            matrix[r, c] = _along(tables, work, r, c)
+        matrix[c, c] -= 0.0 if c < hinged else 1.0
     for r in range(n):
+        largest = 0.0
         for c in range(n):
-            size = max(size, abs(matrix[r, c]))
+            largest = max(largest, abs(matrix[r, c]))
+        if largest == 0.0:
+            return 1
+        work.size[r] = 1.0 / largest
+        for c in range(n):
+            matrix[r, c] *= work.size[r]
     for c in range(n):
         best = c
         for r in range(c + 1, n):
             if abs(matrix[r, c]) > abs(matrix[best, c]):
                 best = r
         work.exchanged[c] = best
-        if not abs(matrix[best, c]) > SMALLEST * size:
+        if not abs(matrix[best, c]) > SMALLEST:
             return 1
         if best != c:
             for k in range(n):
@@ -130,9 +143,11 @@ def _factor(tables, work):
 
 
 @inner_kernel
-def _solve_loops(matrix, exchanged, x):
+def _solve_factored(matrix, exchanged, size, x):
     """By the factors of `_factor`, in place."""
     n = matrix.shape[0]
+    for r in range(n):
+        x[r] *= size[r]
     for c in range(n):
         x[c], x[exchanged[c]] = x[exchanged[c]], x[c]
     for r in range(n):
