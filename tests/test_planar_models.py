@@ -503,6 +503,25 @@ def test_energy_does_not_drift():
     assert audit(result).ok
 
 
+def test_what_is_held_only_together_with_others_is_taken_by_the_general_solver():
+    """A body between two bars without mass in one line: their rows are the same for it alone, until it leaves the line."""
+    model = Model("line", gravity=world(0, -9))
+    a, b = (body(model, name, x, 0, 0.0) for name, x in (("a", 1), ("b", 2)))
+    model.add_joint("pin", "revolute", model.ground, a, at=SHIFT + world(1, -1), axis=world(0, 0, 1))
+    places = [
+        (a.at_world(SHIFT + world(1, 0)), b.at_world(SHIFT + world(2, 0))),
+        (b.at_world(SHIFT + world(2, 0)), model.ground.at(SHIFT + world(3, 0))),
+    ]
+    for k, points in enumerate(places):
+        model.add_joint(f"bar {k}", "distance", *points)
+    built, plane, space = steppers(model)
+    ends = [own.advance(own.start(built.state), 0, 40) for own in (plane, space)]
+    assert ends[0][1].halvings == 0
+    assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-13
+    part, _ = plane.advance(plane.advance(plane.start(built.state), 0, 1)[0], 1, 39)
+    assert all(np.array_equal(x, y) for x, y in zip(part, ends[0][0], strict=True))
+
+
 def test_steps_that_fail_are_halved():
     built, plane, space = steppers(followed(), h=0.4)
     ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]

@@ -48,19 +48,29 @@ def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
     for f in order:
         pair = min(f, parents[f]), max(f, parents[f])
         above = between.get(pair, [])
-        own = [*held[f], *above]
-        for item in (item for item in (*above, *held[f]) if sort[item] == arrays.COINCIDENT):
-            if _rows(own, sort) > MOST_ROWS:
-                own.remove(item)
-                closing.append(item)
-        if _rows(own, sort) > MOST_ROWS:
+        left = _left_over(above, held[f], sort)
+        if _rows([*above, *held[f]], sort) - 2 * len(left) > MOST_ROWS:
             return LOOPS
-        if above and pair not in rods and not set(above) & set(own):
+        closing += left
+        if above and pair not in rods and set(above) <= set(left):
             parents[f] = _GROUND
     frame = np.array(order[::-1], np.int64)
     place = {f: i for i, f in enumerate(frame.tolist())} | {_GROUND: len(frame)}
     parent = np.array([place[parents[f]] for f in frame.tolist()], np.int64)
     return Order(frame, parent, np.array(sorted(closing), np.int64))
+
+
+def _left_over(above: list[int], held: list[int], sort: Ints) -> list[int]:
+    """Hinges of a frame, to the next one or the ground, without which it hangs on three rows at most, and these to one other: to
+    two they may depend on each other, though all together do not.
+    """
+    left: list[int] = []
+    for item in (*above, *held):
+        others = [set(items) - set(left) for items in (above, held)]
+        rows = sum(_rows(list(items), sort) for items in others)
+        if sort[item] == arrays.COINCIDENT and rows > MOST_ROWS - all(others):
+            left.append(item)
+    return left
 
 
 def _rows(items: list[int], sort: Ints) -> int:
