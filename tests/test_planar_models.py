@@ -294,6 +294,15 @@ def test_newton_converges_quadratically_under_forces_that_follow():
     assert report.iterations < 3.5 * report.solves  # 3; with a wrong sign in the tangent 4
 
 
+def test_newton_converges_quadratically_with_stiff_springs():
+    model = sprung(2.0)
+    for each in (*model.springs.values(), *model.torsions.values()):
+        object.__setattr__(each, "stiffness", 20.0 * each.stiffness)
+    built, plane, _ = steppers(model, h=0.02)
+    report = plane.advance(plane.start(built.state), 0, 20)[1]
+    assert report.iterations < 3.3 * report.solves  # 2.95; with one wrong entry of the tangent 4.9 or more
+
+
 @pytest.mark.parametrize("kind", IN_SPACE)
 def test_joints_without_a_plane_form_are_taken_in_space(kind):
     built = joined(kind).build()
