@@ -115,7 +115,7 @@ def copied(things: Any) -> Any:
     return tuple.__new__(type(things), parts)
 
 
-def _bytes(things: tuple[Any, ...]) -> int | None:
+def _bytes(things: Any) -> int | None:
     """Of all arrays in nested tuples; None where one is none that a copy is like: row after row, to be written to."""
     size, waiting = 0, list(things)
     while waiting:
