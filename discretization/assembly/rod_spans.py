@@ -28,6 +28,7 @@ from discretization.assembly.span_lanes import (
     strains_in_lanes,
 )
 from discretization.assembly.stress_rounding import largest_entries, stress_rounding
+from discretization.known_facts import copied
 from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import (
     FORCE,
@@ -81,12 +82,13 @@ class SpanWork(NamedTuple):
 
 def span_work(system: Any, numbering: Any, closed: bool = True, eight: bool = True) -> SpanWork:
     """Allocate; closed: use the closed forms; eight: those of eight spans at a time where there are."""
-    return _span_work(system.spans, numbering, closed, eight) if len(system.spans.kind) else _without_spans()
+    if not len(system.spans.kind):
+        return copied(_without_spans())  # type: ignore[no-any-return]
+    return _span_work(system.spans, numbering, closed, eight)
 
 
 @functools.cache
 def _without_spans() -> SpanWork:
-    """Whoever has no spans writes to none of it."""
     return _span_work(no_spans(), None, True, True)
 
 
