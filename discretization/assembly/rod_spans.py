@@ -83,7 +83,8 @@ class SpanWork(NamedTuple):
 def span_work(system: Any, numbering: Any, closed: bool = True, eight: bool = True) -> SpanWork:
     """Allocate; closed: use the closed forms; eight: those of eight spans at a time where there are."""
     if not len(system.spans.kind):
-        return copied(_without_spans())  # type: ignore[no-any-return]
+        none: SpanWork = copied(_without_spans())
+        return none
     return _span_work(system.spans, numbering, closed, eight)
 
 
