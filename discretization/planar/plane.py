@@ -135,9 +135,8 @@ def _across(system: System, state: State, directions: Floats) -> Iterator[Floats
     for X, side in ((c.Xa, 0), (c.Xb, 1)):
         f = c.frames[pointed, side]
         yield state.r[f] + _in_space(system, state, X[pointed], f) - state.r[moving[0]]
-    springs = springs_of(system.others)
-    for X, f in zip((springs.Xa, springs.Xb), springs.frames.T, strict=True):
-        yield state.r[f] + _in_space(system, state, X, f) - state.r[moving[0]]
+    for points in _points_of_springs(system, state):
+        yield points - state.r[moving[0]]
     following, force = loads.following != 0, loads.kind == FORCE
     world = directions.copy()
     world[following] = _in_space(system, state, directions[following], loads.frame[following])
@@ -254,15 +253,23 @@ def _of_elements(system: System, normals: Floats) -> Iterator[str]:
 
 
 def _of_springs(system: System, state: State, plane: Plane, extent: float) -> Iterator[str]:
-    n, springs, torsions = plane.normal, springs_of(system.others), torsions_of(system.others)
-    for X, f in zip((springs.Xa, springs.Xb), springs.frames.T, strict=True):
-        points = state.r[f] + _in_space(system, state, X, f)
-        if (np.abs(points @ n - plane.offset) > 10.0 * CLOSE * extent).any():
+    for points in _points_of_springs(system, state):
+        if (np.abs(points @ plane.normal - plane.offset) > 10.0 * CLOSE * extent).any():
             yield "a spring does not lie in the plane"
-    a, b = torsions.frames.T
-    for U, f in ((torsions.Ua, a), (torsions.Wa, a), (torsions.Ub, b)):
-        if _leaves(_in_space(system, state, U, f), n):
-            yield "a torsion spring does not turn in the plane"
+    if TORSIONS in system.others.kind.tolist():
+        torsions = torsions_of(system.others)
+        a, b = torsions.frames.T
+        for U, f in ((torsions.Ua, a), (torsions.Wa, a), (torsions.Ub, b)):
+            if _leaves(_in_space(system, state, U, f), plane.normal):
+                yield "a torsion spring does not turn in the plane"
+
+
+def _points_of_springs(system: System, state: State) -> Iterator[Floats]:
+    """(k, 3) of their ends a, then b."""
+    if SPRINGS in system.others.kind.tolist():
+        springs = springs_of(system.others)
+        for X, f in zip((springs.Xa, springs.Xb), springs.frames.T, strict=True):
+            yield state.r[f] + _in_space(system, state, X, f)
 
 
 def axes_of(normals: Floats) -> Floats:
