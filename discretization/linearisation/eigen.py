@@ -34,6 +34,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.linear.one_thread import one_thread
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.saddle import Saddle
 from rigid.errors import ModelError
@@ -64,7 +65,8 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
     size = finite(lin)
     if size <= SMALL and lin.free <= 2 * SMALL:
-        found = _held(lin, n)
+        with one_thread(lin.size):
+            found = _held(lin, n)
         if found is not None:
             return found
     if n >= size - 1 or size <= DENSE:

@@ -32,6 +32,7 @@ import scipy  # its parts are loaded when they are asked for
 from discretization.consistent import constraint_jacobian
 from discretization.groups import Acting, Role, constraints_of, energies_of, groups_of, loaded
 from discretization.interaction_table import kinds_of_signals
+from discretization.linear.one_thread import one_thread
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.evolving import Evolved, evolved
 from discretization.linearisation.inertia import SteadyMotion
@@ -325,7 +326,7 @@ def multipliers(M: Any, G: Any, force: Floats) -> Floats:
         n, full = M.shape[0], np.zeros((sum(G.shape),) * 2)
         full[:n, :n], full[n:, :n] = (A if isinstance(A, np.ndarray) else A.toarray() for A in (M, scale * G))
         full[:n, n:] = full[n:, :n].T
-        with suppress(np.linalg.LinAlgError):
+        with one_thread(len(full)), suppress(np.linalg.LinAlgError):
             return scale * np.linalg.solve(full, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]
     saddle = scipy.sparse.bmat([[M, scale * G.T], [scale * G, None]], format="csc")
     try:
