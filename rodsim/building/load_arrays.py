@@ -73,6 +73,8 @@ def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]
     return lambda t: ambient(t)[:, None, :] * pushed[:, None]
 
 
+_DIGITS = 14  # of directions: of a load that is larger they are the same
+
 _NO_LOADS = loads_of(table_of())
 
 
@@ -113,7 +115,8 @@ def load_directions(model: Contents, lines: list[Line]) -> Floats:
         found.append(np.tile(np.full(3, np.nan) if unknown else np.asarray(known, float), (count, 1)))
     directions = np.concatenate(found)
     size = np.linalg.norm(directions, axis=1, keepdims=True)
-    return np.asarray(directions / np.where(size == 0.0, 1.0, size))
+    unit = directions / np.where(size == 0.0, 1.0, size)
+    return np.asarray(np.round(unit, _DIGITS))
 
 
 def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats]:
