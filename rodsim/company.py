@@ -33,7 +33,7 @@ from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.simulation import Progress, finish, finish_at, march, marching_by, simulate
 
 LONGEST_IN_VAIN = 2  # marches
-_FIRST = 64  # steps of the first march
+_FIRST = 1  # steps of the first march, from which trees at rest stay away
 _ALONE = "resume", "start", "until", "error"  # settings with which a run goes alone
 
 
@@ -131,12 +131,7 @@ class Run:
         return self.step == self._first.n_steps or self.in_vain == LONGEST_IN_VAIN
 
     def catch_up(self, step: int) -> None:
-        """To the first output at this step or behind it, alone."""
-        every = self._first.every
-        self.go_alone(min(-(-step // every) * every, self._first.n_steps))
-
-    def go_alone(self, last: int) -> None:
-        """To the step `last`, an output.
+        """To this step, alone.
 
         Raises ConvergenceError, with the result, where it fails.
         """
@@ -144,18 +139,25 @@ class Run:
             self._alone = self._make()
             self._alone.turned_in_words = partial(turned_in_words, self._built)
         first, dt, memory = self._first, self._alone.h, self._built.layout.memory
+        output = step if step == first.n_steps else step // first.every * first.every
         try:
             with Progress(first.n_steps, self.step, dt, first.every, False, memory) as line:
-                self.state = march(self._alone, self.state, self.step, last, first.every, self.recorder, line)
-            self.step = last
+                self.state = march(
+                    self._alone, self.state, self.step, output, first.every, self.recorder, line
+                )
+            self.step = max(self.step, output)
+            if self.step < step:
+                self.state, report = self._alone.advance(self.state, self.step, step - self.step)
+                self.recorder.took(report)
+                self.step = step
         except ConvergenceError as failed:
             failed.result = finish_at(failed, self.recorder, self._output)
             raise
 
     def result(self) -> Result:
-        """At its end, to which it goes alone where others brought it not so far. Raises as `go_alone`."""
+        """At its end, to which it goes alone where others brought it not so far. Raises as `catch_up`."""
         if self.step < self._first.n_steps:
-            self.go_alone(self._first.n_steps)
+            self.catch_up(self._first.n_steps)
         self.recorder.flush()
         return finish(self._writer, self._output)
 
