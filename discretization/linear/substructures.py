@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.linear.narrow import update4, update8
+from discretization.linear.narrow import update
 from rigid.compilation.decorators import inner_kernel
 from rigid.system import Ints
 
@@ -72,11 +72,7 @@ def _eliminate(values, start, inner, height, pivots, first, multipliers):
             values[diagonal + 1 + i] = x
         for i in range(columns, columns + 8):
             multipliers[i] = 0.0
-        for i in range(0, columns, 8):
-            if columns - i > 4:
-                update8(values, multipliers, diagonal, i, height, columns)
-            else:
-                update4(values, multipliers, diagonal, i, height, columns)
+        update(values, multipliers, diagonal, columns, height, columns)
     return 0
 
 
