@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.lanes import WIDTH, load, store
+from rigid.lanes import WIDTH, choose, larger, largest, load, store
 
 # Bandwidth up to which this beats LAPACK; without the compiler LAPACK's entry points cannot be called at all.
 NARROW = 64 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
@@ -31,11 +31,11 @@ def update(values, multipliers, diagonal, rows, stride, columns):
 
 @small_kernel
 def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
-    """The same of two pivots and the rows below both: x -= l u + m w, m the multipliers from `second` on, w the row under u."""
+    """The same of two pivots and rows below both: x -= l u + m w, l the multipliers from 1, m from `second` on, w under u."""
     for i in range(0, rows, 2 * WIDTH):
-        l, m, here = load(multipliers, i), load(multipliers, second + i), diagonal
+        l, m, here = load(multipliers, i + 1), load(multipliers, second + i), diagonal
         if rows - i > WIDTH:
-            more, other = load(multipliers, i + WIDTH), load(multipliers, second + i + WIDTH)
+            more, other = load(multipliers, i + 1 + WIDTH), load(multipliers, second + i + WIDTH)
             for _ in range(columns):
                 here += stride
                 u, w, at = values[np.uintp(here)], values[np.uintp(here + 1)], here + 2 + i
@@ -52,15 +52,17 @@ def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
 @small_kernel
 def pivot_of(values, diagonal, below, part):
     """How far under the diagonal the pivot of a column is, and how large; part: as of `narrow_columns`."""
-    pivot, largest = 0, abs(values[diagonal])
+    size, most = abs(values[diagonal]), choose(load(values, diagonal + 1), 0.0, 0, below)
+    for i in range(WIDTH, below, WIDTH):
+        most = larger(most, choose(load(values, diagonal + 1 + i), 0.0, 0, below - i))
+    if size >= part * abs(largest(larger(most, most))):
+        return 0, size
     under, at = 0.0, 0
     for i in range(1, below + 1):
         x = abs(values[np.uintp(diagonal + i)])
         if x > under:
             under, at = x, i
-    if largest < part * under:
-        return at, under
-    return pivot, largest
+    return at, under
 
 
 @small_kernel
@@ -79,17 +81,17 @@ def exchange(values, diagonal, pivot, stride, columns):
 def divide(values, diagonal, below, multipliers, at):
     """A column by its pivot, into the multipliers from `at` on, too; eight zeros behind them."""
     scale = 1.0 / values[diagonal]
-    for i in range(below):
-        x = values[diagonal + 1 + i] * scale
-        multipliers[at + i] = x
-        values[diagonal + 1 + i] = x
-    for i in range(below, below + 8):
-        multipliers[at + i] = 0.0
+    for i in range(0, below, WIDTH):
+        x = load(values, diagonal + 1 + i)
+        scaled = x * scale
+        store(scaled, multipliers, at + i)
+        store(choose(scaled, x, 0, below - i), values, diagonal + 1 + i)
+    store(0.0, multipliers, at + below)
 
 
 def narrow_scratch(band: int) -> int:
     """Length of the scratch array: the multipliers of two columns, which are read by eights."""
-    return 2 * band + 24
+    return 2 * band + 40
 
 
 @inner_kernel
@@ -109,7 +111,7 @@ def narrow_columns(values, size, band, pivots, first, multipliers, start, end, f
 
     Returns 0, or the number of the column without a pivot, and the last column that is reached now.
     """
-    width, top, second, j = 3 * band + 1, 2 * band, band + 12, start
+    width, top, second, j = 3 * band + 1, 2 * band, band + 20, start
     stride = width - 1
     while j < end:
         diagonal, below = j * width + top, min(band, size - 1 - j)
@@ -144,12 +146,10 @@ def narrow_columns(values, size, band, pivots, first, multipliers, start, end, f
         for c in range(1, last - j + 1):
             here = np.uintp(under + c * stride)
             values[here] -= u * values[here - np.uintp(1)]
-        for i in range(below + 8):
-            multipliers[i] = multipliers[i + 1]
         update_twice(values, multipliers, second, diagonal + stride, below, stride, last - j)
         if filled > last:  # columns that the second row alone reaches
-            for i in range(below + 8):
-                multipliers[i] = multipliers[second + i]
+            for i in range(0, below, WIDTH):
+                store(load(multipliers, second + i), multipliers, i)
             update(values, multipliers, under + (last - j) * stride, below, stride, filled - last)
         j += 1
     return 0, filled
