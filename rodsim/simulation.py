@@ -305,6 +305,7 @@ def march(
     line: Progress,
 ) -> State:
     """The state after all steps from `step` on; in each go several outputs, or a part of the steps to the next one."""
+    line.chunk = max(line.chunk, stepper.first_march)
     while step < n_steps:
         began = busy()
         whole = min(line.chunk, n_steps - step) // every

@@ -42,6 +42,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
+FIRST_MARCH = 5000.0  # microseconds
 COST = 200.0  # microseconds of a run, to let others have their turn
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
@@ -208,6 +209,14 @@ class Stepper(StepperBase):
         return self._march(state, before, h * self.fractions, values, kept, counts), counts, kept
 
     pace = 1.2  # microseconds a step and frame: rods of 3 to 100 elements
+
+    @property
+    def first_march(self) -> int:
+        """As of `StepperBase`; `em-ggl` and `em-d` take several times as long."""
+        if self._hidden is not None or self._plain is not None:
+            return 1
+        of_step = self.pace * len(self.fractions) * max(1, self.sizes.frames - 1)
+        return max(1, int(FIRST_MARCH / of_step))
 
     def _turn_of_others(self, values: Floats) -> Any:
         """Context of a march: others have their turn, if it takes long."""
