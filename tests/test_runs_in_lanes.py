@@ -186,9 +186,10 @@ def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marche
     assert {6, 7} <= set(marched)
 
 
+@pytest.mark.parametrize("every", [2, 16])
 @pytest.mark.parametrize("make", [lambda: tree(loads=True), hinges], ids=["tree", "hinges in a plane"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, marched):
+def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, every, marched):
     """It is thrown so far in a step that this must be halved."""
 
     def throw(t):
@@ -196,9 +197,9 @@ def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, marched):
 
     prepared, parameters = make(), planar_pushes(*range(6))
     parameters[2] = {PUSH: throw}
-    many = simulate_many(prepared, parameters, threads=1)
+    many = simulate_many(prepared, parameters, threads=1, output_every=every)
     for changes, result in zip(parameters, many, strict=True):
-        assert all_of(result) == all_of(prepared.run(changes))
+        assert all_of(result) == all_of(prepared.run(changes, output_every=every))
     assert many[2].halvings.sum() > 0
     assert marched
 
