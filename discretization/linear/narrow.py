@@ -50,6 +50,16 @@ def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
 
 
 @small_kernel
+def update_row(values, multipliers, diagonal, pivot, stride, columns):
+    """What a pivot takes from the row of the next one, and from that it was exchanged for, to the right of its column."""
+    u = multipliers[pivot]
+    multipliers[pivot] = multipliers[0]
+    for c in range(1, columns + 1):
+        here = np.uintp(diagonal + c * stride)
+        values[here] -= u * values[here - np.uintp(1)]
+
+
+@small_kernel
 def pivot_of(values, diagonal, below, part):
     """How far under the diagonal the pivot of a column is, and how large; part: as of `narrow_columns`."""
     size, most = abs(values[diagonal]), choose(load(values, diagonal + 1), 0.0, 0, below)
@@ -140,12 +150,7 @@ def narrow_columns(values, size, band, pivots, first, multipliers, start, end, f
             first[filled] = j
         exchange(values, under, pivot, stride, filled - j + 1)
         divide(values, under, below, multipliers, second)
-        # the rest of this row and of that it was exchanged for have not seen the first column yet
-        u = multipliers[pivot]
-        multipliers[pivot] = multipliers[0]
-        for c in range(1, last - j + 1):
-            here = np.uintp(under + c * stride)
-            values[here] -= u * values[here - np.uintp(1)]
+        update_row(values, multipliers, under, pivot, stride, last - j)
         update_twice(values, multipliers, second, diagonal + stride, below, stride, last - j)
         if filled > last:  # columns that the second row alone reaches
             for i in range(0, below, WIDTH):
