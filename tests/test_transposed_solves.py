@@ -122,7 +122,7 @@ def test_substructures_whose_rows_are_exchanged():
     rng = np.random.default_rng(5)
     values, S, full, width, n_band = two_panels(rng)
     n = len(full)
-    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(32), rng.normal(size=n)
+    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(narrow_scratch(S.height.max())), rng.normal(size=n)
     assert condense(values, S, width - 1, pivots, scratch) == 0
     assert pivots.any()
     x, band = rhs.copy(), np.zeros((n_band, n_band))

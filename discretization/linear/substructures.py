@@ -73,7 +73,7 @@ def _eliminate(values, start, inner, height, pivots, first, multipliers):
 @inner_kernel
 def condense(values, S, stride, pivots, multipliers):
     """Eliminate the inner unknowns of all substructures and add what is left to the band, whose columns are `stride` apart
-    less one. pivots: (N,) int32; multipliers: scratch (2 height + 40,). 0, or 1 if singular.
+    less one. pivots: (N,) int32; multipliers: scratch of `narrow_scratch`, of the largest height. 0, or 1 if singular.
     """
     for k in range(S.start.size):
         start, inner, height = S.start[k], S.inner[k], S.height[k]
