@@ -100,7 +100,7 @@ class RodCase:
 
 @dataclass(frozen=True)
 class ChainCase:
-    """N rigid bars in a row along x, spherical joints between, pinned at the origin, released at rest."""
+    """N rigid bars in a row along x, pinned at the origin, released at rest; spherical joints between, or hinges about `axes`."""
 
     name: str
     title: str
@@ -113,6 +113,13 @@ class ChainCase:
     density: float = 1000.0
     gravity: float = 9.81
     spin: float = 0.0  # rad/s, at the start of the whole chain about z: then the motion is in space
+    axes: Path = ()  # of hinges, one a bar, at the start
+    down: Triple = (0.0, 0.0, -1.0)
+
+    @property
+    def weight(self) -> Floats:
+        """Acceleration of gravity (3,), m/s^2."""
+        return self.gravity * np.array(self.down)
 
     @property
     def mass(self) -> float:
@@ -298,6 +305,30 @@ B3_100 = ChainCase(
     0.5,
     tip=PATHS["B3-100"]["end"],
     floor=1e-8,
+)
+
+
+def _oblique(n: int) -> Path:
+    """Directions that differ from joint to joint."""
+    return tuple((x, y, z) for x, y, z in np.random.default_rng(1).standard_normal((n, 3)).tolist())
+
+
+_OBLIQUE_DOWN = (1.0 / 86.0**0.5, 2.0 / 86.0**0.5, -9.0 / 86.0**0.5)
+B3_5_OBLIQUE = replace(
+    B3_5,
+    name="B3-5-oblique",
+    title="5 bars on hinges about axes that differ, gravity askew, free end at t = 0.4, 0.8 ... 2, largest error / bar",
+    tip=PATHS["B3-5-oblique"]["end"],
+    axes=_oblique(5),
+    down=_OBLIQUE_DOWN,
+)
+B3_100_OBLIQUE = replace(
+    B3_100,
+    name="B3-100-oblique",
+    title="100 bars on hinges about axes that differ, gravity askew, free end at t = 0.1, 0.2 ... 0.5, largest error / bar",
+    tip=PATHS["B3-100-oblique"]["end"],
+    axes=_oblique(100),
+    down=_OBLIQUE_DOWN,
 )
 B3_500 = ChainCase("B3-500", "500 pinned rigid bars to t = 0.2, time a step", 500, 0.2)
 B4 = TopCase(

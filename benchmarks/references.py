@@ -22,6 +22,8 @@ MESHES = {
     "B2": (320, 0.00125, 4),
     "B2-space": (320, 0.00125, 4),
     "B3-5-space": (5, 0.001, 6),
+    "B3-5-oblique": (5, 0.001, 6),
+    "B3-100-oblique": (100, 0.0025, 6),
 }
 PENDULUMS = "B3-5", "B3-100"
 DIGITS = 9
@@ -68,7 +70,7 @@ def by_angles(case: ChainCase) -> Floats:
 def main() -> None:
     """Write the table anew."""
     lines = []
-    for name in ("B1", "B2", "B2-space", "B3-5", "B3-5-space", "B3-100"):
+    for name in (*MESHES, *PENDULUMS):
         case = CASES[name]
         if name in PENDULUMS:
             assert isinstance(case, ChainCase)

@@ -7,8 +7,10 @@ from benchmarks.cases import (
     B2,
     B2_SPACE,
     B3_5,
+    B3_5_OBLIQUE,
     B3_5_SPACE,
     B3_100,
+    B3_100_OBLIQUE,
     B3_500,
     B4,
     ChainCase,
@@ -25,5 +27,8 @@ from benchmarks.slender_cases import SLENDER
 Case = RodCase | ChainCase | TopCase | Mechanism | Frame | Slender
 CASES: dict[str, Case] = {
     case.name: case
-    for case in (B1, B2, B2_SPACE, B3_5, B3_5_SPACE, B3_100, B3_500, B4, *MECHANISMS, *FRAMES, *SLENDER)
+    for case in (
+        *(B1, B2, B2_SPACE, B3_5, B3_5_SPACE, B3_5_OBLIQUE, B3_100, B3_100_OBLIQUE, B3_500, B4),
+        *(*MECHANISMS, *FRAMES, *SLENDER),
+    )
 }

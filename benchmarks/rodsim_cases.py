@@ -108,7 +108,7 @@ def rod_model(
 
 
 def chain_model(case: ChainCase, n_bars: int) -> Model:
-    model = Model(case.name, gravity=(0.0, 0.0, -case.gravity))
+    model = Model(case.name, gravity=case.weight)
     bar = Box(case.bar_length, case.bar_side, case.bar_side, density=case.density)
     last = model.ground.at((0.0, 0.0, 0.0))
     half = 0.5 * case.bar_length
@@ -116,7 +116,11 @@ def chain_model(case: ChainCase, n_bars: int) -> Model:
         r = ((i + 0.5) * case.bar_length, 0.0, 0.0)
         turning = {"velocity": (0.0, case.spin * r[0], 0.0), "angular_velocity": (0.0, 0.0, case.spin)}
         body = model.add_body(f"bar{i}", bar, position=r, **(turning if case.spin else {}))
-        model.add_joint(f"joint{i}", "spherical", last, body.at((-half, 0.0, 0.0)))
+        held = last, body.at((-half, 0.0, 0.0))
+        if case.axes:
+            model.add_joint(f"joint{i}", "revolute", *held, axis=case.axes[i])
+        else:
+            model.add_joint(f"joint{i}", "spherical", *held)
         last = body.at((half, 0.0, 0.0))
     return model
 

@@ -34,6 +34,7 @@ def test_bars_in_their_plane_are_where_the_equations_of_pendulums_have_them():
         ("B2-space", 20, 0.005),
         ("B3-5", 5, 0.01),
         ("B3-5-space", 5, 0.01),
+        ("B3-5-oblique", 5, 0.01),
         ("B4", 1, 0.002),
     ],
 )

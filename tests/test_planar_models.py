@@ -247,7 +247,20 @@ MODELS = {
     "lumped rod": lambda: rod(0.0, "lumped"),
     "followed": followed,
 }
+
+
+def point_in_a_loop():
+    """A mass that is a point hangs between two bodies of a four-bar."""
+    model = four_bars("spherical")
+    a, _, c = model.bodies.values()
+    point = model.add_body("point", MassProperties(0.8, (0, 0, 0)), SHIFT + world(0.7, -0.4))
+    model.add_joint("string 0", "distance", point.at((0, 0, 0)), a.at_world(SHIFT + world(0.1, 0.3)))
+    model.add_joint("string 1", "distance", point.at((0, 0, 0)), c.at_world(SHIFT + world(1.3, 0.3)))
+    return model
+
+
 LOOPS = {
+    "a point in a loop": point_in_a_loop,
     "four bars": lambda: four_bars("spherical"),
     "four bars on revolutes": four_bars,
     "two loops": two_loops,

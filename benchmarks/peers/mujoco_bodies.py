@@ -22,7 +22,7 @@ def run(
     """One run with steps of h; `resolution` is the number of bodies and only labels the result.
 
     `integrator`: RK4, or one of MuJoCo's first-order schemes, which evaluate the dynamics once a step (Euler,
-    implicit, implicitfast). hinges: a chain turns about y alone.
+    implicit, implicitfast). hinges: a chain turns about y alone, or about its axes.
     """
     first = process_time()
     model = _compile(case, h, integrator, hinges)
@@ -58,7 +58,7 @@ def _compile(case: ChainCase | TopCase, h: float, integrator: str, hinges: bool)
     spec = mujoco.MjSpec()
     spec.option.timestep = h
     spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
-    spec.option.gravity = (0.0, 0.0, -case.gravity)
+    spec.option.gravity = (0.0, 0.0, -case.gravity) if isinstance(case, TopCase) else case.weight
     spec.option.disableflags = int(
         mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
     )
@@ -68,7 +68,9 @@ def _compile(case: ChainCase | TopCase, h: float, integrator: str, hinges: bool)
     parent = spec.worldbody
     for i in range(case.n_bars):  # each bar's frame sits at the joint towards the pinned end
         at = (case.bar_length if i else 0.0, 0.0, 0.0)
-        parent = _add_body(parent, at, case.mass, case.inertia, (0.5 * case.bar_length, 0.0, 0.0), hinges)
+        axis = case.axes[i] if case.axes else (0.0, 1.0, 0.0)
+        centre = (0.5 * case.bar_length, 0.0, 0.0)
+        parent = _add_body(parent, at, case.mass, case.inertia, centre, axis if hinges else None)
     return spec.compile()
 
 
@@ -78,11 +80,11 @@ def _add_body(
     mass: float,
     inertia: tuple[float, float, float],
     centre: tuple[float, float, float],
-    hinged: bool = False,
+    axis: tuple[float, float, float] | None = None,
 ) -> Any:
     body = parent.add_body(pos=at, mass=mass, inertia=inertia, ipos=centre, explicitinertial=True)
-    if hinged:
-        body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0.0, 1.0, 0.0))
+    if axis is not None:
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
     else:
         body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
     return body

@@ -80,7 +80,9 @@ def _rows(items: list[int], sort: Ints) -> int:
 def _joined(
     n: int, rods: list[Pair], between: dict[Pair, list[int]], sort: Ints
 ) -> tuple[list[Pair], list[int]] | str:
-    """Pairs of frames next to each other in the trees, and hinges that close loops: rods come before joints, hinges last."""
+    """Pairs of frames next to each other in the trees, and hinges that close loops, taken out of `between`: rods come before
+    joints, hinges last.
+    """
     leader = list(range(n))
 
     def of(f: int) -> int:
@@ -103,7 +105,7 @@ def _joined(
         elif len(edges) < len(rods) or not is_hinge(pair):
             return LOOPS
         else:
-            closing.append(between[pair][0])
+            closing += between.pop(pair)
     return edges, closing
 
 

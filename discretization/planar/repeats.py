@@ -22,8 +22,8 @@ def independent(system: System, state: State, plane: Plane) -> bool:
     if rows * 3 * len(moving) > MOST_ENTRIES:
         return False
     G = constraint_jacobian(system, state).tocsr()
-    mass, inertia = system.frames.mass[moving], system.frames.inertia[moving]
-    lever = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / mass)
+    mass, inertia = system.frames.mass[moving], np.trace(system.frames.inertia[moving], axis1=1, axis2=2)
+    lever = np.where((mass > 0.0) & (inertia > 0.0), np.sqrt(inertia / np.maximum(mass, 1e-300)), 1.0)  # m
     own = [
         plane.basis[:2] @ G[row.lam[0] : row.lam[0] + 3].toarray()
         if row.sort == arrays.COINCIDENT
