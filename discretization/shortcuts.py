@@ -8,6 +8,7 @@ from typing import Any
 from discretization.known_facts import digest_of_system
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
+from discretization.time.advance import GENERAL
 from discretization.time.em_names import EmIntegrator
 from discretization.time.stepper import LoadValues, Stepper
 
@@ -26,12 +27,15 @@ def em_stepper(
     shortcut: bool = True,
     halves: bool | None = None,
     symmetry: Symmetry | None = None,
+    beside: Stepper | None = None,
     **others: Any,
 ) -> Stepper:
     """The stepper of `em` and its kin that is quickest for this system; arguments as of `Stepper`.
 
     shortcut: False: the general one whatever the system is.
     symmetry: what tells whether it moves in a plane; None: it is not asked.
+    beside: of a run that differs in gravity and loads alone: what follows from neither is taken from it, work arrays too, so that
+    this one marches side by side with others (`discretization.time.side_by_side`).
     """
     if shortcut and EmIntegrator(order, hidden, rho, fractions=tuple(fractions), equations=equations).plain:
         # imported where asked for: their kernels take time to load
@@ -46,6 +50,10 @@ def em_stepper(
         of_tables = digest[:-1]  # whether and how it is a tree does not hang on gravity
         tree = tree_of(system, digest=of_tables)
         if isinstance(tree, Tree):
+            if isinstance(beside, TreeStepper):
+                return beside.beside(system, load_values)
             return TreeStepper(system, tree, h, order, load_values, tolerance, halves, digest=of_tables)
+    if beside is not None and beside.solver == GENERAL:
+        return beside.beside(system, load_values)
     own = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
     return Stepper(system, h, order, load_values, tolerance=tolerance, halves=halves, **own, **others)

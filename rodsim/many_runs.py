@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.time.meeting import LEAST, Meeting
+from discretization.time.side_by_side import LEAST
 from discretization.time.turns import StoppedError, Turns
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
+from rodsim.company import Begun, Company, begun, named
 from rodsim.model import Model
 from rodsim.prepared import Prepared
 from rodsim.results.result import Result
@@ -116,10 +117,11 @@ def simulate_many(
 ) -> ManyResults:
     """Run a prepared model once for each entry of `parameters`; each run is to the bit `prepared.run(entry)`.
 
-    One process: runs march at the same time in threads, and are set up and stored in turns. That pays where a march takes longer
-    than its set-up, some milliseconds. Where gravity and loads act on clamped SE(3) rods, on trees of bodies on ball joints,
-    hinges, universal joints and welds, or on planar bodies on hinges, four to eight runs march side by side in one thread, which
-    takes as long as two to four of them one by one; others march one a thread.
+    One process: runs march at the same time in threads, and are set up and stored in turns. Where gravity and loads act on
+    clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, or on planar bodies on hinges, and
+    `em` takes the steps, four to eight runs march side by side in one thread, which takes as long as two to four of them one by
+    one, and what they share is set up once (`rodsim.company`). Others march one a thread, which pays where a march takes longer
+    than its set-up, about a millisecond.
 
     Parameters
     ----------
@@ -146,53 +148,70 @@ def simulate_many(
     files = _checked_files(outputs, len(models))
     _check_values(models[0], given)
     results: dict[int, Result] = {}
-    failures: dict[int, FailedRun] = {}
-    turns, meetings = Turns(workers), _meetings(len(models))
+    failed: dict[int, Exception] = {}
+    turns = Turns(workers)
+    first = _set_up(models[0], given, alone=len(models) < LEAST)
 
-    def run(number: int) -> int:
+    def run(numbers: range) -> range:
         try:
-            with meetings[number].attended() if number in meetings else contextlib.nullcontext(), turns.one():
-                model = models[number]
-                results[number] = simulate(model, **{**given, "output": files[number], "progress": False})
+            with turns.one():
+                if first is not None and len(numbers) >= LEAST:
+                    company = Company(first, {n: models[n] for n in numbers}, {n: files[n] for n in numbers})
+                    company.go()
+                    results.update(company.results)
+                    failed.update(company.failures)
+                    return numbers
+                for number in numbers:
+                    with named(number, failed):
+                        results[number] = simulate(
+                            models[number], **{**given, "output": files[number], "progress": False}
+                        )
         except StoppedError:
             pass
-        except Exception as error:
-            until = getattr(error, "result", None)
-            failures[number] = FailedRun(number, dict(parameters[number]), error, until)
-        return number
+        return numbers
 
     with _line(progress, len(models)) as done:
-        if len(models) > 1:
-            _compile(models[0], given)
-        # runs that meet wait for each other: each needs a thread
-        pool = ThreadPoolExecutor(min(workers * WIDTH, len(models)), "rodsim-run")
+        pool = ThreadPoolExecutor(min(workers, len(models)), "rodsim-run")
         try:
-            for future in as_completed([pool.submit(run, number) for number in range(len(models))]):
-                done(future.result())
+            for future in as_completed(
+                [pool.submit(run, numbers) for numbers in _groups(len(models), first)]
+            ):
+                for number in future.result():
+                    done(number)
         except BaseException:  # Ctrl-C: those that march end with what they are at
             turns.stop()
             pool.shutdown(wait=False, cancel_futures=True)
-            for meeting in meetings.values():
-                meeting.end()
             raise
         finally:
             pool.shutdown()
+    failures = {
+        number: FailedRun(number, dict(parameters[number]), error, getattr(error, "result", None))
+        for number, error in failed.items()
+    }
     return ManyResults([dict(entry) for entry in parameters], results, failures)
 
 
-def _compile(model: Model, given: Mapping[str, Any]) -> None:
-    """What has to be compiled, before runs ask for it side by side: by one step of one of them, which tells its faults itself."""
+def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Begun | None:
+    """What runs that go side by side have in common; else what they need is compiled before they ask for it in several threads,
+    by one step of one of them. Each tells its faults itself.
+    """
     step = {name: given[name] for name in _OF_STEPS if name in given}
     with warnings.catch_warnings(), contextlib.suppress(Exception):
         warnings.simplefilter("ignore")
-        simulate(model, **step, t_end=given["dt"], progress=False)
+        first = None if alone else begun(model, given)
+        if first is None:
+            simulate(model, **step, t_end=given["dt"], progress=False)
+        return first
+    return None
 
 
-def _meetings(count: int) -> dict[int, Meeting]:
-    """Of the runs by their numbers: eight by eight; fewer than pay need none."""
-    groups = [range(first, min(first + WIDTH, count)) for first in range(0, count, WIDTH)]
-    each = [(own, Meeting(len(own))) for own in groups if len(own) >= LEAST]
-    return {number: meeting for own, meeting in each for number in own}
+def _groups(count: int, first: Begun | None) -> list[range]:
+    """Numbers of runs that one thread takes: eight by eight, the last ones one by one if they are few."""
+    if first is None:
+        return [range(number, number + 1) for number in range(count)]
+    whole = count if count % WIDTH >= LEAST else count - count % WIDTH
+    groups = [range(k, min(k + WIDTH, whole)) for k in range(0, whole, WIDTH)]
+    return groups + [range(number, number + 1) for number in range(whole, count)]
 
 
 @contextlib.contextmanager

@@ -7,7 +7,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
 from discretization.system import System
 from discretization.time.adaptive import FIRST, AdaptiveStepper
-from discretization.time.advance import GENERAL, StepperBase
+from discretization.time.advance import StepperBase
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import KIN, em_integrator
 from discretization.time.reversing import reverses
@@ -205,9 +206,9 @@ def simulate(
     }
     stepper: Stepper | MechanicalStepper | ContactStepper | AdaptiveStepper
     stepper = ContactStepper(built.system, h, make) if touching else make(built.system)
-    if stepper.solver != GENERAL:
-        settings["solver"] = stepper.solver
-        settings |= stepper.solver_settings
+    if isinstance(make, partial) and isinstance(stepper, Stepper):
+        stepper.make = make
+    settings |= stepper.settings
     if error is not None and not isinstance(stepper, AdaptiveStepper):
         settings |= asked.settings(built.system, state, stored_run)
         stepper = adaptive(stepper, built.system, dt, settings)
@@ -242,21 +243,17 @@ def simulate(
     else:
         writer = ResultWriter.create(output, built.layout, most)
     try:
-        with _Progress(n_steps, step, dt, every, progress, built.layout.memory) as line:
+        with Progress(n_steps, step, dt, every, progress, built.layout.memory) as line:
             recorder = Recorder(built.system, dt, writer, line.audit if line.shown else None)
             try:
                 if fresh:
                     recorder.add_last(0, state)
                 if watch is None:
-                    _march(stepper, state, step, n_steps, every, recorder, line)
+                    _instead.get()(stepper, state, step, n_steps, every, recorder, line)
                 else:
                     march_until(watch, stepper, state, step, n_steps, every, recorder, line)
             except ConvergenceError as failed:
-                if failed.reached is not None and failed.reached.step > recorder.last:
-                    recorder.took(failed.report)
-                    recorder.add_last(failed.reached.step, failed.reached.state)
-                recorder.flush()
-                failed.result = _finish(writer, output)
+                failed.result = finish_at(failed, recorder, output)
                 raise
             except OSError:
                 with contextlib.suppress(OSError):  # of a full disk, once more
@@ -266,7 +263,7 @@ def simulate(
                 recorder.flush()
                 raise
             recorder.flush()
-        return _finish(writer, output)
+        return finish(writer, output)
     finally:
         writer.close()
 
@@ -298,16 +295,17 @@ def check_asked(
     return asked, _check_tolerance(tolerance, integrator)
 
 
-def _march(
+def march(
     stepper: StepperBase,
     state: State,
     step: int,
     n_steps: int,
     every: int,
     recorder: Recorder,
-    line: _Progress,
-) -> None:
-    """All steps from `step` on; in each go several outputs, or a part of the steps to the next one."""
+    line: Progress,
+) -> State:
+    """The state after all steps from `step` on; in each go several outputs, or a part of the steps to the next one."""
+    line.chunk = max(line.chunk, stepper.first_march)
     while step < n_steps:
         began = busy()
         whole = min(line.chunk, n_steps - step) // every
@@ -326,6 +324,21 @@ def _march(
                 recorder.add_last(step, state)
         line.moved(step, busy() - began, count)
         recorder.look()
+    return state
+
+
+March = Callable[[StepperBase, State, int, int, int, Recorder, "Progress"], object]
+_instead: ContextVar[March] = ContextVar("instead", default=march)
+
+
+@contextlib.contextmanager
+def marching_by(other: March) -> Iterator[None]:
+    """Calls of `simulate` inside set up all that a run needs, and call `other` for its steps."""
+    token = _instead.set(other)
+    try:
+        yield
+    finally:
+        _instead.reset(token)
 
 
 def check_output(output: Path, resume: bool = False, overwrite: bool = False) -> None:
@@ -424,7 +437,8 @@ def _without_inertia(model: Model, built: Built) -> list[int]:
     return [frames[name] for name, body in model.bodies.items() if np.any(body.properties.without_inertia)]
 
 
-def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
+def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:
+    """The result of what was written; warns of what may be wrong in it."""
     writer.close()
     if isinstance(writer, MemoryWriter):
         result = writer.result()
@@ -438,7 +452,16 @@ def _finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> R
     return result
 
 
-class _Progress:
+def finish_at(failed: ConvergenceError, recorder: Recorder, output: str | Path | None) -> Result:
+    """The result of a run that failed, with the last state that it reached."""
+    if failed.reached is not None and failed.reached.step > recorder.last:
+        recorder.took(failed.report)
+        recorder.add_last(failed.reached.step, failed.reached.state)
+    recorder.flush()
+    return finish(recorder.writer, output)
+
+
+class Progress:
     """The progress line, and the number of steps that a march takes between looks at the clock."""
 
     def __init__(self, n_steps: int, step: int, dt: float, every: int, show: bool | None, memory: Memory):
@@ -458,7 +481,7 @@ class _Progress:
         """Whether somebody sees it."""
         return self._bar is not None
 
-    def __enter__(self) -> _Progress:
+    def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:

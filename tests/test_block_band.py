@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.linear.block_band import BAND, SIZE, block_solve
-from discretization.linear.narrow import narrow_factor, narrow_solve
+from discretization.linear.narrow import narrow_factor, narrow_scratch, narrow_solve
 from discretization.linear.run_blocks import factor_runs, solve_runs
 from discretization.linear.runs_of_blocks import factor_with_runs
 from rigid.lanes import WIDTH as RUNS
@@ -36,7 +36,7 @@ def factored(A):
     n, values = len(A), stored(A)
     pivots, first = np.zeros((2, n), np.int32)
     runs = np.array([[0, n // SIZE]])
-    failed, done = factor_with_runs(values, n, BAND, runs, pivots, first, np.zeros(BAND + 8))
+    failed, done = factor_with_runs(values, n, BAND, runs, pivots, first, np.zeros(narrow_scratch(BAND)))
     return done, failed, (values, pivots, first)
 
 
@@ -65,7 +65,7 @@ def test_factors_are_those_of_narrow_bands_to_the_bit():
     A = block_tridiagonal(7)
     n, wanted = len(A), stored(A)
     pivots, first = np.zeros((2, n), np.int32)
-    assert narrow_factor(wanted, n, BAND, pivots, first, np.zeros(BAND + 8)) == 0
+    assert narrow_factor(wanted, n, BAND, pivots, first, np.zeros(narrow_scratch(BAND))) == 0
     assert not pivots.any()
     found = factored(A)[2][0]
     assert np.array_equal(found[: n * WIDTH], wanted[: n * WIDTH])

@@ -19,7 +19,7 @@ from discretization.contact.search import candidates
 from discretization.contact.table import Pair, points_of
 from discretization.linear import coupled
 from discretization.linear.coupled import Far, acting_blocks, far_blocks, solved_coupled, solved_whole
-from discretization.linear.narrow import narrow_factor
+from discretization.linear.narrow import narrow_factor, narrow_scratch
 from discretization.linear.sparse import sparse_forget
 from discretization.state_measures import energies, momenta
 from discretization.time.contact_stepper import ContactStepper
@@ -57,7 +57,9 @@ class Coupled:
         self.acting = blocks, rows, np.zeros(2, np.int64)
         acting_blocks(self.values, self.far, *self.acting)
         self.pivots, self.first = np.zeros(n, np.int32), np.zeros(n, np.int32)
-        assert narrow_factor(self.values, n, HALF, self.pivots, self.first, np.zeros(64)) == 0
+        assert (
+            narrow_factor(self.values, n, HALF, self.pivots, self.first, np.zeros(narrow_scratch(HALF))) == 0
+        )
         self.noise = way.uniform(1e-14, 1e-12, n)
 
     def solved(self, rhs: np.ndarray, handle: int = -7) -> np.ndarray:

@@ -1,11 +1,18 @@
 """Eight numbers side by side: each lane has the bits of its item alone, and no other number is touched."""
 
+import platform
+import re
+
+import numba
 import numpy as np
 import pytest
 
 from rigid import lanes
 from rigid.compilation.decorators import kernel
+from rigid.compilation.inlined_kernels import target_of_kernels
 from rigid.lanes import WIDTH, add_rows6, add_rows12, load, load6, rows3, rows9, rows36, store, store6
+
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
 
 
 def numbers(*shape, seed=0):
@@ -33,6 +40,35 @@ def test_a_formula_has_the_bits_that_each_item_has_alone():
     formula_of_lanes(x, out)
     alone = [((formula(a, b, c) + 1.5) * a - 2) / b for a, b, c in x.T]
     assert out.tolist() == alone
+
+
+def arithmetic(compiled, kind):
+    """How many instructions of x86 compute with several numbers, and how many with one; kind: of the first argument."""
+    text = next(text for kinds, text in compiled.inspect_asm().items() if kinds[0] == kind)
+    return tuple(len(re.findall(rf"\bv?(?:add|sub|mul|div|sqrt){kind}\b", text)) for kind in ("pd", "sd"))
+
+
+@compiled_only
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="of other processors")
+def test_formulas_of_lanes_are_packed_instructions():
+    """A number by itself would be computed eight times."""
+    formula_of_lanes(np.ones((3, WIDTH)), np.zeros(WIDTH))
+    packed, single = arithmetic(formula_of_lanes, numba.float64[:, ::1])
+    assert packed >= 10
+    assert single == 0
+    assert formula(1.0, 2.0, 3.0) < 0.0
+    assert arithmetic(formula, numba.float64)[1] >= 5  # the same source for one number
+
+
+@compiled_only
+def test_machine_code_is_kept_apart_for_each_processor():
+    formula_of_lanes(np.ones((3, WIDTH)), np.zeros(WIDTH))
+    codegen = target_of_kernels().target_context.codegen()
+    key = formula_of_lanes._cache._index_key(formula_of_lanes.signatures[0], codegen)
+    triple, processor, instructions = codegen.magic_tuple()
+    assert (triple, processor, instructions) in key
+    assert processor
+    assert "+" in instructions or "-" in instructions
 
 
 @kernel

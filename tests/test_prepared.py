@@ -361,3 +361,19 @@ CALLS = {
     "prepared rest": 514,
     "500 outputs": 628,
 }
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_load_that_a_run_turns_out_of_the_plane_takes_the_model_there():
+    def pendulum(push):
+        model = Model("pendulum", gravity=(0, 0, -9.81))
+        bar = model.add_body("bar", Box(1, 0.1, 0.1, density=500), position=(0.5, 0, 0))
+        model.add_joint("ball", "spherical", model.ground.at((0, 0, 0)), bar.at((-0.5, 0, 0)))
+        model.add_force("push", bar.at((0.5, 0, 0)), push)
+        return model
+
+    prepared = pendulum((30, 0, 0)).prepare(t_end=0.02, dt=0.005)
+    for push in ((0, 30, 0), (60, 0, 0)):
+        result = prepared.run({"loads.push.value": push})
+        assert _all_of(result) == _all_of(simulate(pendulum(push), t_end=0.02, dt=0.005))
+        assert (result.body("bar").r[-1, 1] > 0.0) == (push[1] > 0)

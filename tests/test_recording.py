@@ -32,7 +32,7 @@ from rodsim.results.drawing import Drawing
 from rodsim.results.outputs import stacked
 from rodsim.results.recorder import Recorder
 from rodsim.results.tabulate import newton_columns, newton_rows
-from rodsim.simulation import _LEAP, _PATIENCE, MOST_OUTPUTS, _outputs_after, _Progress
+from rodsim.simulation import _LEAP, _PATIENCE, MOST_OUTPUTS, Progress, _outputs_after
 
 
 def whip(mass="consistent"):
@@ -419,7 +419,7 @@ def test_costs_in_columns_are_those_of_each_report():
 
 
 def test_marches_grow_as_long_as_they_are_short_beside_the_patience_of_who_waits():
-    line = _Progress(10**9, 0, 0.1, 1, False, started(arms())[0].layout.memory)
+    line = Progress(10**9, 0, 0.1, 1, False, started(arms())[0].layout.memory)
     told = []
     for seconds in (0.0, 0.9 / (2 * _LEAP), 0.3, 0.6, 1.1):
         line.moved(0, seconds * _PATIENCE, line.chunk)

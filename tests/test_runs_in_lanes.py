@@ -2,18 +2,15 @@
 
 import contextlib
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from discretization.time import meeting
-from discretization.time.em import N_COUNTS, STEPS
-from discretization.time.stepper import LONGEST_IN_VAIN, Stepper
-from rigid.lanes import WIDTH
-from rigid.system import State
+from discretization.time import side_by_side
+from discretization.time.side_by_side import Group, Parts
+from discretization.time.stepper import Stepper
 from rodsim import Box, ConvergenceError, Model, Section, simulate_many
+from rodsim.company import LONGEST_IN_VAIN
 from tests.test_many_runs import DT
 from tests.test_prepared import _all_of
 
@@ -98,24 +95,33 @@ def planar_pushes(*sizes):
     return [{PUSH: (size, 0, -0.2), "gravity": (0.1 * k, 0, -9.81)} for k, size in enumerate(sizes)]
 
 
+def thrown(k):
+    """Another velocity, which the joints change, another body, or both."""
+    changes = {"bodies.weld.angular_velocity": (0.1 * (k // 2), 0, 0.2)}
+    return changes | ({"bodies.branch.shape": Box(0.2, 0.2, 1, density=9)} if k % 2 else {})
+
+
+def all_of(result):
+    """All that is stored of a run, and what its steps cost."""
+    return _all_of(result), result.newton_iterations.tolist(), result.halvings.tolist()
+
+
 @pytest.fixture(autouse=True)
-def _short_marches_too(monkeypatch):
-    """Side by side, whether it pays or not, and little by little."""
-    monkeypatch.setattr("discretization.time.stepper.COST", 0.0)
+def _little_by_little(monkeypatch):
+    monkeypatch.setattr("rodsim.company._FIRST", 1)
     monkeypatch.setattr("rodsim.simulation._LEAP", 2)
 
 
 @pytest.fixture
 def marched(monkeypatch):
     """Numbers of runs that marched side by side, march by march."""
-    found = []
-    together = meeting.lanes_of
+    found, march = [], Group.march
 
-    def watched(steppers):
-        found.append(len(steppers))
-        return together(steppers)
+    def watched(self, states, starts, parts):
+        found.append(sum(state is not None for state in states))
+        return march(self, states, starts, parts)
 
-    monkeypatch.setattr(meeting, "lanes_of", watched)
+    monkeypatch.setattr(Group, "march", watched)
     return found
 
 
@@ -138,6 +144,7 @@ CASES = {
     "two groups, the second one too few": (lambda: rod(3), pushes(11)),
     "tree": (tree, [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "tree with loads": (lambda: tree(loads=True), pushes(6)),
+    "tree with velocities and masses of each": (tree, [thrown(k) for k in range(6)]),
     "hinges in a plane": (hinges, planar_pushes(*range(6))),
     "hinges in a plane, some quick": (hinges, planar_pushes(0, 1, 100, 1e3, 3e3, 1e4)),
     "a load that turns with its hinge": (lambda: hinges(following=True), planar_pushes(*range(6))),
@@ -154,7 +161,7 @@ def test_runs_in_lanes_are_to_the_bit_the_runs_alone(case, marched):
     assert set(marched) == {min(len(parameters), 8)}
     assert not many.failures
     for changes, result in zip(parameters, many, strict=True):
-        assert _all_of(result) == _all_of(prepared.run(changes))
+        assert all_of(result) == all_of(prepared.run(changes))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -163,7 +170,7 @@ def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marche
         return (0.0, 0.0, 0.0 if t < 5 * DT or t > 6 * DT else 4e4)
 
     def end(t):
-        return (0.0, 0.0 if t < 9 * DT else 1e12, 0.0)
+        return (0.0, 0.0 if t < 3 * DT else 1e12, 0.0)
 
     prepared, parameters = rod(), pushes(7)
     parameters[2] = {PUSH: jump}
@@ -173,15 +180,16 @@ def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marche
     assert isinstance(many.failures[4].error, ConvergenceError)
     with pytest.raises(ConvergenceError) as alone:
         prepared.run(parameters[4])
-    assert _all_of(many.failures[4].result) == _all_of(alone.value.result)
+    assert all_of(many.failures[4].result) == all_of(alone.value.result)
     for run in many.runs:
-        assert _all_of(many[run]) == _all_of(prepared.run(parameters[run]))
+        assert all_of(many[run]) == all_of(prepared.run(parameters[run]))
     assert {6, 7} <= set(marched)
 
 
+@pytest.mark.parametrize("every", [2, 16])
 @pytest.mark.parametrize("make", [lambda: tree(loads=True), hinges], ids=["tree", "hinges in a plane"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, marched):
+def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, every, marched):
     """It is thrown so far in a step that this must be halved."""
 
     def throw(t):
@@ -189,16 +197,16 @@ def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, marched):
 
     prepared, parameters = make(), planar_pushes(*range(6))
     parameters[2] = {PUSH: throw}
-    many = simulate_many(prepared, parameters, threads=1)
+    many = simulate_many(prepared, parameters, threads=1, output_every=every)
     for changes, result in zip(parameters, many, strict=True):
-        assert _all_of(result) == _all_of(prepared.run(changes))
+        assert all_of(result) == all_of(prepared.run(changes, output_every=every))
     assert many[2].halvings.sum() > 0
     assert marched
 
 
 def test_levels_of_round_off_are_to_the_bit_those_of_the_runs_alone(monkeypatch):
     """They decide when a step is solved."""
-    lanes, alone, together, start = [], [], meeting.lanes_of, Stepper.start
+    lanes, alone, together, start = [], [], side_by_side.lanes_of, Stepper.start
 
     def kept(steppers):
         lanes.append(together(steppers))
@@ -209,7 +217,7 @@ def test_levels_of_round_off_are_to_the_bit_those_of_the_runs_alone(monkeypatch)
         return start(self, state)
 
     prepared, parameters = rod(curve=[(2, 0, 0), (1, 0, 0)], material=section(True, True)), pushes(6)
-    monkeypatch.setattr(meeting, "lanes_of", kept)
+    monkeypatch.setattr(side_by_side, "lanes_of", kept)
     simulate_many(prepared, parameters, threads=1)
     monkeypatch.setattr(Stepper, "start", started)
     for changes in parameters:
@@ -239,64 +247,49 @@ def test_who_is_interrupted_ends_all_that_march_and_wait(monkeypatch):
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("rodsim-run")]
 
 
-def test_who_has_few_steps_to_take_waits_for_nobody(monkeypatch):
-    """To meet takes a run's time, which lanes must save."""
-    met, march, prepared = [], meeting.Meeting.march, rod(3)
-    frames = len(prepared.model().build().system.frames.mass) - 1
-
-    def watched(self, request, most):
-        met.append(len(request.values))
-        return march(self, request, most)
-
-    monkeypatch.setattr(meeting.Meeting, "march", watched)
-    simulate_many(prepared, pushes(6), threads=1)
-    assert min(met) == 1
-    met.clear()
-    monkeypatch.setattr("discretization.time.stepper.COST", 1.5 * frames * Stepper.saved_in_lanes)
-    simulate_many(prepared, pushes(6), threads=1)
-    assert min(met) == 2
-
-
 def test_who_marches_in_vain_twice_goes_on_alone(monkeypatch):
     """As one whose matrix needs an exchange of rows in each step."""
-    met, march, prepared = [], meeting.Meeting.march, rod(3)
+    met, prepared = [], rod(3)
+    march = Group.march
 
-    def in_vain(self, request, most):
-        met.append(request)
-        march(self, request, most)
-        request.counts[:], request.seconds = 0, 1.0
-        return False
+    def in_vain(self, states, starts, parts):
+        met.append(len(starts))
+        return [Parts(of_run.states, of_run.reports[:0]) for of_run in march(self, states, starts, parts)]
 
-    expected = [_all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
-    monkeypatch.setattr(meeting.Meeting, "march", in_vain)
-    found = [_all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    expected = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    monkeypatch.setattr(Group, "march", in_vain)
+    found = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
     assert found == expected
-    assert len(met) == LONGEST_IN_VAIN * 5
+    assert len(met) == LONGEST_IN_VAIN
 
 
-def test_those_march_together_whose_steps_are_alike(monkeypatch):
-    """Of six that come four have one number of steps, two another: the four march, the two go on alone."""
-    marched = []
+def test_those_march_together_that_one_solver_takes(marched):
+    """Of six runs two move in a plane: these go alone."""
+    model = Model("rod", gravity=(0, 0, -9.81))
+    own = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(), n_elements=3)
+    model.add_joint("hold", "clamp", own.start)
+    model.add_force("push", own.end, (0, 1, 0))
+    prepared = model.prepare(t_end=8 * DT, dt=DT)
+    parameters = [{PUSH: (0, 0.1 * k, 1)} for k in (1, 2, 0, 3, 0, 4)]
+    many = simulate_many(prepared, parameters, threads=1)
+    assert set(marched) == {4}
+    for changes, result in zip(parameters, many, strict=True):
+        assert all_of(result) == all_of(prepared.run(changes))
+    assert [many[number].description["run"].get("solver") for number in (0, 2, 4)] == [
+        None,
+        "planar",
+        "planar",
+    ]
 
-    def march(own, solved, h, values, most, kept, counts):
-        marched.append((int((own.left == 0.0).sum()), len(values)))
-        counts[:, :, STEPS] = len(values) // counts.shape[1]
 
-    none = State(*(np.zeros(0) for _ in State._fields))
-    lanes = SimpleNamespace(left=np.zeros(WIDTH), state=State(*(np.zeros((0, WIDTH)) for _ in none)))
-    monkeypatch.setattr(meeting, "lanes_of", lambda steppers: lanes)
-    here = meeting.Meeting(6)
-    stepper = SimpleNamespace(lanes_key=("rod",), solved=4.0, march_of_lanes=lambda: march)
-
-    def come(run):
-        steps = 3 if run in (0, 5) else 7
-        counts = np.zeros((1, N_COUNTS), np.int64)
-        kept = State(*(np.zeros((1, 0)) for _ in none))
-        return here.march(meeting.Request(stepper, none, 0.1, np.zeros((steps, 0, 3)), kept, counts), 30)
-
-    with ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(come, range(6))) == [False, True, True, True, True, False]
-    assert marched == [(4, 7)]
+@pytest.mark.parametrize("threads", [1, 2])
+def test_files_of_runs_in_lanes_are_those_of_the_runs_alone(threads, tmp_path, marched):
+    prepared, parameters, alone = rod(3), pushes(5), tmp_path / "alone.vtkhdf"
+    simulate_many(prepared, parameters, threads=threads, outputs=tmp_path, output_every=7)
+    assert marched
+    for number, changes in enumerate(parameters):
+        prepared.run(changes, output=alone, overwrite=True, output_every=7)
+        assert (tmp_path / f"run-{number:04d}.vtkhdf").read_bytes() == alone.read_bytes()
 
 
 def test_what_lanes_do_not_know_marches_alone(marched):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.linear.block_band import SIZE
-from discretization.linear.narrow import narrow_solve, narrow_solve_transposed
+from discretization.linear.narrow import narrow_scratch, narrow_solve, narrow_solve_transposed
 from discretization.linear.runs_of_blocks import factor_with_runs, runs_of
 
 FRAME, HINGE, BALL, ROW, TWO = 6, 5, 3, 1, 12  # unknowns of vertices
@@ -57,7 +57,7 @@ def factored(A, runs):
     for row, column in zip(i, j, strict=True):
         values[column * width + 2 * band + row - column] = A[row, column]
     pivots, first = np.zeros((2, n), np.int32)
-    failed, blocks = factor_with_runs(values, n, band, runs, pivots, first, np.zeros(band + 8))
+    failed, blocks = factor_with_runs(values, n, band, runs, pivots, first, np.zeros(narrow_scratch(band)))
     assert failed == 0
     return band, blocks, (values, n, band, pivots, first)
 

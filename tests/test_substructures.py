@@ -8,6 +8,7 @@ from test_closed_spans import H
 from test_spans import SPANS, free_rod
 
 from discretization.assembly.numbering import number
+from discretization.linear.narrow import narrow_scratch
 from discretization.linear.substructures import Substructures, condense, expand_solution, reduce_rhs
 from discretization.space.rod_elements import order_of
 from discretization.time.newton import factor, solve
@@ -124,7 +125,7 @@ def test_rows_are_exchanged_inside_a_substructure():
     rng = np.random.default_rng(5)
     values, S, full, width, n_band = two_panels(rng)
     n = len(full)
-    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(32), rng.normal(size=n)
+    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(narrow_scratch(S.height.max())), rng.normal(size=n)
     x = rhs.copy()
     assert condense(values, S, width - 1, pivots, scratch) == 0
     assert pivots.any()
@@ -143,4 +144,6 @@ def test_rows_are_exchanged_inside_a_substructure():
 def test_a_singular_inside_is_reported():
     values, S, _, width, _ = two_panels(np.random.default_rng(6))
     values[S.start[1] : S.start[1] + S.inner[1]] = 0.0  # a column
-    assert condense(values, S, width - 1, np.zeros(18, np.int32), np.zeros(32)) == 1
+    assert (
+        condense(values, S, width - 1, np.zeros(18, np.int32), np.zeros(narrow_scratch(S.height.max()))) == 1
+    )

@@ -17,7 +17,13 @@ from discretization.assembly.numbering import number
 from discretization.linear.banded import INTEGERS, band_factor, band_solve, band_solve_transposed
 from discretization.linear.condensed import condensed_solve_transposed
 from discretization.linear.fronts import fronts_solve_transposed
-from discretization.linear.narrow import NARROW, narrow_factor, narrow_solve, narrow_solve_transposed
+from discretization.linear.narrow import (
+    NARROW,
+    narrow_factor,
+    narrow_scratch,
+    narrow_solve,
+    narrow_solve_transposed,
+)
 from discretization.linear.substructures import (
     condense,
     expand_solution_transposed,
@@ -53,7 +59,11 @@ def random_band(rng, size, band):
 def test_narrow_bands(size, band):
     rng = np.random.default_rng(size + band)
     full, values = random_band(rng, size, band)
-    pivots, first, scratch = np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(band + 8)
+    pivots, first, scratch = (
+        np.zeros(size, np.int32),
+        np.zeros(size, np.int32),
+        np.zeros(narrow_scratch(band)),
+    )
     assert narrow_factor(values, size, band, pivots, first, scratch) == 0
     assert pivots.any()
     for _ in range(2):  # the factors serve again, both ways
@@ -112,7 +122,7 @@ def test_substructures_whose_rows_are_exchanged():
     rng = np.random.default_rng(5)
     values, S, full, width, n_band = two_panels(rng)
     n = len(full)
-    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(32), rng.normal(size=n)
+    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(narrow_scratch(S.height.max())), rng.normal(size=n)
     assert condense(values, S, width - 1, pivots, scratch) == 0
     assert pivots.any()
     x, band = rhs.copy(), np.zeros((n_band, n_band))
@@ -155,7 +165,7 @@ def test_steps_by_fronts(hidden):
 
 @compiled_only
 def test_steps_by_a_wide_band():
-    built = net().build()
+    built = net(rows=8).build()
     numbering = number(built.system)
     assert numbering.band > NARROW
     both_ways(numbering, iterating(built, numbering, H, np.random.default_rng(4), 0.02, False))

@@ -16,11 +16,11 @@ from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
 from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
 from discretization.interaction_table import one_sided
 from discretization.linear.fronts import fronts_of
-from discretization.linear.narrow import NARROW
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.system import Ints
 
+_LOOSE = 32  # half bandwidth of parts that meet, up to which contacts between them are left out of the band
 _WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or branched rod is wider
 _PARTS = 8  # rods, bodies, mechanisms that meet, from which on contacts between them are left to an iteration
 _SLOWER = 3.0  # operations of a band in the time of one in fronts
@@ -31,7 +31,7 @@ _THREADED = 64  # half bandwidth up to which LAPACK works without threads, which
 def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
     """As `numbering.number`, with fronts where these are quicker: for matrices that have inertia in them."""
     if not hidden and parts_that_meet(system) >= _PARTS:
-        loose = number(system, NARROW, loose=True)
+        loose = number(system, _LOOSE, loose=True)
         if loose.band >= 0:
             return loose
     numbering = number(system, band_limit, hidden)

@@ -93,14 +93,17 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
 
     def numbers(read: Any) -> Floats:
-        return stacked([np.asarray(read(run), float) for run in runs])
+        lanes: Floats = stacked([np.asarray(read(run), float) for run in runs])
+        return lanes
 
     def of_system(table: str, column: str, *shape: int) -> Floats:
-        return numbers(lambda run: getattr(getattr(run.system, table), column).reshape(-1, *shape))
+        return numbers(lambda run: getattr(getattr(run.system, table), column)).reshape(-1, *shape, WIDTH)
 
     def of_facts(column: str) -> Floats:
         return numbers(lambda run: getattr(run.work.facts, column))
 
+    own = {id(run.system.elements): run.system.elements for run in runs}
+    scales = {key: largest_entries(elements.stiffness, elements.damping) for key, elements in own.items()}
     n, m, N, blocks = len(system.frames.mass), len(system.elements.length), numbering.size, numbering.blocks
     block = np.where(system.frames.fixed == 0, numbering.frame // SIZE, -1)
     matrix, number, lam = room(3, blocks, BLOCK), np.zeros((5, WIDTH), np.int64), len(work.lam)
@@ -145,9 +148,7 @@ def lanes_of(steppers: Sequence[Any]) -> Lanes:
         damping=of_system("elements", "damping", 36),
         strain0=of_system("elements", "strain0", 6),
         coupling=of_system("elements", "coupling"),
-        scale=numbers(
-            lambda run: largest_entries(run.system.elements.stiffness, run.system.elements.damping)
-        ),
+        scale=stacked([scales[id(run.system.elements)] for run in runs]),
         viscous=work.viscous,
         gravity=numbers(lambda run: run.system.gravity),
         state=state,

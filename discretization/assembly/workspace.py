@@ -15,6 +15,7 @@ from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
 from discretization.known_facts import Digest, known_anew
 from discretization.linear.fronts import scratch_length
+from discretization.linear.narrow import narrow_scratch
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import OwnPlaces, own_places
 from discretization.system import System
@@ -82,7 +83,7 @@ class Workspace(NamedTuple):
         np.ndarray
     )  # (8,) int32, arguments of LAPACK; the first: blocks eliminated, or 1: fronts have the factors
     first: np.ndarray  # (N,) int32 first rows of the columns of U
-    multipliers: Floats  # (band + 8,) or, where it is larger, what panels or fronts need
+    multipliers: Floats  # (narrow_scratch(band),) or, where it is larger, what panels or fronts need
 
 
 def workspace(
@@ -143,11 +144,9 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         first=np.zeros(numbering.size, dtype=np.int32),
         multipliers=np.zeros(
             max(
-                numbering.band,
-                numbering.substructures.height.max(initial=0),
-                scratch_length(numbering.fronts),
+                narrow_scratch(max(numbering.band, numbering.substructures.height.max(initial=0))),
+                scratch_length(numbering.fronts) + 8,
             )
-            + 8
         ),
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numba import types
 
-from discretization.linear.narrow import narrow_factor, narrow_solve, narrow_solve_transposed
+from discretization.linear.narrow import narrow_factor, narrow_scratch, narrow_solve, narrow_solve_transposed
 from rigid.compilation.decorators import kernel
 from rigid.system import Ints
 
@@ -56,7 +56,7 @@ class Factors(NamedTuple):
     band: Any  # (size (3 band + 1) + 8,)
     pivots: Any  # (size,) of the band
     reached: Any  # (size,)
-    multipliers: Any  # (band + 8,)
+    multipliers: Any  # (narrow_scratch(band),)
     rhs: Any  # (size,)
 
 
@@ -148,7 +148,7 @@ def factors_for(P: Panels) -> Factors:
         band=np.zeros(P.size * (3 * P.band + 1) + 8),
         pivots=np.zeros(P.size, np.int32),
         reached=np.zeros(P.size, np.int32),
-        multipliers=np.zeros(P.band + 8),
+        multipliers=np.zeros(narrow_scratch(P.band)),
         rhs=np.zeros(P.size),
     )
 

@@ -23,11 +23,12 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lanes import WIDTH, larger, largest, load, store
 from rigid.system import Ints
 
 _PIVOT = 0.1  # a row is exchanged where the diagonal is below this part of the largest inner entry under it
 _SAFE = 1e-8  # a pivot counts down to this part of the largest entry under it: Newton's iteration corrects what digits it costs
-_1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
+_1 = np.uintp(1)
 
 
 class Fronts(NamedTuple):
@@ -161,12 +162,8 @@ def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[in
 @small_kernel
 def _update(values, multipliers, second, diagonal, i, height, columns):
     """Eight rows from i + 2 under the diagonal, in all columns to the right but one: x -= l u + m w."""
-    l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
-    l4, l5, l6, l7 = multipliers[i + 4], multipliers[i + 5], multipliers[i + 6], multipliers[i + 7]
-    m = second + i
-    m0, m1, m2, m3 = multipliers[m], multipliers[m + 1], multipliers[m + 2], multipliers[m + 3]
-    m4, m5, m6, m7 = multipliers[m + 4], multipliers[m + 5], multipliers[m + 6], multipliers[m + 7]
-    if l0 == l1 == l2 == l3 == l4 == l5 == l6 == l7 == m0 == m1 == m2 == m3 == m4 == m5 == m6 == m7 == 0.0:
+    l, m = load(multipliers, i), load(multipliers, second + i)
+    if largest(larger(l, m)) == 0.0:
         return
     here = np.uintp(diagonal + height)
     for _ in range(columns):
@@ -174,17 +171,8 @@ def _update(values, multipliers, second, diagonal, i, height, columns):
         u, w = values[here], values[here + _1]
         if u == 0.0 and w == 0.0:
             continue
-        k = here + np.uintp(2 + i)
-        x0, x1, x2, x3 = values[k], values[k + _1], values[k + _2], values[k + _3]
-        x4, x5, x6, x7 = values[k + _4], values[k + _5], values[k + _6], values[k + _7]
-        values[k] = x0 - l0 * u - m0 * w
-        values[k + _1] = x1 - l1 * u - m1 * w
-        values[k + _2] = x2 - l2 * u - m2 * w
-        values[k + _3] = x3 - l3 * u - m3 * w
-        values[k + _4] = x4 - l4 * u - m4 * w
-        values[k + _5] = x5 - l5 * u - m5 * w
-        values[k + _6] = x6 - l6 * u - m6 * w
-        values[k + _7] = x7 - l7 * u - m7 * w
+        at = here + np.uintp(2 + i)
+        store(load(values, at) - l * u - m * w, values, at)
 
 
 @inner_kernel
@@ -292,9 +280,16 @@ def fronts_factor(values, F, panels, pivots, multipliers):
     return 0
 
 
+@small_kernel
+def _subtract(panels, column, u, x, first, end):
+    """x -= u times a column, from the row `first` on; behind `end` up to seven rows of x that nobody reads."""
+    for i in range(first, end, WIDTH):
+        store(load(x, i) - load(panels, column + i) * u, x, i)
+
+
 @inner_kernel
 def fronts_solve(F, panels, pivots, rhs, x):
-    """Solve in place of rhs (N,) with the factors of `fronts_factor`; x: scratch (largest height,)."""
+    """Solve in place of rhs (N,) with the factors of `fronts_factor`; x: scratch (largest height + 8,)."""
     done = 0
     for f in range(F.inner.size):
         start, first, inner = F.start[f], F.first[f], F.inner[f]
@@ -307,9 +302,7 @@ def fronts_solve(F, panels, pivots, rhs, x):
             x[here] = x[j]
             x[j] = u
             if u != 0.0:
-                column = start + j * height
-                for i in range(j + 1, height):
-                    x[np.uintp(i)] -= panels[np.uintp(column + i)] * u
+                _subtract(panels, start + j * height, u, x, j + 1, height)
         for i in range(height):
             rhs[F.row[first + i]] = x[i]
         done += inner
@@ -318,15 +311,17 @@ def fronts_solve(F, panels, pivots, rhs, x):
         height = F.first[f + 1] - first
         for i in range(inner):
             x[i] = rhs[F.row[first + i]]
-        for c in range(height - 1, -1, -1):
+        for i in range(0, inner, WIDTH):
+            own = load(x, i)
+            for c in range(height - 1, inner - 1, -1):
+                own = own - load(panels, start + c * height + i) * rhs[F.column[first + c]]
+            store(own, x, i)
+        for c in range(inner - 1, -1, -1):
             column = start + c * height
-            if c >= inner:
-                u, rows = rhs[F.column[first + c]], inner
-            else:
-                u, rows = x[c] / panels[column + c], c
-                x[c] = u
-            for i in range(rows):
+            u = x[c] / panels[column + c]
+            for i in range(c):
                 x[np.uintp(i)] -= panels[np.uintp(column + i)] * u
+            x[c] = u
         for i in range(inner):
             rhs[F.column[first + i]] = x[i]
 

@@ -2,60 +2,106 @@
 
 The same storage as `discretization.linear.banded`: column by column, (N, 3 band + 1), entry (i, j) at [j, 2
 band + i - j], room for the fill of row exchanges above. A row is exchanged only where the diagonal is below a tenth of the
-largest entry under it, or another part that the caller names, which keeps the factors narrow. Eight or four rows are updated at a
-time; the multipliers are padded with zeros, so the last ones add nothing to what stands behind them (the array needs a few
-entries of slack at its end).
+largest entry under it, or another part that the caller names, which keeps the factors narrow. Two columns are eliminated and
+eight rows updated at a time, as lanes (`rigid.lanes`); the multipliers are padded with zeros, so the last ones add nothing to
+what stands behind them (the array needs eight entries of slack at its end).
 """
 
 import numba
 import numpy as np
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lanes import WIDTH, choose, larger, largest, load, store
 
 # Bandwidth up to which this beats LAPACK; without the compiler LAPACK's entry points cannot be called at all.
-NARROW = 32 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
+NARROW = 64 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
 _PIVOT = 0.1
-_1, _2, _3, _4, _5, _6, _7 = (np.uintp(k) for k in range(1, 8))
 
 
 @small_kernel
-def update8(values, multipliers, diagonal, i, stride, columns):
-    """Rows i .. i + 7 below the diagonal, in all columns to the right: x -= l u. Unsigned indices spare the
-    test for negative ones.
-    """
-    l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
-    l4, l5, l6, l7 = multipliers[i + 4], multipliers[i + 5], multipliers[i + 6], multipliers[i + 7]
-    here = np.uintp(diagonal)
-    for _ in range(columns):
-        here += np.uintp(stride)
-        u = values[here]
-        k = here + np.uintp(1 + i)
-        x0, x1, x2, x3 = values[k], values[k + _1], values[k + _2], values[k + _3]
-        x4, x5, x6, x7 = values[k + _4], values[k + _5], values[k + _6], values[k + _7]
-        values[k] = x0 - l0 * u
-        values[k + _1] = x1 - l1 * u
-        values[k + _2] = x2 - l2 * u
-        values[k + _3] = x3 - l3 * u
-        values[k + _4] = x4 - l4 * u
-        values[k + _5] = x5 - l5 * u
-        values[k + _6] = x6 - l6 * u
-        values[k + _7] = x7 - l7 * u
+def update(values, multipliers, diagonal, rows, stride, columns):
+    """What a pivot takes from so many rows below it, in all columns to the right: x -= l u."""
+    for i in range(0, rows, WIDTH):
+        l, here = load(multipliers, i), diagonal
+        for _ in range(columns):
+            here += stride
+            at = here + 1 + i
+            store(load(values, at) - l * values[np.uintp(here)], values, at)
 
 
 @small_kernel
-def update4(values, multipliers, diagonal, i, stride, columns):
-    """Rows i .. i + 3, as `update8`."""
-    l0, l1, l2, l3 = multipliers[i], multipliers[i + 1], multipliers[i + 2], multipliers[i + 3]
-    here = np.uintp(diagonal)
-    for _ in range(columns):
-        here += np.uintp(stride)
-        u = values[here]
-        k = here + np.uintp(1 + i)
-        x0, x1, x2, x3 = values[k], values[k + _1], values[k + _2], values[k + _3]
-        values[k] = x0 - l0 * u
-        values[k + _1] = x1 - l1 * u
-        values[k + _2] = x2 - l2 * u
-        values[k + _3] = x3 - l3 * u
+def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
+    """The same of two pivots and rows below both: x -= l u + m w, l the multipliers from 1, m from `second` on, w under u."""
+    for i in range(0, rows, 2 * WIDTH):
+        l, m, here = load(multipliers, i + 1), load(multipliers, second + i), diagonal
+        if rows - i > WIDTH:
+            more, other = load(multipliers, i + 1 + WIDTH), load(multipliers, second + i + WIDTH)
+            for _ in range(columns):
+                here += stride
+                u, w, at = values[np.uintp(here)], values[np.uintp(here + 1)], here + 2 + i
+                x, y = load(values, at), load(values, at + WIDTH)
+                store(x - l * u - m * w, values, at)
+                store(y - more * u - other * w, values, at + WIDTH)
+        else:
+            for _ in range(columns):
+                here += stride
+                u, w, at = values[np.uintp(here)], values[np.uintp(here + 1)], here + 2 + i
+                store(load(values, at) - l * u - m * w, values, at)
+
+
+@small_kernel
+def update_row(values, multipliers, diagonal, pivot, stride, columns):
+    """What a pivot takes from the row of the next one, and from that it was exchanged for, to the right of its column."""
+    u = multipliers[pivot]
+    multipliers[pivot] = multipliers[0]
+    for c in range(1, columns + 1):
+        here = np.uintp(diagonal + c * stride)
+        values[here] -= u * values[here - np.uintp(1)]
+
+
+@small_kernel
+def pivot_of(values, diagonal, below, part):
+    """How far under the diagonal the pivot of a column is, and how large; part: as of `narrow_columns`."""
+    size, most = abs(values[diagonal]), choose(load(values, diagonal + 1), 0.0, 0, below)
+    for i in range(WIDTH, below, WIDTH):
+        most = larger(most, choose(load(values, diagonal + 1 + i), 0.0, 0, below - i))
+    if size >= part * abs(largest(larger(most, most))):
+        return 0, size
+    under, at = 0.0, 0
+    for i in range(1, below + 1):
+        x = abs(values[np.uintp(diagonal + i)])
+        if x > under:
+            under, at = x, i
+    return at, under
+
+
+@small_kernel
+def exchange(values, diagonal, pivot, stride, columns):
+    """The row of the diagonal and that of the pivot, in so many columns."""
+    if pivot != 0:
+        for c in range(columns):
+            here = np.uintp(diagonal + c * stride)
+            there = here + np.uintp(pivot)
+            x = values[here]
+            values[here] = values[there]
+            values[there] = x
+
+
+@small_kernel
+def divide(values, diagonal, below, multipliers, at):
+    """A column by its pivot, into the multipliers from `at` on, too; eight zeros behind them."""
+    scale = 1.0 / values[diagonal]
+    for i in range(0, below, WIDTH):
+        x = load(values, diagonal + 1 + i)
+        scaled = x * scale
+        store(scaled, multipliers, at + i)
+        store(choose(scaled, x, 0, below - i), values, diagonal + 1 + i)
+    store(0.0, multipliers, at + below)
+
+
+def narrow_scratch(band: int) -> int:
+    """Length of the scratch array: the multipliers of two columns, which are read by eights."""
+    return 2 * band + 40
 
 
 @inner_kernel
@@ -63,57 +109,54 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
     """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column
     of U.
 
-    multipliers: scratch (band + 8,). Returns 0, or the number of the column without a pivot.
+    multipliers: scratch of `narrow_scratch`. Returns 0, or the number of the column without a pivot.
     """
     return narrow_columns(values, size, band, pivots, first, multipliers, 0, size, -1, _PIVOT)[0]
 
 
 @inner_kernel
 def narrow_columns(values, size, band, pivots, first, multipliers, start, end, filled, part):
-    """Of `narrow_factor` the columns start .. end - 1, those before them are eliminated; filled: the last column that their rows
-    reach; part: of the largest entry under a diagonal, below which rows are exchanged.
+    """Of `narrow_factor` the columns start .. end - 1, two at a time, those before them are eliminated; filled: the last column
+    that their rows reach; part: of the largest entry under a diagonal, below which rows are exchanged.
 
     Returns 0, or the number of the column without a pivot, and the last column that is reached now.
     """
-    width, top = 3 * band + 1, 2 * band
-    for j in range(start, end):
-        diagonal = j * width + top
-        below = min(band, size - 1 - j)
-        pivot, largest = 0, abs(values[diagonal])
-        under, at = 0.0, 0
-        for i in range(1, below + 1):
-            x = abs(values[np.uintp(diagonal + i)])
-            if x > under:
-                under, at = x, i
-        if largest < part * under:
-            pivot, largest = at, under
+    width, top, second, j = 3 * band + 1, 2 * band, band + 20, start
+    stride = width - 1
+    while j < end:
+        diagonal, below = j * width + top, min(band, size - 1 - j)
+        pivot, largest = pivot_of(values, diagonal, below, part)
         if not largest > 0.0:
             return j + 1, filled
         pivots[j] = pivot
-        reach = min(j + pivot + band, size - 1)
-        while filled < reach:
+        while filled < min(j + pivot + band, size - 1):
             filled += 1
             first[filled] = j
         last = filled
-        if pivot != 0:
-            for c in range(last - j + 1):
-                here = np.uintp(diagonal + c * (width - 1))
-                there = here + np.uintp(pivot)
-                x = values[here]
-                values[here] = values[there]
-                values[there] = x
-        scale = 1.0 / values[diagonal]
-        for i in range(below):
-            x = values[diagonal + 1 + i] * scale
-            multipliers[i] = x
-            values[diagonal + 1 + i] = x
-        for i in range(below, below + 8):
-            multipliers[i] = 0.0
-        for i in range(0, below, 8):
-            if below - i > 4:
-                update8(values, multipliers, diagonal, i, width - 1, last - j)
-            else:
-                update4(values, multipliers, diagonal, i, width - 1, last - j)
+        exchange(values, diagonal, pivot, stride, last - j + 1)
+        divide(values, diagonal, below, multipliers, 0)
+        j += 1
+        if j == end:
+            update(values, multipliers, diagonal, below, stride, last - j + 1)
+            break
+        update(values, multipliers, diagonal, below, stride, 1)
+        under, below = diagonal + width, min(band, size - 1 - j)
+        pivot, largest = pivot_of(values, under, below, part)
+        if not largest > 0.0:
+            return j + 1, filled
+        pivots[j] = pivot
+        while filled < min(j + pivot + band, size - 1):
+            filled += 1
+            first[filled] = j
+        exchange(values, under, pivot, stride, filled - j + 1)
+        divide(values, under, below, multipliers, second)
+        update_row(values, multipliers, under, pivot, stride, last - j)
+        update_twice(values, multipliers, second, diagonal + stride, below, stride, last - j)
+        if filled > last:  # columns that the second row alone reaches
+            for i in range(0, below, WIDTH):
+                store(load(multipliers, second + i), multipliers, i)
+            update(values, multipliers, under + (last - j) * stride, below, stride, filled - last)
+        j += 1
     return 0, filled
 
 

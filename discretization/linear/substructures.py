@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.linear.narrow import update4, update8
+from discretization.linear.narrow import divide, exchange, pivot_of, update, update_row, update_twice
 from rigid.compilation.decorators import inner_kernel
 from rigid.system import Ints
 
@@ -44,46 +44,36 @@ def no_substructures() -> Substructures:
 
 @inner_kernel
 def _eliminate(values, start, inner, height, pivots, first, multipliers):
-    """(1) of one panel in place; 0, or 1 if A_ii is singular."""
-    for j in range(inner):
-        diagonal = start + j * (height + 1)
-        pivot, largest, under, at = 0, abs(values[diagonal]), 0.0, 0
-        for i in range(1, inner - j):
-            x = abs(values[np.uintp(diagonal + i)])
-            if x > under:
-                under, at = x, i
-        if largest < _PIVOT * under:
-            pivot, largest = at, under
+    """(1) of one panel in place, two columns at a time; 0, or 1 if A_ii is singular."""
+    second = height + 16
+    for j in range(0, inner, 2):
+        diagonal, rows = start + j * (height + 1), height - j - 1
+        pivot, largest = pivot_of(values, diagonal, inner - j - 1, _PIVOT)
         if not largest > 0.0:
             return 1
         pivots[first + j] = pivot
-        columns = height - j - 1
-        if pivot != 0:
-            for c in range(columns + 1):
-                here = np.uintp(diagonal + c * height)
-                there = here + np.uintp(pivot)
-                x = values[here]
-                values[here] = values[there]
-                values[there] = x
-        scale = 1.0 / values[diagonal]
-        for i in range(columns):
-            x = values[diagonal + 1 + i] * scale
-            multipliers[i] = x
-            values[diagonal + 1 + i] = x
-        for i in range(columns, columns + 8):
-            multipliers[i] = 0.0
-        for i in range(0, columns, 8):
-            if columns - i > 4:
-                update8(values, multipliers, diagonal, i, height, columns)
-            else:
-                update4(values, multipliers, diagonal, i, height, columns)
+        exchange(values, diagonal, pivot, height, rows + 1)
+        divide(values, diagonal, rows, multipliers, 0)
+        if j + 1 == inner:
+            update(values, multipliers, diagonal, rows, height, rows)
+            return 0
+        update(values, multipliers, diagonal, rows, height, 1)
+        below, rows = diagonal + height + 1, rows - 1
+        pivot, largest = pivot_of(values, below, inner - j - 2, _PIVOT)
+        if not largest > 0.0:
+            return 1
+        pivots[first + j + 1] = pivot
+        exchange(values, below, pivot, height, rows + 1)
+        divide(values, below, rows, multipliers, second)
+        update_row(values, multipliers, below, pivot, height, rows)
+        update_twice(values, multipliers, second, diagonal + height, rows, height, rows)
     return 0
 
 
 @inner_kernel
 def condense(values, S, stride, pivots, multipliers):
     """Eliminate the inner unknowns of all substructures and add what is left to the band, whose columns are `stride` apart
-    less one. pivots: (N,) int32; multipliers: scratch (height + 8,). 0, or 1 if singular.
+    less one. pivots: (N,) int32; multipliers: scratch of `narrow_scratch`, of the largest height. 0, or 1 if singular.
     """
     for k in range(S.start.size):
         start, inner, height = S.start[k], S.inner[k], S.height[k]

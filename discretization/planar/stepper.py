@@ -58,7 +58,7 @@ class PlanarStepper(ShapeStepper):
         self._work = work_of(self.tables)
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
 
-    saved_in_lanes = 0.1  # 5 and 20 bars
+    pace = 0.15  # 5 and 20 bars
 
     def _key_of_lanes(self) -> tuple[Any, ...]:
         return key_of(self)

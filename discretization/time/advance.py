@@ -105,6 +105,16 @@ class StepperBase(ABC):
     # of a state, and whether an element of a rod is known to have passed pi: what of it is turned too far, in words, or nothing
     turned_in_words: Callable[[State, bool], str] | None = None
 
+    @property
+    def first_march(self) -> int:
+        """Steps that take no longer than some milliseconds, as far as is known before the first one."""
+        return 1
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a result says of the solver, if it is not the general one."""
+        return {} if self.solver == GENERAL else {"solver": self.solver, **self.solver_settings}
+
     @abstractmethod
     def start(self, state: State) -> State:
         """The state with the memory of this integrator."""

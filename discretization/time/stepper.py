@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -25,7 +26,6 @@ from discretization.system import System
 from discretization.time.advance import Ends, Failure, Marched, Report, Reports, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.time.meeting import COST, Request, apart, leave, present
 from discretization.time.newton import (
     CONVERGED,
     CURES,
@@ -42,7 +42,8 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
-LONGEST_IN_VAIN = 2  # marches
+FIRST_MARCH = 5000.0  # microseconds
+COST = 200.0  # microseconds of a run, to let others have their turn
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
@@ -153,11 +154,9 @@ class Stepper(StepperBase):
         _, counts, kept = self._run(current, self.h, starts, count)
         done = int(np.sum(counts[:, STEPS] == every))
         if done == 0:
-            with apart():
-                current, report = self.advance(state, first_step, every)
+            current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
-        columns = (counts[:done, column] for column in (ITERATIONS, MOST_ITERATIONS, SOLVES))
-        return State(*(array[:done] for array in kept)), Reports(*columns)
+        return State(*(array[:done] for array in kept)), reports_of(counts[:done])
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
@@ -206,48 +205,38 @@ class Stepper(StepperBase):
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
         values = self._values(starts, h)
-        if self._marched_with_others(state, h, values, kept, counts):
-            return CONVERGED, counts, kept
         before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         return self._march(state, before, h * self.fractions, values, kept, counts), counts, kept
 
-    def _marched_with_others(
-        self, state: State, h: float, values: Floats, kept: State, counts: np.ndarray
-    ) -> bool:
-        """Whether runs of other threads were there to march with, and the first part at least was done so."""
-        meeting = present()
-        if meeting is None:
-            return False
-        if not self.lanes_key:
-            leave()
-            return False
-        if not self._takes_long(values):
-            return False
-        request = Request(self, state, h, values, kept, counts)
-        if not meeting.march(request, MAX_ITERATIONS):
-            # what keeps a run out of lanes twice, such as an exchange of rows, is likely to stay
-            self._in_vain += request.seconds > 0.0
-            if self._in_vain == LONGEST_IN_VAIN:
-                leave()
-            return False
-        self._in_vain = 0
-        if len(counts) == 1:
-            for array, rows in zip(state, kept, strict=True):
-                array[...] = rows[0]
-        return True
+    pace = 1.2  # microseconds a step and frame: rods of 3 to 100 elements
 
-    _in_vain = 0  # marches with others, one after the other, in which no output was reached
-
-    # microseconds a step and frame, where eight runs march side by side: rods of 3 to 100 elements
-    saved_in_lanes = 0.8
-
-    def _takes_long(self, values: Floats) -> bool:
-        """Whether so many steps that it pays to let others have their turn, or to march with them."""
-        return len(values) * (self.sizes.frames - 1) * self.saved_in_lanes >= COST
+    @property
+    def first_march(self) -> int:
+        """As of `StepperBase`; `em-ggl` and `em-d` take several times as long."""
+        if self._hidden is not None or self._plain is not None:
+            return 1
+        of_step = self.pace * len(self.fractions) * max(1, self.sizes.frames - 1)
+        return max(1, int(FIRST_MARCH / of_step))
 
     def _turn_of_others(self, values: Floats) -> Any:
         """Context of a march: others have their turn, if it takes long."""
-        return others_run() if self._takes_long(values) else nullcontext()
+        long = len(values) * (self.sizes.frames - 1) * self.pace >= COST
+        return others_run() if long else nullcontext()
+
+    # of systems with other numbers, where who made this one knows how; arguments as of `discretization.shortcuts.em_stepper`
+    make: Callable[..., Stepper] | None = None
+
+    def beside(self, system: System, load_values: LoadValues | None) -> Stepper:
+        """A stepper of a run that differs in gravity and loads alone, to march side by side with others: its work arrays are
+        those of this one.
+        """
+        other = copy.copy(self)
+        other.system, other._load_values = system, load_values
+        return other
+
+    def values_of(self, starts: Floats) -> Floats:
+        """Of the loads (steps, loads, 3) in the steps of length `h` that begin at these times."""
+        return self._values(starts, self.h)
 
     @functools.cached_property
     def lanes_key(self) -> tuple[Any, ...]:
@@ -315,6 +304,11 @@ class Stepper(StepperBase):
         ends = (starts[:, None] + h * np.cumsum(self.fractions)).ravel()
         of_drives = given_values("drive_values", self._drive_values, ends, (self._drive_rows, 3))
         return np.concatenate([values, of_drives], axis=1)
+
+
+def reports_of(counts: np.ndarray) -> Reports:
+    """Of counts (k, N_COUNTS)."""
+    return Reports(*(counts[:, column] for column in (ITERATIONS, MOST_ITERATIONS, SOLVES)))
 
 
 def _report(counts: np.ndarray | list[int]) -> Report:

@@ -49,7 +49,7 @@ class TreeStepper(ShapeStepper):
         self._more: Any = None
         self.solver = str(tree)
 
-    saved_in_lanes = 0.4  # 5 and 20 bodies on ball joints and hinges
+    pace = 0.5  # 5 and 20 bodies on ball joints and hinges
 
     def _key_of_lanes(self) -> tuple[Any, ...]:
         return key_of(self)

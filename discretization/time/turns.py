@@ -44,19 +44,18 @@ class Turns:
                 _own.turns = None
 
     @contextlib.contextmanager
-    def given_away(self, marches: bool) -> Iterator[None]:
-        """In a turn: the others have theirs meanwhile, while this thread marches or waits."""
+    def given_away(self) -> Iterator[None]:
+        """In a turn: the others have theirs while this thread marches."""
         began = time.perf_counter()
         self._lock.release()
         try:
-            with self._marching if marches else _ALONE:
-                if marches:
-                    waited(time.perf_counter() - began)
+            with self._marching:
+                _waited(time.perf_counter() - began)
                 yield
         finally:
-            began = time.perf_counter() if marches else began
+            began = time.perf_counter()
             self._lock.acquire()
-            waited(time.perf_counter() - began)
+            _waited(time.perf_counter() - began)
         self._check()
 
     def _check(self) -> None:
@@ -64,20 +63,18 @@ class Turns:
             raise StoppedError
 
 
-def waited(seconds: float) -> None:
-    """This thread did so, or worked for so long by another's hands (below 0)."""
+def _waited(seconds: float) -> None:
+    """This thread did so."""
     _own.waited = getattr(_own, "waited", 0.0) + seconds
 
 
 def busy() -> float:
-    """A clock, s, that stands still where this thread waits for its turn or for others."""
+    """A clock, s, that stands still where this thread waits for its turn."""
     idle: float = getattr(_own, "waited", 0.0)
     return time.perf_counter() - idle
 
 
-def others_run(marches: bool = True) -> Any:
-    """Context in which other threads have their turns; nothing where this one is in no turn. marches: it computes; else it
-    waits.
-    """
+def others_run() -> Any:
+    """Context of a march in which other threads have their turns; nothing where this one is in no turn."""
     turns = getattr(_own, "turns", None)
-    return _ALONE if turns is None else turns.given_away(marches)
+    return _ALONE if turns is None else turns.given_away()

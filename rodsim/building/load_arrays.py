@@ -73,6 +73,8 @@ def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]
     return lambda t: ambient(t)[:, None, :] * pushed[:, None]
 
 
+_DIGITS = 14  # of directions: of a load that is larger they are the same
+
 _NO_LOADS = loads_of(table_of())
 
 
@@ -101,7 +103,9 @@ def load_names(model: Contents, lines: list[Line]) -> list[str]:
 
 
 def load_directions(model: Contents, lines: list[Line]) -> Floats:
-    """Directions (loads, 3) along which the loads act at all times, in the order of `load_values`; nan: not known."""
+    """Unit vectors (loads, 3) along which the loads act at all times, in the order of `load_values`; 0: it is none, nan: not
+    known.
+    """
     values = [(1, entry.value) for entry in model.loads.values()]
     values += [(len(line.frames), getattr(line.entry, "value", None)) for line in lines]
     found = [np.empty((0, 3))]
@@ -109,7 +113,10 @@ def load_directions(model: Contents, lines: list[Line]) -> Floats:
         known = value.direction if isinstance(value, VectorSignal) else value
         unknown = known is None or callable(known)
         found.append(np.tile(np.full(3, np.nan) if unknown else np.asarray(known, float), (count, 1)))
-    return np.concatenate(found)
+    directions = np.concatenate(found)
+    size = np.linalg.norm(directions, axis=1, keepdims=True)
+    unit = directions / np.where(size == 0.0, 1.0, size)
+    return np.asarray(np.round(unit, _DIGITS))
 
 
 def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats]:

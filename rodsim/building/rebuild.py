@@ -9,7 +9,7 @@ from typing import NamedTuple
 from discretization.known_facts import copied, unchanging
 from discretization.system import fingerprint
 from rodsim.building.build import Built, Placement, build
-from rodsim.building.load_arrays import line_loads, load_values
+from rodsim.building.load_arrays import line_loads, load_directions, load_values
 from rodsim.building.point_masses import check_rotations
 from rodsim.parts.changes import GRAVITY, OF_BODIES
 from rodsim.parts.entries import Contents
@@ -53,11 +53,13 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
         layout.description |= {"fingerprint": fingerprint(system), "gravity": model.gravity.tolist()}
     layout.description |= acting_described(model, ("loads", "line_loads"))
     layout.system, layout.constraints, layout.gravity = system, system.constraints, system.gravity
+    lines = line_loads(model, placement)
     return built._replace(
         system=system,
         state=state,
         layout=layout,
-        load_values=load_values(model, line_loads(model, placement)),
+        load_values=load_values(model, lines),
+        load_directions=load_directions(model, lines),
         held=copied(placement.held),
     )
 

@@ -32,7 +32,7 @@ class Recorder:
         """`listener` is called with each batch; in memory, where none does, columns are found when they are read."""
         self._system = system
         self._dt = dt
-        self._writer = writer
+        self.writer = writer
         self._listener = listener
         self._before = writer.n_outputs  # of the outputs that wait
         self._looked = self._oldest = time.monotonic()
@@ -72,7 +72,7 @@ class Recorder:
 
     def flush(self) -> None:
         """Store what waits; what was stored when it was interrupted is not stored again."""
-        first = self._writer.n_outputs - self._before
+        first = self.writer.n_outputs - self._before
         if first < len(self._steps):
             states = State(*(array[first:] for array in joined(self._states)))
             steps, newton = (
@@ -82,18 +82,18 @@ class Recorder:
             for start in range(0, len(steps), self.most):
                 part = slice(start, start + self.most)
                 batch = State(*(array[part] for array in states))
-                if isinstance(self._writer, MemoryWriter) and self._listener is None:
+                if isinstance(self.writer, MemoryWriter) and self._listener is None:
                     late = LateColumns(self._system, self._dt, at_once=self.most)
-                    self._writer.extend_late(steps[part] * self._dt, steps[part], batch, newton[part], late)
+                    self.writer.extend_late(steps[part] * self._dt, steps[part], batch, newton[part], late)
                     continue
                 outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
-                self._writer.extend(outputs)
+                self.writer.extend(outputs)
                 if self._listener is not None:
                     self._listener(outputs)
         self._clear()
 
     def _clear(self) -> None:
-        self._before = self._writer.n_outputs
+        self._before = self.writer.n_outputs
         self._states: list[State] = []
         self._newton: list[Floats] = []
         self._steps: list[int] = []

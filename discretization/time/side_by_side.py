@@ -1,0 +1,74 @@
+"""Runs of one model that march side by side, each in a lane of one compiled march.
+
+A run that fails in a step, or whose matrix needs an exchange of rows, leaves a march where that happens: it is to take the steps
+from its last whole part on by itself, and goes along again with the next march.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.time.advance import Reports
+from discretization.time.em import N_COUNTS, STEPS
+from discretization.time.stepper import MAX_ITERATIONS, Stepper, reports_of
+from discretization.time.turns import others_run
+from rigid.lane_arrays import room
+from rigid.lanes import WIDTH
+from rigid.system import Floats, State
+
+LEAST = 4  # runs for which it pays: eight lanes take as long as 2.7 runs one by one
+
+
+class Parts(NamedTuple):
+    """Of a march, those that a run went through."""
+
+    states: State  # (k, ...) at their ends
+    reports: Reports  # (k,)
+
+
+def lanes_of(steppers: Sequence[Stepper]) -> Any:
+    """Of steppers of one key."""
+    return steppers[0].lanes_of(steppers)
+
+
+class Group:
+    """Up to eight runs whose steppers have one `lanes_key` and one step."""
+
+    def __init__(self, steppers: Sequence[Stepper]) -> None:
+        self.steppers = steppers
+        self._lanes = lanes_of(steppers)
+        self._march = steppers[0].march_of_lanes()
+
+    def march(self, states: Sequence[State | None], starts: Floats, parts: int) -> list[Parts]:
+        """So many equal parts of the steps that begin at `starts`, from these states, as far as each run goes; None: it stays
+        away. Without the interpreter's lock.
+        """
+        own, first = self._lanes, self.steppers[0]
+        values = self._values(states, starts)
+        counts = np.zeros((WIDTH, parts, N_COUNTS), np.int64)
+        kept = State(*(room(parts, *shape) for shape in first.shapes.values()))
+        own.left[:] = 1.0
+        for run, state in enumerate(states):
+            if state is not None:
+                own.left[run] = 0.0
+                for array, lanes in zip(state, own.state, strict=True):
+                    lanes[..., run] = array
+        with others_run():
+            self._march(own, first.solved, first.h, values, MAX_ITERATIONS, kept, counts)
+        each = State(*(np.ascontiguousarray(np.moveaxis(lanes, -1, 0)) for lanes in kept))
+        done = np.sum(counts[:, :, STEPS] == len(starts) // parts, axis=1).tolist()
+        return [
+            Parts(State(*(array[run, : done[run]] for array in each)), reports_of(counts[run, : done[run]]))
+            for run in range(len(states))
+        ]
+
+    def _values(self, states: Sequence[State | None], starts: Floats) -> Floats:
+        """(steps, loads, 3, 8) of the loads of each."""
+        values = room(len(starts), len(self.steppers[0].system.signals), 3)
+        for run, state in enumerate(states):
+            if state is not None:
+                values[..., run] = self.steppers[run].values_of(starts)
+        return values

@@ -1,0 +1,258 @@
+"""Runs of a prepared model side by side: what they share is set up once, each has what its own numbers change.
+
+They go through the same steps, outputs and failures as `simulate` does, each to the bit; eight march in the lanes of one
+compiled march (`discretization.time.side_by_side`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discretization.planar.symmetry import Symmetry
+from discretization.system import System
+from discretization.time.side_by_side import LEAST, Group, Parts
+from discretization.time.stepper import Stepper
+from discretization.time.turns import StoppedError, busy
+from rigid.errors import ConvergenceError
+from rigid.system import State
+from rodsim.building.build import Built
+from rodsim.building.initial_velocities import Fitted, fit_velocities
+from rodsim.building.massless_rods import check_mass
+from rodsim.building.turn_limits import turned_in_words
+from rodsim.model import Model
+from rodsim.results.layout import Functions, Layout
+from rodsim.results.recorder import Recorder
+from rodsim.results.result import Result
+from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.simulation import Progress, finish, finish_at, march, marching_by, simulate
+
+LONGEST_IN_VAIN = 2  # marches
+_FIRST = 1  # steps of the first march, from which trees at rest stay away
+_ALONE = "resume", "start", "until", "error"  # settings with which a run goes alone
+
+
+class Begun(NamedTuple):
+    """A run that is set up, as `simulate` would march from it."""
+
+    stepper: Stepper
+    make: Callable[..., Stepper]  # another one, for a system with other numbers
+    n_steps: int
+    every: int  # steps between outputs
+    layout: Layout
+
+
+def begun(model: Model, given: Mapping[str, Any]) -> Begun | None:
+    """What `simulate(model, **given)` sets up, if runs of this sort go side by side. Raises what `simulate` does."""
+    if any(given.get(name) for name in _ALONE):
+        return None
+    kept: list[Begun] = []
+
+    def keep(
+        stepper: Any, state: State, step: int, n_steps: int, every: int, recorder: Recorder, line: Progress
+    ) -> None:
+        if isinstance(stepper, Stepper) and stepper.make is not None and stepper.lanes_key:
+            kept.append(Begun(stepper, stepper.make, n_steps, every, recorder.writer.layout))
+
+    with marching_by(keep):
+        simulate(model, **{**given, "output": None, "progress": False})
+    return kept[0] if kept else None
+
+
+class Run:
+    """One of the company, from its start to its result."""
+
+    def __init__(
+        self, first: Begun, model: Model, fitted: Callable[[Built], Fitted], output: Path | None
+    ) -> None:
+        """As the first one, with the numbers of `model`."""
+        self._built: Built = model.build()
+        self._first, self._output = first, output
+        fit = fitted(self._built)
+        alike = _differ_in_gravity_alone(self._built.system, first.stepper.system)
+        self._make = partial(
+            first.make,
+            self._built.system,
+            load_values=self._built.load_values,
+            symmetry=Symmetry(fit.state, self._built.load_directions),
+        )
+        if not alike:
+            check_mass(self._built, "simulate")
+        self.stepper: Stepper = self._make(beside=first.stepper if alike else None)
+        self.state = self.stepper.start(fit.state)
+        self._alone: Stepper | None = None
+        self._writer = self._begin(self._laid_out(fit))
+        self.recorder = Recorder(self._built.system, first.stepper.h, self._writer)
+        self.recorder.add_last(0, self.state)
+        self.step = 0  # of its state
+        self.in_vain = 0  # marches with others, one after the other, in which nothing was reached
+
+    def _laid_out(self, fit: Fitted) -> Layout:
+        """What its result needs to know, as `simulate` puts it together."""
+        own, first = self._built.layout, self._first.layout
+        own.functions = Functions(self._built.load_values, None)
+        of_first = {"solver": None, **self._first.stepper.solver_settings}
+        shared = {name: x for name, x in first.description["run"].items() if name not in of_first}
+        own.description["run"] = shared | self.stepper.settings
+        own.description["provenance"] = first.description["provenance"]
+        own.description["velocity_projection"] = fit.change
+        own.description["initial_velocity_change"] = {name: list(x) for name, x in fit.parts.items()}
+        return own
+
+    def _begin(self, layout: Layout) -> MemoryWriter | ResultWriter:
+        if self._output is None:
+            return MemoryWriter(layout)
+        return ResultWriter.create(self._output, layout, 1 - (-self._first.n_steps // self._first.every))
+
+    def take(self, parts: Parts, share: int) -> None:
+        """What it went through with others, each part of `share` steps."""
+        done, step, every = len(parts.reports), self.step, self._first.every
+        if not done:
+            self.in_vain += 1
+            return
+        self.in_vain, self.step = 0, step + done * share
+        self.state = State(*(array[-1].copy() for array in parts.states))
+        if share == every:
+            self.recorder.add(range(step + share, self.step + 1, share), parts.states, parts.reports)
+        else:
+            self.recorder.took(parts.reports[0])
+            if self.step % every == 0 or self.step == self._first.n_steps:
+                self.recorder.add_last(self.step, self.state)
+        self.recorder.look()
+
+    @property
+    def ends(self) -> bool:
+        """Whether it goes with the others no longer: it is at its end, or went with them in vain."""
+        return self.step == self._first.n_steps or self.in_vain == LONGEST_IN_VAIN
+
+    def catch_up(self, step: int) -> None:
+        """To this step, alone.
+
+        Raises ConvergenceError, with the result, where it fails.
+        """
+        if self._alone is None:
+            self._alone = self._make()
+            self._alone.turned_in_words = partial(turned_in_words, self._built)
+        first, dt, memory = self._first, self._alone.h, self._built.layout.memory
+        output = step if step == first.n_steps else step // first.every * first.every
+        try:
+            with Progress(first.n_steps, self.step, dt, first.every, False, memory) as line:
+                self.state = march(
+                    self._alone, self.state, self.step, output, first.every, self.recorder, line
+                )
+            self.step = max(self.step, output)
+            if self.step < step:
+                self.state, report = self._alone.advance(self.state, self.step, step - self.step)
+                self.recorder.took(report)
+                self.step = step
+        except ConvergenceError as failed:
+            failed.result = finish_at(failed, self.recorder, self._output)
+            raise
+
+    def result(self) -> Result:
+        """At its end, to which it goes alone where others brought it not so far. Raises as `catch_up`."""
+        if self.step < self._first.n_steps:
+            self.catch_up(self._first.n_steps)
+        self.recorder.flush()
+        return finish(self._writer, self._output)
+
+    def close(self) -> None:
+        """Store what waits and let go of the file."""
+        with contextlib.suppress(OSError):
+            self.recorder.flush()
+        self._writer.close()
+
+
+class Company:
+    """Up to eight runs by their numbers, set up as the first one but for what their models change.
+
+    results, failures: by number, what became of them.
+    """
+
+    def __init__(self, first: Begun, models: Mapping[int, Model], files: Mapping[int, Path | None]) -> None:
+        self.results: dict[int, Result] = {}
+        self.failures: dict[int, Exception] = {}
+        self._first, self._models, self._files = first, models, files
+        self._fits: list[tuple[Built, Fitted]] = []
+
+    def go(self) -> None:
+        """All of them, from their starts to their results."""
+        runs: dict[int, Run] = {}
+        try:
+            for number, model in self._models.items():
+                with named(number, self.failures):
+                    runs[number] = Run(self._first, model, self._fitted, self._files[number])
+            keys = [run.stepper.lanes_key for run in runs.values()]
+            key = max(keys, key=keys.count, default=())
+            if key and keys.count(key) >= LEAST:
+                self._go_together({n: run for n, run in runs.items() if run.stepper.lanes_key == key})
+            for number, run in runs.items():
+                if number not in self.failures:
+                    with named(number, self.failures):
+                        self.results[number] = run.result()
+        finally:
+            for run in runs.values():
+                run.close()
+
+    def _go_together(self, runs: dict[int, Run]) -> None:
+        """As long as enough of them go along."""
+        first, dt = self._first, self._first.stepper.h
+        group = Group([run.stepper for run in runs.values()])
+        with Progress(first.n_steps, 0, dt, first.every, False, first.layout.memory) as line:
+            line.chunk = _FIRST
+            while True:
+                still = {n: run for n, run in runs.items() if n not in self.failures and not run.ends}
+                if len(still) < LEAST:
+                    return
+                step = min(run.step for run in still.values())
+                going = {n for n, run in still.items() if run.step == step}
+                began, (share, parts) = busy(), self._parts(step, line.chunk, still)
+                states = [run.state if n in going else None for n, run in runs.items()]
+                starts = dt * np.arange(step, step + parts * share)
+                went = dict(zip(runs, group.march(states, starts, parts), strict=True))
+                line.moved(step, busy() - began, parts * share)
+                for number in going:
+                    with named(number, self.failures):
+                        runs[number].take(went[number], share)
+                        if runs[number].step < step + parts * share and not runs[number].ends:
+                            runs[number].catch_up(step + parts * share)
+
+    def _parts(self, step: int, chunk: int, runs: Mapping[int, Run]) -> tuple[int, int]:
+        """Steps of a part of the next march, and how many parts it has: outputs, or a part of the steps to the next one."""
+        every, left = self._first.every, self._first.n_steps - step
+        whole = min(chunk, left) // every
+        if whole and step % every == 0:
+            return every, min(whole, *(run.recorder.most for run in runs.values()))
+        return min(chunk, every - step % every, left), 1
+
+    def _fitted(self, built: Built) -> Fitted:
+        """Velocities that fit the joints; runs that differ in gravity and loads alone have the same."""
+        for known, fit in self._fits:
+            velocities = zip(known.state[2:4], built.state[2:4], strict=True)
+            if _differ_in_gravity_alone(known.system, built.system) and all(
+                x.tobytes() == y.tobytes() for x, y in velocities
+            ):
+                return fit
+        self._fits.append((built, fit_velocities(built)))
+        return self._fits[-1][1]
+
+
+@contextlib.contextmanager
+def named(number: int, failures: dict[int, Exception]) -> Iterator[None]:
+    """What a run fails by inside is kept under its number."""
+    try:
+        yield
+    except StoppedError:
+        raise
+    except Exception as error:
+        failures[number] = error
+
+
+def _differ_in_gravity_alone(one: System, other: System) -> bool:
+    """Whether all tables of two systems are the same arrays."""
+    return all(x is y for name, x, y in zip(System._fields, one, other, strict=True) if name != "gravity")
