@@ -245,39 +245,47 @@ class _Pairs(NamedTuple):
     apart: list[tuple[int, int]]  # points of segments and spheres that joints hold together
     of: list[tuple[ContactEntry, Pair]]
     of_meshes: dict[int, tuple[int, int, float]]  # of a mesh that meets one: see `_of_mesh`
+    laws: dict[str, tuple[Floats, Floats]]  # law and losses of a contact
 
 
 def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
     """The table, and the contact of each of its pairs; the first surface of a pair is one of `a`."""
     if not model.contacts:
         return _NOTHING, []
-    found, joined = _Pairs([], {}, [], [], [], {}), Joined(model)
+    found, joined = _Pairs([], {}, [], [], [], {}, {}), Joined(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th of the table, touched or not
         _number(found, mesh, None, placed)
-    every = [(entry, pair) for entry in model.contacts.values() for pair in meeting(entry, joined)]
-    each = [own for own in every if not own[1].with_plane]
-    for entry, pair in each:
+    every = [(entry, list(meeting(entry, joined))) for entry in model.contacts.values()]
+    each = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
+    for entry, pairs in each:
         with speaking_of(entry.word, entry.name):
-            for own in _in_order(entry, pair):
-                _number(found, own, entry.radius, placed)
-    for entry, pair in each:
+            for ordered, _ in pairs:
+                for own in ordered:
+                    _number(found, own, entry.radius, placed)
+    for entry, pairs in each:
         with speaking_of(entry.word, entry.name):
-            _add(found, entry, pair, placed, model)
-    if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pair in every):
+            for ordered, pair in pairs:
+                _add(found, entry, ordered, pair, placed, model)
+    if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pairs in every for pair in pairs):
         return _NOTHING, []
     for k, (entry, pair) in enumerate(found.of):
-        with speaking_of(entry.word, entry.name):
-            if (
-                isinstance(pair.b, Rod) or not entry.only
-            ):  # spheres that alone are named are meant, jointed or not
+        if isinstance(pair.b, Rod):
+            with speaking_of(entry.word, entry.name):
                 found.apart.extend(_held(found, k, pair, placed, joined))
     made = contacts_of(found.surfaces, found.pairs, found.apart)
     _check_start(made, found, list(model.meshes.values()), placed)
     return made, [f"contact '{entry.name}'" for entry, _ in found.of]
 
 
-def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: Contents) -> None:
-    numbers = [_number(found, own, entry.radius, placed) for own in _in_order(entry, pair)]
+def _add(
+    found: _Pairs,
+    entry: ContactEntry,
+    ordered: tuple[Surface, Surface],
+    pair: Pair,
+    placed: Placed,
+    model: Contents,
+) -> None:
+    numbers = [_number(found, own, entry.radius, placed) for own in ordered]
     radius = sum(found.surfaces[k].radius for k in numbers)
     if radius == 0.0:
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
@@ -286,18 +294,30 @@ def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: 
         rods = [own for own in (found.surfaces[k] for k in numbers) if isinstance(own, table.Rod)]
         longest = max(float(np.max(own.lengths)) for own in rods)
         m = stations_of(entry, pair, longest, placed, model)
-    loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
+    law, loss = _law_and_loss(found, entry, pair)
     if isinstance(pair.a, MeshEntry) and isinstance(pair.b, MeshEntry):
         _add_meshes(found, entry, pair, numbers, loss)
         return
     side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.of_rods else table.BOTH
-    found.pairs.append(table.Pair(numbers[0], numbers[1], law_of(entry, pair), loss, m, side))
+    found.pairs.append(table.Pair(numbers[0], numbers[1], law, loss, m, side))
     found.of.append((entry, pair))
 
 
-def _in_order(entry: ContactEntry, pair: Pair) -> tuple[Surface, Surface]:
-    """Both, that of `a` first."""
-    return (pair.a, pair.b) if pair.a in entry.a else (pair.b, pair.a)
+def _law_and_loss(found: _Pairs, entry: ContactEntry, pair: Pair) -> tuple[Floats, Floats]:
+    """Those of all pairs of a contact, unless stiffnesses follow from materials."""
+    of_all = entry.stiffness is not None or bool(entry.coefficients)
+    if not of_all or entry.name not in found.laws:
+        loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
+        found.laws[entry.name] = law_of(entry, pair), loss
+    return found.laws[entry.name]
+
+
+def _in_order(entry: ContactEntry, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
+    """Both surfaces of each pair without a plane, that of `a` first."""
+    first = {id(own) for own in entry.a}
+    for pair in pairs:
+        if not pair.with_plane:
+            yield (pair.a, pair.b) if id(pair.a) in first else (pair.b, pair.a), pair
 
 
 def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[int], loss: Floats) -> None:
