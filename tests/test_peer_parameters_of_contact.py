@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.rod_contacts import elastic, on_the_ground, two_rods
 from examples.contact import plectoneme, snake
-from rodsim import Cylinder, Model, Sphere, audit, modes, signals, simulate
+from rodsim import Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
 
 G = 9.80665
 
@@ -264,6 +264,66 @@ def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
     stands = 0.3 + fastest * J / (limit * lever)
     assert np.interp(0.5 * (0.3 + stands), result.t, turn) == pytest.approx(fastest / 2, rel=1e-2)
     assert np.abs(turn[result.t > stands + 0.01]).max() < 0.05 * fastest
+
+
+# --- EX/ANCFgeneralContactCircle
+
+
+def along_belt(s, R=0.5, apart=2.0):
+    """Place at the part s of a belt on two wheels, from the lowest point of the first on, clockwise."""
+    x = s * (2 * np.pi * R + 2 * apart)
+    on_wheel = np.pi * R
+    if x < on_wheel:
+        return -R * np.sin(x / R), -R * np.cos(x / R), 0.0
+    if x < on_wheel + apart:
+        return x - on_wheel, R, 0.0
+    if x < 2 * on_wheel + apart:
+        angle = (x - on_wheel - apart) / R
+        return apart + R * np.sin(angle), R * np.cos(angle), 0.0
+    return 2 * on_wheel + 2 * apart - x, -R, 0.0
+
+
+def belt_drive(n, R=0.5, apart=2.0, thick=0.05):
+    """Its axis at R, with a radius that the sagitta of its chords is small against; both wheels have the inertia of theirs."""
+    model, length = Model("belt", gravity=(0, -9.81, 0)), 2 * np.pi * R + 2 * apart
+    EI = 1e10 * 0.002**4 / 12
+    section = Section.from_stiffness(
+        EA=4e4,
+        GA=1e4,
+        GJ=EI,
+        EI=EI,
+        mass_per_length=4e-3,
+        inertia_per_length=1e-9,
+        damping_time=1e-2,
+        radius=thick,
+    )
+    straight = [(0, 0, 0), (0.998 * length, 0, 0)]  # stretched by 0.002
+    belt = model.add_rod(
+        "belt", along_belt, section, n, closed=True, stress_free=straight, stress_free_closed=False
+    )
+    wheels = []
+    for k in range(2):
+        at, inside = (apart * k, 0, 0), R - thick
+        wheel = model.add_body(f"wheel {k}", Cylinder(inside, 0.05, mass=2.0 * (R / inside) ** 2), at)
+        model.add_joint(f"axle {k}", "revolute", model.ground, wheel, at=at, axis=(0, 0, 1))
+        wheels.append(model.add_solid(f"wheel {k}", wheel))
+    model.add_moment("motor", model.bodies["wheel 0"], (0, 0, -20.0))
+    model.add_joint_friction("brake", model.joints["axle 1"], turning=1.0)
+    model.add_contact("wound", belt, wheels, stiffness=1e5, friction=0.5, damping=1.0, stations=1)
+    return model
+
+
+def test_exudyn_belt_takes_its_second_wheel_along():
+    """As one body of both inertias and the belt, which the brake slows; its first node is 2 mm behind that of its own test,
+    0.0923 m aside, where friction is as viscous up to 1 m/s as Coulomb's is here from the first on.
+    """
+    result = simulate(belt_drive(54), 0.1, 5e-3, progress=False)
+    assert audit(result).ok
+    inertia = 2 * 0.25 + 4e-3 * (np.pi + 4) * 0.25
+    fast = 20.0 * (1 - np.exp(-0.1 / inertia))
+    for k in range(2):
+        assert -result.body(f"wheel {k}").omega[-1, 2] == pytest.approx(fast, rel=1e-2)
+    assert result.rod("belt").r[-1, 0] == pytest.approx([-0.0922746, -0.48937754, 0.0], abs=2.5e-3)
 
 
 # --- PE/RodContactCase/RodSelfContact
