@@ -396,6 +396,13 @@ def reaches(contacts: Contacts) -> Floats:
     return found
 
 
+def usual_reach(reach: Floats) -> float:
+    """m, that half of all pairs have at most; 0 where there are none. A skin goes by this, not by the largest: of balls in a bowl
+    that is a ball of 30 m all would be near.
+    """
+    return float(np.quantile(reach, 0.5, method="lower")) if len(reach) else 0.0
+
+
 def sizes_of(contacts: Contacts, points: Ints) -> Floats:
     """(..., 3) m, of hulls and bodies of revolution with their middles in these points (...): as long as they go from there."""
     found: Floats = contacts.X[points + 1] - contacts.X[points]
