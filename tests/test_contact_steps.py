@@ -170,9 +170,10 @@ def test_what_rests_asks_for_no_matrix_and_what_is_pushed_goes_the_same_way():
     rests = state_of([(0.1, 0.2, R - M * G / K)], [(0.0, 0.0, 0.0)])
     known, other = Stepper(system, 1e-3), Stepper(system, 1e-3)
     rests, _ = known.advance(known.start(rests), 0, 20)
-    assert known.work.rested[0] == 1
+    known.work.values[:] = np.nan
+    rests, _ = known.advance(rests, 20, 20)
+    assert np.isnan(known.work.values).all()
     pushed = rests._replace(v=rests.v + np.array([0.3, 0.0, 0.1]), Omega=rests.Omega + 2.0)
-    ends = [own.advance(own.start(pushed), 20, 30)[0] for own in (known, other)]
-    assert known.work.rested[0] == other.work.rested[0] == 0
+    ends = [own.advance(own.start(pushed), 40, 30)[0] for own in (known, other)]
     for name in ("r", "quat", "v", "Omega"):
         assert np.array_equal(getattr(ends[0], name), getattr(ends[1], name))

@@ -31,7 +31,7 @@ from rigid.errors import ModelError
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 from rigid.triangle_surfaces import is_inside
 from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
@@ -268,10 +268,11 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
                 _add(found, entry, ordered, pair, placed, model)
     if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pairs in every for pair in pairs):
         return _NOTHING, []
-    for k, (entry, pair) in enumerate(found.of):
+    first = np.cumsum([0, *(len(own.points) for own in found.surfaces)])
+    for entry, pair in found.of:
         if isinstance(pair.b, Rod):
             with speaking_of(entry.word, entry.name):
-                found.apart.extend(_held(found, k, pair, placed, joined))
+                found.apart.extend(_held(found, first, entry, pair, placed, joined))
     made = contacts_of(found.surfaces, found.pairs, found.apart)
     _check_start(made, found, list(model.meshes.values()), placed)
     return made, [f"contact '{entry.name}'" for entry, _ in found.of]
@@ -433,14 +434,12 @@ def _check_sides(
                 )
 
 
-def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> Iterator[tuple[int, int]]:
+def _held(
+    found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined
+) -> Iterator[tuple[int, int]]:
     """Points of segments, and of a sphere, next to a joint of both: no further from it along a rod than pi times its radius.
-    Two spheres on parts that a joint holds together are a pair only where they are meant.
+    first: points of all surfaces before each.
     """
-    entry, _ = found.of[k]
-    if not isinstance(pair.b, Rod):
-        return
-    first = np.concatenate([[0], np.cumsum([_points(own) for own in found.surfaces])])
     for anchors in joined.at(*pair):
         near = []
         for own, anchor in zip(pair, anchors, strict=True):
@@ -457,16 +456,6 @@ def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> 
                     at + np.flatnonzero(segments.near(anchor.s * own.stress_free.length, around, within))
                 )
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
-
-
-def _points(own: table.Surface) -> int:
-    if isinstance(own, table.Rod):
-        return len(own.frames)
-    if isinstance(own, table.Hull | table.Round):
-        return len(own.places)
-    if isinstance(own, table.Corners | table.Ridges):
-        return own.X.size // 3
-    return {table.Sphere: 1, table.Capsule: 2, table.Box: 4, table.Mesh: 4}[type(own)]
 
 
 def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placed) -> None:
