@@ -244,8 +244,8 @@ def contacts_of(
         np.concatenate([np.zeros((0, 3)), *places]),
         np.concatenate([np.zeros(0), *lengths]),
         np.array([(own.one, own.other) for own in pairs], np.int64).reshape(-1, 2),
-        np.array([own.law for own in pairs], float).reshape(-1, LAW),
-        np.array([own.loss for own in pairs], float).reshape(-1, LOSS),
+        _rows([own.law for own in pairs], LAW),
+        _rows([own.loss for own in pairs], LOSS),
         np.array([own.stations for own in pairs], np.int64),
         np.array([own.side for own in pairs], np.int64),
         np.array(apart, np.int64).reshape(-1, 2),
@@ -259,6 +259,15 @@ def contacts_of(
         np.repeat(np.array([k for k, _ in meshes], np.int64), [len(own.triangles) for _, own in meshes] or 0),
     )
     _check_pairs(found)
+    return found
+
+
+def _rows(each: Sequence[Sequence[float] | Floats], size: int) -> Floats:
+    """(p, size); most pairs share one array, which is looked at once."""
+    own = {id(row): row for row in each}
+    number = {key: k for k, key in enumerate(own)}
+    distinct = np.array(list(own.values()), float).reshape(-1, size)
+    found: Floats = distinct[np.array([number[id(row)] for row in each], np.int64)]
     return found
 
 

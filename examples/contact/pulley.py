@@ -74,11 +74,11 @@ def run(
     lean: float = 0.0,
     flanges: bool = True,
     t_end: float = 0.24,
-    dt: float = 5e-4,
+    dt: float = 1e-3,
     progress: bool | None = None,
 ) -> Result:
     """Let the loads go."""
-    return simulate(model(lean, flanges), t_end, dt, output_every=10, progress=progress)
+    return simulate(model(lean, flanges), t_end, dt, output_every=5, progress=progress)
 
 
 def way(t: Floats) -> Floats:

@@ -287,8 +287,7 @@ def _add(
     model: Contents,
 ) -> None:
     numbers = [_number(found, own, entry.radius, placed) for own in ordered]
-    radius = sum(found.surfaces[k].radius for k in numbers)
-    if radius == 0.0:
+    if not any(found.surfaces[k].radius for k in numbers):
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
     m = 1
     if pair.of_rods:
@@ -412,6 +411,8 @@ def _check_sides(
     contacts: Contacts, of: list[tuple[ContactEntry, Pair]], meshes: list[MeshEntry], points: Floats
 ) -> None:
     """Raise where something begins on the side of a mesh on which it was said not to be."""
+    if all(mesh.side == SIDES[0] for mesh in meshes):
+        return
     for (entry, pair), surfaces in zip(of, contacts.pairs.tolist(), strict=True):
         own, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
         if contacts.kind[other] != table.MESH:
@@ -487,10 +488,10 @@ def _depths_of_ridges(contacts: Contacts, found: _Pairs, points: Floats) -> list
     """
     below = {ridges: mesh for mesh, (_, ridges, _) in found.of_meshes.items()}
     depths = []
-    for k, (one, other) in enumerate(contacts.pairs.tolist()):
-        if one in below and other in below:
-            rho = float(contacts.radius[[one, other]].sum())
-            for ridges, mesh in ((one, below[other]), (other, below[one])):
-                depth = depth_of_ridges(contacts, ridges, mesh, points, rho)
-                depths += [(k, depth)] * (depth > 0.0)
+    for k in np.flatnonzero(np.isin(contacts.pairs, list(below)).all(axis=1)).tolist():
+        one, other = contacts.pairs[k].tolist()
+        rho = float(contacts.radius[[one, other]].sum())
+        for ridges, mesh in ((one, below[other]), (other, below[one])):
+            depth = depth_of_ridges(contacts, ridges, mesh, points, rho)
+            depths += [(k, depth)] * (depth > 0.0)
     return depths
