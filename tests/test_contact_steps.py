@@ -164,10 +164,13 @@ def test_bodies_that_meet_keep_energy_and_both_momenta():
         assert np.abs(found - found[0]).max() < 1e-13 * np.abs(found).max()
 
 
-def test_what_rests_asks_for_no_matrix_and_what_is_pushed_goes_the_same_way():
-    """The residual alone is looked at first where the step before needed no more; bits of what moves do not hang on that."""
-    system, _ = ball()
-    rests = state_of([(0.1, 0.2, R - M * G / K)], [(0.0, 0.0, 0.0)])
+@pytest.mark.parametrize(("gravity", "z"), [(G, R - M * G / K), (0.0, 1.0)])
+def test_what_rests_asks_for_no_matrix_and_what_is_pushed_goes_the_same_way(gravity, z):
+    """The residual alone is looked at first where the step before needed no more; bits of what moves do not hang on that: of what
+    is pushed on the floor, and of what flies as it is predicted to.
+    """
+    system = ball()[0]._replace(gravity=np.array([0.0, 0.0, -gravity]))
+    rests = state_of([(0.1, 0.2, z)], [(0.0, 0.0, 0.0)])
     known, other = Stepper(system, 1e-3), Stepper(system, 1e-3)
     rests, _ = known.advance(known.start(rests), 0, 20)
     known.work.values[:] = np.nan
