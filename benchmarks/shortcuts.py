@@ -1,6 +1,6 @@
 """A step of `em` of models with a special shape, solved by that shape and by the general solver: python -m benchmarks.shortcuts
 
-Trees of bodies from the tips to the root, planar models with three unknowns a frame.
+Trees of bodies from the tips to the root, planar models with three unknowns a frame, with loops and springs.
 
 Microseconds of processor time a step of h = 10 ms, the fastest of several interleaved runs from the same state, and iterations.
 """
@@ -41,6 +41,42 @@ def planar_chain(n: int, kind: str = "revolute") -> Model:
         bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), position=(k + 0.5, 0.0, 0.0))
         model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), axis=(0.0, 1.0, 0.0))
         last = bar.at((0.5, 0.0, 0.0))
+    return model
+
+
+def sprung_chain(n: int) -> Model:
+    """The same with a spring from the first bar to the last."""
+    model = planar_chain(n)
+    bars = list(model.bodies.values())
+    model.add_spring("spring", bars[0].at((0.0, 0.0, 0.0)), bars[-1].at((0.0, 0.0, 0.0)), stiffness=1e4)
+    return model
+
+
+def four_bars(n: int) -> Model:
+    """n four-bars side by side, each with a bar of the one before it; unequal rockers."""
+    model = Model("four-bars", gravity=(1.0, 0.0, -9.0))
+    last = None
+    for k in range(n + 1):
+        height, x = 1.0 + 0.1 * (k % 3), 1.5 * k
+        rocker = model.add_body(
+            f"rocker {k}", Box(0.1, 0.1, height, density=1000.0), position=(x, 0.0, 0.5 * height)
+        )
+        model.add_joint(f"pin {k}", "revolute", model.ground, rocker, at=(x, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+        top = (x, 0.0, height)
+        if last is not None:
+            begin = np.array(last[1])
+            along = np.array(top) - begin
+            size, tilt = np.linalg.norm(along), np.arctan2(-along[2], along[0])
+            turn = (np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0)
+            bar = model.add_body(
+                f"coupler {k}",
+                Box(size, 0.1, 0.1, density=1000.0),
+                position=begin + 0.5 * along,
+                orientation=turn,
+            )
+            model.add_joint(f"left {k}", "spherical", last[0], bar, at=last[1])
+            model.add_joint(f"right {k}", "spherical", bar, rocker, at=top)
+        last = rocker, top
     return model
 
 
@@ -106,6 +142,8 @@ def main(most: int = 500) -> None:
     ]
     cases.append(("15 mixed, branched", branched(15)))
     cases += [(f"{n} planar hinges", planar_chain(n)) for n in (5, 20, 100, 500) if n <= most]
+    cases += [(f"{n} planar hinges and a spring", sprung_chain(n)) for n in (5, 20) if n <= most]
+    cases += [(f"{n} planar four-bars", four_bars(n)) for n in (1, 2, 5, 20) if n <= most]
     cases += [(f"planar cantilever, {n} elements", cantilever(n)) for n in (10, 20, 100, 500) if n <= most]
     print("| model | | general, us | iterations | by its shape, us | iterations | times quicker |")
     for words, model in cases:

@@ -115,12 +115,18 @@ def copied(things: Any) -> Any:
     return tuple.__new__(type(things), parts)
 
 
-def _bytes(thing: Any) -> int | None:
+def _bytes(things: Any) -> int | None:
     """Of all arrays in nested tuples; None where one is none that a copy is like: row after row, to be written to."""
-    if isinstance(thing, np.ndarray):
-        return thing.nbytes if thing.flags.carray else None
-    sizes = [_bytes(part) for part in thing] if isinstance(thing, tuple) else []
-    return None if None in sizes else sum(size for size in sizes if size is not None)
+    size, waiting = 0, list(things)
+    while waiting:
+        thing = waiting.pop()
+        if type(thing) is np.ndarray:
+            if not thing.flags.carray:
+                return None
+            size += thing.nbytes
+        elif isinstance(thing, tuple):
+            waiting += thing
+    return size
 
 
 def _tables_of(system: System) -> tuple[int, ...]:

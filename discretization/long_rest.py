@@ -20,8 +20,8 @@ from rigid.system import Ints, State
 
 def evolving(own: InteractionTable) -> Ints:
     """Numbers of the interactions with states that follow from equations."""
-    kinds = [k for k in np.unique(own.kind) if INTERACTIONS[k].evolves is not None]
-    return np.flatnonzero(np.isin(own.kind, kinds))
+    kinds = [k for k in set(own.kind.tolist()) if INTERACTIONS[k].evolves is not None]
+    return np.flatnonzero(np.isin(own.kind, kinds)) if kinds else np.zeros(0, np.int64)
 
 
 def goes_on(system: System) -> bool:

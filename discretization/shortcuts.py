@@ -43,8 +43,9 @@ def em_stepper(
         planar = "" if symmetry is None else planar_of(system, symmetry, tolerance, digest=digest)
         if not isinstance(planar, str):
             return PlanarStepper(system, planar, h, order, load_values, halves)
-        tree = tree_of(system, digest=digest)
+        of_tables = digest[:-1]  # whether and how it is a tree does not hang on gravity
+        tree = tree_of(system, digest=of_tables)
         if isinstance(tree, Tree):
-            return TreeStepper(system, tree, h, order, load_values, tolerance, halves, digest=digest)
+            return TreeStepper(system, tree, h, order, load_values, tolerance, halves, digest=of_tables)
     own = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
     return Stepper(system, h, order, load_values, tolerance=tolerance, halves=halves, **own, **others)

@@ -4,7 +4,7 @@ import numpy as np
 from test_any_integrator import arms
 
 from discretization.assembly.fronts_of_systems import number_for_steps
-from discretization.assembly.workspace import _workspace
+from discretization.assembly.workspace import _kept_workspace
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.known_facts import (
     LARGEST,
@@ -135,7 +135,9 @@ def test_work_arrays_that_are_kept_are_those_of_the_system():
     system = arms().build().system
     numbering = number_for_steps(system)._replace(handle=0)
     for _ in range(3):
-        found, made = (find(system, numbering, True, 0.0) for find in (_workspace, _workspace.__wrapped__))
+        found, made = (
+            find(system, numbering, True, 0.0) for find in (_kept_workspace, _kept_workspace.__wrapped__)
+        )
         assert type(found) is type(made)
         for one, other in zip(arrays(found), arrays(made), strict=True):
             assert (one.dtype, one.shape, one.flags.c_contiguous) == (other.dtype, other.shape, True)

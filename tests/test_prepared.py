@@ -10,6 +10,7 @@ import pytest
 
 import rodsim.model
 from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.kept_numberings import structure
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.known_facts import digest_of
 from rodsim import Box, Law, Model, ModelError, Section, equilibrium, signals, simulate, sweep
@@ -262,6 +263,20 @@ def test_numberings_that_are_kept_are_those_of_the_system(name):
         made = number_for_steps.__wrapped__(system, BAND_LIMIT, hidden)
         for one, other in zip(_arrays(second), _arrays(made), strict=True):
             assert one.tobytes() == other.tobytes()
+    # other masses are the same structure, a frame without one is not
+    frames = system.frames
+    heavier = system._replace(frames=frames._replace(mass=3.0 * frames.mass, inertia=2.0 * frames.inertia))
+    assert structure(heavier, "") == structure(system, "")
+    for one, other in zip(
+        _arrays(number_for_steps(heavier)), _arrays(number_for_steps.__wrapped__(heavier)), strict=True
+    ):
+        assert one.tobytes() == other.tobytes()
+    mass = frames.mass.copy()
+    mass[np.flatnonzero(frames.fixed == 0)[-1]] = 0.0
+    assert structure(system._replace(frames=frames._replace(mass=mass)), "") != structure(system, "")
+    if np.any(system.elements.coupling):
+        lumped = system.with_rods(system.rods.lumped())
+        assert structure(lumped, "") != structure(system, "")
     # one joint less, or a body that does not move, is another structure
     if len(system.constraints.kind):
         fewer = system._replace(

@@ -11,7 +11,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from discretization.assembly.incidence import incidence
-from discretization.assembly.kept_numberings import keeping
+from discretization.assembly.kept_numberings import has_inertia, keeping
 from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
 from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
 from discretization.interaction_table import one_sided
@@ -25,7 +25,6 @@ _WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or b
 _PARTS = 8  # rods, bodies, mechanisms that meet, from which on contacts between them are left to an iteration
 _SLOWER = 3.0  # operations of a band in the time of one in fronts
 _THREADED = 64  # half bandwidth up to which LAPACK works without threads, which for such bands only wait for each other
-_SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
 
 
 @keeping
@@ -75,9 +74,7 @@ def _companions(system: System, numbering: Numbering) -> Ints | None:
     """A moving frame for every joint, no two alike and with as few neighbours as can be; None where there are none."""
     frames, held = system.frames, multipliers_of(system)
     moving = frames.fixed == 0
-    inertia = np.linalg.eigvalsh(frames.inertia[moving])
-    heavy = (frames.mass[moving] > 0.0) & (inertia[:, 0] > _SYMMETRIC * inertia[:, -1])
-    if not heavy.all() or len(numbering.repeating) or (held.of_joint > 6).any():
+    if not has_inertia(system) or len(numbering.repeating) or (held.of_joint > 6).any():
         return None
     joints, _ = _joints(system)
     if not len(joints):

@@ -1,7 +1,7 @@
 """Numberings of small systems are kept: a system of the same structure, with other numbers, has the same one.
 
-What a numbering is made of: which frames move, what joins which of them, masses (a front needs a frame that has some), and
-whether rods share theirs. Stiffnesses, loads, gravity, places and velocities are no part of it.
+What a numbering is made of: which frames move, what joins which of them, whether all have inertia (a front needs a frame that has
+some), and which elements share masses. Masses themselves, stiffnesses, loads, gravity, places and velocities are no part of it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from discretization.assembly.numbering import Numbering, new_handle
 from discretization.interaction_table import one_sided
 from discretization.system import System
 
 MOST = 32  # numberings
 LARGEST = 3000  # unknowns
-_NUMBERS_TOO = ("mass", "inertia", "coupling")  # of the columns of real numbers
+_SHARING = "coupling"  # column of real numbers of which it counts where they are none
+_SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
 
 _kept: OrderedDict[bytes, Numbering] = OrderedDict()
 
@@ -41,15 +44,21 @@ def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
     return kept_or_made
 
 
+def has_inertia(system: System) -> bool:
+    """Whether all frames that move have mass and inertia about all axes."""
+    frames, moving = system.frames, system.frames.fixed == 0
+    inertia = np.linalg.eigvalsh(frames.inertia[moving])
+    return bool(np.all((frames.mass[moving] > 0.0) & (inertia[:, 0] > _SYMMETRIC * inertia[:, -1])))
+
+
 def structure(system: System, asked: Any) -> bytes:
     """A digest of all that a numbering depends on."""
-    digest = hashlib.blake2b(
-        repr((asked, [(own.name, own.arity, own.rows, own.own) for own in system.kinds])).encode()
-    )
+    kinds = [(own.name, own.arity, own.rows, own.own) for own in system.kinds]
+    digest = hashlib.blake2b(repr((asked, kinds, has_inertia(system))).encode())
     tables: Any = (table for table in system if isinstance(table, tuple) and table is not system.contacts)
     for table in tables:
         for name, column in zip(table._fields, table, strict=True):
-            if column.dtype.kind in "iub" or name in _NUMBERS_TOO:
+            if column.dtype.kind in "iub" or name == _SHARING:
                 digest.update(str(column.shape).encode())
-                digest.update(column.tobytes())
+                digest.update((column != 0.0 if name == _SHARING else column).tobytes())
     return digest.digest()

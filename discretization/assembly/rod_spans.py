@@ -8,6 +8,7 @@ duals (`discretization.assembly.by_duals`).
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from discretization.assembly.span_lanes import (
     strains_in_lanes,
 )
 from discretization.assembly.stress_rounding import largest_entries, stress_rounding
+from discretization.known_facts import copied
 from discretization.own_variables import BRANCH
 from discretization.space.closed_spans import (
     FORCE,
@@ -40,7 +42,14 @@ from discretization.space.interpolation import MOST, leading
 from discretization.space.relaxing_branch import begin_branch, relax_branch
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.rod_points import BEHIND, FIRST, POINT
-from discretization.space.spans import MOST_FRAMES, dissipations_of, energies_of, numbers_of, viscous
+from discretization.space.spans import (
+    MOST_FRAMES,
+    dissipations_of,
+    energies_of,
+    no_spans,
+    numbers_of,
+    viscous,
+)
 from rigid.compilation.decorators import address_of, inner_kernel
 from rigid.kinematics.rotations import load4, relative_half
 from rigid.lanes import WIDTH
@@ -73,7 +82,18 @@ class SpanWork(NamedTuple):
 
 def span_work(system: Any, numbering: Any, closed: bool = True, eight: bool = True) -> SpanWork:
     """Allocate; closed: use the closed forms; eight: those of eight spans at a time where there are."""
-    spans = system.spans
+    if not len(system.spans.kind):
+        none: SpanWork = copied(_without_spans())
+        return none
+    return _span_work(system.spans, numbering, closed, eight)
+
+
+@functools.cache
+def _without_spans() -> SpanWork:
+    return _span_work(no_spans(), None, True, True)
+
+
+def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWork:
     m, order, first = len(spans.kind), spans.order, spans.first
     at = np.concatenate([[0], np.cumsum(FIRST + POINT * order)]).astype(np.int64)
     numbers, viscosity = np.zeros((2, at[-1]))

@@ -98,11 +98,11 @@ def workspace(
     relative, of the step's equations, 0: round-off. digest: of the system, where it is known.
     """
     numbering = numbering._replace(handle=0)  # it works with any handle
-    return _workspace(system, numbering, closed, tolerance, digest=digest)
+    return _kept_workspace(system, numbering, closed, tolerance, digest=digest)
 
 
-@known_anew
-def _workspace(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
+def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
+    """As `workspace`, for those that keep what they make of it."""
     n, constraints = len(system.frames.mass), system.constraints
     viscous = system.rods.viscous
     of_kinds = [closed and has_closed_forms(kind) and not kind.driven for kind in CONSTRAINTS]
@@ -152,6 +152,9 @@ def _workspace(system: System, numbering: Numbering, closed: bool, tolerance: fl
             + 8
         ),
     )
+
+
+_kept_workspace = known_anew(workspace_anew)
 
 
 def _panels(numbering: Numbering) -> int:

@@ -25,6 +25,7 @@ With D = C + Gyr or unsymmetric K, on z = (phi, lambda phi):
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -132,19 +133,36 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
 
     and s_aa, what it has beyond its neighbours, of |phi_a|^2; displacements and turns apart.
     """
-    blocks = lin.K.tobsr((3, 3))
-    places = lin.K.shape[0] // 3
-    sizes = scipy.sparse.csr_matrix(
-        (np.abs(blocks.data).max(axis=(1, 2)), blocks.indices, blocks.indptr), (places, places)
-    )
     out = np.zeros(len(phi))
-    for kind in (0, 1):  # displacements, turns
-        own, x = sizes[kind::2, kind::2].tocoo(), phi.reshape(len(phi), -1, 2, 3)[:, :, kind]
-        beside = own.row != own.col
-        a, b, s = own.row[beside], own.col[beside], own.data[beside]
-        beyond = np.maximum(own.diagonal() - np.bincount(a, s, own.shape[0]), 0.0)
+    for kind, (a, b, s) in enumerate(_sizes(lin)):
+        x, n = phi.reshape(len(phi), -1, 2, 3)[:, :, kind], lin.K.shape[0] // 6
+        beside = a != b
+        own = np.bincount(a[~beside], s[~beside], n)
+        a, b, s = a[beside], b[beside], s[beside]
+        beyond = np.maximum(own - np.bincount(a, s, n), 0.0)
         out += 0.5 * (np.abs(x[:, a] - x[:, b]) ** 2).sum(axis=2) @ s + (np.abs(x) ** 2).sum(axis=2) @ beyond
     return OF_PLACES * EPS * out
+
+
+def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Of displacements, then of turns: both frames and the largest entry of each block of K (3, 3) that is not zero."""
+    if lin.size <= SMALL:
+        places = lin.K.shape[0] // 3
+        sizes = np.abs(lin.K.toarray()).reshape(places, 3, places, 3).max(axis=(1, 3))
+    else:
+        blocks = lin.K.tobsr((3, 3))
+        of_blocks = np.abs(blocks.data).max(axis=(1, 2))
+        sizes = scipy.sparse.csr_matrix(
+            (of_blocks, blocks.indices, blocks.indptr), (blocks.shape[0] // 3,) * 2
+        )
+    for kind in (0, 1):
+        own = sizes[kind::2, kind::2]
+        if isinstance(own, np.ndarray):
+            a, b = np.nonzero(own)
+            yield a, b, own[a, b]
+        else:
+            found = own.tocoo()
+            yield found.row, found.col, found.data
 
 
 def _shares(lin: Linearised, phi: Floats) -> Floats:

@@ -20,6 +20,7 @@ BLOCK, HINGE, ROWS = (
     2,
 )  # by a rod element or nothing, by points in one place alone, by other rows or more than these
 COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # rows of joints that are left in the plane
+LEFT = 12  # column of `Work.rows` and `Work.columns`: what is left of the row
 
 # columns of `Work.frames`
 C0, S0, C1, S1, PSI, DX, DY, RX, RY, VX, VY, OM, W0, Z0 = range(14)
@@ -64,6 +65,11 @@ class Tables(NamedTuple):
     hinge: Ints  # (k,) item of a frame that hangs on a hinge
     first: Ints  # (k + 1,) where the items of a frame that hangs on rows begin in `items`
     items: Ints  # items of these
+    closing: Ints  # (l,) hinges that close loops
+    coupled: (
+        Ints  # (c, 2) two impulses of each of these, then those of springs: places that an impulse pulls on
+    )
+    trees: Ints  # (c + 1, 2, 2) first place and end of the trees that it moves; of the last row, of all
     sort: Ints  # (j,) COINCIDENT ...
     joined: Ints  # (j, 2) places of a and b
     lam: Ints  # (j, 3) places in `State.lam` of its multipliers, of points in one place of the first
@@ -81,6 +87,12 @@ class Tables(NamedTuple):
     at: Floats  # (l, 2)
     moment: Ints  # (l,) 1: a moment
     following: Ints  # (l,) 1: turns with its frame
+    spring: Ints  # (q, 2) places of a and b
+    counted: Ints  # (q,) of a torsion spring: place of its angle in `State.own`; -1: between points
+    column: Ints  # (q,) first of its impulses; -1: it holds a frame to the ground
+    law: Floats  # (q, 3) stiffness, damping, length or angle at rest
+    arms: Floats  # (q, 3, 2) Xa, Xb, none; Ua, Wa, Ub
+    rounding: Floats  # (q, 2) sizes of its force and moment
     viscous: bool
     accounts: bool
     solved: float  # residual/noise
@@ -102,12 +114,21 @@ class Work(NamedTuple):
     more: Floats  # (j, 2) their correction
     solution: Floats  # (k, 6, 4) of frames that hang on rows
     matrix: Floats  # (6, 10)
+    kept: Floats  # (k, 5) where there are columns: R1 to R3, G1, G2 of all frames
+    kept_rows: Floats  # (items, 2) and of their rows
+    columns: Floats  # (c, 13) of impulses beside the trees, as `rows`
+    loops: Floats  # (c, c) what these impulses do to each other, its factors
+    size: Floats  # (c,) factors of its rows
+    exchanged: Ints  # (c,) rows exchanged
+    impulse: Floats  # (c,) these impulses
+    measured: Floats  # (q,) of springs: length at the end, angle at the start of the step
     counted: Ints  # (2,) iterations, factorisations
 
 
 def work_of(tables: Tables) -> Work:
     """Room for a step."""
     k, m, j = len(tables.parent), len(tables.element), len(tables.sort)
+    c, q = len(tables.coupled), len(tables.spring)
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
         "up": (k, 3, 3),
@@ -121,5 +142,13 @@ def work_of(tables: Tables) -> Work:
         "more": (j, 2),
         "solution": (k, 6, 4),
         "matrix": (6, 10),
+        "kept": (k if c else 0, 5),
+        "kept_rows": (len(tables.items) if c else 0, 2),
+        "columns": (c, LEFT + 1),
+        "loops": (c, c),
+        "size": (c,),
+        "impulse": (c,),
+        "measured": (q,),
     }
-    return Work(**{name: np.zeros(shape) for name, shape in shapes.items()}, counted=np.zeros(2, np.int64))
+    arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
+    return Work(**arrays, exchanged=np.zeros(c, np.int64), counted=np.zeros(2, np.int64))

@@ -314,8 +314,14 @@ def solve(tables, work, again):
     """Corrections of all frames and impulses from residuals and blocks, which it overwrites; again: from other residuals by the
     factors that it left there; 0, or 1: singular.
     """
+    return solve_part(tables, work, 0, work.up.shape[0], again)
+
+
+@inner_kernel
+def solve_part(tables, work, begin, end, again):
+    """The same of whole trees, whose frames are those from `begin` to `end`."""
     failed = 0
-    for s in range(work.up.shape[0]):
+    for s in range(begin, end):
         kind = tables.kind[s]
         if kind == ROWS:
             failed += _eliminate_rows(tables, work, s, again)
@@ -330,7 +336,7 @@ def solve(tables, work, again):
             failed += not eliminate_block(tables, work, s) > SMALLEST
     if failed != 0:
         return 1
-    for s in range(work.up.shape[0] - 1, -1, -1):  # from the roots to the tips
+    for s in range(end - 1, begin - 1, -1):  # from the roots to the tips
         kind = tables.kind[s]
         if kind == HINGE:
             back_to_hinge(tables, work, s)

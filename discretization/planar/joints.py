@@ -43,6 +43,16 @@ from discretization.planar.arrays import (
 from rigid.compilation.decorators import inner_kernel, small_kernel
 
 
+@inner_kernel
+def turn(own, psi):
+    """The turn at the end of a frame whose Cayley number is psi; psi^2/4."""
+    u = 0.25 * psi * psi
+    scale = 1.0 / (1.0 + u)
+    c, z = (1.0 - u) * scale, psi * scale
+    own[C1], own[S1] = c * own[C0] - z * own[S0], z * own[C0] + c * own[S0]
+    return u
+
+
 @small_kernel
 def levers(own, X, Y):
     """R1 X and the mean of R0 X and R1 X."""
@@ -100,6 +110,8 @@ def add_joints(tables, work, tangent):
             _add_angle(tables, work, j, tangent)
         else:
             _add_force(tables, work, j, tangent)
+    for k in range(tables.closing.shape[0]):
+        _add_force(tables, work, tables.closing[k], tangent)
 
 
 @inner_kernel

@@ -26,10 +26,11 @@ from discretization.planar.arrays import (
     VX,
     VY,
 )
+from discretization.planar.couplings import solve_coupled
 from discretization.planar.element import E1
-from discretization.planar.elimination import solve
-from discretization.planar.joints import add_joint_noise
-from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step, turn
+from discretization.planar.joints import add_joint_noise, turn
+from discretization.planar.springs import end_springs, strained
+from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS, copy_state
 from discretization.time.newton import (
     CONVERGED,
@@ -69,13 +70,22 @@ def _level(tables, work):
                 return -1.0
             worst = max(worst, left / work.rows[tables.hinge[s], 0, 13])
     for k in range(tables.items.shape[0]):
-        item = tables.items[k]
-        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
-            ratio = abs(work.rows[item, i, 12]) / work.rows[item, i, 13]
-            if not ratio < 1e300:
-                return -1.0
-            worst = max(worst, ratio)
+        worst = max(worst, _level_of_rows(tables, work, tables.items[k]))
+    for k in range(tables.closing.shape[0]):
+        worst = max(worst, _level_of_rows(tables, work, tables.closing[k]))
     return worst if worst < 1e300 else -1.0
+
+
+@inner_kernel
+def _level_of_rows(tables, work, item):
+    """The same of an item; 1e300 where it is not finite."""
+    worst = 0.0
+    for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+        ratio = abs(work.rows[item, i, 12]) / work.rows[item, i, 13]
+        if not ratio < 1e300:
+            return 1e300
+        worst = max(worst, ratio)
+    return worst
 
 
 @inner_kernel
@@ -98,8 +108,8 @@ def _correct(work):
 
 @inner_kernel
 def _is_small(tables, work):
-    """Whether the correction turns frames and shifts those of an element against each other by next to nothing."""
-    largest = 0.0
+    """Whether the correction turns frames, and shifts those of an element or a spring against each other, by next to nothing."""
+    largest = strained(tables, work)
     for s in range(work.up.shape[0]):
         largest = max(largest, abs(work.frames[s, MPSI]))
     for m in range(tables.element.shape[0]):
@@ -155,7 +165,7 @@ def newton(tables, work, h, values, most, count):
             and foreseen <= LEFT
         )
         count[1] += tangent
-        if solve(tables, work, not tangent) != 0:
+        if solve_coupled(tables, work, not tangent) != 0:
             return _no_correction(work) if level <= tables.solved else SINGULAR
         if last and (level <= tables.solved or _is_small(tables, work)):
             return CONVERGED
@@ -264,6 +274,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
                 return status
             if tables.accounts:
                 account(tables, state, work, h, values)
+            end_springs(tables, state, work, h)
             commit(tables, state, work, h)
             counted[STEPS] = (k + 1) // n_substeps
         keep(state, kept, part)

@@ -20,7 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import loads_of, without_loads
+from discretization.interaction_table import (
+    SPRINGS,
+    TORSIONS,
+    loads_of,
+    springs_of,
+    torsions_of,
+    without_loads,
+)
 from discretization.own_variables import own_variables
 from discretization.planar.joint_rows import CLOSE, Asymmetric, Row, rows_in_plane
 from discretization.planar.symmetry import Symmetry
@@ -90,16 +97,16 @@ def _beyond(system: System) -> Iterator[str]:
     for table in system.filled:
         if table not in _TAKEN:
             yield _NOT_TAKEN[table]
-    if len(others := without_loads(system.others).kind):
+    acting = without_loads(system.others).kind
+    others = acting[(acting != SPRINGS) & (acting != TORSIONS)]
+    if len(others):
         yield f"{INTERACTIONS[int(others[0])].name}s act, which have no plane form"
-    if len(system.constraints.repeats) and system.constraints.repeats.any():
-        yield "joints repeat each other"
     other = np.setdiff1d(system.constraints.kind, _KNOWN)
     if len(other):
         yield f"joints hold {CONSTRAINTS[int(other[0])].name}, which have no plane form"
     if (system.frames.fixed[system.elements.frames] != 0).any():
         yield "a rod ends in a fixed frame"
-    if own_variables(system).size:
+    if own_variables(system).size > int((acting == TORSIONS).sum()):
         yield "what acts has variables of its own"
 
 
@@ -128,6 +135,8 @@ def _across(system: System, state: State, directions: Floats) -> Iterator[Floats
     for X, side in ((c.Xa, 0), (c.Xb, 1)):
         f = c.frames[pointed, side]
         yield state.r[f] + _in_space(system, state, X[pointed], f) - state.r[moving[0]]
+    for points in _points_of_springs(system, state):
+        yield points - state.r[moving[0]]
     following, force = loads.following != 0, loads.kind == FORCE
     world = directions.copy()
     world[following] = _in_space(system, state, directions[following], loads.frame[following])
@@ -149,9 +158,10 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
             return [_snapped(cross(known[0], known[1]))]
     moving, c = _moving(system), system.constraints
     use = c.kind != COINCIDENT
-    f = system.elements.frames[:, 0]
+    f, torsions = system.elements.frames[:, 0], torsions_of(system.others)
     given = np.concatenate(
         [
+            _in_space(system, state, cross(torsions.Ua, torsions.Wa), torsions.frames[:, 0]),
             _in_space(system, state, state.Omega[moving], moving),
             _in_space(system, state, c.Ub[use], c.frames[use, 1]),
             _in_space(system, state, c.Ua[use], c.frames[use, 0]),
@@ -212,6 +222,7 @@ def _asymmetries(
     if (np.linalg.norm(across, axis=1) > CLOSE * np.trace(frames.inertia[moving], axis1=1, axis2=2)).any():
         yield "the normal of the plane is no principal axis of inertia of a part"
     yield from _of_elements(system, normals)
+    yield from _of_springs(system, state, plane, extent)
     yield from _of_loads(system, state, directions, n)
 
 
@@ -239,6 +250,26 @@ def _of_elements(system: System, normals: Floats) -> Iterator[str]:
     )
     if (out > CLOSE * size).any():
         yield "the stress-free shape of a rod leaves the plane"
+
+
+def _of_springs(system: System, state: State, plane: Plane, extent: float) -> Iterator[str]:
+    for points in _points_of_springs(system, state):
+        if (np.abs(points @ plane.normal - plane.offset) > 10.0 * CLOSE * extent).any():
+            yield "a spring does not lie in the plane"
+    if TORSIONS in system.others.kind.tolist():
+        torsions = torsions_of(system.others)
+        a, b = torsions.frames.T
+        for U, f in ((torsions.Ua, a), (torsions.Wa, a), (torsions.Ub, b)):
+            if _leaves(_in_space(system, state, U, f), plane.normal):
+                yield "a torsion spring does not turn in the plane"
+
+
+def _points_of_springs(system: System, state: State) -> Iterator[Floats]:
+    """(k, 3) of their ends a, then b."""
+    if SPRINGS in system.others.kind.tolist():
+        springs = springs_of(system.others)
+        for X, f in zip((springs.Xa, springs.Xb), springs.frames.T, strict=True):
+            yield state.r[f] + _in_space(system, state, X, f)
 
 
 def axes_of(normals: Floats) -> Floats:

@@ -42,10 +42,10 @@ class PlanarRuns(NamedTuple):
 def key_of(stepper: Any) -> tuple[Any, ...]:
     """What runs in a plane must have in common to march side by side; () where they cannot.
 
-    They can where each frame hangs on a hinge alone, and nothing acts but gravity and loads.
+    They can where each frame hangs on a hinge alone, none closes a loop, and nothing acts but gravity and loads.
     """
     tables = stepper.tables
-    if len(tables.element) or np.any(tables.kind != HINGE):
+    if len(tables.element) or len(tables.coupled) or len(tables.spring) or np.any(tables.kind != HINGE):
         return ()
     return alike((tables, tuple(stepper.shapes.values())))
 

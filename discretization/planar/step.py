@@ -40,7 +40,8 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.element import EX, EY, forces, start_of_step
-from discretization.planar.joints import add_joints, begin_joints
+from discretization.planar.joints import add_joints, begin_joints, turn
+from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import by_lane, largest, most, root
 
@@ -148,6 +149,7 @@ def begin_step(tables, state, work, h):
         A[N2] += moment
         B[N2] += moment
     begin_joints(tables, state, work, h, extent)
+    begin_springs(tables, state, work, h)
 
 
 @inner_kernel
@@ -160,16 +162,6 @@ def add_load_noise(tables, work, h, values):
             own[N1] += size
             size *= length(tables.at[l, 0], tables.at[l, 1])
         own[N2] += size
-
-
-@inner_kernel
-def turn(own, psi):
-    """The turn at the end of a frame whose Cayley number is psi; psi^2/4."""
-    u = 0.25 * psi * psi
-    scale = 1.0 / (1.0 + u)
-    c, z = (1.0 - u) * scale, psi * scale
-    own[C1], own[S1] = c * own[C0] - z * own[S0], z * own[C0] + c * own[S0]
-    return u
 
 
 @inner_kernel
@@ -202,6 +194,7 @@ def evaluate(tables, work, h, values, tangent):
         if _add_element(tables, work, h, m, tangent) != 0:
             return 1
     add_joints(tables, work, tangent)
+    add_springs(tables, work, h, tangent)
     add_loads(tables, work, h, values, tangent)
     return 0
 

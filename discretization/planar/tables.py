@@ -9,13 +9,14 @@ from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
 from discretization.interaction_table import loads_of
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
+from discretization.planar.order import MANY, MOST_COUPLED, kinds_of, order_of, trees_of
 from discretization.planar.plane import Plane, axes_of, turned_matrices
+from discretization.planar.repeats import REPEATED, independent
+from discretization.planar.spring_tables import spring_tables
 from discretization.system import System
 from rigid import quaternions
 from rigid.system import MOMENT, Floats, Ints, State
 from rigid.vectors import cross
-
-LOOPS = "rods and joints close a loop"
 
 
 def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0) -> Tables | str:
@@ -23,20 +24,25 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
     frames, elements, c, own = system.frames, system.elements, system.constraints, plane.rows
     even = np.array([row.constraint for row in own], np.int64)
     sort = np.array([row.sort for row in own], np.int64)
-    rows = np.where(sort == arrays.COINCIDENT, 2, 1)
-    found = _order(len(frames.mass), elements.frames, c.frames[even], rows)
-    if isinstance(found, str):
-        return found
-    frame, parent = found
+    order = order_of(len(frames.mass), elements.frames, c.frames[even], sort)
+    if isinstance(order, str):
+        return order
+    if (len(order.closing) or np.any(c.repeats)) and not independent(system, state, plane):
+        return REPEATED
+    frame, parent, closing = order
     k = len(frame)
     place = np.full(len(frames.mass), k)
     place[frame] = np.arange(k)
     joined = place[c.frames[even]]
-    kind, hinge, first, items = _sorted(k, parent, joined, sort)
+    kind, hinge, first, items = kinds_of(order, joined, sort)
     frame = np.append(frame, 0)
     across = _across(system, state, plane, elements.frames)[frame]
     half = _halves(plane, across)
     in_plane = across[:, :2]
+    springs, between = spring_tables(system, place, in_plane, 2 * len(closing))
+    coupled = np.concatenate([np.repeat(joined[closing], 2, axis=0), between])
+    if len(coupled) > MOST_COUPLED:
+        return MANY
     vectors = {"Xa": c.Xa[even], "Xb": c.Xb[even]}
     vectors |= {name: np.array([getattr(row, name) for row in own]).reshape(-1, 3) for name in ("Ua", "Ub")}
     X = {
@@ -83,6 +89,9 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         hinge=hinge,
         first=first,
         items=items,
+        closing=closing,
+        coupled=coupled,
+        trees=trees_of(order, coupled),
         sort=sort,
         joined=joined,
         lam=lam,
@@ -97,6 +106,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         at=np.einsum("lab,lb->la", in_plane[place[loads.frame]], loads.X),
         moment=(loads.kind == MOMENT).astype(np.int64),
         following=loads.following.astype(np.int64),
+        **springs._asdict(),
         viscous=bool(elements.damping.any()),
         accounts=bool(elements.damping.any() or len(loads.kind)),
         solved=max(AT_NOISE, tolerance / EPS),
@@ -126,86 +136,3 @@ def _halves(plane: Plane, across: Floats) -> Floats:
     base = quaternions.normalize(base)
     turned = quaternions.multiply(np.append(0.0, plane.normal), base)
     return np.concatenate([base, turned], axis=1)
-
-
-def _order(n: int, elements: Ints, joints: Ints, rows: Ints) -> tuple[Ints, Ints] | str:
-    """Frames from the tips to the roots, the place of the next one of each, and rows between them; or that there is a loop."""
-    neighbours: list[list[int]] = [[] for _ in range(n)]
-    seen: set[tuple[int, int]] = set()
-    held: dict[int, int] = dict.fromkeys(range(n), 0)
-    between: dict[tuple[int, int], int] = {}
-    for a, b in elements.tolist():
-        if (min(a, b), max(a, b)) in seen:
-            return LOOPS
-        seen.add((min(a, b), max(a, b)))
-        neighbours[a].append(b)
-        neighbours[b].append(a)
-    for (a, b), count in zip(joints.tolist(), rows.tolist(), strict=True):
-        if min(a, b) == 0:
-            held[max(a, b)] += count
-            continue
-        pair = min(a, b), max(a, b)
-        if pair in seen:
-            return LOOPS
-        if pair not in between:
-            neighbours[a].append(b)
-            neighbours[b].append(a)
-        between[pair] = between.get(pair, 0) + count
-    order, parents = _from_roots(n, neighbours, held)
-    if isinstance(parents, str):
-        return parents
-    own: dict[int, int] = {}
-    for f in order:
-        pair = min(f, parents[f]), max(f, parents[f])
-        own[f] = held[f] + between.get(pair, 0)
-        if own[f] > 3:
-            return LOOPS
-    frame = np.array(order[::-1], np.int64)
-    place = {f: i for i, f in enumerate(frame.tolist())} | {0: len(frame)}
-    return frame, np.array([place[parents[f]] for f in frame.tolist()], np.int64)
-
-
-def _from_roots(
-    n: int, neighbours: list[list[int]], held: dict[int, int]
-) -> tuple[list[int], dict[int, int] | str]:
-    """Frames with those before them that are nearer to a root: frames on the ground, most held first, then any; and the next
-    one of each towards it, 0: none.
-    """
-    order: list[int] = []
-    parents: dict[int, int] = {}
-    for root in sorted(range(1, n), key=lambda f: -held[f]):
-        if root in parents:
-            continue
-        parents[root] = 0
-        waiting = [root]
-        while waiting:
-            f = waiting.pop()
-            order.append(f)
-            for other in neighbours[f]:
-                if other == parents[f]:
-                    continue
-                if other in parents:
-                    return order, LOOPS
-                parents[other] = f
-                waiting.append(other)
-    return order, parents
-
-
-def _sorted(k: int, parent: Ints, joined: Ints, sort: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """How each frame is eliminated, its hinge, and the items of those that hang on rows."""
-    mine: list[list[int]] = [[] for _ in range(k)]
-    for j, (a, b) in enumerate(joined.tolist()):
-        s = a if b == k or (a != k and parent[a] == b) else b
-        mine[s].append(j)
-    kind, hinge = np.full(k, arrays.BLOCK), np.zeros(k, np.int64)
-    items: list[int] = []
-    first = [0]
-    for s, own in enumerate(mine):
-        single = len(own) == 1 and sort[own[0]] == arrays.COINCIDENT
-        if single and parent[s] in (*joined[own[0]].tolist(),):
-            kind[s], hinge[s] = arrays.HINGE, own[0]
-        elif own:
-            kind[s] = arrays.ROWS
-            items += own
-        first.append(len(items))
-    return kind, hinge, np.array(first, np.int64), np.array(items, np.int64)

@@ -18,6 +18,7 @@ from rigid.system import Floats
 
 _EPS = 1e-7  # of the stiffness
 SMALL = 120  # unknowns, up to which a full matrix is quicker
+_PANEL = 64  # columns that LAPACK takes at once
 
 
 def negative_count(rest: Rest) -> int:
@@ -54,7 +55,8 @@ def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np
 
 def _negative_of_dense(matrix: Floats) -> int:
     """Negative eigenvalues of a symmetric matrix, by Sylvester's law from P^T A P = L D L^T of Bunch and Kaufman."""
-    factors, pivots, _ = scipy.linalg.lapack.dsytrf(matrix, lower=1)
+    work = _PANEL * len(matrix)  # with less it goes column by column, which threads of a BLAS make slow
+    factors, pivots, _ = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=work)
     pairs = pivots < 0  # two rows each: a block of D, whose eigenvalues have different signs
     return int(np.count_nonzero(factors.diagonal()[~pairs] < 0.0)) + int(pairs.sum()) // 2
 

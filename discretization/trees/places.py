@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.numbering import Numbering
-from discretization.assembly.workspace import Workspace, workspace
+from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.linear.coupled import no_far
 from discretization.linear.fronts import no_fronts
 from discretization.linear.substructures import no_substructures
@@ -241,7 +241,7 @@ def arrays_of(system: System, tree: Tree) -> TreeArrays:
 
 def workspace_of(system: System, tree: Tree, numbering: Numbering, tolerance: float) -> Workspace:
     """That of assembly, which passes by the joints that the elimination has closed forms of."""
-    work = workspace(system, numbering, tolerance=tolerance)
+    work = workspace_anew(system, numbering, True, tolerance)
     facts = work.facts
     other = tree.kind[tree.place[facts.closed]] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])

@@ -9,7 +9,7 @@ from discretization.groups import Role, groups_of, pairs_of
 from discretization.interaction_table import loads_of
 from discretization.known_facts import known_of_unchanging
 from discretization.linearisation.evolving import undetermined
-from discretization.long_rest import at_long_rest, goes_on, resting_state
+from discretization.long_rest import at_long_rest, evolving, goes_on, resting_state
 from discretization.system import System
 from rigid.errors import ModelError, PartName
 from rigid.system import Ints
@@ -40,6 +40,8 @@ def at_rest(built: Built) -> Built:
 def check_determined(built: Built) -> None:
     """Raise ModelError where something has states that no equation determines where it rests."""
     system, state = built.system, built.state
+    if not len(evolving(system.others)):
+        return
     for own in groups_of(system, state, Role.DISSIPATION):
         if own.group.kind.evolves is None:
             continue

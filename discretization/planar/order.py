@@ -1,0 +1,173 @@
+"""In which order the frames of a planar model are eliminated: from the tips to the roots, over rods and joints that make trees.
+
+Joints that close a loop are left over. Where they are points in one place they are put in afterwards by their impulses
+(`discretization.planar.couplings`); of all others the rows couple frames that are not next to each other, and there is no order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.planar import arrays
+from rigid.system import Ints
+
+LOOPS = "rods and joints close a loop that is not closed by a hinge"
+MOST_COUPLED = 64  # impulses that couple frames beside the trees: two of a hinge, or of a spring
+MANY = "joints close too many loops, or too many springs act between parts"
+MOST_ROWS = 3  # that a frame hangs on
+_GROUND = 0  # its frame
+
+Pair = tuple[int, int]
+
+
+class Order(NamedTuple):
+    """Of k moving frames and the items that bring rows."""
+
+    frame: Ints  # (k,)
+    parent: Ints  # (k,) place of the next one towards the root; k: the ground or nothing
+    closing: Ints  # items that are left over
+
+
+def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
+    """Of n frames with the ground; ends of elements (m, 2) and of items (j, 2), sorts of these. In words, where there is none."""
+    between: dict[Pair, list[int]] = {}
+    held: dict[int, list[int]] = {f: [] for f in range(n)}
+    for item, (a, b) in enumerate(joints.tolist()):
+        if _GROUND in (a, b):
+            held[max(a, b)].append(item)
+        else:
+            between.setdefault((min(a, b), max(a, b)), []).append(item)
+    rods = [(min(pair), max(pair)) for pair in elements.tolist()]
+    joined = _joined(n, rods, between, sort)
+    if isinstance(joined, str):
+        return joined
+    edges, closing = joined
+    order, parents = _from_roots(n, edges, {f: _rows(items, sort) for f, items in held.items()})
+    for f in order:
+        pair = min(f, parents[f]), max(f, parents[f])
+        above = between.get(pair, [])
+        left = _left_over(above, held[f], sort)
+        if _rows([*above, *held[f]], sort) - 2 * len(left) > MOST_ROWS:
+            return LOOPS
+        closing += left
+        if above and pair not in rods and set(above) <= set(left):
+            parents[f] = _GROUND
+    frame = np.array(order[::-1], np.int64)
+    place = {f: i for i, f in enumerate(frame.tolist())} | {_GROUND: len(frame)}
+    parent = np.array([place[parents[f]] for f in frame.tolist()], np.int64)
+    return Order(frame, parent, np.array(sorted(closing), np.int64))
+
+
+def _left_over(above: list[int], held: list[int], sort: Ints) -> list[int]:
+    """Hinges of a frame, to the next one or the ground, without which it hangs on three rows at most, and these to one other: to
+    two they may depend on each other, though all together do not.
+    """
+    left: list[int] = []
+    for item in (*above, *held):
+        others = [set(items) - set(left) for items in (above, held)]
+        rows = sum(_rows(list(items), sort) for items in others)
+        if sort[item] == arrays.COINCIDENT and rows > MOST_ROWS - all(others):
+            left.append(item)
+    return left
+
+
+def _rows(items: list[int], sort: Ints) -> int:
+    return sum(2 if sort[item] == arrays.COINCIDENT else 1 for item in items)
+
+
+def _joined(
+    n: int, rods: list[Pair], between: dict[Pair, list[int]], sort: Ints
+) -> tuple[list[Pair], list[int]] | str:
+    """Pairs of frames next to each other in the trees, and hinges that close loops, taken out of `between`: rods come before
+    joints, hinges last.
+    """
+    leader = list(range(n))
+
+    def of(f: int) -> int:
+        while leader[f] != f:
+            leader[f] = leader[leader[f]]
+            f = leader[f]
+        return f
+
+    def is_hinge(pair: Pair) -> bool:
+        items = between[pair]
+        return len(items) == 1 and bool(sort[items[0]] == arrays.COINCIDENT)
+
+    edges: list[Pair] = []
+    closing: list[int] = []
+    for pair in (*rods, *sorted(between, key=is_hinge)):
+        a, b = of(pair[0]), of(pair[1])
+        if a != b:
+            leader[a] = b
+            edges.append(pair)
+        elif len(edges) < len(rods) or not is_hinge(pair):
+            return LOOPS
+        else:
+            closing += between.pop(pair)
+    return edges, closing
+
+
+def _from_roots(n: int, edges: list[Pair], held: dict[int, int]) -> tuple[list[int], dict[int, int]]:
+    """Frames behind the one that is next towards a root, and this one of each, 0: none; roots are those held most."""
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for a, b in edges:
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    order: list[int] = []
+    parents: dict[int, int] = {}
+    for root in sorted(range(1, n), key=lambda f: -held[f]):
+        if root in parents:
+            continue
+        parents[root] = _GROUND
+        waiting = [root]
+        while waiting:
+            f = waiting.pop()
+            order.append(f)
+            for other in neighbours[f]:
+                if other not in parents:
+                    parents[other] = f
+                    waiting.append(other)
+    return order, parents
+
+
+def kinds_of(order: Order, joined: Ints, sort: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """How each frame is eliminated, its hinge, and where the items of those that hang on rows begin, and which they are.
+
+    joined: (j, 2) places of both ends of the items.
+    """
+    k, parent = len(order.frame), order.parent
+    mine: list[list[int]] = [[] for _ in range(k)]
+    for j, (a, b) in enumerate(joined.tolist()):
+        if j not in order.closing:
+            s = a if b == k or (a != k and parent[a] == b) else b
+            mine[s].append(j)
+    kind, hinge = np.full(k, arrays.BLOCK), np.zeros(k, np.int64)
+    items: list[int] = []
+    first = [0]
+    for s, own in enumerate(mine):
+        single = len(own) == 1 and sort[own[0]] == arrays.COINCIDENT
+        if single and parent[s] in joined[own[0]].tolist():
+            kind[s], hinge[s] = arrays.HINGE, own[0]
+        elif own:
+            kind[s] = arrays.ROWS
+            items += own
+        first.append(len(items))
+    return kind, hinge, np.array(first, np.int64), np.array(items, np.int64)
+
+
+def trees_of(order: Order, coupled: Ints) -> Ints:
+    """(c + 1, 2, 2) first place and end of the trees of each two places, none twice; of the last row, of all frames."""
+    k = len(order.frame)
+    root = np.arange(k + 1)
+    for s in range(k - 1, -1, -1):  # parents have higher places
+        if order.parent[s] < k:
+            root[s] = root[order.parent[s]]
+    trees = np.zeros((len(coupled) + 1, 2, 2), np.int64)
+    for c, places in enumerate(coupled):
+        for side, tree in enumerate(sorted({int(root[s]) for s in places if s < k})):
+            own = np.flatnonzero(root == tree)
+            trees[c, side] = own[0], own[-1] + 1
+    trees[-1, 0] = 0, k
+    return trees

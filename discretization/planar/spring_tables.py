@@ -1,0 +1,55 @@
+"""Springs and torsion springs of a planar model as arrays: the former before the latter."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.interaction_table import SPRINGS, TORSIONS, own_of, springs_of, torsions_of
+from discretization.own_variables import own_variables
+from discretization.system import System
+from rigid.system import Floats, Ints
+
+
+class SpringTables(NamedTuple):
+    """See `discretization.planar.arrays.Tables`."""
+
+    spring: Ints  # (q, 2)
+    counted: Ints  # (q,)
+    column: Ints  # (q,)
+    law: Floats  # (q, 3)
+    arms: Floats  # (q, 3, 2)
+    rounding: Floats  # (q, 2)
+
+
+def spring_tables(system: System, place: Ints, in_plane: Floats, first: int) -> tuple[SpringTables, Ints]:
+    """The arrays, and the places (c, 2) that the impulses of those between moving frames pull on.
+
+    place: (n,) of each frame; in_plane: (k + 1, 2, 3) directions that components are along; first: impulses before these.
+    """
+    table, springs, torsions = system.others, springs_of(system.others), torsions_of(system.others)
+    s, t = len(springs.stiffness), len(torsions.stiffness)
+    own = np.concatenate([np.flatnonzero(table.kind == kind) for kind in (SPRINGS, TORSIONS)])
+    count = own_of(table)
+    angle = own_variables(system).first("angle") + np.cumsum(count) - count
+    spring = place[np.concatenate([springs.frames, torsions.frames])]
+    vectors = np.zeros((s + t, 3, 3))
+    vectors[:s, 0], vectors[:s, 1] = springs.Xa, springs.Xb
+    vectors[s:] = np.stack([torsions.Ua, torsions.Wa, torsions.Ub], axis=1)
+    on = np.concatenate([spring[:s][:, [0, 1, 0]], spring[s:][:, [0, 0, 1]]])
+    law = [
+        np.column_stack([of.stiffness, of.damping, rest])
+        for of, rest in ((springs, springs.length0), (torsions, torsions.angle0))
+    ]
+    width = np.where(np.arange(s + t) < s, 2, 1)
+    width[(spring == len(in_plane) - 1).any(axis=1)] = 0
+    tables = SpringTables(
+        spring=spring,
+        counted=np.where(np.arange(s + t) < s, -1, angle[own]),
+        column=np.where(width > 0, first + np.cumsum(width) - width, -1),
+        law=np.concatenate(law),
+        arms=np.einsum("qiab,qib->qia", in_plane[on], vectors),
+        rounding=table.size[own].copy(),
+    )
+    return tables, np.repeat(spring, width, axis=0)

@@ -1,0 +1,210 @@
+"""Springs, torsion springs and the dampers beside them in the plane, by the closed forms of space.
+
+A spring pulls with f = h sigma dbar on the mean levers of its points, a torsion spring turns with h tau. What both add to the
+blocks of their own frames, by levers that turn, stands there, and so does all of what holds a frame to the ground; that the pull
+of one between two frames grows as they move is a column of `discretization.planar.couplings`.
+"""
+
+import math
+
+from discretization.assembly.workspace import EPS
+from discretization.planar.arrays import (
+    C0,
+    C1,
+    D11,
+    D12,
+    D13,
+    D21,
+    D22,
+    D23,
+    D31,
+    D32,
+    D33,
+    DX,
+    DY,
+    LEFT,
+    MPSI,
+    MX,
+    MY,
+    N1,
+    N2,
+    PSI,
+    R1,
+    R2,
+    R3,
+    RX,
+    RY,
+    S0,
+    S1,
+)
+from discretization.planar.joints import levers, turn
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.interactions.spring import force_of_step
+from rigid.interactions.torsion_spring import TURN, torque_of_step
+
+
+@inner_kernel
+def begin_springs(tables, state, work, h):
+    """Angles at the start of the step, and noise levels."""
+    for q in range(tables.spring.shape[0]):
+        grown = EPS * abs(h)
+        if tables.counted[q] >= 0:
+            work.measured[q] = state.own[tables.counted[q]]
+            grown *= 1.0 + abs(work.measured[q])
+        for side in range(2):
+            own = work.frames[tables.spring[q, side]]
+            own[N1] += grown * tables.rounding[q, 0]
+            own[N2] += grown * tables.rounding[q, 1]
+
+
+@small_kernel
+def _at_start(own, X):
+    return own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1], 0.0
+
+
+@small_kernel
+def _at_end(own, X):
+    return own[C1] * X[0] - own[S1] * X[1], own[S1] * X[0] + own[C1] * X[1], 0.0
+
+
+@inner_kernel
+def _torque(tables, work, h, q):
+    """Dissipation, torque on a, its derivatives to the angles of a and b; c, s at the end: `torque_of_step`."""
+    a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
+    X, law = tables.arms[q], tables.law[q]
+    start = _at_start(a, X[0]), _at_start(a, X[1]), _at_start(b, X[2])
+    end = _at_end(a, X[0]), _at_end(a, X[1]), _at_end(b, X[2])
+    _, lost, torque, to_a, to_b = torque_of_step((law[0], law[1], law[2]), h, work.measured[q], start, end)
+    c = end[0][0] * end[2][0] + end[0][1] * end[2][1]
+    s = end[1][0] * end[2][0] + end[1][1] * end[2][1]
+    return lost, torque[2], to_a[8], to_b[8], c, s
+
+
+@inner_kernel
+def _distances(tables, work, q, last):
+    """d0 and d1 of a spring between points; last: d1 with the last correction of the step."""
+    a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
+    X, ex, ey = tables.arms[q], b[RX] - a[RX], b[RY] - a[RY]
+    a0, b0, a1, b1 = _at_start(a, X[0]), _at_start(b, X[1]), _at_end(a, X[0]), _at_end(b, X[1])
+    d0 = ex + (b0[0] - a0[0]), ey + (b0[1] - a0[1]), 0.0
+    dx, dy = b[DX] - a[DX], b[DY] - a[DY]
+    if last:
+        dx, dy = dx + (b[MX] - a[MX]), dy + (b[MY] - a[MY])
+    return d0, (ex + dx + (b1[0] - a1[0]), ey + dy + (b1[1] - a1[1]), 0.0)
+
+
+@inner_kernel
+def add_springs(tables, work, h, tangent):
+    """Residual and, on demand, matrix of all of them."""
+    for q in range(tables.spring.shape[0]):
+        if tables.counted[q] >= 0:
+            _add_torsion(tables, work, h, q, tangent)
+        else:
+            _add_spring(tables, work, h, q, tangent)
+
+
+@inner_kernel
+def _add_torsion(tables, work, h, q, tangent):
+    a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
+    _, torque, to_a, to_b, _, _ = _torque(tables, work, h, q)
+    a[R3] += h * torque
+    b[R3] -= h * torque
+    if not tangent:
+        return
+    first = tables.column[q]
+    if first < 0:
+        a[D33] += h * to_a
+        b[D33] -= h * to_b
+        return
+    row = work.columns[first]
+    for i in range(LEFT + 1):
+        row[i] = 0.0
+    row[2], row[5], row[8], row[11] = h * to_a, h * to_b, 1.0, -1.0
+
+
+@inner_kernel
+def _add_spring(tables, work, h, q, tangent):
+    a, b, law = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]], tables.law[q]
+    ax1, ay1, ax, ay = levers(a, tables.arms[q, 0, 0], tables.arms[q, 0, 1])
+    bx1, by1, bx, by = levers(b, tables.arms[q, 1, 0], tables.arms[q, 1, 1])
+    d0, d1 = _distances(tables, work, q, False)
+    sigma, slope, _ = force_of_step((law[0], law[1], law[2]), h, d0, d1)
+    dx, dy = 0.5 * (d0[0] + d1[0]), 0.5 * (d0[1] + d1[1])
+    fx, fy = h * sigma * dx, h * sigma * dy
+    a[R1] -= fx
+    a[R2] -= fy
+    a[R3] -= ax * fy - ay * fx
+    b[R1] += fx
+    b[R2] += fy
+    b[R3] += bx * fy - by * fx
+    if not tangent:
+        return
+    work.measured[q] = math.sqrt(d1[0] * d1[0] + d1[1] * d1[1])
+    a[D33] += 0.5 * (fx * ax1 + fy * ay1)
+    b[D33] -= 0.5 * (fx * bx1 + fy * by1)
+    # f by d1
+    k11, k12 = h * (0.5 * sigma + slope * dx * d1[0]), h * slope * dx * d1[1]
+    k21, k22 = h * slope * dy * d1[0], h * (0.5 * sigma + slope * dy * d1[1])
+    first = tables.column[q]
+    if first < 0:  # one of both is the ground
+        _add_own(a, (k11, k12, k21, k22), (ax1, ay1), (ax, ay))
+        _add_own(b, (k11, k12, k21, k22), (bx1, by1), (bx, by))
+        return
+    for i in range(2):
+        row = work.columns[first + i]
+        kx, ky, x, y = (k11, k12, 1.0, 0.0) if i == 0 else (k21, k22, 0.0, 1.0)
+        row[0], row[1], row[2] = -kx, -ky, kx * ay1 - ky * ax1
+        row[3], row[4], row[5] = kx, ky, ky * bx1 - kx * by1
+        row[6], row[7], row[8] = -x, -y, x * ay - y * ax
+        row[9], row[10], row[11] = x, y, y * bx - x * by
+        row[LEFT] = 0.0
+
+
+@inner_kernel
+def _add_own(own, k, end, mean):
+    """To the block of a frame on whose lever a force grows by k with the place of its point."""
+    (k11, k12, k21, k22), (x1, y1), (x, y) = k, end, mean
+    e1, e2 = k12 * x1 - k11 * y1, k22 * x1 - k21 * y1
+    own[D11] += k11
+    own[D12] += k12
+    own[D13] += e1
+    own[D21] += k21
+    own[D22] += k22
+    own[D23] += e2
+    own[D31] += x * k21 - y * k11
+    own[D32] += x * k22 - y * k12
+    own[D33] += x * e2 - y * e1
+
+
+@inner_kernel
+def strained(tables, work):
+    """By how much the correction changes distances between points with a spring, at most, as a part of them."""
+    largest = 0.0
+    for q in range(tables.spring.shape[0]):
+        if tables.counted[q] >= 0 or (tables.law[q, 2] == 0.0 and tables.law[q, 1] == 0.0):  # linear
+            continue
+        a, b, X = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]], tables.arms[q]
+        shift = abs(b[MX] - a[MX]) + abs(b[MY] - a[MY])
+        shift += abs(a[MPSI]) * (abs(X[0, 0]) + abs(X[0, 1])) + abs(b[MPSI]) * (abs(X[1, 0]) + abs(X[1, 1]))
+        largest = max(largest, shift / work.measured[q]) if work.measured[q] > 0.0 else 1e300
+    return largest
+
+
+@inner_kernel
+def end_springs(tables, state, work, h):
+    """Count angles and add what dampers took, at the end of the step with its last correction."""
+    if tables.spring.shape[0] == 0:
+        return
+    for s in range(work.up.shape[0]):
+        own = work.frames[s]
+        turn(own, own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI])
+    for q in range(tables.spring.shape[0]):
+        if tables.counted[q] >= 0:
+            lost, _, _, _, c, s = _torque(tables, work, h, q)
+            turned = math.atan2(s, c)
+            state.own[tables.counted[q]] = turned + TURN * round((work.measured[q] - turned) / TURN)
+        else:
+            law = tables.law[q]
+            d0, d1 = _distances(tables, work, q, True)
+            _, _, lost = force_of_step((law[0], law[1], law[2]), h, d0, d1)
+        state.totals[1] += lost
