@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
+import scipy
 
 from rigid.inertia import Sphere
 from rigid.system import Floats, Ints
@@ -36,8 +36,8 @@ def rounded_hull(points: Floats, radius: float) -> tuple[Floats, Ints] | None:
     """
     cloud = (points[:, None] + radius * _BALL).reshape(-1, 3) if radius > 0.0 else points
     try:
-        hull = ConvexHull(cloud)
-    except (QhullError, ValueError):
+        hull = scipy.spatial.ConvexHull(cloud)
+    except (scipy.spatial.QhullError, ValueError):
         return None
     a, b, c = (cloud[hull.simplices[:, k]] for k in range(3))
     inward = np.einsum("ni,ni->n", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
