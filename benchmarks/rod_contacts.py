@@ -1,4 +1,6 @@
-"""`python -m benchmarks.rod_contacts`: PyElastica's friction validation cases and its parallel rods, beside closed forms.
+"""`python -m benchmarks.rod_contacts`: PyElastica's friction validation cases, parallel rods, bouncing ball, rod at a cylinder.
+
+All beside closed forms, but the last, whose cylinder is beside where it comes with small steps.
 
 Its rows have the elements and steps of its files, and the fewest elements and longest steps that still run there: with two
 elements the parallel rods gain a thousandfold speed, and a rod of four rolls with 1e-4 s, not with 2e-4 s. All of it is in the
@@ -9,24 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import cos, pi, sin, sqrt
+from math import atan2, cos, pi, sin, sqrt
 from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rodsim import Model, Result, Section, simulate
+from rodsim import Cylinder, Model, Result, Section, Sphere, simulate
 from rodsim.parts.model_parts import Rod
+from rodsim.parts.surface_entries import SolidEntry
 
 G, RADIUS, ROUNDS = 9.80665, 0.025, 3
 SLOPE, FORCE, COUPLE, FACTOR = 0.15 * pi, 9.0, 0.1, 0.4  # N/m, N m/m along the rod; of its moments of inertia
+BALL, BALL_SPRING, HEIGHT, THROWN = 0.05, 1e4, 1.0, 1.0  # m, N/m, m, m/s
+PLACES = ("parallel rods", "bouncing ball", "rod at cylinder")
 SPEED, PAIRS = 0.05, 148e3  # m/s; N/m, of all pairs of elements of the parallel rods together
 
 
 class Found(NamedTuple):
     """Of one run."""
 
-    error: float  # of the energy of translation, relative; of parallel rods of the place of the first, m
+    error: float  # of the energy of translation, relative; of `PLACES` of where something is, m
     seconds: float  # s of the processor
 
 
@@ -94,7 +99,52 @@ def parallel_rods() -> Model:
     return two_rods(1, 0.0, 0.18, PAIRS / 0.5)
 
 
-def exact(case: str) -> float:
+def bouncing_ball() -> Model:
+    """Thrown up above a plane."""
+    model = Model("ball", gravity=(0, -G, 0))
+    body = model.add_body("ball", Sphere(BALL, density=1000.0), (0, HEIGHT, 0), velocity=(0, THROWN, 0))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 1, 0))
+    model.add_contact("bounce", model.add_sphere("ball", body, BALL), floor, stiffness=BALL_SPRING)
+    return model
+
+
+def bounce(t: float, weighs: bool = True) -> float:
+    """Height of the ball: parabolas and half periods on the spring of the plane, where it weighs nothing in PyElastica."""
+    omega = sqrt(BALL_SPRING / (1000.0 * 4 / 3 * pi * BALL**3))
+    hits = sqrt(THROWN**2 + 2 * G * (HEIGHT - BALL))
+    sag = G / omega**2 if weighs else 0.0
+    touch = 2 * (pi - atan2(hits, omega * sag)) / omega
+    begin = (THROWN + hits) / G
+    if t < begin:
+        return HEIGHT + THROWN * t - G * t**2 / 2
+    since = (t - begin) % (touch + 2 * hits / G)
+    if since < touch:
+        return BALL - sag + sag * cos(omega * since) - hits / omega * sin(omega * since)
+    return BALL + hits * (since - touch) - G * (since - touch) ** 2 / 2
+
+
+def add_cylinder(
+    model: Model,
+    name: str,
+    place: tuple[float, float, float],
+    velocity: tuple[float, float, float] = (0, 0, 0),
+) -> SolidEntry:
+    """PyElastica's, which touches there by the segment of its axis."""
+    body = model.add_body(name, Cylinder(0.1, 0.5, density=1750.0), place, velocity=velocity)
+    return model.add_solid(name, body.at((0, 0, 0)), [(0, 0, -0.25), (0, 0, 0.25)], radius=0.1)
+
+
+def rod_at_cylinder(n: int = 10) -> Model:
+    """Parallel, with a damper of the rod."""
+    model = Model("cylinder", gravity=(0, 0, 0))
+    velocity, section = (-0.2, 0, 0), elastic(0.1, 1750.0, 3e5, 1e5)
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 0.5)], section, n, velocity=velocity, mass="lumped")
+    model.add_external_damping("damper", rod, 0.01)
+    model.add_contact("meet", add_cylinder(model, "cylinder", (-1, 0, 0.25)), rod, stiffness=5e4 / 0.01)
+    return model
+
+
+def exact(case: str, peer: bool = False) -> float:
     """J, of translation; of parallel rods the place of the first, m."""
     down = G * sin(SLOPE)
     omega = sqrt(2 * PAIRS / (1750.0 * pi * 1e-4 * 0.5))
@@ -104,12 +154,15 @@ def exact(case: str) -> float:
         "couple": 2 * (COUPLE / (3 * RADIUS)) ** 2,
         "slide to roll": 0.5 / (1 + FACTOR / 2) ** 2,
         "parallel rods": 0.02 - SPEED / 2 * pi / omega,
+        "bouncing ball": bounce(2.0, not peer),
+        "rod at cylinder": -2.13548,
     }[case]
 
 
-def error_of(case: str, found: float) -> float:
+def error_of(case: str, found: float, peer: bool = False) -> float:
     """Relative, of places in m."""
-    return abs(found - exact(case)) / (1.0 if case == "parallel rods" else exact(case))
+    should = exact(case, peer)
+    return abs(found - should) / (1.0 if case in PLACES else should)
 
 
 def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> Found:
@@ -117,19 +170,34 @@ def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> F
     begin = process_time()
     result: Result = simulate(make(), t_end, h, output_every=round(t_end / h), progress=False)
     seconds = process_time() - begin
-    if case == "parallel rods":
-        return Found(error_of(case, result.rod("one").r[-1, :, 2].mean()), seconds)
+    if case in PLACES:
+        place = {
+            "parallel rods": lambda: result.rod("one").r[-1, :, 2].mean(),
+            "bouncing ball": lambda: result.body("ball").r[-1, 1],
+            "rod at cylinder": lambda: result.body("cylinder").r[-1, 0],
+        }[case]()
+        return Found(error_of(case, place), seconds)
     v = result.rod("rod").v[-1].mean(axis=0)
     return Found(error_of(case, v @ v / 2), seconds)
 
 
 def of_pyelastica(case: str, n: int, h: float) -> Found:
     """Of n elements with steps of h."""
-    from benchmarks.peers.pyelastica_contacts import on_the_ground, parallel_rods
+    from benchmarks.peers.pyelastica_contacts import (
+        bouncing_ball,
+        on_the_ground,
+        parallel_rods,
+        rod_at_cylinder,
+    )
 
-    if case == "parallel rods":
-        ended = parallel_rods(n, h)
-        return Found(error_of(case, ended.place), ended.whole_s)
+    if case in PLACES:
+        run = {
+            "parallel rods": parallel_rods,
+            "bouncing ball": bouncing_ball,
+            "rod at cylinder": rod_at_cylinder,
+        }
+        ended = run[case](n, h)
+        return Found(error_of(case, ended.place, True), ended.whole_s)
     ended = {
         "axial": lambda: on_the_ground(n, h, 0.25, E=1e5, force=FORCE, static=(0.8, 0.4, 0.4)),
         "incline": lambda: on_the_ground(n, h, 0.5, slope=SLOPE),
@@ -187,6 +255,10 @@ CASES: dict[str, list[Run]] = {
     "slide to roll": ours("slide to roll", sliding, 2.0, 1e-3) + theirs("slide to roll", (4, 1e-4)),
     "parallel rods": ours("parallel rods", parallel_rods, 10.0, 0.01, 0.1)
     + theirs("parallel rods", (50, 5e-4), (50, 2.5e-4)),
+    "bouncing ball": ours("bouncing ball", bouncing_ball, 2.0, 4e-3, 2e-3, 1e-3)
+    + theirs("bouncing ball", (1, 1e-3), (1, 5e-4), (1, 1e-4), (1, 5e-5)),
+    "rod at cylinder": ours("rod at cylinder", partial(rod_at_cylinder, 1), 10.0, 0.01, 5e-3)
+    + theirs("rod at cylinder", (50, 5e-4), (50, 2.5e-4)),
 }
 
 
@@ -199,7 +271,10 @@ def main() -> None:
         return
     of_rodsim("axial", axial, 0.25, 0.0125)  # compiled
     of_rodsim("parallel rods", parallel_rods, 10.0, 0.1)
-    of_pyelastica("axial", 4, 5e-4)
+    of_rodsim("rod at cylinder", partial(rod_at_cylinder, 1), 10.0, 0.1)
+    of_rodsim("bouncing ball", bouncing_ball, 2.0, 0.02)
+    for case, n, h in (("axial", 4, 5e-4), ("bouncing ball", 1, 0.02), ("rod at cylinder", 50, 5e-4)):
+        of_pyelastica(case, n, h)
     print(f"{'case':16s} {'program':12s} elements      step      error        s")
     for case, rows in CASES.items():
         found = [[run() for *_, run in rows] for _ in range(ROUNDS)]

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from examples.contact import capstan
+from examples.contact import capstan, pulley
 from rodsim import Material, Model, Section, simulate
 
 
@@ -63,3 +63,12 @@ def test_only_the_stations_of_the_rope_are_looked_at():
             model.add_contact("touch", *rods[::order], stiffness=1e4)
             found.append(int(model.build().system.contacts.side[0]))
         assert found == side
+
+
+def test_a_flange_keeps_what_is_pulled_askew_on_its_drum():
+    """An axle that leans by 0.2 rad: the rope's surface comes as far as the lower flange, or off the drum without one."""
+    kept, left = (
+        pulley.aside(pulley.run(0.2, flanges, t_end=0.13, progress=False)) for flanges in (True, False)
+    )
+    assert 1.0 < kept < 1.0 + 1e-4 / (0.5 * pulley.GROOVE)  # as deep as friction and weight press it
+    assert left > 1.0 + pulley.ROPE / (0.5 * pulley.GROOVE)  # its axis is beyond the edge

@@ -26,7 +26,7 @@ from discretization.system import fingerprint
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from rigid.errors import ConvergenceError, ModelError
-from rodsim import Model, Result, audit, simulate
+from rodsim import Model, Result, Sphere, audit, simulate
 
 H = 5e-4
 
@@ -244,3 +244,21 @@ def test_what_cannot_take_contacts_says_so() -> None:
         ModelError, match="does not know contacts between surfaces, of which the model has 1 pairs"
     ):
         clamped().mechanical_system()
+
+
+def test_a_large_surface_does_not_widen_the_lists_of_small_ones() -> None:
+    """Balls above a bowl of 30 m: of 28 pairs among themselves those that are near are listed, as without it."""
+    skins = []
+    for bowl in (False, True):
+        model = Model("bowl", gravity=(0, 0, -9.81))
+        balls = []
+        for k in range(8):
+            body = model.add_body(f"{k}", Sphere(0.05, mass=0.1), (0.3 * k, 0, 0.2), velocity=(0, 0, -1.0))
+            balls.append(model.add_sphere(f"{k}", body, 0.05))
+        model.add_contact("balls", balls, stiffness=1e4)
+        if bowl:
+            large = model.add_sphere("bowl", model.ground.at((1.0, 0, -30.0)), 30.0)
+            model.add_contact("lie", balls, large, stiffness=1e4)
+        stepper = stepper_of(model, 1e-3)
+        skins.append(stepper.start(model.build().state).memory[-1])
+    assert skins[0] == skins[1] < 0.2

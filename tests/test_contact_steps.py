@@ -162,3 +162,22 @@ def test_bodies_that_meet_keep_energy_and_both_momenta():
     for found in zip(*(momenta(system, own) for own in states), strict=True):
         found = np.array(found)
         assert np.abs(found - found[0]).max() < 1e-13 * np.abs(found).max()
+
+
+@pytest.mark.parametrize("lifted", [0.0, 1.0])
+def test_what_rests_asks_for_no_matrix_and_what_moves_then_goes_the_same_way(lifted):
+    """The residual alone is looked at first where the step before needed no more; bits of what moves do not hang on that: of what
+    is pushed on the floor, and of what flies as it is predicted to.
+    """
+    system, _ = ball()
+    rests = state_of([(0.1, 0.2, R - M * G / K)], [(0.0, 0.0, 0.0)])
+    known, other, thrown = (Stepper(system, 1e-3) for _ in range(3))
+    rests, _ = known.advance(known.start(rests), 0, 20)
+    known.work.values[:] = np.nan
+    rests, _ = known.advance(rests, 20, 20)
+    assert np.isnan(known.work.values).all()
+    moves = state_of([(0.1, 0.2, R + lifted)], [(1 / 3, 1 / 7, 0.1)])
+    moves, _ = thrown.advance(thrown.start(moves), 0, 1)
+    ends = [own.advance(own.start(moves), 1, 30)[0] for own in (known, other)]
+    for name in ("r", "quat", "v", "Omega"):
+        assert np.array_equal(getattr(ends[0], name), getattr(ends[1], name))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
+from rigid.inertia import MassProperties
 from rigid.system import State
 from rodsim import Box, Material, Model, Section, Sphere
 from rodsim.results.contact_surfaces import BAR, COLORS, MARGIN, ContactSurfaces
@@ -114,3 +115,34 @@ def test_a_model_without_contacts_has_none():
     made.add_body("ball", Sphere(0.05, density=1))
     built = made.build()
     assert len(ContactSurfaces(built.layout, SIZE, [built.state], 0).surface(built.state).faces) == 0
+
+
+def test_bodies_without_a_shape_are_drawn_as_what_they_touch_with():
+    """A ring's side, a knob at its end, a sharp hull; points in one plane, and what has a shape of its own, add nothing."""
+    made = Model("m")
+    inertia = 1e-4 * np.eye(3)
+    link = made.add_body("link", MassProperties(0.1, inertia), (0, 0, 1))
+    die = made.add_body("die", MassProperties(0.1, inertia), (1, 0, 1))
+    shaped = made.add_body("shaped", Box(0.1, 0.1, 0.1, density=1), (2, 0, 1))
+    corners = 0.05 * np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+    side = made.add_solid("side", link.at((0, 0, 0)), [(0, 0, 0), (0.1, 0, 0)], radius=0.02)
+    knob = made.add_sphere("knob", link.at((0.1, 0, 0)), 0.03)
+    solids = [
+        side,
+        knob,
+        made.add_solid("die", die.at((0, 0, 0)), corners),
+        made.add_solid("flat", shaped.at((0, 0, 0)), corners[:4]),
+    ]
+    floor = made.add_plane("floor", made.ground.at((0, 0, 0)), (0, 0, 1))
+    made.add_contact("fall", solids, floor, stiffness=1e4)
+    inner = made.add_solid("inner", shaped.at((0, 0, 0)), 0.8 * corners, radius=0.005)
+    made.add_contact("meet", inner, knob, stiffness=1e4)
+    drawn_bodies = made.build().layout.bodies
+    parts = [own.vertices[own.faces] for own in drawn_bodies]
+    exact = np.pi * 0.02**2 * (0.1 + 4 / 3 * 0.02) + 4 / 3 * np.pi * 0.03**3
+    assert 0.85 < volume(parts[0]) / exact < 1.0
+    assert volume(parts[1]) == pytest.approx(1e-3, rel=1e-12)
+    assert len(parts[2]) == 12
+    assert np.allclose(drawn_bodies[0].vertices.max(axis=0), [0.13, 0.03, 0.03])
+    bare = ContactSurfaces(made.build().layout, SIZE, [made.build().state], 7).surface(made.build().state)
+    assert not np.any(bare.owner == 7 + BALL)  # each is hidden by what is drawn

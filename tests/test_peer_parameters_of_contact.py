@@ -7,9 +7,17 @@ such an element: k/l for each of the elements that see each other.
 import numpy as np
 import pytest
 
-from benchmarks.rod_contacts import elastic, on_the_ground, two_rods
+from benchmarks.rod_contacts import (
+    add_cylinder,
+    bounce,
+    bouncing_ball,
+    elastic,
+    on_the_ground,
+    rod_at_cylinder,
+    two_rods,
+)
 from examples.contact import plectoneme, snake
-from rodsim import Cylinder, Model, Sphere, audit, modes, signals, simulate
+from rodsim import Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
 
 G = 9.80665
 
@@ -17,28 +25,8 @@ G = 9.80665
 # --- PE/SphereBouncingOnPlane
 
 
-def bounce(t, mass, k=1e4, radius=0.05, height=1.0, speed=1.0):
-    """Height of the ball at t: parabolas and, with its weight, half periods on the spring of the plane."""
-    omega = np.sqrt(k / mass)
-    hits = np.sqrt(speed**2 + 2 * G * (height - radius))
-    sag = G / omega**2
-    touch = 2 * (np.pi - np.arctan(hits / (omega * sag))) / omega
-    begin = (speed + hits) / G
-    if t < begin:
-        return height + speed * t - G * t**2 / 2
-    since = (t - begin) % (touch + 2 * hits / G)
-    if since < touch:
-        return radius - sag + sag * np.cos(omega * since) - hits / omega * np.sin(omega * since)
-    return radius + hits * (since - touch) - G * (since - touch) ** 2 / 2
-
-
 def bouncing(steps):
-    model = Model("ball", gravity=(0, -G, 0))
-    body = model.add_body("ball", Sphere(0.05, density=1000.0), (0, 1, 0), velocity=(0, 1, 0))
-    ball = model.add_sphere("ball", body, 0.05)
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 1, 0))
-    model.add_contact("bounce", ball, floor, stiffness=1e4)
-    return simulate(model, 2.0, 2.0 / steps, output_every=steps // 500, progress=False)
+    return simulate(bouncing_ball(), 2.0, 2.0 / steps, output_every=steps // 500, progress=False)
 
 
 def test_pyelastica_bouncing_sphere_rises_to_the_height_of_its_energy():
@@ -50,8 +38,7 @@ def test_pyelastica_bouncing_sphere_rises_to_the_height_of_its_energy():
         energy = result.energy["total"]
         assert np.ptp(energy) < 1e-11 * energy[0]  # rounding of free fall, whatever meets
         y = result.body("ball").r[:, 1]
-        mass = 1000.0 * 4 / 3 * np.pi * 0.05**3
-        exact = np.array([bounce(t, mass) for t in result.t])
+        exact = np.array([bounce(t) for t in result.t])
         errors.append(np.abs(y - exact).max())
         assert y[result.t > 1].max() == pytest.approx(1.0 + 0.5 / G, abs=1e-5)
     assert errors[1] < errors[0] / 3
@@ -92,11 +79,6 @@ def test_pyelastica_inclined_rods_meet_with_their_ends_and_again():
 # --- PE/RigidBodyRigidBodyContact, PE/RodRigidBodyContact: cylinders, which touch there by the segments of their axes
 
 
-def add_cylinder(model, name, place, velocity=(0, 0, 0)):
-    body = model.add_body(name, Cylinder(0.1, 0.5, density=1750.0), place, velocity=velocity)
-    return model.add_solid(name, body.at((0, 0, 0)), [(0, 0, -0.25), (0, 0, 0.25)], radius=0.1)
-
-
 def test_pyelastica_parallel_cylinders_exchange_their_velocities():
     """Where both ends of both are next to each other their stiffness is twice that of a pair: 1 kN/m for half a period."""
     model = Model("cylinders", gravity=(0, 0, 0))
@@ -113,13 +95,7 @@ def test_pyelastica_parallel_cylinders_exchange_their_velocities():
 
 def test_pyelastica_rod_stops_at_a_cylinder_which_goes_on():
     """Parallel, with its damper of the rod: 0.19219 m/s there, -2.13662 m after 10 s, the rod at -0.7996 m."""
-    model = Model("cylinder", gravity=(0, 0, 0))
-    velocity, section = (-0.2, 0, 0), elastic(0.1, 1750.0, 3e5, 1e5)
-    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 0.5)], section, 10, velocity=velocity, mass="lumped")
-    model.add_external_damping("damper", rod, 0.01)
-    cylinder = add_cylinder(model, "cylinder", (-1, 0, 0.25))
-    model.add_contact("meet", cylinder, rod, stiffness=5e4 / 0.01)
-    result = simulate(model, 10.0, 5e-3, progress=False)
+    result = simulate(rod_at_cylinder(), 10.0, 5e-3, progress=False)
     assert audit(result).ok
     assert result.body("cylinder").v[-1] == pytest.approx([-0.19219, 0, 0], abs=3e-4)
     assert result.body("cylinder").r[-1] == pytest.approx([-2.13662, 0, 0.25], abs=4e-3)
@@ -264,6 +240,66 @@ def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
     stands = 0.3 + fastest * J / (limit * lever)
     assert np.interp(0.5 * (0.3 + stands), result.t, turn) == pytest.approx(fastest / 2, rel=1e-2)
     assert np.abs(turn[result.t > stands + 0.01]).max() < 0.05 * fastest
+
+
+# --- EX/ANCFgeneralContactCircle
+
+
+def along_belt(s, R=0.5, apart=2.0):
+    """Place at the part s of a belt on two wheels, from the lowest point of the first on, clockwise."""
+    x = s * (2 * np.pi * R + 2 * apart)
+    on_wheel = np.pi * R
+    if x < on_wheel:
+        return -R * np.sin(x / R), -R * np.cos(x / R), 0.0
+    if x < on_wheel + apart:
+        return x - on_wheel, R, 0.0
+    if x < 2 * on_wheel + apart:
+        angle = (x - on_wheel - apart) / R
+        return apart + R * np.sin(angle), R * np.cos(angle), 0.0
+    return 2 * on_wheel + 2 * apart - x, -R, 0.0
+
+
+def belt_drive(n, R=0.5, apart=2.0, thick=0.05):
+    """Its axis at R, with a radius that the sagitta of its chords is small against; both wheels have the inertia of theirs."""
+    model, length = Model("belt", gravity=(0, -9.81, 0)), 2 * np.pi * R + 2 * apart
+    EI = 1e10 * 0.002**4 / 12
+    section = Section.from_stiffness(
+        EA=4e4,
+        GA=1e4,
+        GJ=EI,
+        EI=EI,
+        mass_per_length=4e-3,
+        inertia_per_length=1e-9,
+        damping_time=1e-2,
+        radius=thick,
+    )
+    straight = [(0, 0, 0), (0.998 * length, 0, 0)]  # stretched by 0.002
+    belt = model.add_rod(
+        "belt", along_belt, section, n, closed=True, stress_free=straight, stress_free_closed=False
+    )
+    wheels = []
+    for k in range(2):
+        at, inside = (apart * k, 0, 0), R - thick
+        wheel = model.add_body(f"wheel {k}", Cylinder(inside, 0.05, mass=2.0 * (R / inside) ** 2), at)
+        model.add_joint(f"axle {k}", "revolute", model.ground, wheel, at=at, axis=(0, 0, 1))
+        wheels.append(model.add_solid(f"wheel {k}", wheel))
+    model.add_moment("motor", model.bodies["wheel 0"], (0, 0, -20.0))
+    model.add_joint_friction("brake", model.joints["axle 1"], turning=1.0)
+    model.add_contact("wound", belt, wheels, stiffness=1e5, friction=0.5, damping=1.0, stations=1)
+    return model
+
+
+def test_exudyn_belt_takes_its_second_wheel_along():
+    """As one body of both inertias and the belt, which the brake slows; its first node is 2 mm behind that of its own test,
+    0.0923 m aside, where friction is as viscous up to 1 m/s as Coulomb's is here from the first on.
+    """
+    result = simulate(belt_drive(54), 0.1, 5e-3, progress=False)
+    assert audit(result).ok
+    inertia = 2 * 0.25 + 4e-3 * (np.pi + 4) * 0.25
+    fast = 20.0 * (1 - np.exp(-0.1 / inertia))
+    for k in range(2):
+        assert -result.body(f"wheel {k}").omega[-1, 2] == pytest.approx(fast, rel=1e-2)
+    assert result.rod("belt").r[-1, 0] == pytest.approx([-0.0922746, -0.48937754, 0.0], abs=2.5e-3)
 
 
 # --- PE/RodContactCase/RodSelfContact

@@ -1,4 +1,6 @@
-"""PyElastica's friction validation cases and its parallel rods in PyElastica, with any number of elements and any step."""
+"""PyElastica's friction validation cases, parallel rods, bouncing ball and rod at a cylinder in PyElastica, with any number of
+elements and any step.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ class Ended(NamedTuple):
 
     translation: float  # J, of the rod at the end
     rotation: float  # J
-    place: float  # m, of the first of two rods, along the way it came
+    place: float  # m, along the way it came: of the first of two rods, the ball, the cylinder
     loop_s: float  # s of the processor, of the steps
     whole_s: float  # the same with what sets it up
 
 
-class _Simulator(elastica.BaseSystemCollection, elastica.Forcing, elastica.Contact):
+class _Simulator(elastica.BaseSystemCollection, elastica.Forcing, elastica.Contact, elastica.Damping):
     pass
 
 
@@ -98,6 +100,53 @@ def parallel_rods(n: int, h: float) -> Ended:
     loop = _loop(simulator, 10.0, h)
     place = float(rods[0].compute_position_center_of_mass()[2])
     return Ended(float(rods[1].compute_translational_energy()), 0.0, place, loop, process_time() - first)
+
+
+def bouncing_ball(n: int, h: float) -> Ended:
+    """Its release has no ball on a plane: an upright cylinder as high as the ball and of its mass, which is the same there."""
+    first, simulator = process_time(), _Simulator()
+    ball = elastica.Cylinder(
+        start=np.array([0.0, 0.95, 0.0]),
+        direction=UP,
+        normal=ALONG,
+        base_length=0.1,
+        base_radius=0.05,
+        density=1000.0 * 4 / 3 * 0.05 / 0.1,
+    )
+    ball.velocity_collection[1] += 1.0
+    simulator.append(ball)
+    simulator.add_forcing_to(ball).using(elastica.GravityForces, acc_gravity=-G * UP)
+    plane = elastica.Plane(plane_origin=np.zeros(3), plane_normal=UP)
+    simulator.append(plane)
+    simulator.detect_contact_between(ball, plane).using(elastica.CylinderPlaneContact, k=1e4, nu=0.0)
+    simulator.finalize()
+    loop = _loop(simulator, 2.0, h)
+    energy = float(np.sum(ball.compute_translational_energy()))
+    return Ended(energy, 0.0, float(ball.position_collection[1, 0]), loop, process_time() - first)
+
+
+def rod_at_cylinder(n: int, h: float) -> Ended:
+    """Parallel; pairs are as stiff together as those of the file."""
+    first, simulator = process_time(), _Simulator()
+    rod = elastica.CosseratRod.straight_rod(
+        n, np.zeros(3), ALONG, UP, 0.5, 0.1, 1750, youngs_modulus=3e5, shear_modulus=1e5
+    )
+    rod.velocity_collection[0] -= 0.2
+    simulator.append(rod)
+    start = np.array([-1.0, 0.0, 0.0])
+    cylinder = elastica.Cylinder(
+        start=start, direction=ALONG, normal=UP, base_length=0.5, base_radius=0.1, density=1750
+    )
+    simulator.append(cylinder)
+    k, nu = 5e4 * 50 / n, 0.1 * 50 / n
+    simulator.detect_contact_between(rod, cylinder).using(elastica.RodCylinderContact, k=k, nu=nu)
+    simulator.dampen(rod).using(
+        elastica.AnalyticalLinearDamper, damping_constant=1e-2, time_step=np.float64(h)
+    )
+    simulator.finalize()
+    loop = _loop(simulator, 10.0, h)
+    place = float(cylinder.position_collection[0, 0])
+    return Ended(float(rod.compute_translational_energy()), 0.0, place, loop, process_time() - first)
 
 
 def _loop(simulator: Any, t_end: float, h: float) -> float:

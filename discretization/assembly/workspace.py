@@ -82,6 +82,7 @@ class Workspace(NamedTuple):
     integers: (
         np.ndarray
     )  # (8,) int32, arguments of LAPACK; the first: blocks eliminated, or 1: fronts have the factors
+    rested: Ints  # (1,) whether the last solve needed no matrix
     first: np.ndarray  # (N,) int32 first rows of the columns of U
     multipliers: Floats  # (narrow_scratch(band),) or, where it is larger, what panels or fronts need
 
@@ -141,6 +142,7 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         counts=np.zeros(2, np.int64),
         pivots=np.zeros(numbering.size, dtype=np.int32),
         integers=np.zeros(8, dtype=np.int32),
+        rested=np.zeros(1, np.int64),
         first=np.zeros(numbering.size, dtype=np.int32),
         multipliers=np.zeros(
             max(

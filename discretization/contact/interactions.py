@@ -28,6 +28,7 @@ from discretization.contact.table import (
     reaches,
     sizes_of,
     slopes,
+    usual_reach,
     weakened,
 )
 from discretization.interaction_kinds import INTERACTIONS
@@ -149,7 +150,7 @@ def energies(contacts: Contacts, state: State) -> Floats:
         return found.reshape(lead)
     r, quat = state.r.reshape(-1, *state.r.shape[-2:]), state.quat.reshape(-1, *state.quat.shape[-2:])
     points = points_of(contacts, r, quat)
-    skin, k = float(reaches(contacts).max()), 0
+    skin, k = usual_reach(reaches(contacts)), 0
     while k < len(found):
         # one list for all of the next states that are near enough to the first of them
         far = np.linalg.norm(points[k:] - points[k], axis=-1).max(axis=-1) > 0.5 * skin

@@ -82,6 +82,11 @@ class Sphere(NamedTuple):
     X: Sequence[float] | Floats  # m, its centre
     radius: float
 
+    @property
+    def points(self) -> Floats:
+        """(1, 3) m, frame axes, as of all surfaces."""
+        return np.reshape(np.asarray(self.X, float), (1, 3))
+
 
 class Rod(NamedTuple):
     """A surface: as many lengths as nodes where it is closed, else one less."""
@@ -90,6 +95,11 @@ class Rod(NamedTuple):
     lengths: Sequence[float] | Floats
     radius: float
 
+    @property
+    def points(self) -> Floats:
+        """Its nodes are the origins of their frames."""
+        return np.zeros((len(self.frames), 3))
+
 
 class Capsule(NamedTuple):
     """A surface."""
@@ -97,6 +107,11 @@ class Capsule(NamedTuple):
     frame: int
     X: Floats  # (2, 3) m, the ends of its axis
     radius: float
+
+    @property
+    def points(self) -> Floats:
+        """Both ends."""
+        return np.asarray(self.X, float)
 
 
 class Box(NamedTuple):
@@ -107,6 +122,11 @@ class Box(NamedTuple):
     half: Floats  # (3,) m, of the sides of the core
     radius: float
 
+    @property
+    def points(self) -> Floats:
+        """Its centre, and the middles of three sides."""
+        return self.X + np.concatenate([np.zeros((1, 3)), np.diag(self.half)])
+
 
 class Hull(NamedTuple):
     """A surface: a core, the hull of points that are its vertices, rounded with the radius."""
@@ -116,8 +136,8 @@ class Hull(NamedTuple):
     radius: float
 
     @property
-    def places(self) -> Floats:
-        """Of its points."""
+    def points(self) -> Floats:
+        """Its middle, three as far from it as any, and its vertices."""
         return _around(self.X.mean(axis=0), self.X)
 
 
@@ -132,8 +152,8 @@ class Round(NamedTuple):
     radius: float
 
     @property
-    def places(self) -> Floats:
-        """Of its points."""
+    def points(self) -> Floats:
+        """Its middle, three as far from it as any, and the corners of its profile."""
         middle = 0.5 * (self.profile[:, 1].min() + self.profile[:, 1].max())
         corners = np.stack([self.profile[:, 0], 0.0 * self.profile[:, 0], self.profile[:, 1]], axis=1)
         return _around(self.X + np.array([0.0, 0.0, middle]), self.X + corners)
@@ -153,6 +173,11 @@ class Mesh(NamedTuple):
     triangles: Ints  # (t, 3)
     radius: float
 
+    @property
+    def points(self) -> Floats:
+        """Of a tetrahedron around it."""
+        return _tetrahedron(self.vertices)
+
 
 class Corners(NamedTuple):
     """A surface: balls about corners of a mesh on its frame."""
@@ -161,6 +186,11 @@ class Corners(NamedTuple):
     X: Floats  # (c, 3) m
     radius: float
 
+    @property
+    def points(self) -> Floats:
+        """All of them."""
+        return self.X
+
 
 class Ridges(NamedTuple):
     """A surface: what is about ridges of a mesh on its frame."""
@@ -168,6 +198,11 @@ class Ridges(NamedTuple):
     frame: int
     X: Floats  # (r, 2, 3) m, both ends of each
     radius: float
+
+    @property
+    def points(self) -> Floats:
+        """Both ends of each."""
+        return np.reshape(self.X, (-1, 3))
 
 
 Surface = Sphere | Rod | Capsule | Box | Hull | Round | Mesh | Corners | Ridges
@@ -194,40 +229,10 @@ def contacts_of(
 
     Raises ModelError where a pair names what is not there, or the same two surfaces as another.
     """
-    frames, places, lengths = [], [], []
+    places = [own.points for own in surfaces]
+    frames = [_frames_of(own, len(at)) for own, at in zip(surfaces, places, strict=True)]
+    lengths = [_lengths_of(own, len(at)) for own, at in zip(surfaces, places, strict=True)]
     meshes = [(k, own) for k, own in enumerate(surfaces) if isinstance(own, Mesh)]
-    for own in surfaces:
-        if isinstance(own, Sphere):
-            frames.append([own.frame])
-            places.append(np.reshape(np.asarray(own.X, float), (1, 3)))
-            lengths.append(np.zeros(1))
-        elif isinstance(own, Capsule):
-            frames.append([own.frame] * 2)
-            places.append(np.asarray(own.X, float))
-            lengths.append(np.array([float(np.linalg.norm(own.X[1] - own.X[0])), 0.0]))
-        elif isinstance(own, Box):
-            frames.append([own.frame] * 4)
-            places.append(own.X + np.concatenate([np.zeros((1, 3)), np.diag(own.half)]))
-            lengths.append(np.zeros(4))
-        elif isinstance(own, Mesh):
-            frames.append([own.frame] * 4)
-            places.append(_tetrahedron(own.vertices))
-            lengths.append(np.zeros(4))
-        elif isinstance(own, Corners | Ridges):
-            at = np.reshape(own.X, (-1, 3))
-            frames.append([own.frame] * len(at))
-            places.append(at)
-            lengths.append(np.zeros(len(at)))
-        elif isinstance(own, Hull | Round):
-            at = own.places
-            frames.append([own.frame] * len(at))
-            places.append(at)
-            lengths.append(np.zeros(len(at)))
-        else:
-            n = len(own.frames)
-            frames.append(list(own.frames))
-            places.append(np.zeros((n, 3)))
-            lengths.append(np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths))))
     count = [len(each) for each in frames]
     behind = np.cumsum([0, *(len(own.vertices) for _, own in meshes)])
     kind = [KINDS.index(type(own)) for own in surfaces]
@@ -239,8 +244,8 @@ def contacts_of(
         np.concatenate([np.zeros((0, 3)), *places]),
         np.concatenate([np.zeros(0), *lengths]),
         np.array([(own.one, own.other) for own in pairs], np.int64).reshape(-1, 2),
-        np.array([own.law for own in pairs], float).reshape(-1, LAW),
-        np.array([own.loss for own in pairs], float).reshape(-1, LOSS),
+        _rows([own.law for own in pairs], LAW),
+        _rows([own.loss for own in pairs], LOSS),
         np.array([own.stations for own in pairs], np.int64),
         np.array([own.side for own in pairs], np.int64),
         np.array(apart, np.int64).reshape(-1, 2),
@@ -255,6 +260,29 @@ def contacts_of(
     )
     _check_pairs(found)
     return found
+
+
+def _rows(each: Sequence[Sequence[float] | Floats], size: int) -> Floats:
+    """(p, size); most pairs share one array, which is looked at once."""
+    own = {id(row): row for row in each}
+    number = {key: k for k, key in enumerate(own)}
+    distinct = np.array(list(own.values()), float).reshape(-1, size)
+    found: Floats = distinct[np.array([number[id(row)] for row in each], np.int64)]
+    return found
+
+
+def _frames_of(own: Surface, n: int) -> Ints:
+    """(n,) of its points."""
+    return np.asarray(own.frames, np.int64) if isinstance(own, Rod) else np.full(n, own.frame, np.int64)
+
+
+def _lengths_of(own: Surface, n: int) -> Floats:
+    """(n,) m, of the segments that begin at its points; 0: none does."""
+    if isinstance(own, Rod):
+        return np.pad(np.asarray(own.lengths, float), (0, n - len(own.lengths)))
+    if isinstance(own, Capsule):
+        return np.array([float(np.linalg.norm(own.X[1] - own.X[0])), 0.0])
+    return np.zeros(n)
 
 
 def _tetrahedron(vertices: Floats) -> Floats:
@@ -394,6 +422,13 @@ def reaches(contacts: Contacts) -> Floats:
     around[cored] += np.linalg.norm(sizes_of(contacts, contacts.first[:-1][cored]), axis=-1)
     found: Floats = around[contacts.pairs].sum(axis=1) + np.where(barrier, contacts.law[:, 3], 0.0)
     return found
+
+
+def usual_reach(reach: Floats) -> float:
+    """m, that half of all pairs have at most; 0 where there are none. A skin goes by this, not by the largest: of balls in a bowl
+    that is a ball of 30 m all would be near.
+    """
+    return float(np.quantile(reach, 0.5, method="lower")) if len(reach) else 0.0
 
 
 def sizes_of(contacts: Contacts, points: Ints) -> Floats:

@@ -19,7 +19,7 @@ from discretization.assembly.numbering import BAND_LIMIT
 from discretization.contact.interactions import interactions_of
 from discretization.contact.nearest import DEEP, distances, passing
 from discretization.contact.search import candidates
-from discretization.contact.table import CAPSULE, OF_MESHES, ROD, contacts_of, points_of, reaches
+from discretization.contact.table import CAPSULE, OF_MESHES, ROD, contacts_of, points_of, reaches, usual_reach
 from discretization.interaction_table import at_rest, joined
 from discretization.linear import sparse
 from discretization.long_rest import at_long_rest
@@ -81,7 +81,7 @@ class TouchingRest(Rest):
         system, contacts = self._of_model, self._of_model.contacts
         self._reference = points_of(contacts, state.r, state.quat)
         length = float(np.ptp(state.r, axis=0).max(initial=0.0))
-        reach = float(reaches(contacts).max())
+        reach = usual_reach(reaches(contacts))
         self._skin = max(min(SKIN * length, REACHES * reach), 2.0 * reach)
         pairs = candidates(contacts, np.ascontiguousarray(self._reference), self._skin)
         of_meshes = np.isin(contacts.kind[contacts.pairs[pairs.pair]], OF_MESHES).any(axis=1)

@@ -38,6 +38,7 @@ from discretization.contact.table import (
     completed,
     contacts_of,
     points_of,
+    usual_reach,
 )
 from discretization.contact.windows import LOSING, Window, carried, handed_on, losses_of, windows_of
 from discretization.interaction_table import chosen, joined, settled_of
@@ -58,7 +59,7 @@ FEW, LONGER = (
     64,
     8.0,
 )  # points; so much longer both are of few surfaces, whose steps cost less than to make a list
-LEAST, MOST = 0.1, 1.0  # of the largest reach: skins
+LEAST, MOST = 0.1, 1.0  # of the usual reach: skins
 FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for it whatever its size
 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
@@ -110,7 +111,7 @@ class ContactStepper(StepperBase):
         self.shapes = state_shapes(self.sizes)
         self._searched = searched(self.contacts)
         self._planes = fixed_planes(self.contacts, system.others, system.frames.fixed == 1)
-        self._reach = float(self._searched.reach.max(initial=0.0))
+        self._reach = usual_reach(self._searched.reach)
         longer = min(LONGER, max(1.0, FEW / max(len(self.contacts.frames), 1)))
         if len(self.contacts.meshed):
             longer = 1.0  # of a fine mesh a wide skin has many triangles, which cost more in each step

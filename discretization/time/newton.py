@@ -1,9 +1,10 @@
 """Newton's method for one step, and the linear solvers behind it.
 
 The matrix is renewed unless the last correction shrank the residual a hundredfold; then its factors serve
-once more. Where contacts couple many parts (`coupled`) they do so only if two more corrections like that one would end the
-iteration: what is left after the first are a few contacts that slip, open or close, of which old factors know nothing, and a
-correction by them leads off the way. The iteration ends when every residual is at its own round-off level (`noise`), since energy
+once more. Where the step before needed none, as where all rests, the residual is looked at alone first. Where contacts couple
+many parts (`coupled`) factors serve again only if two more corrections like that one would end the iteration: what is left after
+the first are a few contacts that slip, open or close, of which old factors know nothing, and a correction by them leads off the
+way. The iteration ends when every residual is at its own round-off level (`noise`), since energy
 and momentum are kept only as well as these equations are solved; or when it cannot shrink further and is within a safe factor of
 that level.
 
@@ -233,6 +234,12 @@ def last_correction(numbering, work, level, factored, count):
 
 
 @inner_kernel
+def needs_no_matrix(work, level):
+    """Whether a step that is solved as it was predicted needs no `last_correction`."""
+    return level <= _NEGLIGIBLE or work.dissipation.law.size > 0 or rests(work)
+
+
+@inner_kernel
 def residual_over_noise(numbering, work):
     """Largest residual in units of its round-off level; -1 where it is not finite."""
     worst = 0.0
@@ -329,7 +336,11 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
     enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
     before, level, iteration, fresh = 1e300, 0.0, 0, False
-    tangent, known = True, False  # whether a matrix is wanted, whether the residual is known already
+    tangent, known = (
+        work.rested[0] == 0,
+        False,
+    )  # whether a matrix is wanted, whether the residual is known already
+    work.rested[0] = 0
     coupled = numbering.far.row.size > 0
     while True:
         if equations(system, numbering, hidden, state, work, h, tangent) != 0:
@@ -343,16 +354,22 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
             if level < 0.0:
                 return NOT_FINITE
             if level <= (enough if iteration == 0 else work.solved):
-                last_correction(
-                    numbering, work, level, not tangent, count
-                )  # a matrix stands where factors stood
+                if iteration == 0:
+                    work.rested[0] = needs_no_matrix(work, level)
+                    if not tangent and work.rested[0] == 0:
+                        tangent = True
+                        continue
+                factored = iteration > 0 and not tangent  # a matrix stands where factors stood
+                last_correction(numbering, work, level, factored, count)
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
             if stalled and fresh and level <= _SAFE:  # round-off: one more would be of its size
                 return no_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
-            if not tangent and not earned(level, before, work.solved if coupled else 1e300):
+            if not tangent and (
+                iteration == 0 or not earned(level, before, work.solved if coupled else 1e300)
+            ):
                 tangent = known = True
                 continue
         if tangent:

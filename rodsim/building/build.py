@@ -34,6 +34,7 @@ from rigid.system import Floats, Frames, Ints, Springs, State, TorsionSprings
 from rigid.vectors import cross
 from rodsim.building.contact_surfaces import surfaces_of
 from rodsim.building.contact_tables import contact_table, plane_contacts
+from rodsim.building.drawn_shapes import with_shapes
 from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
 from rodsim.building.load_arrays import (
@@ -222,6 +223,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
     surfaces = surfaces_of(model, placement)
     if surfaces:
         layout.description[SURFACES] = surfaces
+        layout.bodies = with_shapes(layout.bodies, surfaces.values())
     doubted = warn_of_doubts(model, placement, layout, system, state)
     return Built(
         system,

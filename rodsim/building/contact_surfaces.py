@@ -152,10 +152,13 @@ class Joined:
         for joint in model.joints.values():
             ends = {id(_part(own)): own if isinstance(own, Anchor) else None for own in (joint.a, joint.b)}
             self._anchors.setdefault(frozenset(ends), []).append(ends)
+        self._parts = {part for both in self._anchors for part in both}
 
     def at(self, x: Surface, y: Surface) -> list[tuple[Anchor | None, Anchor | None]]:
         """Of each joint between the parts of two surfaces where it is on each."""
         one, other = id(_part(x)), id(_part(y))
+        if one not in self._parts or other not in self._parts:
+            return []
         return [(ends[one], ends[other]) for ends in self._anchors.get(frozenset((one, other)), [])]
 
 

@@ -31,7 +31,7 @@ from rigid.errors import ModelError
 from rigid.interactions.contact.circles import PLANE_CIRCLE
 from rigid.interactions.contact.losses import WITH_PLANES
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 from rigid.triangle_surfaces import is_inside
 from rodsim.building.contact_doubts import stations_of
 from rodsim.building.contact_surfaces import (
@@ -245,59 +245,79 @@ class _Pairs(NamedTuple):
     apart: list[tuple[int, int]]  # points of segments and spheres that joints hold together
     of: list[tuple[ContactEntry, Pair]]
     of_meshes: dict[int, tuple[int, int, float]]  # of a mesh that meets one: see `_of_mesh`
+    laws: dict[str, tuple[Floats, Floats]]  # law and losses of a contact
 
 
 def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]:
     """The table, and the contact of each of its pairs; the first surface of a pair is one of `a`."""
     if not model.contacts:
         return _NOTHING, []
-    found, joined = _Pairs([], {}, [], [], [], {}), Joined(model)
+    found, joined = _Pairs([], {}, [], [], [], {}, {}), Joined(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th of the table, touched or not
         _number(found, mesh, None, placed)
-    every = [(entry, pair) for entry in model.contacts.values() for pair in meeting(entry, joined)]
-    each = [own for own in every if not own[1].with_plane]
-    for entry, pair in each:
+    every = [(entry, list(meeting(entry, joined))) for entry in model.contacts.values()]
+    each = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
+    for entry, pairs in each:
         with speaking_of(entry.word, entry.name):
-            for own in _in_order(entry, pair):
-                _number(found, own, entry.radius, placed)
-    for entry, pair in each:
+            for ordered, _ in pairs:
+                for own in ordered:
+                    _number(found, own, entry.radius, placed)
+    for entry, pairs in each:
         with speaking_of(entry.word, entry.name):
-            _add(found, entry, pair, placed, model)
-    if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pair in every):
+            for ordered, pair in pairs:
+                _add(found, entry, ordered, pair, placed, model)
+    if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pairs in every for pair in pairs):
         return _NOTHING, []
-    for k, (entry, pair) in enumerate(found.of):
-        with speaking_of(entry.word, entry.name):
-            if (
-                isinstance(pair.b, Rod) or not entry.only
-            ):  # spheres that alone are named are meant, jointed or not
-                found.apart.extend(_held(found, k, pair, placed, joined))
+    first = np.cumsum([0, *(len(own.points) for own in found.surfaces)])
+    for entry, pair in found.of:
+        if isinstance(pair.b, Rod):
+            with speaking_of(entry.word, entry.name):
+                found.apart.extend(_held(found, first, entry, pair, placed, joined))
     made = contacts_of(found.surfaces, found.pairs, found.apart)
     _check_start(made, found, list(model.meshes.values()), placed)
     return made, [f"contact '{entry.name}'" for entry, _ in found.of]
 
 
-def _add(found: _Pairs, entry: ContactEntry, pair: Pair, placed: Placed, model: Contents) -> None:
-    numbers = [_number(found, own, entry.radius, placed) for own in _in_order(entry, pair)]
-    radius = sum(found.surfaces[k].radius for k in numbers)
-    if radius == 0.0:
+def _add(
+    found: _Pairs,
+    entry: ContactEntry,
+    ordered: tuple[Surface, Surface],
+    pair: Pair,
+    placed: Placed,
+    model: Contents,
+) -> None:
+    numbers = [_number(found, own, entry.radius, placed) for own in ordered]
+    if not any(found.surfaces[k].radius for k in numbers):
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
     m = 1
     if pair.of_rods:
         rods = [own for own in (found.surfaces[k] for k in numbers) if isinstance(own, table.Rod)]
         longest = max(float(np.max(own.lengths)) for own in rods)
         m = stations_of(entry, pair, longest, placed, model)
-    loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
+    law, loss = _law_and_loss(found, entry, pair)
     if isinstance(pair.a, MeshEntry) and isinstance(pair.b, MeshEntry):
         _add_meshes(found, entry, pair, numbers, loss)
         return
     side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.of_rods else table.BOTH
-    found.pairs.append(table.Pair(numbers[0], numbers[1], law_of(entry, pair), loss, m, side))
+    found.pairs.append(table.Pair(numbers[0], numbers[1], law, loss, m, side))
     found.of.append((entry, pair))
 
 
-def _in_order(entry: ContactEntry, pair: Pair) -> tuple[Surface, Surface]:
-    """Both, that of `a` first."""
-    return (pair.a, pair.b) if pair.a in entry.a else (pair.b, pair.a)
+def _law_and_loss(found: _Pairs, entry: ContactEntry, pair: Pair) -> tuple[Floats, Floats]:
+    """Those of all pairs of a contact, unless stiffnesses follow from materials."""
+    of_all = entry.stiffness is not None or bool(entry.coefficients)
+    if not of_all or entry.name not in found.laws:
+        loss = loss_of(entry, pair) if loses(entry) else np.zeros(table.LOSS)
+        found.laws[entry.name] = law_of(entry, pair), loss
+    return found.laws[entry.name]
+
+
+def _in_order(entry: ContactEntry, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
+    """Both surfaces of each pair without a plane, that of `a` first."""
+    first = {id(own) for own in entry.a}
+    for pair in pairs:
+        if not pair.with_plane:
+            yield (pair.a, pair.b) if id(pair.a) in first else (pair.b, pair.a), pair
 
 
 def _add_meshes(found: _Pairs, entry: ContactEntry, pair: Pair, numbers: list[int], loss: Floats) -> None:
@@ -391,6 +411,8 @@ def _check_sides(
     contacts: Contacts, of: list[tuple[ContactEntry, Pair]], meshes: list[MeshEntry], points: Floats
 ) -> None:
     """Raise where something begins on the side of a mesh on which it was said not to be."""
+    if all(mesh.side == SIDES[0] for mesh in meshes):
+        return
     for (entry, pair), surfaces in zip(of, contacts.pairs.tolist(), strict=True):
         own, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
         if contacts.kind[other] != table.MESH:
@@ -413,14 +435,12 @@ def _check_sides(
                 )
 
 
-def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> Iterator[tuple[int, int]]:
+def _held(
+    found: _Pairs, first: Ints, entry: ContactEntry, pair: Pair, placed: Placed, joined: Joined
+) -> Iterator[tuple[int, int]]:
     """Points of segments, and of a sphere, next to a joint of both: no further from it along a rod than pi times its radius.
-    Two spheres on parts that a joint holds together are a pair only where they are meant.
+    first: points of all surfaces before each.
     """
-    entry, _ = found.of[k]
-    if not isinstance(pair.b, Rod):
-        return
-    first = np.concatenate([[0], np.cumsum([_points(own) for own in found.surfaces])])
     for anchors in joined.at(*pair):
         near = []
         for own, anchor in zip(pair, anchors, strict=True):
@@ -437,16 +457,6 @@ def _held(found: _Pairs, k: int, pair: Pair, placed: Placed, joined: Joined) -> 
                     at + np.flatnonzero(segments.near(anchor.s * own.stress_free.length, around, within))
                 )
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
-
-
-def _points(own: table.Surface) -> int:
-    if isinstance(own, table.Rod):
-        return len(own.frames)
-    if isinstance(own, table.Hull | table.Round):
-        return len(own.places)
-    if isinstance(own, table.Corners | table.Ridges):
-        return own.X.size // 3
-    return {table.Sphere: 1, table.Capsule: 2, table.Box: 4, table.Mesh: 4}[type(own)]
 
 
 def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], placed: Placed) -> None:
@@ -478,10 +488,10 @@ def _depths_of_ridges(contacts: Contacts, found: _Pairs, points: Floats) -> list
     """
     below = {ridges: mesh for mesh, (_, ridges, _) in found.of_meshes.items()}
     depths = []
-    for k, (one, other) in enumerate(contacts.pairs.tolist()):
-        if one in below and other in below:
-            rho = float(contacts.radius[[one, other]].sum())
-            for ridges, mesh in ((one, below[other]), (other, below[one])):
-                depth = depth_of_ridges(contacts, ridges, mesh, points, rho)
-                depths += [(k, depth)] * (depth > 0.0)
+    for k in np.flatnonzero(np.isin(contacts.pairs, list(below)).all(axis=1)).tolist():
+        one, other = contacts.pairs[k].tolist()
+        rho = float(contacts.radius[[one, other]].sum())
+        for ridges, mesh in ((one, below[other]), (other, below[one])):
+            depth = depth_of_ridges(contacts, ridges, mesh, points, rho)
+            depths += [(k, depth)] * (depth > 0.0)
     return depths

@@ -24,7 +24,7 @@ from rodsim.parts.entry import (
     entry,
     stated,
 )
-from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
 
 LAWS = ("power", "barrier")  # by their numbers
@@ -273,18 +273,39 @@ class ContactEntry(Entry):
 def _pairs(
     a: Sequence[Surface], b: Sequence[Surface] | None, itself: bool, ignore: Iterable[tuple[Surface, Surface]]
 ) -> list[Pair]:
-    found = [_ordered(*own) for own in (combinations(a, 2) if b is None else product(a, b))]
+    each = (*a, *(b or ()))
+    ranks = {id(own): _rank(own) for own in each}
+    both = combinations(a, 2) if b is None else product(a, b)
+    found = [Pair(x, y) if ranks[id(x)] <= ranks[id(y)] else Pair(y, x) for x, y in both]
     if itself:
-        found += [Pair(x, x) for x in (*a, *(b or ())) if isinstance(x, Rod)]
-    left_out = {_ordered(*own) for own in ignore}
-    return [own for own in dict.fromkeys(found) if own not in left_out and not _never(own, itself)]
+        found += [Pair(x, x) for x in each if isinstance(x, Rod)]
+    left_out, part = {_ordered(*own) for own in ignore}, {id(own): _free_part(own) for own in each}
+    kept = []
+    for own in dict.fromkeys(found):
+        one, other = part[id(own.a)], part[id(own.b)]
+        apart = one is not None and other is not None and one is not other
+        if own not in left_out and (apart or not _never(own, itself)):
+            kept.append(own)
+    return kept
+
+
+def _free_part(own: Surface) -> Body | None:
+    """The body that a surface is on, where it meets all that is on another body: most pairs are of such."""
+    if isinstance(own, Rod | PlaneEntry) or (
+        isinstance(own, SolidEntry) and not (own.is_capsule or has_core(own))
+    ):
+        return None
+    return own.on.part if isinstance(own.on.part, Body) else None
+
+
+def _rank(own: Surface) -> tuple[int, str]:
+    order = (PlaneEntry, SphereEntry, SolidEntry, MeshEntry, Rod)
+    return next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name
 
 
 def _ordered(x: Surface, y: Surface) -> Pair:
     """Of two rods or two spheres by their names, so that a pair is one however it is given."""
-    order = (PlaneEntry, SphereEntry, SolidEntry, MeshEntry, Rod)
-    rank = [(next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name) for own in (x, y)]
-    return Pair(x, y) if rank[0] <= rank[1] else Pair(y, x)
+    return Pair(x, y) if _rank(x) <= _rank(y) else Pair(y, x)
 
 
 def _never(pair: Pair, itself: bool) -> str:

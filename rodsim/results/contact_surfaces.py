@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from discretization.contact.table import MESH, OF_MESHES, ROD
+from discretization.contact.table import CAPSULE, SPHERE
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import groups_of
 from discretization.system import System
@@ -196,9 +196,9 @@ def _on_planes(system: System) -> Iterator[tuple[int, bytes]]:
 
 
 def _on_surfaces(system: System) -> Iterator[tuple[int, bytes]]:
-    """The same about the points of surfaces that are neither rods nor meshes."""
+    """The same of spheres and capsules that meet others; points of other surfaces are not all on them."""
     contacts = system.contacts
-    for k in np.flatnonzero(np.isin(contacts.kind, (ROD, MESH, *OF_MESHES), invert=True)):
+    for k in np.flatnonzero(np.isin(contacts.kind, (SPHERE, CAPSULE))):
         for at in range(contacts.first[k], contacts.first[k + 1]):
             yield int(contacts.frames[at]), np.append(contacts.X[at], contacts.radius[k]).tobytes()
 

@@ -1,0 +1,128 @@
+"""`python -m benchmarks.stacks`: boxes on each other and a cable in a tube, by rodsim and by MuJoCo: benchmarks/README.md.
+
+Told are how far what should rest has moved from the first second to the tenth, how far the cable is from a pendulum's angle, how
+its energy changes, and s of the processor for a second of motion, of a whole call.
+"""
+
+from __future__ import annotations
+
+from time import process_time
+
+import numpy as np
+from scipy.special import ellipj
+
+from benchmarks.cases import Floats
+from rodsim import Box, Model, Section, simulate
+
+G, STIFFNESS, ROUNDING, MU, TILT = 9.81, 1e6, 0.005, 0.3, 0.25  # tan(tilt) = 0.255 < mu
+CUBE, FLAT = (0.1, 0.1, 0.1), (0.1, 0.1, 0.04)  # m, of 1 kg
+TUBE, SIDES, CABLE, LENGTH, LINKS, MASS, EI = 0.05, 96, 0.005, 0.5, 10, 0.1, 1e-3
+ANGLE, SWING = 0.8, 0.88  # rad; s, two periods
+
+
+def stack(n: int, size: tuple[float, float, float], tilt: float, mu: float) -> Model:
+    """On a plane, as deep in each other as they lie at rest."""
+    model, z, each = Model("stack", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt))), 0.0, []
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    for k in range(n):
+        z += 0.5 * size[2] - (n - k) * G * np.cos(tilt) / STIFFNESS
+        body = model.add_body(f"it {k}", Box(*size, mass=1.0), (0, 0, z))
+        each.append(model.add_solid(f"it {k}", body, radius=ROUNDING))
+        z += 0.5 * size[2]
+    losses = {"friction": mu, "damping": 10.0} if mu else {}
+    model.add_contact("floor", each, floor, STIFFNESS, **losses)
+    model.add_contact("stack", each, stiffness=STIFFNESS, **losses)
+    return model
+
+
+def of_rodsim(
+    n: int, size: tuple[float, float, float], tilt: float, mu: float, h: float, t_end: float
+) -> tuple[Floats, Floats, float]:
+    """Times, places (t, n, 3), s for a second of motion."""
+    begun = process_time()
+    result = simulate(stack(n, size, tilt, mu), t_end, h, output_every=round(0.1 / h), progress=False)
+    seconds = (process_time() - begun) / t_end
+    return result.t, np.stack([result.body(f"it {k}").r for k in range(n)], axis=1), seconds
+
+
+def moved(t: Floats, places: Floats) -> float:
+    """m, the most of any box, after the first second."""
+    late = places[t > 0.95]
+    return float(np.linalg.norm(late - late[0], axis=2).max())
+
+
+def cable() -> Model:
+    """Straight, along a tube of planes, aside by `ANGLE`; the first facet is below."""
+    model, turns = Model("cable", gravity=(0, 0, -G)), 2.0 * np.pi * (np.arange(SIDES) + 0.5) / SIDES
+    section = Section.from_stiffness(
+        EA=1e4,
+        GA=4e3,
+        GJ=EI,
+        EI=EI,
+        mass_per_length=MASS / LENGTH,
+        inertia_per_length=0.25 * MASS / LENGTH * CABLE**2,
+        radius=CABLE,
+    )
+    at = (TUBE - CABLE) * np.array([0.0, np.sin(ANGLE), -np.cos(ANGLE)])
+    rod = model.add_rod("cable", [at, at + np.array([LENGTH, 0.0, 0.0])], section, LINKS, mass="lumped")
+    planes = []
+    for k, turn in enumerate(turns):
+        out = np.array([0.0, np.sin(turn), -np.cos(turn)])
+        planes.append(model.add_plane(f"side {k}", model.ground.at(TUBE * out), -out))
+    model.add_contact("tube", rod, planes, stiffness=4e4)
+    return model
+
+
+def cable_of_rodsim(h: float) -> tuple[Floats, Floats, Floats, float]:
+    """Times, angles, energies, s for a second of motion."""
+    begun = process_time()
+    result = simulate(cable(), SWING, h, output_every=max(round(5e-3 / h), 1), progress=False)
+    seconds = (process_time() - begun) / SWING
+    r = result.rod("cable").r[:, 1:-1].mean(axis=1)
+    return result.t, np.arctan2(r[:, 1], -r[:, 2]), result.energy["total"], seconds
+
+
+def swings(t: Floats) -> Floats:
+    """rad, of a pendulum as long as the axes of a round tube and of the cable are apart."""
+    k, omega = np.sin(0.5 * ANGLE), np.sqrt(G / (TUBE - CABLE))
+    _, cn, dn, _ = ellipj(omega * t, k * k)
+    return 2.0 * np.arcsin(k * cn / dn)
+
+
+def line(name: str, h: float, *numbers: float) -> None:
+    """Of a table."""
+    print(f"{name:28s} {h:9.1e}" + "".join(f"{number:11.1e}" for number in numbers), flush=True)
+
+
+def main() -> None:
+    """Print the tables."""
+    from benchmarks.peers import mujoco_contacts as peer
+
+    stacks = {
+        "ten cubes": (10, CUBE, 0.0, 0.0),
+        "ten cubes, friction": (10, CUBE, 0.0, MU),
+        "three on an incline": (3, FLAT, TILT, MU),
+    }
+    for name, case in stacks.items():
+        print(f"{name:28s}      step   moved m   s for 1 s")
+        of_rodsim(*case, 1e-3, 0.1)
+        for h in (1e-3, 5e-3):
+            *found, seconds = of_rodsim(*case, h, 10.0)
+            line("rodsim", h, moved(*found), seconds)
+        for which, settings in peer.SETTINGS.items():
+            for h in (1e-3, 5e-3):
+                *found, seconds = peer.stack(*case, h, 10.0, **settings)
+                line(f"MuJoCo, {which}", h, moved(*found), seconds)
+    print("cable in a tube                   step  error rad  energy/mgR   s for 1 s")
+    for h in (4e-3, 2e-3, 1e-3, 5e-4):
+        t, angles, energies, seconds = cable_of_rodsim(h)
+        line("rodsim", h, abs(angles - swings(t)).max(), np.ptp(energies) / (MASS * G * TUBE), seconds)
+    for h in (4e-3, 2e-3, 1e-3, 2e-4, 5e-5):
+        t, angles, energies, seconds = peer.cable(
+            LINKS, LENGTH, CABLE, TUBE, SIDES, ANGLE, MASS, EI, h, SWING
+        )
+        line("MuJoCo", h, abs(angles - swings(t)).max(), np.ptp(energies) / (MASS * G * TUBE), seconds)
+
+
+if __name__ == "__main__":
+    main()
