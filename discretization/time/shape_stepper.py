@@ -47,5 +47,11 @@ class ShapeStepper(Stepper):
         taken = self._general.march(state, h, starts[marched.steps : marched.steps + 1])
         return taken._replace(steps=marched.steps + taken.steps, report=marched.report.plus(taken.report))
 
+    def beside(self, system: System, load_values: LoadValues | None) -> Stepper:
+        """As of `Stepper`."""
+        other = super().beside(system, load_values)
+        vars(other).pop("_general", None)
+        return other
+
     def _cure(self, status: int) -> str:
         return CURES[status]
