@@ -18,7 +18,7 @@ from discretization.time.turns import StoppedError, Turns
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
-from rodsim.company import Begun, Company, begun, named
+from rodsim.batches import Batch, Begun, begun, named
 from rodsim.model import Model
 from rodsim.prepared import Prepared
 from rodsim.results.result import Result
@@ -120,7 +120,7 @@ def simulate_many(
     One process: runs march at the same time in threads, and are set up and stored in turns. Where gravity and loads act on
     clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, or on planar bodies on hinges, and
     `em` takes the steps, four to eight runs march side by side in one thread, which takes as long as two to four of them one by
-    one, and what they share is set up once (`rodsim.company`). Others march one a thread, which pays where a march takes longer
+    one, and what they share is set up once (`rodsim.batches`). Others march one a thread, which pays where a march takes longer
     than its set-up, about a millisecond.
 
     Parameters
@@ -156,10 +156,10 @@ def simulate_many(
         try:
             with turns.one():
                 if first is not None and len(numbers) >= LEAST:
-                    company = Company(first, {n: models[n] for n in numbers}, {n: files[n] for n in numbers})
-                    company.go()
-                    results.update(company.results)
-                    failed.update(company.failures)
+                    batch = Batch(first, {n: models[n] for n in numbers}, {n: files[n] for n in numbers})
+                    batch.go()
+                    results.update(batch.results)
+                    failed.update(batch.failures)
                     return numbers
                 for number in numbers:
                     with named(number, failed):

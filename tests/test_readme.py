@@ -106,14 +106,16 @@ MECHANISMS = (
     "sphericalChain",
 )
 SPEEDS = {
+    "5 bars on oblique hinges": [[("B3-5-oblique", "MuJoCo")]],
     "5 pinned bars in space beside MuJoCo": [[("B3-5-space", "MuJoCo")]],
     "a welded grid in motion": [[("EX-grid", "")], [("EX-eigenmodes", "")]],
     "5 pinned bars in their plane": [[("B3-5", "MuJoCo")], [("B3-5", "Exudyn")]],
     "eight mechanisms": [[(f"EX-{name}", "Exudyn |") for name in MECHANISMS]],
+    "100 bars on oblique hinges": [[("B3-100-oblique", "MuJoCo")]],
     "five small frames at rest": [FRAMES],
     "100 pinned bars in their plane": [[("B3-100", "MuJoCo")], [("B3-100", "Exudyn")]],
-    "falling cantilever in its plane": [[("B2", "Exudyn")]],
     "heavy top": [[("B4", "MuJoCo")], [("B4", "Exudyn")]],
+    "falling cantilever in its plane": [[("B2", "Exudyn")]],
     "5 pinned bars in space beside Exudyn": [[("B3-5-space", "Exudyn")]],
     "falling cantilever in space": [[("B2-space", "Exudyn")]],
     "flying spaghetti": [[("B1", "Exudyn")]],

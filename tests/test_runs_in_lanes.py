@@ -10,7 +10,7 @@ from discretization.time import side_by_side
 from discretization.time.side_by_side import Group, Parts
 from discretization.time.stepper import Stepper
 from rodsim import Box, ConvergenceError, Model, Section, simulate_many
-from rodsim.company import LONGEST_IN_VAIN
+from rodsim.batches import LONGEST_IN_VAIN
 from tests.test_many_runs import DT
 from tests.test_prepared import _all_of
 
@@ -108,7 +108,7 @@ def all_of(result):
 
 @pytest.fixture(autouse=True)
 def _little_by_little(monkeypatch):
-    monkeypatch.setattr("rodsim.company._FIRST", 1)
+    monkeypatch.setattr("rodsim.batches._FIRST", 1)
     monkeypatch.setattr("rodsim.simulation._LEAP", 2)
 
 

@@ -65,7 +65,7 @@ def begun(model: Model, given: Mapping[str, Any]) -> Begun | None:
 
 
 class Run:
-    """One of the company, from its start to its result."""
+    """One of a batch, from its start to its result."""
 
     def __init__(
         self, first: Begun, model: Model, fitted: Callable[[Built], Fitted], output: Path | None
@@ -168,7 +168,7 @@ class Run:
         self._writer.close()
 
 
-class Company:
+class Batch:
     """Up to eight runs by their numbers, set up as the first one but for what their models change.
 
     results, failures: by number, what became of them.
