@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discretization.multipliers import multipliers_of
-from discretization.planar.arrays import COINCIDENT
+from discretization.planar.arrays import COINCIDENT, DISTANCE
 from discretization.planar.order import MANY, order_of, trees_of
 from discretization.planar.plane import plane_of
 from discretization.planar.stepper import PlanarStepper, planar_of
@@ -464,6 +464,13 @@ def test_loops_are_cut_so_that_trees_are_short():
     assert trees_of(order, np.array([[0, 1]])).max() == 2 * loops + 1
     sizes = np.diff(trees_of(order, np.arange(2 * loops + 1)[:, None])[:-1, 0])
     assert sizes.max() == 2
+
+
+def test_a_frame_hangs_on_three_rows_of_one_other_alone():
+    """A hinge to the next frame and a bar to the ground may depend on each other: the hinge is put in afterwards."""
+    joints, none = np.array([[0, 1], [1, 2], [0, 2]]), np.zeros((0, 2), np.int64)
+    assert order_of(3, none, joints, np.array([COINCIDENT, COINCIDENT, DISTANCE])).closing.tolist() == [1]
+    assert order_of(3, none, joints[:2], np.array([COINCIDENT, COINCIDENT])).closing.tolist() == []
 
 
 @pytest.mark.parametrize(("springs", "taken"), [(32, True), (33, False)])
