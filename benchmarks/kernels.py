@@ -22,7 +22,7 @@ H = 0.01
 
 
 @allocating_kernel
-def _iterations(system, numbering, state, work, h, n):
+def iterations(system, numbering, state, work, h, n):
     """n complete Newton iterations: residual, tangent, factors, solution, correction."""
     for _ in range(n):
         assemble(system, numbering, state, work, h, True)
@@ -65,7 +65,7 @@ def _newton_over_dgbsv(built: Built) -> tuple[float, float]:
     band, size = numbering.band, numbering.size
     matrix = np.asfortranarray(work.values[: numbering.n_values].reshape(size, 3 * band + 1).T)
     rhs = np.random.default_rng(0).standard_normal(size)
-    _iterations(system, numbering, state, work, H, 1)
+    iterations(system, numbering, state, work, H, 1)
     buffer, x = matrix.copy(order="F"), rhs.copy()
     lapack = np.inf
     for _ in range(15):
@@ -73,7 +73,7 @@ def _newton_over_dgbsv(built: Built) -> tuple[float, float]:
         begin = perf_counter()
         dgbsv(band, band, buffer, x, overwrite_ab=True, overwrite_b=True)
         lapack = min(lapack, perf_counter() - begin)
-    iteration = _best(lambda: _iterations(system, numbering, state, work, H, 5)) / 5
+    iteration = _best(lambda: iterations(system, numbering, state, work, H, 5)) / 5
     stepper = Stepper(system, H, 2, built.load_values)
     state, _ = stepper.advance(state, 0, 20)
     begin = perf_counter()

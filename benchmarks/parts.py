@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dgbsv
 
+from benchmarks.kernels import iterations
 from discretization.assembly.element_lanes import add_elements
 from discretization.assembly.numbering import number
 from discretization.assembly.step_equations import _inertia, assemble, begin_step, move
@@ -85,17 +86,6 @@ def _solutions(system, numbering, state, work, h, n):
 
 
 @allocating_kernel
-def _fresh(system, numbering, state, work, h, n):
-    for _ in range(n):
-        assemble(system, numbering, state, work, h, True)
-        factor(numbering, work)
-        work.rhs[:] = 0.0  # stay where the step begins
-        solve(numbering, work)
-        correct(system, numbering, work)
-        move(system, state, work)
-
-
-@allocating_kernel
 def _again(system, numbering, state, work, h, n):
     for _ in range(n):
         assemble(system, numbering, state, work, h, False)
@@ -113,7 +103,7 @@ PARTS = {
     "all of residual and matrix": _assemblies,
     "the same with factors": _factors,
     "solution": _solutions,
-    "a fresh iteration": _fresh,
+    "a fresh iteration": iterations,
     "an iteration with factors in hand": _again,
 }
 
