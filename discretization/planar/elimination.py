@@ -113,6 +113,22 @@ def eliminate_block(tables, work, s):
     return abs(size)
 
 
+@small_kernel
+def add_on_lever(own, growth, end, mean):
+    """To the block of a frame: a force that grows with the place of its point, row by row; levers at the end and in the mean."""
+    (k11, k12, k21, k22), (x1, y1), (x, y) = growth, end, mean
+    e1, e2 = k12 * x1 - k11 * y1, k22 * x1 - k21 * y1
+    own[D11] += k11
+    own[D12] += k12
+    own[D21] += k21
+    own[D22] += k22
+    own[D13] += e1
+    own[D23] += e2
+    own[D31] += x * k21 - y * k11
+    own[D32] += x * k22 - y * k12
+    own[D33] += x * e2 - y * e1
+
+
 @inner_kernel
 def eliminate_hinge(tables, work, s):
     """(2); what resists the turn."""
@@ -134,16 +150,7 @@ def eliminate_hinge(tables, work, s):
     next_, u1, v1, u, v = work.frames[p], w[XP1], w[YP1], w[XP], w[YP]
     b11, b12, b21, b22 = a11 + e1 * k1, a12 + e1 * k2, a21 + e2 * k1, a22 + e2 * k2
     b1, b2 = f1 + e1 * k0, f2 + e2 * k0
-    t1, t2 = b12 * u1 - b11 * v1, b22 * u1 - b21 * v1
-    next_[D11] += b11
-    next_[D12] += b12
-    next_[D21] += b21
-    next_[D22] += b22
-    next_[D13] += t1
-    next_[D23] += t2
-    next_[D31] += u * b21 - v * b11
-    next_[D32] += u * b22 - v * b12
-    next_[D33] += u * t2 - v * t1
+    add_on_lever(next_, (b11, b12, b21, b22), (u1, v1), (u, v))
     next_[R1] += b1
     next_[R2] += b2
     next_[R3] += u * b2 - v * b1

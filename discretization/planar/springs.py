@@ -11,14 +11,6 @@ from discretization.assembly.workspace import EPS
 from discretization.planar.arrays import (
     C0,
     C1,
-    D11,
-    D12,
-    D13,
-    D21,
-    D22,
-    D23,
-    D31,
-    D32,
     D33,
     DX,
     DY,
@@ -37,6 +29,7 @@ from discretization.planar.arrays import (
     S0,
     S1,
 )
+from discretization.planar.elimination import add_on_lever
 from discretization.planar.joints import levers, turn
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.interactions.spring import force_of_step
@@ -147,8 +140,8 @@ def _add_spring(tables, work, h, q, tangent):
     k21, k22 = h * slope * dy * d1[0], h * (0.5 * sigma + slope * dy * d1[1])
     first = tables.column[q]
     if first < 0:  # one of both is the ground
-        _add_own(a, (k11, k12, k21, k22), (ax1, ay1), (ax, ay))
-        _add_own(b, (k11, k12, k21, k22), (bx1, by1), (bx, by))
+        add_on_lever(a, (k11, k12, k21, k22), (ax1, ay1), (ax, ay))
+        add_on_lever(b, (k11, k12, k21, k22), (bx1, by1), (bx, by))
         return
     for i in range(2):
         row = work.columns[first + i]
@@ -158,22 +151,6 @@ def _add_spring(tables, work, h, q, tangent):
         row[6], row[7], row[8] = -x, -y, x * ay - y * ax
         row[9], row[10], row[11] = x, y, y * bx - x * by
         row[LEFT] = 0.0
-
-
-@inner_kernel
-def _add_own(own, k, end, mean):
-    """To the block of a frame on whose lever a force grows by k with the place of its point."""
-    (k11, k12, k21, k22), (x1, y1), (x, y) = k, end, mean
-    e1, e2 = k12 * x1 - k11 * y1, k22 * x1 - k21 * y1
-    own[D11] += k11
-    own[D12] += k12
-    own[D13] += e1
-    own[D21] += k21
-    own[D22] += k22
-    own[D23] += e2
-    own[D31] += x * k21 - y * k11
-    own[D32] += x * k22 - y * k12
-    own[D33] += x * e2 - y * e1
 
 
 @inner_kernel
