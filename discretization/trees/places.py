@@ -41,6 +41,7 @@ from rigid.system import Floats, Ints
 
 BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
 WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
+RIGHT, LONG = 16, 24  # where right-hand sides of their equations begin, and the length of an equation
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
 _handles = count()
 
@@ -79,9 +80,12 @@ class TreeArrays(NamedTuple):
     force: Floats  # (n, 3) that passes from the body to its parent, times the step, of all but OTHER
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
-    solved: Floats  # (k, WIDTH, 7) what is eliminated with a body, by the motion of its parent
-    dense: Floats  # (k, WIDTH, WIDTH + 7) its factors
+    solved: (
+        Floats  # (k, WIDTH, 8) what is eliminated with a body: by the motion of its parent, then what is left
+    )
+    dense: Floats  # (k, WIDTH, LONG) its equations and their factors
     exchanged: Ints  # (k, WIDTH) rows of these
+    left: Floats  # (6, 8)
 
 
 def numbering_of(system: System, tree: Tree) -> Numbering:
@@ -239,9 +243,10 @@ def arrays_of(system: System, tree: Tree | Closing) -> TreeArrays:
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
-        solved=np.zeros((len(others), WIDTH, 7)),
-        dense=np.zeros((len(others), WIDTH, WIDTH + 7)),
+        solved=np.zeros((len(others), WIDTH, 8)),
+        dense=np.zeros((len(others), WIDTH, LONG)),
         exchanged=np.zeros((len(others), WIDTH), np.int64),
+        left=np.zeros((6, 8)),
     )
 
 
