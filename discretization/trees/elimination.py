@@ -253,7 +253,8 @@ def _eliminate_other(tree, work, i):
                 D[r, j] = factor
     X = tree.solved[own]
     for j in range(n - 1, -1, -1):
-        x = load(D, LONG * j + RIGHT) * (1.0 / D[j, j])
+        D[j, j] = 1.0 / D[j, j]
+        x = load(D, LONG * j + RIGHT) * D[j, j]
         store(x, X, WIDTH8 * j)
         for r in range(j):
             if D[r, j] != 0.0:

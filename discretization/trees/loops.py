@@ -282,13 +282,16 @@ def _pull_up_other(tree, work, pull, more, i):
             more[j] = more[exchanged[j]]
             more[exchanged[j]] = kept
     for j in range(n):
-        for r in range(j + 1, n):
-            more[r] -= D[r, j] * more[j]
-    for j in range(n - 1, -1, -1):
         x = 1.0 * more[j]
-        for k in range(j + 1, n):
-            x -= D[j, k] * more[k]
-        more[j] = x / D[j, j]
+        for r in range(j + 1, n):
+            if D[r, j] != 0.0:
+                more[r] -= D[r, j] * x
+    for j in range(n - 1, -1, -1):
+        x = D[j, j] * more[j]
+        more[j] = x
+        for r in range(j):
+            if D[r, j] != 0.0:
+                more[r] -= D[r, j] * x
     if p < 0:
         return
     for r in range(6):
