@@ -129,12 +129,12 @@ _all_but_loops, _loops_alone = inner_kernel(_more), inner_kernel(_loops)
 
 def _more_and_loops(what, system, numbering, tree, loops, state, work, h):
     """Of one that has both."""
-    status = 0
-    if what != CLOSE:
-        status = _all_but_loops(what, system, numbering, tree, loops, state, work, h)
-    if status == 0:
-        _loops_alone(what, system, numbering, tree, loops, state, work, h)
-    return status
+    if what == CLOSE:
+        return _loops_alone(what, system, numbering, tree, loops, state, work, h)
+    status = _all_but_loops(what, system, numbering, tree, loops, state, work, h)
+    if status != 0:
+        return status
+    return _loops_alone(what, system, numbering, tree, loops, state, work, h)
 
 
 @inner_kernel
