@@ -74,9 +74,9 @@ def _keep_last(own):
 
 
 @inner_kernel
-def _newton(views, own, solved, h, max_iterations):
+def _newton(views, loops, own, solved, h, max_iterations):
     """Solve the step of all runs that have not left; own.last receives their last corrections."""
-    system, numbering, tree, loops, state, work = views
+    system, numbering, tree, state, work = views
     none = 0.0 * load(own.left, 0)
     for i in range(own.last.shape[0]):
         store(none, own.last, i * WIDTH)
@@ -140,7 +140,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         begin_joints(tree, work)
         if loops is not None:
             begin_joints(loops.joints, work)
-        _newton((system, numbering, tree, loops, state, work), own, solved, h, max_iterations)
+        _newton((system, numbering, tree, state, work), loops, own, solved, h, max_iterations)
         _copy(own.last, own.rhs)
         take_last(tree, state, work)
         if own.accounts:

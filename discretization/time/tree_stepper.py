@@ -74,8 +74,9 @@ class TreeStepper(ShapeStepper):
         if self._more is None:
             self._more = more_of(*models)
         advancing = Advancing(*models)
+        more, of_loops = self._more
         with self._turn_of_others(values):
             status = march_trees_and_keep(
-                self._more, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
+                more, of_loops, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)
