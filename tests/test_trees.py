@@ -153,8 +153,12 @@ def test_loops_are_those_of_the_general_solver():
     assert np.unique(tree.closing.group, return_counts=True)[1].tolist() == [1, 3, 3]
     assert (tree.kind == OTHER).sum() == 2
     assert not differences(*both(model, 2, 0.004))
-    closed_forms = looped(tuple(name for name in RINGS if name != "ball"))
-    assert not differences(*both(closed_forms, 4, steps=10))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("order", [4, 8])
+def test_compositions_of_loops_are_those_of_the_general_solver(order):
+    assert not differences(*both(looped(("ball at the ground", "weld"), bridge=False), order, steps=3))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
