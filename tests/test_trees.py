@@ -345,6 +345,17 @@ def touching():
     return model
 
 
+def sprung():
+    """Bodies on springs alone."""
+    model, last = Model("sprung"), None
+    for k in range(3):
+        body = model.add_body(f"body {k}", Box(0.5, 0.1, 0.1, density=100.0), position=(k, 0.0, 0.0))
+        last = model.ground.at((-0.5, 0.0, 0.0)) if last is None else last
+        model.add_spring(f"spring {k}", last, body.at((-0.25, 0.0, 0.0)), 10.0)
+        last = body.at((0.25, 0.0, 0.0))
+    return model
+
+
 def ring_of_rods():
     """Bodies at fixed distances: nothing in the ring has a closed form."""
     model = Model("ring")
@@ -359,10 +370,11 @@ def ring_of_rods():
     return model
 
 
-SLOW = "its loops are solved for as quickly without a tree"
+SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
 REFUSED = {
     closed: SLOW,  # four of eight bodies have no closed form
     across: SLOW,
+    sprung: SLOW,
     ring_of_rods: "a loop has no ball joint, hinge, universal joint or weld to close it",
     with_rod: "it has rods",
     driven: "something moves as it is told",

@@ -26,7 +26,8 @@ def _made(system: System, tree: Tree, tolerance: float) -> tuple[Numbering, Work
     """What a march of a tree works with."""
     numbering = numbering_of(system, tree)
     work = workspace_of(system, tree, numbering, tolerance)
-    return numbering, work, arrays_of(system, tree), loops_of(system, tree)
+    arrays = arrays_of(system, tree)
+    return numbering, work, arrays, loops_of(system, tree, arrays)
 
 
 class TreeStepper(ShapeStepper):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discretization.system import System
 from discretization.trees.places import WIDTH, TreeArrays, arrays_of
-from discretization.trees.shape import Tree, paths_of_loops
+from discretization.trees.shape import Closing, Tree, paths_of_loops
 from rigid.lane_arrays import room
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
@@ -47,8 +48,21 @@ class Loops(NamedTuple):
     impulse: Floats  # (c,)
 
 
-def loops_of(system: System, tree: Tree) -> Loops:
-    """Of a tree."""
+def loops_of(system: System, tree: Tree, arrays: TreeArrays) -> Loops:
+    """Of a tree; arrays: its own."""
+    if not len(tree.closing.frame):
+        empty: list[Any] = [array[:0] for array in arrays]
+        return _none()._replace(joints=TreeArrays(*empty))
+    return _loops(tree, arrays_of(system, tree.closing))
+
+
+@functools.cache
+def _none() -> Loops:
+    none = np.zeros(0, np.int64)
+    return _loops(Tree(none, none, none, none, none, Closing(none, none, none, none, none, none)), None)
+
+
+def _loops(tree: Tree, joints: Any) -> Loops:
     closing, paths = tree.closing, paths_of_loops(tree)
     starts = np.cumsum([0, *map(len, paths.bodies)]), np.cumsum([0, *map(len, paths.low)])
     sets = [
@@ -59,7 +73,7 @@ def loops_of(system: System, tree: Tree) -> Loops:
     unit = room(6)
     unit[np.arange(6), np.arange(6)] = 1.0
     return Loops(
-        joints=arrays_of(system, closing),
+        joints=joints,
         place=np.stack([closing.place, closing.parent], axis=1),
         column=paths.column,
         sets=np.array(sets, np.int64).reshape(-1, 6),

@@ -68,7 +68,7 @@ class Closing(NamedTuple):
 
 _TAKEN = "constraints", "others"
 _BEYOND = {"elements": "it has rods", "spans": "it has rods", "contacts": "surfaces may touch"}
-_SLOW = "its loops are solved for as quickly without a tree"
+_SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
 _FIXED = -1
 MOST_COLUMNS = 128  # of loops that hang together
 
@@ -95,15 +95,12 @@ def tree_of(system: System) -> Tree | str:
     edges = _edges_of(frames.fixed != 0, constraints, others.frames)
     if isinstance(edges, str):
         return edges
-    chosen = _spanning(len(frames.mass), edges)
-    if isinstance(chosen, str):
-        return chosen
-    tree = _tree(np.flatnonzero(frames.fixed == 0), edges, chosen)
-    if not len(tree.closing.kind):
+    tree = _tree(frames.fixed != 0, edges)
+    if isinstance(tree, str) or (not len(tree.closing.kind) and edges.rows.all()):
         return tree
-    if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max() > MOST_COLUMNS:
+    if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max(initial=0) > MOST_COLUMNS:
         return _SLOW
-    dense, rows = int(np.sum(tree.kind == OTHER)), int(np.sum(facts(constraints.kind, "rows")))
+    dense, rows = int(np.sum(tree.kind == OTHER)), int(edges.rows.sum())
     return tree if pays(paths_of_loops(tree), len(tree.frame), dense, rows) else _SLOW
 
 
@@ -114,6 +111,7 @@ class Edges(NamedTuple):
     kind: Ints  # (e,)
     first: Ints  # (e,) as of `Tree`
     of: Ints  # (c,) of each constraint
+    rows: Ints  # (e,) none where something acts and no joint holds
 
 
 def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> Edges | str:
@@ -124,15 +122,16 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     if np.any(acting[:, :-2] != _FIXED):
         return "an interaction acts between more than two bodies"
     acting = acting[acting[:, -2] != _FIXED, -2:]
-    pair, of = np.unique(np.concatenate([joints, acting]), axis=0, return_inverse=True)
-    of = of.reshape(-1)
+    both, n = np.concatenate([joints[:, -2:], acting]), len(fixed) + 1
+    key, of = np.unique((both[:, 0] + 1) * n + both[:, 1] + 1, return_inverse=True)
+    pair = np.stack([key // n - 1, key % n - 1], axis=1)
     mine = of[: len(joints)]
     rows = np.bincount(mine, weights=facts(constraints.kind, "rows"), minlength=len(pair))
     if np.any(rows > MOST_ROWS):
         return "joints between the same two bodies have more than six rows"
     kind, first = _kinds(constraints, mine, len(pair))
     kind[of[len(joints) :]] = OTHER
-    return Edges(pair, kind, first, mine)
+    return Edges(pair, kind, first, mine, rows.astype(np.int64))
 
 
 def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
@@ -183,9 +182,21 @@ def _depths(n: int, pairs: Ints) -> Ints:
     return np.array(depth, np.int64)
 
 
-def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree:
-    """Of edges and those that were chosen."""
-    order, parent, own = _ordered(moving, edges, chosen)
+def _tree(fixed: np.ndarray, edges: Edges) -> Tree | str:
+    """Of edges, with loops or without."""
+    moving, every = np.flatnonzero(~fixed).tolist(), np.ones(len(edges.pair), bool)
+    ordered = _ordered(moving, edges.pair, every)
+    if len(moving) - ordered[2].count(-1) == len(edges.pair):
+        return _with_closing(edges, every, *(np.array(own, np.int64) for own in ordered))
+    chosen = _spanning(len(fixed), edges)
+    if isinstance(chosen, str):
+        return chosen
+    ordered = _ordered(moving, edges.pair, chosen)
+    return _with_closing(edges, chosen, *(np.array(own, np.int64) for own in ordered))
+
+
+def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, own: Ints) -> Tree:
+    """Of edges, those that were chosen, and bodies as of `_ordered`."""
     n, left = len(order), np.flatnonzero(~chosen)
     place = np.full(max(order, default=0) + 2, -1, np.int64)  # of what is fixed the last one
     place[order] = np.arange(n)
@@ -214,30 +225,29 @@ def _columns(closing: Closing) -> Ints:
     return np.where(closing.kind == BALL, 3, 6)
 
 
-def _ordered(moving: Ints, edges: Edges, chosen: np.ndarray) -> tuple[Ints, Ints, Ints]:
-    """Frames that move, parents first, the place of the parent of each, and the edge to it; -1: none."""
-    joined: dict[int, list[tuple[int, int]]] = {f: [] for f in (_FIXED, *moving.tolist())}
-    for e in np.flatnonzero(chosen).tolist():
-        a, b = edges.pair[e].tolist()
-        joined[a].append((b, e))
-        joined[b].append((a, e))
+def _ordered(moving: list[int], pairs: Ints, chosen: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+    """Frames that move, parents first, the place of the parent of each, and the pair that both are; -1: none."""
+    joined: dict[int, list[tuple[int, int]]] = {f: [] for f in (_FIXED, *moving)}
+    for e, ((a, b), use) in enumerate(zip(pairs.tolist(), chosen.tolist(), strict=True)):
+        if use:
+            joined[a].append((b, e))
+            joined[b].append((a, e))
     order: list[int] = []
     parent: list[int] = []
-    edge: list[int] = []
+    pair: list[int] = []
     known = {_FIXED}
     # roots are what is joined to something fixed; of a tree without such a frame its first body
-    for root in (*joined[_FIXED], *((f, -1) for f in moving.tolist())):
-        k, found = len(order), [(*root, -1)]
+    for root in (*joined[_FIXED], *((f, -1) for f in moving)):
+        found, p, k = [root], -1, len(order)
         while found:
-            for f, e, p in found:
+            for f, e in found:
                 if f not in known:
                     known.add(f)
                     order.append(f)
-                    edge.append(e)
+                    pair.append(e)
                     parent.append(p)
-            found = [(f, e, k) for f, e in joined[order[k]]] if k < len(order) else []
-            k += 1
-    return np.array(order, np.int64), np.array(parent, np.int64), np.array(edge, np.int64)
+            found, p, k = joined[order[k]] if k < len(order) else [], k, k + 1
+    return order, parent, pair
 
 
 def _groups(parent: Ints, ends: Ints) -> Ints:
