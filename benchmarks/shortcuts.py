@@ -1,6 +1,6 @@
 """A step of `em` of models with a special shape, solved by that shape and by the general solver: python -m benchmarks.shortcuts
 
-Trees of bodies from the tips to the root, planar models with three unknowns a frame, with loops and springs.
+Trees of bodies from the tips to the root, planar models with three unknowns a frame, both with loops and springs.
 
 Microseconds of processor time a step of h = 10 ms, the fastest of several interleaved runs from the same state, and iterations.
 """
@@ -8,6 +8,7 @@ Microseconds of processor time a step of h = 10 ms, the fastest of several inter
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from time import process_time
 
 import numpy as np
@@ -112,6 +113,71 @@ def branched(n: int) -> Model:
     return model
 
 
+def tied(n: int) -> Model:
+    """Bars in a line on hinges, a spring from the first to the last."""
+    model = chain(n, "revolute")
+    bars = list(model.bodies.values())
+    model.add_spring("spring", bars[0].at((0.0, 0.1, 0.0)), bars[-1].at((0.0, 0.0, 0.1)), stiffness=1e3)
+    return model
+
+
+def ring(n: int, kinds: Sequence[str] = ("revolute",)) -> Model:
+    """n bars from the ground along a bent half circle and back to it, on joints of these kinds in turn."""
+    rng = np.random.default_rng(1)
+    model = Model("ring", gravity=GRAVITY)
+    angles = np.linspace(0.0, np.pi, n + 2)
+    at = 1.5 * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+    at += 0.3 * rng.standard_normal(at.shape)
+    last = model.ground
+    for k in range(n + 1):
+        own = model.ground
+        if k < n:
+            shape = Box(0.5 + 0.1 * k, 0.2, 0.1, density=500.0)
+            own = model.add_body(f"bar {k}", shape, position=0.5 * (at[k] + at[k + 1]))
+        kind = kinds[k % len(kinds)]
+        axis = rng.standard_normal(3) if kind == "revolute" else None
+        model.add_joint(f"joint {k}", kind, last, own, at=at[k], axis=axis)
+        last = own
+    return model
+
+
+def five_bars(n: int) -> Model:
+    """n five-bars in a row, each with a rocker of the one before it; rockers on oblique hinges, two bars on balls between."""
+    rng = np.random.default_rng(1)
+    model = Model("five-bars", gravity=GRAVITY)
+    last, before = None, np.zeros(3)
+    for k in range(n + 1):
+        foot = np.array((1.5 * k, 0.1 * (k % 2), 0.0))
+        shape = Box(0.1, 0.12, 1.0 + 0.1 * (k % 3), density=1000.0)
+        rocker = model.add_body(f"rocker {k}", shape, position=foot + np.array((0.0, 0.0, 0.5)))
+        model.add_joint(f"pin {k}", "revolute", model.ground, rocker, at=foot, axis=rng.standard_normal(3))
+        top = foot + np.array((0.0, 0.0, 1.0))
+        if last is not None:
+            points = before, 0.5 * (before + top) + np.array((0.0, 0.2, 0.4)), top
+            held = last
+            for j in range(2):
+                middle = 0.5 * (points[j] + points[j + 1])
+                bar = model.add_body(f"bar {k} {j}", Box(0.8, 0.1, 0.12, density=1000.0), position=middle)
+                model.add_joint(f"joint {k} {j}", "spherical", held, bar, at=points[j])
+                held = bar
+            model.add_joint(f"joint {k}", "spherical", held, rocker, at=top)
+        last, before = rocker, top
+    return model
+
+
+def four_bar() -> Model:
+    """In space: crank and rocker on hinges, a ball joint and a universal joint between them and a bar."""
+    model = Model("four-bar", gravity=GRAVITY)
+    crank = model.add_body("crank", Box(0.1, 0.1, 0.5, density=1000.0), position=(0, 0, 0.25))
+    rocker = model.add_body("rocker", Box(0.1, 0.1, 1.0, density=1000.0), position=(1.5, 0.4, 0.5))
+    bar = model.add_body("bar", Box(1.6, 0.1, 0.1, density=1000.0), position=(0.75, 0.2, 0.75))
+    model.add_joint("A", "revolute", model.ground, crank, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_joint("B", "revolute", model.ground, rocker, at=(1.5, 0.4, 0), axis=(1, 0, 0.2))
+    model.add_joint("C", "spherical", crank, bar, at=(0, 0, 0.5))
+    model.add_joint("D", "universal", bar, rocker, at=(1.5, 0.4, 1.0), axis=(0, 0, 1), second_axis=(0, 1, 0))
+    return model
+
+
 def measured(model: Model, steps: int, order: int, planar: bool) -> list[tuple[float, float]]:
     """Of the general solver and of the shape's: microseconds a step, iterations a solve."""
     built = model.build()
@@ -141,6 +207,10 @@ def main(most: int = 500) -> None:
         if n <= most
     ]
     cases.append(("15 mixed, branched", branched(15)))
+    cases += [("four-bar in space", four_bar()), ("6 balls in a ring", ring(6, ("spherical",)))]
+    cases += [(f"{n} oblique hinges in a ring", ring(n)) for n in (6, 20) if n <= most]
+    cases += [(f"{n} five-bars in a row", five_bars(n)) for n in (1, 5, 20) if n <= most]
+    cases += [(f"{n} oblique hinges and a spring", tied(n)) for n in (5, 20) if n <= most]
     cases += [(f"{n} planar hinges", planar_chain(n)) for n in (5, 20, 100, 500) if n <= most]
     cases += [(f"{n} planar hinges and a spring", sprung_chain(n)) for n in (5, 20) if n <= most]
     cases += [(f"{n} planar four-bars", four_bars(n)) for n in (1, 2, 5, 20) if n <= most]
