@@ -12,7 +12,7 @@ from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.loops import solve
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, Tree, tree_of
 from rigid.joints import JOINTS
-from rodsim import Box, Material, Model, Result, Section, audit, simulate
+from rodsim import Box, ConvergenceError, Material, Model, Result, Section, audit, simulate
 from rodsim.building.initial_velocities import fit_velocities
 
 H = 0.01
@@ -414,11 +414,37 @@ def test_the_matrix_of_loops_is_solved_with_exchanges_of_rows_inside_its_band():
             own, x = matrix.copy(), rng.standard_normal(8)
             own[4] = own[3] if singular else own[4]
             expected = np.linalg.solve(matrix, x)
-            solve(own, x, (np.zeros(8), np.zeros(8), np.zeros(8, np.int64)), wide)
+            failed = solve(own, x, (np.zeros(8), np.zeros(8), np.zeros(8, np.int64)), wide)
+            assert failed == singular
             if singular:
                 assert np.isinf(x).all()
             else:
                 np.testing.assert_allclose(x, expected, rtol=1e-11)
+
+
+def test_loops_that_hold_each_other_up_are_said_to_be_singular():
+    """Parallel hinges, of which nobody has said that they repeat each other."""
+    model = Model("four-bar", gravity=(1.0, 0.0, -9.0))
+    at = [np.array(p) for p in ((0, 0, 0), (0, 0, 1.0), (1.5, 0, 1.2), (1.5, 0, 0))]
+    last = model.ground
+    for k in range(4):
+        middle = 0.5 * (at[k] + at[(k + 1) % 4])
+        own = (
+            model.ground
+            if k == 3
+            else model.add_body(f"bar {k}", Box(1, 0.1, 0.1, density=100), position=middle)
+        )
+        model.add_joint(f"pin {k}", "revolute", last, own, at=at[k], axis=(0, 1, 0))
+        last = own
+    built = model.build()
+    assert tree_of(built.system) == "joints repeat each other"
+    constraints = built.system.constraints
+    system = built.system._replace(
+        constraints=constraints._replace(repeats=np.zeros_like(constraints.repeats))
+    )
+    stepper = TreeStepper(system, tree_of(system), H)
+    with pytest.raises(ConvergenceError, match="singular"):
+        stepper.advance(stepper.start(built.state), 0, 1)
 
 
 def test_what_has_no_closed_form_is_in_the_tree_and_ball_joints_close_loops():

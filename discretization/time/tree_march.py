@@ -116,11 +116,11 @@ def _no_more(what, system, numbering, tree, loops, state, work, h):
 
 
 def _loops(what, system, numbering, tree, loops, state, work, h):
-    """What closes its loops, the same way: 0."""
+    """What closes its loops, the same way: 0, or 1 where they are not held independently."""
     if what == ASSEMBLE:
         place_loops(loops, work)
     elif what == CLOSE:
-        close_loops(tree, loops, work)
+        return close_loops(tree, loops, work)
     return 0
 
 
@@ -244,8 +244,8 @@ def _newton(more, of_loops, advancing, h, max_iterations, count):
             return CONVERGED
         at_rest = False
         eliminate(tree, work)
-        of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
-        size = expand(tree, work)
+        failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
+        size = expand(tree, work) if failed == 0 else 1e300
         count[0] += 1
         if not size < 1e300:
             for i in range(6 * tree.frame.shape[0]):

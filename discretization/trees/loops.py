@@ -76,14 +76,19 @@ def place_loops(loops, work):
 
 @inner_kernel
 def close_loops(tree, loops, work):
-    """New f and k, and what they add to right-hand sides of the tree, whose bodies are eliminated: `expand` is next."""
+    """New f and k, and what they add to right-hand sides of the tree, whose bodies are eliminated: `expand` is next.
+
+    0, or 1 where loops are not held independently.
+    """
     for s in range(loops.sets.shape[0]):
-        _close(tree, loops, work, loops.sets[s])
+        if _close(tree, loops, work, loops.sets[s]) != 0:
+            return 1
+    return 0
 
 
 @inner_kernel
 def _close(tree, loops, work, own):
-    """Of loops that hang together."""
+    """Of loops that hang together; as `close_loops`."""
     first, last, begin, end, n = own[0], own[1], own[2], own[3], own[4]
     low = loops.low[own[5] : own[5] + n]
     clear_matrix(loops.matrix, low)
@@ -92,11 +97,13 @@ def _close(tree, loops, work, own):
     for j in range(first, last):
         put_left(loops, work, j)
         _put_columns(tree, loops, work, j)
-    solve(loops.matrix, loops.impulse, (loops.row_size, loops.column_size, loops.exchanged), low)
+    if solve(loops.matrix, loops.impulse, (loops.row_size, loops.column_size, loops.exchanged), low) != 0:
+        return 1
     for j in range(first, last):
         take(loops, j)
     for k in range(end - 1, begin - 1, -1):
         _add_pull(tree, loops, work, loops.bodies[k])
+    return 0
 
 
 @inner_kernel
@@ -424,14 +431,14 @@ def _scale(matrix, low, row, column):
 
 @inner_kernel
 def solve(matrix, x, room, low):
-    """(2), whose right-hand side is x, in place, with exchanges of rows; not finite where the matrix is singular."""
+    """(2), whose right-hand side is x, in place, with exchanges of rows; 0, or 1: singular, x is not finite."""
     row, column, exchanged = room
     n = low.shape[0]
     _scale(matrix, low, row, column)
     if _factored(matrix, exchanged, low) != 0:
         for r in range(n):
             x[r] = 1e300 * 1e300
-        return
+        return 1
     for r in range(n):
         x[r] *= row[r]
     for c in range(n):
@@ -445,6 +452,7 @@ def solve(matrix, x, room, low):
         x[r] *= matrix[r, r]
     for c in range(n):
         x[c] *= column[c]
+    return 0
 
 
 @inner_kernel
