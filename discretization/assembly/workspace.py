@@ -10,6 +10,7 @@ from discretization.assembly.by_duals import DISSIPATES, LOOPS_DISSIPATE, ByDual
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.element_lanes import ElementLanes, element_lanes
+from discretization.assembly.frame_lanes import FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
@@ -57,6 +58,7 @@ class Workspace(NamedTuple):
     R0: Floats  # (n, 3, 3)
     R1: Floats  # (n, 3, 3)
     solution: Floats  # (2, n, 3) dr and psi without the last correction
+    frames: FrameLanes
     elements: ElementLanes
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
@@ -119,6 +121,7 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         R0=np.zeros((n, 3, 3)),
         R1=np.zeros((n, 3, 3)),
         solution=np.zeros((2, n, 3)),
+        frames=frame_lanes(system.frames.fixed, numbering),
         elements=element_lanes(system.elements, numbering),
         viscous=viscous,
         accounts=viscous or bool(duals.takes.any() or count_drives(system)),

@@ -25,6 +25,7 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.frame_lanes import correct_frames
 from discretization.assembly.given_motions import add_hidden_drives
 from discretization.assembly.hidden_groups import add_hidden_groups
 from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
@@ -181,12 +182,12 @@ def correct(system, numbering, work):
             turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
             largest = max(largest, turn)
     damping = 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
-    for f in range(frames.mass.shape[0]):
-        if frames.fixed[f] == 0:
-            at = numbering.frame[f]
-            add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
-            eta = times(damping, load3(rhs[at + 3 : at + 6]))
-            add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
+    correct_frames(work, damping)
+    for f in work.frames.alone:
+        at = numbering.frame[f]
+        add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
+        eta = times(damping, load3(rhs[at + 3 : at + 6]))
+        add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
     for c in range(numbering.row.shape[0]):
         for i in range(numbering.rows[c]):
             work.lam[numbering.lam[c] + i] += damping * rhs[numbering.row[c] + i]

@@ -16,6 +16,7 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.frame_lanes import begin_frames
 from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import EPS, norm
@@ -251,6 +252,7 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
         if n_substeps > 1 and k % n_substeps == 0:
             copy_state(state, kept)
         count[0] = 0
+        begin_frames(system, state, work)
         begin_tree(system, tree, state, work, h)
         put_signals(work, load_values[k])
         more(BEGIN, system, numbering, state, work, h)
