@@ -46,12 +46,12 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
-    put,
     scale_rows,
     take_last,
     vector_at,
 )
 from discretization.trees.elimination import eliminate, expand
+from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import BLOCK, LEVER, NEW_COUPLE, NEW_FORCE, PARENT_LEVER
 from discretization.trees.shape import OTHER
 from discretization.turning import turned_over
@@ -71,7 +71,7 @@ _STALLED, _SAFE = (
 )  # contraction that counts as none, and corrections that may then be left: round-off
 _FIRST = 1e-9  # rad, of a first correction that is the last
 # what `more` is asked for
-BEGIN, ASSEMBLE, NOISE, END = range(4)
+BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 
 
 class Advancing(NamedTuple):
@@ -80,11 +80,12 @@ class Advancing(NamedTuple):
     system: Any
     numbering: Any
     tree: Any
+    loops: Any
     state: Any  # advanced in place
     work: Any
 
 
-def _more(what, system, numbering, state, work, h):
+def _more(what, system, numbering, tree, loops, state, work, h):
     """All but bodies, their weights and joints of closed form: 0 or FOLDED."""
     if what == BEGIN:
         begin_counted(numbering, state, work)
@@ -109,9 +110,31 @@ def _more(what, system, numbering, state, work, h):
     return 0
 
 
-def _no_more(what, system, numbering, state, work, h):
+def _no_more(what, system, numbering, tree, loops, state, work, h):
     """Of a tree that has nothing else."""
     return 0
+
+
+def _loops(what, system, numbering, tree, loops, state, work, h):
+    """Of one that has loops but nothing else."""
+    if what == ASSEMBLE:
+        place_loops(loops, work)
+    elif what == CLOSE:
+        close_loops(tree, loops, work)
+    return 0
+
+
+_all_but_loops, _loops_alone = inner_kernel(_more), inner_kernel(_loops)
+
+
+def _more_and_loops(what, system, numbering, tree, loops, state, work, h):
+    """Of one that has both."""
+    status = 0
+    if what != CLOSE:
+        status = _all_but_loops(what, system, numbering, tree, loops, state, work, h)
+    if status == 0:
+        _loops_alone(what, system, numbering, tree, loops, state, work, h)
+    return status
 
 
 @inner_kernel
@@ -123,13 +146,15 @@ def system_bodies(numbering):
     return (numbering.size - rows) // 6
 
 
-def more_of(system: Any, numbering: Any, tree: Any, state: Any, work: Any) -> Any:
+def more_of(system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any) -> Any:
     """What `march` is handed for the rest of a model: compiled where there is one."""
     plain = not (len(system.others.kind) or np.any(tree.rows))
-    models = system, numbering, state, work
-    known = plain, *map(compute_fingerprint, models)
+    closed = len(loops.place) > 0
+    models = system, numbering, tree, loops, state, work
+    known = plain, closed, *map(compute_fingerprint, models)
     if known not in _known:
-        _known[known] = _compiled(_no_more if plain else _more, *map(typeof, models))
+        of_model = (_loops if plain else _more_and_loops) if closed else (_no_more if plain else _more)
+        _known[known] = _compiled(of_model, *map(typeof, models))
     return _known[known]
 
 
@@ -172,32 +197,38 @@ def is_last(size, before, iteration, solved):
 
 
 @inner_kernel
+def _add_joint(left, joints, j, body, other):
+    """What a joint does to both of its bodies, to what is left of their equations."""
+    w, f, k = joints.each[j], load3(joints.force[j]), load3(joints.couple[j])
+    add3(times(-1.0, f), left[6 * body : 6 * body + 3])
+    add3(times(-1.0, plus(cross(vector_at(w, LEVER), f), k)), left[6 * body + 3 : 6 * body + 6])
+    if other >= 0:
+        add3(f, left[6 * other : 6 * other + 3])
+        add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), left[6 * other + 3 : 6 * other + 6])
+
+
+@inner_kernel
 def _is_balanced(more, advancing, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
-    system, numbering, tree, state, work = advancing
+    system, numbering, tree, loops, state, work = advancing
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
         noise[i] = 0.0
-    more(NOISE, system, numbering, state, work, h)
+    more(NOISE, system, numbering, tree, loops, state, work, h)
     scale_rows(tree, work, h)
     add_constraint_noise(numbering, work)
     for i in range(6 * n):
         left[i] = work.residual[i]
     for i in range(n):
-        w, p, f, k = tree.each[i], tree.parent[i], load3(tree.force[i]), load3(tree.couple[i])
         size = EPS * abs(h) * system.frames.mass[tree.frame[i]] * weight
         for j in range(3):
             noise[6 * i + j] += size
             noise[6 * i + 3 + j] += size * tree.reach[i]
-        if tree.kind[i] == OTHER:
-            continue
-        put(left, 6 * i, minus(vector_at(left, 6 * i), f))
-        moment = plus(cross(vector_at(w, LEVER), f), k)
-        put(left, 6 * i + 3, minus(vector_at(left, 6 * i + 3), moment))
-        if p >= 0:
-            add3(f, left[6 * p : 6 * p + 3])
-            add3(plus(cross(vector_at(w, PARENT_LEVER), f), k), left[6 * p + 3 : 6 * p + 6])
+        if tree.kind[i] != OTHER:
+            _add_joint(left, tree, i, i, tree.parent[i])
+    for j in range(loops.place.shape[0]):
+        _add_joint(left, loops.joints, j, loops.place[j, 0], loops.place[j, 1])
     worst = 0.0
     for i in range(6 * n):
         worst = max(worst, abs(left[i]) / (noise[i] + 1e-300))
@@ -213,17 +244,18 @@ def _is_balanced(more, advancing, h):
 @inner_kernel
 def _newton(more, advancing, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
-    system, numbering, tree, state, work = advancing
+    system, numbering, tree, loops, state, work = advancing
     at_rest = rests(work)
     before = 0.0
     while True:
         assemble_bodies(system, tree, state, work, h)
-        if more(ASSEMBLE, system, numbering, state, work, h) != 0:
+        if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
         if at_rest and _is_balanced(more, advancing, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work)
+        more(CLOSE, system, numbering, tree, loops, state, work, h)
         size = expand(tree, work)
         count[0] += 1
         if not size < 1e300:
@@ -233,17 +265,20 @@ def _newton(more, advancing, h, max_iterations, count):
             return SINGULAR
         if is_last(size, before, count[0], work.solved):
             _take_forces(tree, 1.0)
+            _take_forces(loops.joints, 1.0)
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
-        _take_forces(tree, correct(system, numbering, work))
+        share = correct(system, numbering, work)
+        _take_forces(tree, share)
+        _take_forces(loops.joints, share)
         before = size
 
 
 @allocating_inner_kernel
 def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
     """As `discretization.time.em.march`; more: `more_of` these models."""
-    system, numbering, tree, state, work = advancing
+    system, numbering, tree, loops, state, work = advancing
     count = np.zeros(1, dtype=np.int64)
     n_substeps = substeps.shape[0]
     counts[:] = 0
@@ -255,13 +290,14 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
         begin_frames(system, state, work)
         begin_tree(system, tree, state, work, h)
         put_signals(work, load_values[k])
-        more(BEGIN, system, numbering, state, work, h)
+        more(BEGIN, system, numbering, tree, loops, state, work, h)
         predict(system, numbering, state, work, h)
         begin_joints(tree, work)
+        begin_joints(loops.joints, work)
         status = _newton(more, advancing, h, max_iterations, count)
         if status == CONVERGED:
             take_last(tree, state, work)
-            status = more(END, system, numbering, state, work, h)
+            status = more(END, system, numbering, tree, loops, state, work, h)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
@@ -271,6 +307,7 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
                 copy_state(kept, state)
             return status
         end_joints(tree, work)
+        end_joints(loops.joints, work)
         commit(system, numbering, None, None, state, work, h)
         counts[STEPS] = (k + 1) // n_substeps
     return 0

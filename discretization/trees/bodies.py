@@ -212,11 +212,11 @@ def assemble_bodies(system, tree, state, work, h):
         for j in range(3):
             work.r1[f, j] = state.r[f, j] + work.dr[f, j]
         if tree.kind[i] != OTHER:
-            _place(tree, work, i, f, R0, R1)
+            place_joint(tree, work, i, f, R0, R1)
 
 
 @small_kernel
-def _place(tree, work, i, f, R0, R1):
+def place_joint(tree, work, i, f, R0, R1):
     """Levers, axes and gaps of a joint of closed form."""
     w, partner = tree.each[i], tree.partner[i]
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)

@@ -20,8 +20,14 @@ from discretization.trees.bodies import put, vector_at
 from discretization.trees.places import (
     AXIS1,
     BALL_0,
+    BALL_K,
     BALL_Y,
     BLOCK,
+    BY_CONDITION,
+    COUPLE_D,
+    COUPLE_E,
+    FORCE_D,
+    FORCE_E,
     GAP,
     LEVER,
     LEVER1,
@@ -93,7 +99,7 @@ def inverse(A):
 
 
 @small_kernel
-def _half_dyad(x, f):
+def half_dyad(x, f):
     """(x f^T - x . f I)/2, of eta -> (eta x x)/2 x f."""
     return plus_identity(matrix_times(0.5, outer(x, f)), -0.5 * dot(x, f))
 
@@ -120,7 +126,7 @@ def eliminate_joint(tree, work, i):
     # by y and eta in place of o and eta, the couple at the joint in place of the moment
     fe, te = matrix_plus(re, times_hat(rr, x1)), matrix_plus(te, times_hat(tr, x1))
     ky = matrix_minus(tr, hat_times(x, rr))
-    ke = matrix_minus(matrix_minus(te, hat_times(x, fe)), _half_dyad(x1, f))
+    ke = matrix_minus(matrix_minus(te, hat_times(x, fe)), half_dyad(x1, f))
     k0 = minus(minus(M, cross(x, F)), apply(ky, gap))
     F = minus(F, apply(rr, gap))
     if tree.kind[i] == HINGE:
@@ -134,7 +140,9 @@ def eliminate_joint(tree, work, i):
         row_0 = d * (dot(n, k0) + (dot(turning, tilt) if tree.side[i] > 0 else 0.0))
         put(w, ROW_Y, row_y)
         put(w, ROW_E, row_e)
-        w[ROW_0] = row_0
+        put(w, FORCE_D, fd)
+        put(w, COUPLE_D, kd)
+        w[ROW_0], w[BY_CONDITION] = row_0, d
         if p < 0:
             return
         fy, fe = matrix_plus(rr, outer(fd, row_y)), matrix_plus(fe, outer(fd, row_e))
@@ -166,9 +174,15 @@ def eliminate_joint(tree, work, i):
         put(w, ROW2_Y, row2_y)
         put(w, ROW2_E, row2_e)
         w[ROW_0], w[ROW2_0] = row_0, row2_0
+        w[BY_CONDITION], w[BY_CONDITION + 1] = s * d, -s * b
+        w[BY_CONDITION + 2], w[BY_CONDITION + 3] = -s * c, s * a
+        fu, fv, ku, kv = apply(fe, u), apply(fe, v), apply(ke, u), apply(ke, v)
+        put(w, FORCE_D, fu)
+        put(w, FORCE_E, fv)
+        put(w, COUPLE_D, ku)
+        put(w, COUPLE_E, kv)
         if p < 0:
             return
-        fu, fv, ku, kv = apply(fe, u), apply(fe, v), apply(ke, u), apply(ke, v)
         fy = matrix_plus(rr, matrix_plus(outer(fu, row_y), outer(fv, row2_y)))
         fe = matrix_plus(fe, matrix_plus(outer(fu, row_e), outer(fv, row2_e)))
         ky = matrix_plus(ky, matrix_plus(outer(ku, row_y), outer(kv, row2_y)))
@@ -181,10 +195,10 @@ def eliminate_joint(tree, work, i):
         tilt = vector_at(w, TILT)
         k0, F, fy = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt)), rr
     else:
-        E = matrix_times(-1.0, inverse(ke))
-        e0, E = apply(E, k0), product(E, ky)
+        by_couple = matrix_times(-1.0, inverse(ke))
+        e0, E = apply(by_couple, k0), product(by_couple, ky)
         for j in range(9):
-            w[BALL_Y + j] = E[j]
+            w[BALL_Y + j], w[BALL_K + j] = E[j], by_couple[j]
         put(w, BALL_0, e0)
         if p < 0:
             return
@@ -198,7 +212,7 @@ def eliminate_joint(tree, work, i):
     add_block(fy, values, at, 6)
     add_block(fe, values, at + 18, 6)
     add_block(matrix_plus(ky, hat_times(y, fy)), values, at + 3, 6)
-    add_block(matrix_plus(matrix_plus(ke, hat_times(y, fe)), _half_dyad(y1, f)), values, at + 21, 6)
+    add_block(matrix_plus(matrix_plus(ke, hat_times(y, fe)), half_dyad(y1, f)), values, at + 21, 6)
     add3(F, residual[6 * p : 6 * p + 3])
     add3(plus(k0, cross(y, F)), residual[6 * p + 3 : 6 * p + 6])
 
@@ -206,8 +220,13 @@ def eliminate_joint(tree, work, i):
 @inner_kernel
 def _eliminate_other(tree, work, i):
     """By LU of the body's unknowns and the joint's multipliers, with the motion of the parent as right-hand sides."""
-    values, residual, D, p = work.values, work.residual, tree.dense, tree.parent[i]
-    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
+    values, residual, D, p = work.values, work.residual, tree.dense[tree.own[i]], tree.parent[i]
+    rows, first, X, exchanged = (
+        tree.rows[i],
+        tree.block[i],
+        tree.solved[tree.own[i]],
+        tree.exchanged[tree.own[i]],
+    )
     n = 6 + rows
     last = n + 6
     for r in range(6):
@@ -230,12 +249,14 @@ def _eliminate_other(tree, work, i):
         for r in range(j + 1, n):
             if abs(D[r, j]) > most:
                 pivot, most = r, abs(D[r, j])
+        exchanged[j] = pivot
         if pivot != j:
-            for c in range(j, last + 1):
+            for c in range(last + 1):
                 D[j, c], D[pivot, c] = D[pivot, c], D[j, c]
         scale = 1.0 / D[j, j]
         for r in range(j + 1, n):
             factor = D[r, j] * scale
+            D[r, j] = factor
             if factor != 0.0:
                 for c in range(j + 1, last + 1):
                     D[r, c] -= factor * D[j, c]
@@ -266,14 +287,19 @@ def expand(tree, work):
     """Corrections, root first, into work.rhs, new f and k; the largest as a turn, in rad."""
     largest = 0.0
     for i in range(tree.frame.shape[0]):
-        if tree.kind[i] == OTHER:
-            both = _correction_of_other(tree, work, i)
-        else:
-            both = correction_of_joint(tree, work, i)
+        both = correction_of(tree, work, i)
         if not both < 1e300:  # what is no number is larger than nothing
             return 1e300
         largest = max(largest, both)
     return largest
+
+
+@inner_kernel
+def correction_of(tree, work, i):
+    """As of `expand`, of any body; its size."""
+    if tree.kind[i] == OTHER:
+        return _correction_of_other(tree, work, i)
+    return correction_of_joint(tree, work, i)
 
 
 @small_kernel

@@ -30,6 +30,7 @@ from discretization.trees.shape import (
     OTHER,
     UNIVERSAL,
     WELD,
+    Closing,
     Tree,
     axes_of,
     triads_of,
@@ -46,9 +47,12 @@ _handles = count()
 # numbers of a body in `TreeArrays.each`
 LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP = 0, 3, 6, 9, 12
 AXIS1, MEAN_AXIS, TILT, TURNS1, ROW_Y, ROW_E, ROW_0 = 15, 18, 21, 24, 27, 30, 33
-BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 46, 49, 52
+BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 46, 49, 68
 # of a universal joint: its second unknown, and the mean of the parent's axis, which turns with TURNS1
 ROW2_Y, ROW2_E, ROW2_0, MEAN_PARENT_AXIS = 34, 37, 40, 43
+# what each unknown of a hinge or a universal joint does to force and couple, and how its condition, or both of them, give it;
+# of a ball joint: how the couple gives the turn
+FORCE_D, COUPLE_D, FORCE_E, COUPLE_E, BY_CONDITION, BALL_K = 52, 55, 58, 61, 64, 52
 
 
 @by_reference
@@ -76,7 +80,8 @@ class TreeArrays(NamedTuple):
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
     solved: Floats  # (k, WIDTH, 7) what is eliminated with a body, by the motion of its parent
-    dense: Floats  # (WIDTH, WIDTH + 7)
+    dense: Floats  # (k, WIDTH, WIDTH + 7) its factors
+    exchanged: Ints  # (k, WIDTH) rows of these
 
 
 def numbering_of(system: System, tree: Tree) -> Numbering:
@@ -97,7 +102,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     for place in np.flatnonzero(tree.kind == OTHER).tolist():
         own = np.flatnonzero(tree.place == place)
         at_row[own] = np.cumsum(rows[own]) - rows[own]
-    use = np.flatnonzero(tree.kind[tree.place] == OTHER)
+    use = np.flatnonzero(tree.kinds == OTHER)
     body = ends[use] == tree.frame[tree.place[use]][:, None]  # which of both ends it is
     free = tree.parent[tree.place[use]] < 0
     first, by_row = block[tree.place[use]], at_row[use]
@@ -145,7 +150,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     )
 
 
-def _joint_blocks(tree: Tree) -> Ints:
+def _joint_blocks(tree: Tree | Closing) -> Ints:
     """(n,) first entry of the blocks of a joint."""
     other = tree.kind == OTHER
     return BLOCK * (len(tree.frame) + BLOCKS * (np.cumsum(other) - other))
@@ -172,8 +177,8 @@ def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: in
     return base
 
 
-def arrays_of(system: System, tree: Tree) -> TreeArrays:
-    """Of a tree."""
+def arrays_of(system: System, tree: Tree | Closing) -> TreeArrays:
+    """Of a tree, or of the joints that close its loops, as if each held a body of its own."""
     constraints, n = system.constraints, len(tree.frame)
     frames = system.frames
     first_row, rows_each = first_rows(constraints), rows_of(constraints)
@@ -229,13 +234,14 @@ def arrays_of(system: System, tree: Tree) -> TreeArrays:
         block=_joint_blocks(tree),
         own=number,
         reach=np.maximum(gyration, np.linalg.norm(X[:, 0], axis=1)) + 1e-300,
-        scaled=tree.kind[tree.place] == OTHER,
+        scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds == OTHER,
         each=np.zeros((n, SIZE)),
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
         solved=np.zeros((len(others), WIDTH, 7)),
-        dense=np.zeros((WIDTH, WIDTH + 7)),
+        dense=np.zeros((len(others), WIDTH, WIDTH + 7)),
+        exchanged=np.zeros((len(others), WIDTH), np.int64),
     )
 
 
@@ -243,6 +249,6 @@ def workspace_of(system: System, tree: Tree, numbering: Numbering, tolerance: fl
     """That of assembly, which passes by the joints that the elimination has closed forms of."""
     work = workspace_anew(system, numbering, True, tolerance)
     facts = work.facts
-    other = tree.kind[tree.place[facts.closed]] == OTHER
+    other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
     return work._replace(facts=facts._replace(closed=facts.closed[other], first=before[facts.first]))

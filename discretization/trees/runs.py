@@ -118,10 +118,13 @@ class TreeRuns(NamedTuple):
 def key_of(stepper: Any) -> tuple[Any, ...]:
     """What runs of a tree must have in common to march side by side; () where they cannot.
 
-    They can where each body hangs on a joint of closed form, and nothing acts but gravity and loads with closed forms.
+    They can where each body hangs on a joint of closed form, none closes a loop, and nothing acts but gravity and loads with
+    closed forms.
     """
-    system, tree, loops = stepper.system, stepper.arrays, stepper.work.by_duals.loop
-    if len(without_loads(system.others).kind) or np.any(tree.kind == OTHER) or not np.all(loops > 0):
+    system, tree, closed_form = stepper.system, stepper.arrays, stepper.work.by_duals.loop
+    if len(without_loads(system.others).kind) or np.any(tree.kind == OTHER) or not np.all(closed_form > 0):
+        return ()
+    if len(stepper.loops.place):
         return ()
     return alike((stepper.work.solved, *_parts(stepper)))
 

@@ -1,4 +1,5 @@
-"""Which models are trees: bodies, each joined to one other or to what is fixed, and what acts on one of them or along a joint.
+"""Which models are trees: bodies that joints, springs and their like join to others and to what is fixed, and joints that are
+left over: they close loops (`discretization.trees.loops`).
 
 `tree_of` gives the tree or, in words, why there is none; whoever chooses a solver asks nothing else. Parents come before their
 children. What joins a body to its parent is one of
@@ -7,7 +8,9 @@ children. What joins a body to its parent is one of
     HINGE      that, and an axis in common: two rows of directions with the same U_b
     UNIVERSAL  that, and an axis of each across the other: one row of directions
     WELD       that, and triads in common: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
-    OTHER      up to six rows of any kind, none where the body is free
+    OTHER      up to six rows of any kind, none where the body is free, and what acts between both
+
+and what closes a loop is none of the last.
 """
 
 from __future__ import annotations
@@ -36,15 +39,35 @@ class Tree(NamedTuple):
     parent: Ints  # (n,) place of it in this order; -1: fixed, or free
     kind: Ints  # (n,)
     first: Ints  # (n,) of all but OTHER: number of the first of their constraints, which follow each other
-    place: Ints  # (c,) of each constraint: that of the body it holds
+    place: Ints  # (c,) of each constraint: that of the body it holds; those that close loops count on behind the n-th
+    closing: Closing
 
     def __str__(self) -> str:
-        n = len(self.frame)
-        return f"tree, {n} {'body' if n == 1 else 'bodies'}"
+        n, loops = len(self.frame), len(self.closing.frame)
+        closed = f", {loops} {'loop' if loops == 1 else 'loops'}" if loops else ""
+        return f"tree, {n} {'body' if n == 1 else 'bodies'}{closed}"
+
+    @property
+    def kinds(self) -> Ints:
+        """(c,) of each constraint: what the joint is that it belongs to."""
+        each: Ints = np.append(self.kind, self.closing.kind)[self.place]
+        return each
+
+
+class Closing(NamedTuple):
+    """Joints that close loops, l of them, as those of bodies; none is OTHER."""
+
+    frame: Ints  # (l,) the moving one, or that which comes later in the tree
+    parent: Ints  # (l,) place of the other; -1: fixed
+    kind: Ints  # (l,)
+    first: Ints  # (l,)
+    place: Ints  # (l,) of the body
 
 
 _TAKEN = "constraints", "others"
 _BEYOND = {"elements": "it has rods", "spans": "it has rods", "contacts": "surfaces may touch"}
+_FIXED = -1
+MOST_COLUMNS = 64  # of loops that hang together
 
 
 @known_of_numbers
@@ -66,73 +89,153 @@ def tree_of(system: System) -> Tree | str:
         return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"
-    found = _ordered(frames.fixed != 0, constraints.frames)
-    if isinstance(found, str):
-        return found
-    order, parent, place = found
-    n = len(order)
-    rows = np.bincount(place, weights=facts(constraints.kind, "rows"), minlength=n)
+    edges = _edges_of(system)
+    if isinstance(edges, str):
+        return edges
+    chosen = _spanning(len(frames.mass), edges)
+    if isinstance(chosen, str):
+        return chosen
+    return _tree(np.flatnonzero(frames.fixed == 0), edges, chosen)
+
+
+class Edges(NamedTuple):
+    """Pairs of frames with joints, or something that acts, between them, e of these."""
+
+    pair: Ints  # (e, 2) the lower one first, _FIXED: what is fixed
+    kind: Ints  # (e,)
+    first: Ints  # (e,) as of `Tree`
+    of: Ints  # (c,) of each constraint
+
+
+def _edges_of(system: System) -> Edges | str:
+    """Of a model, or why a tree cannot have them."""
+    fixed, constraints = system.frames.fixed != 0, system.constraints
+    joints, acting = _moving(fixed, constraints.frames), _moving(fixed, system.others.frames)
+    if np.any(joints[:, -1] == _FIXED):
+        return "a joint holds what is fixed"
+    if np.any(acting[:, :-2] != _FIXED):
+        return "an interaction acts between more than two bodies"
+    acting = acting[acting[:, -2] != _FIXED, -2:]
+    pair, of = np.unique(np.concatenate([joints, acting]), axis=0, return_inverse=True)
+    of = of.reshape(-1)
+    mine = of[: len(joints)]
+    rows = np.bincount(mine, weights=facts(constraints.kind, "rows"), minlength=len(pair))
     if np.any(rows > MOST_ROWS):
         return "joints between the same two bodies have more than six rows"
-    along = _along(system, order, parent)
-    if isinstance(along, str):
-        return along
-    kind, first = _kinds(constraints, place, n)
-    kind[along] = OTHER
-    return Tree(order, parent, kind, first, place)
+    kind, first = _kinds(constraints, mine, len(pair))
+    kind[of[len(joints) :]] = OTHER
+    return Edges(pair, kind, first, mine)
 
 
-def _ordered(fixed: np.ndarray, ends: Ints) -> tuple[Ints, Ints, Ints] | str:
-    """Frames that move, parents first, the place of the parent of each and that of the body that each constraint holds."""
-    n = len(fixed)
-    both = fixed[ends]
-    if both.all(axis=1).any():
-        return "a joint holds what is fixed"
-    joined: list[list[int]] = [[] for _ in range(n)]
-    rooted = np.zeros(n, bool)
-    rooted[ends[both.any(axis=1)][~both[both.any(axis=1)]]] = True
-    for a, b in set(map(tuple, ends[~both.any(axis=1)].tolist())):
+def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
+    """(k, m) those of each row of frames (-1: none) that move, each once, in ascending order, behind _FIXED."""
+    numbers = np.sort(np.where(np.append(~fixed, False)[frames], frames, _FIXED), axis=1)
+    again = numbers[:, :-1] == numbers[:, 1:]
+    if again.any():
+        numbers[:, :-1][again] = _FIXED
+        numbers.sort(axis=1)
+    return numbers
+
+
+def _spanning(n: int, edges: Edges) -> np.ndarray | str:
+    """(e,) bool: those of the tree. What is OTHER comes first and cannot close a loop, ball joints come last."""
+    rank = np.where(edges.kind == OTHER, 0, np.where(edges.kind == BALL, 2, 1))
+    depth = _depths(n, edges.pair)[edges.pair].sum(axis=1)
+    leader = list(range(n + 1))  # of what is fixed the last one
+
+    def of(f: int) -> int:
+        while leader[f] != f:
+            leader[f] = leader[leader[f]]
+            f = leader[f]
+        return f
+
+    chosen = np.zeros(len(edges.pair), bool)
+    for e in np.lexsort((depth, rank)).tolist():
+        a, b = (of(int(f)) for f in edges.pair[e] % (n + 1))
+        if a != b:
+            leader[a], chosen[e] = b, True
+        elif edges.kind[e] == OTHER:
+            return "a loop has no ball joint, hinge, universal joint or weld to close it"
+    return chosen
+
+
+def _depths(n: int, pairs: Ints) -> Ints:
+    """(n + 1,) how many joints lead from each frame to what is fixed, the last one; n: none do."""
+    joined: list[list[int]] = [[] for _ in range(n + 1)]
+    for a, b in pairs.tolist():
         joined[a].append(b)
         joined[b].append(a)
-    moving = np.flatnonzero(~fixed).tolist()
-    at = dict.fromkeys(moving, -1)
+    depth = [n] * n + [0]
+    waiting = [_FIXED]
+    for a in waiting:  # as it grows
+        for b in joined[a]:
+            if depth[b] == n:
+                depth[b] = depth[a] + 1
+                waiting.append(b)
+    return np.array(depth, np.int64)
+
+
+def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree | str:
+    """Of edges and those that were chosen; or that there are too many loops."""
+    joined: dict[int, list[tuple[int, int]]] = {f: [] for f in (_FIXED, *moving.tolist())}
+    for e in np.flatnonzero(chosen).tolist():
+        a, b = edges.pair[e].tolist()
+        joined[a].append((b, e))
+        joined[b].append((a, e))
     order: list[int] = []
     parent: list[int] = []
+    edge: list[int] = []
+    place = {_FIXED: -1}
     # roots are what is joined to something fixed; of a tree without such a frame its first body
-    for root in (*(f for f in moving if rooted[f]), *moving):
-        if at[root] >= 0:
+    roots = [(f, e) for f, e in joined[_FIXED]] + [(f, -1) for f in moving.tolist()]
+    for root, by in roots:
+        if root in place:
             continue
-        at[root] = len(order)
+        k = place[root] = len(order)
         order.append(root)
         parent.append(-1)
-        k = at[root]
+        edge.append(by)
         while k < len(order):
-            own = order[k]
-            for f in dict.fromkeys(joined[own]):
-                if at[f] < 0 and not rooted[f]:
-                    at[f] = len(order)
+            for f, e in joined[order[k]]:
+                if f not in place:
+                    place[f] = len(order)
                     order.append(f)
                     parent.append(k)
-                elif (parent[k] < 0 or f != order[parent[k]]) and (at[f] < 0 or parent[at[f]] != k):
-                    return "joints close a loop"
+                    edge.append(e)
             k += 1
-    places = np.array([at.get(f, -1) for f in range(n)], np.int64)
-    own_place = places[ends].max(axis=1, initial=-1) if len(ends) else np.zeros(0, np.int64)
-    return np.array(order, np.int64), np.array(parent, np.int64), own_place
+    n, own = len(order), np.array(edge)
+    left = np.flatnonzero(~chosen)
+    # a body without an edge has kind and constraint of none
+    kind, first = np.append(edges.kind, OTHER)[own], np.append(edges.first, 0)[own]
+    at = np.zeros(len(chosen), np.int64)
+    at[own[own >= 0]] = np.flatnonzero(own >= 0)
+    at[left] = n + np.arange(len(left))
+    ends = np.sort(
+        [[place[f] for f in pair] for pair in edges.pair[left].tolist()] or np.zeros((0, 2), np.int64)
+    )
+    order_, parent_ = np.array(order, np.int64), np.array(parent, np.int64)
+    closing = Closing(order_[ends[:, 1]], ends[:, 0], edges.kind[left], edges.first[left], ends[:, 1])
+    tree = Tree(order_, parent_, kind, first, at[edges.of], closing)
+    if len(left) and columns_of(tree)[1].max() > MOST_COLUMNS:
+        return "joints close too many loops"
+    return tree
 
 
-def _along(system: System, order: Ints, parent: Ints) -> Ints | str:
-    """Places of the bodies with an interaction to their parents; or that there is one between others."""
-    frames = system.others.frames
-    place = np.full(len(system.frames.mass) + 1, -1, np.int64)  # of none, the last one, too
-    place[order] = np.arange(len(order))
-    at = place[frames]
-    low, high = np.where(at < 0, len(order), at).min(axis=1, initial=len(order)), at.max(axis=1, initial=-1)
-    two = np.flatnonzero((high >= 0) & (low < high))
-    between = (at[two] >= 0) & (at[two] != low[two, None]) & (at[two] != high[two, None])
-    if between.any() or np.any(parent[high[two]] != low[two]):
-        return "a spring or its like acts between bodies that no joint connects"
-    return np.unique(high[two])
+def columns_of(tree: Tree) -> tuple[Ints, Ints]:
+    """(l,) the number of the tree, or of the first of those joined by such loops, that each loop is in; (l,) all unknowns of its
+    loops.
+    """
+    n = len(tree.frame)
+    root = np.arange(n)
+    for i in np.flatnonzero(tree.parent >= 0).tolist():
+        root[i] = root[tree.parent[i]]
+    a, b = tree.closing.place, tree.closing.parent
+    for _ in range(len(a)):
+        for i, j in zip(root[a].tolist(), root[np.where(b < 0, a, b)].tolist(), strict=True):
+            root[root == max(i, j)] = min(i, j)
+    own = root[a]
+    columns = np.where(tree.closing.kind == BALL, 3, 6)
+    return own, np.bincount(own, weights=columns, minlength=n).astype(np.int64)[own]
 
 
 def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints]:

@@ -1,0 +1,407 @@
+"""Joints that close loops of trees, put in by the forces and couples that pass through them: those of one hold bodies that the
+tree leaves apart.
+
+With K of the tree, corrections z of its bodies, m = (f, k) of such a joint, B what they do to both of its bodies, G the motion of
+one against the other where the joint is,
+
+    K z + B m = -R,   G z = -g,   conditions of k as of a joint of the tree                                     (1)
+
+are solved by what forces do to each other through the tree (Schur complement): with K z_0 = -R and K Z = -B
+
+    G Z m = -(g + G z_0)                                                                                        (2)
+
+f and k of the end of the iteration are the unknowns, as those of the tree are: the tangent has no block between both bodies.
+A column of Z goes up from both bodies to the roots and down to all bodies that other loops hold there; those of a joint go side
+by side (`rigid.lanes`).
+"""
+
+from __future__ import annotations
+
+from discretization.assembly.workspace import rotation_of
+from discretization.trees.bodies import place_joint, put, vector_at
+from discretization.trees.elimination import block_at, correction_of, half_dyad, matrix_of
+from discretization.trees.places import (
+    AXIS1,
+    BALL_0,
+    BALL_K,
+    BALL_Y,
+    BLOCK,
+    BY_CONDITION,
+    COUPLE_D,
+    COUPLE_E,
+    FORCE_D,
+    FORCE_E,
+    GAP,
+    LEVER,
+    LEVER1,
+    MEAN_AXIS,
+    MEAN_PARENT_AXIS,
+    NEW_COUPLE,
+    NEW_FORCE,
+    PARENT_LEVER,
+    PARENT_LEVER1,
+    ROW2_0,
+    ROW2_E,
+    ROW2_Y,
+    ROW_0,
+    ROW_E,
+    ROW_Y,
+    TILT,
+    TURNS1,
+)
+from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lane_arrays import in_lanes
+from rigid.linear_algebra import add3, add_block, apply, cross, dot, load3, minus, plus, times
+
+SMALLEST = 1e-14  # pivot over the largest number of its column, below which loops are not held independently
+
+
+@inner_kernel
+def place_loops(loops, work):
+    """Levers, axes and gaps, and what forces on levers that turn add to the blocks of their bodies."""
+    joints = loops.joints
+    for j in range(loops.place.shape[0]):
+        w, f, force = joints.each[j], joints.frame[j], load3(joints.force[j])
+        place_joint(joints, work, j, f, rotation_of(work.R0, f), rotation_of(work.R1, f))
+        body, other = loops.place[j, 0], loops.place[j, 1]
+        add_block(half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, BLOCK * body + 21, 6)
+        if other >= 0:
+            add_block(half_dyad(vector_at(w, PARENT_LEVER1), force), work.values, BLOCK * other + 21, 6)
+
+
+@inner_kernel
+def close_loops(tree, loops, work):
+    """New f and k, and what they add to right-hand sides of the tree, whose bodies are eliminated: `expand` is next."""
+    for s in range(loops.sets.shape[0]):
+        _close(tree, loops, work, loops.sets[s])
+
+
+@inner_kernel
+def _close(tree, loops, work, own):
+    """Of loops that hang together."""
+    first, last, begin, end, n = own[0], own[1], own[2], own[3], own[4]
+    matrix, force = loops.matrix, loops.impulse
+    for r in range(n):
+        for c in range(n):
+            matrix[r, c] = 0.0
+    for k in range(begin, end):
+        correction_of(tree, work, loops.bodies[k])
+    for j in range(first, last):
+        _put_left(loops, work, j)
+        _put_columns(tree, loops, work, j)
+    if _factored(loops, n) != 0:
+        for r in range(n):
+            force[r] = 1e300 * 1e300
+    else:
+        _solve(loops, n)
+    for j in range(first, last):
+        w, at = loops.joints.each[j], loops.column[j]
+        f = vector_at(force, at)
+        k = vector_at(force, at + 3) if loops.joints.kind[j] != BALL else (0.0, 0.0, 0.0)
+        put(w, NEW_FORCE, f)
+        put(w, NEW_COUPLE, k)
+        _pull(loops, loops.pull, j, f, k)
+    for k in range(end - 1, begin - 1, -1):
+        _add_pull(tree, loops, work, loops.bodies[k])
+
+
+@small_kernel
+def _moved_apart(loops, j, body, other):
+    """Six numbers: motion of a body against the other, by corrections of both, and what their turns do to conditions of the
+    couple.
+    """
+    joints = loops.joints
+    w, kind, couple = joints.each[j], joints.kind[j], load3(joints.couple[j])
+    (ob, eb), (oa, ea) = body, other
+    apart = minus(plus(ob, cross(eb, vector_at(w, LEVER1))), plus(oa, cross(ea, vector_at(w, PARENT_LEVER1))))
+    turn = minus(eb, ea)
+    if kind == HINGE:
+        turning = times(0.5, cross(vector_at(w, TURNS1), couple))
+        s, t = _across(vector_at(w, AXIS1))
+        of = eb if joints.side[j] > 0 else ea
+        return apart, (dot(s, turn), dot(t, turn), dot(turning, of))
+    if kind == UNIVERSAL:
+        u, v = vector_at(w, AXIS1), vector_at(w, TURNS1)
+        of_body, of_other = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
+        return apart, (dot(cross(u, v), turn), dot(of_body, eb), dot(of_other, ea))
+    return apart, turn
+
+
+@small_kernel
+def _across(a):
+    """Two directions across a unit vector and each other."""
+    x, y, z = abs(a[0]), abs(a[1]), abs(a[2])
+    e = (1.0 * (x <= y and x <= z), 1.0 * (y < x and y <= z), 1.0 * (z < x and z < y))
+    s = cross(a, e)
+    s = times(1.0 / dot(s, s) ** 0.5, s)
+    return s, cross(a, s)
+
+
+@inner_kernel
+def _put_left(loops, work, j):
+    """Right-hand side of (2)."""
+    joints = loops.joints
+    w, kind, at = joints.each[j], joints.kind[j], loops.column[j]
+    body, other = loops.place[j, 0], loops.place[j, 1]
+    both, none = _correction(work, body), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    apart, turn = _moved_apart(loops, j, both, _correction(work, other) if other >= 0 else none)
+    put(loops.impulse, at, times(-1.0, plus(apart, vector_at(w, GAP))))
+    if kind == BALL:
+        return
+    tilt = vector_at(w, TILT)
+    if kind == HINGE:
+        s, t = _across(vector_at(w, AXIS1))
+        tilt = (dot(s, tilt), dot(t, tilt), 0.0)
+    elif kind == UNIVERSAL:
+        tilt = (dot(cross(vector_at(w, AXIS1), vector_at(w, TURNS1)), tilt), 0.0, 0.0)
+    put(loops.impulse, at + 3, minus(tilt, turn))
+
+
+@small_kernel
+def _correction(work, i):
+    return vector_at(work.rhs, 6 * i), vector_at(work.rhs, 6 * i + 3)
+
+
+@inner_kernel
+def _put_columns(tree, loops, work, j):
+    """Columns of G Z of a joint."""
+    joints, matrix, rows, at = loops.joints, loops.matrix, loops.rows, loops.column[j]
+    pull, more, moved = in_lanes(loops.pulls), in_lanes(loops.mores), in_lanes(loops.moves)
+    unit, in_rows, n = in_lanes(loops.unit), in_lanes(rows), tree.frame.shape[0]
+    _pull(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
+    for k in range(loops.up[j, 0], loops.up[j, 1]):
+        pull_up(tree, work, pull, more[loops.above[k]], loops.above[k])
+    for k in range(loops.down[j, 0], loops.down[j, 1]):
+        _move(tree, more, moved, loops.below[k], n)
+    for k in range(loops.near[j, 0], loops.near[j, 1]):
+        other = loops.touched[k]
+        a = loops.place[other, 1]
+        apart, turn = _moved_apart(
+            loops, other, _moved(moved, loops.place[other, 0]), _moved(moved, a if a >= 0 else n)
+        )
+        put(in_rows, 0, apart)
+        put(in_rows, 3, turn)
+        _put_rows(matrix, rows, loops.column[other], at, joints.kind[other] == BALL, joints.kind[j] == BALL)
+    w, kind = joints.each[j], joints.kind[j]
+    for c in range(3):
+        if kind == HINGE:
+            matrix[at + 5, at + 3 + c] += w[MEAN_AXIS + c]
+        elif kind == UNIVERSAL:
+            matrix[at + 4, at + 3 + c] += w[MEAN_AXIS + c]
+            matrix[at + 5, at + 3 + c] += w[MEAN_PARENT_AXIS + c]
+    for k in range(loops.up[j, 0], loops.up[j, 1]):
+        _clear(more[loops.above[k]])
+    for k in range(loops.down[j, 0], loops.down[j, 1]):
+        _clear(moved[loops.below[k]])
+
+
+@inner_kernel
+def _put_rows(matrix, rows, row, column, of_ball, ball):
+    for r in range(3 if of_ball else 6):
+        for c in range(3 if ball else 6):
+            matrix[row + r, column + c] = rows[r, c]
+
+
+@inner_kernel
+def _clear(x):
+    for k in range(x.shape[0]):
+        x[k] = 0.0
+
+
+@small_kernel
+def _moved(moved, i):
+    return vector_at(moved[i], 0), vector_at(moved[i], 3)
+
+
+@inner_kernel
+def _pull(loops, pull, j, f, k):
+    """Add what f and k do to the equations of both bodies."""
+    w, body, other = loops.joints.each[j], loops.place[j, 0], loops.place[j, 1]
+    own = pull[body]
+    put(own, 0, minus(vector_at(own, 0), f))
+    put(own, 3, minus(vector_at(own, 3), plus(cross(vector_at(w, LEVER), f), k)))
+    if other >= 0:
+        own = pull[other]
+        put(own, 0, plus(vector_at(own, 0), f))
+        put(own, 3, plus(vector_at(own, 3), plus(cross(vector_at(w, PARENT_LEVER), f), k)))
+
+
+@inner_kernel
+def _pass_on(tree, pull, i, F, couple):
+    """Force and couple at a joint, to what pulls on the parent."""
+    p = tree.parent[i]
+    if p >= 0:
+        own, y = pull[p], vector_at(tree.each[i], PARENT_LEVER)
+        put(own, 0, plus(vector_at(own, 0), F))
+        put(own, 3, plus(vector_at(own, 3), plus(cross(y, F), couple)))
+
+
+@inner_kernel
+def pull_up(tree, work, pull, more, i):
+    """What pulls on a body: to its parent, by the factors of `eliminate`; more: what it adds to what the body moves by."""
+    w, own, kind, at = tree.each[i], pull[i], tree.kind[i], BLOCK * i
+    F = vector_at(own, 0)
+    couple = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
+    if kind == OTHER:
+        _pull_up_other(tree, work, pull, more, i)
+    elif kind == HINGE:
+        d = w[BY_CONDITION] * dot(vector_at(w, MEAN_AXIS), couple)
+        more[0] = d
+        force, turn = times(d, vector_at(w, FORCE_D)), times(d, vector_at(w, COUPLE_D))
+        _pass_on(tree, pull, i, plus(F, force), plus(couple, turn))
+    elif kind == UNIVERSAL:
+        left = dot(vector_at(w, MEAN_AXIS), couple)
+        right = dot(vector_at(w, MEAN_PARENT_AXIS), couple)
+        d = w[BY_CONDITION] * left + w[BY_CONDITION + 1] * right
+        e = w[BY_CONDITION + 2] * left + w[BY_CONDITION + 3] * right
+        more[0], more[1] = d, e
+        force = plus(times(d, vector_at(w, FORCE_D)), times(e, vector_at(w, FORCE_E)))
+        turn = plus(times(d, vector_at(w, COUPLE_D)), times(e, vector_at(w, COUPLE_E)))
+        _pass_on(tree, pull, i, plus(F, force), plus(couple, turn))
+    elif kind == BALL:
+        e = apply(matrix_of(w, BALL_K), couple)
+        put(more, 0, e)
+        rr, re = block_at(work.values, at), block_at(work.values, at + 18)
+        force = plus(apply(rr, cross(vector_at(w, LEVER1), e)), apply(re, e))
+        _pass_on(tree, pull, i, plus(F, force), times(0.0, couple))
+    else:
+        _pass_on(tree, pull, i, F, couple)
+    _clear(own)
+
+
+@inner_kernel
+def _pull_up_other(tree, work, pull, more, i):
+    values, D, rows, p = work.values, tree.dense[tree.own[i]], tree.rows[i], tree.parent[i]
+    first, exchanged, own, n = tree.block[i], tree.exchanged[tree.own[i]], pull[i], 6 + tree.rows[i]
+    for r in range(6):
+        more[r] = -own[r]
+    for r in range(rows):
+        more[6 + r] = 0.0
+    for j in range(n):
+        if exchanged[j] != j:
+            kept = 1.0 * more[j]
+            more[j] = more[exchanged[j]]
+            more[exchanged[j]] = kept
+    for j in range(n):
+        for r in range(j + 1, n):
+            more[r] -= D[r, j] * more[j]
+    for j in range(n - 1, -1, -1):
+        x = 1.0 * more[j]
+        for k in range(j + 1, n):
+            x -= D[j, k] * more[k]
+        more[j] = x / D[j, j]
+    if p < 0:
+        return
+    for r in range(6):
+        x = 1.0 * pull[p, r]
+        for k in range(6):
+            x += values[first + BLOCK + r + 6 * k] * more[k]
+        for k in range(rows):
+            x += values[first + 3 * BLOCK + r + 6 * k] * more[6 + k]
+        pull[p, r] = x
+
+
+@inner_kernel
+def _move(tree, more, moved, i, n):
+    """How a body moves with its parent, and by `more`; behind the n-th stands what is fixed."""
+    w, kind, own, p = tree.each[i], tree.kind[i], more[i], tree.parent[i]
+    o, e = _moved(moved, p if p >= 0 else n)
+    if kind == OTHER:
+        X, to = tree.solved[tree.own[i]], moved[i]
+        for r in range(6):
+            x = 1.0 * own[r]
+            if p >= 0:
+                for c in range(3):
+                    x -= X[r, c] * o[c] + X[r, 3 + c] * e[c]
+            to[r] = x
+        return
+    y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
+    if kind == HINGE:
+        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + own[0]
+        e = plus(e, times(d, vector_at(w, AXIS1)))
+    elif kind == UNIVERSAL:
+        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + own[0]
+        c = dot(vector_at(w, ROW2_Y), y) + dot(vector_at(w, ROW2_E), e) + own[1]
+        e = plus(e, plus(times(d, vector_at(w, AXIS1)), times(c, vector_at(w, TURNS1))))
+    elif kind == BALL:
+        e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(own, 0))
+    put(moved[i], 0, minus(y, cross(e, vector_at(w, LEVER1))))
+    put(moved[i], 3, e)
+
+
+@inner_kernel
+def _add_pull(tree, loops, work, i):
+    """What pulls on a body, to what is left of its equations and of those of its joint."""
+    w, own, more, residual, kind = tree.each[i], loops.pull[i], loops.more, work.residual, tree.kind[i]
+    for r in range(6):
+        residual[6 * i + r] += own[r]
+    pull_up(tree, work, loops.pull, more, i)
+    if kind == OTHER:
+        X = tree.solved[tree.own[i]]
+        for r in range(6 + tree.rows[i]):
+            X[r, 6] += more[r]
+    elif kind == HINGE:
+        w[ROW_0] += more[0]
+    elif kind == UNIVERSAL:
+        w[ROW_0] += more[0]
+        w[ROW2_0] += more[1]
+    elif kind == BALL:
+        add3(vector_at(more, 0), w[BALL_0 : BALL_0 + 3])
+
+
+@inner_kernel
+def _factored(loops, n):
+    """Of the matrix of (2), rows and columns in units of their largest numbers, with exchanges of rows; 0, or 1: singular."""
+    matrix, row, column = loops.matrix, loops.row_size, loops.column_size
+    for r in range(n):
+        largest = 0.0
+        for c in range(n):
+            largest = max(largest, abs(matrix[r, c]))
+        row[r] = 1.0 / largest
+        for c in range(n):
+            matrix[r, c] *= row[r]
+    for c in range(n):
+        largest = 0.0
+        for r in range(n):
+            largest = max(largest, abs(matrix[r, c]))
+        column[c] = 1.0 / largest
+        for r in range(n):
+            matrix[r, c] *= column[c]
+    for c in range(n):
+        best = c
+        for r in range(c + 1, n):
+            if abs(matrix[r, c]) > abs(matrix[best, c]):
+                best = r
+        loops.exchanged[c] = best
+        if not abs(matrix[best, c]) > SMALLEST:
+            return 1
+        if best != c:
+            for k in range(n):
+                matrix[c, k], matrix[best, k] = matrix[best, k], matrix[c, k]
+        for r in range(c + 1, n):
+            if matrix[r, c] != 0.0:
+                matrix[r, c] /= matrix[c, c]
+                for k in range(c + 1, n):
+                    matrix[r, k] -= matrix[r, c] * matrix[c, k]
+    return 0
+
+
+@inner_kernel
+def _solve(loops, n):
+    """(2) by these factors, in loops.impulse."""
+    matrix, x = loops.matrix, loops.impulse
+    for r in range(n):
+        x[r] *= loops.row_size[r]
+    for c in range(n):
+        best = loops.exchanged[c]
+        x[c], x[best] = x[best], x[c]
+    for r in range(n):
+        for c in range(r):
+            x[r] -= matrix[r, c] * x[c]
+    for r in range(n - 1, -1, -1):
+        for c in range(r + 1, n):
+            x[r] -= matrix[r, c] * x[c]
+        x[r] /= matrix[r, r]
+    for c in range(n):
+        x[c] *= loops.column_size[c]
