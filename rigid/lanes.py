@@ -590,7 +590,7 @@ choose = _either(_choose, _choose_array)
 _of_rows = _either(_rows, _rows_of_array)
 rows1, rows3, rows4, rows6, rows9, rows36 = (_of_rows(width) for width in (1, 3, 4, 6, 9, 36))
 # (array, places, i, offset): of the items the numbers from array[places[i + l] + offset] on
-numbers1, numbers6 = (_either(_numbers(width), _numbers_of_array(width)) for width in (1, 6))
+numbers1, numbers3, numbers6 = (_either(_numbers(width), _numbers_of_array(width)) for width in (1, 3, 6))
 # (x, array, places, strides, i, j, column): array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
 _to_rows = _either(_add_rows, _add_rows_of_array)
 add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (3, 6, 12))
@@ -599,4 +599,6 @@ add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (3, 6, 12))
 put_rows3, put_rows4, put_rows6, put_rows9 = (
     _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9)
 )
-put6 = _either(_put(6, False), _put_of_array(6, False))
+put3, put4, put5, put6, put15, put24, put27 = (
+    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27)
+)

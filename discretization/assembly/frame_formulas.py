@@ -46,13 +46,13 @@ def tangent_over_angle(z):
 
 
 @small_kernel
-def balances(mass, J, R0, R1, v0, Omega0, dr, psi, gravity, h):
-    """What inertia and weight are in (1) and in (2), and R1 J Omega1."""
+def balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h):
+    """What inertia and weight are in (1) and in (2), and R1 J Omega1; L0: R0 J Omega0."""
     Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
     L1 = apply(R1, apply(J, Omega1))
     momentum = minus(times(1.0 / h, dr), v0)
     force = minus(times(2.0 * mass, momentum), times(h * mass, gravity))
-    return force, minus(L1, apply(R0, apply(J, Omega0))), L1
+    return force, minus(L1, L0), L1
 
 
 @small_kernel

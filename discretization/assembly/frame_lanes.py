@@ -7,6 +7,7 @@ the dump. Where that group would be nearly empty its frames go one by one, with 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +49,8 @@ from rigid.system import Floats, Ints
 
 FEWEST = 3  # frames of a last group that go side by side
 MOST_TURNED = 2.25  # square of half the largest angle, rad, that `tangent_over_angle` is good for
-# of a frame in a step: orientation, R0, r, v, Omega, inertia, mass
-QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, INERTIA, MASS, START = 0, 4, 13, 16, 19, 22, 31, 32
+# of a frame in a step: orientation, R0, r, v, Omega, R0 J Omega, inertia, mass
+QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, START = 0, 4, 13, 16, 19, 22, 25, 34, 35
 # rows of `FrameLanes.places`: frames and first unknowns, which repeat; of what is added first residuals, first entries of blocks
 # and of their moments' parts, and strides of columns
 FRAME, UNKNOWN, FORCES, BLOCK, MOMENTS, STRIDE, NO_STRIDE, N_PLACES = range(8)
@@ -65,29 +66,36 @@ class FrameLanes(NamedTuple):
     start: Floats  # (groups, START, 8)
 
 
-def frame_lanes(fixed: np.ndarray, numbering: Any, fewest: int = FEWEST) -> FrameLanes:
-    """Of all frames; fixed (n,): 0 where one moves as the equations say. fewest: frames of a last group that is one."""
-    moving = np.flatnonzero(np.asarray(fixed) == 0)
-    left = len(moving) % WIDTH
-    together = len(moving) - (left if left < fewest else 0)
-    groups = -(-together // WIDTH)
-    places = np.zeros((N_PLACES, groups * WIDTH), np.int64)
-    if groups:
-        item = np.minimum(np.arange(groups * WIDTH), together - 1)
-        f = moving[item]
-        stride = numbering.frame_stride[f]
-        places[FRAME], places[UNKNOWN], places[FORCES] = f, numbering.frame[f], numbering.frame[f]
-        places[BLOCK], places[STRIDE] = numbering.frame_base[f], stride
-        places[MOMENTS] = places[BLOCK] + 3 + 3 * stride
-        places[FORCES, together:] = numbering.size
-        places[BLOCK : MOMENTS + 1, together:] = numbering.n_values
-        places[STRIDE, together:] = 0
+def frame_lanes(
+    fixed: np.ndarray, numbering: Any, fewest: int = FEWEST, kinds: Sequence[Ints] | None = None
+) -> FrameLanes:
+    """Of all frames; fixed (n,): 0 where one moves as the equations say. fewest: frames of a last group that is one. kinds:
+    frames that may stand in one group, of all that move; by default any may.
+    """
+    if kinds is None:
+        kinds = [np.flatnonzero(np.asarray(fixed) == 0)]
+    lanes, alone = [np.zeros((2, 0), np.int64)], [np.zeros(0, np.int64)]
+    for own in kinds:
+        left = len(own) % WIDTH
+        together = len(own) - (left if left < fewest else 0)
+        item = np.arange(-(-together // WIDTH) * WIDTH)
+        lanes.append(np.stack([own[np.minimum(item, together - 1)], item >= together]))
+        alone.append(own[together:])
+    f, repeats = np.concatenate(lanes, axis=1)
+    places = np.zeros((N_PLACES, len(f)), np.int64)
+    stride = numbering.frame_stride[f]
+    places[FRAME], places[UNKNOWN], places[FORCES] = f, numbering.frame[f], numbering.frame[f]
+    places[BLOCK], places[STRIDE] = numbering.frame_base[f], stride
+    places[MOMENTS] = places[BLOCK] + 3 + 3 * stride
+    places[FORCES, repeats > 0] = numbering.size
+    places[BLOCK : MOMENTS + 1, repeats > 0] = numbering.n_values
+    places[STRIDE, repeats > 0] = 0
     return FrameLanes(
         places=places,
-        first=WIDTH * np.arange(groups),
-        alone=moving[together:],
+        first=np.arange(0, len(f), WIDTH),
+        alone=np.concatenate(alone),
         held=np.flatnonzero(np.asarray(fixed) != 0),
-        start=np.zeros((groups, START, WIDTH)),
+        start=np.zeros((len(f) // WIDTH, START, WIDTH)),
     )
 
 
@@ -117,8 +125,10 @@ def begin_frames(system, state, work):
         store9_at(R0, start, s + ROTATION0)
         store3_at(r, start, s + PLACE0)
         store3_at(rows3(state.v, places, at), start, s + VELOCITY0)
-        store3_at(rows3(state.Omega, places, at), start, s + SPIN0)
-        store9_at(rows9(frames.inertia, places, at), start, s + INERTIA)
+        Omega, J = rows3(state.Omega, places, at), rows9(frames.inertia, places, at)
+        store3_at(Omega, start, s + SPIN0)
+        store3_at(apply(R0, apply(J, Omega)), start, s + MOMENTUM0)
+        store9_at(J, start, s + INERTIA)
         store(rows1(frames.mass, places, at)[0], start, (s + MASS) * WIDTH)
         far = max(far, largest(dot(r, r)))
     return np.sqrt(far)
@@ -194,6 +204,7 @@ def add_inertia_of_frames(system, work, h, tangent):
             R1,
             load3_at(start, s + VELOCITY0),
             load3_at(start, s + SPIN0),
+            load3_at(start, s + MOMENTUM0),
             rows3(work.dr, places, at),
             psi,
             gravity,

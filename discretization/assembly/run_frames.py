@@ -133,7 +133,8 @@ def inertia_of_runs(own, h, tangent):
         at, mass, J = own.place[f], load(own.mass, f * WIDTH), load9_at(own.inertia, 9 * f)
         R0, R1, psi = load9_at(own.R0, 9 * f), load9_at(own.R1, 9 * f), load3_at(own.psi, 3 * f)
         v0, Omega0, dr = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f), load3_at(own.dr, 3 * f)
-        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, dr, psi, gravity, h)
+        L0 = apply(R0, apply(J, Omega0))
+        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h)
         add3_at(force, own.residual, at)
         add3_at(moment, own.residual, at + 3)
         if tangent:

@@ -133,7 +133,8 @@ def _inertia(system, numbering, state, work, h, tangent):
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
         R0, R1, psi = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f])
         v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
-        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, load3(work.dr[f]), psi, gravity, h)
+        L0, dr = apply(R0, apply(J, Omega0)), load3(work.dr[f])
+        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h)
         add3(force, work.residual[at : at + 3])
         add3(moment, work.residual[at + 3 : at + 6])
         if tangent:

@@ -46,6 +46,13 @@ class ConstraintFacts(NamedTuple):
     size: Floats  # (c + e,) of its gradient to positions
 
 
+class Impulses(NamedTuple):
+    """Multipliers of a step, those of a constraint one after the other."""
+
+    unknown: Ints  # (m,)
+    constraint: Ints  # (m,) whose scale theirs is
+
+
 @by_reference
 class Workspace(NamedTuple):
     """All arrays a step needs, allocated once for a model."""
@@ -66,6 +73,7 @@ class Workspace(NamedTuple):
     solved: float  # residual/noise that counts as solved
     scale: Floats  # (c + e,) scale of constraint rows
     facts: ConstraintFacts
+    impulses: Impulses
     own: OwnPlaces
     by_duals: ByDuals
     drives: DriveWork
@@ -129,6 +137,7 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         solved=max(AT_NOISE, tolerance / EPS),
         scale=np.ones(len(numbering.row)),
         facts=_facts(system, has_forms),
+        impulses=impulses_of(numbering),
         own=own_places(system),
         by_duals=duals,
         drives=drive_work(system, duals),
@@ -157,6 +166,13 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
 
 
 _kept_workspace = known_anew(workspace_anew)
+
+
+def impulses_of(numbering: Numbering) -> Impulses:
+    """Where the multipliers of all constraints stand."""
+    constraint = np.repeat(np.arange(len(numbering.rows)), numbering.rows)
+    within = np.arange(len(constraint)) - numbering.lam[constraint]
+    return Impulses(unknown=numbering.row[constraint] + within, constraint=constraint)
 
 
 def _panels(numbering: Numbering) -> int:

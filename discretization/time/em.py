@@ -75,16 +75,14 @@ def predict(system, numbering, state, work, h):
         # a turn by an angle has the Cayley vector of length 2 tan(angle/2)
         store3(times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn), work.psi[f])
         store3(dr, work.dr[f])
-    predict_multipliers(numbering, state, work, h)
+    predict_multipliers(state, work, h)
 
 
 @inner_kernel
-def predict_multipliers(numbering, state, work, h):
+def predict_multipliers(state, work, h):
     """Those of the last step, scaled."""
-    for c in range(numbering.row.shape[0]):
-        first = numbering.lam[c]
-        for i in range(numbering.rows[c]):
-            work.lam[first + i] = h * state.lam[first + i] / work.scale[c]
+    for k in range(work.lam.shape[0]):
+        work.lam[k] = h * state.lam[k] / work.scale[work.impulses.constraint[k]]
 
 
 @inner_kernel
@@ -175,7 +173,7 @@ def commit(system, numbering, hidden, plain, state, work, h):
         for f in range(system.frames.mass.shape[0]):
             if system.frames.fixed[f] == 0:
                 _commit_frame(numbering, hidden, plain, state, work, h, f)
-    commit_multipliers(numbering, state, work, h)
+    commit_multipliers(state, work, h)
 
 
 @inner_kernel
@@ -197,13 +195,11 @@ def _commit_frame(numbering, hidden, plain, state, work, h, f):
 
 
 @inner_kernel
-def commit_multipliers(numbering, state, work, h):
+def commit_multipliers(state, work, h):
     """With the last correction."""
-    for c in range(numbering.row.shape[0]):
-        first = numbering.lam[c]
-        for i in range(numbering.rows[c]):
-            lam = work.lam[first + i] + work.rhs[numbering.row[c] + i]
-            state.lam[first + i] = lam * work.scale[c] / h
+    for k in range(work.lam.shape[0]):
+        lam = work.lam[k] + work.rhs[work.impulses.unknown[k]]
+        state.lam[k] = lam * work.scale[work.impulses.constraint[k]] / h
 
 
 @inner_kernel

@@ -188,9 +188,8 @@ def correct(system, numbering, work):
         add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
         eta = times(damping, load3(rhs[at + 3 : at + 6]))
         add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
-    for c in range(numbering.row.shape[0]):
-        for i in range(numbering.rows[c]):
-            work.lam[numbering.lam[c] + i] += damping * rhs[numbering.row[c] + i]
+    for k in range(work.lam.shape[0]):
+        work.lam[k] += damping * rhs[work.impulses.unknown[k]]
     return damping
 
 

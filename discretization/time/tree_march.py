@@ -46,9 +46,20 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
+    place_joints,
     scale_rows,
     take_last,
+    turn_bodies,
     vector_at,
+)
+from discretization.trees.body_lanes import (
+    assemble_body_groups,
+    begin_body_groups,
+    begin_groups_of_joints,
+    end_groups_of_joints,
+    place_groups_of_joints,
+    take_last_of_groups,
+    turn_body_groups,
 )
 from discretization.trees.elimination import eliminate, expand
 from discretization.trees.loops import close_loops, place_loops
@@ -81,6 +92,7 @@ class Advancing(NamedTuple):
     numbering: Any
     tree: Any
     loops: Any
+    lanes: Any
     state: Any  # advanced in place
     work: Any
 
@@ -210,7 +222,7 @@ def _add_joint(left, joints, j, body, other):
 @inner_kernel
 def _is_balanced(more, advancing, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
-    system, numbering, tree, loops, state, work = advancing
+    system, numbering, tree, loops, _, state, work = advancing
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
@@ -244,11 +256,14 @@ def _is_balanced(more, advancing, h):
 @inner_kernel
 def _newton(more, advancing, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
-    system, numbering, tree, loops, state, work = advancing
+    system, numbering, tree, loops, lanes, state, work = advancing
     at_rest = rests(work)
     before = 0.0
     while True:
+        assemble_body_groups(system, tree, work, h)
         assemble_bodies(system, tree, state, work, h)
+        place_groups_of_joints(tree, lanes, work)
+        place_joints(tree, work)
         if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
         if at_rest and _is_balanced(more, advancing, h):
@@ -278,7 +293,7 @@ def _newton(more, advancing, h, max_iterations, count):
 @allocating_inner_kernel
 def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
     """As `discretization.time.em.march`; more: `more_of` these models."""
-    system, numbering, tree, loops, state, work = advancing
+    system, numbering, tree, loops, lanes, state, work = advancing
     count = np.zeros(1, dtype=np.int64)
     n_substeps = substeps.shape[0]
     counts[:] = 0
@@ -289,13 +304,18 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
         count[0] = 0
         begin_frames(system, state, work)
         begin_tree(system, tree, state, work, h)
+        begin_body_groups(lanes, work)
         put_signals(work, load_values[k])
         more(BEGIN, system, numbering, tree, loops, state, work, h)
         predict(system, numbering, state, work, h)
+        turn_body_groups(work)
+        turn_bodies(tree, work)
+        begin_groups_of_joints(tree, lanes, work)
         begin_joints(tree, work)
         begin_joints(loops.joints, work)
         status = _newton(more, advancing, h, max_iterations, count)
         if status == CONVERGED:
+            take_last_of_groups(work)
             take_last(tree, state, work)
             status = more(END, system, numbering, tree, loops, state, work, h)
         counts[SOLVES] += 1
@@ -306,6 +326,7 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
             if k % n_substeps != 0:
                 copy_state(kept, state)
             return status
+        end_groups_of_joints(tree, lanes, work)
         end_joints(tree, work)
         end_joints(loops.joints, work)
         commit(system, numbering, None, None, state, work, h)

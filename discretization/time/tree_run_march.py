@@ -23,7 +23,9 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
+    place_joints,
     take_last,
+    turn_bodies,
     vector_at,
 )
 from discretization.trees.elimination import correction_of_joint, eliminate_joint
@@ -85,6 +87,7 @@ def _newton(views, own, solved, h, max_iterations):
         own.at[run] = FRESH if own.left[run] == 0.0 else OUT
     while True:
         assemble_bodies(system, tree, state, work, h)
+        place_joints(tree, work)
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
         add_loads(numbering, work, h, True)
@@ -129,7 +132,8 @@ def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
         for f in range(own.block.shape[0]):
             if own.block[f] >= 0:
                 predict_frame(own, f, load9_at(own.R0, 9 * f), h)
-        predict_multipliers(numbering, state, work, h)
+        predict_multipliers(state, work, h)
+        turn_bodies(tree, work)
         begin_joints(tree, work)
         _newton((system, numbering, tree, state, work), own, solved, h, max_iterations)
         _copy(own.last, own.rhs)
@@ -139,5 +143,5 @@ def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
         end_joints(tree, work)
         _copy(own.rhs, own.last)
         commit_runs(own, h)
-        commit_multipliers(numbering, state, work, h)
+        commit_multipliers(state, work, h)
         end_step(own, kept, counts, k // share, share)

@@ -14,6 +14,7 @@ joint on the body and its parent.
 
 from __future__ import annotations
 
+from discretization.assembly.frame_formulas import balances, turning_inertia
 from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.trees.places import (
     AXIS1,
@@ -33,21 +34,15 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
     apply,
-    apply_transposed,
     average,
     cross,
     dot,
-    hat,
     load3,
     load9,
-    matrix_minus,
-    matrix_times,
     minus,
     plus,
-    product,
     store3,
     times,
-    transposed_product,
 )
 
 
@@ -91,15 +86,15 @@ def scale_rows(tree, work, h):
 
 @inner_kernel
 def begin_tree(system, tree, state, work, h):
-    """What the iterations of a step share."""
+    """What the iterations of a step share, of frames that do not move and of bodies that stand alone."""
     frames = system.frames
-    for f in range(frames.mass.shape[0]):
+    for f in tree.held:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
-        if frames.fixed[f] != 0:
-            store_rotation(work.R1, f, rotation_of(work.R0, f))
-            store3(load3(state.r[f]), work.r1[f])
-    for i in range(tree.frame.shape[0]):
+        store_rotation(work.R1, f, rotation_of(work.R0, f))
+        store3(load3(state.r[f]), work.r1[f])
+    for i in tree.alone:
         f = tree.frame[i]
+        store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         spin = apply(load9(frames.inertia[f]), load3(state.Omega[f]))
         store3(apply(rotation_of(work.R0, f), spin), tree.spin0[i])
     scale_rows(tree, work, h)
@@ -120,11 +115,17 @@ def couple_of(tree, work, i, j):
 
 
 @inner_kernel
-def begin_joints(tree, work):
-    """f and k of the predicted multipliers, at the predicted ends of the step."""
-    for i in range(tree.frame.shape[0]):
+def turn_bodies(tree, work):
+    """R1 of the increments, of bodies that stand alone."""
+    for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
+
+
+@inner_kernel
+def begin_joints(tree, work):
+    """f and k of the predicted multipliers, at the predicted ends of the step."""
+    for i in tree.alone:
         if tree.kind[i] == OTHER:
             continue
         first, side = tree.lam[i], tree.side[i]
@@ -139,7 +140,7 @@ def begin_joints(tree, work):
 def take_last(tree, state, work):
     """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
     rhs = work.rhs
-    for i in range(tree.frame.shape[0]):
+    for i in tree.alone:
         f, more, eta = tree.frame[i], vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
         dr, psi = load3(work.dr[f]), load3(work.psi[f])
         turn = apply(inverse_tangent(psi), eta)
@@ -152,10 +153,25 @@ def take_last(tree, state, work):
         store_rotation(work.R1, f, turned_by(psi1, rotation_of(work.R0, f)))
 
 
+@small_kernel
+def by_two(one, two, k):
+    """Factors of k as a sum of two directions, both across one more."""
+    p, q, r = dot(one, one), dot(one, two), dot(two, two)
+    x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
+    return d * (r * x - q * y), d * (p * y - q * x)
+
+
+@small_kernel
+def by_three(one, two, three, k):
+    """Factors of k as a sum of three directions."""
+    d = 1.0 / dot(one, cross(two, three))
+    return d * dot(k, cross(two, three)), d * dot(k, cross(three, one)), d * dot(k, cross(one, two))
+
+
 @inner_kernel
 def end_joints(tree, work):
     """The multipliers of f and k, with directions as they are at the end."""
-    for i in range(tree.frame.shape[0]):
+    for i in tree.alone:
         if tree.kind[i] == OTHER:
             continue
         first, side = tree.lam[i], tree.side[i]
@@ -164,10 +180,7 @@ def end_joints(tree, work):
         k = times(side, load3(tree.couple[i]))
         if tree.kind[i] == HINGE:
             one, two = couple_of(tree, work, i, 0), couple_of(tree, work, i, 1)
-            # k = a one + b two, both across nbar
-            p, q, r = dot(one, one), dot(one, two), dot(two, two)
-            x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
-            work.lam[first + 3], work.lam[first + 4] = d * (r * x - q * y), d * (p * y - q * x)
+            work.lam[first + 3], work.lam[first + 4] = by_two(one, two, k)
         elif tree.kind[i] == UNIVERSAL:
             one = couple_of(tree, work, i, 0)
             work.lam[first + 3] = dot(one, k) / dot(one, one)
@@ -177,17 +190,14 @@ def end_joints(tree, work):
                 couple_of(tree, work, i, 1),
                 couple_of(tree, work, i, 2),
             )
-            d = 1.0 / dot(one, cross(two, three))
-            work.lam[first + 3] = d * dot(k, cross(two, three))
-            work.lam[first + 4] = d * dot(k, cross(three, one))
-            work.lam[first + 5] = d * dot(k, cross(one, two))
+            work.lam[first + 3], work.lam[first + 4], work.lam[first + 5] = by_three(one, two, three, k)
 
 
 @inner_kernel
 def assemble_bodies(system, tree, state, work, h):
-    """Inertia and weight of (1), (2) with their tangents, and what the joints of closed form need of the poses."""
+    """Inertia and weight of (1), (2) with their tangents, of bodies that stand alone."""
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
-    for i in range(tree.frame.shape[0]):
+    for i in tree.alone:
         f = tree.frame[i]
         R0, psi, mass, J = (
             rotation_of(work.R0, f),
@@ -195,38 +205,56 @@ def assemble_bodies(system, tree, state, work, h):
             frames.mass[f],
             load9(frames.inertia[f]),
         )
+        v0, Omega0, L0, dr = load3(state.v[f]), load3(state.Omega[f]), load3(tree.spin0[i]), load3(work.dr[f])
         R1 = turned_by(psi, R0)
         store_rotation(work.R1, f, R1)
-        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), load3(state.Omega[f]))
-        RJ = product(R1, J)
-        L1 = apply(RJ, Omega1)
-        momentum = minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))
-        put(residual, 6 * i, minus(times(2.0 * mass, momentum), times(h * mass, gravity)))
-        put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
-        K = product(RJ, transposed_product(R0, inverse_tangent(psi)))
+        store3(plus(load3(state.r[f]), dr), work.r1[f])
+        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h)
+        put(residual, 6 * i, force)
+        put(residual, 6 * i + 3, moment)
         at, none, m = BLOCK * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
         put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
         put_block(values, at + 3, none)
         put_block(values, at + 18, none)
-        put_block(values, at + 21, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
-        for j in range(3):
-            work.r1[f, j] = state.r[f, j] + work.dr[f, j]
+        put_block(values, at + 21, turning_inertia(J, R0, R1, psi, L1, h))
+
+
+@inner_kernel
+def place_joints(tree, work):
+    """Levers, axes and gaps of joints of closed form, of bodies that stand alone."""
+    for i in tree.alone:
         if tree.kind[i] != OTHER:
-            place_joint(tree, work, i, f, R0, R1)
+            place_joint(tree, work, i)
 
 
 @small_kernel
-def place_joint(tree, work, i, f, R0, R1):
+def levers(R1, P1, X, Xp, X0, Xp0, r, rp):
+    """At the end and over the step, of the body and of its parent, and the gap; X0, Xp0: R0 X, P0 Xp."""
+    x1, y1 = apply(R1, X), apply(P1, Xp)
+    return x1, average(X0, x1), y1, average(Xp0, y1), plus(minus(r, rp), minus(x1, y1))
+
+
+@small_kernel
+def tilt_of_cross(u1, w1):
+    """The turn that leads an axis across another."""
+    n = cross(u1, w1)
+    return times(-dot(u1, w1) / dot(n, n), n)
+
+
+@small_kernel
+def place_joint(tree, work, i):
     """Levers, axes and gaps of a joint of closed form."""
-    w, partner = tree.each[i], tree.partner[i]
+    w, f, partner = tree.each[i], tree.frame[i], tree.partner[i]
+    R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
     X, Xp = load3(tree.X[i, 0]), load3(tree.X[i, 1])
-    x1, y1 = apply(R1, X), apply(P1, Xp)
+    r, rp = load3(work.r1[f]), load3(work.r1[partner])
+    x1, x, y1, y, gap = levers(R1, P1, X, Xp, apply(R0, X), apply(P0, Xp), r, rp)
     put(w, LEVER1, x1)
-    put(w, LEVER, average(apply(R0, X), x1))
+    put(w, LEVER, x)
     put(w, PARENT_LEVER1, y1)
-    put(w, PARENT_LEVER, average(apply(P0, Xp), y1))
-    put(w, GAP, plus(minus(load3(work.r1[f]), load3(work.r1[partner])), minus(x1, y1)))
+    put(w, PARENT_LEVER, y)
+    put(w, GAP, gap)
     if tree.kind[i] == WELD:
         tilt = (0.0, 0.0, 0.0)
         for j in range(3):
@@ -236,10 +264,9 @@ def place_joint(tree, work, i, f, R0, R1):
     elif tree.kind[i] == UNIVERSAL:
         U, Up = load3(tree.U[i, 0, 0]), load3(tree.U[i, 0, 1])
         u1, w1 = apply(R1, U), apply(P1, Up)
-        n = cross(u1, w1)
         put(w, AXIS1, u1)
         put(w, TURNS1, w1)
-        put(w, TILT, times(-dot(u1, w1) / dot(n, n), n))
+        put(w, TILT, tilt_of_cross(u1, w1))
         put(w, MEAN_AXIS, average(apply(R0, U), u1))
         put(w, MEAN_PARENT_AXIS, average(apply(P0, Up), w1))
     elif tree.kind[i] == HINGE:

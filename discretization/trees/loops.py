@@ -17,7 +17,6 @@ by side (`rigid.lanes`).
 
 from __future__ import annotations
 
-from discretization.assembly.workspace import rotation_of
 from discretization.trees.bodies import place_joint, put, vector_at
 from discretization.trees.elimination import block_at, correction_of, half_dyad, matrix_of
 from discretization.trees.places import (
@@ -62,8 +61,8 @@ def place_loops(loops, work):
     """Levers, axes and gaps, and what forces on levers that turn add to the blocks of their bodies."""
     joints = loops.joints
     for j in range(loops.place.shape[0]):
-        w, f, force = joints.each[j], joints.frame[j], load3(joints.force[j])
-        place_joint(joints, work, j, f, rotation_of(work.R0, f), rotation_of(work.R1, f))
+        w, force = joints.each[j], load3(joints.force[j])
+        place_joint(joints, work, j)
         body, other = loops.place[j, 0], loops.place[j, 1]
         add_block(half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, BLOCK * body + 21, 6)
         if other >= 0:

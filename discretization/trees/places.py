@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.assembly.frame_lanes import FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.linear.coupled import no_far
@@ -82,6 +83,8 @@ class TreeArrays(NamedTuple):
     solved: Floats  # (k, WIDTH, 7) what is eliminated with a body, by the motion of its parent
     dense: Floats  # (k, WIDTH, WIDTH + 7) its factors
     exchanged: Ints  # (k, WIDTH) rows of these
+    alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
+    held: Ints  # frames that do not move
 
 
 def numbering_of(system: System, tree: Tree) -> Numbering:
@@ -177,8 +180,10 @@ def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: in
     return base
 
 
-def arrays_of(system: System, tree: Tree | Closing) -> TreeArrays:
-    """Of a tree, or of the joints that close its loops, as if each held a body of its own."""
+def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = None) -> TreeArrays:
+    """Of a tree, or of the joints that close its loops, as if each held a body of its own; groups: of its frames, by default
+    all stand alone.
+    """
     constraints, n = system.constraints, len(tree.frame)
     frames = system.frames
     first_row, rows_each = first_rows(constraints), rows_of(constraints)
@@ -242,6 +247,8 @@ def arrays_of(system: System, tree: Tree | Closing) -> TreeArrays:
         solved=np.zeros((len(others), WIDTH, 7)),
         dense=np.zeros((len(others), WIDTH, WIDTH + 7)),
         exchanged=np.zeros((len(others), WIDTH), np.int64),
+        alone=np.arange(n) if groups is None else np.flatnonzero(np.isin(tree.frame, groups.alone)),
+        held=np.flatnonzero(frames.fixed != 0),
     )
 
 
@@ -251,4 +258,16 @@ def workspace_of(system: System, tree: Tree, numbering: Numbering, tolerance: fl
     facts = work.facts
     other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
-    return work._replace(facts=facts._replace(closed=facts.closed[other], first=before[facts.first]))
+    return work._replace(
+        facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
+        frames=frame_lanes(system.frames.fixed, numbering, kinds=_alike(system, tree)),
+    )
+
+
+def _alike(system: System, tree: Tree) -> list[Ints]:
+    """Frames of bodies whose joints are of one kind, named from the same end."""
+    joined = np.flatnonzero(tree.kind != OTHER)
+    is_b = np.zeros(len(tree.kind), np.int64)
+    is_b[joined] = system.constraints.frames[tree.first[joined], 1] == tree.frame[joined]
+    number = 2 * tree.kind + is_b
+    return [tree.frame[number == own] for own in np.unique(number)]
