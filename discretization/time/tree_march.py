@@ -111,7 +111,7 @@ def _more(what, system, numbering, tree, loops, state, work, h):
     elif what == NOISE:
         begin_step(system, numbering, state, work, h)
         add_load_noise(numbering, work, h)
-    else:
+    elif what == END:
         if work.turns.frames.shape[0] > 0:
             move(system, state, work)
             if turned_over(state, work):

@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.system import System
 from discretization.trees.places import WIDTH, TreeArrays, arrays_of
-from discretization.trees.shape import BALL, Tree, columns_of
+from discretization.trees.shape import BALL, Tree
 from rigid.lane_arrays import room
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
@@ -21,7 +21,10 @@ class Loops(NamedTuple):
     joints: TreeArrays  # as if each held a body of its own
     place: Ints  # (l, 2) of the body and of the other in the tree, -1: fixed
     column: Ints  # (l,) first unknown, among those of loops that hang together
-    sets: Ints  # (s, 5) of these: first joint and end, first of their bodies and end, unknowns
+    sets: (
+        Ints  # (s, 6) of these: first joint and end, first of their bodies and end, unknowns, first in `low`
+    )
+    low: Ints  # of each unknown of a set: the last one that it, or one before it, has to do with
     bodies: Ints  # bodies between the joints of a set and what is fixed, parents first
     up: Ints  # (l, 2) first and end of a joint in `above`
     above: Ints  # bodies between it and what is fixed, tips first
@@ -46,20 +49,20 @@ class Loops(NamedTuple):
 def loops_of(system: System, tree: Tree) -> Loops:
     """Of a tree."""
     closing, n = tree.closing, len(tree.frame)
-    number, columns = columns_of(tree)
-    joints = range(len(number))
+    joints = range(len(closing.group))
     above = [_ancestors(tree, (closing.place[j], closing.parent[j])) for j in joints]
     sets: list[tuple[int, ...]] = []
     bodies: list[int] = []
     below: list[list[int]] = []
     touched: list[list[int]] = []
-    column = np.zeros(len(number), np.int64)
-    for first in np.flatnonzero(np.diff(number, prepend=-1)).tolist():
-        own = np.flatnonzero(number == number[first])
+    low: list[int] = []
+    column = np.zeros(len(joints), np.int64)
+    for first in np.flatnonzero(np.diff(closing.group, prepend=-1)).tolist():
+        own = np.flatnonzero(closing.group == closing.group[first])
         sizes = np.where(closing.kind[own] == BALL, 3, 6)
         column[own] = np.cumsum(sizes) - sizes
         all_above = sorted(set().union(*(above[j] for j in own)))
-        counts = own[-1] + 1, len(bodies), len(bodies) + len(all_above), columns[first]
+        counts = own[-1] + 1, len(bodies), len(bodies) + len(all_above), sizes.sum(), len(low)
         sets.append((first, *map(int, counts)))
         bodies += all_above
         roots = {i: i if tree.parent[i] < 0 else -1 for i in all_above}
@@ -70,15 +73,18 @@ def loops_of(system: System, tree: Tree) -> Loops:
         for mine in held:
             below.append([i for i in all_above if roots[i] in mine])
             touched.append([int(j) for j, other in zip(own, held, strict=True) if mine & other])
-    most = int(columns.max(initial=0))
-    each = n if len(number) else 0
+        ends = np.array([column[touched[j][-1]] + sizes[touched[j][-1] - first] - 1 for j in own])
+        low += np.repeat(np.maximum.accumulate(ends), sizes).tolist()
+    most = max((own[4] for own in sets), default=0)
+    each = n if sets else 0
     unit = room(6)
     unit[np.arange(6), np.arange(6)] = 1.0
     return Loops(
         joints=arrays_of(system, closing),
         place=np.stack([closing.place, closing.parent], axis=1),
         column=column,
-        sets=np.array(sets, np.int64).reshape(-1, 5),
+        sets=np.array(sets, np.int64).reshape(-1, 6),
+        low=np.array(low, np.int64),
         bodies=np.array(bodies, np.int64),
         **_listed("up", "above", [own[::-1] for own in above]),
         **_listed("down", "below", below),

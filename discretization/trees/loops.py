@@ -80,27 +80,25 @@ def close_loops(tree, loops, work):
 def _close(tree, loops, work, own):
     """Of loops that hang together."""
     first, last, begin, end, n = own[0], own[1], own[2], own[3], own[4]
-    matrix, force = loops.matrix, loops.impulse
-    for r in range(n):
-        for c in range(n):
-            matrix[r, c] = 0.0
+    low, force = loops.low[own[5] : own[5] + n], loops.impulse
+    _clear_matrix(loops.matrix, low)
     for k in range(begin, end):
         correction_of(tree, work, loops.bodies[k])
     for j in range(first, last):
         _put_left(loops, work, j)
         _put_columns(tree, loops, work, j)
-    if _factored(loops, n) != 0:
+    if _factored(loops, low) != 0:
         for r in range(n):
             force[r] = 1e300 * 1e300
     else:
-        _solve(loops, n)
+        _solve(loops, low)
     for j in range(first, last):
         w, at = loops.joints.each[j], loops.column[j]
         f = vector_at(force, at)
-        k = vector_at(force, at + 3) if loops.joints.kind[j] != BALL else (0.0, 0.0, 0.0)
+        couple = vector_at(force, at + 3) if loops.joints.kind[j] != BALL else (0.0, 0.0, 0.0)
         put(w, NEW_FORCE, f)
-        put(w, NEW_COUPLE, k)
-        _pull(loops, loops.pull, j, f, k)
+        put(w, NEW_COUPLE, couple)
+        _pull(loops, loops.pull, j, f, couple)
     for k in range(end - 1, begin - 1, -1):
         _add_pull(tree, loops, work, loops.bodies[k])
 
@@ -349,58 +347,87 @@ def _add_pull(tree, loops, work, i):
         add3(vector_at(more, 0), w[BALL_0 : BALL_0 + 3])
 
 
+@small_kernel
+def _first(low, first, r):
+    """The first column of a row, from that of the row above."""
+    while low[first] < r:
+        first += 1
+    return first
+
+
 @inner_kernel
-def _factored(loops, n):
-    """Of the matrix of (2), rows and columns in units of their largest numbers, with exchanges of rows; 0, or 1: singular."""
-    matrix, row, column = loops.matrix, loops.row_size, loops.column_size
-    for r in range(n):
-        largest = 0.0
-        for c in range(n):
+def _clear_matrix(matrix, low):
+    """Of loops that hang together; low: of each column its last row, or of one before it, and of each row its last column."""
+    first = 0
+    for r in range(low.shape[0]):
+        first = _first(low, first, r)
+        for c in range(first, low[low[r]] + 1):
+            matrix[r, c] = 0.0
+
+
+@inner_kernel
+def _scale(matrix, low, row, column):
+    """Rows and columns in units of their largest numbers."""
+    first = 0
+    for c in range(low.shape[0]):
+        column[c] = 0.0
+    for r in range(low.shape[0]):
+        first, largest = _first(low, first, r), 0.0
+        for c in range(first, low[r] + 1):
             largest = max(largest, abs(matrix[r, c]))
         row[r] = 1.0 / largest
-        for c in range(n):
+        for c in range(first, low[r] + 1):
             matrix[r, c] *= row[r]
-    for c in range(n):
-        largest = 0.0
-        for r in range(n):
-            largest = max(largest, abs(matrix[r, c]))
-        column[c] = 1.0 / largest
-        for r in range(n):
+            column[c] = max(column[c], abs(matrix[r, c]))
+    first = 0
+    for c in range(low.shape[0]):
+        column[c] = 1.0 / column[c]
+    for r in range(low.shape[0]):
+        first = _first(low, first, r)
+        for c in range(first, low[r] + 1):
             matrix[r, c] *= column[c]
+
+
+@inner_kernel
+def _factored(loops, low):
+    """Of the matrix of (2), which it scales, with exchanges of rows; 0, or 1: singular."""
+    matrix, n = loops.matrix, low.shape[0]
+    _scale(matrix, low, loops.row_size, loops.column_size)
     for c in range(n):
-        best = c
-        for r in range(c + 1, n):
+        best, end, wide = c, low[c] + 1, low[low[c]] + 1
+        for r in range(c + 1, end):
             if abs(matrix[r, c]) > abs(matrix[best, c]):
                 best = r
         loops.exchanged[c] = best
         if not abs(matrix[best, c]) > SMALLEST:
             return 1
         if best != c:
-            for k in range(n):
+            for k in range(c, wide):
                 matrix[c, k], matrix[best, k] = matrix[best, k], matrix[c, k]
-        for r in range(c + 1, n):
-            if matrix[r, c] != 0.0:
-                matrix[r, c] /= matrix[c, c]
-                for k in range(c + 1, n):
-                    matrix[r, k] -= matrix[r, c] * matrix[c, k]
+        pivot = 1.0 / matrix[c, c]
+        for r in range(c + 1, end):
+            factor = matrix[r, c] * pivot
+            matrix[r, c] = factor
+            for k in range(c + 1, wide):
+                matrix[r, k] -= factor * matrix[c, k]
+        matrix[c, c] = pivot
     return 0
 
 
 @inner_kernel
-def _solve(loops, n):
+def _solve(loops, low):
     """(2) by these factors, in loops.impulse."""
-    matrix, x = loops.matrix, loops.impulse
+    matrix, x, n = loops.matrix, loops.impulse, low.shape[0]
     for r in range(n):
         x[r] *= loops.row_size[r]
     for c in range(n):
         best = loops.exchanged[c]
         x[c], x[best] = x[best], x[c]
-    for r in range(n):
-        for c in range(r):
+        for r in range(c + 1, low[c] + 1):
             x[r] -= matrix[r, c] * x[c]
     for r in range(n - 1, -1, -1):
-        for c in range(r + 1, n):
+        for c in range(r + 1, low[low[r]] + 1):
             x[r] -= matrix[r, c] * x[c]
-        x[r] /= matrix[r, r]
+        x[r] *= matrix[r, r]
     for c in range(n):
         x[c] *= loops.column_size[c]

@@ -62,6 +62,7 @@ class Closing(NamedTuple):
     kind: Ints  # (l,)
     first: Ints  # (l,)
     place: Ints  # (l,) of the body
+    group: Ints  # (l,) ascending: the same of loops that hang together
 
 
 _TAKEN = "constraints", "others"
@@ -177,6 +178,28 @@ def _depths(n: int, pairs: Ints) -> Ints:
 
 def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree | str:
     """Of edges and those that were chosen; or that there are too many loops."""
+    order, parent, own = _ordered(moving, edges, chosen)
+    n, left = len(order), np.flatnonzero(~chosen)
+    place = np.full(max(order, default=0) + 2, -1, np.int64)  # of what is fixed the last one
+    place[order] = np.arange(n)
+    ends = np.sort(place[edges.pair[left]], axis=1)
+    group = _groups(parent, ends)
+    by_group = np.lexsort((ends[:, 1], group))
+    left, ends, group = left[by_group], ends[by_group], group[by_group]
+    columns = np.where(edges.kind[left] == BALL, 3, 6)
+    if len(left) and np.bincount(group, weights=columns).max() > MOST_COLUMNS:
+        return "joints close too many loops"
+    at = np.zeros(len(chosen), np.int64)
+    at[own[own >= 0]] = np.flatnonzero(own >= 0)
+    at[left] = n + np.arange(len(left))
+    # a body without an edge has no kind and no constraint
+    kind, first = np.append(edges.kind, OTHER)[own], np.append(edges.first, 0)[own]
+    closing = Closing(order[ends[:, 1]], ends[:, 0], edges.kind[left], edges.first[left], ends[:, 1], group)
+    return Tree(order, parent, kind, first, at[edges.of], closing)
+
+
+def _ordered(moving: Ints, edges: Edges, chosen: np.ndarray) -> tuple[Ints, Ints, Ints]:
+    """Frames that move, parents first, the place of the parent of each, and the edge to it; -1: none."""
     joined: dict[int, list[tuple[int, int]]] = {f: [] for f in (_FIXED, *moving.tolist())}
     for e in np.flatnonzero(chosen).tolist():
         a, b = edges.pair[e].tolist()
@@ -185,57 +208,35 @@ def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree | str:
     order: list[int] = []
     parent: list[int] = []
     edge: list[int] = []
-    place = {_FIXED: -1}
+    known = {_FIXED}
     # roots are what is joined to something fixed; of a tree without such a frame its first body
-    roots = [(f, e) for f, e in joined[_FIXED]] + [(f, -1) for f in moving.tolist()]
-    for root, by in roots:
-        if root in place:
-            continue
-        k = place[root] = len(order)
-        order.append(root)
-        parent.append(-1)
-        edge.append(by)
-        while k < len(order):
-            for f, e in joined[order[k]]:
-                if f not in place:
-                    place[f] = len(order)
+    for root in (*joined[_FIXED], *((f, -1) for f in moving.tolist())):
+        k, found = len(order), [(*root, -1)]
+        while found:
+            for f, e, p in found:
+                if f not in known:
+                    known.add(f)
                     order.append(f)
-                    parent.append(k)
                     edge.append(e)
+                    parent.append(p)
+            found = [(f, e, k) for f, e in joined[order[k]]] if k < len(order) else []
             k += 1
-    n, own = len(order), np.array(edge)
-    left = np.flatnonzero(~chosen)
-    # a body without an edge has kind and constraint of none
-    kind, first = np.append(edges.kind, OTHER)[own], np.append(edges.first, 0)[own]
-    at = np.zeros(len(chosen), np.int64)
-    at[own[own >= 0]] = np.flatnonzero(own >= 0)
-    at[left] = n + np.arange(len(left))
-    ends = np.sort(
-        [[place[f] for f in pair] for pair in edges.pair[left].tolist()] or np.zeros((0, 2), np.int64)
-    )
-    order_, parent_ = np.array(order, np.int64), np.array(parent, np.int64)
-    closing = Closing(order_[ends[:, 1]], ends[:, 0], edges.kind[left], edges.first[left], ends[:, 1])
-    tree = Tree(order_, parent_, kind, first, at[edges.of], closing)
-    if len(left) and columns_of(tree)[1].max() > MOST_COLUMNS:
-        return "joints close too many loops"
-    return tree
+    return np.array(order, np.int64), np.array(parent, np.int64), np.array(edge, np.int64)
 
 
-def columns_of(tree: Tree) -> tuple[Ints, Ints]:
-    """(l,) the number of the tree, or of the first of those joined by such loops, that each loop is in; (l,) all unknowns of its
-    loops.
-    """
-    n = len(tree.frame)
-    root = np.arange(n)
-    for i in np.flatnonzero(tree.parent >= 0).tolist():
-        root[i] = root[tree.parent[i]]
-    a, b = tree.closing.place, tree.closing.parent
-    for _ in range(len(a)):
-        for i, j in zip(root[a].tolist(), root[np.where(b < 0, a, b)].tolist(), strict=True):
-            root[root == max(i, j)] = min(i, j)
-    own = root[a]
-    columns = np.where(tree.closing.kind == BALL, 3, 6)
-    return own, np.bincount(own, weights=columns, minlength=n).astype(np.int64)[own]
+def _groups(parent: Ints, ends: Ints) -> Ints:
+    """(l,) a number of the loops that hang together with each, from the places of both ends, -1: fixed."""
+    root = np.arange(len(parent))
+    for i in np.flatnonzero(parent >= 0).tolist():
+        root[i] = root[parent[i]]
+    a, b = root[ends[:, 1]], root[np.where(ends[:, 0] < 0, ends[:, 1], ends[:, 0])]
+    if not len(ends):
+        return a
+    from scipy.sparse import coo_array, csgraph
+
+    joined = coo_array((np.ones(len(a)), (a, b)), shape=(len(parent), len(parent)))
+    group: Ints = csgraph.connected_components(joined, directed=False)[1][a].astype(np.int64)
+    return group
 
 
 def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints]:
