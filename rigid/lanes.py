@@ -599,6 +599,6 @@ add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (3, 6, 12))
 put_rows3, put_rows4, put_rows6, put_rows9 = (
     _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9)
 )
-put3, put4, put5, put6, put15, put24, put27 = (
-    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27)
+put3, put4, put5, put6, put15, put24, put27, put36 = (
+    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 36)
 )

@@ -61,7 +61,7 @@ from discretization.trees.body_lanes import (
     take_last_of_groups,
     turn_body_groups,
 )
-from discretization.trees.elimination import eliminate, expand
+from discretization.trees.elimination import eliminate, expand, take_over
 from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import BLOCK, LEVER, NEW_COUPLE, NEW_FORCE, PARENT_LEVER
 from discretization.trees.shape import OTHER
@@ -108,6 +108,7 @@ def _more(what, system, numbering, tree, loops, state, work, h):
             work.residual[i] = 0.0
         if add_forces(system, numbering, state, work, h, True) != 0:
             return FOLDED
+        take_over(tree, work)
     elif what == NOISE:
         begin_step(system, numbering, state, work, h)
         add_load_noise(numbering, work, h)
@@ -260,7 +261,7 @@ def _newton(more, advancing, h, max_iterations, count):
     at_rest = rests(work)
     before = 0.0
     while True:
-        assemble_body_groups(system, tree, work, h)
+        assemble_body_groups(system, tree, lanes, work, h)
         assemble_bodies(system, tree, state, work, h)
         place_groups_of_joints(tree, lanes, work)
         place_joints(tree, work)

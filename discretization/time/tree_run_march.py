@@ -28,8 +28,8 @@ from discretization.trees.bodies import (
     turn_bodies,
     vector_at,
 )
-from discretization.trees.elimination import correction_of_joint, eliminate_joint
-from discretization.trees.places import NEW_COUPLE, NEW_FORCE
+from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
+from discretization.trees.places import BLOCK, NEW_COUPLE, NEW_FORCE
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.lanes import WIDTH, load, most, store, where_less
@@ -90,7 +90,11 @@ def _newton(views, own, solved, h, max_iterations):
         place_joints(tree, work)
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
-        add_loads(numbering, work, h, True)
+        if work.by_duals.signals.shape[0] > 0:
+            for i in range(BLOCK * tree.frame.shape[0], work.values.shape[0]):
+                work.values[i] = none
+            add_loads(numbering, work, h, True)
+            take_over(tree, work)
         for i in range(tree.frame.shape[0] - 1, -1, -1):
             eliminate_joint(tree, work, i)
         _expand(own, tree, work)

@@ -37,10 +37,16 @@ from rigid.linear_algebra import (
     average,
     cross,
     dot,
+    hat,
+    hat_times,
     load3,
     load9,
+    matrix_minus,
+    matrix_times,
     minus,
+    outer,
     plus,
+    plus_identity,
     store3,
     times,
 )
@@ -75,6 +81,22 @@ def put_block(values, at, A):
     values[at], values[at + 1], values[at + 2] = A[0], A[3], A[6]
     values[at + 6], values[at + 7], values[at + 8] = A[1], A[4], A[7]
     values[at + 12], values[at + 13], values[at + 14] = A[2], A[5], A[8]
+
+
+@small_kernel
+def half_dyad(x, f):
+    """(x f^T - x . f I)/2, of eta -> (eta x x)/2 x f."""
+    return plus_identity(matrix_times(0.5, outer(x, f)), -0.5 * dot(x, f))
+
+
+@small_kernel
+def seen_from_joint(m, K, x1, x, f):
+    """Tangent of a body whose mass and turning inertia, both over the step, are m and K, by the motion of the point of its joint
+    and its turn, the force and the moment about that point; f: the force that passes through it.
+    """
+    fe = matrix_times(m, hat(x1))
+    ke = matrix_minus(matrix_minus(K, hat_times(x, fe)), half_dyad(x1, f))
+    return fe, matrix_times(-m, hat(x)), ke
 
 
 @inner_kernel
@@ -195,7 +217,7 @@ def end_joints(tree, work):
 
 @inner_kernel
 def assemble_bodies(system, tree, state, work, h):
-    """Inertia and weight of (1), (2) with their tangents, of bodies that stand alone."""
+    """Inertia and weight of (1), (2) of bodies that stand alone, with tangents as seen from joints of closed form."""
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
     for i in tree.alone:
         f = tree.frame[i]
@@ -213,10 +235,19 @@ def assemble_bodies(system, tree, state, work, h):
         put(residual, 6 * i, force)
         put(residual, 6 * i + 3, moment)
         at, none, m = BLOCK * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
+        K = turning_inertia(J, R0, R1, psi, L1, h)
         put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
-        put_block(values, at + 3, none)
-        put_block(values, at + 18, none)
-        put_block(values, at + 21, turning_inertia(J, R0, R1, psi, L1, h))
+        if tree.kind[i] == OTHER:
+            put_block(values, at + 3, none)
+            put_block(values, at + 18, none)
+            put_block(values, at + 21, K)
+        else:
+            X = load3(tree.X[i, 0])
+            x1 = apply(R1, X)
+            fe, ky, ke = seen_from_joint(m, K, x1, average(apply(R0, X), x1), load3(tree.force[i]))
+            put_block(values, at + 3, ky)
+            put_block(values, at + 18, fe)
+            put_block(values, at + 21, ke)
 
 
 @inner_kernel

@@ -13,11 +13,9 @@ import numpy as np
 
 from discretization.assembly.frame_formulas import balances, turning_inertia
 from discretization.assembly.frame_lanes import (
-    FORCES,
     FRAME,
     INERTIA,
     MASS,
-    MOMENTS,
     MOMENTUM0,
     PLACE0,
     ROTATION0,
@@ -28,7 +26,7 @@ from discretization.assembly.frame_lanes import (
 )
 from discretization.assembly.frame_lanes import START as STEP
 from discretization.assembly.run_lanes import load3_at, load9_at, store3_at
-from discretization.trees.bodies import by_three, by_two, levers, tilt_of_cross, turned_by
+from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
 from discretization.trees.places import BLOCK, MEAN_PARENT_AXIS, SIZE, TreeArrays
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -46,6 +44,7 @@ from rigid.lanes import (
     put15,
     put24,
     put27,
+    put36,
     put_rows3,
     put_rows9,
     rows3,
@@ -59,8 +58,8 @@ from rigid.system import Floats, Ints
 X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
 # the same turned as at the start of the step, of axes the first alone
 X0, PARENT_X0, U0, PARENT_U0, D0, PARENT_D0, START = 0, 3, 6, 9, 12, 21, 30
-# rows of `BodyLanes.places`: bodies, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
-BODY, PARTNER, LAM, EACH, AXIS, N_PLACES = range(6)
+# rows of `BodyLanes.places`: bodies, their blocks, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
+BODY, BLOCKS, PARTNER, LAM, EACH, AXIS, N_PLACES = range(7)
 
 
 @by_reference
@@ -87,6 +86,7 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
     numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
+    places[BLOCKS] = BLOCK * body
     places[EACH], places[AXIS] = SIZE * body, SIZE * body + MEAN_PARENT_AXIS
     return BodyLanes(
         kind=tree.kind[head],
@@ -185,15 +185,10 @@ def end_groups_of_joints(tree, lanes, work):
 
 
 @inner_kernel
-def assemble_body_groups(system, tree, work, h):
-    """Inertia and weight with their tangents."""
+def assemble_body_groups(system, tree, lanes, work, h):
+    """Inertia and weight with their tangents, these as seen from joints of closed form."""
     own, steps, gravity = work.frames, work.frames.start, load3(system.gravity)
-    places, count, values = own.places, own.places.shape[1], work.values
-    for i in range(tree.frame.shape[0]):
-        at, m = BLOCK * i, 2.0 * system.frames.mass[tree.frame[i]] / h
-        for j in range(21):
-            values[at + j] = 0.0
-        values[at] = values[at + 7] = values[at + 14] = m
+    places, count, joints = own.places, own.places.shape[1], lanes.places
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * STEP
         R0, J = load9_at(steps, s + ROTATION0), load9_at(steps, s + INERTIA)
@@ -201,8 +196,9 @@ def assemble_body_groups(system, tree, work, h):
         R1 = turned_by(psi, R0)
         put_rows9(R1, work.R1, places, at)
         put_rows3(plus(load3_at(steps, s + PLACE0), dr), work.r1, places, at)
+        mass = load(steps, (s + MASS) * WIDTH)
         force, moment, L1 = balances(
-            load(steps, (s + MASS) * WIDTH),
+            mass,
             J,
             R0,
             R1,
@@ -215,15 +211,24 @@ def assemble_body_groups(system, tree, work, h):
             h,
         )
         both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-        put6(both, work.residual, places, FORCES * count + at)
+        put6(both, work.residual, places, UNKNOWN * count + at)
         K = turning_inertia(J, R0, R1, psi, L1, h)
-        none = 0.0 * K[0]
+        none, m = 0.0 * K[0], 2.0 * mass / h
+        fe = ky = (none, none, none, none, none, none, none, none, none)
+        if lanes.kind[group] != OTHER:
+            x1 = apply(R1, load3_at(lanes.constant, group * CONSTANTS + X))
+            x = average(load3_at(lanes.start, group * START + X0), x1)
+            f = rows3(tree.force, joints, BODY * count + at)
+            fe, ky, K = seen_from_joint(m, K, x1, x, f)
         columns = (
-            K[0], K[3], K[6], none, none, none,
-            K[1], K[4], K[7], none, none, none,
-            K[2], K[5], K[8],
+            m, none, none, ky[0], ky[3], ky[6],
+            none, m, none, ky[1], ky[4], ky[7],
+            none, none, m, ky[2], ky[5], ky[8],
+            fe[0], fe[3], fe[6], K[0], K[3], K[6],
+            fe[1], fe[4], fe[7], K[1], K[4], K[7],
+            fe[2], fe[5], fe[8], K[2], K[5], K[8],
         )  # fmt: skip
-        put15(columns, values, places, MOMENTS * count + at)
+        put36(columns, work.values, joints, BLOCKS * count + at)
 
 
 @inner_kernel

@@ -17,8 +17,8 @@ by side (`rigid.lanes`).
 
 from __future__ import annotations
 
-from discretization.trees.bodies import place_joint, put, vector_at
-from discretization.trees.elimination import block_at, correction_of, half_dyad, matrix_of
+from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
+from discretization.trees.elimination import block_at, correction_of, matrix_of
 from discretization.trees.places import (
     AXIS1,
     BALL_0,
@@ -259,8 +259,7 @@ def pull_up(tree, work, pull, more, i):
     elif kind == BALL:
         e = apply(matrix_of(w, BALL_K), couple)
         put(more, 0, e)
-        rr, re = block_at(work.values, at), block_at(work.values, at + 18)
-        force = plus(apply(rr, cross(vector_at(w, LEVER1), e)), apply(re, e))
+        force = apply(block_at(work.values, at + 18), e)
         _pass_on(tree, pull, i, plus(F, force), times(0.0, couple))
     else:
         _pass_on(tree, pull, i, F, couple)

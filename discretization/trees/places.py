@@ -1,12 +1,14 @@
 """Where the blocks of a tree stand, and its arrays: what assembly writes of any interaction, the elimination reads.
 
 Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. All blocks are 6 x 6, column by column: first the
-diagonal ones of the bodies, then for each joint without a closed form
+diagonal ones of the bodies, those with a joint of closed form by the motion of the point of this joint and the moment about it;
+then for each joint without a closed form
 
     body-parent   parent-body   body-lam   parent-lam   lam-body   lam-parent
 
-where those of fixed parents lie behind all others: assembly needs no branches. This is a `Numbering`, so that loads, springs,
-bushings and constraints of any kind are assembled by the loops that there are.
+then what assembly adds to the diagonal blocks of bodies with a joint of closed form, by the motion of the body as all its blocks
+(`discretization.trees.elimination.take_over`). Those of fixed parents lie behind all others: assembly needs no branches. This is
+a `Numbering`, so that loads, springs, bushings and constraints of any kind are assembled by the loops that there are.
 """
 
 from __future__ import annotations
@@ -83,6 +85,8 @@ class TreeArrays(NamedTuple):
     solved: Floats  # (k, WIDTH, 7) what is eliminated with a body, by the motion of its parent
     dense: Floats  # (k, WIDTH, WIDTH + 7) its factors
     exchanged: Ints  # (k, WIDTH) rows of these
+    passed: Floats  # (BLOCK,) scratch
+    acting: Ints  # (n,) first entry of what assembly adds
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
     held: Ints  # frames that do not move
 
@@ -94,12 +98,13 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     rows, ends = rows_of(system.constraints), system.constraints.frames
     moving = BLOCK * n
     block = _joint_blocks(tree)
-    dump = moving + BLOCK * BLOCKS * int((tree.kind == OTHER).sum())
+    acting = moving + BLOCK * BLOCKS * int((tree.kind == OTHER).sum())
+    dump = acting + BLOCK * n
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame] = 6 * np.arange(n)
     diagonal = np.full(len(frame), dump, np.int64)
-    diagonal[tree.frame] = BLOCK * np.arange(n)
+    diagonal[tree.frame] = np.where(tree.kind == OTHER, 0, acting) + BLOCK * np.arange(n)
     places = np.full((c, 8), dump, np.int64)
     at_row = np.zeros(c, np.int64)
     for place in np.flatnonzero(tree.kind == OTHER).tolist():
@@ -247,6 +252,8 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         solved=np.zeros((len(others), WIDTH, 7)),
         dense=np.zeros((len(others), WIDTH, WIDTH + 7)),
         exchanged=np.zeros((len(others), WIDTH), np.int64),
+        passed=np.zeros(BLOCK),
+        acting=BLOCK * (n + BLOCKS * len(others) + np.arange(n)),
         alone=np.arange(n) if groups is None else np.flatnonzero(np.isin(tree.frame, groups.alone)),
         held=np.flatnonzero(frames.fixed != 0),
     )
