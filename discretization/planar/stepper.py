@@ -68,8 +68,7 @@ class PlanarStepper(ShapeStepper):
         """As of `Stepper`."""
         return lanes_of(steppers)
 
-    @staticmethod
-    def march_of_lanes() -> Any:
+    def march_of_lanes(self) -> Any:
         """As of `Stepper`."""
         from discretization.planar.run_march import march_planar_runs
 

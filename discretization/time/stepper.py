@@ -256,8 +256,7 @@ class Stepper(StepperBase):
         """Numbers of up to eight steppers of this class whose `lanes_key` is the same, for `march_of_lanes`."""
         return lanes_of(steppers)
 
-    @staticmethod
-    def march_of_lanes() -> Any:
+    def march_of_lanes(self) -> Any:
         """The compiled march of eight runs: imported where needed, as its kernels take time to load."""
         from discretization.time.run_march import march_runs
 

@@ -102,10 +102,11 @@ def _more(what, system, numbering, tree, loops, state, work, h):
     if what == BEGIN:
         begin_counted(numbering, state, work)
     elif what == ASSEMBLE:
-        for i in range(BLOCK * system_bodies(numbering), work.values.shape[0]):
-            work.values[i] = 0.0
-        for i in range(6 * system_bodies(numbering), work.residual.shape[0]):
-            work.residual[i] = 0.0
+        n, values, residual = system_bodies(numbering), work.values, work.residual
+        for i in range(BLOCK * n, values.shape[0]):
+            values[i] = 0.0
+        for i in range(6 * n, residual.shape[0]):
+            residual[i] = 0.0
         if add_forces(system, numbering, state, work, h, True) != 0:
             return FOLDED
         take_over(tree, work)

@@ -29,7 +29,9 @@ from discretization.trees.bodies import (
     vector_at,
 )
 from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
+from discretization.trees.loops import place_loops
 from discretization.trees.places import BLOCK, NEW_COUPLE, NEW_FORCE
+from discretization.trees.run_loops import close_loops_of_runs
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.lanes import WIDTH, load, most, store, where_less
@@ -74,7 +76,7 @@ def _keep_last(own):
 
 
 @inner_kernel
-def _newton(views, own, solved, h, max_iterations):
+def _newton(views, loops, own, solved, h, max_iterations):
     """Solve the step of all runs that have not left; own.last receives their last corrections."""
     system, numbering, tree, state, work = views
     none = 0.0 * load(own.left, 0)
@@ -95,8 +97,12 @@ def _newton(views, own, solved, h, max_iterations):
                 work.values[i] = none
             add_loads(numbering, work, h, True)
             take_over(tree, work)
+        if loops is not None:
+            place_loops(loops, work)
         for i in range(tree.frame.shape[0] - 1, -1, -1):
             eliminate_joint(tree, work, i)
+        if loops is not None:
+            close_loops_of_runs(own, tree, loops, work, in_lanes(own.more), in_lanes(own.moved))
         _expand(own, tree, work)
         again = False
         for run in range(WIDTH):
@@ -116,15 +122,16 @@ def _newton(views, own, solved, h, max_iterations):
             else:
                 own.takes[run], own.before[run], again = 1.0, size, True
         _take_forces(own, tree)
+        if loops is not None:
+            _take_forces(own, loops.joints)
         _keep_last(own)
         if not again:
             return
         correct_runs(own)
 
 
-@released_kernel
-def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
-    """As `discretization.time.run_march.march_runs`, of trees."""
+@inner_kernel
+def _march(own, loops, solved, h, values, max_iterations, kept, counts):
     system, numbering, tree = in_lanes(own.system), own.numbering, in_lanes(own.tree)
     state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(values)
     share = values.shape[0] // counts.shape[1]
@@ -139,13 +146,29 @@ def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
         predict_multipliers(state, work, h)
         turn_bodies(tree, work)
         begin_joints(tree, work)
-        _newton((system, numbering, tree, state, work), own, solved, h, max_iterations)
+        if loops is not None:
+            begin_joints(loops.joints, work)
+        _newton((system, numbering, tree, state, work), loops, own, solved, h, max_iterations)
         _copy(own.last, own.rhs)
         take_last(tree, state, work)
         if own.accounts:
             state.totals[0] += work_of_loads(work)
         end_joints(tree, work)
+        if loops is not None:
+            end_joints(loops.joints, work)
         _copy(own.rhs, own.last)
         commit_runs(own, h)
         commit_multipliers(state, work, h)
         end_step(own, kept, counts, k // share, share)
+
+
+@released_kernel
+def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
+    """As `discretization.time.run_march.march_runs`, of trees."""
+    _march(own, None, solved, h, values, max_iterations, kept, counts)
+
+
+@released_kernel
+def march_tree_runs_with_loops(own, solved, h, values, max_iterations, kept, counts):
+    """The same of trees with loops."""
+    _march(own, in_lanes(own.loops), solved, h, values, max_iterations, kept, counts)

@@ -67,12 +67,11 @@ class TreeStepper(ShapeStepper):
         """As of `Stepper`."""
         return lanes_of(steppers)
 
-    @staticmethod
-    def march_of_lanes() -> Any:
+    def march_of_lanes(self) -> Any:
         """As of `Stepper`."""
-        from discretization.time.tree_run_march import march_tree_runs
+        from discretization.time.tree_run_march import march_tree_runs, march_tree_runs_with_loops
 
-        return march_tree_runs
+        return march_tree_runs_with_loops if len(self.loops.place) else march_tree_runs
 
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray

@@ -31,12 +31,14 @@ from discretization.trees.places import (
     GAP,
     LEVER,
     LEVER1,
+    LONG,
     MEAN_AXIS,
     MEAN_PARENT_AXIS,
     NEW_COUPLE,
     NEW_FORCE,
     PARENT_LEVER,
     PARENT_LEVER1,
+    RIGHT,
     ROW2_0,
     ROW2_E,
     ROW2_Y,
@@ -48,6 +50,8 @@ from discretization.trees.places import (
 )
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lanes import WIDTH as WIDTH8
+from rigid.lanes import choose, load, store
 from rigid.linear_algebra import (
     add3,
     add_block,
@@ -232,30 +236,9 @@ def eliminate_joint(tree, work, i):
 @inner_kernel
 def _eliminate_other(tree, work, i):
     """By LU of the body's unknowns and the joint's multipliers, with the motion of the parent as right-hand sides."""
-    values, residual, D, p = work.values, work.residual, tree.dense[tree.own[i]], tree.parent[i]
-    rows, first, X, exchanged = (
-        tree.rows[i],
-        tree.block[i],
-        tree.solved[tree.own[i]],
-        tree.exchanged[tree.own[i]],
-    )
-    n = 6 + rows
-    last = n + 6
-    for r in range(6):
-        for c in range(6):
-            D[r, c] = values[BLOCK * i + r + 6 * c]
-            D[r, n + c] = values[first + r + 6 * c]
-        D[r, last] = -residual[6 * i + r]
-        for c in range(rows):
-            D[r, 6 + c] = values[first + 2 * BLOCK + r + 6 * c]
-    for r in range(rows):
-        for c in range(6):
-            D[6 + r, c] = values[first + 4 * BLOCK + r + 6 * c]
-            D[6 + r, n + c] = values[first + 5 * BLOCK + r + 6 * c]
-        for c in range(rows):
-            D[6 + r, 6 + c] = 0.0
-        D[6 + r, last] = -residual[tree.row[i, r]]
-    begin = n if p >= 0 else last  # what is fixed does not move
+    own, n = tree.own[i], 6 + tree.rows[i]
+    _put_equations(tree, work, i)
+    D, exchanged = tree.dense[own], tree.exchanged[own]
     for j in range(n):
         pivot, most = j, abs(D[j, j])
         for r in range(j + 1, n):
@@ -263,35 +246,71 @@ def _eliminate_other(tree, work, i):
                 pivot, most = r, abs(D[r, j])
         exchanged[j] = pivot
         if pivot != j:
-            for c in range(last + 1):
-                D[j, c], D[pivot, c] = D[pivot, c], D[j, c]
+            for q in range(0, RIGHT + WIDTH8, WIDTH8):
+                upper, lower = load(D, LONG * j + q), load(D, LONG * pivot + q)
+                store(upper, D, LONG * pivot + q)
+                store(lower, D, LONG * j + q)
         scale = 1.0 / D[j, j]
+        left = choose(load(D, LONG * j), 0.0, j + 1, WIDTH8)
+        middle, right = load(D, LONG * j + WIDTH8), load(D, LONG * j + RIGHT)
+        if j >= WIDTH8:
+            middle = choose(middle, 0.0, j + 1 - WIDTH8, WIDTH8)
         for r in range(j + 1, n):
-            factor = D[r, j] * scale
-            D[r, j] = factor
+            factor, at = D[r, j] * scale, LONG * r
             if factor != 0.0:
-                for c in range(j + 1, last + 1):
-                    D[r, c] -= factor * D[j, c]
+                if j < WIDTH8:
+                    store(load(D, at) - factor * left, D, at)
+                store(load(D, at + WIDTH8) - factor * middle, D, at + WIDTH8)
+                store(load(D, at + RIGHT) - factor * right, D, at + RIGHT)
+                D[r, j] = factor
+    X = tree.solved[own]
     for j in range(n - 1, -1, -1):
-        scale = 1.0 / D[j, j]
-        for c in range(begin, last + 1):
-            x = D[j, c]
-            for k in range(j + 1, n):
-                x -= D[j, k] * X[k, c - n]
-            X[j, c - n] = x * scale
-    if p < 0:
-        return
+        D[j, j] = 1.0 / D[j, j]
+        x = load(D, LONG * j + RIGHT) * D[j, j]
+        store(x, X, WIDTH8 * j)
+        for r in range(j):
+            if D[r, j] != 0.0:
+                store(load(D, LONG * r + RIGHT) - D[r, j] * x, D, LONG * r + RIGHT)
+    if tree.parent[i] >= 0:
+        _leave_to_parent(tree, work, i)
+
+
+@inner_kernel
+def _put_equations(tree, work, i):
+    """Of a body and its joint, those of the joint behind; right-hand sides stand RIGHT of all unknowns."""
+    values, residual, D = work.values, work.residual, tree.dense[tree.own[i]]
+    rows, first, at = tree.rows[i], tree.block[i], BLOCK * i
     for r in range(6):
-        for c in range(7):
-            x = 0.0
-            for k in range(6):
-                x += values[first + BLOCK + r + 6 * k] * X[k, c]
-            for k in range(rows):
-                x += values[first + 3 * BLOCK + r + 6 * k] * X[6 + k, c]
-            if c < 6:
-                tree.passed[r + 6 * c] = -x
-            else:
-                residual[6 * p + r] += x
+        for c in range(6):
+            D[r, c], D[r, RIGHT + c] = values[at + r + 6 * c], values[first + r + 6 * c]
+        D[r, RIGHT + 6] = -residual[6 * i + r]
+        for c in range(rows):
+            D[r, 6 + c] = values[first + 2 * BLOCK + r + 6 * c]
+    for r in range(rows):
+        for c in range(6):
+            D[6 + r, c] = values[first + 4 * BLOCK + r + 6 * c]
+            D[6 + r, RIGHT + c] = values[first + 5 * BLOCK + r + 6 * c]
+        for c in range(rows):
+            D[6 + r, 6 + c] = 0.0
+        D[6 + r, RIGHT + 6] = -residual[tree.row[i, r]]
+
+
+@inner_kernel
+def _leave_to_parent(tree, work, i):
+    """What an eliminated body leaves in the equations of its parent."""
+    values, residual, left, p = work.values, work.residual, tree.left, tree.parent[i]
+    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
+    for r in range(6):
+        x = values[first + BLOCK + r] * load(X, 0)
+        for k in range(1, 6):
+            x = x + values[first + BLOCK + r + 6 * k] * load(X, WIDTH8 * k)
+        for k in range(rows):
+            x = x + values[first + 3 * BLOCK + r + 6 * k] * load(X, WIDTH8 * (6 + k))
+        store(x, left, WIDTH8 * r)
+    for r in range(6):
+        for c in range(6):
+            tree.passed[r + 6 * c] = -left[r, c]
+        residual[6 * p + r] += left[r, 6]
     _add_seen(tree, tree.passed, 0, values, p)
 
 

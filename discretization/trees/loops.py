@@ -17,9 +17,11 @@ by side (`rigid.lanes`).
 
 from __future__ import annotations
 
+from discretization.assembly.workspace import rotation_of
 from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
 from discretization.trees.elimination import block_at, correction_of, matrix_of
 from discretization.trees.places import (
+    ACROSS,
     AXIS1,
     BALL_0,
     BALL_K,
@@ -51,7 +53,7 @@ from discretization.trees.places import (
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lane_arrays import in_lanes
-from rigid.linear_algebra import add3, add_block, apply, cross, dot, load3, minus, plus, times
+from rigid.linear_algebra import add_block, apply, cross, dot, load3, minus, plus, times
 
 SMALLEST = 1e-14  # pivot over the largest number of its column, below which loops are not held independently
 
@@ -63,6 +65,13 @@ def place_loops(loops, work):
     for j in range(loops.place.shape[0]):
         w, force = joints.each[j], load3(joints.force[j])
         place_joint(joints, work, j)
+        if joints.kind[j] == HINGE:
+            for k in range(2):
+                put(
+                    w,
+                    ACROSS + 3 * k,
+                    apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[j, 1 + k, 0])),
+                )
         body, other = loops.place[j, 0], loops.place[j, 1]
         add_block(half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, BLOCK * body + 21, 6)
         if other >= 0:
@@ -80,31 +89,33 @@ def close_loops(tree, loops, work):
 def _close(tree, loops, work, own):
     """Of loops that hang together."""
     first, last, begin, end, n = own[0], own[1], own[2], own[3], own[4]
-    low, force = loops.low[own[5] : own[5] + n], loops.impulse
-    _clear_matrix(loops.matrix, low)
+    low = loops.low[own[5] : own[5] + n]
+    clear_matrix(loops.matrix, low)
     for k in range(begin, end):
         correction_of(tree, work, loops.bodies[k])
     for j in range(first, last):
-        _put_left(loops, work, j)
+        put_left(loops, work, j)
         _put_columns(tree, loops, work, j)
-    if _factored(loops, low) != 0:
-        for r in range(n):
-            force[r] = 1e300 * 1e300
-    else:
-        _solve(loops, low)
+    solve(loops.matrix, loops.impulse, (loops.row_size, loops.column_size, loops.exchanged), low)
     for j in range(first, last):
-        w, at = loops.joints.each[j], loops.column[j]
-        f = vector_at(force, at)
-        couple = vector_at(force, at + 3) if loops.joints.kind[j] != BALL else (0.0, 0.0, 0.0)
-        put(w, NEW_FORCE, f)
-        put(w, NEW_COUPLE, couple)
-        _pull(loops, loops.pull, j, f, couple)
+        take(loops, j)
     for k in range(end - 1, begin - 1, -1):
         _add_pull(tree, loops, work, loops.bodies[k])
 
 
+@inner_kernel
+def take(loops, j):
+    """The new f and k of a joint, and what they do to both bodies."""
+    w, at = loops.joints.each[j], loops.column[j]
+    f = vector_at(loops.impulse, at)
+    k = vector_at(loops.impulse, at + 3) if loops.joints.kind[j] != BALL else times(0.0, f)
+    put(w, NEW_FORCE, f)
+    put(w, NEW_COUPLE, k)
+    pull_ends(loops, loops.pull, j, f, k)
+
+
 @small_kernel
-def _moved_apart(loops, j, body, other):
+def moved_apart(loops, j, body, other):
     """Six numbers: motion of a body against the other, by corrections of both, and what their turns do to conditions of the
     couple.
     """
@@ -115,7 +126,7 @@ def _moved_apart(loops, j, body, other):
     turn = minus(eb, ea)
     if kind == HINGE:
         turning = times(0.5, cross(vector_at(w, TURNS1), couple))
-        s, t = _across(vector_at(w, AXIS1))
+        s, t = vector_at(w, ACROSS), vector_at(w, ACROSS + 3)
         of = eb if joints.side[j] > 0 else ea
         return apart, (dot(s, turn), dot(t, turn), dot(turning, of))
     if kind == UNIVERSAL:
@@ -125,38 +136,32 @@ def _moved_apart(loops, j, body, other):
     return apart, turn
 
 
-@small_kernel
-def _across(a):
-    """Two directions across a unit vector and each other."""
-    x, y, z = abs(a[0]), abs(a[1]), abs(a[2])
-    e = (1.0 * (x <= y and x <= z), 1.0 * (y < x and y <= z), 1.0 * (z < x and z < y))
-    s = cross(a, e)
-    s = times(1.0 / dot(s, s) ** 0.5, s)
-    return s, cross(a, s)
-
-
 @inner_kernel
-def _put_left(loops, work, j):
+def put_left(loops, work, j):
     """Right-hand side of (2)."""
     joints = loops.joints
     w, kind, at = joints.each[j], joints.kind[j], loops.column[j]
     body, other = loops.place[j, 0], loops.place[j, 1]
-    both, none = _correction(work, body), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    apart, turn = _moved_apart(loops, j, both, _correction(work, other) if other >= 0 else none)
+    apart, turn = moved_apart(loops, j, _correction(work, body), _correction(work, other))
     put(loops.impulse, at, times(-1.0, plus(apart, vector_at(w, GAP))))
     if kind == BALL:
         return
     tilt = vector_at(w, TILT)
     if kind == HINGE:
-        s, t = _across(vector_at(w, AXIS1))
-        tilt = (dot(s, tilt), dot(t, tilt), 0.0)
+        s, t = vector_at(w, ACROSS), vector_at(w, ACROSS + 3)
+        turn = (turn[0] - dot(s, tilt), turn[1] - dot(t, tilt), turn[2])
     elif kind == UNIVERSAL:
-        tilt = (dot(cross(vector_at(w, AXIS1), vector_at(w, TURNS1)), tilt), 0.0, 0.0)
-    put(loops.impulse, at + 3, minus(tilt, turn))
+        turn = (turn[0] - dot(cross(vector_at(w, AXIS1), vector_at(w, TURNS1)), tilt), turn[1], turn[2])
+    else:
+        turn = minus(turn, tilt)
+    put(loops.impulse, at + 3, times(-1.0, turn))
 
 
 @small_kernel
 def _correction(work, i):
+    """Of a body; none of what is fixed."""
+    if i < 0:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     return vector_at(work.rhs, 6 * i), vector_at(work.rhs, 6 * i + 3)
 
 
@@ -166,7 +171,7 @@ def _put_columns(tree, loops, work, j):
     joints, matrix, rows, at = loops.joints, loops.matrix, loops.rows, loops.column[j]
     pull, more, moved = in_lanes(loops.pulls), in_lanes(loops.mores), in_lanes(loops.moves)
     unit, in_rows, n = in_lanes(loops.unit), in_lanes(rows), tree.frame.shape[0]
-    _pull(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
+    pull_ends(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
     for k in range(loops.up[j, 0], loops.up[j, 1]):
         pull_up(tree, work, pull, more[loops.above[k]], loops.above[k])
     for k in range(loops.down[j, 0], loops.down[j, 1]):
@@ -174,23 +179,29 @@ def _put_columns(tree, loops, work, j):
     for k in range(loops.near[j, 0], loops.near[j, 1]):
         other = loops.touched[k]
         a = loops.place[other, 1]
-        apart, turn = _moved_apart(
-            loops, other, _moved(moved, loops.place[other, 0]), _moved(moved, a if a >= 0 else n)
+        apart, turn = moved_apart(
+            loops, other, moved_of(moved, loops.place[other, 0]), moved_of(moved, a if a >= 0 else n)
         )
         put(in_rows, 0, apart)
         put(in_rows, 3, turn)
         _put_rows(matrix, rows, loops.column[other], at, joints.kind[other] == BALL, joints.kind[j] == BALL)
-    w, kind = joints.each[j], joints.kind[j]
+    add_conditions(loops, j)
+    for k in range(loops.up[j, 0], loops.up[j, 1]):
+        clear(more[loops.above[k]])
+    for k in range(loops.down[j, 0], loops.down[j, 1]):
+        clear(moved[loops.below[k]])
+
+
+@inner_kernel
+def add_conditions(loops, j):
+    """Of the couple of a joint, to its rows of the matrix."""
+    w, kind, at, matrix = loops.joints.each[j], loops.joints.kind[j], loops.column[j], loops.matrix
     for c in range(3):
         if kind == HINGE:
             matrix[at + 5, at + 3 + c] += w[MEAN_AXIS + c]
         elif kind == UNIVERSAL:
             matrix[at + 4, at + 3 + c] += w[MEAN_AXIS + c]
             matrix[at + 5, at + 3 + c] += w[MEAN_PARENT_AXIS + c]
-    for k in range(loops.up[j, 0], loops.up[j, 1]):
-        _clear(more[loops.above[k]])
-    for k in range(loops.down[j, 0], loops.down[j, 1]):
-        _clear(moved[loops.below[k]])
 
 
 @inner_kernel
@@ -201,18 +212,18 @@ def _put_rows(matrix, rows, row, column, of_ball, ball):
 
 
 @inner_kernel
-def _clear(x):
+def clear(x):
     for k in range(x.shape[0]):
         x[k] = 0.0
 
 
 @small_kernel
-def _moved(moved, i):
+def moved_of(moved, i):
     return vector_at(moved[i], 0), vector_at(moved[i], 3)
 
 
 @inner_kernel
-def _pull(loops, pull, j, f, k):
+def pull_ends(loops, pull, j, f, k):
     """Add what f and k do to the equations of both bodies."""
     w, body, other = loops.joints.each[j], loops.place[j, 0], loops.place[j, 1]
     own = pull[body]
@@ -237,12 +248,20 @@ def _pass_on(tree, pull, i, F, couple):
 @inner_kernel
 def pull_up(tree, work, pull, more, i):
     """What pulls on a body: to its parent, by the factors of `eliminate`; more: what it adds to what the body moves by."""
+    if tree.kind[i] == OTHER:
+        _pull_up_other(tree, work, pull, more, i)
+        clear(pull[i])
+    else:
+        pull_up_joint(tree, work, pull, more, i)
+
+
+@inner_kernel
+def pull_up_joint(tree, work, pull, more, i):
+    """The same of a body on a joint of closed form."""
     w, own, kind, at = tree.each[i], pull[i], tree.kind[i], BLOCK * i
     F = vector_at(own, 0)
     couple = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
-    if kind == OTHER:
-        _pull_up_other(tree, work, pull, more, i)
-    elif kind == HINGE:
+    if kind == HINGE:
         d = w[BY_CONDITION] * dot(vector_at(w, MEAN_AXIS), couple)
         more[0] = d
         force, turn = times(d, vector_at(w, FORCE_D)), times(d, vector_at(w, COUPLE_D))
@@ -263,7 +282,7 @@ def pull_up(tree, work, pull, more, i):
         _pass_on(tree, pull, i, plus(F, force), times(0.0, couple))
     else:
         _pass_on(tree, pull, i, F, couple)
-    _clear(own)
+    clear(own)
 
 
 @inner_kernel
@@ -280,13 +299,16 @@ def _pull_up_other(tree, work, pull, more, i):
             more[j] = more[exchanged[j]]
             more[exchanged[j]] = kept
     for j in range(n):
-        for r in range(j + 1, n):
-            more[r] -= D[r, j] * more[j]
-    for j in range(n - 1, -1, -1):
         x = 1.0 * more[j]
-        for k in range(j + 1, n):
-            x -= D[j, k] * more[k]
-        more[j] = x / D[j, j]
+        for r in range(j + 1, n):
+            if D[r, j] != 0.0:
+                more[r] -= D[r, j] * x
+    for j in range(n - 1, -1, -1):
+        x = D[j, j] * more[j]
+        more[j] = x
+        for r in range(j):
+            if D[r, j] != 0.0:
+                more[r] -= D[r, j] * x
     if p < 0:
         return
     for r in range(6):
@@ -301,17 +323,24 @@ def _pull_up_other(tree, work, pull, more, i):
 @inner_kernel
 def _move(tree, more, moved, i, n):
     """How a body moves with its parent, and by `more`; behind the n-th stands what is fixed."""
-    w, kind, own, p = tree.each[i], tree.kind[i], more[i], tree.parent[i]
-    o, e = _moved(moved, p if p >= 0 else n)
-    if kind == OTHER:
-        X, to = tree.solved[tree.own[i]], moved[i]
-        for r in range(6):
-            x = 1.0 * own[r]
-            if p >= 0:
-                for c in range(3):
-                    x -= X[r, c] * o[c] + X[r, 3 + c] * e[c]
-            to[r] = x
+    if tree.kind[i] != OTHER:
+        move_joint(tree, more, moved, i, n)
         return
+    own, p, X, to = more[i], tree.parent[i], tree.solved[tree.own[i]], moved[i]
+    o, e = moved_of(moved, p if p >= 0 else n)
+    for r in range(6):
+        x = 1.0 * own[r]
+        if p >= 0:
+            for c in range(3):
+                x -= X[r, c] * o[c] + X[r, 3 + c] * e[c]
+        to[r] = x
+
+
+@inner_kernel
+def move_joint(tree, more, moved, i, n):
+    """The same of a body on a joint of closed form."""
+    w, kind, own, p = tree.each[i], tree.kind[i], more[i], tree.parent[i]
+    o, e = moved_of(moved, p if p >= 0 else n)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     if kind == HINGE:
         d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + own[0]
@@ -329,21 +358,30 @@ def _move(tree, more, moved, i, n):
 @inner_kernel
 def _add_pull(tree, loops, work, i):
     """What pulls on a body, to what is left of its equations and of those of its joint."""
+    if tree.kind[i] != OTHER:
+        add_pull_to_joint(tree, loops, work, i)
+        return
+    more, X = loops.more, tree.solved[tree.own[i]]
+    pull_up(tree, work, loops.pull, more, i)
+    for r in range(6 + tree.rows[i]):
+        X[r, 6] += more[r]
+
+
+@inner_kernel
+def add_pull_to_joint(tree, loops, work, i):
+    """The same of a body on a joint of closed form."""
     w, own, more, residual, kind = tree.each[i], loops.pull[i], loops.more, work.residual, tree.kind[i]
     for r in range(6):
         residual[6 * i + r] += own[r]
-    pull_up(tree, work, loops.pull, more, i)
-    if kind == OTHER:
-        X = tree.solved[tree.own[i]]
-        for r in range(6 + tree.rows[i]):
-            X[r, 6] += more[r]
-    elif kind == HINGE:
+    pull_up_joint(tree, work, loops.pull, more, i)
+    if kind == HINGE:
         w[ROW_0] += more[0]
     elif kind == UNIVERSAL:
         w[ROW_0] += more[0]
         w[ROW2_0] += more[1]
     elif kind == BALL:
-        add3(vector_at(more, 0), w[BALL_0 : BALL_0 + 3])
+        for r in range(3):
+            w[BALL_0 + r] += more[r]
 
 
 @small_kernel
@@ -355,7 +393,7 @@ def _first(low, first, r):
 
 
 @inner_kernel
-def _clear_matrix(matrix, low):
+def clear_matrix(matrix, low):
     """Of loops that hang together; low: of each column its last row, or of one before it, and of each row its last column."""
     first = 0
     for r in range(low.shape[0]):
@@ -388,16 +426,39 @@ def _scale(matrix, low, row, column):
 
 
 @inner_kernel
-def _factored(loops, low):
-    """Of the matrix of (2), which it scales, with exchanges of rows; 0, or 1: singular."""
-    matrix, n = loops.matrix, low.shape[0]
-    _scale(matrix, low, loops.row_size, loops.column_size)
+def solve(matrix, x, room, low):
+    """(2), whose right-hand side is x, in place, with exchanges of rows; not finite where the matrix is singular."""
+    row, column, exchanged = room
+    n = low.shape[0]
+    _scale(matrix, low, row, column)
+    if _factored(matrix, exchanged, low) != 0:
+        for r in range(n):
+            x[r] = 1e300 * 1e300
+        return
+    for r in range(n):
+        x[r] *= row[r]
     for c in range(n):
+        best = exchanged[c]
+        x[c], x[best] = x[best], x[c]
+        for r in range(c + 1, low[c] + 1):
+            x[r] -= matrix[r, c] * x[c]
+    for r in range(n - 1, -1, -1):
+        for c in range(r + 1, low[low[r]] + 1):
+            x[r] -= matrix[r, c] * x[c]
+        x[r] *= matrix[r, r]
+    for c in range(n):
+        x[c] *= column[c]
+
+
+@inner_kernel
+def _factored(matrix, exchanged, low):
+    """Its factors, the lower one below the diagonal, whose numbers are inverted; 0, or 1: singular."""
+    for c in range(low.shape[0]):
         best, end, wide = c, low[c] + 1, low[low[c]] + 1
         for r in range(c + 1, end):
             if abs(matrix[r, c]) > abs(matrix[best, c]):
                 best = r
-        loops.exchanged[c] = best
+        exchanged[c] = best
         if not abs(matrix[best, c]) > SMALLEST:
             return 1
         if best != c:
@@ -411,22 +472,3 @@ def _factored(loops, low):
                 matrix[r, k] -= factor * matrix[c, k]
         matrix[c, c] = pivot
     return 0
-
-
-@inner_kernel
-def _solve(loops, low):
-    """(2) by these factors, in loops.impulse."""
-    matrix, x, n = loops.matrix, loops.impulse, low.shape[0]
-    for r in range(n):
-        x[r] *= loops.row_size[r]
-    for c in range(n):
-        best = loops.exchanged[c]
-        x[c], x[best] = x[best], x[c]
-        for r in range(c + 1, low[c] + 1):
-            x[r] -= matrix[r, c] * x[c]
-    for r in range(n - 1, -1, -1):
-        for c in range(r + 1, low[low[r]] + 1):
-            x[r] -= matrix[r, c] * x[c]
-        x[r] *= matrix[r, r]
-    for c in range(n):
-        x[c] *= loops.column_size[c]

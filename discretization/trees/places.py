@@ -44,6 +44,7 @@ from rigid.system import Floats, Ints
 
 BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
 WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
+RIGHT, LONG = 16, 24  # where right-hand sides of their equations begin, and the length of an equation
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
 _handles = count()
 
@@ -53,6 +54,7 @@ AXIS1, MEAN_AXIS, TILT, TURNS1, ROW_Y, ROW_E, ROW_0 = 15, 18, 21, 24, 27, 30, 33
 BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 46, 49, 68
 # of a universal joint: its second unknown, and the mean of the parent's axis, which turns with TURNS1
 ROW2_Y, ROW2_E, ROW2_0, MEAN_PARENT_AXIS = 34, 37, 40, 43
+ACROSS = ROW_Y  # of a hinge that closes a loop: two directions across its axis and each other
 # what each unknown of a hinge or a universal joint does to force and couple, and how its condition, or both of them, give it;
 # of a ball joint: how the couple gives the turn
 FORCE_D, COUPLE_D, FORCE_E, COUPLE_E, BY_CONDITION, BALL_K = 52, 55, 58, 61, 64, 52
@@ -68,7 +70,7 @@ class TreeArrays(NamedTuple):
     partner: Ints  # (n,) frame of the parent, fixed or not
     side: Ints  # (n,) 1: the body is frame b of its joint; -1: frame a
     X: Floats  # (n, 2, 3) points of all but OTHER on the body and on its parent
-    U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE and UNIVERSAL, three of WELD
+    U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE, behind it two across it on the body, and UNIVERSAL, three of WELD
     turning: Ints  # (n,) rows of directions
     D: Floats  # (n, 3, 2, 3) of these: directions on frames a and b
     lam: Ints  # (n,) first multiplier
@@ -82,9 +84,12 @@ class TreeArrays(NamedTuple):
     force: Floats  # (n, 3) that passes from the body to its parent, times the step, of all but OTHER
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
-    solved: Floats  # (k, WIDTH, 7) what is eliminated with a body, by the motion of its parent
-    dense: Floats  # (k, WIDTH, WIDTH + 7) its factors
+    solved: (
+        Floats  # (k, WIDTH, 8) what is eliminated with a body: by the motion of its parent, then what is left
+    )
+    dense: Floats  # (k, WIDTH, LONG) its equations and their factors
     exchanged: Ints  # (k, WIDTH) rows of these
+    left: Floats  # (6, 8)
     passed: Floats  # (BLOCK,) scratch
     acting: Ints  # (n,) first entry of what assembly adds
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
@@ -216,6 +221,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
     for k in np.flatnonzero(tree.kind == WELD).tolist():
         U[k] = np.stack(triads_of(constraints, int(tree.first[k])), axis=1)
     U[side > 0] = U[side > 0, :, ::-1]  # of the body, of its parent
+    U[hinges, 1:, 0] = _across(U[hinges, 0, 0])
     lam = np.zeros(n, np.int64)
     lam[joined] = first_row[tree.first[joined]]
     others = np.flatnonzero(tree.kind == OTHER)
@@ -249,14 +255,23 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
-        solved=np.zeros((len(others), WIDTH, 7)),
-        dense=np.zeros((len(others), WIDTH, WIDTH + 7)),
+        solved=np.zeros((len(others), WIDTH, 8)),
+        dense=np.zeros((len(others), WIDTH, LONG)),
         exchanged=np.zeros((len(others), WIDTH), np.int64),
+        left=np.zeros((6, 8)),
         passed=np.zeros(BLOCK),
         acting=BLOCK * (n + BLOCKS * len(others) + np.arange(n)),
         alone=np.arange(n) if groups is None else np.flatnonzero(np.isin(tree.frame, groups.alone)),
         held=np.flatnonzero(frames.fixed != 0),
     )
+
+
+def _across(axes: Floats) -> Floats:
+    """(k, 2, 3) directions across unit vectors and each other."""
+    least = np.eye(3)[np.argmin(np.abs(axes), axis=1)]
+    one = np.cross(axes, least)
+    one /= np.linalg.norm(one, axis=1, keepdims=True)
+    return np.stack([one, np.cross(axes, one)], axis=1)
 
 
 def workspace_of(system: System, tree: Tree, numbering: Numbering, tolerance: float) -> Workspace:

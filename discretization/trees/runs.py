@@ -89,6 +89,7 @@ class TreeRuns(NamedTuple):
     system: SystemOfRuns
     numbering: RowsOfRuns
     tree: Any  # `discretization.trees.places.TreeArrays`
+    loops: Any  # `discretization.trees.loop_tables.Loops`
     state: State
     work: WorkOfRuns
     accounts: bool  # something does work
@@ -115,24 +116,28 @@ class TreeRuns(NamedTuple):
     at: Ints  # (8,) what a run is at
     iteration: Ints  # (8,)
     factored: Ints  # (8,) as often
+    more: Floats  # (n, WIDTH, 8) scratch of a column, as `Loops.mores` and `Loops.moves`
+    moved: Floats  # (n + 1, 6, 8)
+    matrix: Floats  # (c, c) scratch of a run, as of `Loops`
+    row_size: Floats  # (c,)
+    column_size: Floats  # (c,)
+    exchanged: Ints  # (c,)
+    impulse: Floats  # (c,)
 
 
 def key_of(stepper: Any) -> tuple[Any, ...]:
     """What runs of a tree must have in common to march side by side; () where they cannot.
 
-    They can where each body hangs on a joint of closed form, none closes a loop, and nothing acts but gravity and loads with
-    closed forms.
+    They can where each body hangs on a joint of closed form, and nothing acts but gravity and loads with closed forms.
     """
     system, tree, closed_form = stepper.system, stepper.arrays, stepper.work.by_duals.loop
     if len(without_loads(system.others).kind) or np.any(tree.kind == OTHER) or not np.all(closed_form > 0):
-        return ()
-    if len(stepper.loops.place):
         return ()
     return alike((stepper.work.solved, *_parts(stepper)))
 
 
 def _parts(stepper: Any) -> tuple[Any, ...]:
-    """Of one run: system, rows, tree, state and workspace, as far as the step reads them."""
+    """Of one run: system, rows, tree, loops, state and workspace, as far as the step reads them."""
     system, numbering, work = stepper.system, stepper.numbering, stepper.work
     frames, duals = system.frames, work.by_duals
 
@@ -145,6 +150,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
         SystemOfRuns(of(Bodies, frames), np.asarray(system.gravity, float)),
         of(RowsOfRuns, numbering),
         stepper.arrays._replace(alone=np.arange(len(stepper.tree.frame))),
+        stepper.loops,
         state,
         of(WorkOfRuns, work, facts=of(Facts, work.facts), by_duals=loads),
     )
@@ -153,12 +159,13 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
 def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
     """As `discretization.assembly.run_tables.lanes_of`."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
-    system, numbering, tree, state, work = stacked(runs)
-    each, counted = room(6), np.zeros(WIDTH, np.int64)
+    system, numbering, tree, loops, state, work = stacked(runs)
+    each, counted, alone = room(6), np.zeros(WIDTH, np.int64), steppers[0].loops
     return TreeRuns(
         system=system,
         numbering=numbering,
         tree=tree,
+        loops=loops,
         state=state,
         work=work,
         accounts=steppers[0].work.accounts,
@@ -184,4 +191,11 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
         at=np.zeros(WIDTH, np.int64),
         iteration=counted,
         factored=counted,
+        more=room(*alone.mores.shape[:-1]),
+        moved=room(*alone.moves.shape[:-1]),
+        matrix=np.zeros_like(alone.matrix),
+        row_size=np.zeros_like(alone.row_size),
+        column_size=np.zeros_like(alone.column_size),
+        exchanged=np.zeros_like(alone.exchanged),
+        impulse=np.zeros_like(alone.impulse),
     )

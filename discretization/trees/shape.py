@@ -24,6 +24,7 @@ from discretization.interaction_table import holding, settled_of
 from discretization.known_facts import known_of_numbers
 from discretization.multipliers import multipliers_of
 from discretization.system import System
+from discretization.trees.paths import Paths, paths_of, pays
 from rigid.interactions.constraints import facts
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
 
@@ -67,8 +68,9 @@ class Closing(NamedTuple):
 
 _TAKEN = "constraints", "others"
 _BEYOND = {"elements": "it has rods", "spans": "it has rods", "contacts": "surfaces may touch"}
+_SLOW = "its loops are solved for as quickly without a tree"
 _FIXED = -1
-MOST_COLUMNS = 64  # of loops that hang together
+MOST_COLUMNS = 128  # of loops that hang together
 
 
 @known_of_numbers
@@ -90,13 +92,19 @@ def tree_of(system: System) -> Tree | str:
         return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"
-    edges = _edges_of(system)
+    edges = _edges_of(frames.fixed != 0, constraints, others.frames)
     if isinstance(edges, str):
         return edges
     chosen = _spanning(len(frames.mass), edges)
     if isinstance(chosen, str):
         return chosen
-    return _tree(np.flatnonzero(frames.fixed == 0), edges, chosen)
+    tree = _tree(np.flatnonzero(frames.fixed == 0), edges, chosen)
+    if not len(tree.closing.kind):
+        return tree
+    if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max() > MOST_COLUMNS:
+        return _SLOW
+    dense, rows = int(np.sum(tree.kind == OTHER)), int(np.sum(facts(constraints.kind, "rows")))
+    return tree if pays(paths_of_loops(tree), len(tree.frame), dense, rows) else _SLOW
 
 
 class Edges(NamedTuple):
@@ -108,10 +116,9 @@ class Edges(NamedTuple):
     of: Ints  # (c,) of each constraint
 
 
-def _edges_of(system: System) -> Edges | str:
-    """Of a model, or why a tree cannot have them."""
-    fixed, constraints = system.frames.fixed != 0, system.constraints
-    joints, acting = _moving(fixed, constraints.frames), _moving(fixed, system.others.frames)
+def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> Edges | str:
+    """Of joints and of what acts on these frames, or why a tree cannot have them."""
+    joints, acting = _moving(fixed, constraints.frames), _moving(fixed, acting_on)
     if np.any(joints[:, -1] == _FIXED):
         return "a joint holds what is fixed"
     if np.any(acting[:, :-2] != _FIXED):
@@ -176,8 +183,8 @@ def _depths(n: int, pairs: Ints) -> Ints:
     return np.array(depth, np.int64)
 
 
-def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree | str:
-    """Of edges and those that were chosen; or that there are too many loops."""
+def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree:
+    """Of edges and those that were chosen."""
     order, parent, own = _ordered(moving, edges, chosen)
     n, left = len(order), np.flatnonzero(~chosen)
     place = np.full(max(order, default=0) + 2, -1, np.int64)  # of what is fixed the last one
@@ -186,9 +193,6 @@ def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree | str:
     group = _groups(parent, ends)
     by_group = np.lexsort((ends[:, 1], group))
     left, ends, group = left[by_group], ends[by_group], group[by_group]
-    columns = np.where(edges.kind[left] == BALL, 3, 6)
-    if len(left) and np.bincount(group, weights=columns).max() > MOST_COLUMNS:
-        return "joints close too many loops"
     at = np.zeros(len(chosen), np.int64)
     at[own[own >= 0]] = np.flatnonzero(own >= 0)
     at[left] = n + np.arange(len(left))
@@ -196,6 +200,18 @@ def _tree(moving: Ints, edges: Edges, chosen: np.ndarray) -> Tree | str:
     kind, first = np.append(edges.kind, OTHER)[own], np.append(edges.first, 0)[own]
     closing = Closing(order[ends[:, 1]], ends[:, 0], edges.kind[left], edges.first[left], ends[:, 1], group)
     return Tree(order, parent, kind, first, at[edges.of], closing)
+
+
+def paths_of_loops(tree: Tree) -> Paths:
+    """Of a tree."""
+    closing = tree.closing
+    ends = np.stack([closing.place, closing.parent], axis=1)
+    return paths_of(tree.parent, ends, closing.group, _columns(closing))
+
+
+def _columns(closing: Closing) -> Ints:
+    """(l,) unknowns of each joint."""
+    return np.where(closing.kind == BALL, 3, 6)
 
 
 def _ordered(moving: Ints, edges: Edges, chosen: np.ndarray) -> tuple[Ints, Ints, Ints]:

@@ -1,0 +1,89 @@
+"""Loops of trees (`discretization.trees.loops`) for eight runs at once, side by side in lanes: columns one by one, the small
+matrix of each run alone, as each exchanges other rows.
+"""
+
+from __future__ import annotations
+
+from discretization.trees.elimination import correction_of_joint
+from discretization.trees.loops import (
+    add_conditions,
+    add_pull_to_joint,
+    clear,
+    clear_matrix,
+    move_joint,
+    moved_apart,
+    moved_of,
+    pull_ends,
+    pull_up_joint,
+    put_left,
+    solve,
+    take,
+)
+from discretization.trees.shape import BALL
+from rigid.compilation.decorators import inner_kernel
+from rigid.lanes import WIDTH
+
+
+@inner_kernel
+def close_loops_of_runs(own, tree, loops, work, more, moved):
+    """As `close_loops`; more, moved: scratch of all bodies."""
+    for s in range(loops.sets.shape[0]):
+        sizes = loops.sets[s]
+        first, last, begin, end = sizes[0], sizes[1], sizes[2], sizes[3]
+        low = loops.low[sizes[5] : sizes[5] + sizes[4]]
+        clear_matrix(loops.matrix, low)
+        for k in range(begin, end):
+            correction_of_joint(tree, work, loops.bodies[k])
+        for j in range(first, last):
+            put_left(loops, work, j)
+            for c in range(3 if loops.joints.kind[j] == BALL else 6):
+                _put_column(tree, loops, work, more, moved, j, c)
+            add_conditions(loops, j)
+        for run in range(WIDTH):
+            _solve(own, own.loops.matrix, own.loops.impulse, run, low)
+        for j in range(first, last):
+            take(loops, j)
+        for k in range(end - 1, begin - 1, -1):
+            add_pull_to_joint(tree, loops, work, loops.bodies[k])
+
+
+@inner_kernel
+def _put_column(tree, loops, work, more, moved, j, c):
+    f, k = (
+        (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2)),
+        (1.0 * (c == 3), 1.0 * (c == 4), 1.0 * (c == 5)),
+    )
+    matrix, column, n = loops.matrix, loops.column[j] + c, tree.frame.shape[0]
+    pull_ends(loops, loops.pull, j, f, k)
+    for i in range(loops.up[j, 0], loops.up[j, 1]):
+        pull_up_joint(tree, work, loops.pull, more[loops.above[i]], loops.above[i])
+    for i in range(loops.down[j, 0], loops.down[j, 1]):
+        move_joint(tree, more, moved, loops.below[i], n)
+    for i in range(loops.near[j, 0], loops.near[j, 1]):
+        other = loops.touched[i]
+        row, a = loops.column[other], loops.place[other, 1]
+        apart, turn = moved_apart(
+            loops, other, moved_of(moved, loops.place[other, 0]), moved_of(moved, a if a >= 0 else n)
+        )
+        matrix[row, column], matrix[row + 1, column], matrix[row + 2, column] = apart
+        if loops.joints.kind[other] != BALL:
+            matrix[row + 3, column], matrix[row + 4, column], matrix[row + 5, column] = turn
+    for i in range(loops.up[j, 0], loops.up[j, 1]):
+        clear(more[loops.above[i]])
+    for i in range(loops.down[j, 0], loops.down[j, 1]):
+        clear(moved[loops.below[i]])
+
+
+@inner_kernel
+def _solve(own, matrix, impulse, run, low):
+    """Of one run."""
+    mine, x, first = own.matrix, own.impulse, 0
+    for r in range(low.shape[0]):
+        x[r] = impulse[r, run]
+        while low[first] < r:
+            first += 1
+        for c in range(first, low[low[r]] + 1):
+            mine[r, c] = matrix[r, c, run]
+    solve(mine, x, (own.row_size, own.column_size, own.exchanged), low)
+    for r in range(low.shape[0]):
+        impulse[r, run] = x[r]
