@@ -46,19 +46,22 @@ def tangent_over_angle(z):
 
 
 @small_kernel
-def balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h):
-    """What inertia and weight are in (1) and in (2), and R1 J Omega1; L0: R0 J Omega0."""
-    Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
-    L1 = apply(R1, apply(J, Omega1))
+def balance(mass, v0, dr, gravity, h):
+    """What inertia and weight are in (1)."""
     momentum = minus(times(1.0 / h, dr), v0)
-    force = minus(times(2.0 * mass, momentum), times(h * mass, gravity))
-    return force, minus(L1, L0), L1
+    return minus(times(2.0 * mass, momentum), times(h * mass, gravity))
 
 
 @small_kernel
-def turning_inertia(J, R0, R1, psi, L1, h):
-    """d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta."""
-    K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
+def spin_at_end(R0, Omega0, psi, h):
+    """Omega1."""
+    return minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
+
+
+@small_kernel
+def turning_inertia(RJ, R0, psi, L1, h):
+    """d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta; RJ: R1 J, L1: R1 J Omega1."""
+    K = product(RJ, transposed_product(R0, inverse_tangent(psi)))
     return matrix_minus(matrix_times(2.0 / h, K), hat(L1))
 
 

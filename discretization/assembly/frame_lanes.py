@@ -14,10 +14,11 @@ import numpy as np
 
 from discretization.assembly.frame_formulas import (
     accelerations,
-    balances,
+    balance,
     changes,
     predicted,
     rounding,
+    spin_at_end,
     tangent_over_angle,
     turning_inertia,
 )
@@ -44,7 +45,7 @@ from rigid.lanes import (
     store,
     where_less,
 )
-from rigid.linear_algebra import apply, apply_transposed, dot, load3, plus, times
+from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, product, times
 from rigid.system import Floats, Ints
 
 FEWEST = 3  # frames of a last group that go side by side
@@ -97,6 +98,12 @@ def frame_lanes(
         held=np.flatnonzero(np.asarray(fixed) != 0),
         start=np.zeros((len(f) // WIDTH, START, WIDTH)),
     )
+
+
+@small_kernel
+def has_groups(work):
+    """Whether frames go side by side: what is called for none saves its registers, too."""
+    return work.frames.first.shape[0] > 0
 
 
 @small_kernel
@@ -197,25 +204,15 @@ def add_inertia_of_frames(system, work, h, tangent):
             load9_at(start, s + ROTATION0),
         )
         R1, psi = rows9(work.R1, places, at), rows3(work.psi, places, at)
-        force, moment, L1 = balances(
-            mass,
-            J,
-            R0,
-            R1,
-            load3_at(start, s + VELOCITY0),
-            load3_at(start, s + SPIN0),
-            load3_at(start, s + MOMENTUM0),
-            rows3(work.dr, places, at),
-            psi,
-            gravity,
-            h,
-        )
+        L1 = apply(R1, apply(J, spin_at_end(R0, load3_at(start, s + SPIN0), psi, h)))
+        moment = minus(L1, load3_at(start, s + MOMENTUM0))
+        force = balance(mass, load3_at(start, s + VELOCITY0), rows3(work.dr, places, at), gravity, h)
         both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
         none = NO_STRIDE * lanes + at
         add_rows6(both, work.residual, places, places, FORCES * lanes + at, none, 0)
         if not tangent:
             continue
-        K = turning_inertia(J, R0, R1, psi, L1, h)
+        K = turning_inertia(product(R1, J), R0, psi, L1, h)
         moments, stride = MOMENTS * lanes + at, STRIDE * lanes + at
         add_rows3((K[0], K[3], K[6]), values, places, places, moments, stride, 0)
         add_rows3((K[1], K[4], K[7]), values, places, places, moments, stride, 1)

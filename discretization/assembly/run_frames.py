@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from discretization.assembly.frame_formulas import (
     accelerations,
-    balances,
+    balance,
     changes,
     predicted,
     rounding,
+    spin_at_end,
     tangent_over_angle,
     turning_inertia,
 )
@@ -26,7 +27,7 @@ from discretization.linear.block_band import SIZE
 from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.lanes import WIDTH, load, root, store, where_less
-from rigid.linear_algebra import apply, apply_transposed, dot, plus, times
+from rigid.linear_algebra import apply, apply_transposed, dot, minus, plus, product, times
 
 
 @inner_kernel
@@ -133,16 +134,15 @@ def inertia_of_runs(own, h, tangent):
         at, mass, J = own.place[f], load(own.mass, f * WIDTH), load9_at(own.inertia, 9 * f)
         R0, R1, psi = load9_at(own.R0, 9 * f), load9_at(own.R1, 9 * f), load3_at(own.psi, 3 * f)
         v0, Omega0, dr = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f), load3_at(own.dr, 3 * f)
-        L0 = apply(R0, apply(J, Omega0))
-        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h)
-        add3_at(force, own.residual, at)
-        add3_at(moment, own.residual, at + 3)
+        L1 = apply(R1, apply(J, spin_at_end(R0, Omega0, psi, h)))
+        add3_at(balance(mass, v0, dr, gravity, h), own.residual, at)
+        add3_at(minus(L1, apply(R0, apply(J, Omega0))), own.residual, at + 3)
         if tangent:
             base = own.block[f] * BLOCK
             for j in range(3):
                 place = (base + j + j * SIZE) * WIDTH
                 store(load(own.own, place) + 2.0 * mass / h, own.own, place)
-            add_part(own.own, base, 3, 3, 1.0, turning_inertia(J, R0, R1, psi, L1, h))
+            add_part(own.own, base, 3, 3, 1.0, turning_inertia(product(R1, J), R0, psi, L1, h))
 
 
 @inner_kernel

@@ -19,10 +19,11 @@ import numpy as np
 from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
 from discretization.assembly.element_lanes import add_elements, begin_elements
-from discretization.assembly.frame_formulas import balances, rounding, turning_inertia
+from discretization.assembly.frame_formulas import balance, rounding, spin_at_end, turning_inertia
 from discretization.assembly.frame_lanes import (
     add_inertia_of_frames,
     begin_frames,
+    has_groups,
     move_frames,
     put_noise,
 )
@@ -32,7 +33,7 @@ from discretization.assembly.spring_forces import add_loops
 from discretization.assembly.workspace import norm, rotation_of, store_rotation
 from rigid.compilation.decorators import inner_kernel
 from rigid.kinematics.rotations import cayley_turn, load4, rotation_matrix
-from rigid.linear_algebra import add3, add_at, apply, dot, load3, load9
+from rigid.linear_algebra import add3, add_at, apply, dot, load3, load9, minus, product
 
 
 @inner_kernel
@@ -73,7 +74,8 @@ def _begin_frame(system, numbering, state, work, f, weight, h):
 @inner_kernel
 def move(system, state, work):
     """r1, q1, R1 of the increments dr, psi; after `begin_step`."""
-    move_frames(work)
+    if has_groups(work):
+        move_frames(work)
     for f in work.frames.alone:
         _move_frame(state, work, f)
     for f in work.frames.held:
@@ -128,17 +130,18 @@ def add_forces(system, numbering, state, work, h, tangent, general=True):
 @inner_kernel
 def _inertia(system, numbering, state, work, h, tangent):
     frames, gravity = system.frames, load3(system.gravity)
-    add_inertia_of_frames(system, work, h, tangent)
+    if has_groups(work):
+        add_inertia_of_frames(system, work, h, tangent)
     for f in work.frames.alone:
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
         R0, R1, psi = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f])
-        v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
-        L0, dr = apply(R0, apply(J, Omega0)), load3(work.dr[f])
-        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h)
+        Omega0 = load3(state.Omega[f])
+        L1 = apply(R1, apply(J, spin_at_end(R0, Omega0, psi, h)))
+        force = balance(mass, load3(state.v[f]), load3(work.dr[f]), gravity, h)
         add3(force, work.residual[at : at + 3])
-        add3(moment, work.residual[at + 3 : at + 6])
+        add3(minus(L1, apply(R0, apply(J, Omega0))), work.residual[at + 3 : at + 6])
         if tangent:
             base, stride = numbering.frame_base[f], numbering.frame_stride[f]
             for j in range(3):
                 work.values[base + j + j * stride] += 2.0 * mass / h
-            add_at(work.values, base, stride, 1, 1, 1.0, turning_inertia(J, R0, R1, psi, L1, h))
+            add_at(work.values, base, stride, 1, 1, 1.0, turning_inertia(product(R1, J), R0, psi, L1, h))

@@ -43,7 +43,7 @@ from discretization.assembly.by_duals import (
 )
 from discretization.assembly.element_lanes import put_end_strains, strain_change
 from discretization.assembly.frame_formulas import accelerations, changes, predicted, tangent_over_angle
-from discretization.assembly.frame_lanes import MOST_TURNED, commit_frames, predict_frames
+from discretization.assembly.frame_lanes import MOST_TURNED, commit_frames, has_groups, predict_frames
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
@@ -55,7 +55,7 @@ from discretization.assembly.workspace import rotation_of
 from discretization.memory import WIDTH
 from discretization.time.newton import CONVERGED, FOLDED, newton
 from discretization.turning import turned_over
-from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel
+from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
 
@@ -66,7 +66,8 @@ STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 @inner_kernel
 def predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
-    predict_frames(state, work, h)
+    if has_groups(work):
+        predict_frames(state, work, h)
     for f in work.frames.alone:
         at, memory = WIDTH * f, state.memory
         R0, v, Omega = rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f])
@@ -166,7 +167,8 @@ def _changes(numbering, hidden, state, work, h, f):
 def commit(system, numbering, hidden, plain, state, work, h):
     """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
     if hidden is None and plain is None:
-        commit_frames(state, work, h)
+        if has_groups(work):
+            commit_frames(state, work, h)
         for f in work.frames.alone:
             _commit_frame(numbering, None, None, state, work, h, f)
     else:
@@ -176,7 +178,7 @@ def commit(system, numbering, hidden, plain, state, work, h):
     commit_multipliers(state, work, h)
 
 
-@inner_kernel
+@small_kernel
 def _commit_frame(numbering, hidden, plain, state, work, h, f):
     v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
     dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)

@@ -25,7 +25,7 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
-from discretization.assembly.frame_lanes import correct_frames
+from discretization.assembly.frame_lanes import correct_frames, has_groups
 from discretization.assembly.given_motions import add_hidden_drives
 from discretization.assembly.hidden_groups import add_hidden_groups
 from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
@@ -182,7 +182,8 @@ def correct(system, numbering, work):
             turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
             largest = max(largest, turn)
     damping = 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
-    correct_frames(work, damping)
+    if has_groups(work):
+        correct_frames(work, damping)
     for f in work.frames.alone:
         at = numbering.frame[f]
         add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])

@@ -46,10 +46,8 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
-    place_joints,
     scale_rows,
     take_last,
-    turn_bodies,
     vector_at,
 )
 from discretization.trees.body_lanes import (
@@ -259,20 +257,22 @@ def _is_balanced(more, advancing, h):
 def _newton(more, advancing, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
     system, numbering, tree, loops, lanes, state, work = advancing
-    at_rest = rests(work)
-    before = 0.0
+    at_rest, before = rests(work), 0.0
+    grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
-        assemble_body_groups(system, tree, lanes, work, h)
+        if grouped:
+            assemble_body_groups(system, tree, lanes, work, h)
         assemble_bodies(system, tree, state, work, h)
-        place_groups_of_joints(tree, lanes, work)
-        place_joints(tree, work)
+        if grouped:
+            place_groups_of_joints(tree, lanes, work)
         if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
         if at_rest and _is_balanced(more, advancing, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work)
-        more(CLOSE, system, numbering, tree, loops, state, work, h)
+        if closed:
+            more(CLOSE, system, numbering, tree, loops, state, work, h)
         size = expand(tree, work)
         count[0] += 1
         if not size < 1e300:
@@ -282,13 +282,15 @@ def _newton(more, advancing, h, max_iterations, count):
             return SINGULAR
         if is_last(size, before, count[0], work.solved):
             _take_forces(tree, 1.0)
-            _take_forces(loops.joints, 1.0)
+            if closed:
+                _take_forces(loops.joints, 1.0)
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
         share = correct(system, numbering, work)
         _take_forces(tree, share)
-        _take_forces(loops.joints, share)
+        if closed:
+            _take_forces(loops.joints, share)
         before = size
 
 
@@ -297,6 +299,7 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
     """As `discretization.time.em.march`; more: `more_of` these models."""
     system, numbering, tree, loops, lanes, state, work = advancing
     count = np.zeros(1, dtype=np.int64)
+    grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     n_substeps = substeps.shape[0]
     counts[:] = 0
     for k in range(load_values.shape[0]):
@@ -304,20 +307,25 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
         if n_substeps > 1 and k % n_substeps == 0:
             copy_state(state, kept)
         count[0] = 0
-        begin_frames(system, state, work)
+        if grouped:
+            begin_frames(system, state, work)
         begin_tree(system, tree, state, work, h)
-        begin_body_groups(lanes, work)
+        if grouped:
+            begin_body_groups(lanes, work)
         put_signals(work, load_values[k])
         more(BEGIN, system, numbering, tree, loops, state, work, h)
         predict(system, numbering, state, work, h)
-        turn_body_groups(work)
-        turn_bodies(tree, work)
-        begin_groups_of_joints(tree, lanes, work)
+        if grouped:
+            turn_body_groups(work)
         begin_joints(tree, work)
-        begin_joints(loops.joints, work)
+        if grouped:
+            begin_groups_of_joints(tree, lanes, work)
+        if closed:
+            begin_joints(loops.joints, work)
         status = _newton(more, advancing, h, max_iterations, count)
         if status == CONVERGED:
-            take_last_of_groups(work)
+            if grouped:
+                take_last_of_groups(work)
             take_last(tree, state, work)
             status = more(END, system, numbering, tree, loops, state, work, h)
         counts[SOLVES] += 1
@@ -328,9 +336,11 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
             if k % n_substeps != 0:
                 copy_state(kept, state)
             return status
-        end_groups_of_joints(tree, lanes, work)
+        if grouped:
+            end_groups_of_joints(tree, lanes, work)
         end_joints(tree, work)
-        end_joints(loops.joints, work)
+        if closed:
+            end_joints(loops.joints, work)
         commit(system, numbering, None, None, state, work, h)
         counts[STEPS] = (k + 1) // n_substeps
     return 0

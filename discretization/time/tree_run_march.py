@@ -23,9 +23,7 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
-    place_joints,
     take_last,
-    turn_bodies,
     vector_at,
 )
 from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
@@ -89,7 +87,6 @@ def _newton(views, loops, own, solved, h, max_iterations):
         own.at[run] = FRESH if own.left[run] == 0.0 else OUT
     while True:
         assemble_bodies(system, tree, state, work, h)
-        place_joints(tree, work)
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
         if work.by_duals.signals.shape[0] > 0:
@@ -144,7 +141,6 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
             if own.block[f] >= 0:
                 predict_frame(own, f, load9_at(own.R0, 9 * f), h)
         predict_multipliers(state, work, h)
-        turn_bodies(tree, work)
         begin_joints(tree, work)
         if loops is not None:
             begin_joints(loops.joints, work)

@@ -14,7 +14,7 @@ joint on the body and its parent.
 
 from __future__ import annotations
 
-from discretization.assembly.frame_formulas import balances, turning_inertia
+from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
 from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.trees.places import (
     AXIS1,
@@ -37,16 +37,14 @@ from rigid.linear_algebra import (
     average,
     cross,
     dot,
+    dyad,
     hat,
-    hat_times,
     load3,
     load9,
     matrix_minus,
-    matrix_times,
     minus,
-    outer,
     plus,
-    plus_identity,
+    product,
     store3,
     times,
 )
@@ -86,7 +84,7 @@ def put_block(values, at, A):
 @small_kernel
 def half_dyad(x, f):
     """(x f^T - x . f I)/2, of eta -> (eta x x)/2 x f."""
-    return plus_identity(matrix_times(0.5, outer(x, f)), -0.5 * dot(x, f))
+    return dyad(x, times(0.5, f))
 
 
 @small_kernel
@@ -94,9 +92,9 @@ def seen_from_joint(m, K, x1, x, f):
     """Tangent of a body whose mass and turning inertia, both over the step, are m and K, by the motion of the point of its joint
     and its turn, the force and the moment about that point; f: the force that passes through it.
     """
-    fe = matrix_times(m, hat(x1))
-    ke = matrix_minus(matrix_minus(K, hat_times(x, fe)), half_dyad(x1, f))
-    return fe, matrix_times(-m, hat(x)), ke
+    # by eta the moment changes by K eta - x x (m eta x x1) - (eta x x1)/2 x f
+    w = plus(times(m, x), times(0.5, f))
+    return hat(times(m, x1)), hat(times(-m, x)), matrix_minus(K, dyad(x1, w))
 
 
 @inner_kernel
@@ -137,17 +135,11 @@ def couple_of(tree, work, i, j):
 
 
 @inner_kernel
-def turn_bodies(tree, work):
-    """R1 of the increments, of bodies that stand alone."""
+def begin_joints(tree, work):
+    """f and k of the predicted multipliers at the predicted ends of the step, with R1 of these; order as of `assemble_bodies`."""
     for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
-
-
-@inner_kernel
-def begin_joints(tree, work):
-    """f and k of the predicted multipliers, at the predicted ends of the step."""
-    for i in tree.alone:
         if tree.kind[i] == OTHER:
             continue
         first, side = tree.lam[i], tree.side[i]
@@ -217,7 +209,9 @@ def end_joints(tree, work):
 
 @inner_kernel
 def assemble_bodies(system, tree, state, work, h):
-    """Inertia and weight of (1), (2) of bodies that stand alone, with tangents as seen from joints of closed form."""
+    """Inertia and weight of (1), (2) of bodies that stand alone, tangents as seen from joints of closed form, and these joints:
+    parents come first, and bodies of groups before all.
+    """
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
     for i in tree.alone:
         f = tree.frame[i]
@@ -227,35 +221,26 @@ def assemble_bodies(system, tree, state, work, h):
             frames.mass[f],
             load9(frames.inertia[f]),
         )
-        v0, Omega0, L0, dr = load3(state.v[f]), load3(state.Omega[f]), load3(tree.spin0[i]), load3(work.dr[f])
-        R1 = turned_by(psi, R0)
+        R1, dr = turned_by(psi, R0), load3(work.dr[f])
+        RJ = product(R1, J)
+        L1 = apply(RJ, spin_at_end(R0, load3(state.Omega[f]), psi, h))
         store_rotation(work.R1, f, R1)
         store3(plus(load3(state.r[f]), dr), work.r1[f])
-        force, moment, L1 = balances(mass, J, R0, R1, v0, Omega0, L0, dr, psi, gravity, h)
-        put(residual, 6 * i, force)
-        put(residual, 6 * i + 3, moment)
+        put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
+        put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
         at, none, m = BLOCK * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
-        K = turning_inertia(J, R0, R1, psi, L1, h)
+        K = turning_inertia(RJ, R0, psi, L1, h)
         put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
         if tree.kind[i] == OTHER:
             put_block(values, at + 3, none)
             put_block(values, at + 18, none)
             put_block(values, at + 21, K)
         else:
-            X = load3(tree.X[i, 0])
-            x1 = apply(R1, X)
-            fe, ky, ke = seen_from_joint(m, K, x1, average(apply(R0, X), x1), load3(tree.force[i]))
+            x1, x = place_joint(tree, work, i)
+            fe, ky, ke = seen_from_joint(m, K, x1, x, load3(tree.force[i]))
             put_block(values, at + 3, ky)
             put_block(values, at + 18, fe)
             put_block(values, at + 21, ke)
-
-
-@inner_kernel
-def place_joints(tree, work):
-    """Levers, axes and gaps of joints of closed form, of bodies that stand alone."""
-    for i in tree.alone:
-        if tree.kind[i] != OTHER:
-            place_joint(tree, work, i)
 
 
 @small_kernel
@@ -274,7 +259,7 @@ def tilt_of_cross(u1, w1):
 
 @small_kernel
 def place_joint(tree, work, i):
-    """Levers, axes and gaps of a joint of closed form."""
+    """Levers, axes and gaps of a joint of closed form; its levers on the body at the end of the step and over it."""
     w, f, partner = tree.each[i], tree.frame[i], tree.partner[i]
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
@@ -311,3 +296,4 @@ def place_joint(tree, work, i):
         else:
             put(w, MEAN_AXIS, average(apply(P0, Up), w1))
             put(w, TURNS1, w1)
+    return x1, x

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.frame_formulas import balances, turning_inertia
+from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
 from discretization.assembly.frame_lanes import (
     FRAME,
     INERTIA,
@@ -50,7 +50,7 @@ from rigid.lanes import (
     rows3,
     rows9,
 )
-from rigid.linear_algebra import apply, average, cross, dot, load3, minus, plus, times
+from rigid.linear_algebra import apply, average, cross, dot, load3, minus, plus, product, times
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
@@ -196,23 +196,13 @@ def assemble_body_groups(system, tree, lanes, work, h):
         R1 = turned_by(psi, R0)
         put_rows9(R1, work.R1, places, at)
         put_rows3(plus(load3_at(steps, s + PLACE0), dr), work.r1, places, at)
-        mass = load(steps, (s + MASS) * WIDTH)
-        force, moment, L1 = balances(
-            mass,
-            J,
-            R0,
-            R1,
-            load3_at(steps, s + VELOCITY0),
-            load3_at(steps, s + SPIN0),
-            load3_at(steps, s + MOMENTUM0),
-            dr,
-            psi,
-            gravity,
-            h,
-        )
+        mass, RJ = load(steps, (s + MASS) * WIDTH), product(R1, J)
+        L1 = apply(RJ, spin_at_end(R0, load3_at(steps, s + SPIN0), psi, h))
+        moment = minus(L1, load3_at(steps, s + MOMENTUM0))
+        force = balance(mass, load3_at(steps, s + VELOCITY0), dr, gravity, h)
         both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
         put6(both, work.residual, places, UNKNOWN * count + at)
-        K = turning_inertia(J, R0, R1, psi, L1, h)
+        K = turning_inertia(RJ, R0, psi, L1, h)
         none, m = 0.0 * K[0], 2.0 * mass / h
         fe = ky = (none, none, none, none, none, none, none, none, none)
         if lanes.kind[group] != OTHER:
