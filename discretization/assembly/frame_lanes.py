@@ -70,15 +70,17 @@ class FrameLanes(NamedTuple):
 def frame_lanes(
     fixed: np.ndarray, numbering: Any, fewest: int = FEWEST, kinds: Sequence[Ints] | None = None
 ) -> FrameLanes:
-    """Of all frames; fixed (n,): 0 where one moves as the equations say. fewest: frames of a last group that is one. kinds:
-    frames that may stand in one group, of all that move; by default any may.
+    """Of all frames; fixed (n,): 0 where one moves as the equations say.
+
+    fewest: frames of a last group that is one; none go side by side where it is more than a group has. kinds: frames that may
+    stand in one group, of all that move; by default any may.
     """
     if kinds is None:
         kinds = [np.flatnonzero(np.asarray(fixed) == 0)]
     lanes, alone = [np.zeros((2, 0), np.int64)], [np.zeros(0, np.int64)]
     for own in kinds:
         left = len(own) % WIDTH
-        together = len(own) - (left if left < fewest else 0)
+        together = len(own) - (left if left < fewest else 0) if fewest <= WIDTH else 0
         item = np.arange(-(-together // WIDTH) * WIDTH)
         lanes.append(np.stack([own[np.minimum(item, together - 1)], item >= together]))
         alone.append(own[together:])

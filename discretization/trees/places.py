@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.frame_lanes import FrameLanes, frame_lanes
+from discretization.assembly.frame_lanes import FEWEST, FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.linear.coupled import no_far
@@ -274,15 +274,17 @@ def _across(axes: Floats) -> Floats:
     return np.stack([one, np.cross(axes, one)], axis=1)
 
 
-def workspace_of(system: System, tree: Tree, numbering: Numbering, tolerance: float) -> Workspace:
-    """That of assembly, which passes by the joints that the elimination has closed forms of."""
+def workspace_of(
+    system: System, tree: Tree, numbering: Numbering, tolerance: float, fewest: int = FEWEST
+) -> Workspace:
+    """That of assembly, which passes by the joints that the elimination has closed forms of; fewest: as of `frame_lanes`."""
     work = workspace_anew(system, numbering, True, tolerance)
     facts = work.facts
     other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
     return work._replace(
         facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
-        frames=frame_lanes(system.frames.fixed, numbering, kinds=_alike(system, tree)),
+        frames=frame_lanes(system.frames.fixed, numbering, fewest, _alike(system, tree)),
     )
 
 
