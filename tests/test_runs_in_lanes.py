@@ -13,6 +13,7 @@ from rodsim import Box, ConvergenceError, Model, Section, simulate_many
 from rodsim.batches import LONGEST_IN_VAIN
 from tests.test_many_runs import DT
 from tests.test_prepared import _all_of
+from tests.test_trees import looped
 
 STIFFNESS = {"EA": 3e3, "GA": 2e3, "GJ": 50, "EI": (80, 60)}
 INERTIA = {"mass_per_length": 2.0, "inertia_per_length": (0.5, 0.6, 0.7)}
@@ -75,6 +76,12 @@ def tree(loads=False):
         model.add_force("push", bodies[-1].at((0.5, 0, 0.1)), (0, 1, 0), following=True)
         model.add_moment("twist", branch.at((0, 0, 0)), (0.1, 0, 0))
     return model.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
+def loops():
+    """Closed by all joints of closed form, two and two together."""
+    closed = looped(("ball at the ground", "hinge", "universal", "weld"))
+    return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
 def hinges(following=False):
@@ -143,6 +150,7 @@ CASES = {
     "gravity of each": (lambda: rod(), [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "two groups, the second one too few": (lambda: rod(3), pushes(11)),
     "tree": (tree, [{"gravity": (0, k, -9.81)} for k in range(6)]),
+    "tree with loops": (loops, [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "tree with loads": (lambda: tree(loads=True), pushes(6)),
     "tree with velocities and masses of each": (tree, [thrown(k) for k in range(6)]),
     "hinges in a plane": (hinges, planar_pushes(*range(6))),

@@ -9,6 +9,7 @@ from discretization.state_measures import constraint_residual, energies, momenta
 from discretization.time.advance import GENERAL
 from discretization.time.stepper import Stepper
 from discretization.time.tree_stepper import TreeStepper
+from discretization.trees.loops import solve
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, Tree, tree_of
 from rigid.joints import JOINTS
 from rodsim import Box, Material, Model, Result, Section, audit, simulate
@@ -65,6 +66,54 @@ def loaded():
     return model
 
 
+RINGS = {  # joints from the ground over bodies and back to it; the first in a name is left over, and closes it
+    "ball at the ground": ("revolute", "weld", "universal", "universal", "spherical"),
+    "ball": ("prismatic", "universal", "spherical", "universal"),
+    "hinge": ("revolute",) * 7,
+    "universal": ("universal",) * 6,
+    "weld": ("universal",) * 3 + ("weld",) + ("universal",) * 3,
+}
+ACROSS = (
+    {"axis": (0, 0.6, 0.8), "second_axis": (1, 0, 0)},
+    {"axis": (0.6, 0.8, 0), "second_axis": (-0.8, 0.6, 0)},
+)
+
+
+ACROSS_Z = {"axis": (1, 0, 0), "second_axis": (0, 1, 0)}
+
+
+def looped(names=tuple(RINGS), bridge=True, gravity=(1.0, 2.0, -9.0)):
+    """Rings; with a bridge a bar and a spring make one of several, and every other joint is told child first."""
+    rng = np.random.default_rng(5)
+    model, bodies = Model("loops", gravity=gravity), {}
+    for number, (name, kinds) in enumerate(RINGS.items()):
+        angles = np.linspace(0.0, np.pi, len(kinds))
+        at = np.stack([2.0 * np.cos(angles), 2.0 * np.sin(angles), 0.0 * angles], axis=1)
+        at += 0.2 * rng.standard_normal(at.shape) + (0.0, 0.0, 2.0 * number)
+        axes = rng.standard_normal((len(kinds), 3))
+        last = model.ground
+        for k, kind in enumerate(kinds if name in names else ()):
+            own = model.ground
+            if k < len(kinds) - 1:
+                shape = Box(0.6 + 0.1 * k, 0.3, 0.2, density=100.0)
+                own = model.add_body(f"{name} {k}", shape, position=0.5 * (at[k] + at[k + 1]))
+                bodies[name, k] = own
+            more = {"axis": axes[k]} if JOINTS[kind].axis else {}
+            more = ACROSS[k % 2] if kind == "universal" else more
+            model.add_joint(
+                f"{name} joint {k}", kind, *((last, own) if k % 2 else (own, last)), at=at[k], **more
+            )
+            last = own
+    if bridge:
+        bar = model.add_body("bridge", Box(0.2, 0.2, 2.0, density=100.0), position=(0.3, 1.8, 5.0))
+        model.add_joint("near", "spherical", bodies["hinge", 2], bar, at=(0.3, 1.8, 4.0))
+        model.add_joint("far", "universal", bar, bodies["universal", 2], at=(0.3, 1.8, 6.0), **ACROSS[0])
+    if bridge and "ball" in names:
+        ends = bodies["ball", 1].at((0.1, 0.0, 0.1)), bodies["weld", 4].at((0.0, 0.1, 0.0))
+        model.add_spring("across", *ends, 50.0, damping=0.0 if gravity[0] else 0.5)
+    return model
+
+
 def both(model, order=2, h=H, steps=100):
     """States after so many steps: of the general solver, of the tree."""
     built = model.build()
@@ -93,6 +142,67 @@ def test_a_branched_tree_is_that_of_the_general_solver(order):
     model = branched()
     assert tree_of(model.build().system).kind.tolist().count(HINGE) == KINDS.count("revolute")
     assert not differences(*both(model, order, steps=100 if order == 2 else 20))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # welds across gaps
+def test_loops_are_those_of_the_general_solver():
+    """Closed by each joint of closed form, one by itself and several together, over sliders and a spring between branches."""
+    model = looped()
+    tree = tree_of(model.build().system)
+    assert set(tree.closing.kind.tolist()) == {BALL, HINGE, UNIVERSAL, WELD}
+    assert np.unique(tree.closing.group, return_counts=True)[1].tolist() == [1, 3, 3]
+    assert (tree.kind == OTHER).sum() == 2
+    assert not differences(*both(model, 2, 0.004))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("order", [4, 8])
+def test_compositions_of_loops_are_those_of_the_general_solver(order):
+    assert not differences(*both(looped(("ball at the ground", "weld"), bridge=False), order, steps=3))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", RINGS)
+def test_newton_converges_quadratically_on_loops(name):
+    """A tangent that is wrong anywhere takes more iterations; `name` says what closes the loop. A slider is quick."""
+    built = looped((name,), bridge=False, gravity=(3.0, 6.0, -27.0)).build()
+    tree = tree_of(built.system)
+    assert len(tree.closing.kind) == 1
+    stepper = TreeStepper(built.system, tree, 0.005)
+    _, report = stepper.advance(stepper.start(built.state), 0, 40)
+    assert report.iterations <= (3.7 if name == "ball" else 3.05) * report.solves
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_loops_keep_their_energy_and_stay_closed():
+    built = looped(("ball at the ground",), bridge=False).build()
+    stepper = em_stepper(built.system, 0.005)
+    assert stepper.solver == "tree, 4 bodies, 1 loop"
+    start = stepper.start(built.state)
+    state, report = stepper.advance(start, 0, 2000)
+    one, other = energies(built.system, start), energies(built.system, state)
+    assert report.halvings == 0
+    assert abs(one.total - other.total) < 1e-13 * 2000**0.5 * other.kinetic  # rounding that walks at random
+    assert np.abs(constraint_residual(built.system, state)).max() < 1e-14
+
+
+@pytest.mark.exact
+def test_a_loop_at_rest_stays_there_to_the_bit():
+    """A board on two bars."""
+    model = Model("swing", gravity=(0.0, 0.0, -10.0))
+    board = model.add_body("board", Box(2.0, 0.5, 0.1, density=100.0), position=(0, 0, -1.0))
+    for k, x in enumerate((-1.0, 1.0)):
+        bar = model.add_body(f"bar {k}", Box(0.1, 0.1, 1.0, density=100.0), position=(x, 0, -0.5))
+        model.add_joint(f"top {k}", "universal", model.ground, bar, at=(x, 0, 0), **ACROSS_Z)
+        model.add_joint(f"low {k}", "spherical", bar, board, at=(x, 0, -1.0))
+    built = model.build()
+    settled = Stepper(built.system, H).advance(built.state, 0, 1)[0]
+    stepper = em_stepper(built.system, H)
+    start = stepper.start(built.state._replace(lam=settled.lam))
+    after, report = stepper.advance(start, 0, 50)
+    assert stepper.solver == "tree, 3 bodies, 1 loop"
+    assert report.iterations == 0
+    assert all(np.array_equal(x, y) for x, y in zip(after[:4], start[:4], strict=True))
 
 
 def test_a_free_tree_is_that_of_the_general_solver_and_keeps_momenta_and_energy():
@@ -163,17 +273,19 @@ def test_a_tree_keeps_its_energy_over_ten_thousand_steps():
     assert np.abs(constraint_residual(built.system, state)).max() < 1e-14
 
 
-@pytest.mark.parametrize("order", [2, 4])
-def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, order):
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("make", "order"), [(branched, 2), (branched, 4), (looped, 2)], ids=["em", "em4", "loops"]
+)
+def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, make, order):
     name = "em" if order == 2 else f"em{order}"
-    whole = simulate(
-        branched(), 0.2, H, name, output=tmp_path / "whole.vtkhdf", output_every=2, shortcut=True
-    )
+    whole = simulate(make(), 0.2, H, name, output=tmp_path / "whole.vtkhdf", output_every=2, shortcut=True)
     part = tmp_path / "part.vtkhdf"
-    simulate(branched(), 0.1, H, name, output=part, output_every=2, shortcut=True)
-    again = simulate(branched(), 0.2, H, name, output=part, output_every=2, resume=True, shortcut=False)
+    simulate(make(), 0.1, H, name, output=part, output_every=2, shortcut=True)
+    again = simulate(make(), 0.2, H, name, output=part, output_every=2, resume=True, shortcut=False)
+    said = "tree, 8 bodies" if make is branched else "tree, 25 bodies, 7 loops"
     for result in (whole, again, Result.open(part)):
-        assert result.description["run"]["solver"] == "tree, 8 bodies"
+        assert result.description["run"]["solver"] == said
     one, other = (each.state(each.n_outputs - 1) for each in (whole, again))
     assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
     found = audit(Result.open(part))
@@ -233,9 +345,25 @@ def touching():
     return model
 
 
+def ring_of_rods():
+    """Bodies at fixed distances: nothing in the ring has a closed form."""
+    model = Model("ring")
+    places = [(0.0, 0.0, 1.0), (1.0, 0.2, 1.0), (0.3, 1.0, 1.2)]
+    bodies = [
+        model.add_body(f"body {k}", Box(0.3, 0.2, 0.1, density=100.0), position=p)
+        for k, p in enumerate(places)
+    ]
+    for k in range(3):
+        one, other = bodies[k].at((0.1, 0, 0)), bodies[k - 1].at((0, 0.1, 0))
+        model.add_joint(f"rod {k}", "distance", one, other)
+    return model
+
+
+SLOW = "its loops are solved for as quickly without a tree"
 REFUSED = {
-    closed: "joints close a loop",
-    across: "a spring or its like acts between bodies that no joint connects",
+    closed: SLOW,  # four of eight bodies have no closed form
+    across: SLOW,
+    ring_of_rods: "a loop has no ball joint, hinge, universal joint or weld to close it",
     with_rod: "it has rods",
     driven: "something moves as it is told",
     touching: "surfaces may touch",
@@ -249,6 +377,38 @@ def test_what_is_no_tree_goes_to_the_general_solver_and_the_reason_is_said(make)
     if make is not touching:  # its stepper makes others
         values = {"drive_values": built.drive_values}
         assert em_stepper(built.system, H, 2, built.load_values, **values).solver == GENERAL
+
+
+def test_the_matrix_of_loops_is_solved_with_exchanges_of_rows_inside_its_band():
+    rng = np.random.default_rng(2)
+    low = np.array([2, 2, 2, 5, 5, 5, 7, 7])
+    matrix = np.array(
+        [[rng.standard_normal() * (c <= low[r] and r <= low[c]) for c in range(8)] for r in range(8)]
+    )
+    matrix[0, 0] = matrix[3, 3] = 0.0
+    matrix *= 10.0 ** rng.uniform(-6.0, 6.0, (8, 1))
+    for wide in (low, np.full(8, 7)):
+        for singular in (False, True):
+            own, x = matrix.copy(), rng.standard_normal(8)
+            own[4] = own[3] if singular else own[4]
+            expected = np.linalg.solve(matrix, x)
+            solve(own, x, (np.zeros(8), np.zeros(8), np.zeros(8, np.int64)), wide)
+            if singular:
+                assert np.isinf(x).all()
+            else:
+                np.testing.assert_allclose(x, expected, rtol=1e-11)
+
+
+def test_what_has_no_closed_form_is_in_the_tree_and_ball_joints_close_loops():
+    """A slider, a hinge, a ball joint; then a spring, for which another joint is left over."""
+    built = looped(("ball",), bridge=False).build()
+    assert tree_of(built.system).closing.kind.tolist() == [BALL]
+    tree = tree_of(looped().build().system)
+    ends = looped().build().system.others.frames[0, :2].tolist()
+    body = np.isin(tree.frame, ends)
+    assert (tree.kind[body] == OTHER).any()
+    low, high = np.flatnonzero(body)
+    assert tree.parent[high] == low
 
 
 def test_other_integrators_and_shortcut_false_take_the_general_solver():

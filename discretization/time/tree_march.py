@@ -128,25 +128,12 @@ def _no_more(what, system, numbering, tree, loops, state, work, h):
 
 
 def _loops(what, system, numbering, tree, loops, state, work, h):
-    """Of one that has loops but nothing else."""
+    """What closes its loops, the same way: 0."""
     if what == ASSEMBLE:
         place_loops(loops, work)
     elif what == CLOSE:
         close_loops(tree, loops, work)
     return 0
-
-
-_all_but_loops, _loops_alone = inner_kernel(_more), inner_kernel(_loops)
-
-
-def _more_and_loops(what, system, numbering, tree, loops, state, work, h):
-    """Of one that has both."""
-    status = 0
-    if what != CLOSE:
-        status = _all_but_loops(what, system, numbering, tree, loops, state, work, h)
-    if status == 0:
-        _loops_alone(what, system, numbering, tree, loops, state, work, h)
-    return status
 
 
 @inner_kernel
@@ -158,16 +145,17 @@ def system_bodies(numbering):
     return (numbering.size - rows) // 6
 
 
-def more_of(system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any) -> Any:
-    """What `march` is handed for the rest of a model: compiled where there is one."""
+def more_of(system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any) -> tuple[Any, Any]:
+    """What `march` is handed for the rest of a model and for its loops: compiled where there are any."""
     plain = not (len(system.others.kind) or np.any(tree.rows))
-    closed = len(loops.place) > 0
     models = system, numbering, tree, loops, state, work
-    known = plain, closed, *map(compute_fingerprint, models)
+    rest, closed = _no_more if plain else _more, _loops if len(loops.place) else _no_more
+    known = rest, closed, *map(compute_fingerprint, models)
     if known not in _known:
-        of_model = (_loops if plain else _more_and_loops) if closed else (_no_more if plain else _more)
-        _known[known] = _compiled(of_model, *map(typeof, models))
-    return _known[known]
+        kinds = [typeof(model) for model in models]
+        _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds)
+    found: tuple[Any, Any] = _known[known]
+    return found
 
 
 _known: dict[Any, Any] = {}
@@ -254,7 +242,7 @@ def _is_balanced(more, advancing, h):
 
 
 @inner_kernel
-def _newton(more, advancing, h, max_iterations, count):
+def _newton(more, of_loops, advancing, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
     system, numbering, tree, loops, lanes, state, work = advancing
     at_rest, before = rests(work), 0.0
@@ -267,12 +255,14 @@ def _newton(more, advancing, h, max_iterations, count):
             place_groups_of_joints(tree, lanes, work)
         if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
+        if closed:
+            of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
         if at_rest and _is_balanced(more, advancing, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work)
         if closed:
-            more(CLOSE, system, numbering, tree, loops, state, work, h)
+            of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
         size = expand(tree, work)
         count[0] += 1
         if not size < 1e300:
@@ -295,8 +285,8 @@ def _newton(more, advancing, h, max_iterations, count):
 
 
 @allocating_inner_kernel
-def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`; more: `more_of` these models."""
+def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations, counts):
+    """As `discretization.time.em.march`; more, of_loops: `more_of` these models."""
     system, numbering, tree, loops, lanes, state, work = advancing
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
@@ -322,7 +312,7 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
             begin_groups_of_joints(tree, lanes, work)
         if closed:
             begin_joints(loops.joints, work)
-        status = _newton(more, advancing, h, max_iterations, count)
+        status = _newton(more, of_loops, advancing, h, max_iterations, count)
         if status == CONVERGED:
             if grouped:
                 take_last_of_groups(work)
@@ -347,12 +337,14 @@ def march(more, advancing, kept, substeps, load_values, max_iterations, counts):
 
 
 @released_allocating_kernel
-def march_trees_and_keep(more, advancing, before, substeps, load_values, max_iterations, kept, counts):
+def march_trees_and_keep(
+    more, of_loops, advancing, before, substeps, load_values, max_iterations, kept, counts
+):
     """As `discretization.time.recording.march_and_keep`."""
     share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = march(more, advancing, before, substeps, values, max_iterations, counts[k])
+        status = march(more, of_loops, advancing, before, substeps, values, max_iterations, counts[k])
         if status != 0:
             return status
         keep(advancing.state, kept, k)

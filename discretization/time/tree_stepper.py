@@ -82,8 +82,9 @@ class TreeStepper(ShapeStepper):
         advancing = Advancing(
             self.system, self.numbering, self.arrays, self.loops, self.lanes, state, self.work
         )
+        more, of_loops = self._more
         with self._turn_of_others(values):
             status = march_trees_and_keep(
-                self._more, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
+                more, of_loops, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)
