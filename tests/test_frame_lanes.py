@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.assembly.frame_formulas import tangent_over_angle
-from discretization.assembly.frame_lanes import FEWEST, MOST_TURNED, frame_lanes
+from discretization.assembly.frame_lanes import FEWEST, MOST_TURNED, N_PLACES, frame_lanes
 from discretization.assembly.numbering import number
 from discretization.time.stepper import Stepper
 from rigid.lanes import WIDTH
@@ -55,7 +55,7 @@ def test_each_frame_is_in_one_place(moving):
     held = np.flatnonzero(fixed)
     fixed[np.flatnonzero(fixed == 0)[moving:]] = 1
     own = frame_lanes(fixed, numbering)
-    frames, unknown, forces, block, *_ = own.places
+    frames, unknown, forces, block, *_ = own.places.swapaxes(0, 1).reshape(N_PLACES, -1)
     adds = forces < numbering.size
     assert sorted([*frames[adds], *own.alone]) == np.flatnonzero(fixed == 0).tolist()
     assert own.held.tolist() == np.flatnonzero(fixed).tolist()

@@ -54,14 +54,14 @@ MOST_TURNED = 2.25  # square of half the largest angle, rad, that `tangent_over_
 QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, START = 0, 4, 13, 16, 19, 22, 25, 34, 35
 # rows of `FrameLanes.places`: frames and first unknowns, which repeat; of what is added first residuals, first entries of blocks
 # and of their moments' parts, and strides of columns
-FRAME, UNKNOWN, FORCES, BLOCK, MOMENTS, STRIDE, NO_STRIDE, N_PLACES = range(8)
+FRAME, UNKNOWN, FORCES, BLOCK, MOMENTS, STRIDE, N_PLACES = range(7)
 
 
 class FrameLanes(NamedTuple):
     """Frames that move, eight after eight; those that are left, and those that do not move or as they are told."""
 
-    places: Ints  # (N_PLACES, 8 groups)
-    first: Ints  # (groups,) of its lanes
+    places: Ints  # (groups, N_PLACES, 8): what a group needs is read in one go
+    first: Ints  # (groups,) where its places begin
     alone: Ints  # (k,)
     held: Ints  # (k,)
     start: Floats  # (groups, START, 8)
@@ -94,12 +94,17 @@ def frame_lanes(
     places[BLOCK : MOMENTS + 1, repeats > 0] = numbering.n_values
     places[STRIDE, repeats > 0] = 0
     return FrameLanes(
-        places=places,
-        first=np.arange(0, len(f), WIDTH),
+        places=group_by_group(places),
+        first=np.arange(len(f) // WIDTH) * N_PLACES * WIDTH,
         alone=np.concatenate(alone),
         held=np.flatnonzero(np.asarray(fixed) != 0),
         start=np.zeros((len(f) // WIDTH, START, WIDTH)),
     )
+
+
+def group_by_group(places: Ints) -> Ints:
+    """(n, 8 groups) -> (groups, n, 8)."""
+    return np.ascontiguousarray(places.reshape(len(places), -1, WIDTH).swapaxes(0, 1))
 
 
 @small_kernel
@@ -156,7 +161,7 @@ def put_noise(work, weight, h):
             (force, force, force, moment, moment, moment),
             work.noise,
             own.places,
-            UNKNOWN * own.places.shape[1] + own.first[group],
+            own.first[group] + WIDTH * UNKNOWN,
         )
 
 
@@ -197,7 +202,7 @@ def move_frames(work):
 def add_inertia_of_frames(system, work, h, tangent):
     """As `discretization.assembly.step_equations` does."""
     own, start, values, gravity = work.frames, work.frames.start, work.values, load3(system.gravity)
-    places, lanes = own.places, own.places.shape[1]
+    places = own.places
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * START
         mass, J, R0 = (
@@ -210,17 +215,16 @@ def add_inertia_of_frames(system, work, h, tangent):
         moment = minus(L1, load3_at(start, s + MOMENTUM0))
         force = balance(mass, load3_at(start, s + VELOCITY0), rows3(work.dr, places, at), gravity, h)
         both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-        none = NO_STRIDE * lanes + at
-        add_rows6(both, work.residual, places, places, FORCES * lanes + at, none, 0)
+        moments, stride = at + WIDTH * MOMENTS, at + WIDTH * STRIDE
+        add_rows6(both, work.residual, places, places, at + WIDTH * FORCES, stride, 0)
         if not tangent:
             continue
         K = turning_inertia(product(R1, J), R0, psi, L1, h)
-        moments, stride = MOMENTS * lanes + at, STRIDE * lanes + at
         add_rows3((K[0], K[3], K[6]), values, places, places, moments, stride, 0)
         add_rows3((K[1], K[4], K[7]), values, places, places, moments, stride, 1)
         add_rows3((K[2], K[5], K[8]), values, places, places, moments, stride, 2)
         for lane in range(WIDTH):
-            block, step = places[BLOCK, at + lane], places[STRIDE, at + lane] + 1
+            block, step = places[group, BLOCK, lane], places[group, STRIDE, lane] + 1
             share = 2.0 * start[group, MASS, lane] / h
             values[block] += share
             values[block + step] += share
@@ -234,7 +238,7 @@ def correct_frames(work, damping):
     places = own.places
     for group in range(own.first.shape[0]):
         at = own.first[group]
-        more = numbers6(work.rhs, places, UNKNOWN * places.shape[1] + at, 0)
+        more = numbers6(work.rhs, places, at + WIDTH * UNKNOWN, 0)
         dr, psi = rows3(work.dr, places, at), rows3(work.psi, places, at)
         eta = times(damping, (more[3], more[4], more[5]))
         put_rows3(plus(times(damping, (more[0], more[1], more[2])), dr), work.dr, places, at)
@@ -251,7 +255,7 @@ def commit_frames(state, work, h):
         R0 = load9_at(start, s + ROTATION0)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
         dr, psi = rows3(work.dr, places, at), rows3(work.psi, places, at)
-        more = numbers6(work.rhs, places, UNKNOWN * places.shape[1] + at, 0)
+        more = numbers6(work.rhs, places, at + WIDTH * UNKNOWN, 0)
         faster, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))
         rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
         dv, dOmega = changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)

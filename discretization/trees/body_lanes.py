@@ -23,6 +23,7 @@ from discretization.assembly.frame_lanes import (
     UNKNOWN,
     VELOCITY0,
     FrameLanes,
+    group_by_group,
 )
 from discretization.assembly.frame_lanes import START as STEP
 from discretization.assembly.run_lanes import load3_at, load9_at, store3_at
@@ -69,7 +70,7 @@ class BodyLanes(NamedTuple):
     kind: Ints  # (groups,) of all joints
     side: Ints  # (groups,)
     turning: Ints  # (groups,)
-    places: Ints  # (N_PLACES, 8 groups)
+    places: Ints  # (groups, N_PLACES, 8)
     constant: Floats  # (groups, CONSTANTS, 8)
     start: Floats  # (groups, START, 8)
 
@@ -78,7 +79,7 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
     """Of the bodies whose frames these are."""
     at = np.zeros(int(tree.frame.max(initial=0)) + 1, np.int64)
     at[tree.frame] = np.arange(len(tree.frame))
-    body = at[frames.places[FRAME]]
+    body = at[frames.places[:, FRAME].reshape(-1)]
     head, own = body[::WIDTH], tree.side[body][:, None, None] > 0
     of_body = np.where(own, tree.D[body, :, 1], tree.D[body, :, 0])
     of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
@@ -92,23 +93,28 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
         kind=tree.kind[head],
         side=tree.side[head],
         turning=tree.turning[head],
-        places=places,
+        places=group_by_group(places),
         constant=np.ascontiguousarray(numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)),
         start=np.zeros((len(head), START, WIDTH)),
     )
 
 
+@small_kernel
+def _at(group, row):
+    """Where a row of the places of a group begins."""
+    return (group * N_PLACES + row) * WIDTH
+
+
 @inner_kernel
 def begin_body_groups(lanes, work):
     """Points, axes and directions at the start of the step; after `begin_frames` and `begin_tree`."""
-    own, constant, start, steps = work.frames, lanes.constant, lanes.start, work.frames.start
-    places, count = lanes.places, lanes.places.shape[1]
+    constant, start, steps, places = lanes.constant, lanes.start, work.frames.start, lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
         if kind == OTHER:
             continue
         R0 = load9_at(steps, group * STEP + ROTATION0)
-        P0 = rows9(work.R0, places, PARTNER * count + own.first[group])
+        P0 = rows9(work.R0, places, _at(group, PARTNER))
         store3_at(apply(R0, load3_at(constant, c + X)), start, s + X0)
         store3_at(apply(P0, load3_at(constant, c + PARENT_X)), start, s + PARENT_X0)
         if kind in (HINGE, UNIVERSAL):
@@ -141,14 +147,14 @@ def _couple(lanes, group, j, R1, P1):
 @inner_kernel
 def begin_groups_of_joints(tree, lanes, work):
     """f and k of the predicted multipliers, at the predicted ends of the step."""
-    places, count = lanes.places, lanes.places.shape[1]
+    places = lanes.places
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] == OTHER:
             continue
         at, side = work.frames.first[group], 1.0 * lanes.side[group]
-        body, first = BODY * count + at, LAM * count + at
+        body, first = _at(group, BODY), _at(group, LAM)
         put_rows3(times(-side, numbers3(work.lam, places, first, 0)), tree.force, places, body)
-        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, PARTNER * count + at)
+        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, _at(group, PARTNER))
         none = 0.0 * R1[0]
         couple = (none, none, none)
         for j in range(lanes.turning[group]):
@@ -160,18 +166,18 @@ def begin_groups_of_joints(tree, lanes, work):
 @inner_kernel
 def end_groups_of_joints(tree, lanes, work):
     """The multipliers of f and k, with directions as they are at the end."""
-    places, count = lanes.places, lanes.places.shape[1]
+    places = lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, at, side = lanes.kind[group], work.frames.first[group], 1.0 * lanes.side[group]
         if kind == OTHER:
             continue
-        body, first = BODY * count + at, LAM * count + at
+        body, first = _at(group, BODY), _at(group, LAM)
         f = times(-side, rows3(tree.force, places, body))
         if kind == BALL:
             put3(f, work.lam, places, first)
             continue
         k = times(side, rows3(tree.couple, places, body))
-        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, PARTNER * count + at)
+        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, _at(group, PARTNER))
         one = _couple(lanes, group, 0, R1, P1)
         if kind == HINGE:
             a, b = by_two(one, _couple(lanes, group, 1, R1, P1), k)
@@ -188,7 +194,7 @@ def end_groups_of_joints(tree, lanes, work):
 def assemble_body_groups(system, tree, lanes, work, h):
     """Inertia and weight with their tangents, these as seen from joints of closed form."""
     own, steps, gravity = work.frames, work.frames.start, load3(system.gravity)
-    places, count, joints = own.places, own.places.shape[1], lanes.places
+    places, joints = own.places, lanes.places
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * STEP
         R0, J = load9_at(steps, s + ROTATION0), load9_at(steps, s + INERTIA)
@@ -201,14 +207,14 @@ def assemble_body_groups(system, tree, lanes, work, h):
         moment = minus(L1, load3_at(steps, s + MOMENTUM0))
         force = balance(mass, load3_at(steps, s + VELOCITY0), dr, gravity, h)
         both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-        put6(both, work.residual, places, UNKNOWN * count + at)
+        put6(both, work.residual, places, at + WIDTH * UNKNOWN)
         K = turning_inertia(RJ, R0, psi, L1, h)
         none, m = 0.0 * K[0], 2.0 * mass / h
         fe = ky = (none, none, none, none, none, none, none, none, none)
         if lanes.kind[group] != OTHER:
             x1 = apply(R1, load3_at(lanes.constant, group * CONSTANTS + X))
             x = average(load3_at(lanes.start, group * START + X0), x1)
-            f = rows3(tree.force, joints, BODY * count + at)
+            f = rows3(tree.force, joints, _at(group, BODY))
             fe, ky, K = seen_from_joint(m, K, x1, x, f)
         columns = (
             m, none, none, ky[0], ky[3], ky[6],
@@ -218,19 +224,19 @@ def assemble_body_groups(system, tree, lanes, work, h):
             fe[1], fe[4], fe[7], K[1], K[4], K[7],
             fe[2], fe[5], fe[8], K[2], K[5], K[8],
         )  # fmt: skip
-        put36(columns, work.values, joints, BLOCKS * count + at)
+        put36(columns, work.values, joints, _at(group, BLOCKS))
 
 
 @inner_kernel
 def place_groups_of_joints(tree, lanes, work):
     """Levers, axes and gaps."""
-    places, count, each = lanes.places, lanes.places.shape[1], tree.each
+    places, each = lanes.places, tree.each
     constant, start = lanes.constant, lanes.start
     for group in range(lanes.kind.shape[0]):
         kind, at, c, s = lanes.kind[group], work.frames.first[group], group * CONSTANTS, group * START
         if kind == OTHER:
             continue
-        partner, first = PARTNER * count + at, EACH * count + at
+        partner, first = _at(group, PARTNER), _at(group, EACH)
         R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, partner)
         x1, x, y1, y, gap = levers(
             R1,
@@ -261,7 +267,7 @@ def place_groups_of_joints(tree, lanes, work):
         u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
         if kind == UNIVERSAL:
             put27((*both, *u1, *u, *tilt_of_cross(u1, w1), *w1), each, places, first)
-            put3(w, each, places, AXIS * count + at)
+            put3(w, each, places, _at(group, AXIS))
         elif lanes.side[group] > 0:
             put27((*both, *u1, *u, *cross(u1, w1), *u1), each, places, first)
         else:
@@ -272,15 +278,15 @@ def place_groups_of_joints(tree, lanes, work):
 def take_last_of_groups(work):
     """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
     own, steps = work.frames, work.frames.start
-    places, count = own.places, own.places.shape[1]
+    places = own.places
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * STEP
-        more = numbers6(work.rhs, places, UNKNOWN * count + at, 0)
+        more = numbers6(work.rhs, places, at + WIDTH * UNKNOWN, 0)
         dr, psi = rows3(work.dr, places, at), rows3(work.psi, places, at)
         o, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))
         dr1, psi1 = plus(dr, o), plus(psi, turn)
         o, turn = minus(o, minus(dr1, dr)), minus(turn, minus(psi1, psi))
-        put6((o[0], o[1], o[2], turn[0], turn[1], turn[2]), work.rhs, places, UNKNOWN * count + at)
+        put6((o[0], o[1], o[2], turn[0], turn[1], turn[2]), work.rhs, places, at + WIDTH * UNKNOWN)
         put_rows3(dr1, work.dr, places, at)
         put_rows3(psi1, work.psi, places, at)
         put_rows3(plus(load3_at(steps, s + PLACE0), dr1), work.r1, places, at)
