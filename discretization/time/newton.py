@@ -36,7 +36,8 @@ from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
 from discretization.linear.block_band import block_solve
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
-from discretization.linear.fronts import fronts_factor, fronts_solve, fronts_solve_transposed
+from discretization.linear.front_threads import factor_by_fronts, solve_by_fronts
+from discretization.linear.fronts import fronts_solve_transposed
 from discretization.linear.narrow import NARROW, narrow_solve, narrow_solve_transposed
 from discretization.linear.runs_of_blocks import factor_with_runs
 from discretization.linear.substructures import (
@@ -97,10 +98,7 @@ def factor(numbering, work):
             failed = band_factor(values, banded, band, work.pivots, work.integers)
         return SINGULAR if failed else 0
     fronts, work.integers[0] = numbering.fronts, 0
-    if (
-        fronts.inner.size > 0
-        and fronts_factor(values, fronts, work.panels, work.pivots, work.multipliers) == 0
-    ):
+    if fronts.inner.size > 0 and factor_by_fronts(numbering, work) == 0:
         work.integers[0] = 1
         return 0
     failed = sparse.factored(numbering.handle, values, numbering.indptr, numbering.indices)
@@ -134,8 +132,7 @@ def solve(numbering, work):
         expand_solution(values, numbering.substructures, work.rhs)
         return SINGULAR if failed else 0
     if work.integers[0] == 1:
-        fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
-        return 0
+        return SINGULAR if solve_by_fronts(numbering, work) else 0
     sparse.solved(numbering.handle, work.rhs, work.rhs)
     return 0
 

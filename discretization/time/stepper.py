@@ -26,6 +26,7 @@ from discretization.system import System
 from discretization.time.advance import Ends, Failure, Marched, Report, Reports, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
+from discretization.linear.front_threads import at_work, team_of
 from discretization.time.newton import (
     CONVERGED,
     CURES,
@@ -81,6 +82,7 @@ class Stepper(StepperBase):
         halves: bool | None = None,
         fractions: Sequence[float] = (),
         equations: Any = None,
+        threads: int = 1,
     ):
         check_step(h)
         if rho is not None:
@@ -112,6 +114,8 @@ class Stepper(StepperBase):
         self._plain: System | None = None
         if rho is not None:
             self._dissipate(rho, spared)
+        if threads > 1 and self.numbering.fronts.inner.size > 0:
+            self.work = self.work._replace(team=team_of(self.numbering.fronts, threads, self.work))
         self._own_equations = equations
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
@@ -277,7 +281,7 @@ class Stepper(StepperBase):
                 self.system, self.numbering, self._hidden, state, self.work, self._own_equations
             )
         advancing = Advancing(self.system, self.numbering, state, self.work)
-        with self._turn_of_others(values):
+        with self._turn_of_others(values), at_work(self.work.team):
             status = march_and_keep(
                 self._equations,
                 advancing,

@@ -1,0 +1,294 @@
+"""Fronts in several threads: each goes through those that are its own, in order, and waits where it needs another's.
+
+A front is ready when its children are (`discretization.linear.fronts`), in the second half of a solution when its parent is. Which
+thread a front belongs to is fixed beforehand: parts of the tree that do not hang on each other are dealt out by the time they take,
+what is above them goes with the part that takes longest. Each sum is made by one thread, in the order in which one thread
+makes it alone: the number of threads changes no bit.
+
+The thread of a march has others beside it while it marches (`at_work`). It gives them work by a number, does its own share and waits
+until all are done. Nobody waits for one that fails: a pivot that is too small ends all shares of that factorisation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from discretization.linear.fronts import (
+    Fronts,
+    begin_front,
+    begin_reduction,
+    eliminate_front,
+    fronts_factor,
+    fronts_solve,
+    no_fronts,
+    reduce_rows,
+    scratch_length,
+    solve_columns,
+    take_child,
+    take_rows,
+)
+from rigid.compilation.decorators import address_of, compiled, function_at, inner_kernel, released_kernel
+from rigid.references import Reference, by_reference
+from rigid.shared_words import APART, sleeping, tell, wait_for, word_at
+from rigid.system import Floats, Ints
+
+FACTOR, SOLVE = 0, 1  # kinds of work
+# Words. AT_WORK: odd while there are others; GIVEN: number of the work that was given last, by twos, and its kind; FAILED: number of
+# the last one that cannot be done; then for each thread the number of the one that it has done.
+AT_WORK, GIVEN, KIND, FAILED, DONE = range(0, 5 * APART, APART)
+NEVER = 2**62  # as a number of a work: all fail from now on
+_FLOPS, _ENTRIES = 14.0, 1.0  # operations and entries of a panel in a nanosecond
+_MOST_PARTS = 16  # of the tree, a thread
+
+
+@by_reference
+class Team(NamedTuple):
+    """Threads with what they work on: arrays of a workspace (`discretization.assembly.workspace`)."""
+
+    fronts: Fronts
+    values: Floats
+    panels: Floats
+    pivots: np.ndarray
+    rhs: Floats
+    outer: Floats
+    owner: Ints  # (k,) thread of a front
+    each: Ints  # (k,) fronts, thread by thread, in the order of elimination
+    first: Ints  # (threads + 1,) where those of a thread begin
+    reached: Ints  # (k,) number of the work that came as far as this front: of a solution, one more on the way back
+    words: Ints  # (DONE + threads APART,)
+    sleep: Ints  # (2,) of `wait_for`
+    scratch: Floats  # (threads, `scratch_length` + 8)
+    address: int  # of `_led`; 0: there is but one thread
+
+
+_I, _F = types.int64[::1], types.float64[::1]
+_FRONTS = types.NamedTuple([_I] * (len(Fronts._fields) - 1) + [types.int64], Fronts)
+_TEAM = Reference(
+    types.NamedTuple(
+        [_FRONTS, _F, _F, types.int32[::1], _F, _F, *[_I] * 6, types.float64[:, ::1], types.int64], Team
+    )
+)
+_LEAD = types.int64(_TEAM, types.int64)
+
+
+def alone() -> Team:
+    """One thread."""
+    none, numbers = np.zeros(0, np.int64), np.zeros(0)
+    words = np.zeros(DONE, np.int64)
+    return Team(
+        no_fronts(), numbers, numbers, np.zeros(0, np.int32), numbers, numbers, none, none, none, none, words,
+        np.zeros(2, np.int64), np.zeros((0, 0)), 0
+    )  # fmt: skip
+
+
+def team_of(fronts: Fronts, threads: int, work: Any) -> Team:
+    """So many threads for these fronts, on the arrays of a workspace."""
+    owner = _owners(fronts, threads)
+    team = Team(
+        fronts, work.values, work.panels, work.pivots, work.rhs, work.outer,
+        owner=owner,
+        each=np.argsort(owner, kind="stable"),
+        first=np.searchsorted(np.sort(owner), np.arange(threads + 1)),
+        reached=np.zeros(len(owner), np.int64),
+        words=np.zeros(DONE + threads * APART, np.int64),
+        sleep=sleeping(),
+        scratch=np.zeros((threads, scratch_length(fronts) + 8)),
+        address=address_of(_led),
+    )  # fmt: skip
+    _serve(team, 0, -1, 0)  # compiled here, not by a thread that others wait for
+    return team
+
+
+def _owners(fronts: Fronts, threads: int) -> Ints:
+    """(k,) thread of each front."""
+    height, inner = np.diff(fronts.first).astype(float), fronts.inner
+    flops = 2.0 / 3.0 * (height**3 - (height - inner) ** 3)  # of a panel, roughly
+    cost = flops / _FLOPS + height**2 / _ENTRIES
+    whole = cost.copy()  # with all that is under it
+    for f, parent in enumerate(fronts.parent.tolist()):
+        if parent >= 0:
+            whole[parent] += whole[f]
+    owner = np.full(len(cost), -1)
+    load = [(0.0, thread) for thread in range(threads)]
+    for f in sorted(_parts(fronts, cost, whole, threads), key=lambda f: (-whole[f], f)):
+        time, owner[f] = load[0]
+        heapq.heapreplace(load, (time + whole[f], int(owner[f])))
+    heaviest = np.zeros(len(cost))
+    for f, parent in enumerate(fronts.parent.tolist()):  # what is above them goes with the heaviest
+        if parent >= 0 and owner[f] >= 0 and whole[f] > heaviest[parent]:
+            heaviest[parent], owner[parent] = whole[f], owner[f]
+    for f in range(len(cost) - 1, -1, -1):
+        if owner[f] < 0:
+            owner[f] = owner[fronts.parent[f]]
+    return owner
+
+
+def _parts(fronts: Fronts, cost: Floats, whole: Floats, threads: int) -> list[int]:
+    """Roots of the parts of the tree that are dealt out: those with which all is done first."""
+    waiting = [(-whole[f], f) for f in np.flatnonzero(fronts.parent < 0).tolist()]
+    heapq.heapify(waiting)
+    above, best, found = 0.0, np.inf, []
+    while waiting and len(waiting) <= max(_MOST_PARTS * threads, np.count_nonzero(fronts.parent < 0)):
+        time = above + _longest([-own for own, _ in waiting], threads)
+        if time < best:
+            best, found = time, [f for _, f in waiting]
+        _, f = heapq.heappop(waiting)
+        above += cost[f]
+        for child in fronts.child[fronts.first_child[f] : fronts.first_child[f + 1]].tolist():
+            heapq.heappush(waiting, (-whole[child], child))
+        if above > best:
+            break
+    return found
+
+
+def _longest(times: list[float], threads: int) -> float:
+    """Of the sums, where the longest goes to who has least so far."""
+    load = [0.0] * threads
+    for time in sorted(times, reverse=True):
+        heapq.heapreplace(load, load[0] + time)
+    return max(load)
+
+
+@inner_kernel
+def _missing(team, f, thread, number):
+    """Wait for a front of another thread; whether it will not come."""
+    return team.owner[f] != thread and wait_for(team.reached, f, number, team.words, FAILED, number, team.sleep) != 0
+
+
+@inner_kernel
+def _factor_share(team, thread, number):
+    """Its fronts of a factorisation."""
+    F, panels, scratch = team.fronts, team.panels, team.scratch[thread]
+    for place in range(team.first[thread], team.first[thread + 1]):
+        f = team.each[place]
+        begin_front(team.values, F, f, panels)
+        for k in range(F.first_child[f], F.first_child[f + 1]):
+            if _missing(team, F.child[k], thread, number):
+                return
+            take_child(F, f, F.child[k], panels)
+        if eliminate_front(F, f, panels, team.pivots, scratch) != 0:
+            tell(team.words, FAILED, number)
+            return
+        tell(team.reached, f, number)
+
+
+@inner_kernel
+def _solve_share(team, thread, number):
+    """Its fronts of a solution, there and back."""
+    F, panels, x = team.fronts, team.panels, team.scratch[thread]
+    begin, end = team.first[thread], team.first[thread + 1]
+    for place in range(begin, end):
+        f = team.each[place]
+        begin_reduction(F, f, team.rhs, x)
+        for k in range(F.first_child[f], F.first_child[f + 1]):
+            if _missing(team, F.child[k], thread, number):
+                return
+            take_rows(F, F.child[k], team.outer, x)
+        reduce_rows(F, f, panels, team.pivots, team.rhs, team.outer, x)
+        tell(team.reached, f, number)
+    for place in range(end - 1, begin - 1, -1):
+        f = team.each[place]
+        if F.parent[f] >= 0 and _missing(team, F.parent[f], thread, number + 1):
+            return
+        solve_columns(F, f, panels, team.rhs, x)
+        tell(team.reached, f, number + 1)
+
+
+@inner_kernel
+def _share(team, kind, thread, number):
+    if kind == FACTOR:
+        _factor_share(team, thread, number)
+    else:
+        _solve_share(team, thread, number)
+
+
+def _lead(team: Any, kind: Any) -> Any:
+    """A work of all threads, of which this one is the first; 0, or 1 where it cannot be done."""
+    words = team.words
+    number = words[GIVEN] + 2
+    words[KIND] = kind
+    tell(words, GIVEN, number)
+    _share(team, kind, 0, number)
+    for thread in range(1, team.scratch.shape[0]):
+        wait_for(words, DONE + thread * APART, number, words, FAILED, NEVER + 1, team.sleep)
+    return 1 if word_at(words, FAILED) >= number else 0
+
+
+_led = compiled(_LEAD)(_lead)
+_lead_at = function_at(_LEAD)
+
+
+@released_kernel
+def _serve(team, thread, hired, number):
+    """Do the share of each work that comes behind this number, as long as the team is that which was hired then."""
+    words = team.words
+    while wait_for(words, GIVEN, number + 2, words, AT_WORK, hired + 1, team.sleep) == 0:
+        number += 2
+        _share(team, words[KIND], thread, number)
+        tell(words, DONE + thread * APART, number)
+
+
+def _serve_to_the_end(team: Team, thread: int, hired: int, number: int) -> None:
+    """A thread of Python; where it ends before its time nobody waits for it."""
+    words = team.words
+    try:
+        _serve(team, thread, hired, number)
+    finally:
+        if words[AT_WORK] == hired:
+            words[FAILED] = words[DONE + thread * APART] = NEVER
+
+
+@contextlib.contextmanager
+def at_work(team: Team) -> Iterator[None]:
+    """Context of a march: the other threads of the team are there, and gone behind it, whatever ended it."""
+    if team.address == 0:
+        yield
+        return
+    words = team.words
+    hired, number = int(words[AT_WORK]) + 1, int(words[GIVEN])
+    words[FAILED] = 0
+    words[DONE::APART] = number
+    others = [
+        threading.Thread(target=_serve_to_the_end, args=(team, thread, hired, number), daemon=True)
+        for thread in range(1, len(team.scratch))
+    ]
+    try:
+        words[AT_WORK] = hired
+        for other in others:
+            other.start()
+        yield
+    finally:
+        words[AT_WORK] = hired + 1
+        for other in others:
+            if other.ident is not None:
+                other.join()
+
+
+@inner_kernel
+def _in_threads(team):
+    """Whether they are there."""
+    return team.address != 0 and team.words[AT_WORK] % 2 == 1
+
+
+@inner_kernel
+def factor_by_fronts(numbering, work):
+    """`fronts_factor` of a workspace, in its threads where it has some."""
+    if _in_threads(work.team):
+        return _lead_at(work.team.address)(work.team, FACTOR)
+    return fronts_factor(work.values, numbering.fronts, work.panels, work.pivots, work.multipliers)
+
+
+@inner_kernel
+def solve_by_fronts(numbering, work):
+    """`fronts_solve` in place of `work.rhs`, alike; 0, or 1 where a thread is lost."""
+    if _in_threads(work.team):
+        return _lead_at(work.team.address)(work.team, SOLVE)
+    fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.outer, work.multipliers)
+    return 0
