@@ -14,7 +14,7 @@ from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.drives import DRIVEN, count_drives
 from discretization.known_facts import Digest, known_anew
-from discretization.linear.front_threads import Team, alone
+from discretization.assembly.team import Team, alone
 from discretization.linear.fronts import scratch_length
 from discretization.linear.narrow import narrow_scratch
 from discretization.multipliers import multipliers_of

@@ -11,7 +11,7 @@ S is added to the front of the first of the outer unknowns to go, its parent (Du
 inner ones only. A pivot far below the entries under it ends it: the caller then takes a solver that exchanges all rows.
 
 A front takes what its children leave to it, in their order, and writes to places of its own alone: what comes out does not
-hang on the order in which fronts go, nor on how many go at the same time (`discretization.linear.front_threads`).
+hang on the order in which fronts go, nor on how many go at the same time (`discretization.assembly.team`).
 
 Of the inner unknowns multipliers are the first columns and the last rows: the rows of their frame hold them, and they those of
 the frame, so that little is exchanged, and what is zero of a joint's blocks stays so and is skipped.

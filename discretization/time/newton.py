@@ -36,7 +36,7 @@ from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
 from discretization.linear.block_band import block_solve
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
-from discretization.linear.front_threads import factor_by_fronts, solve_by_fronts
+from discretization.assembly.team import factor_by_fronts, solve_by_fronts
 from discretization.linear.fronts import fronts_solve_transposed
 from discretization.linear.narrow import NARROW, narrow_solve, narrow_solve_transposed
 from discretization.linear.runs_of_blocks import factor_with_runs

@@ -26,7 +26,7 @@ from discretization.system import System
 from discretization.time.advance import Ends, Failure, Marched, Report, Reports, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.linear.front_threads import at_work, team_of
+from discretization.assembly.team import at_work, team_of
 from discretization.time.newton import (
     CONVERGED,
     CURES,
@@ -59,7 +59,8 @@ class Stepper(StepperBase):
     `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
     and do not agree, with `loop_of`, a joint's loop in words; `rho`: with `em-d`, its spectral radius at infinity; `spared`:
     frames whose velocities it leaves alone; `halves`: whether a composition takes its substeps in halves, by default where
-    `discretization.time.reversing.reverses`; `fractions`, `equations`: of another scheme (`em_names.EmIntegrator`).
+    `discretization.time.reversing.reverses`; `fractions`, `equations`: of another scheme (`em_names.EmIntegrator`);
+    `threads`: that work on a step of a model that is solved by fronts.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -116,6 +117,7 @@ class Stepper(StepperBase):
             self._dissipate(rho, spared)
         if threads > 1 and self.numbering.fronts.inner.size > 0:
             self.work = self.work._replace(team=team_of(self.numbering.fronts, threads, self.work))
+            self._threads = threads
         self._own_equations = equations
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
@@ -212,6 +214,12 @@ class Stepper(StepperBase):
         before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         return self._march(state, before, h * self.fractions, values, kept, counts), counts, kept
 
+    @property
+    def threads(self) -> int:
+        """As of `StepperBase`."""
+        return self._threads
+
+    _threads = 1
     pace = 1.2  # microseconds a step and frame: rods of 3 to 100 elements
 
     @property

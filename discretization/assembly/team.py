@@ -159,7 +159,10 @@ def _longest(times: list[float], threads: int) -> float:
 @inner_kernel
 def _missing(team, f, thread, number):
     """Wait for a front of another thread; whether it will not come."""
-    return team.owner[f] != thread and wait_for(team.reached, f, number, team.words, FAILED, number, team.sleep) != 0
+    return (
+        team.owner[f] != thread
+        and wait_for(team.reached, f, number, team.words, FAILED, number, team.sleep) != 0
+    )
 
 
 @inner_kernel
