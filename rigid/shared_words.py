@@ -44,7 +44,7 @@ def sleeping() -> Ints:
     if not _COMPILED:
         return np.array([address_of(_python_sleep), _MICROSECONDS])
     if os.name == "nt":  # whose shortest sleep is the rest of a turn
-        own: Any = getattr(ctypes, "windll").kernel32.Sleep
+        own: Any = vars(ctypes)["windll"].kernel32.Sleep
         return np.array([ctypes.cast(own, ctypes.c_void_p).value, 0])
     return np.array([ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value, _MICROSECONDS])
 

@@ -1,12 +1,14 @@
-"""Fronts in several threads: each goes through those that are its own, in order, and waits where it needs another's.
+"""Threads that share a step of a model that is solved by fronts: its matrix, its elements, its factors and solutions.
 
-A front is ready when its children are (`discretization.linear.fronts`), in the second half of a solution when its parent is. Which
-thread a front belongs to is fixed beforehand: parts of the tree that do not hang on each other are dealt out by the time they take,
-what is above them goes with the part that takes longest. Each sum is made by one thread, in the order in which one thread
-makes it alone: the number of threads changes no bit.
+A front is ready when its children are (`discretization.linear.fronts`), in the second half of a solution when its parent is.
+Each thread goes through those that are its own, in order, and waits where it needs another's. Which are its own is fixed
+beforehand: parts of the tree that do not hang on each other are dealt out by the time they take, what is above them goes with the
+part that takes longest. Elements are dealt out by parts that have no frame in common (`discretization.assembly.element_lanes`);
+those that lie between, and all else of the equations, is done by the thread of the march. Each sum is made by one thread, in the
+order in which one thread makes it alone: the number of threads changes no bit.
 
-The thread of a march has others beside it while it marches (`at_work`). It gives them work by a number, does its own share and waits
-until all are done. Nobody waits for one that fails: a pivot that is too small ends all shares of that factorisation.
+The thread of a march has others beside it while it marches (`at_work`). It gives them work by a number, does its own share and
+waits until all are done. A share that fails ends all of them: a pivot that is too small, an element that folds.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from __future__ import annotations
 import contextlib
 import heapq
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
+from numba import typeof, types
 
+from discretization.assembly.element_lanes import ElementLanes, add_elements, add_groups, no_elements
 from discretization.linear.fronts import (
     Fronts,
     begin_front,
@@ -35,15 +39,17 @@ from discretization.linear.fronts import (
     take_rows,
 )
 from rigid.compilation.decorators import address_of, compiled, function_at, inner_kernel, released_kernel
-from rigid.references import Reference, by_reference
+from rigid.lanes import WIDTH
+from rigid.references import by_reference
 from rigid.shared_words import APART, sleeping, tell, wait_for, word_at
 from rigid.system import Floats, Ints
 
-FACTOR, SOLVE = 0, 1  # kinds of work
-# Words. AT_WORK: odd while there are others; GIVEN: number of the work that was given last, by twos, and its kind; FAILED: number of
-# the last one that cannot be done; then for each thread the number of the one that it has done.
+CLEAR, ELEMENTS, FACTOR, SOLVE = range(4)  # kinds of work
+# Words. AT_WORK: odd while there are others; GIVEN: number of the work that was given last, by twos, and its kind; FAILED: number
+# of the last one that cannot be done; then for each thread the number of the one that it has done, ABSENT before it is there.
 AT_WORK, GIVEN, KIND, FAILED, DONE = range(0, 5 * APART, APART)
-NEVER = 2**62  # as a number of a work: all fail from now on
+ABSENT = -1
+_STEP, _TANGENT = range(2)  # numbers that come with a work
 _FLOPS, _ENTRIES = 14.0, 1.0  # operations and entries of a panel in a nanosecond
 _MOST_PARTS = 16  # of the tree, a thread
 
@@ -52,7 +58,12 @@ _MOST_PARTS = 16  # of the tree, a thread
 class Team(NamedTuple):
     """Threads with what they work on: arrays of a workspace (`discretization.assembly.workspace`)."""
 
+    elements: ElementLanes
     fronts: Fronts
+    dr: Floats
+    R1: Floats
+    q1: Floats
+    residual: Floats
     values: Floats
     panels: Floats
     pivots: np.ndarray
@@ -63,47 +74,47 @@ class Team(NamedTuple):
     first: Ints  # (threads + 1,) where those of a thread begin
     reached: Ints  # (k,) number of the work that came as far as this front: of a solution, one more on the way back
     words: Ints  # (DONE + threads APART,)
+    numbers: Floats  # (2,) h and whether a matrix is wanted
     sleep: Ints  # (2,) of `wait_for`
+    columns: Floats  # (threads, 12, 12, 8) scratch of elements
     scratch: Floats  # (threads, `scratch_length` + 8)
     address: int  # of `_led`; 0: there is but one thread
 
 
-_I, _F = types.int64[::1], types.float64[::1]
-_FRONTS = types.NamedTuple([_I] * (len(Fronts._fields) - 1) + [types.int64], Fronts)
-_TEAM = Reference(
-    types.NamedTuple(
-        [_FRONTS, _F, _F, types.int32[::1], _F, _F, *[_I] * 6, types.float64[:, ::1], types.int64], Team
-    )
-)
-_LEAD = types.int64(_TEAM, types.int64)
-
-
 def alone() -> Team:
     """One thread."""
-    none, numbers = np.zeros(0, np.int64), np.zeros(0)
-    words = np.zeros(DONE, np.int64)
+    none, numbers, rows = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
     return Team(
-        no_fronts(), numbers, numbers, np.zeros(0, np.int32), numbers, numbers, none, none, none, none, words,
-        np.zeros(2, np.int64), np.zeros((0, 0)), 0
+        elements=no_elements(), fronts=no_fronts(), dr=rows, R1=np.zeros((0, 3, 3)), q1=rows, residual=numbers, values=numbers,
+        panels=numbers, pivots=np.zeros(0, np.int32), rhs=numbers, outer=numbers, owner=none, each=none, first=none, reached=none,
+        words=np.zeros(DONE, np.int64), numbers=np.zeros(2), sleep=np.zeros(2, np.int64), columns=np.zeros((0, 12, 12, WIDTH)),
+        scratch=rows, address=0
     )  # fmt: skip
 
 
 def team_of(fronts: Fronts, threads: int, work: Any) -> Team:
     """So many threads for these fronts, on the arrays of a workspace."""
     owner = _owners(fronts, threads)
+    shared = {name: getattr(work, name) for name in _SHARED}
     team = Team(
-        fronts, work.values, work.panels, work.pivots, work.rhs, work.outer,
+        **shared,
+        fronts=fronts,
         owner=owner,
         each=np.argsort(owner, kind="stable"),
         first=np.searchsorted(np.sort(owner), np.arange(threads + 1)),
         reached=np.zeros(len(owner), np.int64),
         words=np.zeros(DONE + threads * APART, np.int64),
+        numbers=np.zeros(2),
         sleep=sleeping(),
+        columns=np.zeros((threads, 12, 12, WIDTH)),
         scratch=np.zeros((threads, scratch_length(fronts) + 8)),
         address=address_of(_led),
-    )  # fmt: skip
+    )
     _serve(team, 0, -1, 0)  # compiled here, not by a thread that others wait for
     return team
+
+
+_SHARED = "elements", "dr", "R1", "q1", "residual", "values", "panels", "pivots", "rhs", "outer"
 
 
 def _owners(fronts: Fronts, threads: int) -> Ints:
@@ -118,8 +129,8 @@ def _owners(fronts: Fronts, threads: int) -> Ints:
     owner = np.full(len(cost), -1)
     load = [(0.0, thread) for thread in range(threads)]
     for f in sorted(_parts(fronts, cost, whole, threads), key=lambda f: (-whole[f], f)):
-        time, owner[f] = load[0]
-        heapq.heapreplace(load, (time + whole[f], int(owner[f])))
+        until, owner[f] = load[0]
+        heapq.heapreplace(load, (until + whole[f], int(owner[f])))
     heaviest = np.zeros(len(cost))
     for f, parent in enumerate(fronts.parent.tolist()):  # what is above them goes with the heaviest
         if parent >= 0 and owner[f] >= 0 and whole[f] > heaviest[parent]:
@@ -136,9 +147,9 @@ def _parts(fronts: Fronts, cost: Floats, whole: Floats, threads: int) -> list[in
     heapq.heapify(waiting)
     above, best, found = 0.0, np.inf, []
     while waiting and len(waiting) <= max(_MOST_PARTS * threads, np.count_nonzero(fronts.parent < 0)):
-        time = above + _longest([-own for own, _ in waiting], threads)
-        if time < best:
-            best, found = time, [f for _, f in waiting]
+        until = above + _longest([-own for own, _ in waiting], threads)
+        if until < best:
+            best, found = until, [f for _, f in waiting]
         _, f = heapq.heappop(waiting)
         above += cost[f]
         for child in fronts.child[fronts.first_child[f] : fronts.first_child[f + 1]].tolist():
@@ -151,8 +162,8 @@ def _parts(fronts: Fronts, cost: Floats, whole: Floats, threads: int) -> list[in
 def _longest(times: list[float], threads: int) -> float:
     """Of the sums, where the longest goes to who has least so far."""
     load = [0.0] * threads
-    for time in sorted(times, reverse=True):
-        heapq.heapreplace(load, load[0] + time)
+    for own in sorted(times, reverse=True):
+        heapq.heapreplace(load, load[0] + own)
     return max(load)
 
 
@@ -205,8 +216,31 @@ def _solve_share(team, thread, number):
 
 
 @inner_kernel
+def _clear_share(team, thread):
+    """Its part of the matrix."""
+    threads, n = team.scratch.shape[0], team.values.size
+    for i in range(n * thread // threads, n * (thread + 1) // threads):
+        team.values[np.uintp(i)] = 0.0
+
+
+@inner_kernel
+def _element_share(team, thread, number):
+    """Its parts of the elements."""
+    parts, threads = team.elements.parts, team.scratch.shape[0]
+    count = parts.size - 1
+    begin, end = parts[count * thread // threads], parts[count * (thread + 1) // threads]
+    h, tangent = team.numbers[_STEP], team.numbers[_TANGENT] != 0.0
+    if add_groups(team, begin, end, team.columns[thread], h, tangent) != 0:
+        tell(team.words, FAILED, number)
+
+
+@inner_kernel
 def _share(team, kind, thread, number):
-    if kind == FACTOR:
+    if kind == CLEAR:
+        _clear_share(team, thread)
+    elif kind == ELEMENTS:
+        _element_share(team, thread, number)
+    elif kind == FACTOR:
         _factor_share(team, thread, number)
     else:
         _solve_share(team, thread, number)
@@ -220,58 +254,63 @@ def _lead(team: Any, kind: Any) -> Any:
     tell(words, GIVEN, number)
     _share(team, kind, 0, number)
     for thread in range(1, team.scratch.shape[0]):
-        wait_for(words, DONE + thread * APART, number, words, FAILED, NEVER + 1, team.sleep)
+        wait_for(words, DONE + thread * APART, number, words, AT_WORK, words[AT_WORK] + 1, team.sleep)
     return 1 if word_at(words, FAILED) >= number else 0
-
-
-_led = compiled(_LEAD)(_lead)
-_lead_at = function_at(_LEAD)
 
 
 @released_kernel
 def _serve(team, thread, hired, number):
     """Do the share of each work that comes behind this number, as long as the team is that which was hired then."""
     words = team.words
+    tell(words, DONE + thread * APART, number)
     while wait_for(words, GIVEN, number + 2, words, AT_WORK, hired + 1, team.sleep) == 0:
         number += 2
         _share(team, words[KIND], thread, number)
         tell(words, DONE + thread * APART, number)
 
 
-def _serve_to_the_end(team: Team, thread: int, hired: int, number: int) -> None:
-    """A thread of Python; where it ends before its time nobody waits for it."""
-    words = team.words
-    try:
-        _serve(team, thread, hired, number)
-    finally:
-        if words[AT_WORK] == hired:
-            words[FAILED] = words[DONE + thread * APART] = NEVER
+_TEAM = typeof(alone())
+_LEAD = types.int64(_TEAM, types.int64)
+_led = compiled(_LEAD)(_lead)
+_lead_at = function_at(_LEAD)
 
 
 @contextlib.contextmanager
 def at_work(team: Team) -> Iterator[None]:
-    """Context of a march: the other threads of the team are there, and gone behind it, whatever ended it."""
+    """Context of a march: the other threads of the team are there, and gone behind it, whatever ended it. Where not all of them
+    can be had, it marches alone.
+    """
     if team.address == 0:
         yield
         return
     words = team.words
     hired, number = int(words[AT_WORK]) + 1, int(words[GIVEN])
-    words[FAILED] = 0
-    words[DONE::APART] = number
+    words[DONE::APART] = ABSENT
     others = [
-        threading.Thread(target=_serve_to_the_end, args=(team, thread, hired, number), daemon=True)
+        threading.Thread(target=_serve, args=(team, thread, hired, number), daemon=True)
         for thread in range(1, len(team.scratch))
     ]
     try:
         words[AT_WORK] = hired
         for other in others:
             other.start()
+        if not _all_there(words, others):
+            words[AT_WORK] = hired + 1
         yield
     finally:
         words[AT_WORK] = hired + 1
         for other in others:
             if other.ident is not None:
                 other.join()
+
+
+def _all_there(words: Ints, others: Sequence[threading.Thread]) -> bool:
+    """Wait until they are, from where on nothing can end them early; False: one has ended."""
+    while np.any(words[DONE + APART :: APART] == ABSENT):
+        if not all(other.is_alive() for other in others):
+            return False
+        time.sleep(0.0)
+    return True
 
 
 @inner_kernel
@@ -281,8 +320,31 @@ def _in_threads(team):
 
 
 @inner_kernel
+def clear_matrix(numbering, work):
+    """All entries zero."""
+    if _in_threads(work.team):
+        _lead_at(work.team.address)(work.team, CLEAR)
+        return
+    for i in range(numbering.n_values):
+        work.values[i] = 0.0
+
+
+@inner_kernel
+def add_all_elements(work, h, tangent):
+    """As `add_elements`."""
+    own, team = work.elements, work.team
+    if not _in_threads(team):
+        return add_elements(work, h, tangent)
+    team.numbers[_STEP], team.numbers[_TANGENT] = h, 1.0 if tangent else 0.0
+    if _lead_at(team.address)(team, ELEMENTS) != 0:
+        return 1
+    between = own.parts[own.parts.size - 1]
+    return add_groups(work, between, own.diagonal.shape[0], own.columns, h, tangent)
+
+
+@inner_kernel
 def factor_by_fronts(numbering, work):
-    """`fronts_factor` of a workspace, in its threads where it has some."""
+    """`fronts_factor` of a workspace."""
     if _in_threads(work.team):
         return _lead_at(work.team.address)(work.team, FACTOR)
     return fronts_factor(work.values, numbering.fronts, work.panels, work.pivots, work.multipliers)
@@ -290,8 +352,8 @@ def factor_by_fronts(numbering, work):
 
 @inner_kernel
 def solve_by_fronts(numbering, work):
-    """`fronts_solve` in place of `work.rhs`, alike; 0, or 1 where a thread is lost."""
+    """`fronts_solve` in place of `work.rhs`."""
     if _in_threads(work.team):
-        return _lead_at(work.team.address)(work.team, SOLVE)
-    fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.outer, work.multipliers)
-    return 0
+        _lead_at(work.team.address)(work.team, SOLVE)
+    else:
+        fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.outer, work.multipliers)

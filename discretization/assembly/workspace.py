@@ -12,9 +12,9 @@ from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.element_lanes import ElementLanes, element_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
+from discretization.assembly.team import Team, alone
 from discretization.drives import DRIVEN, count_drives
 from discretization.known_facts import Digest, known_anew
-from discretization.assembly.team import Team, alone
 from discretization.linear.fronts import scratch_length
 from discretization.linear.narrow import narrow_scratch
 from discretization.multipliers import multipliers_of

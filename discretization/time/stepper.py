@@ -15,6 +15,7 @@ from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.hidden_rows import hidden_workspace
 from discretization.assembly.numbering import BAND_LIMIT
 from discretization.assembly.run_tables import key_of, lanes_of
+from discretization.assembly.team import at_work, team_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
@@ -26,7 +27,6 @@ from discretization.system import System
 from discretization.time.advance import Ends, Failure, Marched, Report, Reports, StepperBase, copy_of
 from discretization.time.composition import fractions_of, midpoints
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, Advancing
-from discretization.assembly.team import at_work, team_of
 from discretization.time.newton import (
     CONVERGED,
     CURES,
