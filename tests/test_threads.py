@@ -4,20 +4,21 @@ import threading
 
 import numpy as np
 import pytest
-from iterations import iterating
+from iterations import ADD, MOVE, done, iterating
 from test_fronts import SECTION, H, net
 
 from discretization.assembly import team as teams
+from discretization.assembly.element_lanes import element_lanes
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.team import FAILED, GIVEN, at_work, team_of
-from discretization.time.newton import factor, solve
+from discretization.time.newton import FOLDED, factor, solve
 from discretization.time.stepper import Stepper
 from rigid.compilation.decorators import released_kernel
 from rigid.errors import ConvergenceError, ModelError
 from rigid.shared_words import sleeping, tell, wait_for, word_at
 from rodsim import Model, simulate, simulate_many
 
-WIDE = net(rows=6, fields=6)
+WIDE = net(rows=7, fields=16)
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +105,31 @@ def in_threads(threads=2):
     numbering = number_for_steps(built.system)
     work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
     return numbering, work._replace(team=team_of(numbering.fronts, threads, work))
+
+
+@pytest.mark.parametrize("which", [0, -1])
+def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
+    numbering, work = in_threads()
+    system, state = (own := WIDE.build()).system, own.state
+    straight = work.psi.copy()
+    work.psi[system.elements.frames[which]] = [(0.0, 0.0, -1.0), (0.0, 0.0, 1e3)]  # by more than pi from each other
+    with at_work(work.team):
+        assert done(MOVE | ADD, system, numbering, state, work, H) == FOLDED
+        work.psi[:] = straight
+        assert done(MOVE | ADD, system, numbering, state, work, H) == 0
+
+
+def test_parts_of_the_elements_have_no_frame_in_common():
+    system = WIDE.build().system
+    elements, numbering = system.elements, number_for_steps(system)
+    own = element_lanes(elements, numbering)
+    assert len(own.parts) > 3
+    assert own.parts[-1] < len(own.rows)  # some lie between
+    assert len(np.unique(own.lane)) == len(elements.length)
+    part = np.searchsorted(own.parts[1:], own.lane // 8, side="right")
+    for frame in range(1, len(system.frames.mass)):
+        of = part[(elements.frames == frame).any(axis=1)]
+        assert len(np.unique(of[of < len(own.parts) - 1])) <= 1
 
 
 def test_where_a_pivot_is_too_small_all_threads_give_up():

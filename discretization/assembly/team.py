@@ -146,7 +146,8 @@ def _parts(fronts: Fronts, cost: Floats, whole: Floats, threads: int) -> list[in
     waiting = [(-whole[f], f) for f in np.flatnonzero(fronts.parent < 0).tolist()]
     heapq.heapify(waiting)
     above, best, found = 0.0, np.inf, []
-    while waiting and len(waiting) <= max(_MOST_PARTS * threads, np.count_nonzero(fronts.parent < 0)):
+    most = max(_MOST_PARTS * threads, len(waiting))
+    while waiting and len(waiting) <= most:
         until = above + _longest([-own for own, _ in waiting], threads)
         if until < best:
             best, found = until, [f for _, f in waiting]
