@@ -100,20 +100,24 @@ def test_an_integrator_without_threads_refuses_them():
 
 
 def in_threads(threads=2):
-    """Numbering and workspace of an iteration of a net, with a team."""
+    """Numbering and workspace of an iteration of a net, and a team for it."""
     built = WIDE.build()
     numbering = number_for_steps(built.system)
     work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
-    return numbering, work._replace(team=team_of(numbering.fronts, threads, work))
+    team = team_of(numbering.fronts, threads, work)
+    return numbering, work._replace(team=team.words), team
 
 
 @pytest.mark.parametrize("which", [0, -1])
 def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
-    numbering, work = in_threads()
+    numbering, work, team = in_threads()
     system, state = (own := WIDE.build()).system, own.state
     straight = work.psi.copy()
-    work.psi[system.elements.frames[which]] = [(0.0, 0.0, -1.0), (0.0, 0.0, 1e3)]  # by more than pi from each other
-    with at_work(work.team):
+    work.psi[system.elements.frames[which]] = [
+        (0.0, 0.0, -1.0),
+        (0.0, 0.0, 1e3),
+    ]  # by more than pi from each other
+    with at_work(team):
         assert done(MOVE | ADD, system, numbering, state, work, H) == FOLDED
         work.psi[:] = straight
         assert done(MOVE | ADD, system, numbering, state, work, H) == 0
@@ -133,7 +137,7 @@ def test_parts_of_the_elements_have_no_frame_in_common():
 
 
 def test_where_a_pivot_is_too_small_all_threads_give_up():
-    numbering, work = in_threads()
+    numbering, work, team = in_threads()
     matrix = work.values.copy()
     columns = np.repeat(np.arange(numbering.size), np.diff(numbering.indptr))
     for frame in (2, len(numbering.frame) - 1):  # at both ends of the tree
@@ -141,7 +145,7 @@ def test_where_a_pivot_is_too_small_all_threads_give_up():
         a = numbering.frame[frame]
         own = (columns == a) & (numbering.indices >= a) & (numbering.indices < a + 6)
         work.values[: len(own)][own] = 0.0
-        with at_work(work.team):
+        with at_work(team):
             assert factor(numbering, work) == 0
             assert work.integers[0] == 0  # by the sparse solver
             work.values[:] = matrix
@@ -159,11 +163,11 @@ def test_numbers_that_are_none_leave_no_thread_behind():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_whatever_ends_a_march_its_threads_end(error):
-    _, work = in_threads(3)
+    _, _, team = in_threads(3)
     before = threading.active_count()
 
     def march():
-        with at_work(work.team):
+        with at_work(team):
             assert threading.active_count() == before + 2
             raise error
 
@@ -184,10 +188,10 @@ def test_a_thread_that_is_lost_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(teams, "_serve", lost)
     monkeypatch.setattr(threading, "excepthook", lambda *_: None)
     state, _ = march.advance(march.start(built.state), 0, 6)
-    assert march.work.team.words[GIVEN] == 0
+    assert march.work.team[GIVEN] == 0
     monkeypatch.undo()
     again, _ = march.advance(march.start(built.state), 0, 6)
-    assert march.work.team.words[GIVEN] > 0  # the next one has its threads
+    assert march.work.team[GIVEN] > 0  # the next one has its threads
     for one, other, whole in zip(state, again, expected, strict=True):
         assert np.array_equal(one, whole)
         assert np.array_equal(other, whole)

@@ -40,16 +40,17 @@ from discretization.linear.fronts import (
 )
 from rigid.compilation.decorators import address_of, compiled, function_at, inner_kernel, released_kernel
 from rigid.lanes import WIDTH
-from rigid.references import by_reference
+from rigid.references import by_reference, place_of, reference_at
 from rigid.shared_words import APART, sleeping, tell, wait_for, word_at
 from rigid.system import Floats, Ints
 
-CLEAR, ELEMENTS, FACTOR, SOLVE = range(4)  # kinds of work
-# Words. AT_WORK: odd while there are others; GIVEN: number of the work that was given last, by twos, and its kind; FAILED: number
-# of the last one that cannot be done; then for each thread the number of the one that it has done, ABSENT before it is there.
-AT_WORK, GIVEN, KIND, FAILED, DONE = range(0, 5 * APART, APART)
+# kinds of work: the matrix to zero, of elements the residual alone or the matrix, too, factors, a solution
+CLEAR, RESIDUAL, TANGENT, FACTOR, SOLVE = range(5)
+# Words. AT_WORK: odd while there are others; LEADER: address of `_led`; PLACE: of the team; GIVEN: number of the work that was
+# given last, by twos, and its kind; FAILED: number of the last one that cannot be done; then for each thread the number of the
+# one that it has done, ABSENT before it is there.
+AT_WORK, LEADER, PLACE, GIVEN, KIND, FAILED, DONE = range(0, 7 * APART, APART)
 ABSENT = -1
-_STEP, _TANGENT = range(2)  # numbers that come with a work
 _FLOPS, _ENTRIES = 14.0, 1.0  # operations and entries of a panel in a nanosecond
 _MOST_PARTS = 16  # of the tree, a thread
 
@@ -74,21 +75,24 @@ class Team(NamedTuple):
     first: Ints  # (threads + 1,) where those of a thread begin
     reached: Ints  # (k,) number of the work that came as far as this front: of a solution, one more on the way back
     words: Ints  # (DONE + threads APART,)
-    numbers: Floats  # (2,) h and whether a matrix is wanted
+    step: Floats  # (1,) h
     sleep: Ints  # (2,) of `wait_for`
     columns: Floats  # (threads, 12, 12, 8) scratch of elements
     scratch: Floats  # (threads, `scratch_length` + 8)
-    address: int  # of `_led`; 0: there is but one thread
 
 
-def alone() -> Team:
-    """One thread."""
+def alone() -> Ints:
+    """Words where there is but one thread."""
+    return np.zeros(0, np.int64)
+
+
+def _nobody() -> Team:
+    """One that is never at work, as its type is asked for."""
     none, numbers, rows = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
     return Team(
         elements=no_elements(), fronts=no_fronts(), dr=rows, R1=np.zeros((0, 3, 3)), q1=rows, residual=numbers, values=numbers,
         panels=numbers, pivots=np.zeros(0, np.int32), rhs=numbers, outer=numbers, owner=none, each=none, first=none, reached=none,
-        words=np.zeros(DONE, np.int64), numbers=np.zeros(2), sleep=np.zeros(2, np.int64), columns=np.zeros((0, 12, 12, WIDTH)),
-        scratch=rows, address=0
+        words=none, step=numbers, sleep=none, columns=np.zeros((0, 12, 12, WIDTH)), scratch=rows
     )  # fmt: skip
 
 
@@ -104,12 +108,12 @@ def team_of(fronts: Fronts, threads: int, work: Any) -> Team:
         first=np.searchsorted(np.sort(owner), np.arange(threads + 1)),
         reached=np.zeros(len(owner), np.int64),
         words=np.zeros(DONE + threads * APART, np.int64),
-        numbers=np.zeros(2),
+        step=np.zeros(1),
         sleep=sleeping(),
         columns=np.zeros((threads, 12, 12, WIDTH)),
         scratch=np.zeros((threads, scratch_length(fronts) + 8)),
-        address=address_of(_led),
     )
+    team.words[LEADER] = address_of(_led)
     _serve(team, 0, -1, 0)  # compiled here, not by a thread that others wait for
     return team
 
@@ -225,13 +229,12 @@ def _clear_share(team, thread):
 
 
 @inner_kernel
-def _element_share(team, thread, number):
+def _element_share(team, tangent, thread, number):
     """Its parts of the elements."""
     parts, threads = team.elements.parts, team.scratch.shape[0]
     count = parts.size - 1
     begin, end = parts[count * thread // threads], parts[count * (thread + 1) // threads]
-    h, tangent = team.numbers[_STEP], team.numbers[_TANGENT] != 0.0
-    if add_groups(team, begin, end, team.columns[thread], h, tangent) != 0:
+    if add_groups(team, begin, end, team.columns[thread], team.step[0], tangent) != 0:
         tell(team.words, FAILED, number)
 
 
@@ -239,17 +242,18 @@ def _element_share(team, thread, number):
 def _share(team, kind, thread, number):
     if kind == CLEAR:
         _clear_share(team, thread)
-    elif kind == ELEMENTS:
-        _element_share(team, thread, number)
+    elif kind in (RESIDUAL, TANGENT):
+        _element_share(team, kind == TANGENT, thread, number)
     elif kind == FACTOR:
         _factor_share(team, thread, number)
     else:
         _solve_share(team, thread, number)
 
 
-def _lead(team: Any, kind: Any) -> Any:
+def _lead(place: Any, kind: Any, h: Any) -> Any:
     """A work of all threads, of which this one is the first; 0, or 1 where it cannot be done."""
-    words = team.words
+    team = _team_at(place)
+    words, team.step[0] = team.words, h
     number = words[GIVEN] + 2
     words[KIND] = kind
     tell(words, GIVEN, number)
@@ -263,6 +267,7 @@ def _lead(team: Any, kind: Any) -> Any:
 def _serve(team, thread, hired, number):
     """Do the share of each work that comes behind this number, as long as the team is that which was hired then."""
     words = team.words
+    words[PLACE] = place_of(team)  # any of them will do
     tell(words, DONE + thread * APART, number)
     while wait_for(words, GIVEN, number + 2, words, AT_WORK, hired + 1, team.sleep) == 0:
         number += 2
@@ -270,18 +275,19 @@ def _serve(team, thread, hired, number):
         tell(words, DONE + thread * APART, number)
 
 
-_TEAM = typeof(alone())
-_LEAD = types.int64(_TEAM, types.int64)
+_TEAM = typeof(_nobody())
+_team_at = reference_at(_TEAM)
+_LEAD = types.int64(types.int64, types.int64, types.float64)
 _led = compiled(_LEAD)(_lead)
 _lead_at = function_at(_LEAD)
 
 
 @contextlib.contextmanager
-def at_work(team: Team) -> Iterator[None]:
+def at_work(team: Team | None) -> Iterator[None]:
     """Context of a march: the other threads of the team are there, and gone behind it, whatever ended it. Where not all of them
     can be had, it marches alone.
     """
-    if team.address == 0:
+    if team is None:
         yield
         return
     words = team.words
@@ -315,16 +321,22 @@ def _all_there(words: Ints, others: Sequence[threading.Thread]) -> bool:
 
 
 @inner_kernel
-def _in_threads(team):
+def _in_threads(words):
     """Whether they are there."""
-    return team.address != 0 and team.words[AT_WORK] % 2 == 1
+    return words.size > 0 and words[AT_WORK] % 2 == 1
+
+
+@inner_kernel
+def _done(words, kind, h):
+    """What `_lead` says of a work of this kind."""
+    return _lead_at(words[LEADER])(words[PLACE], kind, h)
 
 
 @inner_kernel
 def clear_matrix(numbering, work):
     """All entries zero."""
     if _in_threads(work.team):
-        _lead_at(work.team.address)(work.team, CLEAR)
+        _done(work.team, CLEAR, 0.0)
         return
     for i in range(numbering.n_values):
         work.values[i] = 0.0
@@ -333,11 +345,10 @@ def clear_matrix(numbering, work):
 @inner_kernel
 def add_all_elements(work, h, tangent):
     """As `add_elements`."""
-    own, team = work.elements, work.team
-    if not _in_threads(team):
+    if not _in_threads(work.team):
         return add_elements(work, h, tangent)
-    team.numbers[_STEP], team.numbers[_TANGENT] = h, 1.0 if tangent else 0.0
-    if _lead_at(team.address)(team, ELEMENTS) != 0:
+    own = work.elements
+    if _done(work.team, TANGENT if tangent else RESIDUAL, h) != 0:
         return 1
     between = own.parts[own.parts.size - 1]
     return add_groups(work, between, own.diagonal.shape[0], own.columns, h, tangent)
@@ -347,7 +358,7 @@ def add_all_elements(work, h, tangent):
 def factor_by_fronts(numbering, work):
     """`fronts_factor` of a workspace."""
     if _in_threads(work.team):
-        return _lead_at(work.team.address)(work.team, FACTOR)
+        return _done(work.team, FACTOR, 0.0)
     return fronts_factor(work.values, numbering.fronts, work.panels, work.pivots, work.multipliers)
 
 
@@ -355,6 +366,6 @@ def factor_by_fronts(numbering, work):
 def solve_by_fronts(numbering, work):
     """`fronts_solve` in place of `work.rhs`."""
     if _in_threads(work.team):
-        _lead_at(work.team.address)(work.team, SOLVE)
+        _done(work.team, SOLVE, 0.0)
     else:
         fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.outer, work.multipliers)

@@ -12,7 +12,7 @@ from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.element_lanes import ElementLanes, element_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
-from discretization.assembly.team import Team, alone
+from discretization.assembly.team import alone
 from discretization.drives import DRIVEN, count_drives
 from discretization.known_facts import Digest, known_anew
 from discretization.linear.fronts import scratch_length
@@ -77,7 +77,7 @@ class Workspace(NamedTuple):
     values: Floats  # (n_values + n_dump,)
     panels: Floats  # of fronts; where there are far blocks the band before it is factored
     outer: Floats  # what fronts leave to others in a solution
-    team: Team  # threads for fronts
+    team: Ints  # words of the threads that share a step, or none
     blocks: Ints  # far blocks that act
     rows: Ints  # first unknowns of their rows
     counts: Ints  # (2,) how many

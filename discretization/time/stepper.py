@@ -15,7 +15,7 @@ from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.hidden_rows import hidden_workspace
 from discretization.assembly.numbering import BAND_LIMIT
 from discretization.assembly.run_tables import key_of, lanes_of
-from discretization.assembly.team import at_work, team_of
+from discretization.assembly.team import Team, at_work, team_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
@@ -116,8 +116,8 @@ class Stepper(StepperBase):
         if rho is not None:
             self._dissipate(rho, spared)
         if threads > 1 and self.numbering.fronts.inner.size > 0:
-            self.work = self.work._replace(team=team_of(self.numbering.fronts, threads, self.work))
-            self._threads = threads
+            self._team = team_of(self.numbering.fronts, threads, self.work)
+            self.work = self.work._replace(team=self._team.words)
         self._own_equations = equations
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
@@ -217,9 +217,9 @@ class Stepper(StepperBase):
     @property
     def threads(self) -> int:
         """As of `StepperBase`."""
-        return self._threads
+        return 1 if self._team is None else len(self._team.scratch)
 
-    _threads = 1
+    _team: Team | None = None
     pace = 1.2  # microseconds a step and frame: rods of 3 to 100 elements
 
     @property
@@ -289,7 +289,7 @@ class Stepper(StepperBase):
                 self.system, self.numbering, self._hidden, state, self.work, self._own_equations
             )
         advancing = Advancing(self.system, self.numbering, state, self.work)
-        with self._turn_of_others(values), at_work(self.work.team):
+        with self._turn_of_others(values), at_work(self._team):
             status = march_and_keep(
                 self._equations,
                 advancing,
