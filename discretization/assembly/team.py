@@ -97,7 +97,7 @@ def _nobody() -> Team:
 
 
 def team_of(fronts: Fronts, threads: int, work: Any) -> Team:
-    """So many threads for these fronts, on the arrays of a workspace."""
+    """So many threads, two or more, for these fronts, on the arrays of a workspace."""
     owner = _owners(fronts, threads)
     shared = {name: getattr(work, name) for name in _SHARED}
     team = Team(
