@@ -176,16 +176,17 @@ def test_whatever_ends_a_march_its_threads_end(error):
     assert threading.active_count() == before
 
 
-def test_a_thread_that_is_lost_is_not_waited_for(monkeypatch):
+@pytest.mark.parametrize(("owner", "name"), [(teams, "_serve"), (threading.Thread, "start")])
+def test_a_thread_that_cannot_be_had_is_not_waited_for(owner, name, monkeypatch):
     """The march goes on alone."""
     expected, _ = ended(1)
 
     def lost(*_):
-        raise MemoryError
+        raise RuntimeError("can't start new thread")
 
     built = WIDE.build()
     march = Stepper(built.system, H, load_values=built.load_values, threads=2)
-    monkeypatch.setattr(teams, "_serve", lost)
+    monkeypatch.setattr(owner, name, lost)
     monkeypatch.setattr(threading, "excepthook", lambda *_: None)
     state, _ = march.advance(march.start(built.state), 0, 6)
     assert march.work.team[GIVEN] == 0

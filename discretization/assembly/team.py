@@ -299,8 +299,6 @@ def at_work(team: Team | None) -> Iterator[None]:
     ]
     try:
         words[AT_WORK] = hired
-        for other in others:
-            other.start()
         if not _all_there(words, others):
             words[AT_WORK] = hired + 1
         yield
@@ -312,7 +310,12 @@ def at_work(team: Team | None) -> Iterator[None]:
 
 
 def _all_there(words: Ints, others: Sequence[threading.Thread]) -> bool:
-    """Wait until they are, from where on nothing can end them early; False: one has ended."""
+    """Start them and wait until they serve, from where on nothing can end them early; False: one cannot be had."""
+    try:
+        for other in others:
+            other.start()
+    except RuntimeError:  # the system has no more
+        return False
     while np.any(words[DONE + APART :: APART] == ABSENT):
         if not all(other.is_alive() for other in others):
             return False
