@@ -18,7 +18,7 @@ import numpy as np
 
 from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
-from discretization.assembly.element_lanes import add_elements, begin_elements
+from discretization.assembly.element_lanes import begin_elements
 from discretization.assembly.frame_formulas import balance, rounding, spin_at_end, turning_inertia
 from discretization.assembly.frame_lanes import (
     add_inertia_of_frames,
@@ -30,6 +30,7 @@ from discretization.assembly.frame_lanes import (
 from discretization.assembly.load_forces import add_loads
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
 from discretization.assembly.spring_forces import add_loops
+from discretization.assembly.team import add_all_elements, clear_matrix
 from discretization.assembly.workspace import norm, rotation_of, store_rotation
 from rigid.compilation.decorators import inner_kernel
 from rigid.kinematics.rotations import cayley_turn, load4, rotation_matrix
@@ -102,8 +103,7 @@ def assemble(system, numbering, state, work, h, tangent, general=True):
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
-        for i in range(numbering.n_values):
-            work.values[i] = 0.0
+        clear_matrix(numbering, work)
     _inertia(system, numbering, state, work, h, tangent)
     return add_forces(system, numbering, state, work, h, tangent, general)
 
@@ -111,7 +111,7 @@ def assemble(system, numbering, state, work, h, tangent, general=True):
 @inner_kernel
 def add_forces(system, numbering, state, work, h, tangent, general=True):
     """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, `general` as there."""
-    status = add_elements(work, h, tangent)
+    status = add_all_elements(work, h, tangent)
     if status != 0:
         return status
     if general is not None:

@@ -13,6 +13,7 @@ from discretization.assembly.element_lanes import ElementLanes, element_lanes
 from discretization.assembly.frame_lanes import FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
+from discretization.assembly.team import alone
 from discretization.drives import DRIVEN, count_drives
 from discretization.known_facts import Digest, known_anew
 from discretization.linear.fronts import scratch_length
@@ -85,6 +86,8 @@ class Workspace(NamedTuple):
     rhs: Floats  # (N,)
     values: Floats  # (n_values + n_dump,)
     panels: Floats  # of fronts; where there are far blocks the band before it is factored
+    outer: Floats  # what fronts leave to others in a solution
+    team: Ints  # words of the threads that share a step, or none
     blocks: Ints  # far blocks that act
     rows: Ints  # first unknowns of their rows
     counts: Ints  # (2,) how many
@@ -149,6 +152,8 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         rhs=np.zeros(numbering.size),
         values=np.zeros(numbering.n_values + numbering.n_dump),
         panels=np.zeros(_panels(numbering)),
+        outer=np.zeros(int(numbering.fronts.first[-1])),
+        team=alone(),
         blocks=np.zeros(len(numbering.far.row), np.int64),
         rows=np.zeros(len(numbering.far.row), np.int64),
         counts=np.zeros(2, np.int64),
