@@ -439,6 +439,43 @@ def _add_rows(width: int) -> Any:
     return add
 
 
+def _put(width: int, by_row: bool) -> Any:
+    """Intrinsic: numbers to the rows items[first], items[first + 1], ... of an array with `width` numbers in a row; or, by
+    places, to array[places[first + l] + k] of lane l, k < width. Where lanes have one place the last one's numbers stay.
+    """
+
+    @intrinsic
+    def put(typing: Any, x: Any, array: Any, places: Any, first: Any) -> Any:
+        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+            x, array, places, first = arguments
+            base = _integers(context, builder, called.args[2], places, first)
+            numbers = [
+                _spread(context, builder, builder.extract_value(x, k), called.args[0].types[k])
+                for k in range(width)
+            ]
+            rows = [
+                _transposed(builder, numbers[at : at + 8] + [_UNDEFINED] * (at + 8 - width))
+                for at in range(0, width, 8)
+            ]
+            for lane in range(8):
+                place = builder.extract_element(base, _I32(lane))
+                if by_row:
+                    place = builder.mul(place, _I64(width))
+                for at, count in _parts(width):
+                    kind = ir.VectorType(_DOUBLE, count)
+                    there = builder.add(place, _I64(at))
+                    pointer = _pointer(context, builder, called.args[1], array, there, kind)
+                    part = _part(builder, rows[at // 8][lane], at % 8, count, count)
+                    builder.store(part, pointer, align=8)
+            return context.get_dummy_value()
+
+        if not _is_plain(array, places):
+            return None
+        return types.void(x, array, places, types.intp), generate
+
+    return put
+
+
 _PLAIN: Any = {"error_model": "numpy", "_nrt": False}  # as all kernels are compiled
 
 
@@ -517,6 +554,15 @@ def _add_rows_of_array(width: int) -> Callable[..., Any]:
     return add
 
 
+def _put_of_array(width: int, by_row: bool) -> Callable[..., Any]:
+    def put(x: Any, array: Any, places: Any, first: int) -> None:
+        for number in range(WIDTH):
+            place = places.reshape(-1)[first + number] * (width if by_row else 1)
+            array.reshape(-1)[place : place + width] = [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
+
+    return put
+
+
 def _either(compiled: Any, function: Any) -> Any:
     return compiled if COMPILED else function
 
@@ -544,7 +590,15 @@ choose = _either(_choose, _choose_array)
 _of_rows = _either(_rows, _rows_of_array)
 rows1, rows3, rows4, rows6, rows9, rows36 = (_of_rows(width) for width in (1, 3, 4, 6, 9, 36))
 # (array, places, i, offset): of the items the numbers from array[places[i + l] + offset] on
-numbers1, numbers6 = (_either(_numbers(width), _numbers_of_array(width)) for width in (1, 6))
+numbers1, numbers3, numbers6 = (_either(_numbers(width), _numbers_of_array(width)) for width in (1, 3, 6))
 # (x, array, places, strides, i, j, column): array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
 _to_rows = _either(_add_rows, _add_rows_of_array)
-add_rows6, add_rows12 = (_to_rows(width) for width in (6, 12))
+add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (3, 6, 12))
+# (x, array, items, i): to the rows items[i], items[i + 1], ... of an array with so many in a row; (x, array, places, i): to
+# array[places[i + l] + k] of lane l
+put_rows3, put_rows4, put_rows6, put_rows9 = (
+    _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9)
+)
+put3, put4, put5, put6, put15, put24, put27, put36 = (
+    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 36)
+)

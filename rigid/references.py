@@ -200,6 +200,37 @@ def _reference_to(typing_context: Any, values: Any) -> Any:
     return Reference(values)(values), generate
 
 
+@intrinsic
+def _place_of(typing_context: Any, reference: Any) -> Any:
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.ptrtoint(arguments[0], ir.IntType(64))
+
+    return types.int64(reference), generate
+
+
+_tuples: dict[int, Any] = {}  # where the compiler is off
+
+
+def _place_in_python(values: Any) -> int:
+    _tuples[id(values)] = values
+    return id(values)
+
+
+def reference_at(kind: Reference) -> Any:
+    """A function of kernels: the reference of this type to a place that `place_of` told."""
+    if not _COMPILED:
+        return _tuples.__getitem__
+
+    @intrinsic
+    def at(typing_context: Any, place: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(kind))
+
+        return kind(types.int64), generate
+
+    return at
+
+
 @intrinsic(prefer_literal=True)
 def _with_field(typing_context: Any, reference: Any, name: Any, value: Any) -> Any:
     index = reference.pointee.fields.index(name.literal_value)
@@ -219,6 +250,10 @@ def _itself(values: Any) -> Any:
 # of a named tuple made in compiled code, for as long as the kernel that asks for it runs: it may not be returned. Where the
 # compiler is off a tuple is its own reference.
 reference_to: Any = _reference_to if _COMPILED else _itself
+
+
+# where the tuple of a reference is, as a number: for another thread, as long as the kernel runs that was given the tuple
+place_of: Any = _place_of if _COMPILED else _place_in_python
 
 
 def _replaced(values: Any, name: str, value: Any) -> Any:

@@ -22,9 +22,8 @@ from rodsim.batches import Batch, Begun, begun, named
 from rodsim.model import Model
 from rodsim.prepared import Prepared
 from rodsim.results.result import Result
-from rodsim.simulation import check_asked, check_output, simulate
+from rodsim.simulation import MOST_THREADS, check_asked, check_output, simulate
 
-MOST_THREADS = 1024
 _LATER = ("start", "at", "until")  # settings that are looked at beside the model that was built
 _OF_STEPS = (
     "dt",
@@ -126,7 +125,8 @@ def simulate_many(
     Parameters
     ----------
     parameters: changes of each run, path -> value, as of `Prepared.run`; `{}` changes nothing.
-    threads: how many march at the same time; by default one for each core. Up to eight runs for each are in memory.
+    threads: how many march at the same time; by default one for each core. Up to eight runs for each are in memory. No run has
+    more than one to itself, whatever `prepare` was told of threads.
     outputs: folder for a file of each run, run-0000.vtkhdf and so on; None keeps results in memory.
     progress: show a line on stderr.
     settings: of `simulate`, for all runs; those of `prepare` hold where they are left out.
@@ -230,7 +230,7 @@ def _line(show: bool, count: int) -> Iterator[Callable[[int], None]]:
 
 
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
-    given = prepared.settings(settings)
+    given = {**prepared.settings(settings), "threads": 1}
     for name, cure in _OURS.items():
         if given.get(name):
             raise ModelError(f"simulate_many: {name} = {checks.shown(given[name])} is of one run; {cure}")

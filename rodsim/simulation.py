@@ -62,6 +62,7 @@ USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
 MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
 MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 LARGEST_TOLERANCE = 1e-3
+MOST_THREADS = 1024
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
 _LEAP = 64  # by which a march grows that takes no longer than that part of it
 
@@ -85,6 +86,7 @@ def simulate(
     shortcut: bool = True,
     error: float | None = None,
     output_dt: float | None = None,
+    threads: int = 1,
 ) -> Result:
     """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s), or of lengths that `error` chooses, and return the result.
 
@@ -122,6 +124,10 @@ def simulate(
     up. For "em" and its kin. `Result.steps` has their lengths and the error estimated.
     output_dt: with error, time between outputs (s), which steps hit; at least two lie between. By default 1/100 of t_end, of
     compositions 1/50 ("em4") and 1/25. `until` is asked of outputs then.
+    threads: that work on each step, of "em" and its kin on nets and frames of rods whose steps are solved by fronts (numerics,
+    linear algebra); all others take one. The result is the same to the bit, a run may go on with another number. It pays from
+    some thousand elements on, where there are as many cores with nothing else to do. The description says under "run", "threads"
+    how many took part.
 
     Raises
     ------
@@ -132,7 +138,7 @@ def simulate(
     """
     asked, tolerance = check_asked(
         model, t_end, dt, integrator, output, output_every, resume, progress, chart=chart, overwrite=overwrite,
-        tolerance=tolerance, shortcut=shortcut, error=error, output_dt=output_dt
+        tolerance=tolerance, shortcut=shortcut, error=error, output_dt=output_dt, threads=threads
     )  # fmt: skip
     if output is not None:
         check_output(Path(output), resume, overwrite)
@@ -182,6 +188,7 @@ def simulate(
             ),
             spared=spared,
             loop_of=partial(loop_in_words, model),
+            threads=int(threads),
             shortcut=not touching and (shortcut if n_stored == 0 else "solver" in stored_run),
             symmetry=Symmetry(state, built.load_directions)
             if n_stored == 0 or "plane" in stored_run
@@ -213,6 +220,8 @@ def simulate(
         settings |= asked.settings(built.system, state, stored_run)
         stepper = adaptive(stepper, built.system, dt, settings)
     state = stepper.start(state)
+    if threads > 1:
+        settings["threads"] = stepper.threads
     watch = None if until is None else Watch(until, built.layout)
     if watch is not None and not (resume and n_stored):
         watch.check_start(state)
@@ -284,6 +293,7 @@ def check_asked(
     shortcut: bool,
     error: float | None,
     output_dt: float | None,
+    threads: int,
 ) -> tuple[Asked, float]:
     """Steps and tolerance of a call of `simulate`; ModelError for what no run can have."""
     if error is None and dt is not None:
@@ -291,6 +301,7 @@ def check_asked(
     _check_options(model, output, resume, progress, chart, overwrite)
     checks.flag("simulate", "shortcut", shortcut)
     check_integrator(integrator)
+    _check_threads(threads, integrator)
     asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator)
     return asked, _check_tolerance(tolerance, integrator)
 
@@ -393,6 +404,15 @@ def _check_tolerance(tolerance: float, integrator: str) -> float:
             f"{', '.join(KIN)}"
         )
     return tolerance
+
+
+def _check_threads(threads: int, integrator: str) -> None:
+    checks.count("simulate", "threads", threads, at_most=MOST_THREADS)
+    if threads > 1 and em_integrator(integrator) is None:
+        raise ModelError(
+            f"integrator '{integrator}' takes its steps in one thread; leave threads = {threads} out, or use one of "
+            f"{', '.join(KIN)}"
+        )
 
 
 def steps_of(t_end: float, dt: float, output_every: int | None = None) -> int:

@@ -87,7 +87,7 @@ def test_fronts_solve_a_matrix_of_groups_with_multipliers(seed):
     for _ in range(2):  # the factors serve more than once
         rhs = rng.normal(size=len(full))
         x = rhs.copy()
-        fronts_solve(fronts, panels, pivots, x, scratch)
+        fronts_solve(fronts, panels, pivots, x, np.zeros(fronts.first[-1]), scratch)
         assert np.abs(full @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
 
 
@@ -100,7 +100,7 @@ def test_rows_are_exchanged_inside_a_front():
     assert status == 0
     assert pivots.any()
     x = (rhs := rng.normal(size=len(full))).copy()
-    fronts_solve(fronts, panels, pivots, x, scratch)
+    fronts_solve(fronts, panels, pivots, x, np.zeros(fronts.first[-1]), scratch)
     assert np.abs(full @ x - rhs).max() < 1e-10 * np.abs(full).max() * np.abs(x).max()
 
 
@@ -122,7 +122,7 @@ def test_unconnected_parts_are_solved():
     assert status == 0
     assert (fronts.parent == -1).all()
     x = (rhs := rng.normal(size=12)).copy()
-    fronts_solve(fronts, panels, pivots, x, scratch)
+    fronts_solve(fronts, panels, pivots, x, np.zeros(fronts.first[-1]), scratch)
     assert full @ x == pytest.approx(rhs, abs=1e-11)
 
 

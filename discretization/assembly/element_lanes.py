@@ -2,8 +2,11 @@
 
 An element's numbers are read where those of its frames stand, and its blocks are added where `discretization.assembly.numbering`
 puts them, by 8 x 8 transposes: neither the order of the elements nor that of the frames matters. What stays the same in a step is
-kept number by number, eight elements side by side. The lanes of a last group that has fewer elements repeat the last one and add
+kept number by number, eight elements side by side. The lanes of a group that has fewer elements repeat its last one and add
 to the dump.
+
+Of models that are solved by fronts groups go in parts without a frame in common, for threads (`discretization.assembly.team`);
+behind these come those of the elements that lie between. Which parts there are does not hang on the number of threads.
 """
 
 from __future__ import annotations
@@ -55,6 +58,7 @@ FRAME_A, FRAME_B, ITEM, FORCES_A, FORCES_B = range(5)
 AA, AB, BA, BB, STRIDE_A, STRIDE_B, NO_STRIDE, N_PLACES = range(5, 13)
 
 APART, A_FIRST, B_FIRST = range(3)
+_MOST_PARTS, _LEAST = 16, 64  # parts, and elements of one
 
 
 class ElementLanes(NamedTuple):
@@ -62,6 +66,8 @@ class ElementLanes(NamedTuple):
 
     places: Ints  # (N_PLACES, 8 groups) of frames, elements, forces and blocks, and strides of columns
     diagonal: np.ndarray  # (groups,) bool: stiffness and damping of all are diagonal
+    lane: Ints  # (m,) of an element
+    parts: Ints  # (parts + 1,) first groups of parts without a frame in common; from the last one on what lies between
     rows: Ints  # (groups,) A_FIRST, B_FIRST where the rows of both frames of each element are one block, or APART
     couples: bool  # some element has coupling inertia
     length: Floats  # (8 groups,) m
@@ -74,37 +80,69 @@ class ElementLanes(NamedTuple):
 def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
     """Of `discretization.space.elements`, with arrays for a step."""
     n = len(elements.length)
-    groups = -(-n // WIDTH)
-    item = np.minimum(np.arange(groups * WIDTH), max(n - 1, 0))
-    places = np.zeros((N_PLACES, groups * WIDTH), np.int64)
-    scale: Floats = np.zeros((groups * WIDTH, 4))
-    rows = np.full(groups, APART)
+    item, real, parts = _in_lanes(elements.frames, numbering)
+    places = np.zeros((N_PLACES, len(item)), np.int64)
+    scale: Floats = np.zeros((len(item), 4))
+    rows, lane = np.full(len(item) // WIDTH, APART), np.zeros(n, np.int64)
     if n:
+        lane[item[real]] = np.flatnonzero(real)
         a, b = elements.frames[item].T
         places[FRAME_A], places[FRAME_B], places[ITEM] = a, b, item
         places[FORCES_A], places[FORCES_B] = numbering.frame[a], numbering.frame[b]
         places[AA : BB + 1] = numbering.element_base[item].T
         places[STRIDE_A], places[STRIDE_B] = numbering.frame_stride[a], numbering.frame_stride[b]
-        places[FORCES_A : FORCES_B + 1, n:] = numbering.size
-        places[AA : BB + 1, n:] = numbering.n_values
+        places[FORCES_A : FORCES_B + 1, ~real] = numbering.size
+        places[AA : BB + 1, ~real] = numbering.n_values
         for low, high, wanted in ((AA, BA, A_FIRST), (BA, AA, B_FIRST)):
             beside = (places[high] == places[low] + 6) & (places[high + 1] == places[low + 1] + 6)
-            beside[n:] = True  # in the dump
-            rows[beside.reshape(groups, WIDTH).all(axis=1)] = wanted
-        places[STRIDE_A : STRIDE_B + 1, n:] = 0
+            beside[~real] = True  # in the dump
+            rows[beside.reshape(-1, WIDTH).all(axis=1)] = wanted
+        places[STRIDE_A : STRIDE_B + 1, ~real] = 0
         scale = largest_entries(elements.stiffness[item], elements.damping[item])
     diagonal = _diagonal(elements.stiffness[item]) & _diagonal(elements.damping[item])
     return ElementLanes(
         places=places,
-        diagonal=diagonal.reshape(groups, WIDTH).all(axis=1),
+        diagonal=diagonal.reshape(-1, WIDTH).all(axis=1),
+        lane=lane,
+        parts=parts,
         rows=rows,
         couples=bool(np.any(elements.coupling)),
         length=elements.length[item],
         scale=_side_by_side(scale),
-        start=np.zeros((groups, START, WIDTH)),
-        strain1=np.zeros((groups, 6, WIDTH)),
+        start=np.zeros((len(rows), START, WIDTH)),
+        strain1=np.zeros((len(rows), 6, WIDTH)),
         columns=np.zeros((12, 12, WIDTH)),
     )
+
+
+def _in_lanes(frames: Ints, numbering: Any) -> tuple[Ints, np.ndarray, Ints]:
+    """Elements of the lanes, whether a lane is no repetition, first groups of the parts."""
+    n = len(frames)
+    count = min(_MOST_PARTS, n // _LEAST) if numbering.fronts.inner.size else 0
+    of = np.arange(n) * count // max(n, 1)  # elements that follow each other have a frame in common
+    unknown = numbering.frame[frames]
+    least, most = np.full(numbering.size + 1, count), np.full(numbering.size + 1, -1)
+    for side in (0, 1):
+        at = np.minimum(unknown[:, side], numbering.size)
+        np.minimum.at(least, at, of)
+        np.maximum.at(most, at, of)
+    common = least < most
+    common[numbering.size] = False  # fixed
+    of[common[np.minimum(unknown, numbering.size)].any(axis=1)] = count
+    lists = [np.flatnonzero(of == part) for part in range(count + 1)]
+    groups = np.array([-(-len(own) // WIDTH) for own in lists])
+    item = [own[np.minimum(np.arange(k * WIDTH), len(own) - 1)] for own, k in zip(lists, groups, strict=True)]
+    real = [np.arange(k * WIDTH) < len(own) for own, k in zip(lists, groups, strict=True)]
+    return np.concatenate(item), np.concatenate(real), np.concatenate([[0], np.cumsum(groups[:-1])])
+
+
+def no_elements() -> ElementLanes:
+    """None."""
+    none, rows = np.zeros(0, np.int64), np.zeros((0, 6, WIDTH))
+    return ElementLanes(
+        places=np.zeros((N_PLACES, 0), np.int64), diagonal=np.zeros(0, bool), lane=none, parts=none, rows=none, couples=False,
+        length=np.zeros(0), scale=rows, start=rows, strain1=rows, columns=rows
+    )  # fmt: skip
 
 
 def _side_by_side(numbers: Floats) -> Floats:
@@ -264,10 +302,17 @@ def _diagonal_stiffness(start, s):
 def add_elements(work, h, tangent):
     """Residual and, on demand, matrix; 0, or 1 where the relative rotation of two frames passed pi."""
     own = work.elements
-    places, start, columns = own.places, own.start, own.columns
+    return add_groups(work, 0, own.diagonal.shape[0], own.columns, h, tangent)
+
+
+@inner_kernel
+def add_groups(work, begin, end, columns, h, tangent):
+    """The same of the groups from `begin` to `end`; work: what has `elements`, ends of the step and room for the sums."""
+    own = work.elements
+    places, start = own.places, own.start
     residual, values = work.residual, work.values
     lanes = places.shape[1]
-    for group in range(own.diagonal.shape[0]):
+    for group in range(begin, end):
         first, s = group * WIDTH, group * START * WIDTH
         a, b = FRAME_A * lanes + first, FRAME_B * lanes + first
         e0 = _load3(start, s + POSITION0 * WIDTH)
@@ -333,14 +378,14 @@ def add_elements(work, h, tangent):
         _put(columns, 9, row_a + 3, h, tb)
         _put(columns, 9, row_b, h, nb)
         _put(columns, 9, row_b + 3, h, ub)
-        _add_columns(own, group, values)
+        _add_columns(own, group, columns, values)
     return 0
 
 
 @small_kernel
-def _add_columns(own, group, values):
+def _add_columns(own, group, columns, values):
     """Columns of the tangents of eight elements, to where their blocks stand."""
-    places, columns, rows = own.places, own.columns, own.rows[group]
+    places, rows = own.places, own.rows[group]
     lanes, first = places.shape[1], group * WIDTH
     for column in range(12):
         at, side = 12 * column * WIDTH, column // 6
@@ -380,5 +425,5 @@ def put_end_strains(work):
 @inner_kernel
 def strain_change(own, m, i):
     """Of strain i of element m over the step."""
-    group, lane = m // WIDTH, m % WIDTH
+    group, lane = own.lane[m] // WIDTH, own.lane[m] % WIDTH
     return own.strain1[group, i, lane] - own.start[group, E0 + i, lane]

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from discretization.assembly.frame_formulas import (
+    accelerations,
+    balance,
+    changes,
+    predicted,
+    rounding,
+    spin_at_end,
+    tangent_over_angle,
+    turning_inertia,
+)
+from discretization.assembly.frame_lanes import MOST_TURNED
 from discretization.assembly.run_lanes import (
     BLOCK,
     add3_at,
@@ -14,25 +23,11 @@ from discretization.assembly.run_lanes import (
     store3_at,
     store9_at,
 )
-from discretization.assembly.stress_rounding import EPS
 from discretization.linear.block_band import SIZE
 from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.lanes import WIDTH, load, root, store, where_less
-from rigid.linear_algebra import (
-    apply,
-    apply_transposed,
-    dot,
-    hat,
-    matrix_minus,
-    matrix_times,
-    minus,
-    plus,
-    product,
-    times,
-    trace,
-    transposed_product,
-)
+from rigid.linear_algebra import apply, apply_transposed, dot, minus, plus, product, times
 
 
 @inner_kernel
@@ -56,9 +51,7 @@ def begin_frames(own, h):
         if own.block[f] < 0:
             continue
         at, mass, J = own.place[f], load(own.mass, f * WIDTH), load9_at(own.inertia, 9 * f)
-        spin = apply(J, Omega)
-        force = EPS * mass * (4.0 * root(dot(v, v)) + abs(h) * weight)
-        moment = 2.0 * EPS * root(dot(spin, spin)) + force * root(trace(J) / mass)
+        force, moment = rounding(mass, J, v, apply(J, Omega), weight, h)
         store3_at((force, force, force), own.noise, at)
         store3_at((moment, moment, moment), own.noise, at + 3)
         predict_frame(own, f, R0, h)
@@ -69,14 +62,10 @@ def begin_frames(own, h):
 def predict_frame(own, f, R0, h):
     """The motion of a frame with the acceleration of the last step."""
     v, Omega = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f)
-    turn = times(h, plus(apply(R0, Omega), times(0.5 * h, load3_at(own.rate, 6 * f + 3))))
-    store(root(dot(turn, turn)), own.terms, 0)
-    for run in range(WIDTH):
-        angle = own.terms[run]
-        # a turn by that angle has the Cayley vector of length 2 tan(angle/2)
-        own.terms[run] = 2.0 * np.tan(0.5 * angle) / angle if 1e-8 < angle < 3.0 else 1.0
-    store3_at(times(h, plus(v, times(0.5 * h, load3_at(own.rate, 6 * f)))), own.dr, 3 * f)
-    store3_at(times(load(own.terms, 0), turn), own.psi, 3 * f)
+    a, alpha = load3_at(own.rate, 6 * f), load3_at(own.rate, 6 * f + 3)
+    dr, turn, z = predicted(R0, v, Omega, a, alpha, h)
+    store3_at(dr, own.dr, 3 * f)
+    store3_at(times(where_less(z, MOST_TURNED, tangent_over_angle(z), 1.0), turn), own.psi, 3 * f)
 
 
 @flat_kernel
@@ -144,19 +133,16 @@ def inertia_of_runs(own, h, tangent):
             continue
         at, mass, J = own.place[f], load(own.mass, f * WIDTH), load9_at(own.inertia, 9 * f)
         R0, R1, psi = load9_at(own.R0, 9 * f), load9_at(own.R1, 9 * f), load3_at(own.psi, 3 * f)
-        Omega0 = load3_at(own.Omega0, 3 * f)
-        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
-        L1 = apply(R1, apply(J, Omega1))
-        momentum = minus(times(1.0 / h, load3_at(own.dr, 3 * f)), load3_at(own.v0, 3 * f))
-        add3_at(minus(times(2.0 * mass, momentum), times(h * mass, gravity)), own.residual, at)
+        v0, Omega0, dr = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f), load3_at(own.dr, 3 * f)
+        L1 = apply(R1, apply(J, spin_at_end(R0, Omega0, psi, h)))
+        add3_at(balance(mass, v0, dr, gravity, h), own.residual, at)
         add3_at(minus(L1, apply(R0, apply(J, Omega0))), own.residual, at + 3)
         if tangent:
             base = own.block[f] * BLOCK
             for j in range(3):
                 place = (base + j + j * SIZE) * WIDTH
                 store(load(own.own, place) + 2.0 * mass / h, own.own, place)
-            K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
-            add_part(own.own, base, 3, 3, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
+            add_part(own.own, base, 3, 3, 1.0, turning_inertia(product(R1, J), R0, psi, L1, h))
 
 
 @inner_kernel
@@ -170,13 +156,12 @@ def commit_runs(own, h):
         rate, spin = times(1.0 / h, load3_at(own.dr, 3 * f)), times(1.0 / h, apply_transposed(R0, psi))
         faster, quicker = more, apply_transposed(R0, turn)
         v0, Omega0 = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f)
-        dv = times(2.0, plus(minus(rate, v0), times(1.0 / h, faster)))
-        dOmega = times(2.0, plus(minus(spin, Omega0), times(1.0 / h, quicker)))
-        turned = plus(apply(R0, dOmega), apply(load9_at(own.R1, 9 * f), dOmega))
+        dv, dOmega = changes(rate, spin, v0, Omega0, faster, quicker, h)
+        a, alpha = accelerations(R0, load9_at(own.R1, 9 * f), dv, dOmega, h)
         r1 = plus(load3_at(own.r0, 3 * f), plus(load3_at(own.dr, 3 * f), more))
         q1 = cayley_turn(plus(psi, turn), load4_at(own.q0, 4 * f))
-        store3_at(times(1.0 / h, dv), own.rate, 6 * f)
-        store3_at(times(0.5 / h, turned), own.rate, 6 * f + 3)
+        store3_at(a, own.rate, 6 * f)
+        store3_at(alpha, own.rate, 6 * f + 3)
         store3_at(plus(v0, dv), own.v0, 3 * f)
         store3_at(plus(Omega0, dOmega), own.Omega0, 3 * f)
         store3_at(r1, own.r0, 3 * f)

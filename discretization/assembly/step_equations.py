@@ -18,30 +18,23 @@ import numpy as np
 
 from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
 from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
-from discretization.assembly.element_lanes import add_elements, begin_elements
+from discretization.assembly.element_lanes import begin_elements
+from discretization.assembly.frame_formulas import balance, rounding, spin_at_end, turning_inertia
+from discretization.assembly.frame_lanes import (
+    add_inertia_of_frames,
+    begin_frames,
+    has_groups,
+    move_frames,
+    put_noise,
+)
 from discretization.assembly.load_forces import add_loads
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
 from discretization.assembly.spring_forces import add_loops
-from discretization.assembly.workspace import EPS, norm, rotation_of, store_rotation
+from discretization.assembly.team import add_all_elements, clear_matrix
+from discretization.assembly.workspace import norm, rotation_of, store_rotation
 from rigid.compilation.decorators import inner_kernel
-from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4, rotation_matrix
-from rigid.linear_algebra import (
-    add3,
-    add_at,
-    apply,
-    apply_transposed,
-    dot,
-    hat,
-    load3,
-    load9,
-    matrix_minus,
-    matrix_times,
-    minus,
-    product,
-    times,
-    trace,
-    transposed_product,
-)
+from rigid.kinematics.rotations import cayley_turn, load4, rotation_matrix
+from rigid.linear_algebra import add3, add_at, apply, dot, load3, load9, minus, product
 
 
 @inner_kernel
@@ -49,20 +42,13 @@ def begin_step(system, numbering, state, work, h):
     """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
     noise levels.
     """
-    frames, noise = system.frames, work.noise
-    extent = 0.0
-    gravity = np.sqrt(dot(load3(system.gravity), load3(system.gravity)))
-    for f in range(frames.mass.shape[0]):
-        store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
-        extent = max(extent, norm(state.r[f]))
-        at, mass = numbering.frame[f], frames.mass[f]
-        v, spin = load3(state.v[f]), apply(load9(frames.inertia[f]), load3(state.Omega[f]))
-        force = EPS * mass * (4.0 * np.sqrt(dot(v, v)) + abs(h) * gravity)
-        gyration = np.sqrt(trace(load9(frames.inertia[f])) / mass)
-        moment = 2.0 * EPS * np.sqrt(dot(spin, spin)) + force * gyration
-        for i in range(3):
-            noise[at + i] = force
-            noise[at + 3 + i] = moment
+    own, gravity = work.frames, load3(system.gravity)
+    weight, extent = np.sqrt(dot(gravity, gravity)), begin_frames(system, state, work)
+    put_noise(work, weight, h)
+    for f in own.alone:
+        extent = max(extent, _begin_frame(system, numbering, state, work, f, weight, h))
+    for f in own.held:
+        extent = max(extent, _begin_frame(system, numbering, state, work, f, weight, h))
     begin_elements(system, state, work, h)
     if system.spans.kind.size > 0:
         add_span_noise(system, numbering, work, h)
@@ -73,14 +59,37 @@ def begin_step(system, numbering, state, work, h):
 
 
 @inner_kernel
+def _begin_frame(system, numbering, state, work, f, weight, h):
+    """The same of one; its distance from the origin, m."""
+    frames, noise = system.frames, work.noise
+    store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+    at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
+    spin = apply(J, load3(state.Omega[f]))
+    force, moment = rounding(mass, J, load3(state.v[f]), spin, weight, h)
+    for i in range(3):
+        noise[at + i] = force
+        noise[at + 3 + i] = moment
+    return norm(state.r[f])
+
+
+@inner_kernel
 def move(system, state, work):
-    """r1, q1, R1 of the increments dr, psi."""
-    for f in range(system.frames.mass.shape[0]):
-        for i in range(3):
-            work.r1[f, i] = state.r[f, i] + work.dr[f, i]
-        q = cayley_turn(load3(work.psi[f]), load4(state.quat[f]))
-        work.q1[f, 0], work.q1[f, 1], work.q1[f, 2], work.q1[f, 3] = q
-        store_rotation(work.R1, f, rotation_matrix(q))
+    """r1, q1, R1 of the increments dr, psi; after `begin_step`."""
+    if has_groups(work):
+        move_frames(work)
+    for f in work.frames.alone:
+        _move_frame(state, work, f)
+    for f in work.frames.held:
+        _move_frame(state, work, f)
+
+
+@inner_kernel
+def _move_frame(state, work, f):
+    for i in range(3):
+        work.r1[f, i] = state.r[f, i] + work.dr[f, i]
+    q = cayley_turn(load3(work.psi[f]), load4(state.quat[f]))
+    work.q1[f, 0], work.q1[f, 1], work.q1[f, 2], work.q1[f, 3] = q
+    store_rotation(work.R1, f, rotation_matrix(q))
 
 
 @inner_kernel
@@ -94,8 +103,7 @@ def assemble(system, numbering, state, work, h, tangent, general=True):
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
-        for i in range(numbering.n_values):
-            work.values[i] = 0.0
+        clear_matrix(numbering, work)
     _inertia(system, numbering, state, work, h, tangent)
     return add_forces(system, numbering, state, work, h, tangent, general)
 
@@ -103,7 +111,7 @@ def assemble(system, numbering, state, work, h, tangent, general=True):
 @inner_kernel
 def add_forces(system, numbering, state, work, h, tangent, general=True):
     """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, `general` as there."""
-    status = add_elements(work, h, tangent)
+    status = add_all_elements(work, h, tangent)
     if status != 0:
         return status
     if general is not None:
@@ -122,25 +130,18 @@ def add_forces(system, numbering, state, work, h, tangent, general=True):
 @inner_kernel
 def _inertia(system, numbering, state, work, h, tangent):
     frames, gravity = system.frames, load3(system.gravity)
-    for f in range(frames.mass.shape[0]):
-        if frames.fixed[f] != 0:
-            continue
+    if has_groups(work):
+        add_inertia_of_frames(system, work, h, tangent)
+    for f in work.frames.alone:
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
-        R0, R1, psi, Omega0 = (
-            rotation_of(work.R0, f),
-            rotation_of(work.R1, f),
-            load3(work.psi[f]),
-            load3(state.Omega[f]),
-        )
-        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), Omega0)
-        L1 = apply(R1, apply(J, Omega1))
-        momentum = minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))
-        add3(minus(times(2.0 * mass, momentum), times(h * mass, gravity)), work.residual[at : at + 3])  # (1)
-        add3(minus(L1, apply(R0, apply(J, Omega0))), work.residual[at + 3 : at + 6])  # (2)
+        R0, R1, psi = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f])
+        Omega0 = load3(state.Omega[f])
+        L1 = apply(R1, apply(J, spin_at_end(R0, Omega0, psi, h)))
+        force = balance(mass, load3(state.v[f]), load3(work.dr[f]), gravity, h)
+        add3(force, work.residual[at : at + 3])
+        add3(minus(L1, apply(R0, apply(J, Omega0))), work.residual[at + 3 : at + 6])
         if tangent:
-            # d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta
             base, stride = numbering.frame_base[f], numbering.frame_stride[f]
             for j in range(3):
                 work.values[base + j + j * stride] += 2.0 * mass / h
-            K = product(product(R1, J), transposed_product(R0, inverse_tangent(psi)))
-            add_at(work.values, base, stride, 1, 1, 1.0, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
+            add_at(work.values, base, stride, 1, 1, 1.0, turning_inertia(product(R1, J), R0, psi, L1, h))

@@ -10,8 +10,10 @@ from discretization.assembly.by_duals import DISSIPATES, LOOPS_DISSIPATE, ByDual
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.element_lanes import ElementLanes, element_lanes
+from discretization.assembly.frame_lanes import FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
+from discretization.assembly.team import alone
 from discretization.drives import DRIVEN, count_drives
 from discretization.known_facts import Digest, known_anew
 from discretization.linear.fronts import scratch_length
@@ -45,6 +47,13 @@ class ConstraintFacts(NamedTuple):
     size: Floats  # (c + e,) of its gradient to positions
 
 
+class Impulses(NamedTuple):
+    """Multipliers of a step, those of a constraint one after the other."""
+
+    unknown: Ints  # (m,)
+    constraint: Ints  # (m,) whose scale theirs is
+
+
 @by_reference
 class Workspace(NamedTuple):
     """All arrays a step needs, allocated once for a model."""
@@ -57,6 +66,7 @@ class Workspace(NamedTuple):
     R0: Floats  # (n, 3, 3)
     R1: Floats  # (n, 3, 3)
     solution: Floats  # (2, n, 3) dr and psi without the last correction
+    frames: FrameLanes
     elements: ElementLanes
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
@@ -64,6 +74,7 @@ class Workspace(NamedTuple):
     solved: float  # residual/noise that counts as solved
     scale: Floats  # (c + e,) scale of constraint rows
     facts: ConstraintFacts
+    impulses: Impulses
     own: OwnPlaces
     by_duals: ByDuals
     drives: DriveWork
@@ -75,6 +86,8 @@ class Workspace(NamedTuple):
     rhs: Floats  # (N,)
     values: Floats  # (n_values + n_dump,)
     panels: Floats  # of fronts; where there are far blocks the band before it is factored
+    outer: Floats  # what fronts leave to others in a solution
+    team: Ints  # words of the threads that share a step, or none
     blocks: Ints  # far blocks that act
     rows: Ints  # first unknowns of their rows
     counts: Ints  # (2,) how many
@@ -119,6 +132,7 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         R0=np.zeros((n, 3, 3)),
         R1=np.zeros((n, 3, 3)),
         solution=np.zeros((2, n, 3)),
+        frames=frame_lanes(system.frames.fixed, numbering),
         elements=element_lanes(system.elements, numbering),
         viscous=viscous,
         accounts=viscous or bool(duals.takes.any() or count_drives(system)),
@@ -126,6 +140,7 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         solved=max(AT_NOISE, tolerance / EPS),
         scale=np.ones(len(numbering.row)),
         facts=_facts(system, has_forms),
+        impulses=impulses_of(numbering),
         own=own_places(system),
         by_duals=duals,
         drives=drive_work(system, duals),
@@ -137,6 +152,8 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         rhs=np.zeros(numbering.size),
         values=np.zeros(numbering.n_values + numbering.n_dump),
         panels=np.zeros(_panels(numbering)),
+        outer=np.zeros(int(numbering.fronts.first[-1])),
+        team=alone(),
         blocks=np.zeros(len(numbering.far.row), np.int64),
         rows=np.zeros(len(numbering.far.row), np.int64),
         counts=np.zeros(2, np.int64),
@@ -154,6 +171,13 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
 
 
 _kept_workspace = known_anew(workspace_anew)
+
+
+def impulses_of(numbering: Numbering) -> Impulses:
+    """Where the multipliers of all constraints stand."""
+    constraint = np.repeat(np.arange(len(numbering.rows)), numbering.rows)
+    within = np.arange(len(constraint)) - numbering.lam[constraint]
+    return Impulses(unknown=numbering.row[constraint] + within, constraint=constraint)
 
 
 def _panels(numbering: Numbering) -> int:

@@ -7,8 +7,11 @@ outer ones, that what was eliminated before or the matrix itself couples them wi
     [ A_ii  A_io ]           A_ii = P L U,    S = A_oo - A_oi A_ii^-1 A_io                                             (1)
     [ A_oi  A_oo ]
 
-S is added to the front of the first of the outer unknowns to go (Duff and Reid 1983). Rows are exchanged among the inner ones
-only. A pivot far below the entries under it ends it: the caller then takes a solver that exchanges all rows.
+S is added to the front of the first of the outer unknowns to go, its parent (Duff and Reid 1983). Rows are exchanged among the
+inner ones only. A pivot far below the entries under it ends it: the caller then takes a solver that exchanges all rows.
+
+A front takes what its children leave to it, in their order, and writes to places of its own alone: what comes out does not
+hang on the order in which fronts go, nor on how many go at the same time (`discretization.assembly.team`).
 
 Of the inner unknowns multipliers are the first columns and the last rows: the rows of their frame hold them, and they those of
 the frame, so that little is exchanged, and what is zero of a joint's blocks stays so and is skipped.
@@ -35,21 +38,26 @@ class Fronts(NamedTuple):
     """Where everything stands; k fronts in the order of elimination, N unknowns."""
 
     inner: Ints  # (k,) number of inner unknowns
-    start: Ints  # (k + 1,) first entry of a panel
+    start: Ints  # (k + 1,) first entry of a panel; behind it are some that nobody reads
     first: Ints  # (k + 1,) first of its rows and columns in the lists of all
+    pivot: Ints  # (k,) first of its pivots
     row: Ints  # rows of the panels, front by front: unknowns of the matrix
     column: Ints  # columns alike
     parent: Ints  # (k,) front that S is added to, -1: none
     row_there: Ints  # rows of the panel of the parent that those of S are added to, in the list's places; 0 of inner ones
     column_there: Ints
-    place: Ints  # (entries,) where an entry of the matrix stands in the panels
+    child: Ints  # (children,) fronts whose S it takes, front by front
+    first_child: Ints  # (k + 1,)
+    entry: Ints  # (entries,) of the matrix, front by front
+    first_entry: Ints  # (k + 1,)
+    place: Ints  # (entries,) where it stands in the panels
     flops: int  # multiplications and additions of a factorisation
 
 
 def no_fronts() -> Fronts:
     """None."""
     none, one = np.zeros(0, np.int64), np.zeros(1, np.int64)
-    return Fronts(none, one, one, none, none, none, none, none, none, 0)
+    return Fronts(none, one, one, none, none, none, none, none, none, none, one, none, one, none, 0)
 
 
 def scratch_length(fronts: Fronts) -> int:
@@ -81,7 +89,7 @@ def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fr
         sizes[k] = [sum(bounds[g + 1] - bounds[g] for g in of) for of in (own, others)]
     row, col = np.concatenate(rows), np.concatenate(columns)
     height = sizes.sum(axis=1)
-    first, start = np.concatenate([[0], np.cumsum(height)]), np.concatenate([[0], np.cumsum(height**2)])
+    first, start = _sums(height), _sums(-(-(height**2 + WIDTH) // WIDTH) * WIDTH)
     of_front = np.repeat(np.arange(len(height)), height)
     places = [_places(of_front * n + listed, first[of_front]) for listed in (row, col)]
 
@@ -95,18 +103,30 @@ def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fr
     pivots = np.concatenate(
         [np.arange(h - 1, h - 1 - m, -1) for h, m in zip(height, sizes[:, 0], strict=True)]
     )
+    place, entry = start[front] + i + j * height[front], np.argsort(front, kind="stable")
+    child = np.argsort(parent, kind="stable")[np.count_nonzero(parent < 0) :]
     return Fronts(
         inner=np.ascontiguousarray(sizes[:, 0]),
         start=start,
         first=first,
+        pivot=_sums(sizes[:, 0])[:-1],
         row=row,
         column=col,
         parent=parent,
         row_there=there[0],
         column_there=there[1],
-        place=start[front] + i + j * height[front],
+        child=child,
+        first_child=np.searchsorted(parent[child], np.arange(len(height) + 1)),
+        entry=entry,
+        first_entry=np.searchsorted(front[entry], np.arange(len(height) + 1)),
+        place=place[entry],
         flops=int(2 * (pivots**2).sum()),
     )
+
+
+def _sums(sizes: Ints) -> Ints:
+    """(k + 1,) where things of these sizes begin, one behind the other."""
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _places(keys: Ints, first: Ints) -> Callable[[Ints], Ints]:
@@ -255,28 +275,44 @@ def _eliminate(values, start, inner, height, pivots, multipliers):
 
 
 @inner_kernel
+def begin_front(values, F, f, panels):
+    """Entries of the matrix into the panel of front f."""
+    for i in range(F.start[f], F.start[f + 1]):
+        panels[np.uintp(i)] = 0.0
+    for e in range(F.first_entry[f], F.first_entry[f + 1]):
+        panels[F.place[e]] = values[F.entry[e]]
+
+
+@inner_kernel
+def take_child(F, f, child, panels):
+    """S of a child, added to the panel of front f."""
+    start, first, inner = F.start[child], F.first[child], F.inner[child]
+    height = F.first[child + 1] - first
+    above, stride = F.start[f], F.first[f + 1] - F.first[f]
+    for c in range(inner, height):
+        source, to = start + c * height, above + F.column_there[first + c] * stride
+        for i in range(inner, height):
+            panels[np.uintp(to + F.row_there[first + i])] += panels[np.uintp(source + i)]
+
+
+@inner_kernel
+def eliminate_front(F, f, panels, pivots, multipliers):
+    """(1); 0, or 1 where a pivot is too small."""
+    height, inner, at = F.first[f + 1] - F.first[f], F.inner[f], F.pivot[f]
+    return _eliminate(panels, F.start[f], inner, height, pivots[at : at + inner], multipliers)
+
+
+@inner_kernel
 def fronts_factor(values, F, panels, pivots, multipliers):
     """LU factors of the matrix with entries `values` into panels (start[-1] + 8,); pivots: (N,) int32; multipliers: scratch
     of `scratch_length`. 0, or 1 where a pivot is too small.
     """
-    panels[:] = 0.0
-    for e in range(F.place.size):
-        panels[F.place[e]] = values[e]
-    done = 0
     for f in range(F.inner.size):
-        start, first, inner = F.start[f], F.first[f], F.inner[f]
-        height = F.first[f + 1] - first
-        if _eliminate(panels, start, inner, height, pivots[done : done + inner], multipliers) != 0:
+        begin_front(values, F, f, panels)
+        for k in range(F.first_child[f], F.first_child[f + 1]):
+            take_child(F, f, F.child[k], panels)
+        if eliminate_front(F, f, panels, pivots, multipliers) != 0:
             return 1
-        done += inner
-        if F.parent[f] < 0:
-            continue
-        above = F.start[F.parent[f]]
-        stride = F.first[F.parent[f] + 1] - F.first[F.parent[f]]
-        for c in range(inner, height):
-            source, to = start + c * height, above + F.column_there[first + c] * stride
-            for i in range(inner, height):
-                panels[np.uintp(to + F.row_there[first + i])] += panels[np.uintp(source + i)]
     return 0
 
 
@@ -288,42 +324,73 @@ def _subtract(panels, column, u, x, first, end):
 
 
 @inner_kernel
-def fronts_solve(F, panels, pivots, rhs, x):
-    """Solve in place of rhs (N,) with the factors of `fronts_factor`; x: scratch (largest height + 8,)."""
-    done = 0
+def begin_reduction(F, f, rhs, x):
+    """The right-hand side of the inner unknowns of front f."""
+    first, inner = F.first[f], F.inner[f]
+    for i in range(inner):
+        x[i] = rhs[F.row[first + i]]
+    for i in range(inner, F.first[f + 1] - first):
+        x[i] = 0.0
+
+
+@inner_kernel
+def take_rows(F, child, outer, x):
+    """What a child leaves to its outer rows, added to those of its parent."""
+    first = F.first[child]
+    for i in range(first + F.inner[child], F.first[child + 1]):
+        x[F.row_there[i]] += outer[i]
+
+
+@inner_kernel
+def reduce_rows(F, f, panels, pivots, rhs, outer, x):
+    """L^-1 P of the inner rows of front f in place of rhs, and what the outer ones are left."""
+    start, first, inner = F.start[f], F.first[f], F.inner[f]
+    height, at = F.first[f + 1] - first, F.pivot[f]
+    for j in range(inner):
+        here = j + pivots[at + j]
+        u = x[here]
+        x[here] = x[j]
+        x[j] = u
+        if u != 0.0:
+            _subtract(panels, start + j * height, u, x, j + 1, height)
+    for i in range(inner):
+        rhs[F.row[first + i]] = x[i]
+    for i in range(inner, height):
+        outer[first + i] = x[i]
+
+
+@inner_kernel
+def solve_columns(F, f, panels, rhs, x):
+    """The inner unknowns of front f, those of its outer columns being known."""
+    start, first, inner = F.start[f], F.first[f], F.inner[f]
+    height = F.first[f + 1] - first
+    for i in range(inner):
+        x[i] = rhs[F.row[first + i]]
+    for i in range(0, inner, WIDTH):
+        own = load(x, i)
+        for c in range(height - 1, inner - 1, -1):
+            own = own - load(panels, start + c * height + i) * rhs[F.column[first + c]]
+        store(own, x, i)
+    for c in range(inner - 1, -1, -1):
+        column = start + c * height
+        u = x[c] / panels[column + c]
+        for i in range(c):
+            x[np.uintp(i)] -= panels[np.uintp(column + i)] * u
+        x[c] = u
+    for i in range(inner):
+        rhs[F.column[first + i]] = x[i]
+
+
+@inner_kernel
+def fronts_solve(F, panels, pivots, rhs, outer, x):
+    """Solve in place of rhs (N,) with the factors of `fronts_factor`; outer (first[-1],), x (largest height + 8,): scratch."""
     for f in range(F.inner.size):
-        start, first, inner = F.start[f], F.first[f], F.inner[f]
-        height = F.first[f + 1] - first
-        for i in range(height):
-            x[i] = rhs[F.row[first + i]]
-        for j in range(inner):
-            here = j + pivots[done + j]
-            u = x[here]
-            x[here] = x[j]
-            x[j] = u
-            if u != 0.0:
-                _subtract(panels, start + j * height, u, x, j + 1, height)
-        for i in range(height):
-            rhs[F.row[first + i]] = x[i]
-        done += inner
+        begin_reduction(F, f, rhs, x)
+        for k in range(F.first_child[f], F.first_child[f + 1]):
+            take_rows(F, F.child[k], outer, x)
+        reduce_rows(F, f, panels, pivots, rhs, outer, x)
     for f in range(F.inner.size - 1, -1, -1):
-        start, first, inner = F.start[f], F.first[f], F.inner[f]
-        height = F.first[f + 1] - first
-        for i in range(inner):
-            x[i] = rhs[F.row[first + i]]
-        for i in range(0, inner, WIDTH):
-            own = load(x, i)
-            for c in range(height - 1, inner - 1, -1):
-                own = own - load(panels, start + c * height + i) * rhs[F.column[first + c]]
-            store(own, x, i)
-        for c in range(inner - 1, -1, -1):
-            column = start + c * height
-            u = x[c] / panels[column + c]
-            for i in range(c):
-                x[np.uintp(i)] -= panels[np.uintp(column + i)] * u
-            x[c] = u
-        for i in range(inner):
-            rhs[F.column[first + i]] = x[i]
+        solve_columns(F, f, panels, rhs, x)
 
 
 @inner_kernel
@@ -342,18 +409,16 @@ def fronts_solve_transposed(F, panels, pivots, rhs, x):
                 rhs[F.column[first + c]] = u
         for i in range(inner):
             rhs[F.row[first + i]] = x[i]
-    done = pivots.size
     for f in range(F.inner.size - 1, -1, -1):
-        start, first, inner = F.start[f], F.first[f], F.inner[f]
+        start, first, inner, at = F.start[f], F.first[f], F.inner[f], F.pivot[f]
         height = F.first[f + 1] - first
-        done -= inner
         for i in range(height):
             x[i] = rhs[F.row[first + i]]
         for j in range(inner - 1, -1, -1):
             column, u = start + j * height, x[j]
             for i in range(j + 1, height):
                 u -= panels[np.uintp(column + i)] * x[np.uintp(i)]
-            other = j + pivots[done + j]
+            other = j + pivots[at + j]
             x[j] = x[other]
             x[other] = u
         for i in range(inner):

@@ -103,6 +103,11 @@ class AdaptiveStepper(StepperBase):
         self.shapes = state_shapes(self.sizes)
 
     @property
+    def threads(self) -> int:
+        """Those of what takes the steps."""
+        return self.taken.threads
+
+    @property
     def chart(self) -> None:
         """`em` and its kin have their own."""
 

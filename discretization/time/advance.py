@@ -111,6 +111,11 @@ class StepperBase(ABC):
         return 1
 
     @property
+    def threads(self) -> int:
+        """That work on a step."""
+        return 1
+
+    @property
     def settings(self) -> dict[str, Any]:
         """What a result says of the solver, if it is not the general one."""
         return {} if self.solver == GENERAL else {"solver": self.solver, **self.solver_settings}

@@ -120,6 +120,11 @@ class ContactStepper(StepperBase):
         self._last: tuple[bytes, Listed] | None = None  # by where it was made
 
     @property
+    def threads(self) -> int:
+        """Those of the list at hand."""
+        return (self._free if self._last is None else self._last[1].stepper).threads
+
+    @property
     def chart(self) -> str | None:
         """Of an integrator of mechanical systems."""
         return getattr(self._free, "chart", None)

@@ -42,6 +42,8 @@ from discretization.assembly.by_duals import (
     taken_by_duals,
 )
 from discretization.assembly.element_lanes import put_end_strains, strain_change
+from discretization.assembly.frame_formulas import accelerations, changes, predicted, tangent_over_angle
+from discretization.assembly.frame_lanes import MOST_TURNED, commit_frames, has_groups, predict_frames
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
@@ -53,9 +55,9 @@ from discretization.assembly.workspace import rotation_of
 from discretization.memory import WIDTH
 from discretization.time.newton import CONVERGED, FOLDED, newton
 from discretization.turning import turned_over
-from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel
+from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
-from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, store3, times
+from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
 
 # What `march` counts, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
@@ -64,28 +66,24 @@ STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 @inner_kernel
 def predict(system, numbering, state, work, h):
     """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
-    frames, memory = system.frames, state.memory
-    for f in range(frames.mass.shape[0]):
-        if frames.fixed[f] != 0:
-            continue
-        omega, at = apply(rotation_of(work.R0, f), load3(state.Omega[f])), WIDTH * f
-        turn = times(h, plus(omega, times(0.5 * h, load3(memory[at + 3 : at + 6]))))
-        # a turn by that angle has the Cayley vector of length 2 tan(angle/2)
-        angle = np.sqrt(dot(turn, turn))
-        if 1e-8 < angle < 3.0:
-            turn = times(2.0 * np.tan(0.5 * angle) / angle, turn)
-        store3(times(h, plus(load3(state.v[f]), times(0.5 * h, load3(memory[at : at + 3])))), work.dr[f])
-        store3(turn, work.psi[f])
-    predict_multipliers(numbering, state, work, h)
+    if has_groups(work):
+        predict_frames(state, work, h)
+    for f in work.frames.alone:
+        at, memory = WIDTH * f, state.memory
+        R0, v, Omega = rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f])
+        a, alpha = load3(memory[at : at + 3]), load3(memory[at + 3 : at + 6])
+        dr, turn, z = predicted(R0, v, Omega, a, alpha, h)
+        # a turn by an angle has the Cayley vector of length 2 tan(angle/2)
+        store3(times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn), work.psi[f])
+        store3(dr, work.dr[f])
+    predict_multipliers(state, work, h)
 
 
 @inner_kernel
-def predict_multipliers(numbering, state, work, h):
+def predict_multipliers(state, work, h):
     """Those of the last step, scaled."""
-    for c in range(numbering.row.shape[0]):
-        first = numbering.lam[c]
-        for i in range(numbering.rows[c]):
-            work.lam[first + i] = h * state.lam[first + i] / work.scale[c]
+    for k in range(work.lam.shape[0]):
+        work.lam[k] = h * state.lam[k] / work.scale[work.impulses.constraint[k]]
 
 
 @inner_kernel
@@ -145,8 +143,7 @@ def uncorrect(work):
 @inner_kernel
 def _changes(numbering, hidden, state, work, h, f):
     """v1 - v0, Omega1 - Omega0 of frame f by (2) or (4), and how its r, psi change still, by the last correction of Newton's
-    method (`newton.last_correction`). Changes of velocities are differences of numbers that are nearly the same, which
-    are exact; to add them to the velocities is then the only rounding of a size with these.
+    method (`newton.last_correction`).
     """
     at, R0, psi = numbering.frame[f], rotation_of(work.R0, f), load3(work.psi[f])
     more, turn = load3(work.rhs[at : at + 3]), apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
@@ -162,44 +159,49 @@ def _changes(numbering, hidden, state, work, h, f):
                 minus(faster, load3(work.rhs[at + 6 : at + 9])),
                 minus(quicker, load3(work.rhs[at + 9 : at + 12])),
             )
-    dv = plus(minus(rate, load3(state.v[f])), times(1.0 / h, faster))
-    dOmega = plus(minus(spin, load3(state.Omega[f])), times(1.0 / h, quicker))
-    return times(2.0, dv), times(2.0, dOmega), more, turn
+    dv, dOmega = changes(rate, spin, load3(state.v[f]), load3(state.Omega[f]), faster, quicker, h)
+    return dv, dOmega, more, turn
 
 
 @inner_kernel
 def commit(system, numbering, hidden, plain, state, work, h):
     """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
-    frames = system.frames
-    for f in range(frames.mass.shape[0]):
-        if frames.fixed[f] != 0:
-            continue
-        v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
-        dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)
-        if plain is not None:
-            v1, Omega1 = load3(work.dissipation.end[f, 0:3]), load3(work.dissipation.end[f, 3:6])
-            dv, dOmega = minus(v1, v0), minus(Omega1, Omega0)
-        at = WIDTH * f
-        # R1 Omega1 - R0 Omega0 is the mean of R0 and R1 by dOmega, as psi, along their mean, is the same by both
-        spin = plus(apply(rotation_of(work.R0, f), dOmega), apply(rotation_of(work.R1, f), dOmega))
-        store3(times(1.0 / h, dv), state.memory[at : at + 3])
-        store3(times(0.5 / h, spin), state.memory[at + 3 : at + 6])
-        store3(plus(v0, dv), state.v[f])
-        store3(plus(Omega0, dOmega), state.Omega[f])
-        store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
-        q1 = cayley_turn(plus(load3(work.psi[f]), turn), load4(state.quat[f]))
-        state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
-    commit_multipliers(numbering, state, work, h)
+    if hidden is None and plain is None:
+        if has_groups(work):
+            commit_frames(state, work, h)
+        for f in work.frames.alone:
+            _commit_frame(numbering, None, None, state, work, h, f)
+    else:
+        for f in range(system.frames.mass.shape[0]):
+            if system.frames.fixed[f] == 0:
+                _commit_frame(numbering, hidden, plain, state, work, h, f)
+    commit_multipliers(state, work, h)
+
+
+@small_kernel
+def _commit_frame(numbering, hidden, plain, state, work, h, f):
+    v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
+    dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)
+    if plain is not None:
+        v1, Omega1 = load3(work.dissipation.end[f, 0:3]), load3(work.dissipation.end[f, 3:6])
+        dv, dOmega = minus(v1, v0), minus(Omega1, Omega0)
+    at = WIDTH * f
+    a, alpha = accelerations(rotation_of(work.R0, f), rotation_of(work.R1, f), dv, dOmega, h)
+    store3(a, state.memory[at : at + 3])
+    store3(alpha, state.memory[at + 3 : at + 6])
+    store3(plus(v0, dv), state.v[f])
+    store3(plus(Omega0, dOmega), state.Omega[f])
+    store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
+    q1 = cayley_turn(plus(load3(work.psi[f]), turn), load4(state.quat[f]))
+    state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
 
 
 @inner_kernel
-def commit_multipliers(numbering, state, work, h):
+def commit_multipliers(state, work, h):
     """With the last correction."""
-    for c in range(numbering.row.shape[0]):
-        first = numbering.lam[c]
-        for i in range(numbering.rows[c]):
-            lam = work.lam[first + i] + work.rhs[numbering.row[c] + i]
-            state.lam[first + i] = lam * work.scale[c] / h
+    for k in range(work.lam.shape[0]):
+        lam = work.lam[k] + work.rhs[work.impulses.unknown[k]]
+        state.lam[k] = lam * work.scale[work.impulses.constraint[k]] / h
 
 
 @inner_kernel

@@ -25,18 +25,20 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.frame_lanes import correct_frames, has_groups
 from discretization.assembly.given_motions import add_hidden_drives
 from discretization.assembly.hidden_groups import add_hidden_groups
 from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
 from discretization.assembly.step_dissipation import add_damped_inertia
 from discretization.assembly.step_equations import add_forces, assemble, move
 from discretization.assembly.stress_dissipation import add_stresses
+from discretization.assembly.team import clear_matrix, factor_by_fronts, solve_by_fronts
 from discretization.assembly.workspace import Workspace
 from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
 from discretization.linear.block_band import block_solve
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
-from discretization.linear.fronts import fronts_factor, fronts_solve, fronts_solve_transposed
+from discretization.linear.fronts import fronts_solve_transposed
 from discretization.linear.narrow import NARROW, narrow_solve, narrow_solve_transposed
 from discretization.linear.runs_of_blocks import factor_with_runs
 from discretization.linear.substructures import (
@@ -97,10 +99,7 @@ def factor(numbering, work):
             failed = band_factor(values, banded, band, work.pivots, work.integers)
         return SINGULAR if failed else 0
     fronts, work.integers[0] = numbering.fronts, 0
-    if (
-        fronts.inner.size > 0
-        and fronts_factor(values, fronts, work.panels, work.pivots, work.multipliers) == 0
-    ):
+    if fronts.inner.size > 0 and factor_by_fronts(numbering, work) == 0:
         work.integers[0] = 1
         return 0
     failed = sparse.factored(numbering.handle, values, numbering.indptr, numbering.indices)
@@ -134,7 +133,7 @@ def solve(numbering, work):
         expand_solution(values, numbering.substructures, work.rhs)
         return SINGULAR if failed else 0
     if work.integers[0] == 1:
-        fronts_solve(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)
+        solve_by_fronts(numbering, work)
         return 0
     sparse.solved(numbering.handle, work.rhs, work.rhs)
     return 0
@@ -181,15 +180,15 @@ def correct(system, numbering, work):
             turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
             largest = max(largest, turn)
     damping = 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
-    for f in range(frames.mass.shape[0]):
-        if frames.fixed[f] == 0:
-            at = numbering.frame[f]
-            add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
-            eta = times(damping, load3(rhs[at + 3 : at + 6]))
-            add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
-    for c in range(numbering.row.shape[0]):
-        for i in range(numbering.rows[c]):
-            work.lam[numbering.lam[c] + i] += damping * rhs[numbering.row[c] + i]
+    if has_groups(work):
+        correct_frames(work, damping)
+    for f in work.frames.alone:
+        at = numbering.frame[f]
+        add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
+        eta = times(damping, load3(rhs[at + 3 : at + 6]))
+        add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
+    for k in range(work.lam.shape[0]):
+        work.lam[k] += damping * rhs[work.impulses.unknown[k]]
     return damping
 
 
@@ -291,8 +290,7 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
-        for i in range(numbering.n_values):
-            work.values[i] = 0.0
+        clear_matrix(numbering, work)
     add_damped_inertia(system, numbering, state, work, h, tangent)
     add_stresses(numbering, state, work, h, tangent)
     return FOLDED if add_forces(system, numbering, state, work, h, tangent) != 0 else 0

@@ -15,6 +15,7 @@ from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.hidden_rows import hidden_workspace
 from discretization.assembly.numbering import BAND_LIMIT
 from discretization.assembly.run_tables import key_of, lanes_of
+from discretization.assembly.team import Team, at_work, team_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
@@ -58,7 +59,8 @@ class Stepper(StepperBase):
     `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
     and do not agree, with `loop_of`, a joint's loop in words; `rho`: with `em-d`, its spectral radius at infinity; `spared`:
     frames whose velocities it leaves alone; `halves`: whether a composition takes its substeps in halves, by default where
-    `discretization.time.reversing.reverses`; `fractions`, `equations`: of another scheme (`em_names.EmIntegrator`).
+    `discretization.time.reversing.reverses`; `fractions`, `equations`: of another scheme (`em_names.EmIntegrator`);
+    `threads`: that work on a step of a model that is solved by fronts.
 
     Raises ModelError where the order needs negative substeps and the model dissipates energy.
     """
@@ -81,6 +83,7 @@ class Stepper(StepperBase):
         halves: bool | None = None,
         fractions: Sequence[float] = (),
         equations: Any = None,
+        threads: int = 1,
     ):
         check_step(h)
         if rho is not None:
@@ -112,6 +115,9 @@ class Stepper(StepperBase):
         self._plain: System | None = None
         if rho is not None:
             self._dissipate(rho, spared)
+        if threads > 1 and self.numbering.fronts.inner.size > 0:
+            self._team = team_of(self.numbering.fronts, threads, self.work)
+            self.work = self.work._replace(team=self._team.words)
         self._own_equations = equations
         self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
 
@@ -208,6 +214,12 @@ class Stepper(StepperBase):
         before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
         return self._march(state, before, h * self.fractions, values, kept, counts), counts, kept
 
+    @property
+    def threads(self) -> int:
+        """As of `StepperBase`."""
+        return 1 if self._team is None else len(self._team.scratch)
+
+    _team: Team | None = None
     pace = 1.2  # microseconds a step and frame: rods of 3 to 100 elements
 
     @property
@@ -276,7 +288,7 @@ class Stepper(StepperBase):
                 self.system, self.numbering, self._hidden, state, self.work, self._own_equations
             )
         advancing = Advancing(self.system, self.numbering, state, self.work)
-        with self._turn_of_others(values):
+        with self._turn_of_others(values), at_work(self._team):
             status = march_and_keep(
                 self._equations,
                 advancing,

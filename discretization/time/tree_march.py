@@ -16,6 +16,7 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.frame_lanes import begin_frames
 from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import EPS, norm
@@ -49,7 +50,16 @@ from discretization.trees.bodies import (
     take_last,
     vector_at,
 )
-from discretization.trees.elimination import eliminate, expand
+from discretization.trees.body_lanes import (
+    assemble_body_groups,
+    begin_body_groups,
+    begin_groups_of_joints,
+    end_groups_of_joints,
+    place_groups_of_joints,
+    take_last_of_groups,
+    turn_body_groups,
+)
+from discretization.trees.elimination import eliminate, expand, take_over
 from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import BLOCK, LEVER, NEW_COUPLE, NEW_FORCE, PARENT_LEVER
 from discretization.trees.shape import OTHER
@@ -80,6 +90,7 @@ class Advancing(NamedTuple):
     numbering: Any
     tree: Any
     loops: Any
+    lanes: Any
     state: Any  # advanced in place
     work: Any
 
@@ -96,6 +107,7 @@ def _more(what, system, numbering, tree, loops, state, work, h):
             residual[i] = 0.0
         if add_forces(system, numbering, state, work, h, True) != 0:
             return FOLDED
+        take_over(tree, work)
     elif what == NOISE:
         begin_step(system, numbering, state, work, h)
         add_load_noise(numbering, work, h)
@@ -198,7 +210,7 @@ def _add_joint(left, joints, j, body, other):
 @inner_kernel
 def _is_balanced(more, advancing, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
-    system, numbering, tree, loops, state, work = advancing
+    system, numbering, tree, loops, _, state, work = advancing
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
@@ -232,19 +244,26 @@ def _is_balanced(more, advancing, h):
 @inner_kernel
 def _newton(more, of_loops, advancing, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
-    system, numbering, tree, loops, state, work = advancing
-    at_rest = rests(work)
-    before = 0.0
+    system, numbering, tree, loops, lanes, state, work = advancing
+    at_rest, before = rests(work), 0.0
+    grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
+        if grouped:
+            assemble_body_groups(system, tree, lanes, work, h)
         assemble_bodies(system, tree, state, work, h)
+        if grouped:
+            place_groups_of_joints(tree, lanes, work)
         if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
-        of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
+        if closed:
+            of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
         if at_rest and _is_balanced(more, advancing, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work)
-        failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
+        failed = 0
+        if closed:
+            failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
         size = expand(tree, work) if failed == 0 else 1e300
         count[0] += 1
         if not size < 1e300:
@@ -254,21 +273,24 @@ def _newton(more, of_loops, advancing, h, max_iterations, count):
             return SINGULAR
         if is_last(size, before, count[0], work.solved):
             _take_forces(tree, 1.0)
-            _take_forces(loops.joints, 1.0)
+            if closed:
+                _take_forces(loops.joints, 1.0)
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
         share = correct(system, numbering, work)
         _take_forces(tree, share)
-        _take_forces(loops.joints, share)
+        if closed:
+            _take_forces(loops.joints, share)
         before = size
 
 
 @allocating_inner_kernel
 def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations, counts):
     """As `discretization.time.em.march`; more, of_loops: `more_of` these models."""
-    system, numbering, tree, loops, state, work = advancing
+    system, numbering, tree, loops, lanes, state, work = advancing
     count = np.zeros(1, dtype=np.int64)
+    grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     n_substeps = substeps.shape[0]
     counts[:] = 0
     for k in range(load_values.shape[0]):
@@ -276,14 +298,25 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
         if n_substeps > 1 and k % n_substeps == 0:
             copy_state(state, kept)
         count[0] = 0
+        if grouped:
+            begin_frames(system, state, work)
         begin_tree(system, tree, state, work, h)
+        if grouped:
+            begin_body_groups(lanes, work)
         put_signals(work, load_values[k])
         more(BEGIN, system, numbering, tree, loops, state, work, h)
         predict(system, numbering, state, work, h)
+        if grouped:
+            turn_body_groups(work)
         begin_joints(tree, work)
-        begin_joints(loops.joints, work)
+        if grouped:
+            begin_groups_of_joints(tree, lanes, work)
+        if closed:
+            begin_joints(loops.joints, work)
         status = _newton(more, of_loops, advancing, h, max_iterations, count)
         if status == CONVERGED:
+            if grouped:
+                take_last_of_groups(work)
             take_last(tree, state, work)
             status = more(END, system, numbering, tree, loops, state, work, h)
         counts[SOLVES] += 1
@@ -294,8 +327,11 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
             if k % n_substeps != 0:
                 copy_state(kept, state)
             return status
+        if grouped:
+            end_groups_of_joints(tree, lanes, work)
         end_joints(tree, work)
-        end_joints(loops.joints, work)
+        if closed:
+            end_joints(loops.joints, work)
         commit(system, numbering, None, None, state, work, h)
         counts[STEPS] = (k + 1) // n_substeps
     return 0

@@ -26,9 +26,9 @@ from discretization.trees.bodies import (
     take_last,
     vector_at,
 )
-from discretization.trees.elimination import correction_of_joint, eliminate_joint
+from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
 from discretization.trees.loops import place_loops
-from discretization.trees.places import NEW_COUPLE, NEW_FORCE
+from discretization.trees.places import BLOCK, NEW_COUPLE, NEW_FORCE
 from discretization.trees.run_loops import close_loops_of_runs
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
@@ -89,7 +89,11 @@ def _newton(views, loops, own, solved, h, max_iterations):
         assemble_bodies(system, tree, state, work, h)
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
-        add_loads(numbering, work, h, True)
+        if work.by_duals.signals.shape[0] > 0:
+            for i in range(BLOCK * tree.frame.shape[0], work.values.shape[0]):
+                work.values[i] = none
+            add_loads(numbering, work, h, True)
+            take_over(tree, work)
         if loops is not None:
             place_loops(loops, work)
         for i in range(tree.frame.shape[0] - 1, -1, -1):
@@ -136,7 +140,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         for f in range(own.block.shape[0]):
             if own.block[f] >= 0:
                 predict_frame(own, f, load9_at(own.R0, 9 * f), h)
-        predict_multipliers(numbering, state, work, h)
+        predict_multipliers(state, work, h)
         begin_joints(tree, work)
         if loops is not None:
             begin_joints(loops.joints, work)
@@ -150,7 +154,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
             end_joints(loops.joints, work)
         _copy(own.rhs, own.last)
         commit_runs(own, h)
-        commit_multipliers(numbering, state, work, h)
+        commit_multipliers(state, work, h)
         end_step(own, kept, counts, k // share, share)
 
 

@@ -14,6 +14,7 @@ from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
+from discretization.trees.body_lanes import BodyLanes, body_lanes
 from discretization.trees.loop_tables import Loops, loops_of
 from discretization.trees.places import TreeArrays, arrays_of, numbering_of, workspace_of
 from discretization.trees.runs import key_of, lanes_of
@@ -22,12 +23,14 @@ from rigid.system import Floats, State
 
 
 @known_anew
-def _made(system: System, tree: Tree, tolerance: float) -> tuple[Numbering, Workspace, TreeArrays, Loops]:
+def _made(
+    system: System, tree: Tree, tolerance: float
+) -> tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]:
     """What a march of a tree works with."""
     numbering = numbering_of(system, tree)
     work = workspace_of(system, tree, numbering, tolerance)
-    arrays = arrays_of(system, tree)
-    return numbering, work, arrays, loops_of(system, tree, arrays)
+    arrays = arrays_of(system, tree, work.frames)
+    return numbering, work, arrays, loops_of(system, tree, arrays), body_lanes(arrays, work.frames)
 
 
 class TreeStepper(ShapeStepper):
@@ -48,7 +51,9 @@ class TreeStepper(ShapeStepper):
         """digest: of the system, where it is known."""
         super().__init__(system, h, order, load_values, halves)
         self.tree = tree
-        self.numbering, self.work, self.arrays, self.loops = _made(system, tree, tolerance, digest=digest)
+        self.numbering, self.work, self.arrays, self.loops, self.lanes = _made(
+            system, tree, tolerance, digest=digest
+        )
         self._more: Any = None
         self.solver = str(tree)
 
@@ -74,7 +79,9 @@ class TreeStepper(ShapeStepper):
         models = self.system, self.numbering, self.arrays, self.loops, state, self.work
         if self._more is None:
             self._more = more_of(*models)
-        advancing = Advancing(*models)
+        advancing = Advancing(
+            self.system, self.numbering, self.arrays, self.loops, self.lanes, state, self.work
+        )
         more, of_loops = self._more
         with self._turn_of_others(values):
             status = march_trees_and_keep(

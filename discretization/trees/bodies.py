@@ -14,6 +14,7 @@ joint on the body and its parent.
 
 from __future__ import annotations
 
+from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
 from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.trees.places import (
     AXIS1,
@@ -33,21 +34,19 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
     apply,
-    apply_transposed,
     average,
     cross,
     dot,
+    dyad,
     hat,
     load3,
     load9,
     matrix_minus,
-    matrix_times,
     minus,
     plus,
     product,
     store3,
     times,
-    transposed_product,
 )
 
 
@@ -82,6 +81,22 @@ def put_block(values, at, A):
     values[at + 12], values[at + 13], values[at + 14] = A[2], A[5], A[8]
 
 
+@small_kernel
+def half_dyad(x, f):
+    """(x f^T - x . f I)/2, of eta -> (eta x x)/2 x f."""
+    return dyad(x, times(0.5, f))
+
+
+@small_kernel
+def seen_from_joint(m, K, x1, x, f):
+    """Tangent of a body whose mass and turning inertia, both over the step, are m and K, by the motion of the point of its joint
+    and its turn, the force and the moment about that point; f: the force that passes through it.
+    """
+    # by eta the moment changes by K eta - x x (m eta x x1) - (eta x x1)/2 x f
+    w = plus(times(m, x), times(0.5, f))
+    return hat(times(m, x1)), hat(times(-m, x)), matrix_minus(K, dyad(x1, w))
+
+
 @inner_kernel
 def scale_rows(tree, work, h):
     """As `discretization.assembly.constraint_rows` does; multipliers of joints of closed form are impulses as they are."""
@@ -91,15 +106,15 @@ def scale_rows(tree, work, h):
 
 @inner_kernel
 def begin_tree(system, tree, state, work, h):
-    """What the iterations of a step share."""
+    """What the iterations of a step share, of frames that do not move and of bodies that stand alone."""
     frames = system.frames
-    for f in range(frames.mass.shape[0]):
+    for f in tree.held:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
-        if frames.fixed[f] != 0:
-            store_rotation(work.R1, f, rotation_of(work.R0, f))
-            store3(load3(state.r[f]), work.r1[f])
-    for i in range(tree.frame.shape[0]):
+        store_rotation(work.R1, f, rotation_of(work.R0, f))
+        store3(load3(state.r[f]), work.r1[f])
+    for i in tree.alone:
         f = tree.frame[i]
+        store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         spin = apply(load9(frames.inertia[f]), load3(state.Omega[f]))
         store3(apply(rotation_of(work.R0, f), spin), tree.spin0[i])
     scale_rows(tree, work, h)
@@ -121,8 +136,8 @@ def couple_of(tree, work, i, j):
 
 @inner_kernel
 def begin_joints(tree, work):
-    """f and k of the predicted multipliers, at the predicted ends of the step."""
-    for i in range(tree.frame.shape[0]):
+    """f and k of the predicted multipliers at the predicted ends of the step, with R1 of these; order as of `assemble_bodies`."""
+    for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
         if tree.kind[i] == OTHER:
@@ -139,7 +154,7 @@ def begin_joints(tree, work):
 def take_last(tree, state, work):
     """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
     rhs = work.rhs
-    for i in range(tree.frame.shape[0]):
+    for i in tree.alone:
         f, more, eta = tree.frame[i], vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
         dr, psi = load3(work.dr[f]), load3(work.psi[f])
         turn = apply(inverse_tangent(psi), eta)
@@ -152,10 +167,25 @@ def take_last(tree, state, work):
         store_rotation(work.R1, f, turned_by(psi1, rotation_of(work.R0, f)))
 
 
+@small_kernel
+def by_two(one, two, k):
+    """Factors of k as a sum of two directions, both across one more."""
+    p, q, r = dot(one, one), dot(one, two), dot(two, two)
+    x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
+    return d * (r * x - q * y), d * (p * y - q * x)
+
+
+@small_kernel
+def by_three(one, two, three, k):
+    """Factors of k as a sum of three directions."""
+    d = 1.0 / dot(one, cross(two, three))
+    return d * dot(k, cross(two, three)), d * dot(k, cross(three, one)), d * dot(k, cross(one, two))
+
+
 @inner_kernel
 def end_joints(tree, work):
     """The multipliers of f and k, with directions as they are at the end."""
-    for i in range(tree.frame.shape[0]):
+    for i in tree.alone:
         if tree.kind[i] == OTHER:
             continue
         first, side = tree.lam[i], tree.side[i]
@@ -164,10 +194,7 @@ def end_joints(tree, work):
         k = times(side, load3(tree.couple[i]))
         if tree.kind[i] == HINGE:
             one, two = couple_of(tree, work, i, 0), couple_of(tree, work, i, 1)
-            # k = a one + b two, both across nbar
-            p, q, r = dot(one, one), dot(one, two), dot(two, two)
-            x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
-            work.lam[first + 3], work.lam[first + 4] = d * (r * x - q * y), d * (p * y - q * x)
+            work.lam[first + 3], work.lam[first + 4] = by_two(one, two, k)
         elif tree.kind[i] == UNIVERSAL:
             one = couple_of(tree, work, i, 0)
             work.lam[first + 3] = dot(one, k) / dot(one, one)
@@ -177,17 +204,16 @@ def end_joints(tree, work):
                 couple_of(tree, work, i, 1),
                 couple_of(tree, work, i, 2),
             )
-            d = 1.0 / dot(one, cross(two, three))
-            work.lam[first + 3] = d * dot(k, cross(two, three))
-            work.lam[first + 4] = d * dot(k, cross(three, one))
-            work.lam[first + 5] = d * dot(k, cross(one, two))
+            work.lam[first + 3], work.lam[first + 4], work.lam[first + 5] = by_three(one, two, three, k)
 
 
 @inner_kernel
 def assemble_bodies(system, tree, state, work, h):
-    """Inertia and weight of (1), (2) with their tangents, and what the joints of closed form need of the poses."""
+    """Inertia and weight of (1), (2) of bodies that stand alone, tangents as seen from joints of closed form, and these joints:
+    parents come first, and bodies of groups before all.
+    """
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
-    for i in range(tree.frame.shape[0]):
+    for i in tree.alone:
         f = tree.frame[i]
         R0, psi, mass, J = (
             rotation_of(work.R0, f),
@@ -195,38 +221,56 @@ def assemble_bodies(system, tree, state, work, h):
             frames.mass[f],
             load9(frames.inertia[f]),
         )
-        R1 = turned_by(psi, R0)
-        store_rotation(work.R1, f, R1)
-        Omega1 = minus(times(2.0 / h, apply_transposed(R0, psi)), load3(state.Omega[f]))
+        R1, dr = turned_by(psi, R0), load3(work.dr[f])
         RJ = product(R1, J)
-        L1 = apply(RJ, Omega1)
-        momentum = minus(times(1.0 / h, load3(work.dr[f])), load3(state.v[f]))
-        put(residual, 6 * i, minus(times(2.0 * mass, momentum), times(h * mass, gravity)))
+        L1 = apply(RJ, spin_at_end(R0, load3(state.Omega[f]), psi, h))
+        store_rotation(work.R1, f, R1)
+        store3(plus(load3(state.r[f]), dr), work.r1[f])
+        put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
         put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
-        K = product(RJ, transposed_product(R0, inverse_tangent(psi)))
         at, none, m = BLOCK * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
+        K = turning_inertia(RJ, R0, psi, L1, h)
         put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
-        put_block(values, at + 3, none)
-        put_block(values, at + 18, none)
-        put_block(values, at + 21, matrix_minus(matrix_times(2.0 / h, K), hat(L1)))
-        for j in range(3):
-            work.r1[f, j] = state.r[f, j] + work.dr[f, j]
-        if tree.kind[i] != OTHER:
-            place_joint(tree, work, i, f, R0, R1)
+        if tree.kind[i] == OTHER:
+            put_block(values, at + 3, none)
+            put_block(values, at + 18, none)
+            put_block(values, at + 21, K)
+        else:
+            x1, x = place_joint(tree, work, i)
+            fe, ky, ke = seen_from_joint(m, K, x1, x, load3(tree.force[i]))
+            put_block(values, at + 3, ky)
+            put_block(values, at + 18, fe)
+            put_block(values, at + 21, ke)
 
 
 @small_kernel
-def place_joint(tree, work, i, f, R0, R1):
-    """Levers, axes and gaps of a joint of closed form."""
-    w, partner = tree.each[i], tree.partner[i]
+def levers(R1, P1, X, Xp, X0, Xp0, r, rp):
+    """At the end and over the step, of the body and of its parent, and the gap; X0, Xp0: R0 X, P0 Xp."""
+    x1, y1 = apply(R1, X), apply(P1, Xp)
+    return x1, average(X0, x1), y1, average(Xp0, y1), plus(minus(r, rp), minus(x1, y1))
+
+
+@small_kernel
+def tilt_of_cross(u1, w1):
+    """The turn that leads an axis across another."""
+    n = cross(u1, w1)
+    return times(-dot(u1, w1) / dot(n, n), n)
+
+
+@small_kernel
+def place_joint(tree, work, i):
+    """Levers, axes and gaps of a joint of closed form; its levers on the body at the end of the step and over it."""
+    w, f, partner = tree.each[i], tree.frame[i], tree.partner[i]
+    R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
     X, Xp = load3(tree.X[i, 0]), load3(tree.X[i, 1])
-    x1, y1 = apply(R1, X), apply(P1, Xp)
+    r, rp = load3(work.r1[f]), load3(work.r1[partner])
+    x1, x, y1, y, gap = levers(R1, P1, X, Xp, apply(R0, X), apply(P0, Xp), r, rp)
     put(w, LEVER1, x1)
-    put(w, LEVER, average(apply(R0, X), x1))
+    put(w, LEVER, x)
     put(w, PARENT_LEVER1, y1)
-    put(w, PARENT_LEVER, average(apply(P0, Xp), y1))
-    put(w, GAP, plus(minus(load3(work.r1[f]), load3(work.r1[partner])), minus(x1, y1)))
+    put(w, PARENT_LEVER, y)
+    put(w, GAP, gap)
     if tree.kind[i] == WELD:
         tilt = (0.0, 0.0, 0.0)
         for j in range(3):
@@ -236,10 +280,9 @@ def place_joint(tree, work, i, f, R0, R1):
     elif tree.kind[i] == UNIVERSAL:
         U, Up = load3(tree.U[i, 0, 0]), load3(tree.U[i, 0, 1])
         u1, w1 = apply(R1, U), apply(P1, Up)
-        n = cross(u1, w1)
         put(w, AXIS1, u1)
         put(w, TURNS1, w1)
-        put(w, TILT, times(-dot(u1, w1) / dot(n, n), n))
+        put(w, TILT, tilt_of_cross(u1, w1))
         put(w, MEAN_AXIS, average(apply(R0, U), u1))
         put(w, MEAN_PARENT_AXIS, average(apply(P0, Up), w1))
     elif tree.kind[i] == HINGE:
@@ -253,3 +296,4 @@ def place_joint(tree, work, i, f, R0, R1):
         else:
             put(w, MEAN_AXIS, average(apply(P0, Up), w1))
             put(w, TURNS1, w1)
+    return x1, x

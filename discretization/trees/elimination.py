@@ -1,8 +1,8 @@
 """Linearised joints eliminated from the tips of a tree to its root, corrections on the way back: O(n), Newton's iterates those of
 the whole system of equations.
 
-Of a body with all that hangs on it the force and moment F = F0 + K (o, eta) are linear in its correction. With y that of the
-joint's point on the parent, o = y - gap - eta x x1, a ball joint leaves eta = E y + e0 of k = 0, a hinge
+Of a body with all that hangs on it force and couple at its joint, F = F0 + K (y - gap, eta), are linear in its correction, where
+y is that of the joint's point on the parent and o = y - gap - eta x x1. A ball joint leaves eta = E y + e0 of k = 0, a hinge
 
     eta = eta_p + tilt + d a1,   d = row_y . y + row_e . eta_p + row_0   of   k . nbar = 0              (1)
 
@@ -16,7 +16,7 @@ together, with row exchanges. Iterates may leave the joints: their gaps and tilt
 
 from __future__ import annotations
 
-from discretization.trees.bodies import put, vector_at
+from discretization.trees.bodies import half_dyad, put, vector_at
 from discretization.trees.places import (
     AXIS1,
     BALL_0,
@@ -67,7 +67,6 @@ from rigid.linear_algebra import (
     minus,
     outer,
     plus,
-    plus_identity,
     product,
     times,
     times_hat,
@@ -102,10 +101,26 @@ def inverse(A):
     )  # fmt: skip
 
 
+@inner_kernel
+def take_over(tree, work):
+    """What assembly adds to the blocks of bodies with joints of closed form, as seen from these."""
+    for i in range(tree.frame.shape[0]):
+        if tree.kind[i] != OTHER:
+            _add_seen(tree, work.values, tree.acting[i], work.values, i)
+
+
 @small_kernel
-def half_dyad(x, f):
-    """(x f^T - x . f I)/2, of eta -> (eta x x)/2 x f."""
-    return plus_identity(matrix_times(0.5, outer(x, f)), -0.5 * dot(x, f))
+def _add_seen(tree, source, at, values, i):
+    """Add a block by the motion of body i and its moment to that body's, which is as seen from its joint."""
+    w, to = tree.each[i], BLOCK * i
+    x1, x = vector_at(w, LEVER1), vector_at(w, LEVER)
+    rr, tr = block_at(source, at), block_at(source, at + 3)
+    fe = matrix_plus(block_at(source, at + 18), times_hat(rr, x1))
+    te = matrix_plus(block_at(source, at + 21), times_hat(tr, x1))
+    add_block(rr, values, to, 6)
+    add_block(matrix_minus(tr, hat_times(x, rr)), values, to + 3, 6)
+    add_block(fe, values, to + 18, 6)
+    add_block(matrix_minus(te, hat_times(x, fe)), values, to + 21, 6)
 
 
 @inner_kernel
@@ -123,14 +138,10 @@ def eliminate_joint(tree, work, i):
     """Of a joint of closed form."""
     values, residual, w, p = work.values, work.residual, tree.each[i], tree.parent[i]
     at, f = BLOCK * i, load3(tree.force[i])
-    x1, x, gap = vector_at(w, LEVER1), vector_at(w, LEVER), vector_at(w, GAP)
-    rr, re = block_at(values, at), block_at(values, at + 18)
-    tr, te = block_at(values, at + 3), block_at(values, at + 21)
+    x, gap = vector_at(w, LEVER), vector_at(w, GAP)
+    rr, fe = block_at(values, at), block_at(values, at + 18)
+    ky, ke = block_at(values, at + 3), block_at(values, at + 21)
     F, M = vector_at(residual, 6 * i), vector_at(residual, 6 * i + 3)
-    # by y and eta in place of o and eta, the couple at the joint in place of the moment
-    fe, te = matrix_plus(re, times_hat(rr, x1)), matrix_plus(te, times_hat(tr, x1))
-    ky = matrix_minus(tr, hat_times(x, rr))
-    ke = matrix_minus(matrix_minus(te, hat_times(x, fe)), half_dyad(x1, f))
     k0 = minus(minus(M, cross(x, F)), apply(ky, gap))
     F = minus(F, apply(rr, gap))
     if tree.kind[i] == HINGE:
@@ -209,14 +220,15 @@ def eliminate_joint(tree, work, i):
         none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         fy, F = matrix_plus(rr, product(fe, E)), plus(F, apply(fe, e0))
         fe, ky, ke, k0 = none, none, none, (0.0, 0.0, 0.0)
-    # the same on the parent, y = o_p + eta_p x y1
-    y1, y = vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
-    fe, ke = matrix_minus(fe, times_hat(fy, y1)), matrix_minus(ke, times_hat(ky, y1))
+    # the same on the parent, as seen from its own joint where it has levers
+    above, y1, y = tree.each[p], vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
+    arm1, arm = minus(y1, vector_at(above, LEVER1)), minus(y, vector_at(above, LEVER))
+    fe, ke = matrix_minus(fe, times_hat(fy, arm1)), matrix_minus(ke, times_hat(ky, arm1))
     at = BLOCK * p
     add_block(fy, values, at, 6)
     add_block(fe, values, at + 18, 6)
-    add_block(matrix_plus(ky, hat_times(y, fy)), values, at + 3, 6)
-    add_block(matrix_plus(matrix_plus(ke, hat_times(y, fe)), half_dyad(y1, f)), values, at + 21, 6)
+    add_block(matrix_plus(ky, hat_times(arm, fy)), values, at + 3, 6)
+    add_block(matrix_plus(matrix_plus(ke, hat_times(arm, fe)), half_dyad(y1, f)), values, at + 21, 6)
     add3(F, residual[6 * p : 6 * p + 3])
     add3(plus(k0, cross(y, F)), residual[6 * p + 3 : 6 * p + 6])
 
@@ -297,8 +309,9 @@ def _leave_to_parent(tree, work, i):
         store(x, left, WIDTH8 * r)
     for r in range(6):
         for c in range(6):
-            values[BLOCK * p + r + 6 * c] -= left[r, c]
+            tree.passed[r + 6 * c] = -left[r, c]
         residual[6 * p + r] += left[r, 6]
+    _add_seen(tree, tree.passed, 0, values, p)
 
 
 @inner_kernel
@@ -375,16 +388,13 @@ def _expand_joint(tree, work, i, o, e):
         e = plus(e, vector_at(w, TILT))
     else:
         e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(w, BALL_0))
-    turned = cross(e, vector_at(w, LEVER1))
-    o = minus(minus(y, vector_at(w, GAP)), turned)
+    y = minus(y, vector_at(w, GAP))
+    o = minus(y, cross(e, vector_at(w, LEVER1)))
     put(rhs, 6 * i, o)
     put(rhs, 6 * i + 3, e)
-    moved = plus(apply(block_at(values, at), o), apply(block_at(values, at + 18), e))
-    f = plus(vector_at(work.residual, 6 * i), moved)
-    put(w, NEW_FORCE, f)
+    F, M = vector_at(work.residual, 6 * i), vector_at(work.residual, 6 * i + 3)
+    put(w, NEW_FORCE, plus(F, plus(apply(block_at(values, at), y), apply(block_at(values, at + 18), e))))
     if tree.kind[i] != BALL:
-        k = plus(apply(block_at(values, at + 3), o), apply(block_at(values, at + 21), e))
-        k = plus(vector_at(work.residual, 6 * i + 3), k)
-        old = times(0.5, cross(turned, load3(tree.force[i])))
-        put(w, NEW_COUPLE, minus(k, plus(cross(vector_at(w, LEVER), f), old)))
+        k = plus(apply(block_at(values, at + 3), y), apply(block_at(values, at + 21), e))
+        put(w, NEW_COUPLE, plus(minus(M, cross(vector_at(w, LEVER), F)), k))
     return o, e

@@ -18,8 +18,8 @@ by side (`rigid.lanes`).
 from __future__ import annotations
 
 from discretization.assembly.workspace import rotation_of
-from discretization.trees.bodies import place_joint, put, vector_at
-from discretization.trees.elimination import block_at, correction_of, half_dyad, matrix_of
+from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
+from discretization.trees.elimination import block_at, correction_of, matrix_of
 from discretization.trees.places import (
     ACROSS,
     AXIS1,
@@ -63,11 +63,15 @@ def place_loops(loops, work):
     """Levers, axes and gaps, and what forces on levers that turn add to the blocks of their bodies."""
     joints = loops.joints
     for j in range(loops.place.shape[0]):
-        w, f, force = joints.each[j], joints.frame[j], load3(joints.force[j])
-        place_joint(joints, work, j, f, rotation_of(work.R0, f), rotation_of(work.R1, f))
+        w, force = joints.each[j], load3(joints.force[j])
+        place_joint(joints, work, j)
         if joints.kind[j] == HINGE:
             for k in range(2):
-                put(w, ACROSS + 3 * k, apply(rotation_of(work.R1, f), load3(joints.U[j, 1 + k, 0])))
+                put(
+                    w,
+                    ACROSS + 3 * k,
+                    apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[j, 1 + k, 0])),
+                )
         body, other = loops.place[j, 0], loops.place[j, 1]
         add_block(half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, BLOCK * body + 21, 6)
         if other >= 0:
@@ -281,8 +285,7 @@ def pull_up_joint(tree, work, pull, more, i):
     elif kind == BALL:
         e = apply(matrix_of(w, BALL_K), couple)
         put(more, 0, e)
-        rr, re = block_at(work.values, at), block_at(work.values, at + 18)
-        force = plus(apply(rr, cross(vector_at(w, LEVER1), e)), apply(re, e))
+        force = apply(block_at(work.values, at + 18), e)
         _pass_on(tree, pull, i, plus(F, force), times(0.0, couple))
     else:
         _pass_on(tree, pull, i, F, couple)

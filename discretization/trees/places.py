@@ -1,12 +1,14 @@
 """Where the blocks of a tree stand, and its arrays: what assembly writes of any interaction, the elimination reads.
 
 Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. All blocks are 6 x 6, column by column: first the
-diagonal ones of the bodies, then for each joint without a closed form
+diagonal ones of the bodies, those with a joint of closed form by the motion of the point of this joint and the moment about it;
+then for each joint without a closed form
 
     body-parent   parent-body   body-lam   parent-lam   lam-body   lam-parent
 
-where those of fixed parents lie behind all others: assembly needs no branches. This is a `Numbering`, so that loads, springs,
-bushings and constraints of any kind are assembled by the loops that there are.
+then what assembly adds to the diagonal blocks of bodies with a joint of closed form, by the motion of the body as all its blocks
+(`discretization.trees.elimination.take_over`). Those of fixed parents lie behind all others: assembly needs no branches. This is
+a `Numbering`, so that loads, springs, bushings and constraints of any kind are assembled by the loops that there are.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.assembly.frame_lanes import FEWEST, FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.linear.coupled import no_far
@@ -87,6 +90,10 @@ class TreeArrays(NamedTuple):
     dense: Floats  # (k, WIDTH, LONG) its equations and their factors
     exchanged: Ints  # (k, WIDTH) rows of these
     left: Floats  # (6, 8)
+    passed: Floats  # (BLOCK,) scratch
+    acting: Ints  # (n,) first entry of what assembly adds
+    alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
+    held: Ints  # frames that do not move
 
 
 def numbering_of(system: System, tree: Tree) -> Numbering:
@@ -96,12 +103,13 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     rows, ends = rows_of(system.constraints), system.constraints.frames
     moving = BLOCK * n
     block = _joint_blocks(tree)
-    dump = moving + BLOCK * BLOCKS * int((tree.kind == OTHER).sum())
+    acting = moving + BLOCK * BLOCKS * int((tree.kind == OTHER).sum())
+    dump = acting + BLOCK * n
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame] = 6 * np.arange(n)
     diagonal = np.full(len(frame), dump, np.int64)
-    diagonal[tree.frame] = BLOCK * np.arange(n)
+    diagonal[tree.frame] = np.where(tree.kind == OTHER, 0, acting) + BLOCK * np.arange(n)
     places = np.full((c, 8), dump, np.int64)
     at_row = np.zeros(c, np.int64)
     for place in np.flatnonzero(tree.kind == OTHER).tolist():
@@ -182,8 +190,10 @@ def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: in
     return base
 
 
-def arrays_of(system: System, tree: Tree | Closing) -> TreeArrays:
-    """Of a tree, or of the joints that close its loops, as if each held a body of its own."""
+def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = None) -> TreeArrays:
+    """Of a tree, or of the joints that close its loops, as if each held a body of its own; groups: of its frames, by default
+    all stand alone.
+    """
     constraints, n = system.constraints, len(tree.frame)
     frames = system.frames
     first_row, rows_each = first_rows(constraints), rows_of(constraints)
@@ -249,6 +259,10 @@ def arrays_of(system: System, tree: Tree | Closing) -> TreeArrays:
         dense=np.zeros((len(others), WIDTH, LONG)),
         exchanged=np.zeros((len(others), WIDTH), np.int64),
         left=np.zeros((6, 8)),
+        passed=np.zeros(BLOCK),
+        acting=BLOCK * (n + BLOCKS * len(others) + np.arange(n)),
+        alone=np.arange(n) if groups is None else np.flatnonzero(np.isin(tree.frame, groups.alone)),
+        held=np.flatnonzero(frames.fixed != 0),
     )
 
 
@@ -260,10 +274,24 @@ def _across(axes: Floats) -> Floats:
     return np.stack([one, np.cross(axes, one)], axis=1)
 
 
-def workspace_of(system: System, tree: Tree, numbering: Numbering, tolerance: float) -> Workspace:
-    """That of assembly, which passes by the joints that the elimination has closed forms of."""
+def workspace_of(
+    system: System, tree: Tree, numbering: Numbering, tolerance: float, fewest: int = FEWEST
+) -> Workspace:
+    """That of assembly, which passes by the joints that the elimination has closed forms of; fewest: as of `frame_lanes`."""
     work = workspace_anew(system, numbering, True, tolerance)
     facts = work.facts
     other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
-    return work._replace(facts=facts._replace(closed=facts.closed[other], first=before[facts.first]))
+    return work._replace(
+        facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
+        frames=frame_lanes(system.frames.fixed, numbering, fewest, _alike(system, tree)),
+    )
+
+
+def _alike(system: System, tree: Tree) -> list[Ints]:
+    """Frames of bodies whose joints are of one kind, named from the same end."""
+    joined = np.flatnonzero(tree.kind != OTHER)
+    is_b = np.zeros(len(tree.kind), np.int64)
+    is_b[joined] = system.constraints.frames[tree.first[joined], 1] == tree.frame[joined]
+    number = 2 * tree.kind + is_b
+    return [tree.frame[number == own] for own in np.unique(number)]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.assembly.workspace import Impulses
 from discretization.interaction_table import without_loads
 from discretization.trees.shape import OTHER
 from rigid.lane_arrays import alike, room, stacked
@@ -74,6 +75,7 @@ class WorkOfRuns(NamedTuple):
     R1: Floats
     scale: Floats
     facts: Facts
+    impulses: Impulses
     by_duals: LoadsOfRuns
     residual: Floats
     rhs: Floats
@@ -147,7 +149,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
     return (
         SystemOfRuns(of(Bodies, frames), np.asarray(system.gravity, float)),
         of(RowsOfRuns, numbering),
-        stepper.arrays,
+        stepper.arrays._replace(alone=np.arange(len(stepper.tree.frame))),
         stepper.loops,
         state,
         of(WorkOfRuns, work, facts=of(Facts, work.facts), by_duals=loads),

@@ -141,6 +141,8 @@ def _result_words(result: Result) -> list[str]:
         lines.append(f"  {len(layout.joints)} joints: {joints}")
     if solver := description.get("run", {}).get("solver"):
         lines.append(f"  solver: {solver}")
+    if threads := description.get("run", {}).get("threads"):
+        lines.append(f"  threads: {threads}")
     lines += [f"  {result.steps.text()}"] if result.steps is not None else []
     lines += [f"  {line}" for line in start_words(description)]
     for part, (v, omega) in description.get("initial_velocity_change", {}).items():

@@ -49,6 +49,9 @@ def add_parsers(commands: Any) -> None:
         action=argparse.BooleanOptionalAction,
         help="whether trees of bodies and models that move in a plane are solved as such, instead of the scene's",
     )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="that work on each step of a large net of rods; em and kin"
+    )
     parser.add_argument("--resume", action="store_true", help="go on where the result file stops")
     parser.add_argument("--force", action="store_true", help="overwrite an existing result")
     parser.add_argument("--quiet", action="store_true", help="no progress line, no audit")
@@ -111,6 +114,8 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
             again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
     if options.shortcut is not None:
         again.append("--shortcut" if options.shortcut else "--no-shortcut")
+    if options.threads != 1:
+        again += ["--threads", str(options.threads)]
     return again, kept
 
 
@@ -142,6 +147,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "chart": run_scene.chart if options.chart is None else options.chart,
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
         "shortcut": run_scene.shortcut if options.shortcut is None else options.shortcut,
+        "threads": options.threads,
         "until": of_scene(run_scene),
     }
 

@@ -233,13 +233,18 @@ def _list(value: Any) -> bool:
     return isinstance(value, list)
 
 
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and value >= 1
+
+
 _RUN: dict[str, Callable[[Any], bool]] = {
     "dt": _positive,
     "t_end": _positive,
     "integrator": _text,
     "chart": _text,
     "solver": _text,
-    "output_every": lambda value: isinstance(value, int) and value >= 1,
+    "output_every": _count,
+    "threads": _count,
     "plane": lambda value: _numbers(value) and len(value) == 3,
     "tolerance": lambda value: _number(value) and value >= 0,
     "halves": lambda value: isinstance(value, bool),

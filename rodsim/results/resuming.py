@@ -100,12 +100,12 @@ def plain(layout: Layout) -> dict[str, Any]:
 
 
 def _without_end(layout: Layout) -> dict[str, Any]:
-    """The same but for the end of the run, which may be made longer, and what computes it, which may be newer."""
+    """The same but for the end of the run, which may be made longer, and what computes it: it may be newer, or more threads."""
     description = plain(layout)
     description.pop("provenance", None)
     description.pop(SURFACES, None)  # follows from spheres and planes; older files have none
     if isinstance(description.get("run"), dict):
-        for name in ("t_end", "until"):
+        for name in ("t_end", "until", "threads"):
             description["run"].pop(name, None)
     return description
 

@@ -1,0 +1,75 @@
+"""Nets of welded rods, their edges clamped, that sag: time of a step by the number of threads that work on it.
+
+python -m benchmarks.nets [--rods 20] [--elements 6] [--threads 1 2] [--steps 2] [--rounds 8]: of rods each way, and of elements
+between two crossings: 5040 elements and 400 crossings. The least of interleaved rounds, by the clock and in processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from time import perf_counter, process_time
+
+import numpy as np
+
+from discretization.time.stepper import Stepper
+from rodsim import Material, Model, Section
+
+H = 1e-2
+SECTION = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000.0))
+
+
+def net(rods: int, elements: int) -> Model:
+    """Rods 1 m apart."""
+    model, n, size = Model("net", gravity=(0.0, 0.0, -9.81)), (rods + 1) * elements, float(rods + 1)
+    for k in range(rods):
+        for name, ends in (
+            ("along", [(0.0, k + 1.0, 0.0), (size, k + 1.0, 0.0)]),
+            ("across", [(k + 1.0, 0.0, 0.0), (k + 1.0, size, 0.0)]),
+        ):
+            own = model.add_rod(f"{name}{k}", ends, SECTION, n_elements=n, up=(0, 0, 1))
+            model.add_joint(f"start of {name}{k}", "clamp", own.start)
+            model.add_joint(f"end of {name}{k}", "clamp", own.end)
+    for i in range(rods):
+        for j in range(rods):
+            one, other = model.rods[f"along{i}"], model.rods[f"across{j}"]
+            model.add_joint(f"crossing {i} {j}", "weld", one.at((j + 1) / size), other.at((i + 1) / size))
+    return model
+
+
+def times(
+    rods: int, elements: int, threads: list[int], steps: int, rounds: int
+) -> dict[int, tuple[float, float]]:
+    """By threads: ms a step by the clock, and of processor time."""
+    built = net(rods, elements).build()
+    steppers = {n: Stepper(built.system, H, load_values=built.load_values, threads=n) for n in threads}
+    states = {n: own.advance(own.start(built.state), 0, 1)[0] for n, own in steppers.items()}
+    found = dict.fromkeys(threads, (np.inf, np.inf))
+    for _ in range(rounds):
+        for n, own in steppers.items():
+            wall, busy = perf_counter(), process_time()
+            own.advance(states[n], 1, steps)
+            taken = (perf_counter() - wall) / steps * 1e3, (process_time() - busy) / steps * 1e3
+            found[n] = min(found[n], taken)
+    return found
+
+
+def main() -> None:
+    """The table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rods", type=int, default=20)
+    parser.add_argument("--elements", type=int, default=6)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--steps", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=8)
+    given = parser.parse_args()
+    found = times(given.rods, given.elements, given.threads, given.steps, given.rounds)
+    first = found[given.threads[0]][0]
+    print(f"{2 * given.rods * (given.rods + 1) * given.elements} elements")
+    for n, (wall, busy) in found.items():
+        print(
+            f"{n} threads: {wall:.1f} ms a step, {busy:.1f} of processor time, {first / wall:.2f} times as fast"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,293 @@
+"""Bodies of a tree eight at a time in the lanes of `rigid.lanes`, those of one kind of joint together: what
+`discretization.trees.bodies` does to one that stands alone, with the same bits.
+
+Poses and what the elimination reads stand body by body; numbers of joints that stay the same, in all steps or in one, stand
+number by number, eight bodies side by side.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
+from discretization.assembly.frame_lanes import (
+    FRAME,
+    INERTIA,
+    MASS,
+    MOMENTUM0,
+    PLACE0,
+    ROTATION0,
+    SPIN0,
+    UNKNOWN,
+    VELOCITY0,
+    FrameLanes,
+    group_by_group,
+)
+from discretization.assembly.frame_lanes import START as STEP
+from discretization.assembly.run_lanes import load3_at, load9_at, store3_at
+from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
+from discretization.trees.places import BLOCK, MEAN_PARENT_AXIS, SIZE, TreeArrays
+from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.kinematics.rotations import inverse_tangent
+from rigid.lanes import (
+    WIDTH,
+    load,
+    numbers1,
+    numbers3,
+    numbers6,
+    put3,
+    put4,
+    put5,
+    put6,
+    put15,
+    put24,
+    put27,
+    put36,
+    put_rows3,
+    put_rows9,
+    rows3,
+    rows9,
+)
+from rigid.linear_algebra import apply, average, cross, dot, load3, minus, plus, product, times
+from rigid.references import by_reference
+from rigid.system import Floats, Ints
+
+# of a joint: its points on the body and on its parent, three axes of each, three directions of each
+X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
+# the same turned as at the start of the step, of axes the first alone
+X0, PARENT_X0, U0, PARENT_U0, D0, PARENT_D0, START = 0, 3, 6, 9, 12, 21, 30
+# rows of `BodyLanes.places`: bodies, their blocks, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
+BODY, BLOCKS, PARTNER, LAM, EACH, AXIS, N_PLACES = range(7)
+
+
+@by_reference
+class BodyLanes(NamedTuple):
+    """Groups as of `discretization.assembly.frame_lanes`."""
+
+    kind: Ints  # (groups,) of all joints
+    side: Ints  # (groups,)
+    turning: Ints  # (groups,)
+    places: Ints  # (groups, N_PLACES, 8)
+    constant: Floats  # (groups, CONSTANTS, 8)
+    start: Floats  # (groups, START, 8)
+
+
+def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
+    """Of the bodies whose frames these are."""
+    at = np.zeros(int(tree.frame.max(initial=0)) + 1, np.int64)
+    at[tree.frame] = np.arange(len(tree.frame))
+    body = at[frames.places[:, FRAME].reshape(-1)]
+    head, own = body[::WIDTH], tree.side[body][:, None, None] > 0
+    of_body = np.where(own, tree.D[body, :, 1], tree.D[body, :, 0])
+    of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
+    parts = [tree.X[body].reshape(-1, 6), *(tree.U[body, :, k].reshape(-1, 9) for k in (0, 1))]
+    numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
+    places = np.zeros((N_PLACES, len(body)), np.int64)
+    places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
+    places[BLOCKS] = BLOCK * body
+    places[EACH], places[AXIS] = SIZE * body, SIZE * body + MEAN_PARENT_AXIS
+    return BodyLanes(
+        kind=tree.kind[head],
+        side=tree.side[head],
+        turning=tree.turning[head],
+        places=group_by_group(places),
+        constant=np.ascontiguousarray(numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)),
+        start=np.zeros((len(head), START, WIDTH)),
+    )
+
+
+@small_kernel
+def _at(group, row):
+    """Where a row of the places of a group begins."""
+    return (group * N_PLACES + row) * WIDTH
+
+
+@inner_kernel
+def begin_body_groups(lanes, work):
+    """Points, axes and directions at the start of the step; after `begin_frames` and `begin_tree`."""
+    constant, start, steps, places = lanes.constant, lanes.start, work.frames.start, lanes.places
+    for group in range(lanes.kind.shape[0]):
+        kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
+        if kind == OTHER:
+            continue
+        R0 = load9_at(steps, group * STEP + ROTATION0)
+        P0 = rows9(work.R0, places, _at(group, PARTNER))
+        store3_at(apply(R0, load3_at(constant, c + X)), start, s + X0)
+        store3_at(apply(P0, load3_at(constant, c + PARENT_X)), start, s + PARENT_X0)
+        if kind in (HINGE, UNIVERSAL):
+            store3_at(apply(R0, load3_at(constant, c + U)), start, s + U0)
+            store3_at(apply(P0, load3_at(constant, c + PARENT_U)), start, s + PARENT_U0)
+        for j in range(lanes.turning[group]):
+            store3_at(apply(R0, load3_at(constant, c + D + 3 * j)), start, s + D0 + 3 * j)
+            store3_at(apply(P0, load3_at(constant, c + PARENT_D + 3 * j)), start, s + PARENT_D0 + 3 * j)
+
+
+@inner_kernel
+def turn_body_groups(work):
+    """R1 of the increments."""
+    own = work.frames
+    for group in range(own.first.shape[0]):
+        at = own.first[group]
+        R0 = load9_at(own.start, group * STEP + ROTATION0)
+        put_rows9(turned_by(rows3(work.psi, own.places, at), R0), work.R1, own.places, at)
+
+
+@small_kernel
+def _couple(lanes, group, j, R1, P1):
+    """The direction of the couple of row j of directions on its frame b."""
+    c, s = group * CONSTANTS + 3 * j, group * START + 3 * j
+    a = average(load3_at(lanes.start, s + D0), apply(R1, load3_at(lanes.constant, c + D)))
+    b = average(load3_at(lanes.start, s + PARENT_D0), apply(P1, load3_at(lanes.constant, c + PARENT_D)))
+    return cross(b, a) if lanes.side[group] > 0 else cross(a, b)
+
+
+@inner_kernel
+def begin_groups_of_joints(tree, lanes, work):
+    """f and k of the predicted multipliers, at the predicted ends of the step."""
+    places = lanes.places
+    for group in range(lanes.kind.shape[0]):
+        if lanes.kind[group] == OTHER:
+            continue
+        at, side = work.frames.first[group], 1.0 * lanes.side[group]
+        body, first = _at(group, BODY), _at(group, LAM)
+        put_rows3(times(-side, numbers3(work.lam, places, first, 0)), tree.force, places, body)
+        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, _at(group, PARTNER))
+        none = 0.0 * R1[0]
+        couple = (none, none, none)
+        for j in range(lanes.turning[group]):
+            factor = side * numbers1(work.lam, places, first, 3 + j)[0]
+            couple = plus(couple, times(factor, _couple(lanes, group, j, R1, P1)))
+        put_rows3(couple, tree.couple, places, body)
+
+
+@inner_kernel
+def end_groups_of_joints(tree, lanes, work):
+    """The multipliers of f and k, with directions as they are at the end."""
+    places = lanes.places
+    for group in range(lanes.kind.shape[0]):
+        kind, at, side = lanes.kind[group], work.frames.first[group], 1.0 * lanes.side[group]
+        if kind == OTHER:
+            continue
+        body, first = _at(group, BODY), _at(group, LAM)
+        f = times(-side, rows3(tree.force, places, body))
+        if kind == BALL:
+            put3(f, work.lam, places, first)
+            continue
+        k = times(side, rows3(tree.couple, places, body))
+        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, _at(group, PARTNER))
+        one = _couple(lanes, group, 0, R1, P1)
+        if kind == HINGE:
+            a, b = by_two(one, _couple(lanes, group, 1, R1, P1), k)
+            put5((f[0], f[1], f[2], a, b), work.lam, places, first)
+        elif kind == UNIVERSAL:
+            put4((f[0], f[1], f[2], dot(one, k) / dot(one, one)), work.lam, places, first)
+        else:
+            two, three = _couple(lanes, group, 1, R1, P1), _couple(lanes, group, 2, R1, P1)
+            a, b, c = by_three(one, two, three, k)
+            put6((f[0], f[1], f[2], a, b, c), work.lam, places, first)
+
+
+@inner_kernel
+def assemble_body_groups(system, tree, lanes, work, h):
+    """Inertia and weight with their tangents, these as seen from joints of closed form."""
+    own, steps, gravity = work.frames, work.frames.start, load3(system.gravity)
+    places, joints = own.places, lanes.places
+    for group in range(own.first.shape[0]):
+        at, s = own.first[group], group * STEP
+        R0, J = load9_at(steps, s + ROTATION0), load9_at(steps, s + INERTIA)
+        dr, psi = rows3(work.dr, places, at), rows3(work.psi, places, at)
+        R1 = turned_by(psi, R0)
+        put_rows9(R1, work.R1, places, at)
+        put_rows3(plus(load3_at(steps, s + PLACE0), dr), work.r1, places, at)
+        mass, RJ = load(steps, (s + MASS) * WIDTH), product(R1, J)
+        L1 = apply(RJ, spin_at_end(R0, load3_at(steps, s + SPIN0), psi, h))
+        moment = minus(L1, load3_at(steps, s + MOMENTUM0))
+        force = balance(mass, load3_at(steps, s + VELOCITY0), dr, gravity, h)
+        both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
+        put6(both, work.residual, places, at + WIDTH * UNKNOWN)
+        K = turning_inertia(RJ, R0, psi, L1, h)
+        none, m = 0.0 * K[0], 2.0 * mass / h
+        fe = ky = (none, none, none, none, none, none, none, none, none)
+        if lanes.kind[group] != OTHER:
+            x1 = apply(R1, load3_at(lanes.constant, group * CONSTANTS + X))
+            x = average(load3_at(lanes.start, group * START + X0), x1)
+            f = rows3(tree.force, joints, _at(group, BODY))
+            fe, ky, K = seen_from_joint(m, K, x1, x, f)
+        columns = (
+            m, none, none, ky[0], ky[3], ky[6],
+            none, m, none, ky[1], ky[4], ky[7],
+            none, none, m, ky[2], ky[5], ky[8],
+            fe[0], fe[3], fe[6], K[0], K[3], K[6],
+            fe[1], fe[4], fe[7], K[1], K[4], K[7],
+            fe[2], fe[5], fe[8], K[2], K[5], K[8],
+        )  # fmt: skip
+        put36(columns, work.values, joints, _at(group, BLOCKS))
+
+
+@inner_kernel
+def place_groups_of_joints(tree, lanes, work):
+    """Levers, axes and gaps."""
+    places, each = lanes.places, tree.each
+    constant, start = lanes.constant, lanes.start
+    for group in range(lanes.kind.shape[0]):
+        kind, at, c, s = lanes.kind[group], work.frames.first[group], group * CONSTANTS, group * START
+        if kind == OTHER:
+            continue
+        partner, first = _at(group, PARTNER), _at(group, EACH)
+        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, partner)
+        x1, x, y1, y, gap = levers(
+            R1,
+            P1,
+            load3_at(constant, c + X),
+            load3_at(constant, c + PARENT_X),
+            load3_at(start, s + X0),
+            load3_at(start, s + PARENT_X0),
+            rows3(work.r1, work.frames.places, at),
+            rows3(work.r1, places, partner),
+        )
+        both = (
+            x1[0], x1[1], x1[2], x[0], x[1], x[2], y1[0], y1[1], y1[2], y[0], y[1], y[2], gap[0], gap[1], gap[2],
+        )  # fmt: skip
+        if kind == BALL:
+            put15(both, each, places, first)
+            continue
+        none = 0.0 * x1[0]
+        if kind == WELD:
+            tilt = (none, none, none)
+            for j in range(3):
+                u1 = apply(R1, load3_at(constant, c + U + 3 * j))
+                w1 = apply(P1, load3_at(constant, c + PARENT_U + 3 * j))
+                tilt = plus(tilt, times(0.5, cross(u1, w1)))
+            put24((*both, none, none, none, none, none, none, *tilt), each, places, first)
+            continue
+        u1, w1 = apply(R1, load3_at(constant, c + U)), apply(P1, load3_at(constant, c + PARENT_U))
+        u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
+        if kind == UNIVERSAL:
+            put27((*both, *u1, *u, *tilt_of_cross(u1, w1), *w1), each, places, first)
+            put3(w, each, places, _at(group, AXIS))
+        elif lanes.side[group] > 0:
+            put27((*both, *u1, *u, *cross(u1, w1), *u1), each, places, first)
+        else:
+            put27((*both, *u1, *w, *cross(u1, w1), *w1), each, places, first)
+
+
+@inner_kernel
+def take_last_of_groups(work):
+    """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
+    own, steps = work.frames, work.frames.start
+    places = own.places
+    for group in range(own.first.shape[0]):
+        at, s = own.first[group], group * STEP
+        more = numbers6(work.rhs, places, at + WIDTH * UNKNOWN, 0)
+        dr, psi = rows3(work.dr, places, at), rows3(work.psi, places, at)
+        o, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))
+        dr1, psi1 = plus(dr, o), plus(psi, turn)
+        o, turn = minus(o, minus(dr1, dr)), minus(turn, minus(psi1, psi))
+        put6((o[0], o[1], o[2], turn[0], turn[1], turn[2]), work.rhs, places, at + WIDTH * UNKNOWN)
+        put_rows3(dr1, work.dr, places, at)
+        put_rows3(psi1, work.psi, places, at)
+        put_rows3(plus(load3_at(steps, s + PLACE0), dr1), work.r1, places, at)
+        put_rows9(turned_by(psi1, load9_at(steps, s + ROTATION0)), work.R1, places, at)

@@ -1,0 +1,93 @@
+"""Bodies of trees in lanes: each has to the bit what it has alone."""
+
+import numpy as np
+import pytest
+
+from discretization.time.tree_stepper import TreeStepper
+from discretization.trees.body_lanes import body_lanes
+from discretization.trees.places import arrays_of, workspace_of
+from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, tree_of
+from rigid.lanes import WIDTH
+from rodsim import Box, Model
+
+ALONE = WIDTH + 1  # no group is as large
+STEPS = 20
+
+
+AXES = {"axis": (0.0, 0.6, 0.8), "second_axis": (1.0, 0.0, 0.0)}
+KINDS = {"spherical": BALL, "revolute": HINGE, "universal": UNIVERSAL, "weld": WELD, "prismatic": OTHER}
+
+
+def chain(kind, n=3, first=None):
+    """Bodies of different shapes and turns on joints beside them, the last n named from the other end; loads, a spring.
+
+    first: kind of the joint that the chain hangs on.
+    """
+    model = Model("chain", gravity=(1.0, 2.0, -9.0))
+    last = model.ground
+    for k in range(2 * n):
+        shape, turn = (
+            Box(0.5 + 0.05 * k, 0.3, 0.2, density=100.0),
+            (np.cos(0.2 * k), np.sin(0.2 * k), 0.0, 0.0),
+        )
+        body = model.add_body(f"body {k}", shape, position=(0.5 * k + 0.3, 0.1 * k, 0.0), orientation=turn)
+        own = first if first and k == 0 else kind
+        names = {"universal": ("axis", "second_axis"), "revolute": ("axis",), "prismatic": ("axis",)}.get(
+            own, ()
+        )
+        ends = (body, last) if k >= n else (last, body)
+        axes = {name: AXES[name] for name in names}
+        model.add_joint(f"joint {k}", own, *ends, at=(0.5 * k, 0.1 * k, 0.05 * (k % 2)), **axes)
+        last = body
+    model.add_force("push", last.at((0.1, 0.2, 0.0)), (3.0, -2.0, 5.0), following=True)
+    model.add_torsion_spring("spring", model.ground, last, (0.0, 0.6, 0.8), 20.0)
+    return model.build()
+
+
+def marched(built, fewest):
+    """State after some steps with groups of bodies that have at least so many, and these groups."""
+    system = built.system
+    tree = tree_of(system)
+    stepper = TreeStepper(system, tree, 0.01, 2, built.load_values)
+    stepper.work = workspace_of(system, tree, stepper.numbering, 0.0, fewest)
+    stepper.arrays = arrays_of(system, tree, stepper.work.frames)
+    stepper.lanes = body_lanes(stepper.arrays, stepper.work.frames)
+    state, report = stepper.advance(stepper.start(built.state), 0, STEPS)
+    assert report.solves == STEPS
+    return state, stepper.lanes
+
+
+@pytest.mark.parametrize("n", [3, 9])
+@pytest.mark.parametrize("kind", KINDS)
+def test_bodies_side_by_side_are_to_the_bit_what_they_are_alone(kind, n):
+    built = chain(kind, n, first="revolute" if kind == "weld" else None)
+    (together, lanes), (alone, none) = marched(built, 1), marched(built, ALONE)
+    assert not len(none.kind)
+    own = lanes.side[lanes.kind == KINDS[kind]]
+    assert set(own) == {1} if kind == "prismatic" else set(own) == {1, -1}
+    for name, mine, other in zip(together._fields, together, alone, strict=True):
+        assert mine.tobytes() == other.tobytes(), name
+    assert np.abs(together.Omega).max() > 0.1 * (kind != "prismatic")
+    assert np.abs(together.v).max() > 0.1
+
+
+def test_a_group_hangs_on_bodies_of_another_and_on_one_alone():
+    """Parents of a group stand anywhere."""
+    model = Model("mixed", gravity=(1.0, 2.0, -9.0))
+    last = model.ground
+    for k, kind in enumerate(
+        ("spherical", "revolute", "spherical", "universal", "spherical", "revolute", "revolute")
+    ):
+        body = model.add_body(
+            f"body {k}", Box(0.5, 0.3, 0.2, density=100.0 + k), position=(0.5 * k + 0.3, 0, 0)
+        )
+        names = {"universal": ("axis", "second_axis"), "revolute": ("axis",)}.get(kind, ())
+        model.add_joint(
+            f"joint {k}", kind, last, body, at=(0.5 * k, 0, 0), **{name: AXES[name] for name in names}
+        )
+        last = body
+    built = model.build()
+    (together, lanes), (alone, _) = marched(built, 3), marched(built, ALONE)
+    assert sorted(lanes.kind) == [BALL, HINGE]
+    for name, mine, other in zip(together._fields, together, alone, strict=True):
+        assert mine.tobytes() == other.tobytes(), name

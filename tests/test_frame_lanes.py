@@ -1,0 +1,72 @@
+"""Frames in lanes: each has to the bit what it has alone, and frames that do not move stay where they are."""
+
+import numpy as np
+import pytest
+
+from discretization.assembly.frame_formulas import tangent_over_angle
+from discretization.assembly.frame_lanes import FEWEST, MOST_TURNED, N_PLACES, frame_lanes
+from discretization.assembly.numbering import number
+from discretization.time.stepper import Stepper
+from rigid.lanes import WIDTH
+from rodsim import Box, Model
+from tests.test_element_lanes import SECTION
+
+STEPS = 12
+ALONE = WIDTH + 1  # no group is as large
+
+
+def stirred(n):
+    """A rod of n elements of an unsymmetric section, thrown about, and a body that turns by a third of a turn a step."""
+    model = Model("stirred", gravity=(1.0, 2.0, -9.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (0.1 * n, 0.02 * n, 0)], SECTION, n_elements=n)
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_force("push", rod.end, (3.0, -20.0, 40.0))
+    model.add_body(
+        "lump", Box(0.3, 0.2, 0.1, density=1000.0), position=(0, 0, 2), angular_velocity=(3, 1, 40)
+    )
+    return model.build()
+
+
+def marched(built, fewest):
+    """State after some steps, with groups of frames that have at least so many."""
+    stepper = Stepper(built.system, 0.01, 2, built.load_values)
+    fixed = built.system.frames.fixed
+    stepper.work = stepper.work._replace(frames=frame_lanes(fixed, stepper.numbering, fewest))
+    state, report = stepper.advance(stepper.start(built.state), 0, STEPS)
+    assert report.solves == STEPS
+    return state
+
+
+@pytest.mark.parametrize("n", [2, 4, 8, 10, 18])
+def test_frames_side_by_side_are_to_the_bit_what_they_are_alone(n):
+    built = stirred(n)
+    together, alone = marched(built, 1), marched(built, ALONE)
+    for name, own, other in zip(together._fields, together, alone, strict=True):
+        assert own.tobytes() == other.tobytes(), name
+    assert np.abs(together.Omega).max() > 0.1
+
+
+@pytest.mark.parametrize("moving", [0, 1, 2, 3, 8, 9, 11, 16])
+def test_each_frame_is_in_one_place(moving):
+    """In one lane, but for the last one of a group, which stands in all that are left and adds nothing there."""
+    system = stirred(18).system
+    numbering = number(system)
+    fixed = system.frames.fixed.copy()
+    held = np.flatnonzero(fixed)
+    fixed[np.flatnonzero(fixed == 0)[moving:]] = 1
+    own = frame_lanes(fixed, numbering)
+    frames, unknown, forces, block, *_ = own.places.swapaxes(0, 1).reshape(N_PLACES, -1)
+    adds = forces < numbering.size
+    assert sorted([*frames[adds], *own.alone]) == np.flatnonzero(fixed == 0).tolist()
+    assert own.held.tolist() == np.flatnonzero(fixed).tolist()
+    assert set(held) <= set(own.held)
+    assert len(own.alone) < FEWEST
+    assert np.all(unknown == numbering.frame[frames])
+    assert np.all(block[~adds] == numbering.n_values)
+    assert np.all(frames[~adds] == (frames[adds][-1] if adds.any() else -1))
+
+
+def test_the_predicted_turn_is_that_of_the_angle():
+    x = np.linspace(1e-3, np.sqrt(MOST_TURNED), 200)
+    np.testing.assert_allclose([tangent_over_angle(z) for z in x * x], np.tan(x) / x, rtol=2e-12)
+    assert tangent_over_angle(0.0) == 1.0
