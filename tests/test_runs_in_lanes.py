@@ -80,7 +80,7 @@ def tree(loads=False):
 
 def loops():
     """Closed by all joints of closed form, two and two together."""
-    closed = looped(("ball at the ground", "hinge", "universal", "weld"))
+    closed = looped(("ball at the ground", "hinge", "universal", "weld", "ball, over others"))
     return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
