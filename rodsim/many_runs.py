@@ -117,10 +117,10 @@ def simulate_many(
     """Run a prepared model once for each entry of `parameters`; each run is to the bit `prepared.run(entry)`.
 
     One process: runs march at the same time in threads, and are set up and stored in turns. Where gravity and loads act on
-    clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, also with loops that these close, or
-    on planar bodies on hinges, and `em` takes the steps, four to eight runs march side by side in one thread, which takes as long as
-    two to four of them one by one, and what they share is set up once (`rodsim.batches`). Others march one a thread, which pays
-    where a march takes longer than its set-up, about a millisecond.
+    clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, with loops that these close, too,
+    or on planar bodies on hinges, and `em` takes the steps, four to eight runs march side by side in one thread, which takes as
+    long as two to four of them one by one, and what they share is set up once (`rodsim.batches`). Others march one a thread,
+    which pays where a march takes longer than its set-up, about a millisecond.
 
     Parameters
     ----------
