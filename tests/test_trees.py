@@ -163,6 +163,7 @@ def test_loops_are_those_of_the_general_solver():
     model = looped()
     tree = tree_of(model.build().system)
     assert set(tree.closing.kind.tolist()) == {BALL, HINGE, UNIVERSAL, WELD}
+    assert np.all(np.diff(tree.closing.group) >= 0)  # what is solved for together is side by side
     assert np.unique(tree.closing.group, return_counts=True)[1].tolist() == [1, 3, 3, 1, 1, 1]
     assert (tree.kind == OTHER).sum() == 3
     assert not differences(*both(model, 2, 0.004))
