@@ -172,7 +172,7 @@ def test_loops_are_those_of_the_general_solver():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("order", [4, 8])
 def test_compositions_of_loops_are_those_of_the_general_solver(order):
-    assert not differences(*both(looped(("ball at the ground", "weld"), bridge=False), order, steps=3))
+    assert not differences(*both(looped(("ball at the ground", "weld"), bridge=False), order, 0.02, steps=2))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
