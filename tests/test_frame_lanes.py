@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from discretization.assembly.frame_formulas import tangent_over_angle
-from discretization.assembly.frame_lanes import FEWEST, MOST_TURNED, N_PLACES, frame_lanes
+from discretization.assembly.frame_lanes import FEWEST, MOST_TURNED, N_PLACES, begin_frames, frame_lanes
 from discretization.assembly.numbering import number
+from discretization.assembly.workspace import store_rotation, workspace
+from discretization.time.em import predict
+from discretization.time.newton import correct
 from discretization.time.stepper import Stepper
+from rigid.compilation.decorators import kernel
+from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH
+from rigid.quaternions import conjugate, rotate
 from rodsim import Box, Model
 from tests.test_element_lanes import SECTION
 
@@ -44,6 +50,57 @@ def test_frames_side_by_side_are_to_the_bit_what_they_are_alone(n):
     for name, own, other in zip(together._fields, together, alone, strict=True):
         assert own.tobytes() == other.tobytes(), name
     assert np.abs(together.Omega).max() > 0.1
+
+
+@kernel
+def prediction(system, numbering, state, work, h):
+    """Distance of the farthest frame of a group."""
+    far = begin_frames(system, state, work)
+    for f in work.frames.alone:
+        store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+    predict(system, numbering, state, work, h)
+    return far
+
+
+@kernel
+def corrected(system, numbering, work):
+    return correct(system, numbering, work)
+
+
+@pytest.mark.parametrize("fewest", [1, ALONE])
+def test_frames_are_predicted_and_corrected(fewest):
+    """A frame that turns steadily by theta has the Cayley vector of length 2 tan(theta/2), one that turns on and on its turn; of
+    corrections is taken what turns no frame by more than 1.5.
+    """
+    built, h, rng = stirred(9), 0.01, np.random.default_rng(3)
+    system, state = built.system, built.state
+    numbering = number(system)
+    n, moving = len(state.r), np.flatnonzero(system.frames.fixed == 0)
+    turn = np.linspace(0.2, 3.5, n)
+    axis = rng.standard_normal((n, 3))
+    axis /= np.linalg.norm(axis, axis=1)[:, None]
+    state = Stepper(system, h, 2, built.load_values).start(state)
+    spin = rotate(conjugate(state.quat), axis) * (turn / h)[:, None]
+    state = state._replace(Omega=spin, v=rng.standard_normal((n, 3)), r=state.r + np.array([0.0, 0.0, 5.0]))
+    work = workspace(system, numbering)
+    work = work._replace(frames=frame_lanes(system.frames.fixed, numbering, fewest))
+    work.rhs[:] = 0.01 * rng.standard_normal(numbering.size)
+    at = numbering.frame[moving]
+    work.rhs[at[4] + 3 : at[4] + 6] = (0.0, 3.0, 0.0)
+    far = prediction(system, numbering, state, work, h)
+    dr, psi = work.dr[moving].copy(), work.psi[moving].copy()
+    share = corrected(system, numbering, work)
+    assert share == 0.5
+    in_groups = moving[~np.isin(moving, work.frames.alone)]
+    assert far == (np.linalg.norm(state.r[in_groups], axis=1).max() if len(in_groups) else 0.0)
+    length = np.where(turn < 3.0, 2.0 * np.tan(turn / 2), turn)
+    np.testing.assert_allclose(dr, h * state.v[moving], rtol=1e-13)
+    np.testing.assert_allclose(psi, (length[:, None] * axis)[moving], rtol=1e-11, atol=1e-11)
+    more = share * work.rhs[at[:, None] + np.arange(6)]
+    inverse = np.eye(3) + psi[:, :, None] * psi[:, None] / 4 - np.cross(np.eye(3), psi[:, None]) / 2
+    np.testing.assert_allclose(work.dr[moving] - dr, more[:, :3], atol=1e-14)
+    turned = np.einsum("fij,fj->fi", inverse, more[:, 3:])
+    np.testing.assert_allclose(work.psi[moving] - psi, turned, atol=1e-13 * np.abs(psi).max() ** 2)
 
 
 @pytest.mark.parametrize("moving", [0, 1, 2, 3, 8, 9, 11, 16])
