@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import WIDTH, larger, largest, load, store
 from rigid.system import Ints
 
@@ -35,29 +35,31 @@ _1 = np.uintp(1)
 
 
 class Fronts(NamedTuple):
-    """Where everything stands; k fronts in the order of elimination, N unknowns."""
+    """Where everything stands; k fronts in the order of elimination, N unknowns. Long lists are of int32, sooner read."""
 
     inner: Ints  # (k,) number of inner unknowns
     start: Ints  # (k + 1,) first entry of a panel; behind it are some that nobody reads
     first: Ints  # (k + 1,) first of its rows and columns in the lists of all
     pivot: Ints  # (k,) first of its pivots
-    row: Ints  # rows of the panels, front by front: unknowns of the matrix
-    column: Ints  # columns alike
+    row: np.ndarray  # rows of the panels, front by front: unknowns of the matrix
+    column: np.ndarray  # columns alike
     parent: Ints  # (k,) front that S is added to, -1: none
-    row_there: Ints  # rows of the panel of the parent that those of S are added to, in the list's places; 0 of inner ones
-    column_there: Ints
+    row_there: (
+        np.ndarray
+    )  # rows of the panel of the parent that those of S are added to, in the list's places; 0 of inner ones
+    column_there: np.ndarray
     child: Ints  # (children,) fronts whose S it takes, front by front
     first_child: Ints  # (k + 1,)
-    entry: Ints  # (entries,) of the matrix, front by front
+    entry: np.ndarray  # (entries,) of the matrix, front by front
     first_entry: Ints  # (k + 1,)
-    place: Ints  # (entries,) where it stands in the panels
+    place: np.ndarray  # (entries,) where it stands in its panel
     flops: int  # multiplications and additions of a factorisation
 
 
 def no_fronts() -> Fronts:
     """None."""
-    none, one = np.zeros(0, np.int64), np.zeros(1, np.int64)
-    return Fronts(none, one, one, none, none, none, none, none, none, none, one, none, one, none, 0)
+    none, one, short = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32)
+    return Fronts(none, one, one, none, short, short, none, short, short, none, one, short, one, short, 0)
 
 
 def scratch_length(fronts: Fronts) -> int:
@@ -103,23 +105,23 @@ def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fr
     pivots = np.concatenate(
         [np.arange(h - 1, h - 1 - m, -1) for h, m in zip(height, sizes[:, 0], strict=True)]
     )
-    place, entry = start[front] + i + j * height[front], np.argsort(front, kind="stable")
+    place, entry = i + j * height[front], np.argsort(front, kind="stable")
     child = np.argsort(parent, kind="stable")[np.count_nonzero(parent < 0) :]
     return Fronts(
         inner=np.ascontiguousarray(sizes[:, 0]),
         start=start,
         first=first,
         pivot=_sums(sizes[:, 0])[:-1],
-        row=row,
-        column=col,
+        row=row.astype(np.int32),
+        column=col.astype(np.int32),
         parent=parent,
-        row_there=there[0],
-        column_there=there[1],
+        row_there=there[0].astype(np.int32),
+        column_there=there[1].astype(np.int32),
         child=child,
         first_child=np.searchsorted(parent[child], np.arange(len(height) + 1)),
-        entry=entry,
+        entry=entry.astype(np.int32),
         first_entry=np.searchsorted(front[entry], np.arange(len(height) + 1)),
-        place=place[entry],
+        place=place[entry].astype(np.int32),
         flops=int(2 * (pivots**2).sum()),
     )
 
@@ -154,7 +156,7 @@ def _minimum_degree(pairs: Ints, count: int) -> Ints:
 
 
 def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[int]]]:
-    """Inner and outer groups of every front, in the order of elimination.
+    """Inner and outer groups of every front, in an order of elimination.
 
     A group whose outer ones are those of the next of them, and that itself, shares its front.
     """
@@ -176,7 +178,23 @@ def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[in
             shared[parent[g]] = own
         else:
             inner.append(own)
-    return inner, [sorted(later[own[-1]], key=position.__getitem__) for own in inner]
+    outer = [sorted(later[own[-1]], key=position.__getitem__) for own in inner]
+    order_of_fronts = _children_first(inner, outer)
+    return [inner[k] for k in order_of_fronts], [outer[k] for k in order_of_fronts]
+
+
+def _children_first(inner: list[list[int]], outer: list[list[int]]) -> list[int]:
+    """Fronts in an order in which all that leads to one stands right before it: what it takes is still in the cache."""
+    of = {group: k for k, own in enumerate(inner) for group in own}
+    children: list[list[int]] = [[] for _ in inner]
+    waiting: list[int] = []
+    for k, others in enumerate(outer):
+        (children[of[others[0]]] if others else waiting).append(k)
+    order: list[int] = []
+    while waiting:  # from the roots down, turned round
+        order.append(waiting.pop())
+        waiting += children[order[-1]]
+    return order[::-1]
 
 
 @small_kernel
@@ -274,16 +292,18 @@ def _eliminate(values, start, inner, height, pivots, multipliers):
     return 0
 
 
-@inner_kernel
+@flat_kernel
 def begin_front(values, F, f, panels):
     """Entries of the matrix into the panel of front f."""
-    for i in range(F.start[f], F.start[f + 1]):
+    start = F.start[f]
+    for i in range(start, F.start[f + 1]):
         panels[np.uintp(i)] = 0.0
     for e in range(F.first_entry[f], F.first_entry[f + 1]):
-        panels[F.place[e]] = values[F.entry[e]]
+        there = np.uintp(e)
+        panels[np.uintp(start + F.place[there])] = values[np.uintp(F.entry[there])]
 
 
-@inner_kernel
+@flat_kernel
 def take_child(F, f, child, panels):
     """S of a child, added to the panel of front f."""
     start, first, inner = F.start[child], F.first[child], F.inner[child]
@@ -292,10 +312,10 @@ def take_child(F, f, child, panels):
     for c in range(inner, height):
         source, to = start + c * height, above + F.column_there[first + c] * stride
         for i in range(inner, height):
-            panels[np.uintp(to + F.row_there[first + i])] += panels[np.uintp(source + i)]
+            panels[np.uintp(to + F.row_there[np.uintp(first + i)])] += panels[np.uintp(source + i)]
 
 
-@inner_kernel
+@flat_kernel
 def eliminate_front(F, f, panels, pivots, multipliers):
     """(1); 0, or 1 where a pivot is too small."""
     height, inner, at = F.first[f + 1] - F.first[f], F.inner[f], F.pivot[f]
@@ -323,25 +343,25 @@ def _subtract(panels, column, u, x, first, end):
         store(load(x, i) - load(panels, column + i) * u, x, i)
 
 
-@inner_kernel
+@flat_kernel
 def begin_reduction(F, f, rhs, x):
     """The right-hand side of the inner unknowns of front f."""
     first, inner = F.first[f], F.inner[f]
     for i in range(inner):
-        x[i] = rhs[F.row[first + i]]
+        x[np.uintp(i)] = rhs[np.uintp(F.row[np.uintp(first + i)])]
     for i in range(inner, F.first[f + 1] - first):
-        x[i] = 0.0
+        x[np.uintp(i)] = 0.0
 
 
-@inner_kernel
+@flat_kernel
 def take_rows(F, child, outer, x):
     """What a child leaves to its outer rows, added to those of its parent."""
     first = F.first[child]
     for i in range(first + F.inner[child], F.first[child + 1]):
-        x[F.row_there[i]] += outer[i]
+        x[np.uintp(F.row_there[np.uintp(i)])] += outer[np.uintp(i)]
 
 
-@inner_kernel
+@flat_kernel
 def reduce_rows(F, f, panels, pivots, rhs, outer, x):
     """L^-1 P of the inner rows of front f in place of rhs, and what the outer ones are left."""
     start, first, inner = F.start[f], F.first[f], F.inner[f]
@@ -354,22 +374,23 @@ def reduce_rows(F, f, panels, pivots, rhs, outer, x):
         if u != 0.0:
             _subtract(panels, start + j * height, u, x, j + 1, height)
     for i in range(inner):
-        rhs[F.row[first + i]] = x[i]
+        rhs[np.uintp(F.row[np.uintp(first + i)])] = x[np.uintp(i)]
     for i in range(inner, height):
-        outer[first + i] = x[i]
+        outer[np.uintp(first + i)] = x[np.uintp(i)]
 
 
-@inner_kernel
+@flat_kernel
 def solve_columns(F, f, panels, rhs, x):
     """The inner unknowns of front f, those of its outer columns being known."""
     start, first, inner = F.start[f], F.first[f], F.inner[f]
     height = F.first[f + 1] - first
     for i in range(inner):
-        x[i] = rhs[F.row[first + i]]
+        x[np.uintp(i)] = rhs[np.uintp(F.row[np.uintp(first + i)])]
     for i in range(0, inner, WIDTH):
         own = load(x, i)
         for c in range(height - 1, inner - 1, -1):
-            own = own - load(panels, start + c * height + i) * rhs[F.column[first + c]]
+            known = rhs[np.uintp(F.column[np.uintp(first + c)])]
+            own = own - load(panels, start + c * height + i) * known
         store(own, x, i)
     for c in range(inner - 1, -1, -1):
         column = start + c * height
