@@ -400,6 +400,15 @@ def _parts(width: int) -> list[tuple[int, int]]:
     return parts
 
 
+def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any]]:
+    """Of a tuple of lanes or numbers eight by eight what each lane has of them."""
+    numbers = [
+        _spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)
+    ]
+    numbers += [_UNDEFINED] * (-len(numbers) % 8)
+    return [_transposed(builder, numbers[at : at + 8]) for at in range(0, len(numbers), 8)]
+
+
 def _add_rows(width: int) -> Any:
     """Intrinsic: array[places[first + l] + column strides[second + l] + k] += x[k] of lane l, k < width."""
 
@@ -411,14 +420,7 @@ def _add_rows(width: int) -> Any:
             x, array, places, strides, first, second, column = arguments
             base = _integers(context, builder, called.args[2], places, first)
             stride = _integers(context, builder, called.args[3], strides, second)
-            numbers = [
-                _spread(context, builder, builder.extract_value(x, k), called.args[0].types[k])
-                for k in range(width)
-            ]
-            rows = [
-                _transposed(builder, numbers[at : at + 8] + [_UNDEFINED] * (at + 8 - width))
-                for at in range(0, width, 8)
-            ]
+            rows = _rows_of_lanes(context, builder, called.args[0], x)
             for lane in range(8):
                 place = builder.add(
                     builder.extract_element(base, _I32(lane)),
@@ -449,14 +451,7 @@ def _put(width: int, by_row: bool) -> Any:
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
             x, array, places, first = arguments
             base = _integers(context, builder, called.args[2], places, first)
-            numbers = [
-                _spread(context, builder, builder.extract_value(x, k), called.args[0].types[k])
-                for k in range(width)
-            ]
-            rows = [
-                _transposed(builder, numbers[at : at + 8] + [_UNDEFINED] * (at + 8 - width))
-                for at in range(0, width, 8)
-            ]
+            rows = _rows_of_lanes(context, builder, called.args[0], x)
             for lane in range(8):
                 place = builder.extract_element(base, _I32(lane))
                 if by_row:
