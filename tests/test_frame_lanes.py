@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discretization.assembly import frame_lanes as module
 from discretization.assembly.frame_formulas import tangent_over_angle
 from discretization.assembly.frame_lanes import FEWEST, MOST_TURNED, N_PLACES, begin_frames, frame_lanes
 from discretization.assembly.numbering import number
@@ -127,3 +128,11 @@ def test_the_predicted_turn_is_that_of_the_angle():
     x = np.linspace(1e-3, np.sqrt(MOST_TURNED), 200)
     np.testing.assert_allclose([tangent_over_angle(z) for z in x * x], np.tan(x) / x, rtol=2e-12)
     assert tangent_over_angle(0.0) == 1.0
+
+
+@pytest.mark.parametrize(("most", "alone"), [(18, 2), (17, 18)])
+def test_where_there_are_too_many_all_frames_go_one_by_one(most, alone, monkeypatch):
+    monkeypatch.setattr(module, "MOST", most)
+    system = stirred(16).system
+    assert np.sum(system.frames.fixed == 0) == 18
+    assert len(frame_lanes(system.frames.fixed, number(system)).alone) == alone

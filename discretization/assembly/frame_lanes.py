@@ -48,6 +48,7 @@ from rigid.lanes import (
 from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, product, times
 from rigid.system import Floats, Ints
 
+MOST = 5000  # frames, of which what is kept for a step stays in the cache; more go one by one
 FEWEST = 3  # frames of a last group that go side by side
 MOST_TURNED = 2.25  # square of half the largest angle, rad, that `tangent_over_angle` is good for
 # of a frame in a step: orientation, R0, r, v, Omega, R0 J Omega, inertia, mass
@@ -77,6 +78,7 @@ def frame_lanes(
     """
     if kinds is None:
         kinds = [np.flatnonzero(np.asarray(fixed) == 0)]
+        fewest = fewest if len(kinds[0]) <= MOST else WIDTH + 1
     lanes, alone = [np.zeros((2, 0), np.int64)], [np.zeros(0, np.int64)]
     for own in kinds:
         left = len(own) % WIDTH
