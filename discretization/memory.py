@@ -2,6 +2,8 @@
 
     scheme            part        shape
     em and its kin    acc         (n, 6)  rates of (v, spatial angular velocity) over the last step: the predictor's
+    em besides, of    differences (3, k)  of these and of multipliers, divided (`discretization.assembly.extrapolation`)
+    trees             nodes       (8,)    largest differences; middles of the last four steps, s from now on; 0: none
     em-d besides      remembered  (k, 6)  of velocities and strains (`discretization.assembly.step_dissipation`)
                       algorithmic (2,)    the energy in these, J, and what has been dissipated, J
     in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
@@ -24,6 +26,7 @@ import numpy as np
 from rigid.system import Floats
 
 WIDTH = 6  # of a row
+DIFFERENCES, NODES = 3, 8  # what is remembered of steps before the last one
 
 
 class Memory(NamedTuple):
@@ -34,6 +37,7 @@ class Memory(NamedTuple):
     chart: int = 0  # numbers that an integrator of mechanical systems keeps
     points: int = 0  # of surfaces that may touch
     control: int = 0  # numbers of steps that choose themselves
+    earlier: int = 0  # numbers of which there is something of steps before the last one
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of its parts."""
@@ -41,8 +45,9 @@ class Memory(NamedTuple):
         listed |= {"control": (self.control,)} if self.control else {}
         if self.chart:
             return {"chart": (self.chart,), **listed}
+        before = {"differences": (DIFFERENCES, self.earlier), "nodes": (NODES,)} if self.earlier else {}
         more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
-        return {"acc": (self.frames, WIDTH), **more, **listed}
+        return {"acc": (self.frames, WIDTH), **before, **more, **listed}
 
     @property
     def size(self) -> int:

@@ -25,6 +25,7 @@ def em_stepper(
     fractions: Sequence[float] = (),
     equations: Any = None,
     shortcut: bool = True,
+    earlier: bool = True,
     halves: bool | None = None,
     symmetry: Symmetry | None = None,
     beside: Stepper | None = None,
@@ -33,6 +34,7 @@ def em_stepper(
     """The stepper of `em` and its kin that is quickest for this system; arguments as of `Stepper`.
 
     shortcut: False: the general one whatever the system is.
+    earlier: whether steps before the last one may say where Newton's method begins (`discretization.assembly.extrapolation`).
     symmetry: what tells whether it moves in a plane; None: it is not asked.
     beside: of a run that differs in gravity and loads alone: what follows from neither is taken from it, work arrays too, so that
     this one marches side by side with others (`discretization.time.side_by_side`).
@@ -52,7 +54,9 @@ def em_stepper(
         if isinstance(tree, Tree):
             if isinstance(beside, TreeStepper):
                 return beside.beside(system, load_values)
-            return TreeStepper(system, tree, h, order, load_values, tolerance, halves, digest=of_tables)
+            return TreeStepper(
+                system, tree, h, order, load_values, tolerance, halves, earlier, digest=of_tables
+            )
     if beside is not None and beside.solver == GENERAL:
         return beside.beside(system, load_values)
     own = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}

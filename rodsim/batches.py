@@ -96,6 +96,7 @@ class Run:
         """What its result needs to know, as `simulate` puts it together."""
         own, first = self._built.layout, self._first.layout
         own.functions = Functions(self._built.load_values, None)
+        own.remembering(self.stepper.sizes.memory)
         of_first = {"solver": None, **self._first.stepper.solver_settings}
         shared = {name: x for name, x in first.description["run"].items() if name not in of_first}
         own.description["run"] = shared | self.stepper.settings

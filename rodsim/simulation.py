@@ -190,6 +190,7 @@ def simulate(
             loop_of=partial(loop_in_words, model),
             threads=int(threads),
             shortcut=not touching and (shortcut if n_stored == 0 else "solver" in stored_run),
+            earlier=n_stored == 0 or "differences" in stored_run,
             symmetry=Symmetry(state, built.load_directions)
             if n_stored == 0 or "plane" in stored_run
             else None,
@@ -225,9 +226,7 @@ def simulate(
     watch = None if until is None else Watch(until, built.layout)
     if watch is not None and not (resume and n_stored):
         watch.check_start(state)
-    memory = stepper.sizes.memory
-    built.layout.n_memory, built.layout.n_chart = memory.rows, memory.chart
-    built.layout.n_points, built.layout.n_control = memory.points, memory.control
+    built.layout.remembering(stepper.sizes.memory)
     stepper.turned_in_words = partial(turned_in_words, built)
     if tolerance > 0.0:
         settings["tolerance"] = tolerance

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from discretization.assembly import frame_lanes as module
-from discretization.assembly.frame_formulas import tangent_over_angle
-from discretization.assembly.frame_lanes import FEWEST, MOST_TURNED, N_PLACES, begin_frames, frame_lanes
+from discretization.assembly.frame_formulas import accelerations, predicted
+from discretization.assembly.frame_lanes import FEWEST, N_PLACES, begin_frames, frame_lanes
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import store_rotation, workspace
 from discretization.time.em import predict
 from discretization.time.newton import correct
 from discretization.time.stepper import Stepper
+from discretization.trees.bodies import turned_by
 from rigid.compilation.decorators import kernel
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH
-from rigid.quaternions import conjugate, rotate
+from rigid.quaternions import conjugate, normalize, rotate
 from rodsim import Box, Model
 from tests.test_element_lanes import SECTION
 
@@ -59,7 +60,7 @@ def prediction(system, numbering, state, work, h):
     far = begin_frames(system, state, work)
     for f in work.frames.alone:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
-    predict(system, numbering, state, work, h)
+    predict(state.memory, state.lam, state, work, h)
     return far
 
 
@@ -70,8 +71,8 @@ def corrected(system, numbering, work):
 
 @pytest.mark.parametrize("fewest", [1, ALONE])
 def test_frames_are_predicted_and_corrected(fewest):
-    """A frame that turns steadily by theta has the Cayley vector of length 2 tan(theta/2), one that turns on and on its turn; of
-    corrections is taken what turns no frame by more than 1.5.
+    """Of a frame that moves steadily dr and psi are its velocities by h; of corrections is taken what turns no frame by more than
+    1.5.
     """
     built, h, rng = stirred(9), 0.01, np.random.default_rng(3)
     system, state = built.system, built.state
@@ -94,9 +95,8 @@ def test_frames_are_predicted_and_corrected(fewest):
     assert share == 0.5
     in_groups = moving[~np.isin(moving, work.frames.alone)]
     assert far == (np.linalg.norm(state.r[in_groups], axis=1).max() if len(in_groups) else 0.0)
-    length = np.where(turn < 3.0, 2.0 * np.tan(turn / 2), turn)
-    np.testing.assert_allclose(dr, h * state.v[moving], rtol=1e-13)
-    np.testing.assert_allclose(psi, (length[:, None] * axis)[moving], rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(dr, h * state.v[moving], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(psi, (turn[:, None] * axis)[moving], rtol=1e-13, atol=1e-13)
     more = share * work.rhs[at[:, None] + np.arange(6)]
     inverse = np.eye(3) + psi[:, :, None] * psi[:, None] / 4 - np.cross(np.eye(3), psi[:, None]) / 2
     np.testing.assert_allclose(work.dr[moving] - dr, more[:, :3], atol=1e-14)
@@ -124,10 +124,25 @@ def test_each_frame_is_in_one_place(moving):
     assert np.all(frames[~adds] == (frames[adds][-1] if adds.any() else -1))
 
 
-def test_the_predicted_turn_is_that_of_the_angle():
-    x = np.linspace(1e-3, np.sqrt(MOST_TURNED), 200)
-    np.testing.assert_allclose([tangent_over_angle(z) for z in x * x], np.tan(x) / x, rtol=2e-12)
-    assert tangent_over_angle(0.0) == 1.0
+def test_accelerations_of_a_step_foretell_it():
+    """Whatever they are: a step that has the accelerations of the last one needs no iteration."""
+    h, random = 0.03, np.random.default_rng(1)
+    for turn in (1e-3, 0.4, 3.0, 20.0):
+        R0 = rotation_matrix(tuple(normalize(random.normal(size=4))))
+        psi, dr, v0 = (random.normal(size=3) for _ in range(3))
+        psi *= turn / np.linalg.norm(psi)
+        R1 = turned_by(tuple(psi), R0)
+        Omega0 = random.normal(size=3) * turn / h
+        M0, M1 = (np.array(R).reshape(3, 3) for R in (R0, R1))
+        Omega1 = 2.0 / h * M0.T @ psi - Omega0
+        assert np.allclose(Omega1, 2.0 / h * M1.T @ psi - Omega0, rtol=1e-13)
+        dv, dOmega = 2.0 * (dr / h - v0), Omega1 - Omega0
+        a, alpha = accelerations(R0, R1, tuple(dv), tuple(dOmega), h)
+        r0 = random.normal(size=3)
+        found = predicted(tuple(r0), R0, tuple(v0), tuple(Omega0), a, alpha, h)
+        np.testing.assert_allclose(found[0], dr, rtol=0, atol=1e-15)
+        assert np.array_equal(r0 + found[0] - r0, found[0])
+        np.testing.assert_allclose(found[1], psi, rtol=0, atol=3e-14 * turn)
 
 
 @pytest.mark.parametrize(("most", "alone"), [(18, 2), (17, 18)])

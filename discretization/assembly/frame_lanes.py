@@ -19,7 +19,6 @@ from discretization.assembly.frame_formulas import (
     predicted,
     rounding,
     spin_at_end,
-    tangent_over_angle,
     turning_inertia,
 )
 from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
@@ -43,14 +42,12 @@ from rigid.lanes import (
     rows6,
     rows9,
     store,
-    where_less,
 )
 from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, product, times
 from rigid.system import Floats, Ints
 
 MOST = 5000  # frames, of which what is kept for a step stays in the cache; more go one by one
 FEWEST = 3  # frames of a last group that go side by side
-MOST_TURNED = 2.25  # square of half the largest angle, rad, that `tangent_over_angle` is good for
 # of a frame in a step: orientation, R0, r, v, Omega, R0 J Omega, inertia, mass
 QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, START = 0, 4, 13, 16, 19, 22, 25, 34, 35
 # rows of `FrameLanes.places`: frames and first unknowns, which repeat; of what is added first residuals, first entries of blocks
@@ -168,13 +165,14 @@ def put_noise(work, weight, h):
 
 
 @inner_kernel
-def predict_frames(state, work, h):
-    """dr and psi with the accelerations of the last step."""
+def predict_frames(rates, work, h):
+    """dr and psi with these accelerations, six numbers a frame."""
     own, start = work.frames, work.frames.start
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * START
-        rate = rows6(state.memory, own.places, at)
-        dr, turn, z = predicted(
+        rate = rows6(rates, own.places, at)
+        dr, psi = predicted(
+            load3_at(start, s + PLACE0),
             load9_at(start, s + ROTATION0),
             load3_at(start, s + VELOCITY0),
             load3_at(start, s + SPIN0),
@@ -182,7 +180,6 @@ def predict_frames(state, work, h):
             (rate[3], rate[4], rate[5]),
             h,
         )
-        psi = times(where_less(z, MOST_TURNED, tangent_over_angle(z), 1.0), turn)
         put_rows3(dr, work.dr, own.places, at)
         put_rows3(psi, work.psi, own.places, at)
 
@@ -248,8 +245,8 @@ def correct_frames(work, damping):
 
 
 @inner_kernel
-def commit_frames(state, work, h):
-    """The end of the step into the state, with the corrections in work.rhs."""
+def commit_frames(rates, state, work, h):
+    """The end of the step into the state, with the corrections in work.rhs, and its accelerations."""
     own, start = work.frames, work.frames.start
     places = own.places
     for group in range(own.first.shape[0]):
@@ -262,7 +259,7 @@ def commit_frames(state, work, h):
         rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
         dv, dOmega = changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)
         a, alpha = accelerations(R0, rows9(work.R1, places, at), dv, dOmega, h)
-        put_rows6((a[0], a[1], a[2], alpha[0], alpha[1], alpha[2]), state.memory, places, at)
+        put_rows6((a[0], a[1], a[2], alpha[0], alpha[1], alpha[2]), rates, places, at)
         put_rows3(plus(v0, dv), state.v, places, at)
         put_rows3(plus(Omega0, dOmega), state.Omega, places, at)
         put_rows3(plus(load3_at(start, s + PLACE0), plus(dr, faster)), state.r, places, at)

@@ -9,10 +9,8 @@ from discretization.assembly.frame_formulas import (
     predicted,
     rounding,
     spin_at_end,
-    tangent_over_angle,
     turning_inertia,
 )
-from discretization.assembly.frame_lanes import MOST_TURNED
 from discretization.assembly.run_lanes import (
     BLOCK,
     add3_at,
@@ -63,9 +61,9 @@ def predict_frame(own, f, R0, h):
     """The motion of a frame with the acceleration of the last step."""
     v, Omega = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f)
     a, alpha = load3_at(own.rate, 6 * f), load3_at(own.rate, 6 * f + 3)
-    dr, turn, z = predicted(R0, v, Omega, a, alpha, h)
+    dr, psi = predicted(load3_at(own.r0, 3 * f), R0, v, Omega, a, alpha, h)
     store3_at(dr, own.dr, 3 * f)
-    store3_at(times(where_less(z, MOST_TURNED, tangent_over_angle(z), 1.0), turn), own.psi, 3 * f)
+    store3_at(psi, own.psi, 3 * f)
 
 
 @flat_kernel

@@ -268,6 +268,13 @@ def store_rotation(R, f, A):
 
 
 @inner_kernel
+def copy(x, y):
+    """y = x, of as many numbers as x has; numpy's assignment would be compiled with its checks and messages."""
+    for i in range(x.shape[0]):
+        y[i] = x[i]
+
+
+@inner_kernel
 def turned(work, f, X):
     """R0 X, R1 X and their mean."""
     x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)

@@ -53,7 +53,7 @@ class PlanarStepper(ShapeStepper):
         load_values: LoadValues | None = None,
         halves: bool | None = None,
     ):
-        super().__init__(system, h, order, load_values, halves)
+        super().__init__(system, h, order, load_values, halves, earlier=False)
         self.plane, self.tables = planar
         self._work = work_of(self.tables)
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}

@@ -42,8 +42,8 @@ from discretization.assembly.by_duals import (
     taken_by_duals,
 )
 from discretization.assembly.element_lanes import put_end_strains, strain_change
-from discretization.assembly.frame_formulas import accelerations, changes, predicted, tangent_over_angle
-from discretization.assembly.frame_lanes import MOST_TURNED, commit_frames, has_groups, predict_frames
+from discretization.assembly.frame_formulas import accelerations, changes, predicted
+from discretization.assembly.frame_lanes import commit_frames, has_groups, predict_frames
 from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
@@ -51,7 +51,7 @@ from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
 from discretization.assembly.step_equations import begin_step, move
-from discretization.assembly.workspace import rotation_of
+from discretization.assembly.workspace import copy, rotation_of
 from discretization.memory import WIDTH
 from discretization.time.newton import CONVERGED, FOLDED, newton
 from discretization.turning import turned_over
@@ -64,26 +64,25 @@ STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
 
 
 @inner_kernel
-def predict(system, numbering, state, work, h):
-    """Start of Newton: motion with the acceleration of the last step, multipliers of the last step."""
+def predict(rates, lam, state, work, h):
+    """Start of Newton: motion with these accelerations, six numbers a frame, and these multipliers."""
     if has_groups(work):
-        predict_frames(state, work, h)
+        predict_frames(rates, work, h)
     for f in work.frames.alone:
-        at, memory = WIDTH * f, state.memory
+        at = WIDTH * f
         R0, v, Omega = rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f])
-        a, alpha = load3(memory[at : at + 3]), load3(memory[at + 3 : at + 6])
-        dr, turn, z = predicted(R0, v, Omega, a, alpha, h)
-        # a turn by an angle has the Cayley vector of length 2 tan(angle/2)
-        store3(times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn), work.psi[f])
+        a, alpha = load3(rates[at : at + 3]), load3(rates[at + 3 : at + 6])
+        dr, psi = predicted(load3(state.r[f]), R0, v, Omega, a, alpha, h)
+        store3(psi, work.psi[f])
         store3(dr, work.dr[f])
-    predict_multipliers(state, work, h)
+    predict_multipliers(lam, work, h)
 
 
 @inner_kernel
-def predict_multipliers(state, work, h):
-    """Those of the last step, scaled."""
+def predict_multipliers(lam, work, h):
+    """Those of the step, scaled."""
     for k in range(work.lam.shape[0]):
-        work.lam[k] = h * state.lam[k] / work.scale[work.impulses.constraint[k]]
+        work.lam[k] = h * lam[k] / work.scale[work.impulses.constraint[k]]
 
 
 @inner_kernel
@@ -164,22 +163,22 @@ def _changes(numbering, hidden, state, work, h, f):
 
 
 @inner_kernel
-def commit(system, numbering, hidden, plain, state, work, h):
-    """Take the end of the step over into the state: (1), (2) or (4), multipliers, accelerations."""
+def commit(system, numbering, hidden, plain, rates, state, work, h):
+    """Take the end of the step over into the state: (1), (2) or (4), multipliers; its accelerations into `rates`."""
     if hidden is None and plain is None:
         if has_groups(work):
-            commit_frames(state, work, h)
+            commit_frames(rates, state, work, h)
         for f in work.frames.alone:
-            _commit_frame(numbering, None, None, state, work, h, f)
+            _commit_frame(numbering, None, None, rates, state, work, h, f)
     else:
         for f in range(system.frames.mass.shape[0]):
             if system.frames.fixed[f] == 0:
-                _commit_frame(numbering, hidden, plain, state, work, h, f)
+                _commit_frame(numbering, hidden, plain, rates, state, work, h, f)
     commit_multipliers(state, work, h)
 
 
 @small_kernel
-def _commit_frame(numbering, hidden, plain, state, work, h, f):
+def _commit_frame(numbering, hidden, plain, rates, state, work, h, f):
     v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
     dv, dOmega, more, turn = _changes(numbering, hidden, state, work, h, f)
     if plain is not None:
@@ -187,8 +186,8 @@ def _commit_frame(numbering, hidden, plain, state, work, h, f):
         dv, dOmega = minus(v1, v0), minus(Omega1, Omega0)
     at = WIDTH * f
     a, alpha = accelerations(rotation_of(work.R0, f), rotation_of(work.R1, f), dv, dOmega, h)
-    store3(a, state.memory[at : at + 3])
-    store3(alpha, state.memory[at + 3 : at + 6])
+    store3(a, rates[at : at + 3])
+    store3(alpha, rates[at + 3 : at + 6])
     store3(plus(v0, dv), state.v[f])
     store3(plus(Omega0, dOmega), state.Omega[f])
     store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), more)), state.r[f])
@@ -202,13 +201,6 @@ def commit_multipliers(state, work, h):
     for k in range(work.lam.shape[0]):
         lam = work.lam[k] + work.rhs[work.impulses.unknown[k]]
         state.lam[k] = lam * work.scale[work.impulses.constraint[k]] / h
-
-
-@inner_kernel
-def copy(x, y):
-    """y = x, of as many numbers as x has; numpy's assignment would be compiled with its checks and messages."""
-    for i in range(x.shape[0]):
-        y[i] = x[i]
 
 
 @inner_kernel
@@ -267,7 +259,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
         if _has_drives(work):
             begin_drives(system, hidden, state, work, h, load_values[k])
         begin_counted(numbering, state, work)
-        predict(system, numbering, state, work, h)
+        predict(state.memory, state.lam, state, work, h)
         status = newton(equations, system, numbering, hidden, state, work, h, max_iterations, count)
         if status == CONVERGED and turned_over(state, work):
             status = FOLDED
@@ -290,7 +282,7 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
             if work.loses:
                 uncorrect(work)
         end_counted(state, work)
-        commit(system, numbering, hidden, plain, state, work, h)
+        commit(system, numbering, hidden, plain, state.memory, state, work, h)
         if _has_drives(work):
             end_drives(system, state, work, load_values[k])
         counts[STEPS] = (k + 1) // n_substeps

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from discretization.time.em import copy, march
+from discretization.assembly.workspace import copy
+from discretization.time.em import march
 from rigid.compilation.decorators import inner_kernel, released_allocating_kernel
 
 

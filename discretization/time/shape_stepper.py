@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
+import numpy as np
+
+from discretization.memory import WIDTH
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
-from discretization.time.advance import Marched
+from discretization.time.advance import Marched, Report
 from discretization.time.composition import fractions_of
 from discretization.time.newton import CURES
 from discretization.time.reversing import reverses
@@ -20,8 +24,16 @@ class ShapeStepper(Stepper):
     """
 
     def __init__(
-        self, system: System, h: float, order: int, load_values: LoadValues | None, halves: bool | None
+        self,
+        system: System,
+        h: float,
+        order: int,
+        load_values: LoadValues | None,
+        halves: bool | None,
+        earlier: bool = True,
+        of_forces: bool = True,
     ):
+        """earlier: whether steps before the last one say where Newton's method begins; of_forces: of multipliers, too."""
         check_step(h)
         if order > 2:
             check_conservative(system, f"'em{order}'", "")
@@ -30,12 +42,29 @@ class ShapeStepper(Stepper):
         self._hidden, self._load_values, self._drive_values = None, load_values, None
         self._halves = halves
         self._plain = self._own_equations = None
-        self.sizes = sizes_of(system)
+        sizes = sizes_of(system)
+        if earlier and len(self.fractions) == 1:
+            count = WIDTH * sizes.frames + of_forces * sizes.multipliers
+            sizes = sizes._replace(memory=sizes.memory._replace(earlier=count))
+        self.sizes = sizes
         self.shapes = state_shapes(self.sizes)
 
     @functools.cached_property
     def _general(self) -> Stepper:
         return Stepper(self.system, self.h, self.order, self._load_values, halves=self._halves)
+
+    def _begun(self, state: State) -> State:
+        """With what is remembered here, of a state with the memory that `em` has of any system."""
+        plain = np.shape(state.memory) == (self.sizes.memory._replace(earlier=0).size,)
+        return self.start(state) if plain else state
+
+    def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
+        """As of `Stepper`."""
+        return super().advance(self._begun(state), first_step, n_steps)
+
+    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
+        """As of `Stepper`."""
+        return super().record(self._begun(state), first_step, every, count)
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """As of `Stepper`, which takes a step whose parts are held only by each other: what is eliminated one by one is singular
@@ -44,7 +73,10 @@ class ShapeStepper(Stepper):
         marched = super().march(state, h, starts)
         if marched.failure is None or not marched.failure.singular:
             return marched
-        taken = self._general.march(state, h, starts[marched.steps : marched.steps + 1])
+        general, at = self._general, slice(marched.steps, marched.steps + 1)
+        acc = self.sizes.memory.parts(state.memory)["acc"].ravel().copy()
+        taken = general.march(state._replace(memory=acc), h, starts[at])
+        taken = taken._replace(state=self.start(taken.state))
         return taken._replace(steps=marched.steps + taken.steps, report=marched.report.plus(taken.report))
 
     def beside(self, system: System, load_values: LoadValues | None) -> Stepper:

@@ -16,6 +16,7 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.extrapolation import extrapolate, foretells_forces, remember
 from discretization.assembly.frame_lanes import begin_frames
 from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.step_equations import add_forces, begin_step, move
@@ -74,11 +75,11 @@ from rigid.compilation.decorators import (
 from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
+FIRST = 4.5e-9  # rad, of a first correction whose square is nothing
 _STALLED, _SAFE = (
     0.3,
     1e-7,
 )  # contraction that counts as none, and corrections that may then be left: round-off
-_FIRST = 1e-9  # rad, of a first correction that is the last
 # what `more` is asked for
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 
@@ -91,6 +92,7 @@ class Advancing(NamedTuple):
     tree: Any
     loops: Any
     lanes: Any
+    foreseen: Any
     state: Any  # advanced in place
     work: Any
 
@@ -173,14 +175,14 @@ def _take_forces(tree, share):
         if tree.kind[i] != OTHER:
             w = tree.each[i]
             f, k = load3(tree.force[i]), load3(tree.couple[i])
-            store3(taken(f, vector_at(w, NEW_FORCE), share), tree.force[i])
-            store3(taken(k, vector_at(w, NEW_COUPLE), share), tree.couple[i])
+            store3(_taken(f, vector_at(w, NEW_FORCE), share), tree.force[i])
+            store3(_taken(k, vector_at(w, NEW_COUPLE), share), tree.couple[i])
 
 
 @small_kernel
-def taken(old, new, share):
+def _taken(old, new, share):
     """This share of the way from one vector to the other."""
-    return plus(old, times(share, minus(new, old)))
+    return new if share == 1.0 else plus(old, times(share, minus(new, old)))
 
 
 @small_kernel
@@ -190,7 +192,7 @@ def is_last(size, before, iteration, solved):
     if iteration > 3 and shrunk > _STALLED and size <= _SAFE:
         return True
     if before == 0.0:
-        return size <= _FIRST
+        return size <= FIRST
     # as from the last to this one, but not better than a turn's square: the one before may have been far from the solution
     foreseen = size * max(shrunk * shrunk, size)
     return foreseen <= max(NOTHING, 0.1 * solved * EPS)
@@ -210,7 +212,7 @@ def _add_joint(left, joints, j, body, other):
 @inner_kernel
 def _is_balanced(more, advancing, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
-    system, numbering, tree, loops, _, state, work = advancing
+    system, numbering, tree, loops, _, _, state, work = advancing
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
@@ -242,14 +244,14 @@ def _is_balanced(more, advancing, h):
 
 
 @inner_kernel
-def _newton(more, of_loops, advancing, h, max_iterations, count):
+def _newton(more, of_loops, advancing, h, at_rest, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
-    system, numbering, tree, loops, lanes, state, work = advancing
-    at_rest, before = rests(work), 0.0
+    system, numbering, tree, loops, lanes, _, state, work = advancing
+    before = 0.0
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
         if grouped:
-            assemble_body_groups(system, tree, lanes, work, h)
+            assemble_body_groups(system, lanes, work, h)
         assemble_bodies(system, tree, state, work, h)
         if grouped:
             place_groups_of_joints(tree, lanes, work)
@@ -260,7 +262,7 @@ def _newton(more, of_loops, advancing, h, max_iterations, count):
         if at_rest and _is_balanced(more, advancing, h):
             return CONVERGED
         at_rest = False
-        eliminate(tree, work)
+        eliminate(tree, work, closed)
         failed = 0
         if closed:
             failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
@@ -279,8 +281,8 @@ def _newton(more, of_loops, advancing, h, max_iterations, count):
         if count[0] > max_iterations:
             return NOT_CONVERGED
         share = correct(system, numbering, work)
-        _take_forces(tree, share)
         if closed:
+            _take_forces(tree, share)
             _take_forces(loops.joints, share)
         before = size
 
@@ -288,7 +290,7 @@ def _newton(more, of_loops, advancing, h, max_iterations, count):
 @allocating_inner_kernel
 def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations, counts):
     """As `discretization.time.em.march`; more, of_loops: `more_of` these models."""
-    system, numbering, tree, loops, lanes, state, work = advancing
+    system, numbering, tree, loops, lanes, foreseen, state, work = advancing
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     n_substeps = substeps.shape[0]
@@ -305,15 +307,19 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
             begin_body_groups(lanes, work)
         put_signals(work, load_values[k])
         more(BEGIN, system, numbering, tree, loops, state, work, h)
-        predict(system, numbering, state, work, h)
-        if grouped:
-            turn_body_groups(work)
-        begin_joints(tree, work)
-        if grouped:
-            begin_groups_of_joints(tree, lanes, work)
-        if closed:
-            begin_joints(loops.joints, work)
-        status = _newton(more, of_loops, advancing, h, max_iterations, count)
+        extrapolate(state.memory, state.lam, h, foreseen)
+        lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
+        predict(foreseen.rates, lam, state, work, h)
+        at_rest = rests(work)
+        if closed or at_rest:  # else forces of joints are those that hold the motion
+            if grouped:
+                turn_body_groups(work)
+            begin_joints(tree, work)
+            if grouped:
+                begin_groups_of_joints(tree, lanes, work)
+            if closed:
+                begin_joints(loops.joints, work)
+        status = _newton(more, of_loops, advancing, h, at_rest, max_iterations, count)
         if status == CONVERGED:
             if grouped:
                 take_last_of_groups(work)
@@ -332,7 +338,8 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
         end_joints(tree, work)
         if closed:
             end_joints(loops.joints, work)
-        commit(system, numbering, None, None, state, work, h)
+        commit(system, numbering, None, None, foreseen.rates, state, work, h)
+        remember(state.memory, state.lam, h, foreseen)
         counts[STEPS] = (k + 1) // n_substeps
     return 0
 

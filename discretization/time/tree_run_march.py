@@ -4,6 +4,7 @@ it is alone. What it does to bodies and joints is the source of one run, compile
 
 from __future__ import annotations
 
+from discretization.assembly.extrapolation import extrapolate_runs, foretells_forces, remember_runs
 from discretization.assembly.load_forces import add_loads, put_signals, work_of_loads
 from discretization.assembly.run_frames import commit_runs, predict_frame
 from discretization.assembly.run_lanes import load9_at
@@ -17,7 +18,7 @@ from discretization.time.run_march import (
     rests,
     some_go_on,
 )
-from discretization.time.tree_march import is_last, taken
+from discretization.time.tree_march import is_last
 from discretization.trees.bodies import (
     assemble_bodies,
     begin_joints,
@@ -60,8 +61,8 @@ def _take_forces(own, tree):
     takes = load(own.takes, 0) + load(own.ends, 0)
     for i in range(tree.frame.shape[0]):
         w, f, k = tree.each[i], load3(tree.force[i]), load3(tree.couple[i])
-        store3(either(takes, taken(f, vector_at(w, NEW_FORCE), 1.0), f), tree.force[i])
-        store3(either(takes, taken(k, vector_at(w, NEW_COUPLE), 1.0), k), tree.couple[i])
+        store3(either(takes, vector_at(w, NEW_FORCE), f), tree.force[i])
+        store3(either(takes, vector_at(w, NEW_COUPLE), k), tree.couple[i])
 
 
 @inner_kernel
@@ -97,7 +98,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
         if loops is not None:
             place_loops(loops, work)
         for i in range(tree.frame.shape[0] - 1, -1, -1):
-            eliminate_joint(tree, work, i)
+            eliminate_joint(tree, work, i, loops is not None)
         if loops is not None:
             close_loops_of_runs(own, tree, loops, work, in_lanes(own.more), in_lanes(own.moved))
         _expand(own, tree, work)
@@ -131,18 +132,20 @@ def _newton(views, loops, own, solved, h, max_iterations):
 def _march(own, loops, solved, h, values, max_iterations, kept, counts):
     system, numbering, tree = in_lanes(own.system), own.numbering, in_lanes(own.tree)
     state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(values)
-    share = values.shape[0] // counts.shape[1]
+    foreseen, share = in_lanes(own.foreseen), values.shape[0] // counts.shape[1]
     for k in range(values.shape[0]):
         if not some_go_on(own):
             return
         put_signals(work, signals[k])
         begin_tree(system, tree, state, work, h)
+        extrapolate_runs(own.state.memory, own.state.lam, h, own.foreseen)
         for f in range(own.block.shape[0]):
             if own.block[f] >= 0:
                 predict_frame(own, f, load9_at(own.R0, 9 * f), h)
-        predict_multipliers(state, work, h)
-        begin_joints(tree, work)
+        lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
+        predict_multipliers(lam, work, h)
         if loops is not None:
+            begin_joints(tree, work)
             begin_joints(loops.joints, work)
         _newton((system, numbering, tree, state, work), loops, own, solved, h, max_iterations)
         _copy(own.last, own.rhs)
@@ -155,6 +158,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         _copy(own.rhs, own.last)
         commit_runs(own, h)
         commit_multipliers(state, work, h)
+        remember_runs(own.state.memory, own.state.lam, h, own.foreseen)
         end_step(own, kept, counts, k // share, share)
 
 

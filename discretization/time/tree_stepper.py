@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discretization.assembly.extrapolation import foreseen_of
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace
 from discretization.known_facts import Digest, known_anew
@@ -18,7 +19,7 @@ from discretization.trees.body_lanes import BodyLanes, body_lanes
 from discretization.trees.loop_tables import Loops, loops_of
 from discretization.trees.places import TreeArrays, arrays_of, numbering_of, workspace_of
 from discretization.trees.runs import key_of, lanes_of
-from discretization.trees.shape import Tree
+from discretization.trees.shape import OTHER, Tree
 from rigid.system import Floats, State
 
 
@@ -45,17 +46,21 @@ class TreeStepper(ShapeStepper):
         load_values: LoadValues | None = None,
         tolerance: float = 0.0,
         halves: bool | None = None,
+        earlier: bool = True,
         *,
         digest: Digest | None = None,
     ):
-        """digest: of the system, where it is known."""
-        super().__init__(system, h, order, load_values, halves)
+        """earlier: as of `ShapeStepper`; digest: of the system, where it is known."""
+        forces_follow = not len(tree.closing.frame) and not np.any(tree.kind == OTHER)
+        super().__init__(system, h, order, load_values, halves, earlier, not forces_follow)
         self.tree = tree
         self.numbering, self.work, self.arrays, self.loops, self.lanes = _made(
             system, tree, tolerance, digest=digest
         )
         self._more: Any = None
-        self.solver = str(tree)
+        self._foreseen = foreseen_of(self.sizes)
+        self.solver, count = str(tree), self.sizes.memory.earlier
+        self.solver_settings = {"differences": [float(count)]} if count else {}
 
     pace = 0.5  # 5 and 20 bodies on ball joints and hinges
 
@@ -80,7 +85,7 @@ class TreeStepper(ShapeStepper):
         if self._more is None:
             self._more = more_of(*models)
         advancing = Advancing(
-            self.system, self.numbering, self.arrays, self.loops, self.lanes, state, self.work
+            self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, state, self.work
         )
         more, of_loops = self._more
         with self._turn_of_others(values):

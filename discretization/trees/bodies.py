@@ -88,13 +88,12 @@ def half_dyad(x, f):
 
 
 @small_kernel
-def seen_from_joint(m, K, x1, x, f):
+def seen_from_joint(m, K, x1, x):
     """Tangent of a body whose mass and turning inertia, both over the step, are m and K, by the motion of the point of its joint
-    and its turn, the force and the moment about that point; f: the force that passes through it.
+    and its turn, the force and the moment about that point.
     """
-    # by eta the moment changes by K eta - x x (m eta x x1) - (eta x x1)/2 x f
-    w = plus(times(m, x), times(0.5, f))
-    return hat(times(m, x1)), hat(times(-m, x)), matrix_minus(K, dyad(x1, w))
+    # by eta the moment changes by K eta - x x (m eta x x1), and by -(eta x x1)/2 x f, of the force of the joint
+    return hat(times(m, x1)), hat(times(-m, x)), matrix_minus(K, dyad(x1, times(m, x)))
 
 
 @inner_kernel
@@ -237,7 +236,7 @@ def assemble_bodies(system, tree, state, work, h):
             put_block(values, at + 21, K)
         else:
             x1, x = place_joint(tree, work, i)
-            fe, ky, ke = seen_from_joint(m, K, x1, x, load3(tree.force[i]))
+            fe, ky, ke = seen_from_joint(m, K, x1, x)
             put_block(values, at + 3, ky)
             put_block(values, at + 18, fe)
             put_block(values, at + 21, ke)

@@ -191,7 +191,7 @@ def end_groups_of_joints(tree, lanes, work):
 
 
 @inner_kernel
-def assemble_body_groups(system, tree, lanes, work, h):
+def assemble_body_groups(system, lanes, work, h):
     """Inertia and weight with their tangents, these as seen from joints of closed form."""
     own, steps, gravity = work.frames, work.frames.start, load3(system.gravity)
     places, joints = own.places, lanes.places
@@ -214,8 +214,7 @@ def assemble_body_groups(system, tree, lanes, work, h):
         if lanes.kind[group] != OTHER:
             x1 = apply(R1, load3_at(lanes.constant, group * CONSTANTS + X))
             x = average(load3_at(lanes.start, group * START + X0), x1)
-            f = rows3(tree.force, joints, _at(group, BODY))
-            fe, ky, K = seen_from_joint(m, K, x1, x, f)
+            fe, ky, K = seen_from_joint(m, K, x1, x)
         columns = (
             m, none, none, ky[0], ky[3], ky[6],
             none, m, none, ky[1], ky[4], ky[7],

@@ -12,11 +12,14 @@ one unknown each. A universal joint between axes u of the body and w of its pare
 
 and a weld none, eta = eta_p + tilt. Of a joint of another kind the body's six unknowns and the joint's multipliers are eliminated
 together, with row exchanges. Iterates may leave the joints: their gaps and tilts are among the right-hand sides.
+
+The tangent has forces and couples of joints, too. Where nothing closes a loop they are those that hold the motion of all that
+hangs on them, F and M - x x F: none need be known before.
 """
 
 from __future__ import annotations
 
-from discretization.trees.bodies import half_dyad, put, vector_at
+from discretization.trees.bodies import dyad, half_dyad, put, vector_at
 from discretization.trees.places import (
     AXIS1,
     BALL_0,
@@ -124,31 +127,33 @@ def _add_seen(tree, source, at, values, i):
 
 
 @inner_kernel
-def eliminate(tree, work):
-    """All bodies, tips first."""
+def eliminate(tree, work, iterated):
+    """All bodies, tips first; iterated: forces and couples of joints are at hand, in tree.force and tree.couple."""
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] == OTHER:
             _eliminate_other(tree, work, i)
         else:
-            eliminate_joint(tree, work, i)
+            eliminate_joint(tree, work, i, iterated)
 
 
 @inner_kernel
-def eliminate_joint(tree, work, i):
-    """Of a joint of closed form."""
+def eliminate_joint(tree, work, i, iterated):
+    """Of a joint of closed form; as of `eliminate`."""
     values, residual, w, p = work.values, work.residual, tree.each[i], tree.parent[i]
-    at, f = BLOCK * i, load3(tree.force[i])
-    x, gap = vector_at(w, LEVER), vector_at(w, GAP)
-    rr, fe = block_at(values, at), block_at(values, at + 18)
-    ky, ke = block_at(values, at + 3), block_at(values, at + 21)
-    F, M = vector_at(residual, 6 * i), vector_at(residual, 6 * i + 3)
-    k0 = minus(minus(M, cross(x, F)), apply(ky, gap))
+    at, gap = BLOCK * i, vector_at(w, GAP)
+    rr, fe, ky = block_at(values, at), block_at(values, at + 18), block_at(values, at + 3)
+    F = vector_at(residual, 6 * i)
+    k0 = minus(vector_at(residual, 6 * i + 3), cross(vector_at(w, LEVER), F))
+    f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k0)
+    put(w, NEW_FORCE, f)
+    ke = matrix_minus(block_at(values, at + 21), dyad(vector_at(w, LEVER1), times(0.5, f)))
+    k0 = minus(k0, apply(ky, gap))
     F = minus(F, apply(rr, gap))
     if tree.kind[i] == HINGE:
         a1, n, tilt = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS), vector_at(w, TILT)
         k0, F = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt))
         fd, kd = apply(fe, a1), apply(ke, a1)
-        turning = times(0.5, cross(vector_at(w, TURNS1), load3(tree.couple[i])))
+        turning = times(0.5, cross(vector_at(w, TURNS1), couple))
         d = -1.0 / dot(n, kd)
         row_y = times(d, apply_transposed(ky, n))
         row_e = times(d, plus(apply_transposed(ke, n), turning))
@@ -166,7 +171,7 @@ def eliminate_joint(tree, work, i):
     elif tree.kind[i] == UNIVERSAL:
         # the first condition turns with the body, the second with its parent
         u, v, tilt = vector_at(w, AXIS1), vector_at(w, TURNS1), vector_at(w, TILT)
-        n, m, couple = vector_at(w, MEAN_AXIS), vector_at(w, MEAN_PARENT_AXIS), load3(tree.couple[i])
+        n, m = vector_at(w, MEAN_AXIS), vector_at(w, MEAN_PARENT_AXIS)
         k0, F = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt))
         of_body, of_parent = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
         r1, r2 = plus(apply_transposed(ke, n), of_body), apply_transposed(ke, m)
@@ -393,8 +398,9 @@ def _expand_joint(tree, work, i, o, e):
     put(rhs, 6 * i, o)
     put(rhs, 6 * i + 3, e)
     F, M = vector_at(work.residual, 6 * i), vector_at(work.residual, 6 * i + 3)
-    put(w, NEW_FORCE, plus(F, plus(apply(block_at(values, at), y), apply(block_at(values, at + 18), e))))
     if tree.kind[i] != BALL:
         k = plus(apply(block_at(values, at + 3), y), apply(block_at(values, at + 21), e))
+        k = minus(k, times(0.5 * dot(vector_at(w, NEW_FORCE), e), vector_at(w, LEVER1)))
         put(w, NEW_COUPLE, plus(minus(M, cross(vector_at(w, LEVER), F)), k))
+    put(w, NEW_FORCE, plus(F, plus(apply(block_at(values, at), y), apply(block_at(values, at + 18), e))))
     return o, e

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.assembly.extrapolation import foreseen_of_runs
 from discretization.assembly.workspace import Impulses
 from discretization.interaction_table import without_loads
 from discretization.trees.shape import OTHER
@@ -101,6 +102,7 @@ class TreeRuns(NamedTuple):
     v0: Floats
     Omega0: Floats
     rate: Floats
+    foreseen: Any  # `discretization.assembly.extrapolation.Foreseen`
     R0: Floats
     dr: Floats
     psi: Floats
@@ -160,6 +162,7 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
     """As `discretization.assembly.run_tables.lanes_of`."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
     system, numbering, tree, loops, state, work = stacked(runs)
+    foreseen = foreseen_of_runs(steppers[0].sizes)
     each, counted, alone = room(6), np.zeros(WIDTH, np.int64), steppers[0].loops
     return TreeRuns(
         system=system,
@@ -175,7 +178,8 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
         q0=state.quat,
         v0=state.v,
         Omega0=state.Omega,
-        rate=state.memory,
+        rate=foreseen.rates,
+        foreseen=foreseen,
         R0=work.R0,
         dr=work.dr,
         psi=work.psi,

@@ -69,6 +69,7 @@ class GoingOn:
         elif self._read:
             self.drives = self._given
         self._shortcut, self._symmetry = "solver" in settings, None
+        self._earlier = "differences" in settings
         if "plane" in settings:  # the run has looked at its loads
             none = np.zeros((len(self.system.signals), 3))
             self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))
@@ -106,8 +107,10 @@ class GoingOn:
         """In words, of the equations of its steps."""
         return self._stepper.solver
 
-    def stepper(self, h: float, order: int, system: System | None = None) -> Stepper:
-        """Of `em` and its kin, for what the steps of a list of contacts are taken with."""
+    def stepper(
+        self, h: float, order: int, system: System | None = None, *, earlier: bool | None = None
+    ) -> Stepper:
+        """Of `em` and its kin, for what the steps of a list of contacts are taken with; earlier: as of `em_stepper`."""
         assert self.own is not None
         return em_stepper(
             self.system if system is None else system,
@@ -118,6 +121,7 @@ class GoingOn:
             drive_values=self.drives,
             spared=self._spared,
             shortcut=self._shortcut,
+            earlier=self._earlier if earlier is None else earlier,
             halves=self._halves,
             symmetry=self._symmetry,
             **self.own.steps,

@@ -156,6 +156,7 @@ class Layout:
     n_memory: int = 0  # rows that `em-d` remembers
     n_points: int = 0  # of surfaces that may touch, where the run is one with contacts
     n_control: int = 0  # numbers of steps that choose themselves
+    n_earlier: int = 0  # numbers that earlier steps are remembered of
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
     system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
@@ -231,7 +232,13 @@ class Layout:
     @property
     def memory(self) -> Memory:
         """The parts of `State.memory`."""
-        return Memory(self.n_frames, self.n_memory, self.n_chart, self.n_points, self.n_control)
+        numbers = self.n_memory, self.n_chart, self.n_points, self.n_control, self.n_earlier
+        return Memory(self.n_frames, *numbers)
+
+    def remembering(self, memory: Memory) -> None:
+        """Its states have this memory from now on."""
+        self.n_memory, self.n_chart = memory.rows, memory.chart
+        self.n_points, self.n_control, self.n_earlier = memory.points, memory.control, memory.earlier
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every field of a `State` of this model."""

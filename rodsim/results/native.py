@@ -82,7 +82,7 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     group.attrs["name"] = layout.name
     for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
-    for name in ("n_points", "n_settled", "n_bristles", "n_control"):  # where there are some
+    for name in ("n_points", "n_settled", "n_bristles", "n_control", "n_earlier"):  # where there are some
         if getattr(layout, name):
             group.attrs[name] = getattr(layout, name)
     if layout.gravity is not None:
@@ -188,6 +188,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_memory=int(group.attrs.get("n_memory", 0)),
         n_points=int(group.attrs.get("n_points", 0)),
         n_control=int(group.attrs.get("n_control", 0)),
+        n_earlier=int(group.attrs.get("n_earlier", 0)),
         n_bristles=int(group.attrs.get("n_bristles", 0)),
         drives=_read(group, "drives") if "drives" in group else [],
         system=system,

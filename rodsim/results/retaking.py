@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discretization.memory import Memory
 from rigid import quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, Ints, State
@@ -144,10 +145,12 @@ class _Retaking:
         stored = self._result.state(k + 1)
         whole = self._run.stepper(self._run.h, self._run.own.order)
         h = self._run.h * float(whole.fractions[-1])
-        stepper = self._run.stepper(h, 2)
+        stepper = self._run.stepper(h, 2, earlier=False)
+        plain, own = stepper.sizes.memory, self._result.layout.memory
 
         def end(start: State) -> State:
-            return stepper.march(State(*(x.copy() for x in start)), h, np.array([self._t[k + 1] - h])).state
+            begun = State(*(x.copy() for x in _remembering(start, own, plain)))
+            return _remembering(stepper.march(begun, h, np.array([self._t[k + 1] - h])).state, plain, own)
 
         yield from self._compared(
             k + 1,
@@ -203,6 +206,11 @@ def _accelerations(layout: Layout, state: State) -> tuple[Floats, Floats]:
     """(n, 3) each, those that `em` remembers; zero of schemes that do not."""
     acc = layout.memory.parts(state.memory).get("acc", np.zeros((layout.n_frames, 6)))
     return acc[:, :3], acc[:, 3:]
+
+
+def _remembering(state: State, has: Memory, wants: Memory) -> State:
+    """The state with the memory of another stepper of `em`: accelerations alone."""
+    return state._replace(memory=wants.joined(acc=has.parts(state.memory)["acc"]))
 
 
 def _before(layout: Layout, state: State, h: float) -> State:

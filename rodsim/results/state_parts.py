@@ -16,6 +16,7 @@ _COLUMNS = {
     "bristle": ((1, 4, 5), ("windows", "bristles", "sliding", "stiffness")),
     "branch": ((3,), ("shear and stretch", "bending and twist")),
     "remembered": ((3,), ("first half", "second half")),
+    "nodes": ((4,), ("sizes", "times")),
     "control": ((1, 3, 4), ("step", "steps", "number of steps", "error")),
 }
 _CHART = ("q", "p", "v", "lam", "gam")

@@ -17,7 +17,15 @@ from rigid.system import State
 from rodsim.results.layout import Layout
 
 _BEHIND = "remembered"  # stands behind the own variables
-_LAST = ("chart", "algorithmic", "reference", "skin", "control")  # behind all others, as they came
+_LAST = (
+    "chart",
+    "algorithmic",
+    "differences",
+    "nodes",
+    "reference",
+    "skin",
+    "control",
+)  # behind all others, as they came
 _AT_ONCE = 64  # outputs that are read together
 
 

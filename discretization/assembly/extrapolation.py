@@ -1,0 +1,303 @@
+"""Where Newton's method of `em` begins: accelerations and multipliers of the last steps, extrapolated to the next one.
+
+With D_j the divided differences of what is known at the middles t_1, t_2 ... of the last steps, the latest first, a polynomial
+through k of them is
+
+    x(t) = D_0 + (t - t_1) D_1 + ... + (t - t_1) ... (t - t_{k-1}) D_{k-1}                                       (1)
+
+which misses x at t by about (t - t_1) ... (t - t_k) D_k (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
+III.5). Taken is the k, up to four, that misses accelerations least: four where motions are smooth, one where what is stiff rings
+or something starts at once. D_0 is `acc` of `State.memory`, and of multipliers `State.lam`; behind it stand `differences`, and
+`nodes`: the largest numbers in D_1 to D_4, and the times t_1 to t_4, s from the end of the last step on.
+
+Multipliers need none where forces of joints follow from motions (`discretization.trees.elimination`). Substeps of compositions do
+without: to and fro, velocities alternate.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.assembly.workspace import copy
+from discretization.memory import DIFFERENCES, NODES, WIDTH
+from discretization.state_shapes import Sizes
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lane_arrays import room
+from rigid.lanes import WIDTH as LANES
+from rigid.lanes import choose, larger, largest, load, store
+from rigid.references import by_reference
+from rigid.system import Floats
+
+UNKNOWN = 1e300
+
+
+@by_reference
+class Foreseen(NamedTuple):
+    """Of the next step, for scratch; of eight runs lane by lane."""
+
+    rates: Floats  # (6 n,) accelerations
+    lam: Floats  # (m,) multipliers
+    before: Floats  # (m,) those of the last step
+    terms: Floats  # (4,)
+
+
+def foreseen_of(sizes: Sizes) -> Foreseen:
+    """Of one run."""
+    m = sizes.multipliers
+    return Foreseen(np.zeros(WIDTH * sizes.frames), np.zeros(m), np.zeros(m), np.zeros(4))
+
+
+def foreseen_of_runs(sizes: Sizes) -> Foreseen:
+    """Of eight, side by side."""
+    m = sizes.multipliers
+    return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(4))
+
+
+@small_kernel
+def _seen_from(t, node):
+    """The node in times from t on; 0 where it is none."""
+    return node - t if node != 0.0 else 0.0
+
+
+@small_kernel
+def distances(nodes, h):
+    """From the nodes that there are to the middle of a step that begins now; 0 of those that there are not."""
+    t = 0.5 * h
+    return (
+        -_seen_from(t, nodes[0]), -_seen_from(t, nodes[1]), -_seen_from(t, nodes[2]), -_seen_from(t, nodes[3])
+    )  # fmt: skip
+
+
+@small_kernel
+def moved_on(nodes, h):
+    """The nodes, and that of a step, as they are seen from its end."""
+    return (
+        -0.5 * h, _seen_from(h, nodes[0]), _seen_from(h, nodes[1]), _seen_from(h, nodes[2])
+    )  # fmt: skip
+
+
+@small_kernel
+def over(x):
+    """1/x, 0 of 0."""
+    return 1.0 / x if x != 0.0 else 0.0
+
+
+@small_kernel
+def factors(sizes, distance):
+    """Of D_1, D_2, D_3 in (1) with the best k; sizes: of the largest numbers in D_1 ... D_4."""
+    one = distance[0]
+    two = one * distance[1]
+    three = two * distance[2]
+    best, least = 1, sizes[0] * abs(one)
+    if two != 0.0 and sizes[1] * abs(two) < least:
+        best, least = 2, sizes[1] * abs(two)
+    if three != 0.0 and sizes[2] * abs(three) < least:
+        best, least = 3, sizes[2] * abs(three)
+    if distance[3] != 0.0 and sizes[3] * abs(three * distance[3]) < least:
+        best = 4
+    return (one if best > 1 else 0.0), (two if best > 2 else 0.0), (three if best > 3 else 0.0)
+
+
+@small_kernel
+def known(size, by):
+    """The size of a difference; of one that there is none of more than any."""
+    return size if by != 0.0 else UNKNOWN
+
+
+@small_kernel
+def at_next(D0, D, by):
+    """(1)."""
+    return D0 + by[0] * D[0] + by[1] * D[1] + by[2] * D[2]
+
+
+@small_kernel
+def renewed(x, D0, D, by):
+    """D_1 ... D_4 with x behind what these are of; by: one over its distances to their nodes."""
+    one = (x - D0) * by[0]
+    two = (one - D[0]) * by[1]
+    three = (two - D[1]) * by[2]
+    return one, two, three, (three - D[2]) * by[3]
+
+
+@small_kernel
+def _lanes_at(memory, i, count):
+    """D_1, D_2, D_3 of eight numbers, or of a number of eight runs."""
+    return load(memory, i), load(memory, i + count), load(memory, i + 2 * count)
+
+
+@small_kernel
+def _put_lanes(D, memory, i, count):
+    store(D[0], memory, i)
+    store(D[1], memory, i + count)
+    store(D[2], memory, i + 2 * count)
+
+
+@small_kernel
+def _all_larger(e, D):
+    return larger(e[0], D[0]), larger(e[1], D[1]), larger(e[2], D[2]), larger(e[3], D[3])
+
+
+@inner_kernel
+def _foresee(D0, memory, first, count, by, found):
+    """(1) of all numbers of D0, whose differences begin at `first` of memory."""
+    n = D0.shape[0]
+    if n < LANES:
+        for i in range(n):
+            at = first + i
+            found[i] = at_next(D0[i], (memory[at], memory[at + count], memory[at + 2 * count]), by)
+        return
+    for i in range(0, n - LANES + 1, LANES):
+        store(at_next(load(D0, i), _lanes_at(memory, first + i, count), by), found, i)
+    if n % LANES > 0:
+        i = n - LANES
+        store(at_next(load(D0, i), _lanes_at(memory, first + i, count), by), found, i)
+
+
+@inner_kernel
+def _renew(now, D0, memory, first, count, by):
+    """The differences with `now` behind D0; their largest numbers, of eight at least."""
+    n, none = now.shape[0], 0.0 * load(memory, 0)
+    e = none, none, none, none
+    if n < LANES:
+        for i in range(n):
+            at = first + i
+            D = renewed(now[i], D0[i], (memory[at], memory[at + count], memory[at + 2 * count]), by)
+            memory[at], memory[at + count], memory[at + 2 * count] = D[0], D[1], D[2]
+        return e
+    for i in range(0, n - LANES + 1, LANES):
+        D = renewed(load(now, i), load(D0, i), _lanes_at(memory, first + i, count), by)
+        _put_lanes(D, memory, first + i, count)
+        e = _all_larger(e, D)
+    left = n % LANES
+    if left > 0:  # the last eight, of which the first are done
+        i, k = n - LANES, LANES - left
+        old = _lanes_at(memory, first + i, count)
+        D = renewed(load(now, i), load(D0, i), old, by)
+        one, two, three = (
+            choose(D[0], old[0], k, LANES), choose(D[1], old[1], k, LANES), choose(D[2], old[2], k, LANES)
+        )  # fmt: skip
+        _put_lanes((one, two, three), memory, first + i, count)
+        e = _all_larger(e, (one, two, three, choose(D[3], 0.0, k, LANES)))
+    return e
+
+
+@small_kernel
+def _nodes(memory, at):
+    return memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7]
+
+
+@small_kernel
+def _sizes(memory, at):
+    return memory[at], memory[at + 1], memory[at + 2], memory[at + 3]
+
+
+@inner_kernel
+def extrapolate(memory, lam, h, foreseen):
+    """(1) at the middle of the next step; where no differences are remembered what was in the last one."""
+    rates, at = foreseen.rates, memory.shape[0] - NODES
+    n = rates.shape[0]
+    if at < n:
+        copy(memory[:n], rates)
+        return
+    count = (at - n) // DIFFERENCES
+    by = factors(_sizes(memory, at), distances(_nodes(memory, at), h))
+    _foresee(memory[:n], memory, n, count, by, rates)
+    if count > n:
+        copy(lam, foreseen.before)
+        _foresee(lam, memory, 2 * n, count, by, foreseen.lam)
+
+
+@small_kernel
+def foretells_forces(memory, foreseen):
+    """Whether foreseen.lam has the multipliers of the next step."""
+    return memory.shape[0] - NODES > (1 + DIFFERENCES) * foreseen.rates.shape[0]
+
+
+@inner_kernel
+def remember(memory, lam, h, foreseen):
+    """The accelerations of a step, in foreseen.rates, its multipliers, and what goes with them."""
+    rates, at = foreseen.rates, memory.shape[0] - NODES
+    n = rates.shape[0]
+    if at < n:
+        copy(rates, memory)
+        return
+    count, nodes = (at - n) // DIFFERENCES, moved_on(_nodes(memory, at), h)
+    distance = distances(_nodes(memory, at), h)
+    by = over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
+    e = _renew(rates, memory[:n], memory, n, count, by)
+    copy(rates, memory)
+    if count > n:
+        _renew(lam, foreseen.before, memory, 2 * n, count, by)
+    memory[at], memory[at + 1] = known(largest(e[0]), by[0]), known(largest(e[1]), by[1])
+    memory[at + 2], memory[at + 3] = known(largest(e[2]), by[2]), known(largest(e[3]), by[3])
+    memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7] = nodes
+
+
+@small_kernel
+def _nodes_of(memory, at, run):
+    return memory[at + 4, run], memory[at + 5, run], memory[at + 6, run], memory[at + 7, run]
+
+
+@inner_kernel
+def _foresee_runs(D0, n, memory, first, count, by, found):
+    for i in range(n):
+        D = _lanes_at(memory, (first + i) * LANES, count * LANES)
+        store(at_next(load(D0, i * LANES), D, by), found, i * LANES)
+
+
+@inner_kernel
+def _renew_runs(now, D0, memory, first, count, by):
+    none = 0.0 * by[0]
+    e = none, none, none, none
+    for i in range(now.shape[0]):
+        at = (first + i) * LANES
+        D = renewed(load(now, i * LANES), load(D0, i * LANES), _lanes_at(memory, at, count * LANES), by)
+        _put_lanes(D, memory, at, count * LANES)
+        e = _all_larger(e, D)
+    return e
+
+
+@inner_kernel
+def extrapolate_runs(memory, lam, h, foreseen):
+    """As `extrapolate`, of eight runs that all remember differences: each to the bit as alone."""
+    rates, terms, at = foreseen.rates, foreseen.terms, memory.shape[0] - NODES
+    n, m = rates.shape[0], lam.shape[0]
+    count = (at - n) // DIFFERENCES
+    for run in range(LANES):
+        sizes = memory[at, run], memory[at + 1, run], memory[at + 2, run], memory[at + 3, run]
+        by = factors(sizes, distances(_nodes_of(memory, at, run), h))
+        terms[0, run], terms[1, run], terms[2, run] = by
+    by = load(terms, 0), load(terms, LANES), load(terms, 2 * LANES)
+    _foresee_runs(memory, n, memory, n, count, by, rates)
+    if count > n:
+        for i in range(m):
+            store(load(lam, i * LANES), foreseen.before, i * LANES)
+        _foresee_runs(lam, m, memory, 2 * n, count, by, foreseen.lam)
+
+
+@inner_kernel
+def remember_runs(memory, lam, h, foreseen):
+    """As `remember`, of eight runs."""
+    rates, terms, at = foreseen.rates, foreseen.terms, memory.shape[0] - NODES
+    n = rates.shape[0]
+    count = (at - n) // DIFFERENCES
+    for run in range(LANES):
+        nodes = _nodes_of(memory, at, run)
+        distance, moved = distances(nodes, h), moved_on(nodes, h)
+        for k in range(4):
+            terms[k, run], memory[at + 4 + k, run] = over(distance[k]), moved[k]
+    by = load(terms, 0), load(terms, LANES), load(terms, 2 * LANES), load(terms, 3 * LANES)
+    e = _renew_runs(rates, memory, memory, n, count, by)
+    for i in range(n):
+        store(load(rates, i * LANES), memory, i * LANES)
+    if count > n:
+        _renew_runs(lam, foreseen.before, memory, 2 * n, count, by)
+    store(e[0], memory, at * LANES)
+    store(e[1], memory, (at + 1) * LANES)
+    store(e[2], memory, (at + 2) * LANES)
+    store(e[3], memory, (at + 3) * LANES)
+    for run in range(LANES):
+        for k in range(4):
+            memory[at + k, run] = known(memory[at + k, run], terms[k, run])
