@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.frame_lanes import FEWEST, FrameLanes, frame_lanes
+from discretization.assembly.frame_lanes import FEWEST, FrameLanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.linear.coupled import no_far
@@ -289,9 +289,7 @@ def workspace_of(
     system: System, tree: Tree, numbering: Numbering, tolerance: float, fewest: int = FEWEST
 ) -> Workspace:
     """That of assembly, which passes by the joints that the elimination has closed forms of; fewest: as of `frame_lanes`."""
-    work = workspace_anew(
-        system, numbering, True, tolerance, fewest=fewest, kinds=_alike(system, tree)
-    )
+    work = workspace_anew(system, numbering, True, tolerance, fewest=fewest, kinds=_alike(system, tree))
     facts = work.facts
     other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
