@@ -366,6 +366,11 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
 _COMMON = frozenset(COMMON)
 
 
+def common_alone(system: System) -> bool:
+    """Whether nothing acts but rods and joints of common kinds."""
+    return not len(system.others.kind) and _COMMON.issuperset(system.constraints.kind.tolist())
+
+
 def prints_of(*models: Any) -> tuple[Any, ...]:
     """What numba knows the types of arguments by: to find it takes no time, to look at the types that of many steps."""
     return tuple(map(compute_fingerprint, models))
@@ -388,8 +393,7 @@ def equations_of(
     does not have.
     """
     general = bool(system.spans.kind.size or not in_loops(work.by_duals))
-    acted = len(system.others.kind) or not _COMMON.issuperset(system.constraints.kind.tolist())
-    plain = _common_equations if acted else _bare_equations
+    plain = _bare_equations if common_alone(system) else _common_equations
     of_model = _damped_equations if work.dissipation.law.size else _equations if general else plain
     which = of_model if which is None else which
     models = system, numbering, hidden, state, work
