@@ -27,21 +27,30 @@ from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.shape import Tree
 from rigid.system import Floats, State
 
+Made = tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]
+
 
 @known_anew
-def _made(
-    system: System, tree: Tree, tolerance: float
-) -> tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]:
+def _made(system: System, tree: Tree, tolerance: float) -> Made:
     """What a march of a tree works with."""
-    numbering, room, places, closing, groups = _room(system, tree, digest=structure_of(system))
-    arrays = with_geometry(places, system, tree)
-    work = with_numbers(room, system, numbering, True, tolerance)
-    loops = loops_with_geometry(closing, system, tree)
-    return numbering, work, arrays, loops, with_constants(groups, arrays)
+    return _with_numbers(_room(system, tree, digest=structure_of(system)), system, tree, tolerance)
+
+
+def _with_numbers(room: Made, system: System, tree: Tree, tolerance: float) -> Made:
+    """The same arrays with the numbers of a system of this structure."""
+    numbering, work, arrays, loops, groups = room
+    arrays = with_geometry(arrays, system, tree)
+    return (
+        numbering,
+        with_numbers(work, system, numbering, True, tolerance),
+        arrays,
+        loops_with_geometry(loops, system, tree),
+        with_constants(groups, arrays),
+    )
 
 
 @known_anew
-def _room(system: System, tree: Tree) -> tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]:
+def _room(system: System, tree: Tree) -> Made:
     """The arrays for its structure."""
     numbering = numbering_of(system, tree)
     work = workspace_of(system, tree, numbering, 0.0)
