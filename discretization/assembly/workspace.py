@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -153,9 +154,14 @@ def with_numbers(
 
 def _by_duals(system: System, closed: bool) -> np.ndarray:
     """(c,) bool: constraints that go by their duals."""
-    of_kinds = [not closed or not has_closed_forms(kind) or kind.driven for kind in CONSTRAINTS]
-    which: np.ndarray = np.array(of_kinds)[system.constraints.kind]
+    which: np.ndarray = _kinds_by_duals(closed, len(CONSTRAINTS))[system.constraints.kind]
     return which
+
+
+@functools.cache
+def _kinds_by_duals(closed: bool, count: int) -> np.ndarray:
+    """Of all kinds of constraints there are."""
+    return np.array([not closed or not has_closed_forms(kind) or kind.driven for kind in CONSTRAINTS])
 
 
 def _room(system: System, numbering: Numbering, closed: bool, frames: FrameLanes) -> Workspace:
@@ -276,7 +282,7 @@ def _facts(system: System, room: ConstraintFacts) -> ConstraintFacts:
 def lightest(system: System, turns: np.ndarray) -> Floats:
     """(c + e,) mass, or inertia where it is of directions alone, of the lightest moving frame of all that has multipliers."""
     frames, ends = system.frames, multipliers_of(system).frames
-    inertia = np.trace(frames.inertia, axis1=1, axis2=2)
+    inertia = np.add.reduce(np.diagonal(frames.inertia, axis1=1, axis2=2), axis=1)
     size = np.where(turns[:, None], inertia[ends], frames.mass[ends])
     least = np.where((ends < 0) | (frames.fixed[ends] != 0), np.inf, size).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(least), least, 0.0)

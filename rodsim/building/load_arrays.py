@@ -106,6 +106,8 @@ def load_directions(model: Contents, lines: list[Line]) -> Floats:
     """Unit vectors (loads, 3) along which the loads act at all times, in the order of `load_values`; 0: it is none, nan: not
     known.
     """
+    if not model.loads and not lines:
+        return np.zeros((0, 3))
     values = [(1, entry.value) for entry in model.loads.values()]
     values += [(len(line.frames), getattr(line.entry, "value", None)) for line in lines]
     found = [np.empty((0, 3))]

@@ -53,7 +53,12 @@ def frames_along(
         return _frames_along(owner, curve, fractions, up, twist, parameter)
     of_curve = _kept.setdefault(curve, OrderedDict())
     up = None if up is None else np.asarray(up, float)
-    key = np.asarray(fractions, float).tobytes(), None if up is None else up.tobytes(), float(twist).hex(), parameter
+    key = (
+        np.asarray(fractions, float).tobytes(),
+        None if up is None else up.tobytes(),
+        float(twist).hex(),
+        parameter,
+    )
     if key not in of_curve:
         of_curve[key] = _frames_along(owner, curve, fractions, up, twist, parameter)
         while len(of_curve) > MOST:
