@@ -20,11 +20,13 @@ import numpy as np
 from discretization.known_facts import SMALL, copied, unchanging
 from rodsim.building.build import Built
 from rodsim.parts.entries import Contents
+from rodsim.parts.space_curves import Curve
 
 MOST = 8  # models
 
 _OURS = ("rodsim", "rigid", "discretization")
 _PLAIN = frozenset((int, str, bool, type(None), bytes))
+_LISTS = tuple, list
 _OF_PIECES = ("c", "x", "extrapolate", "axis")
 _SKIPPED = frozenset(("given",))  # of entries: their fields follow from it
 
@@ -56,18 +58,18 @@ def _words_of(model: Contents) -> list[Any]:
         thing = waiting.pop()
         kind = type(thing)
         words.append(kind)
-        if kind in _PLAIN:
-            words.append(thing)
-        elif kind is float:
-            words.append(thing.hex())  # -0.0 is not 0.0, nan is itself
-        elif kind is np.ndarray:
+        if kind is np.ndarray:
             if thing.dtype.hasobject:
                 raise _UnknownError
             words += thing.shape, thing.dtype.str, thing.tobytes()
+        elif kind is float:
+            words.append(thing.hex())  # -0.0 is not 0.0, nan is itself
+        elif kind in _PLAIN:
+            words.append(thing)
         elif kind is dict:
             words += len(thing), *thing
             waiting += thing.values()
-        elif isinstance(thing, tuple | list):
+        elif kind is tuple or kind is list or isinstance(thing, _LISTS):
             words.append(len(thing))
             waiting += thing
         elif isinstance(thing, np.generic):
@@ -76,6 +78,9 @@ def _words_of(model: Contents) -> list[Any]:
             words.append(seen[id(thing)])
         else:
             seen[id(thing)] = len(seen)
+            if kind is Curve and thing.told:
+                words.append(thing.told)
+                continue
             own = _contents_of_object(thing, kind)
             words += len(own), *own
             waiting += own.values()

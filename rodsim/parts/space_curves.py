@@ -54,6 +54,10 @@ class Curve:
     neighbours or values that are not finite.
     """
 
+    told: tuple[bytes, bool] | None = (
+        None  # by its points and whether it is closed, where it is known to be made of these
+    )
+
     def __init__(self, owner: str, curve: CurveLike, closed: bool = False):
         self.closed = closed
         self.by_callable = callable(curve)
@@ -140,6 +144,7 @@ def curve_of(owner: str, curve: CurveLike, closed: bool = False) -> Curve:
     made = _kept.get(key)
     if made is None or points.shape[1] != 3:
         made = _kept[key] = Curve(owner, points.copy(), closed)
+        made.told = key
         while len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
     return made
