@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -156,7 +156,9 @@ def _placing(entry: JointEntry, placement: Placed, model: Contents) -> Placing:
     owner = f"{entry.kind} joint '{entry.name}'"
     sides = entry.a, entry.b
     placed = [placement.place(x) if isinstance(x, Anchor) else None for x in sides]
-    points = [(str(x), found.world) for x, found in zip(sides, placed, strict=True) if found is not None]
+    points: list[tuple[Any, Floats]] = [
+        (x, found.world) for x, found in zip(sides, placed, strict=True) if found is not None
+    ]
     if entry.at is not None:
         points.insert(0, ("at", entry.at))
     if not points:
@@ -205,7 +207,7 @@ def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
 
 
 def _not_met(
-    owner: str, model: Contents, entry: JointEntry, one: tuple[str, Floats], other: tuple[str, Floats]
+    owner: str, model: Contents, entry: JointEntry, one: tuple[Any, Floats], other: tuple[Any, Floats]
 ) -> str:
     """Of a joint whose points are not in one place: which, how far apart, and the loop that does not close."""
     d = other[1] - one[1]
