@@ -40,12 +40,12 @@ from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
 from rodsim.building.load_arrays import (
     Line,
+    SpeakingOf,
     line_loads,
     load_arrays,
     load_directions,
     load_names,
     load_values,
-    speaking_of,
 )
 from rodsim.building.meshing import RodMesh, joined, mesh_rod
 from rodsim.building.plausibility import warn_of_doubts
@@ -96,7 +96,7 @@ class Placement:
         n = 1 + len(bodies)
         entries = list(model.entries) if model.rods else []
         for rod in model.rods.values():
-            with speaking_of("rod", rod.name):
+            with SpeakingOf("rod", rod.name):
                 there = meshed.get(rod.name)
                 stops = (s for entry in entries for s in entry.stops(rod))  # fractions that need a node
                 self.meshes[rod.name] = mesh_rod(rod, stops) if there is None else there
@@ -305,7 +305,7 @@ def _others(
     """All of them, what each is of, and of the contacts those whose planes are of their first side."""
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
-        with speaking_of(entry.kind, entry.name):
+        with SpeakingOf(entry.kind, entry.name):
             made = entry.made(placement)
         each += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
