@@ -287,18 +287,19 @@ class Stepper(StepperBase):
         if self._kernels is None:
             models = self.system, self.numbering, self._hidden, state, self.work
             self._kernels = kernels_of(*models, self._own_equations)
-        beyond = beyond_band(self.numbering)
-        models = self.system, self.numbering, state, self.work, self._hidden, self._plain, beyond
+        equations, rest = self._kernels
+        advancing = Advancing(
+            self.system,
+            self.numbering,
+            state,
+            self.work,
+            self._hidden,
+            self._plain,
+            beyond_band(self.numbering),
+        )
         with self._turn_of_others(values), at_work(self._team):
             status = march_and_keep(
-                *self._kernels,
-                Advancing(*models),
-                before,
-                substeps,
-                values,
-                MAX_ITERATIONS,
-                kept,
-                counts,
+                equations, rest, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)
 
