@@ -10,7 +10,7 @@ from arrays import everything, make_state, make_system
 from iterations import ADD, BEGIN, MOVE, done, iterate
 
 from discretization.assembly import hidden_rows as hidden_assembly
-from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import workspace
 from discretization.consistent import project_velocities
@@ -20,7 +20,6 @@ from discretization.time.newton import (
     _bare_equations,
     _common_equations,
     beyond_band,
-    common_alone,
     correct,
     factor,
     factor_as,

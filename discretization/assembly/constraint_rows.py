@@ -154,6 +154,11 @@ def _add_none(system, numbering, state, work, tangent):
 COMMON = (COINCIDENT, PERPENDICULAR)  # of ball joints, hinges, universal joints, welds and clamps
 
 
+def common_alone(system: Any) -> bool:
+    """Whether nothing acts but rods and joints of these kinds."""
+    return not len(system.others.kind) and set(COMMON).issuperset(system.constraints.kind.tolist())
+
+
 def _adding(name: str, numbers: Sequence[int]) -> Any:
     """(system, numbering, state, work, tangent) of these kinds: residual and, on demand, matrix."""
     add: Any = _add_none

@@ -23,14 +23,14 @@ from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
-from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.frame_lanes import begin_frames
 from discretization.assembly.load_forces import add_load_noise, force_of_load, frame_of_load, put_signals
 from discretization.assembly.rod_spans import folded
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
 from discretization.system import System
-from discretization.time.newton import common_alone, factor_as, residual_over_noise, solve_as
+from discretization.time.newton import factor_as, residual_over_noise, solve_as
 from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
 from rigid.kinematics.rotations import load4, relative_half, rotation_matrix
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times

@@ -24,7 +24,7 @@ from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import in_loops
-from discretization.assembly.constraint_rows import COMMON, add_constraint_noise
+from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.frame_lanes import correct_frames, has_groups
 from discretization.assembly.given_motions import add_hidden_drives
 from discretization.assembly.hidden_groups import add_hidden_groups
@@ -361,14 +361,6 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
     add_damped_inertia(system, numbering, state, work, h, tangent)
     add_stresses(numbering, state, work, h, tangent)
     return FOLDED if add_forces(system, numbering, state, work, h, tangent) != 0 else 0
-
-
-_COMMON = frozenset(COMMON)
-
-
-def common_alone(system: System) -> bool:
-    """Whether nothing acts but rods and joints of common kinds."""
-    return not len(system.others.kind) and _COMMON.issuperset(system.constraints.kind.tolist())
 
 
 def prints_of(*models: Any) -> tuple[Any, ...]:
