@@ -359,8 +359,9 @@ def without_tables(own: InteractionTable) -> InteractionTable:
     """All that are neither loads nor springs nor torsion springs, which files have in tables of their own."""
     if not len(own.kind):
         return own
-    own = without_loads(own)
-    return chosen(own, (own.kind != SPRINGS) & (own.kind != TORSIONS))
+    use = (own.kind != SPRINGS) & (own.kind != TORSIONS)
+    use[_loads(own)] = False
+    return chosen(own, use)
 
 
 def without_loads(own: InteractionTable) -> InteractionTable:

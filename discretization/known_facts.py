@@ -2,6 +2,7 @@
 
 What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
 lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
+Of small systems they are found once for a structure: a system with other numbers, other masses or other places, has the same.
 What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
 These numbers are read once of a system that is said to be `unchanging`: who writes, as statics do, writes to arrays of his own.
 Of what is written to, work arrays, everybody gets arrays of his own. Large systems, where asking again is a small part of what
@@ -33,11 +34,20 @@ Fact = TypeVar("Fact")
 
 
 def known(find: Callable[[System], Fact]) -> Callable[[System], Fact]:
-    """`find(system)`, or what it found of these very arrays in its tables; nobody changes what it gives."""
+    """`find(system)`, which asks for kinds, frames and counts, or what it found of a small system of this structure, of another
+    one with these very arrays; nobody changes what it gives.
+    """
     kept: OrderedDict[tuple[int, ...], tuple[list[weakref.ref[Any]], Fact]] = OrderedDict()
 
     @functools.wraps(find)
     def found(system: System) -> Fact:
+        structure = structure_of(system)
+        if structure is not None:
+            facts = structure.facts
+            if find not in facts:
+                facts[find] = find(system)
+            of_structure: Fact = facts[find]
+            return of_structure
         arrays = [array for table in system if isinstance(table, tuple) for array in table]
         key = tuple(map(id, arrays))
         there = kept.get(key)
@@ -65,7 +75,7 @@ def known_of_numbers(find: Callable[..., Fact]) -> Callable[..., Fact]:
     kept: OrderedDict[Any, Any] = OrderedDict()
 
     @functools.wraps(find)
-    def found(system: System, *more: Any, digest: Digest | None = None) -> Any:
+    def found(system: System, *more: Any, digest: Any = None) -> Any:
         if len(system.frames.mass) > LARGEST:
             return find(system, *more)
         key = digest or digest_of_system(system), digest_of(more)
@@ -86,7 +96,7 @@ def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
     kept: OrderedDict[Any, tuple[list[Any], Any]] = OrderedDict()
 
     @functools.wraps(find)
-    def found(system: System, *more: Any, digest: Digest | None = None) -> Any:
+    def found(system: System, *more: Any, digest: Any = None) -> Any:
         if len(system.frames.mass) > SMALL:
             return find(system, *more)
         kinds = system.kinds
@@ -102,6 +112,67 @@ def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
         return made
 
     return found
+
+
+def known_with(find: Callable[[System, bytes], Fact]) -> Callable[[System, bytes], Fact]:
+    """`find(system, words)`, which asks for kinds, frames and counts and for these words, or what it found of them."""
+
+    @functools.wraps(find)
+    def found(system: System, words: bytes) -> Fact:
+        structure, key = structure_of(system), (find, words)
+        if structure is None:
+            return find(system, words)
+        if key not in structure.facts:
+            structure.facts[key] = find(system, words)
+        fact: Fact = structure.facts[key]
+        return fact
+
+    return found
+
+
+class Structure:
+    """What systems have in common that differ in real numbers alone."""
+
+    def __init__(self, kinds: list[Any]):
+        self.kinds = kinds  # of its interactions: their places in memory are part of what it is told by
+        self.facts: dict[Any, Any] = {}  # by what finds them
+
+
+MOST_STRUCTURES = 32
+_REAL = {"relaxation", "size"}  # columns of real numbers of which facts are found
+
+_structures: OrderedDict[tuple[Any, ...], Structure] = OrderedDict()
+_of_tables: OrderedDict[tuple[int, ...], tuple[System, Structure]] = OrderedDict()
+
+
+def structure_of(system: System) -> Structure | None:
+    """Of a small system without surfaces that may touch; the same one as long as its facts are kept."""
+    tables = _tables_of(system)
+    there = _of_tables.get(tables)
+    if there is not None:
+        return there[1]
+    if len(system.frames.mass) > SMALL or len(system.contacts.pairs):
+        return None
+    kinds = system.kinds
+    words = _words_of(system, kinds)
+    structure = _structures.setdefault(words, Structure(kinds))
+    _structures.move_to_end(words)
+    while len(_structures) > MOST_STRUCTURES:
+        _structures.popitem(last=False)
+    _of_tables[tables] = system, structure
+    while len(_of_tables) > MOST_UNCHANGING:
+        _of_tables.popitem(last=False)
+    return structure
+
+
+def _words_of(system: System, kinds: list[Any]) -> tuple[Any, ...]:
+    """What its structure is told by: all whole numbers, and the shapes of what is real."""
+    words: list[Any] = [len(kinds), *map(id, kinds)]
+    for table in _tables(system):
+        for name, column in zip(table._fields, table, strict=True):
+            counts = column.dtype.kind != "f" or name in _REAL
+            words += column.shape, column.tobytes() if counts else b""
+    return tuple(words)
 
 
 def copied(things: Any) -> Any:

@@ -92,6 +92,8 @@ class TurnWork(NamedTuple):
 def turn_work(system: Any) -> TurnWork:
     """Of a system; without those that resist no tilt, which none of them asks for."""
     own = system.others
+    if not len(own.kind):
+        return _NONE
     heads = own.first[:-1]
     free = own.kind == INTERACTIONS.index(FREE_BUSHING)
     use = np.flatnonzero((own.kind == INTERACTIONS.index(BUSHING)) | free)
@@ -99,6 +101,11 @@ def turn_work(system: Any) -> TurnWork:
     axes = own.numbers[heads[use][:, None] + np.arange(MARKERS)].reshape(-1, 2, 12)[:, :, 3:]
     markers = quaternions.from_matrix(axes.reshape(-1, 2, 3, 3)) if len(use) else np.zeros((0, 2, 4))
     return TurnWork(use, np.ascontiguousarray(own.frames[use, :2]), markers, free[use].astype(np.uint8))
+
+
+_NONE = TurnWork(
+    np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2, 4)), np.zeros(0, np.uint8)
+)
 
 
 @small_kernel

@@ -96,6 +96,10 @@ def number(
 def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -> Floats:
     """`value` as a new array of finite floats of `shape`; None: any length."""
     found = numbers(value)
+    if found is not None and found.size and found.ndim == len(shape) and np.abs(found).max() <= LARGEST:
+        known = tuple(m if n is None else n for n, m in zip(shape, found.shape, strict=True))
+        if known == found.shape:  # as nearly always
+            return found
     wanted = " x ".join("n" if n is None else str(n) for n in shape)
     if found is None:
         raise ModelError(f"{owner}: {what} = {shown(value)} holds what is no number; give {wanted} numbers")

@@ -6,6 +6,7 @@ axes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,6 +19,7 @@ from rigid.solids import Ball, Cuboid, Revolved, Solid, Stadium
 from rigid.system import Floats, Ints
 
 _NO_VERTICES, _NO_FACES = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+_DIAGONAL = np.diag_indices(3)
 
 # of a box: its corners in halves of its edges, and its triangles
 _SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
@@ -66,8 +68,10 @@ class MassProperties:
                 f"mass properties: inertia = {shown(self.inertia)}; give 3 moments or a symmetric 3 x 3 matrix"
             )
         J = array("mass properties", "inertia", self.inertia, given.shape)
+        principal: Sequence[float] | Floats
         if J.ndim == 1:
-            principal, J = np.sort(J), np.diag(J)
+            principal, moments, J = sorted(J.tolist()), J, np.zeros((3, 3))
+            J[_DIAGONAL] = moments
         elif np.abs(J - J.T).max() <= 1e-9 * np.abs(J).max():
             principal = np.linalg.eigvalsh(J)
         else:
@@ -75,10 +79,12 @@ class MassProperties:
                 f"mass properties: inertia = {shown(self.inertia)} is not symmetric; give a symmetric 3 x 3 matrix"
             )
         if principal[0] < -1e-12 * principal[2] or principal[2] < 0.0:
-            raise ModelError(f"mass properties: principal moments {principal} are not all positive or zero")
+            raise ModelError(
+                f"mass properties: principal moments {np.array(principal)} are not all positive or zero"
+            )
         if principal[2] > (principal[0] + principal[1]) * (1 + 1e-9):
             raise ModelError(
-                f"mass properties: principal moments {principal} break the triangle inequality J3 <= J1 + J2; "
+                f"mass properties: principal moments {np.array(principal)} break the triangle inequality J3 <= J1 + J2; "
                 "no body has such an inertia"
             )
         self.inertia, self.without_inertia = _filled(0.5 * (J + J.T), self.mass, principal)
@@ -103,7 +109,7 @@ class MassProperties:
         return axes
 
 
-def _filled(J: Floats, mass: float, principal: Floats) -> tuple[Floats, Floats]:
+def _filled(J: Floats, mass: float, principal: Sequence[float] | Floats) -> tuple[Floats, Floats]:
     """J with numbers where principal moments are zero, and the projection (3, 3) on these axes; principal (3,): its moments.
 
     Without spin about them at the start, and without torque, there is none ever: of a line since the other two moments are
@@ -122,10 +128,14 @@ def _filled(J: Floats, mass: float, principal: Floats) -> tuple[Floats, Floats]:
 
 def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
     """`faces` (nf, 3) as whole numbers of vertices."""
-    if isinstance(faces, np.ndarray) and faces.dtype == np.int64 and faces.shape[1:] == (3,):
-        low, high = (faces.min(), faces.max()) if len(faces) else (0, -1)
-        if low >= 0 and high < n_vertices:
-            return faces.copy()
+    # as numbers without a sign those below 0 are larger than all others
+    if (
+        isinstance(faces, np.ndarray)
+        and faces.dtype == np.int64
+        and faces.shape[1:] == (3,)
+        and (not len(faces) or faces.view(np.uint64).max() < n_vertices)
+    ):
+        return faces.copy()
     found = array(owner, "faces", faces, (None, 3))
     # before they become integers, where 0.5 would be some number
     if found.size and (np.any(found != np.round(found)) or found.min() < 0 or found.max() >= n_vertices):
@@ -166,14 +176,14 @@ def Box(
 
     Raises ModelError where an edge is not positive, or both or neither of density and mass are given.
     """
-    edges = np.array(
-        [number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)]
+    a, b, c = (
+        number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)
     )
-    m = mass_of("Box", float(edges.prod()), density, mass)
+    m, edges = mass_of("Box", a * b * c, density, mass), np.array([a, b, c])
     square = edges**2
     return MassProperties(
         m,
-        m / 12 * (square.sum() - square),
+        m / 12 * (a * a + b * b + c * c - square),
         np.zeros(3),
         _SIGNS * edges / 2,
         _FACES,

@@ -15,6 +15,12 @@ def norm(a: Floats) -> float:
     return math.sqrt(a @ a)
 
 
+def lengths(a: Floats) -> Floats:
+    """|a| (k,) of vectors (k, 3)."""
+    found: Floats = np.sqrt(np.add.reduce(a * a, axis=-1))
+    return found
+
+
 def cross(a: ArrayLike, b: ArrayLike) -> Floats:
     """a x b, shapes (..., 3)."""
     a, b = np.asarray(a, float), np.asarray(b, float)

@@ -24,12 +24,12 @@ def _iterate(equations, system, numbering, hidden, state, work, h, load_values, 
     return equations(system, numbering, hidden, state, work, h, tangent) if parts & ADD else 0
 
 
-def done(parts, system, numbering, state, work, h, loads=None, tangent=True, hidden=None):
+def done(parts, system, numbering, state, work, h, loads=None, tangent=True, hidden=None, which=None):
     """These parts of an iteration at the increments in `work` of a step that begins at `state`, by the equations that its march
-    is handed: they are compiled once. Whether an element folds.
+    is handed, or by `which`: they are compiled once. Whether an element folds.
     """
     loads = np.zeros((len(work.by_duals.signals), 3)) if loads is None else loads
-    equations = equations_of(system, numbering, hidden, state, work)
+    equations = equations_of(system, numbering, hidden, state, work, which)
     return _iterate(equations, system, numbering, hidden, state, work, h, loads, tangent, parts)
 
 

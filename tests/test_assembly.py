@@ -7,22 +7,32 @@ from functools import partial
 import numpy as np
 import pytest
 from arrays import everything, make_state, make_system
-from iterations import iterate
+from iterations import ADD, BEGIN, MOVE, done, iterate
 
 from discretization.assembly import hidden_rows as hidden_assembly
-from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import workspace
 from discretization.consistent import project_velocities
 from discretization.state_measures import constraint_residual, energies
 from discretization.time import stepper
-from discretization.time.newton import correct, factor, solve
+from discretization.time.newton import (
+    _bare_equations,
+    _common_equations,
+    beyond_band,
+    correct,
+    factor,
+    factor_as,
+    solve,
+    solve_as,
+)
 from discretization.time.stepper import Stepper
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import has_closed_forms
 from rigid.system import COINCIDENT, Constraints, Springs, TorsionSprings
 from rodsim import Box, Model
+from tests.completeness import SOFT
 
 H = 0.05
 BAND, SPARSE = 150, 3
@@ -242,3 +252,45 @@ def test_rounding_of_an_impulse_reaches_moments_where_its_force_has_a_lever(kind
     at = numbering.frame[1:]
     assert work.noise[at].min() > 0.0
     assert (work.noise[at + 3].max() > 0.0) == (CONSTRAINTS[kind] is not COINCIDENT_POINTS)
+
+
+def hung(joint, **more):
+    """A rod on a ball joint, a body at its end."""
+    model = Model("hung", gravity=(1.0, 2.0, -9.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], SOFT, 4)
+    bob = model.add_body("bob", Box(0.2, 0.1, 0.1, density=100), position=(1, 0.2, 0.1))
+    model.add_joint("pin", "spherical", model.ground.at((0, 0, 0)), rod.start)
+    model.add_joint("hinge", joint, rod.end, bob, **more)
+    return model
+
+
+def test_common_joints_alone_have_the_equations_and_the_solution_of_any_model_to_the_bit():
+    found = []
+    for which, beyond in ((_bare_equations, None), (_common_equations, True)):
+        built = hung("revolute", axis=(0.0, 1.0, 0.5)).build()
+        system, numbering = built.system, number(built.system)
+        assert common_alone(system)
+        assert beyond_band(numbering) is None
+        work, rng = workspace(system, numbering), np.random.default_rng(3)
+        work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
+        work.lam[:] = rng.standard_normal(len(work.lam))
+        assert done(BEGIN | MOVE | ADD, system, numbering, built.state, work, H, which=which) == 0
+        found.append([work.residual.copy(), work.values.copy()])
+        assert factor_as(beyond, numbering, work) == 0
+        work.rhs[:] = work.residual[: numbering.size]
+        assert solve_as(beyond, numbering, work) == 0
+        found[-1] += [work.values, work.rhs]
+    for one, other in zip(*found, strict=True):
+        assert one.tobytes() == other.tobytes()
+        assert one.any()
+
+
+def test_what_acts_beside_common_joints_is_not_left_out():
+    model = hung("revolute", axis=(0.0, 1.0, 0.5))
+    model.add_force("push", model.bodies["bob"].at((0, 0, 0)), (0, 0, 1.0))
+    assert not common_alone(model.build().system)
+    assert not common_alone(hung("prismatic", axis=(0.0, 1.0, 0.5)).build().system)
+    wide = number(stirred(SPARSE)[0], SPARSE)
+    assert beyond_band(wide)
+    far = wide._replace(band=6, far=wide.far._replace(row=np.zeros(1, np.int64)))
+    assert beyond_band(far)

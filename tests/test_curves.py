@@ -7,7 +7,7 @@ from scipy.special import ellipe
 from rigid import quaternions
 from rodsim import ModelError
 from rodsim.parts.curve_frames import frames_along
-from rodsim.parts.space_curves import Curve
+from rodsim.parts.space_curves import Curve, curve_of
 
 FRACTIONS = np.linspace(0, 1, 41)
 
@@ -149,3 +149,19 @@ def test_points_whose_distance_is_round_off_of_the_curve_are_named():
         ModelError, match=r"points 1 and 2 of the curve are 1 m apart, which is nothing beside"
     ):
         Curve("rod 'far'", [(0, 0, 0), (1e20, 0, 0), (1e20, 1, 0), (1e20, 2e19, 0)])
+
+
+def test_curves_through_the_same_points_are_one_and_its_frames_nobody_changes():
+    points = np.array([(0.0, 0.0, 0.0), (1.0, 2.0, 0.5), (2.0, 0.0, 1.0), (3.0, 1.0, 0.0)])
+    one, given = curve_of("one", points), points.copy()
+    assert curve_of("another", points.tolist()) is one
+    assert curve_of("closed", points, closed=True) is not one
+    points[1] += 1.0  # of its user
+    assert curve_of("moved", points) is not one
+    anew = Curve("anew", given)
+    for _ in range(2):
+        for settings in ({}, {"twist": 0.3}, {"up": (0.0, 1.0, 1.0)}):
+            found = frames_along("rod", one, FRACTIONS, **settings)
+            for own, other in zip(found, frames_along("rod", anew, FRACTIONS, **settings), strict=True):
+                assert own.tobytes() == other.tobytes()
+                own[:] = 7.0

@@ -1,12 +1,17 @@
 """What is found once of a system: the same tables, or the same numbers, and no others."""
 
 import numpy as np
+import pytest
+from completeness import drives, forces, geared, joints, loaded, relaxing, sliding
 from test_any_integrator import arms
+from test_trees import branched, looped
 
+from discretization.assembly.by_duals import by_duals
 from discretization.assembly.fronts_of_systems import number_for_steps
-from discretization.assembly.workspace import _kept_workspace
+from discretization.assembly.workspace import _by_duals, _kept_workspace, workspace_anew
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.known_facts import (
+    _REAL,
     LARGEST,
     MOST,
     MOST_BYTES,
@@ -16,7 +21,13 @@ from discretization.known_facts import (
     known,
     known_anew,
     known_of_numbers,
+    structure_of,
 )
+from discretization.planar.symmetry import Symmetry
+from discretization.shortcuts import em_stepper
+from discretization.time.tree_stepper import _made, _room, _with_numbers
+from discretization.trees.shape import Tree, tree_of
+from rodsim.building.static_checks import check_held
 
 
 def asked(decorate):
@@ -25,8 +36,13 @@ def asked(decorate):
     return decorate(lambda system, *more: calls.append(more) or len(calls)), calls
 
 
+def large(system, n=SMALL + 1):
+    """One with so many frames."""
+    return system._replace(frames=system.frames._replace(mass=np.ones(n)))
+
+
 def test_facts_of_the_same_tables_are_found_once():
-    system = arms().build().system
+    system = large(arms().build().system)
     fact, calls = asked(known)
     assert [fact(system), fact(system._replace(gravity=2.0 * system.gravity))] == [1, 1]
     others = [
@@ -35,9 +51,81 @@ def test_facts_of_the_same_tables_are_found_once():
     assert [fact(other) for other in others] == list(range(2, MOST + 2))
     assert fact(others[-1]) == MOST + 1
     assert fact(system) == MOST + 2  # the oldest is forgotten
-    many = system._replace(frames=system.frames._replace(mass=np.ones(LARGEST + 1)))
+    many = large(system, LARGEST + 1)
     assert fact(many) != fact(many)
     assert len(calls) == MOST + 4
+
+
+def test_facts_of_the_same_structure_are_found_once():
+    system, (fact, calls) = arms().build().system, asked(known)
+    frames = system.frames
+    heavier = system._replace(frames=frames._replace(mass=2.0 * frames.mass))
+    assert [fact(system), fact(heavier), fact(arms().build().system)] == [1, 1, 1]
+    held = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
+    assert fact(held) == 2
+    held.frames.mass[:] = 7.0  # real numbers are nobody's business
+    assert [fact(held), fact(system), len(calls)] == [2, 1, 2]
+
+
+def others_of(system):
+    """A system of the same structure with other real numbers, none of them zero."""
+
+    def changed(table):
+        columns = table._asdict().items()
+        return table._replace(
+            **{
+                name: 1.5 * array + 0.25
+                for name, array in columns
+                if array.dtype.kind == "f" and name not in _REAL
+            }
+        )
+
+    return system._replace(
+        **{name: changed(table) for name, table in system._asdict().items() if isinstance(table, tuple)}
+    )
+
+
+def arrays(things):
+    """All in nested tuples, and all else that stands there."""
+    for thing in things if isinstance(things, tuple) else (things,):
+        if isinstance(thing, tuple):
+            yield type(thing)
+            yield from arrays(thing)
+        else:
+            yield (
+                (thing.dtype.str, thing.shape, thing.tobytes()) if isinstance(thing, np.ndarray) else thing
+            )
+
+
+MADE = [arms, branched, looped, joints, forces, relaxing, drives, geared, loaded, sliding]
+
+
+@pytest.mark.parametrize("make", MADE, ids=lambda make: make.__name__)
+def test_what_is_kept_of_a_structure_is_that_of_any_system_of_it(make):
+    built = make().build()
+    system, other = built.system, others_of(built.system)
+    structure = structure_of(system)
+    assert structure_of(other) is structure
+    structure.facts.clear()
+    em_stepper(
+        system, 0.01, symmetry=Symmetry(built.state, built.load_directions), drive_values=built.drive_values
+    )
+    check_held(built._replace(system=other))
+    for key, fact in list(structure.facts.items()):
+        find, *words = key if isinstance(key, tuple) else (key,)
+        assert list(arrays(find(other, *words))) == list(arrays(fact))
+    numbering = number_for_steps(system)._replace(handle=0)
+    for closed in (True, False):
+        _kept_workspace.__wrapped__(system, numbering, closed, 0.0)
+        found = _kept_workspace.__wrapped__(other, numbering, closed, 0.0)
+        assert list(arrays(found)) == list(arrays(workspace_anew(other, numbering, closed, 0.0)))
+        duals = by_duals(other, numbering, _by_duals(other, closed))
+        assert list(arrays(found.by_duals)) == list(arrays(duals))
+    tree = tree_of(system)
+    if isinstance(tree, Tree):
+        _made.__wrapped__(system, tree, 0.0)
+        anew = _with_numbers(_room.__wrapped__(other, tree), other, tree, 0.0)
+        assert list(arrays(_made.__wrapped__(other, tree, 0.0)[1:])) == list(arrays(anew[1:]))
 
 
 def test_every_part_of_a_table_is_an_array():
@@ -49,7 +137,7 @@ def test_every_part_of_a_table_is_an_array():
 
 def test_facts_of_arrays_that_are_gone_are_not_taken_for_others():
     fact, calls = asked(known)
-    system = arms().build().system
+    system = large(arms().build().system)
     for k in range(20):  # arrays that take the place of those before
         fact(system._replace(frames=system.frames._replace(mass=system.frames.mass + k)))
     assert len(calls) == 20

@@ -44,7 +44,7 @@ NAMED = {
     "discretization/statics/strains.py:strains_along": "the same",
     "discretization/statics/touching.py:_list": "what touches becomes interactions of a step",
     "discretization/time/contact_stepper.py:__init__": "what touches, and planes, which are among the others",
-    "discretization/trees/shape.py:tree_of": "facts of those that a tree may have; others are refused by `System.filled`",
+    "discretization/trees/shape.py:_edges": "facts of those that a tree may have; others are refused by `System.filled`",
     "discretization/planar/plane.py:_beyond": "the same of a planar model",
     "discretization/planar/plane.py:_across": "vectors of those that it may have",
     "discretization/planar/plane.py:_candidates": "the same",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.assembly.expected_forces import KNOWN, expect
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import dissipates, groups_of, holding, own_of, settled_of, signals_of
 from discretization.own_variables import first_settled
 from discretization.space.closed_spans import FORCE
@@ -146,6 +147,30 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
         block,
         np.zeros(WITH_SEEN, complex),
         np.zeros((len(base) if np.any(interacting.kinds.slides) else 0, WITH_SEEN)),
+    )
+
+
+def numbers_of(duals: ByDuals, system: Any) -> ByDuals:
+    """The same arrays with the numbers of a system of the same structure; no constraints of their table are among them."""
+    table, interacting = system.others, duals.interacting
+    if not len(table.kind):
+        return duals
+    width = np.diff(table.first)
+    order = np.lexsort((width, table.kind))  # kind by kind, as `groups_of` has them
+    width, last = width[order], np.cumsum(width[order])
+    numbers = table.numbers[np.repeat(table.first[order] - last + width, width) + np.arange(last[-1])]
+    kinds, each, takes = interacting.kinds, interacting.each, duals.takes.copy()
+    for which, first in enumerate(kinds.first.tolist()):
+        kind = INTERACTIONS[int(table.kind[order[first]])]
+        if kind.beside:
+            beside = numbers[each.first[first : kinds.last[which]] + kind.beside[1]]
+            takes[which] = LOOPS_DISSIPATE * bool(beside.any())
+    return duals._replace(
+        interacting=interacting._replace(numbers=numbers),
+        at_end=numbers.copy(),
+        rates=numbers.copy(),
+        takes=takes,
+        size=np.where(each.row[:, None] >= 0, 0.0, table.size[order]),
     )
 
 

@@ -7,6 +7,7 @@ of its own, made from its forms.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from discretization.assembly.workspace import (
@@ -21,6 +22,7 @@ from rigid.compilation.decorators import inner_kernel, named_inner_kernel, named
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import Kind, has_closed_forms
 from rigid.linear_algebra import average, load3, minus, plus
+from rigid.system import COINCIDENT, PERPENDICULAR
 
 DELTA = 1e-8  # of the scale of a constraint; with 1e-10 Newton takes an iteration less, and rounding piles up in lam
 
@@ -135,13 +137,13 @@ def _loop(number: int, kind: Kind) -> Any:
     return named_inner_kernel(f"add_constraints_{number}", add)
 
 
-def _after(number: int, add: Any, others: Any) -> Any:
+def _after(name: str, number: int, add: Any, others: Any) -> Any:
     def add_both(system: Any, numbering: Any, state: Any, work: Any, tangent: Any) -> None:
         if work.facts.first[number] < work.facts.first[number + 1]:
             add(system, numbering, state, work, tangent)
         others(system, numbering, state, work, tangent)
 
-    return named_inner_kernel(f"add_constraints_from_{number}", add_both)
+    return named_inner_kernel(f"add_{name}_from_{number}", add_both)
 
 
 @inner_kernel
@@ -149,8 +151,26 @@ def _add_none(system, numbering, state, work, tangent):
     pass
 
 
-# (system, numbering, state, work, tangent): those with closed forms: residual and, on demand, matrix
-add_constraints = _add_none
-for _number, _kind in reversed(list(enumerate(CONSTRAINTS))):
-    if has_closed_forms(_kind) and not _kind.driven:
-        add_constraints = _after(_number, _loop(_number, _kind), add_constraints)
+COMMON = (COINCIDENT, PERPENDICULAR)  # of ball joints, hinges, universal joints, welds and clamps
+
+
+def common_alone(system: Any) -> bool:
+    """Whether nothing acts but rods and joints of these kinds."""
+    return not len(system.others.kind) and set(COMMON).issuperset(system.constraints.kind.tolist())
+
+
+def _adding(name: str, numbers: Sequence[int]) -> Any:
+    """(system, numbering, state, work, tangent) of these kinds: residual and, on demand, matrix."""
+    add: Any = _add_none
+    for number in reversed(numbers):
+        add = _after(name, number, _LOOPS[number], add)
+    return add
+
+
+_LOOPS = {
+    number: _loop(number, kind)
+    for number, kind in enumerate(CONSTRAINTS)
+    if has_closed_forms(kind) and not kind.driven
+}
+add_constraints = _adding("constraints", list(_LOOPS))
+add_common_constraints = _adding("common_constraints", COMMON)

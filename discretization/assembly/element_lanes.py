@@ -82,7 +82,6 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
     n = len(elements.length)
     item, real, parts = _in_lanes(elements.frames, numbering)
     places = np.zeros((N_PLACES, len(item)), np.int64)
-    scale: Floats = np.zeros((len(item), 4))
     rows, lane = np.full(len(item) // WIDTH, APART), np.zeros(n, np.int64)
     if n:
         lane[item[real]] = np.flatnonzero(real)
@@ -98,20 +97,34 @@ def element_lanes(elements: Any, numbering: Any) -> ElementLanes:
             beside[~real] = True  # in the dump
             rows[beside.reshape(-1, WIDTH).all(axis=1)] = wanted
         places[STRIDE_A : STRIDE_B + 1, ~real] = 0
-        scale = largest_entries(elements.stiffness[item], elements.damping[item])
-    diagonal = _diagonal(elements.stiffness[item]) & _diagonal(elements.damping[item])
-    return ElementLanes(
+    room = ElementLanes(
         places=places,
-        diagonal=diagonal.reshape(-1, WIDTH).all(axis=1),
+        diagonal=np.zeros(len(rows), bool),
         lane=lane,
         parts=parts,
         rows=rows,
-        couples=bool(np.any(elements.coupling)),
-        length=elements.length[item],
-        scale=_side_by_side(scale),
+        couples=False,
+        length=np.zeros(len(item)),
+        scale=np.zeros((len(rows), 4, WIDTH)),
         start=np.zeros((len(rows), START, WIDTH)),
         strain1=np.zeros((len(rows), 6, WIDTH)),
         columns=np.zeros((12, 12, WIDTH)),
+    )
+    return in_lanes(room, elements)
+
+
+def in_lanes(lanes: ElementLanes, elements: Any) -> ElementLanes:
+    """The same arrays with the numbers of these elements, which have the same frames."""
+    item = lanes.places[ITEM]
+    if not len(item):
+        return lanes
+    stiffness, damping = elements.stiffness[item], elements.damping[item]
+    diagonal = _diagonal(stiffness) & _diagonal(damping)
+    return lanes._replace(
+        diagonal=diagonal.reshape(-1, WIDTH).all(axis=1),
+        couples=bool(np.any(elements.coupling)),
+        length=elements.length[item],
+        scale=_side_by_side(largest_entries(stiffness, damping)),
     )
 
 

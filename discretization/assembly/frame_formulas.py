@@ -33,17 +33,23 @@ def rounding(mass, J, v, spin, weight, h):
 
 
 @small_kernel
-def predicted(r0, R0, v, Omega, a, alpha, h):
-    """dr and psi of a step whose accelerations, as of `accelerations`, are these; dr to a place that numbers have: what the end
-    of a step rounds off would otherwise be in no equation where the first correction is the last, and energy would drift by it.
+def predicted(R0, v, Omega, a, alpha, h):
+    """dr and psi of a step whose accelerations, as of `accelerations`, are these.
 
     With spatial angular velocities w0 and w1 = w0 + h alpha, psi/h is the mean of w0 and R0 R1^T w1, and the latter is
     w1 - psi x (w1 - w0)/2: psi - b x psi = h (w0 + h alpha/2) with b = h^2 alpha/4.
     """
     u, b = times(h, plus(apply(R0, Omega), times(0.5 * h, alpha))), times(0.25 * h * h, alpha)
     psi = plus(u, plus(cross(b, u), times(dot(b, u), b)))
-    r1 = plus(r0, times(h, plus(v, times(0.5 * h, a))))
-    return minus(r1, r0), times(1.0 / (1.0 + dot(b, b)), psi)
+    return times(h, plus(v, times(0.5 * h, a))), times(1.0 / (1.0 + dot(b, b)), psi)
+
+
+@small_kernel
+def to_a_place(r0, dr):
+    """dr to a place that numbers have. What the end of a step rounds off would otherwise be in no equation where its first
+    correction is the last, and energy would drift by it.
+    """
+    return minus(plus(r0, dr), r0)
 
 
 @small_kernel

@@ -19,6 +19,7 @@ from discretization.assembly.frame_formulas import (
     predicted,
     rounding,
     spin_at_end,
+    to_a_place,
     turning_inertia,
 )
 from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
@@ -165,14 +166,13 @@ def put_noise(work, weight, h):
 
 
 @inner_kernel
-def predict_frames(rates, work, h):
-    """dr and psi with these accelerations, six numbers a frame."""
+def predict_frames(rates, placed, work, h):
+    """dr and psi with these accelerations, six numbers a frame; placed: to places that numbers have."""
     own, start = work.frames, work.frames.start
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * START
         rate = rows6(rates, own.places, at)
         dr, psi = predicted(
-            load3_at(start, s + PLACE0),
             load9_at(start, s + ROTATION0),
             load3_at(start, s + VELOCITY0),
             load3_at(start, s + SPIN0),
@@ -180,6 +180,7 @@ def predict_frames(rates, work, h):
             (rate[3], rate[4], rate[5]),
             h,
         )
+        dr = to_a_place(load3_at(start, s + PLACE0), dr) if placed else dr
         put_rows3(dr, work.dr, own.places, at)
         put_rows3(psi, work.psi, own.places, at)
 

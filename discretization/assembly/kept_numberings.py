@@ -16,6 +16,7 @@ import numpy as np
 
 from discretization.assembly.numbering import Numbering, new_handle
 from discretization.interaction_table import one_sided
+from discretization.known_facts import structure_of
 from discretization.system import System
 
 MOST = 32  # numberings
@@ -23,7 +24,7 @@ LARGEST = 3000  # unknowns
 _SHARING = "coupling"  # column of real numbers of which it counts where they are none
 _SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
 
-_kept: OrderedDict[bytes, Numbering] = OrderedDict()
+_kept: OrderedDict[Any, Numbering] = OrderedDict()
 
 
 def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
@@ -33,7 +34,7 @@ def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
     def kept_or_made(system: System, *arguments: Any, **named: Any) -> Numbering:
         if 6 * len(system.frames.mass) > LARGEST or one_sided(system.others).any():  # contacts come and go
             return make(system, *arguments, **named)
-        key = structure(system, (make.__qualname__, arguments, sorted(named.items())))
+        key = _key_of(system, (make.__qualname__, arguments, *sorted(named.items())))
         found = _kept.pop(key, None)
         found = make(system, *arguments, **named) if found is None else found._replace(handle=new_handle())
         _kept[key] = found
@@ -49,6 +50,14 @@ def has_inertia(system: System) -> bool:
     frames, moving = system.frames, system.frames.fixed == 0
     inertia = np.linalg.eigvalsh(frames.inertia[moving])
     return bool(np.all((frames.mass[moving] > 0.0) & (inertia[:, 0] > _SYMMETRIC * inertia[:, -1])))
+
+
+def _key_of(system: System, asked: tuple[Any, ...]) -> Any:
+    known = structure_of(system)
+    if known is None:
+        return structure(system, asked)
+    shared = (system.elements.coupling != 0.0).tobytes(), (system.spans.coupling != 0.0).tobytes()
+    return known, *asked, has_inertia(system), shared
 
 
 def structure(system: System, asked: Any) -> bytes:

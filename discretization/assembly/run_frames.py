@@ -9,6 +9,7 @@ from discretization.assembly.frame_formulas import (
     predicted,
     rounding,
     spin_at_end,
+    to_a_place,
     turning_inertia,
 )
 from discretization.assembly.run_lanes import (
@@ -52,17 +53,17 @@ def begin_frames(own, h):
         force, moment = rounding(mass, J, v, apply(J, Omega), weight, h)
         store3_at((force, force, force), own.noise, at)
         store3_at((moment, moment, moment), own.noise, at + 3)
-        predict_frame(own, f, R0, h)
+        predict_frame(own, f, R0, False, h)
     store(extent, own.extent, 0)
 
 
 @inner_kernel
-def predict_frame(own, f, R0, h):
-    """The motion of a frame with the acceleration of the last step."""
+def predict_frame(own, f, R0, placed, h):
+    """The motion of a frame with its accelerations; placed: as of `predict_frames`."""
     v, Omega = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f)
     a, alpha = load3_at(own.rate, 6 * f), load3_at(own.rate, 6 * f + 3)
-    dr, psi = predicted(load3_at(own.r0, 3 * f), R0, v, Omega, a, alpha, h)
-    store3_at(dr, own.dr, 3 * f)
+    dr, psi = predicted(R0, v, Omega, a, alpha, h)
+    store3_at(to_a_place(load3_at(own.r0, 3 * f), dr) if placed else dr, own.dr, 3 * f)
     store3_at(psi, own.psi, 3 * f)
 
 

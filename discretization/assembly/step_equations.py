@@ -17,7 +17,12 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.assembly.by_duals import add_by_duals, add_noise_by_duals
-from discretization.assembly.constraint_rows import add_constraints, begin_constraints, soften
+from discretization.assembly.constraint_rows import (
+    add_common_constraints,
+    add_constraints,
+    begin_constraints,
+    soften,
+)
 from discretization.assembly.element_lanes import begin_elements
 from discretization.assembly.frame_formulas import balance, rounding, spin_at_end, turning_inertia
 from discretization.assembly.frame_lanes import (
@@ -93,24 +98,24 @@ def _move_frame(state, work, f):
 
 
 @inner_kernel
-def assemble(system, numbering, state, work, h, tangent, general=True):
+def assemble(system, numbering, state, work, h, tangent, general=True, acted=True):
     """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
     failed element.
 
-    general: None for models without elements of order p and interactions that go by their duals: the compiler then
-    leaves these out.
+    general: None for models without elements of order p and interactions that go by their duals, acted: None for models
+    without springs and loads whose constraints are `COMMON`: the compiler then leaves these out.
     """
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
         clear_matrix(numbering, work)
     _inertia(system, numbering, state, work, h, tangent)
-    return add_forces(system, numbering, state, work, h, tangent, general)
+    return add_forces(system, numbering, state, work, h, tangent, general, acted)
 
 
 @inner_kernel
-def add_forces(system, numbering, state, work, h, tangent, general=True):
-    """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, `general` as there."""
+def add_forces(system, numbering, state, work, h, tangent, general=True, acted=True):
+    """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, the last two as there."""
     status = add_all_elements(work, h, tangent)
     if status != 0:
         return status
@@ -119,9 +124,12 @@ def add_forces(system, numbering, state, work, h, tangent, general=True):
         if status != 0:
             return status
         add_by_duals(numbering, state, work, h, tangent)
-    add_constraints(system, numbering, state, work, tangent)
-    add_loops(numbering, state, work, h, tangent)
-    add_loads(numbering, work, h, tangent)
+    if acted is None:
+        add_common_constraints(system, numbering, state, work, tangent)
+    else:
+        add_constraints(system, numbering, state, work, tangent)
+        add_loops(numbering, state, work, h, tangent)
+        add_loads(numbering, work, h, tangent)
     if tangent:
         soften(numbering, work)
     return 0

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.by_duals import DISSIPATES, LOOPS_DISSIPATE, ByDuals, by_duals
+from discretization.assembly.by_duals import DISSIPATES, LOOPS_DISSIPATE, ByDuals, by_duals, numbers_of
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
-from discretization.assembly.element_lanes import ElementLanes, element_lanes
-from discretization.assembly.frame_lanes import FrameLanes, frame_lanes
+from discretization.assembly.element_lanes import ElementLanes, element_lanes, in_lanes
+from discretization.assembly.frame_lanes import FEWEST, FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.assembly.team import alone
 from discretization.drives import DRIVEN, count_drives
-from discretization.known_facts import Digest, known_anew
+from discretization.known_facts import Digest, known_anew, structure_of
 from discretization.linear.fronts import scratch_length
 from discretization.linear.narrow import narrow_scratch
 from discretization.multipliers import multipliers_of
@@ -29,6 +31,7 @@ from rigid.lanes import root
 from rigid.linear_algebra import add3, apply, average, times
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
+from rigid.vectors import lengths
 
 EPS = 2.220446049250313e-16
 AT_NOISE = 4.0  # residual/noise of a step that is solved to round-off
@@ -115,13 +118,56 @@ def workspace(
     return _kept_workspace(system, numbering, closed, tolerance, digest=digest)
 
 
-def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
-    """As `workspace`, for those that keep what they make of it."""
-    n, constraints = len(system.frames.mass), system.constraints
-    viscous = system.rods.viscous
-    of_kinds = [closed and has_closed_forms(kind) and not kind.driven for kind in CONSTRAINTS]
-    has_forms = np.array(of_kinds)[constraints.kind]
-    duals = by_duals(system, numbering, ~has_forms)
+def workspace_anew(
+    system: System,
+    numbering: Numbering,
+    closed: bool,
+    tolerance: float,
+    *,
+    fewest: int = FEWEST,
+    kinds: Sequence[Ints] | None = None,
+) -> Workspace:
+    """As `workspace`, for those that keep what they make of it; fewest, kinds: as of `frame_lanes`."""
+    frames = frame_lanes(system.frames.fixed, numbering, fewest, kinds)
+    return with_numbers(_room(system, numbering, closed, frames), system, numbering, closed, tolerance)
+
+
+def with_numbers(
+    room: Workspace, system: System, numbering: Numbering, closed: bool, tolerance: float
+) -> Workspace:
+    """The arrays of a system of the same structure, with the numbers of this one."""
+    viscous, which = system.rods.viscous, _by_duals(system, closed)
+    duals = by_duals(system, numbering, which) if which.any() else numbers_of(room.by_duals, system)
+    return room._replace(
+        elements=in_lanes(room.elements, system.elements),
+        viscous=viscous,
+        accounts=viscous or bool(duals.takes.any() or count_drives(system)),
+        loses=viscous or bool((duals.takes & (DISSIPATES | LOOPS_DISSIPATE)).any()),
+        solved=max(AT_NOISE, tolerance / EPS),
+        facts=_facts(system, room.facts),
+        by_duals=duals,
+        drives=drive_work(system, duals),
+        spans=span_work(system, numbering, closed),
+        turns=turn_work(system),
+    )
+
+
+def _by_duals(system: System, closed: bool) -> np.ndarray:
+    """(c,) bool: constraints that go by their duals."""
+    which: np.ndarray = _kinds_by_duals(closed, len(CONSTRAINTS))[system.constraints.kind]
+    return which
+
+
+@functools.cache
+def _kinds_by_duals(closed: bool, count: int) -> np.ndarray:
+    """Of all kinds of constraints there are."""
+    return np.array([not closed or not has_closed_forms(kind) or kind.driven for kind in CONSTRAINTS])
+
+
+def _room(system: System, numbering: Numbering, closed: bool, frames: FrameLanes) -> Workspace:
+    """Of the structure of a system; what depends on other numbers of it is to be put there."""
+    n, which = len(system.frames.mass), _by_duals(system, closed)
+    duals = by_duals(system, numbering, which)
     n_driven = int((system.frames.fixed == DRIVEN).sum())
     return Workspace(
         dr=np.zeros((n, 3)),
@@ -132,14 +178,14 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
         R0=np.zeros((n, 3, 3)),
         R1=np.zeros((n, 3, 3)),
         solution=np.zeros((2, n, 3)),
-        frames=frame_lanes(system.frames.fixed, numbering),
+        frames=frames,
         elements=element_lanes(system.elements, numbering),
-        viscous=viscous,
-        accounts=viscous or bool(duals.takes.any() or count_drives(system)),
-        loses=viscous or bool((duals.takes & (DISSIPATES | LOOPS_DISSIPATE)).any()),
-        solved=max(AT_NOISE, tolerance / EPS),
+        viscous=False,
+        accounts=False,
+        loses=False,
+        solved=AT_NOISE,
         scale=np.ones(len(numbering.row)),
-        facts=_facts(system, has_forms),
+        facts=_of_kinds(system, ~which),
         impulses=impulses_of(numbering),
         own=own_places(system),
         by_duals=duals,
@@ -170,7 +216,15 @@ def workspace_anew(system: System, numbering: Numbering, closed: bool, tolerance
     )
 
 
-_kept_workspace = known_anew(workspace_anew)
+@known_anew
+def _kept_room(system: System, numbering: Numbering, closed: bool) -> Workspace:
+    return _room(system, numbering, closed, frame_lanes(system.frames.fixed, numbering))
+
+
+@known_anew
+def _kept_workspace(system: System, numbering: Numbering, closed: bool, tolerance: float) -> Workspace:
+    room: Workspace = _kept_room(system, numbering, closed, digest=structure_of(system))
+    return with_numbers(room, system, numbering, closed, tolerance)
 
 
 def impulses_of(numbering: Numbering) -> Impulses:
@@ -186,22 +240,33 @@ def _panels(numbering: Numbering) -> int:
     return int(numbering.fronts.start[-1]) + 8
 
 
-def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
-    constraints, held = system.constraints, multipliers_of(system)
-    kind = constraints.kind
+def _of_kinds(system: System, has_forms: np.ndarray) -> ConstraintFacts:
+    """What hangs on kinds alone."""
+    kind, held = system.constraints.kind, multipliers_of(system)
     by_kind = [np.flatnonzero(has_forms & (kind == k)) for k in range(len(CONSTRAINTS))]
-    of_table = facts(kind, "turns")
-    reach = np.linalg.norm(constraints.Xa, axis=1) + np.linalg.norm(constraints.Xb, axis=1)
-    # of the others the gradient to places and to turns; an arm is how much larger this is
-    to_place, to_turn = held.size.T
-    turns = np.concatenate([of_table, to_place == 0.0])
-    gradient = np.where(to_place == 0.0, to_turn, to_place)
-    arm = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
-    seen = lightest(system, turns)
+    turns = np.concatenate([facts(kind, "turns"), held.size[:, 0] == 0.0])
+    none = np.zeros(len(turns))
     return ConstraintFacts(
         closed=np.concatenate(by_kind),
         first=np.cumsum([0, *(len(own) for own in by_kind)]),
         turns=turns.astype(np.uint8),
+        lightest=none,
+        reach=none,
+        arm=none,
+        size=none,
+    )
+
+
+def _facts(system: System, room: ConstraintFacts) -> ConstraintFacts:
+    constraints, held = system.constraints, multipliers_of(system)
+    kind = constraints.kind
+    reach = lengths(constraints.Xa) + lengths(constraints.Xb)
+    # of the others the gradient to places and to turns; an arm is how much larger this is
+    to_place, to_turn = held.size.T
+    gradient = np.where(to_place == 0.0, to_turn, to_place)
+    arm = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
+    seen = lightest(system, room.turns > 0)
+    return room._replace(
         lightest=balanced(system, seen),
         reach=np.maximum(np.concatenate([reach, arm]), NEAREST),
         arm=np.concatenate([reach + np.where(facts(kind, "constant"), 0.0, 1.0), arm]),
@@ -217,7 +282,7 @@ def _facts(system: System, has_forms: np.ndarray) -> ConstraintFacts:
 def lightest(system: System, turns: np.ndarray) -> Floats:
     """(c + e,) mass, or inertia where it is of directions alone, of the lightest moving frame of all that has multipliers."""
     frames, ends = system.frames, multipliers_of(system).frames
-    inertia = np.trace(frames.inertia, axis1=1, axis2=2)
+    inertia = np.add.reduce(np.diagonal(frames.inertia, axis1=1, axis2=2), axis=1)
     size = np.where(turns[:, None], inertia[ends], frames.mass[ends])
     least = np.where((ends < 0) | (frames.fixed[ends] != 0), np.inf, size).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(least), least, 0.0)

@@ -28,6 +28,7 @@ from discretization.interaction_table import (
     torsions_of,
     without_loads,
 )
+from discretization.known_facts import known
 from discretization.own_variables import own_variables
 from discretization.planar.joint_rows import CLOSE, Asymmetric, Row, rows_in_plane
 from discretization.planar.symmetry import Symmetry
@@ -35,7 +36,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.system import ALONG, COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats, State
-from rigid.vectors import cross
+from rigid.vectors import cross, lengths
 
 _KNOWN = (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)
 _AXES = np.eye(3)
@@ -57,7 +58,7 @@ class Plane(NamedTuple):
 def plane_of(system: System, symmetry: Symmetry) -> Plane | str:
     """The plane about which a model and its state are symmetric; else the reason why it is taken in space, in words."""
     state, directions, given = symmetry
-    for reason in _beyond(system):
+    if reason := _reason_beyond(system):
         return reason
     if not np.isfinite(directions).all():
         return "a load is a function of time whose direction is not known"
@@ -84,6 +85,11 @@ _NOT_TAKEN = {
     "spans": "its rods have other elements than those of two frames",
     "contacts": "surfaces may touch",
 }
+
+
+@known
+def _reason_beyond(system: System) -> str:
+    return next(_beyond(system), "")
 
 
 def _beyond(system: System) -> Iterator[str]:
@@ -124,19 +130,21 @@ def _in_space(system: System, state: State, vectors: Floats, frames: np.ndarray)
 
 def _across(system: System, state: State, directions: Floats) -> Iterator[Floats]:
     """Vectors (k, 3) that lie in the plane, whichever it is, sort by sort."""
-    moving, c, loads = _moving(system), system.constraints, loads_of(system.others)
+    moving, c = _moving(system), system.constraints
     yield state.r[moving] - state.r[moving[0]]
     yield system.gravity[None]
     yield state.v[moving]
-    yield _in_space(
-        system, state, np.tile(_AXES[0], (len(system.elements.frames), 1)), system.elements.frames[:, 0]
-    )
+    if n := len(system.elements.frames):
+        yield _in_space(system, state, np.tile(_AXES[0], (n, 1)), system.elements.frames[:, 0])
     pointed = c.kind != PERPENDICULAR
     for X, side in ((c.Xa, 0), (c.Xb, 1)):
         f = c.frames[pointed, side]
         yield state.r[f] + _in_space(system, state, X[pointed], f) - state.r[moving[0]]
     for points in _points_of_springs(system, state):
         yield points - state.r[moving[0]]
+    if not len(directions):
+        return
+    loads = loads_of(system.others)
     following, force = loads.following != 0, loads.kind == FORCE
     world = directions.copy()
     world[following] = _in_space(system, state, directions[following], loads.frame[following])
@@ -150,7 +158,7 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
     """
     known, total = _AXES[:0], np.zeros((3, 3))
     for vectors in _across(system, state, directions):
-        size = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+        size = lengths(vectors).max(initial=0.0)
         if size > 0.0:
             _, sizes, V = np.linalg.svd(np.concatenate([total, vectors / size]), full_matrices=False)
             known, total = V[sizes > 1e-8], sizes[:, None] * V
@@ -187,13 +195,13 @@ def _snapped(x: Floats) -> Floats:
 
 def _leaves(vectors: Floats, normal: Floats) -> bool:
     """Whether vectors (k, 3) have a part along the normal."""
-    size = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+    size = lengths(vectors).max(initial=0.0)
     return bool((np.abs(vectors @ normal) > CLOSE * size).any())
 
 
 def _turns_off(vectors: Floats, normal: Floats) -> bool:
     """Whether vectors have a part across it."""
-    size = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+    size = lengths(vectors).max(initial=0.0)
     return bool((np.abs(vectors - np.outer(vectors @ normal, normal)) > CLOSE * size).any())
 
 
@@ -219,7 +227,7 @@ def _asymmetries(
     normals = quaternions.rotate(quaternions.conjugate(state.quat), n)
     spin = np.einsum("nij,nj->ni", frames.inertia[moving], normals[moving])
     across = spin - np.einsum("ni,ni->n", spin, normals[moving])[:, None] * normals[moving]
-    if (np.linalg.norm(across, axis=1) > CLOSE * np.trace(frames.inertia[moving], axis1=1, axis2=2)).any():
+    if (lengths(across) > CLOSE * np.trace(frames.inertia[moving], axis1=1, axis2=2)).any():
         yield "the normal of the plane is no principal axis of inertia of a part"
     yield from _of_elements(system, normals)
     yield from _of_springs(system, state, plane, extent)
@@ -287,6 +295,8 @@ def turned_matrices(matrices: Floats, T: Floats) -> Floats:
 
 
 def _of_loads(system: System, state: State, directions: Floats, n: Floats) -> Iterator[str]:
+    if not len(directions):
+        return
     loads = loads_of(system.others)
     following, force = loads.following != 0, loads.kind == FORCE
     world = directions.copy()

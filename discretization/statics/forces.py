@@ -23,14 +23,14 @@ from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
-from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.frame_lanes import begin_frames
 from discretization.assembly.load_forces import add_load_noise, force_of_load, frame_of_load, put_signals
 from discretization.assembly.rod_spans import folded
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
 from discretization.system import System
-from discretization.time.newton import factor, residual_over_noise, solve
+from discretization.time.newton import factor_as, residual_over_noise, solve_as
 from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
 from rigid.kinematics.rotations import load4, relative_half, rotation_matrix
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
@@ -54,10 +54,10 @@ def _stand(system, numbering, state, work):
 
 
 @inner_kernel
-def forces_at_rest(system, numbering, state, work, load_values, tangent, general):
+def forces_at_rest(system, numbering, state, work, load_values, tangent, general, acted=True):
     """(1) into work.residual and, on demand, the matrix of (2) into work.values; the largest residual over its round-off.
 
-    -1: not finite, -2: an element is folded. general: None for models without spans and constraints by duals.
+    -1: not finite, -2: an element is folded. general, acted: as of `add_forces`.
     """
     put_signals(work, load_values)
     begin_step(system, numbering, state, work, 1.0)
@@ -73,7 +73,7 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
         if frames.fixed[f] == 0:
             at = numbering.frame[f]
             add3(times(-frames.mass[f], gravity), work.residual[at : at + 3])
-    if add_forces(system, numbering, state, work, 1.0, tangent, general) != 0:
+    if add_forces(system, numbering, state, work, 1.0, tangent, general, acted) != 0:
         return -2.0
     add_constraint_noise(numbering, work)
     return residual_over_noise(numbering, work)
@@ -89,12 +89,18 @@ def _common_forces(system, numbering, state, work, load_values, tangent):
     return forces_at_rest(system, numbering, state, work, load_values, tangent, None)
 
 
+def _bare_forces(system, numbering, state, work, load_values, tangent):
+    """Those of models of rods, bodies and common joints alone."""
+    return forces_at_rest(system, numbering, state, work, load_values, tangent, None, None)
+
+
 def forces_of(system: System, numbering: Any, state: State, work: Workspace) -> Any:
     """`forces_at_rest` of such a model, as a function that `discretization.statics.iteration.at_rest` is handed: behind a
     pointer it is compiled once, and what iterates once for all models.
     """
     general = system.spans.kind.size or not in_loops(work.by_duals)
-    which, models = _forces if general else _common_forces, (system, numbering, state, work)
+    plain = _bare_forces if common_alone(system) else _common_forces
+    which, models = _forces if general else plain, (system, numbering, state, work)
     known = which, *map(compute_fingerprint, models)  # in a fraction of the time that types take
     if known not in _known:
         _known[known] = _compiled(which, *map(typeof, models))
@@ -143,17 +149,17 @@ def add_mass(system, numbering, work, factor):
 
 
 @allocating_inner_kernel
-def factored(numbering, work):
-    """LU factors of the matrix; SOLVED or SINGULAR."""
-    return SINGULAR if factor(numbering, work) != 0 else SOLVED
+def factored(beyond, numbering, work):
+    """LU factors of the matrix; SOLVED or SINGULAR. beyond: `discretization.time.newton.beyond_band`."""
+    return SINGULAR if factor_as(beyond, numbering, work) != 0 else SOLVED
 
 
 @allocating_inner_kernel
-def solved(numbering, work, is_row, residual, x):
+def solved(beyond, numbering, work, is_row, residual, x):
     """x = (dy, dlam in the scale of the rows) of (2) for a residual (N + 6,) of (1)."""
     for i in range(numbering.size):
         work.rhs[i] = -residual[i] if is_row[i] else -0.5 * residual[i]
-    solve(numbering, work)
+    solve_as(beyond, numbering, work)
     for i in range(numbering.size):
         x[i] = 2.0 * work.rhs[i] if is_row[i] else work.rhs[i]
 

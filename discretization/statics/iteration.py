@@ -138,9 +138,9 @@ def take(system, numbering, state, work, own):
 
 
 @allocating_inner_kernel
-def newton(system, numbering, state, work, load_values, forces, own):
+def newton(system, numbering, state, work, load_values, forces, beyond, own):
     """Move the state to the equilibrium under these loads; own.found receives iterations, level, factorisations, and
-    the sum of the largest turns of the corrections: no frame has turned further, rad.
+    the sum of the largest turns of the corrections: no frame has turned further, rad. beyond: `beyond_band`.
     """
     found = own.found
     found[FACTORISATIONS] = found[TURNED] = 0.0
@@ -154,9 +154,9 @@ def newton(system, numbering, state, work, load_values, forces, own):
             return SOLVED
         if renewed:
             found[FACTORISATIONS] += 1.0
-            if factored(numbering, work) != SOLVED:
+            if factored(beyond, numbering, work) != SOLVED:
                 return SINGULAR
-        solved(numbering, work, own.is_row, work.residual, own.x)
+        solved(beyond, numbering, work, own.is_row, work.residual, own.x)
         size = 0.0
         for i in range(numbering.size):
             size += own.weight[i] * own.x[i] ** 2
@@ -192,11 +192,11 @@ def load_at(model, factor):
 
 
 @allocating_kernel
-def at_rest(kept, forces, task, factor):
-    """One of the tasks, all in one kernel, with `forces_of` the model: FORCES, or with the TANGENT: `balance`;
-    FORESEEN: `tangent_foreseen`; NEWTON: status of `newton`; TAKE, ADVANCE: statuses of `take` and `advanced`, by own.x;
-    FACTOR: status; SOLVE: own.x from own.residual; MASS: factor M onto the matrix; LOADS: those at a load factor; RATES: of
-    loads and weights, into own.residual.
+def at_rest(kept, forces, beyond, task, factor):
+    """One of the tasks, all in one kernel, with `forces_of` and `beyond_band` of the model: FORCES, or with the TANGENT:
+    `balance`; FORESEEN: `tangent_foreseen`; NEWTON: status of `newton`; TAKE, ADVANCE: statuses of `take` and `advanced`, by
+    own.x; FACTOR: status; SOLVE: own.x from own.residual; MASS: factor M onto the matrix; LOADS: those at a load factor; RATES:
+    of loads and weights, into own.residual.
     """
     model = kept_in(kept)
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
@@ -204,15 +204,15 @@ def at_rest(kept, forces, task, factor):
     if task == FORESEEN:
         tangent_foreseen(system, numbering, state, work, values, forces, own)
     elif task == NEWTON:
-        return float(newton(system, numbering, state, work, values, forces, own))
+        return float(newton(system, numbering, state, work, values, forces, beyond, own))
     elif task == TAKE:
         return float(take(system, numbering, state, work, own))
     elif task == ADVANCE:
         return float(advanced(system, numbering, state, work, own.x, factor))
     elif task == FACTOR:
-        return float(factored(numbering, work))
+        return float(factored(beyond, numbering, work))
     elif task == SOLVE:
-        solved(numbering, work, own.is_row, own.residual, own.x)
+        solved(beyond, numbering, work, own.is_row, own.residual, own.x)
     elif task == MASS:
         add_mass(system, numbering, work, factor)
     elif task == LOADS:

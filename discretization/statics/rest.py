@@ -44,6 +44,7 @@ from discretization.statics.iteration import (
 from discretization.statics.loading import Loading
 from discretization.statics.strains import prediction
 from discretization.system import System
+from discretization.time.newton import beyond_band
 from rigid.compilation.kept import Kept, bound
 from rigid.system import Floats, State
 
@@ -178,7 +179,8 @@ class Rest:
         )
         self._kept = Kept(self._standing)
         self.idle = idle or {}
-        self._at_rest = bound(at_rest, self._kept, self._forces, FORCES, 1.0)
+        self._beyond = beyond_band(self.numbering)
+        self._at_rest = bound(at_rest, self._kept, self._forces, self._beyond, FORCES, 1.0)
         self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
@@ -285,7 +287,7 @@ class Rest:
         return self._do(TANGENT if tangent else FORCES)
 
     def _do(self, task: int, factor: float = 1.0) -> float:
-        return float(self._at_rest(self._kept, self._forces, task, float(factor)))
+        return float(self._at_rest(self._kept, self._forces, self._beyond, task, float(factor)))
 
     def newton(self) -> tuple[int, int, float]:
         """Newton's method: status, iterations, residual over its round-off."""

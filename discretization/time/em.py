@@ -37,44 +37,53 @@ from discretization.assembly.by_duals import (
     DISSIPATES,
     DRIVES,
     WORKS,
-    begin_counted,
-    end_counted,
     taken_by_duals,
 )
 from discretization.assembly.element_lanes import put_end_strains, strain_change
-from discretization.assembly.frame_formulas import accelerations, changes, predicted
+from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
 from discretization.assembly.frame_lanes import commit_frames, has_groups, predict_frames
-from discretization.assembly.given_motions import account_drives, begin_drives, end_drives
+from discretization.assembly.given_motions import account_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
-from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
+from discretization.assembly.load_forces import work_of_loads
 from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
 from discretization.assembly.step_equations import begin_step, move
 from discretization.assembly.workspace import copy, rotation_of
 from discretization.memory import WIDTH
-from discretization.time.newton import CONVERGED, FOLDED, newton
-from discretization.turning import turned_over
+from discretization.time.newton import CONVERGED, newton
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
 
 # What `march` counts, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
+# parts of a step that `Kernels.rest` takes, in their order
+SIGNALS, NOISE, COUNTED, CHECKED, ACCOUNTED, LOST, ENDED, GIVEN = range(8)
+
+
+class Kernels(NamedTuple):
+    """What `march` is handed for a model: behind pointers, so that nothing is compiled that the model does not have."""
+
+    equations: Any  # `discretization.time.newton.equations_of`
+    rest: Any  # `discretization.time.rest_of_step`
+    beyond: Any  # `discretization.time.newton.beyond_band`
 
 
 @inner_kernel
-def predict(rates, lam, state, work, h):
-    """Start of Newton: motion with these accelerations, six numbers a frame, and these multipliers."""
+def predict(rates, lam, placed, state, work, h):
+    """Start of Newton: motion with these accelerations, six numbers a frame, and these multipliers; placed: as of
+    `predict_frames`.
+    """
     if has_groups(work):
-        predict_frames(rates, work, h)
+        predict_frames(rates, placed, work, h)
     for f in work.frames.alone:
         at = WIDTH * f
         R0, v, Omega = rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f])
         a, alpha = load3(rates[at : at + 3]), load3(rates[at + 3 : at + 6])
-        dr, psi = predicted(load3(state.r[f]), R0, v, Omega, a, alpha, h)
+        dr, psi = predicted(R0, v, Omega, a, alpha, h)
         store3(psi, work.psi[f])
-        store3(dr, work.dr[f])
+        store3(to_a_place(load3(state.r[f]), dr) if placed else dr, work.dr[f])
     predict_multipliers(lam, work, h)
 
 
@@ -86,7 +95,8 @@ def predict_multipliers(lam, work, h):
 
 
 @inner_kernel
-def _has_drives(work):
+def has_drives(work):
+    """Whether something moves as it is told."""
     return work.drives.rows.shape[0] + work.drives.frames.shape[0] > 0
 
 
@@ -106,7 +116,7 @@ def account(system, numbering, hidden, state, work, h):
         lost += taken_by_duals(DISSIPATES, state, work, h)
         done -= taken_by_duals(WORKS, state, work, h) + taken_by_duals(DRIVES, state, work, h)
     lost += lost_in_loops(state, work, h)
-    if _has_drives(work):
+    if has_drives(work):
         done += account_drives(system, numbering, hidden, state, work, h)
     state.totals[0] += done
     state.totals[1] += lost
@@ -225,20 +235,23 @@ class Advancing(NamedTuple):
     numbering: Any
     state: Any  # advanced in place
     work: Any
+    hidden: Any = None  # unknowns of `em-ggl`, for scratch
+    plain: Any = None  # of `em-d` the system as it is, that above being the one of a step
+    beyond: Any = None  # `discretization.time.newton.beyond_band`
 
 
 @allocating_inner_kernel
-def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_iterations, counts):
+def march(kernels, advancing, hidden, plain, kept, substeps, load_values, max_iterations, counts):
     """Advance the state in place by len(load_values) / len(substeps) steps; status of `newton`.
 
-    equations: `discretization.time.newton.equations_of` these models; hidden: unknowns of `em-ggl`, for scratch, or None;
-    plain: of `em-d` the system as it is, that of `advancing` being the one of a step, or None; kept: a state of the same
-    shapes, for scratch; substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep, and
-    behind them what drives give at its end (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves,
-    iterations, most iterations of a solve, factorisations, the failed one among them. On failure the state is that at the
-    end of the last whole step.
+    kernels: `Kernels` of these models; hidden, plain: as of `Advancing`; kept: a state of the same shapes, for scratch;
+    substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep, and behind them what drives
+    give at its end (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most
+    iterations of a solve, factorisations, the failed one among them. On failure the state is that at the end of the last
+    whole step.
     """
-    system, numbering, state, work = advancing
+    system, numbering, state, work = advancing.system, advancing.numbering, advancing.state, advancing.work
+    equations, rest, beyond = kernels
     count = np.zeros(2, dtype=np.int64)
     n_substeps = substeps.shape[0]
     counts[:] = 0
@@ -249,20 +262,18 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
         count[0] = 0
         if plain is not None:
             begin_stresses(system, plain, state, work, h)
-        put_signals(work, load_values[k])
+        rest(SIGNALS, system, numbering, hidden, state, work, h, load_values[k])
         begin_step(system, numbering, state, work, h)
-        add_load_noise(numbering, work, h)
+        rest(NOISE, system, numbering, hidden, state, work, h, load_values[k])
         if plain is not None:
             begin_dissipation(system, numbering, state, work, h)
         if hidden is not None:
             begin_hidden_step(system, numbering, hidden, state, work, h)
-        if _has_drives(work):
-            begin_drives(system, hidden, state, work, h, load_values[k])
-        begin_counted(numbering, state, work)
-        predict(state.memory, state.lam, state, work, h)
-        status = newton(equations, system, numbering, hidden, state, work, h, max_iterations, count)
-        if status == CONVERGED and turned_over(state, work):
-            status = FOLDED
+        rest(COUNTED, system, numbering, hidden, state, work, h, load_values[k])
+        predict(state.memory, state.lam, False, state, work, h)
+        status = newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count)
+        if status == CONVERGED:
+            status = rest(CHECKED, system, numbering, hidden, state, work, h, load_values[k])
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
@@ -273,17 +284,11 @@ def march(equations, advancing, hidden, plain, kept, substeps, load_values, max_
             return status
         if plain is not None:
             end_dissipation(system, state, work, h)
-            if work.accounts:
-                account(plain, numbering, hidden, state, work, h)
-        elif work.accounts:
-            if work.loses:
-                correct_ends(system, numbering, state, work)
-            account(system, numbering, hidden, state, work, h)
-            if work.loses:
-                uncorrect(work)
-        end_counted(state, work)
+            rest(LOST, plain, numbering, hidden, state, work, h, load_values[k])
+        else:
+            rest(ACCOUNTED, system, numbering, hidden, state, work, h, load_values[k])
+        rest(ENDED, system, numbering, hidden, state, work, h, load_values[k])
         commit(system, numbering, hidden, plain, state.memory, state, work, h)
-        if _has_drives(work):
-            end_drives(system, state, work, load_values[k])
+        rest(GIVEN, system, numbering, hidden, state, work, h, load_values[k])
         counts[STEPS] = (k + 1) // n_substeps
     return 0

@@ -24,7 +24,7 @@ from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import in_loops
-from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.frame_lanes import correct_frames, has_groups
 from discretization.assembly.given_motions import add_hidden_drives
 from discretization.assembly.hidden_groups import add_hidden_groups
@@ -80,24 +80,86 @@ STALLED_HIDDEN = (
 MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
 
 
+def beyond_band(numbering: Any) -> bool | None:
+    """None where the matrix is a band alone: kernels then have nothing of what fronts, far blocks and SuperLU need; else True."""
+    return None if numbering.band >= 0 and not len(numbering.far.row) else True
+
+
+@inner_kernel
+def _condensed(numbering, work):
+    """The band that is left without what goes before it; 0 or SINGULAR."""
+    size = 3 * numbering.band
+    return condense(work.values, numbering.substructures, size, work.pivots, work.multipliers)
+
+
+@inner_kernel
+def _factored_band(numbering, work):
+    values, band, banded = work.values, numbering.band, numbering.banded
+    if band <= NARROW:
+        failed, work.integers[0] = factor_with_runs(
+            values, banded, band, numbering.runs, work.pivots, work.first, work.multipliers
+        )
+    else:
+        failed = band_factor(values, banded, band, work.pivots, work.integers)
+    return SINGULAR if failed else 0
+
+
+@inner_kernel
+def _solved_band(numbering, work):
+    values, band, banded = work.values, numbering.band, numbering.banded
+    if numbering.blocks > 0 and work.integers[0] == numbering.blocks:
+        block_solve(values, numbering.blocks, work.rhs)
+    elif band <= NARROW:
+        narrow_solve(values, banded, band, work.pivots, work.first, work.rhs)
+    else:
+        band_solve(values, banded, band, work.pivots, work.rhs, work.integers)
+
+
+@inner_kernel
+def _factor_alone(numbering, work):
+    """`factor` of a matrix that is a band alone."""
+    if _condensed(numbering, work) != 0:
+        return SINGULAR
+    return _factored_band(numbering, work)
+
+
+@inner_kernel
+def _solve_alone(numbering, work):
+    """`solve` with it."""
+    reduce_rhs(work.values, numbering.substructures, work.pivots, work.rhs)
+    _solved_band(numbering, work)
+    expand_solution(work.values, numbering.substructures, work.rhs)
+    return 0
+
+
+@allocating_inner_kernel
+def factor_as(beyond, numbering, work):
+    """`factor`; beyond: `beyond_band`."""
+    if beyond is not None:
+        return factor(numbering, work)
+    return _factor_alone(numbering, work)
+
+
+@allocating_inner_kernel
+def solve_as(beyond, numbering, work):
+    """`solve` with these factors."""
+    if beyond is not None:
+        return solve(numbering, work)
+    return _solve_alone(numbering, work)
+
+
 @allocating_inner_kernel
 def factor(numbering, work):
     """LU factors of the assembled matrix; 0 or SINGULAR."""
-    values, band, banded = work.values, numbering.band, numbering.banded
-    if band >= 0:
-        if condense(values, numbering.substructures, 3 * band, work.pivots, work.multipliers) != 0:
+    values = work.values
+    if numbering.band >= 0:
+        if _condensed(numbering, work) != 0:
             return SINGULAR
         if numbering.far.row.size > 0:
             for i in range(work.panels.size):
                 work.panels[i] = values[i]
             acting_blocks(values, numbering.far, work.blocks, work.rows, work.counts)
-        if band <= NARROW:
-            failed, work.integers[0] = factor_with_runs(
-                values, banded, band, numbering.runs, work.pivots, work.first, work.multipliers
-            )
-        else:
-            failed = band_factor(values, banded, band, work.pivots, work.integers)
-        return SINGULAR if failed else 0
+        return _factored_band(numbering, work)
     fronts, work.integers[0] = numbering.fronts, 0
     if fronts.inner.size > 0 and factor_by_fronts(numbering, work) == 0:
         work.integers[0] = 1
@@ -124,12 +186,8 @@ def solve(numbering, work):
                 work.solved,
                 work.rhs[:banded],
             )
-        elif numbering.blocks > 0 and work.integers[0] == numbering.blocks:
-            block_solve(values, numbering.blocks, work.rhs)
-        elif band <= NARROW:
-            narrow_solve(values, banded, band, work.pivots, work.first, work.rhs)
         else:
-            band_solve(values, banded, band, work.pivots, work.rhs, work.integers)
+            _solved_band(numbering, work)
         expand_solution(values, numbering.substructures, work.rhs)
         return SINGULAR if failed else 0
     if work.integers[0] == 1:
@@ -211,11 +269,11 @@ def rests(work):
 
 
 @allocating_inner_kernel
-def last_correction(numbering, work, level, factored, count):
+def last_correction(beyond, numbering, work, level, factored, count):
     """work.rhs = the correction that the residual of a solved step still asks for; zero where there is next to nothing, where
     all rests, and in `em-d`, whose velocities at the end are made with the residual.
 
-    factored: whether factors are at hand; else the matrix, of a prediction that needed no iteration.
+    beyond: `beyond_band`; factored: whether factors are at hand; else the matrix, of a prediction that needed no iteration.
     """
     no_correction(numbering, work)
     if level <= _NEGLIGIBLE or work.dissipation.law.size > 0:
@@ -224,11 +282,11 @@ def last_correction(numbering, work, level, factored, count):
         if rests(work):
             return
         count[1] += 1
-        if factor(numbering, work) != 0:
+        if factor_as(beyond, numbering, work) != 0:
             return
     for i in range(numbering.size):
         work.rhs[i] = -work.residual[i]
-    if solve(numbering, work) != 0:
+    if solve_as(beyond, numbering, work) != 0:
         no_correction(numbering, work)
 
 
@@ -285,6 +343,15 @@ def _common_equations(system, numbering, hidden, state, work, h, tangent):
     return 0
 
 
+def _bare_equations(system, numbering, hidden, state, work, h, tangent):
+    """The same of models of rods, bodies and common joints alone."""
+    if assemble(system, numbering, state, work, h, tangent, None, None) != 0:
+        return FOLDED
+    if hidden is not None:
+        add_hidden(system, numbering, hidden, state, work, h, tangent)
+    return 0
+
+
 def _damped_equations(system, numbering, hidden, state, work, h, tangent):
     """Those of `em-d`; it has no hidden constraints."""
     for i in range(work.residual.shape[0]):
@@ -296,24 +363,35 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
     return FOLDED if add_forces(system, numbering, state, work, h, tangent) != 0 else 0
 
 
+def prints_of(*models: Any) -> tuple[Any, ...]:
+    """What numba knows the types of arguments by: to find it takes no time, to look at the types that of many steps."""
+    return tuple(map(compute_fingerprint, models))
+
+
 def equations_of(
-    system: System, numbering: Any, hidden: Any, state: State, work: Workspace, which: Any = None
+    system: System,
+    numbering: Any,
+    hidden: Any,
+    state: State,
+    work: Workspace,
+    which: Any = None,
+    prints: tuple[Any, ...] = (),
 ) -> Any:
     """The equations of such a model, as a function that `march` is handed; which: of a scheme that has its own, a Python
-    function of these models, h and whether the matrix is wanted, which returns 0 or FOLDED.
+    function of these models, h and whether the matrix is wanted, which returns 0 or FOLDED. prints: `prints_of` the models, where
+    they are known.
 
     Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
     does not have.
     """
     general = bool(system.spans.kind.size or not in_loops(work.by_duals))
-    of_model = (
-        _damped_equations if work.dissipation.law.size else _equations if general else _common_equations
-    )
+    plain = _bare_equations if common_alone(system) else _common_equations
+    of_model = _damped_equations if work.dissipation.law.size else _equations if general else plain
     which = of_model if which is None else which
     models = system, numbering, hidden, state, work
-    known = which, *map(compute_fingerprint, models)  # as numba knows arguments: it takes no time
+    known = which, *(prints or prints_of(*models))
     if known not in _known:
-        _known[known] = _compiled(which, *map(typeof, models))  # that of their types the time of many steps
+        _known[known] = _compiled(which, *map(typeof, models))
     return _known[known]
 
 
@@ -326,9 +404,10 @@ def _compiled(equations: Any, *models: Any) -> Any:
 
 
 @allocating_inner_kernel
-def newton(equations, system, numbering, hidden, state, work, h, max_iterations, count):
-    """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam. count: (2,)
-    iterations, factorisations added.
+def newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count):
+    """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam.
+
+    beyond: `beyond_band`; count: (2,) iterations, factorisations added.
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
     enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
@@ -358,7 +437,7 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
                         tangent = True
                         continue
                 factored = iteration > 0 and not tangent  # a matrix stands where factors stood
-                last_correction(numbering, work, level, factored, count)
+                last_correction(beyond, numbering, work, level, factored, count)
                 return CONVERGED
             stalled = iteration > 2 and level > stall * before
             if stalled and fresh and level <= _SAFE:  # round-off: one more would be of its size
@@ -371,7 +450,7 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
                 tangent = known = True
                 continue
         if tangent:
-            if factor(numbering, work) != 0:
+            if factor_as(beyond, numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
         # no residual is asked for alone where a new matrix will be wanted
@@ -379,7 +458,7 @@ def newton(equations, system, numbering, hidden, state, work, h, max_iterations,
         before = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
-        if solve(numbering, work) != 0:
+        if solve_as(beyond, numbering, work) != 0:
             return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
         if hidden is not None:
             share = correct(system, numbering, work)

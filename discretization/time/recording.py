@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discretization.assembly.workspace import copy
-from discretization.time.em import march
+from discretization.time.em import Kernels, march
 from rigid.compilation.decorators import inner_kernel, released_allocating_kernel
 
 
@@ -22,21 +22,18 @@ def keep(state, kept, k):
 
 
 @released_allocating_kernel
-def march_and_keep(
-    equations, advancing, hidden, plain, before, substeps, load_values, max_iterations, kept, counts
-):
+def march_and_keep(equations, rest, advancing, before, substeps, load_values, max_iterations, kept, counts):
     """`march` in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state with an axis
     in front.
 
-    before: a state for scratch; load_values: of all steps; counts: (parts, N_COUNTS), those of `march` for each. Returns
-    the first status that is not 0; what was kept before is right.
+    equations, rest: of `Kernels`; before: a state for scratch; load_values: of all steps; counts: (parts, N_COUNTS), those of
+    `march` for each. Returns the first status that is not 0; what was kept before is right.
     """
     share = load_values.shape[0] // counts.shape[0]
+    kernels, hidden, plain = Kernels(equations, rest, advancing.beyond), advancing.hidden, advancing.plain
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = march(
-            equations, advancing, hidden, plain, before, substeps, values, max_iterations, counts[k]
-        )
+        status = march(kernels, advancing, hidden, plain, before, substeps, values, max_iterations, counts[k])
         if status != 0:
             return status
         keep(advancing.state, kept, k)

@@ -34,9 +34,10 @@ from discretization.time.newton import (
     NOT_CONVERGED,
     REASONS,
     SINGULAR,
-    equations_of,
+    beyond_band,
 )
 from discretization.time.recording import march_and_keep
+from discretization.time.rest_of_step import kernels_of
 from discretization.time.reversing import reverses, states_reverse
 from discretization.time.turns import others_run
 from rigid.errors import ModelError
@@ -119,7 +120,7 @@ class Stepper(StepperBase):
             self._team = team_of(self.numbering.fronts, threads, self.work)
             self.work = self.work._replace(team=self._team.words)
         self._own_equations = equations
-        self._equations: Any = None  # found once: to look at the types of a model takes as long as many steps
+        self._kernels: Any = None  # found once: to look at the types of a model takes as long as many steps
 
     def _dissipate(self, rho: float, spared: Sequence[int]) -> None:
         """Let `system` be that of one step, whose damping and stress-free strains change from step to step."""
@@ -283,23 +284,22 @@ class Stepper(StepperBase):
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
     ) -> int:
         """The compiled march: status."""
-        if self._equations is None:
-            self._equations = equations_of(
-                self.system, self.numbering, self._hidden, state, self.work, self._own_equations
-            )
-        advancing = Advancing(self.system, self.numbering, state, self.work)
+        if self._kernels is None:
+            models = self.system, self.numbering, self._hidden, state, self.work
+            self._kernels = kernels_of(*models, self._own_equations)
+        equations, rest = self._kernels
+        advancing = Advancing(
+            self.system,
+            self.numbering,
+            state,
+            self.work,
+            self._hidden,
+            self._plain,
+            beyond_band(self.numbering),
+        )
         with self._turn_of_others(values), at_work(self._team):
             status = march_and_keep(
-                self._equations,
-                advancing,
-                self._hidden,
-                self._plain,
-                before,
-                substeps,
-                values,
-                MAX_ITERATIONS,
-                kept,
-                counts,
+                equations, rest, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)
 

@@ -309,7 +309,7 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
         more(BEGIN, system, numbering, tree, loops, state, work, h)
         extrapolate(state.memory, state.lam, h, foreseen)
         lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
-        predict(foreseen.rates, lam, state, work, h)
+        predict(foreseen.rates, lam, True, state, work, h)
         at_rest = rests(work)
         if closed or at_rest:  # else forces of joints are those that hold the motion
             if grouped:

@@ -141,7 +141,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         extrapolate_runs(own.state.memory, own.state.lam, h, own.foreseen)
         for f in range(own.block.shape[0]):
             if own.block[f] >= 0:
-                predict_frame(own, f, load9_at(own.R0, 9 * f), h)
+                predict_frame(own, f, load9_at(own.R0, 9 * f), True, h)
         lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
         predict_multipliers(lam, work, h)
         if loops is not None:

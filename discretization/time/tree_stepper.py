@@ -9,27 +9,52 @@ import numpy as np
 
 from discretization.assembly.extrapolation import foreseen_of
 from discretization.assembly.numbering import Numbering
-from discretization.assembly.workspace import Workspace
-from discretization.known_facts import Digest, known_anew
+from discretization.assembly.workspace import Workspace, with_numbers
+from discretization.known_facts import Digest, known_anew, structure_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
-from discretization.trees.body_lanes import BodyLanes, body_lanes
-from discretization.trees.loop_tables import Loops, loops_of
-from discretization.trees.places import TreeArrays, arrays_of, numbering_of, workspace_of
+from discretization.trees.body_lanes import BodyLanes, body_lanes, with_constants
+from discretization.trees.loop_tables import Loops, loops_of, loops_with_geometry
+from discretization.trees.places import (
+    TreeArrays,
+    arrays_of,
+    numbering_of,
+    with_geometry,
+    workspace_of,
+)
 from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.shape import OTHER, Tree
 from rigid.system import Floats, State
 
+Made = tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]
+
 
 @known_anew
-def _made(
-    system: System, tree: Tree, tolerance: float
-) -> tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]:
+def _made(system: System, tree: Tree, tolerance: float) -> Made:
     """What a march of a tree works with."""
+    return _with_numbers(_room(system, tree, digest=structure_of(system)), system, tree, tolerance)
+
+
+def _with_numbers(room: Made, system: System, tree: Tree, tolerance: float) -> Made:
+    """The same arrays with the numbers of a system of this structure."""
+    numbering, work, arrays, loops, groups = room
+    arrays = with_geometry(arrays, system, tree)
+    return (
+        numbering,
+        with_numbers(work, system, numbering, True, tolerance),
+        arrays,
+        loops_with_geometry(loops, system, tree),
+        with_constants(groups, arrays),
+    )
+
+
+@known_anew
+def _room(system: System, tree: Tree) -> Made:
+    """The arrays for its structure."""
     numbering = numbering_of(system, tree)
-    work = workspace_of(system, tree, numbering, tolerance)
+    work = workspace_of(system, tree, numbering, 0.0)
     arrays = arrays_of(system, tree, work.frames)
     return numbering, work, arrays, loops_of(system, tree, arrays), body_lanes(arrays, work.frames)
 

@@ -80,23 +80,34 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
     at = np.zeros(int(tree.frame.max(initial=0)) + 1, np.int64)
     at[tree.frame] = np.arange(len(tree.frame))
     body = at[frames.places[:, FRAME].reshape(-1)]
-    head, own = body[::WIDTH], tree.side[body][:, None, None] > 0
-    of_body = np.where(own, tree.D[body, :, 1], tree.D[body, :, 0])
-    of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
-    parts = [tree.X[body].reshape(-1, 6), *(tree.U[body, :, k].reshape(-1, 9) for k in (0, 1))]
-    numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
+    head = body[::WIDTH]
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
     places[BLOCKS] = BLOCK * body
     places[EACH], places[AXIS] = SIZE * body, SIZE * body + MEAN_PARENT_AXIS
-    return BodyLanes(
+    room = BodyLanes(
         kind=tree.kind[head],
         side=tree.side[head],
         turning=tree.turning[head],
         places=group_by_group(places),
-        constant=np.ascontiguousarray(numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)),
+        constant=np.zeros((len(head), CONSTANTS, WIDTH)),
         start=np.zeros((len(head), START, WIDTH)),
     )
+    return with_constants(room, tree)
+
+
+def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
+    """The same arrays with the numbers of joints of a tree of this structure."""
+    if not len(lanes.kind):
+        return lanes
+    body = lanes.places[:, BODY].reshape(-1)
+    own = tree.side[body][:, None, None] > 0
+    of_body = np.where(own, tree.D[body, :, 1], tree.D[body, :, 0])
+    of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
+    parts = [tree.X[body].reshape(-1, 6), *(tree.U[body, :, k].reshape(-1, 9) for k in (0, 1))]
+    numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
+    constant = np.ascontiguousarray(numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1))
+    return lanes._replace(constant=constant)
 
 
 @small_kernel

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.system import System
-from discretization.trees.places import WIDTH, TreeArrays, arrays_of
+from discretization.trees.places import WIDTH, TreeArrays, arrays_of, with_geometry
 from discretization.trees.shape import Closing, Tree, paths_of_loops
 from rigid.lane_arrays import room
 from rigid.references import by_reference
@@ -54,6 +54,13 @@ def loops_of(system: System, tree: Tree, arrays: TreeArrays) -> Loops:
         empty: list[Any] = [array[:0] for array in arrays]
         return _none()._replace(joints=TreeArrays(*empty))
     return _loops(tree, arrays_of(system, tree.closing))
+
+
+def loops_with_geometry(loops: Loops, system: System, tree: Tree) -> Loops:
+    """The same arrays with the numbers of a system of this structure."""
+    if not len(loops.place):
+        return loops
+    return loops._replace(joints=with_geometry(loops.joints, system, tree.closing))
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.frame_lanes import FEWEST, FrameLanes, frame_lanes
+from discretization.assembly.frame_lanes import FEWEST, FrameLanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.linear.coupled import no_far
@@ -41,6 +41,7 @@ from discretization.trees.shape import (
 from rigid.interactions.constraints import first_rows, rows_of
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
+from rigid.vectors import cross, lengths
 
 BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
 WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
@@ -204,24 +205,9 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
     side, partner = np.ones(n, np.int64), np.zeros(n, np.int64)
     side[joined] = np.where(is_b, 1, -1)
     partner[joined] = np.where(is_b, ends[:, 0], ends[:, 1])
-    X, U, D = np.zeros((n, 2, 3)), np.zeros((n, 3, 2, 3)), np.zeros((n, 3, 2, 3))
-    Xa, Xb = constraints.Xa[first], constraints.Xb[first]
-    X[joined] = np.where(is_b[:, None, None], np.stack([Xb, Xa], axis=1), np.stack([Xa, Xb], axis=1))
     turning = np.zeros(n, np.int64)
     for name, many in TURNING.items():
-        these = np.flatnonzero(tree.kind == name)
-        turning[these] = many
-        for k in range(many):
-            row = tree.first[these] + 1 + k
-            D[these, k] = np.stack([constraints.Ua[row], constraints.Ub[row]], axis=1)
-    hinges, crosses = (np.flatnonzero(tree.kind == name) for name in (HINGE, UNIVERSAL))
-    if len(hinges):
-        U[hinges, 0] = np.stack([axes_of(constraints, tree.first[hinges]), D[hinges, 0, 1]], axis=1)
-    U[crosses, 0] = D[crosses, 0]
-    for k in np.flatnonzero(tree.kind == WELD).tolist():
-        U[k] = np.stack(triads_of(constraints, int(tree.first[k])), axis=1)
-    U[side > 0] = U[side > 0, :, ::-1]  # of the body, of its parent
-    U[hinges, 1:, 0] = _across(U[hinges, 0, 0])
+        turning[tree.kind == name] = many
     lam = np.zeros(n, np.int64)
     lam[joined] = first_row[tree.first[joined]]
     others = np.flatnonzero(tree.kind == OTHER)
@@ -232,24 +218,22 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         rows[place], row[place, : len(of)] = len(of), of
     number = np.zeros(n, np.int64)
     number[others] = np.arange(len(others))
-    mass = np.maximum(frames.mass[tree.frame], 1e-300)
-    gyration = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
-    return TreeArrays(
+    room = TreeArrays(
         frame=tree.frame,
         parent=tree.parent,
         kind=tree.kind,
         partner=partner,
         side=side,
-        X=X,
-        U=U,
+        X=np.zeros((n, 2, 3)),
+        U=np.zeros((n, 3, 2, 3)),
         turning=turning,
-        D=D,
+        D=np.zeros((n, 3, 2, 3)),
         lam=lam,
         rows=rows,
         row=row,
         block=_joint_blocks(tree),
         own=number,
-        reach=np.maximum(gyration, np.linalg.norm(X[:, 0], axis=1)) + 1e-300,
+        reach=np.zeros(n),
         scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds == OTHER,
         each=np.zeros((n, SIZE)),
         force=np.zeros((n, 3)),
@@ -264,28 +248,52 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         alone=np.arange(n) if groups is None else np.flatnonzero(np.isin(tree.frame, groups.alone)),
         held=np.flatnonzero(frames.fixed != 0),
     )
+    return with_geometry(room, system, tree)
 
 
-def _across(axes: Floats) -> Floats:
-    """(k, 2, 3) directions across unit vectors and each other."""
-    least = np.eye(3)[np.argmin(np.abs(axes), axis=1)]
-    one = np.cross(axes, least)
-    one /= np.linalg.norm(one, axis=1, keepdims=True)
-    return np.stack([one, np.cross(axes, one)], axis=1)
+def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> TreeArrays:
+    """The same arrays with points, axes and masses of a system of this structure."""
+    constraints, frames, n = system.constraints, system.frames, len(tree.frame)
+    joined = np.flatnonzero(tree.kind != OTHER)
+    first, of_b = tree.first[joined], (arrays.side[joined] > 0)[:, None]
+    X, U, D = np.zeros((n, 2, 3)), np.zeros((n, 3, 2, 3)), np.zeros((n, 3, 2, 3))
+    Xa, Xb = constraints.Xa[first], constraints.Xb[first]
+    X[joined, 0], X[joined, 1] = np.where(of_b, Xb, Xa), np.where(of_b, Xa, Xb)
+    for name, many in TURNING.items():
+        these = np.flatnonzero(tree.kind == name)
+        for k in range(many if len(these) else 0):
+            row = tree.first[these] + 1 + k
+            D[these, k, 0], D[these, k, 1] = constraints.Ua[row], constraints.Ub[row]
+    hinges, crosses = (np.flatnonzero(tree.kind == name) for name in (HINGE, UNIVERSAL))
+    if len(hinges):
+        U[hinges, 0, 0], U[hinges, 0, 1] = axes_of(constraints, tree.first[hinges]), D[hinges, 0, 1]
+    U[crosses, 0] = D[crosses, 0]
+    for k in np.flatnonzero(tree.kind == WELD).tolist():
+        U[k] = np.stack(triads_of(constraints, int(tree.first[k])), axis=1)
+    U[arrays.side > 0] = U[arrays.side > 0, :, ::-1]  # of the body, of its parent
+    if len(hinges):
+        U[hinges, 1, 0], U[hinges, 2, 0] = _across(U[hinges, 0, 0])
+    mass = np.maximum(frames.mass[tree.frame], 1e-300)
+    gyration = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
+    return arrays._replace(X=X, U=U, D=D, reach=np.maximum(gyration, lengths(X[:, 0])) + 1e-300)
+
+
+def _across(axes: Floats) -> tuple[Floats, Floats]:
+    """(k, 3) directions across unit vectors and each other."""
+    one = cross(axes, np.eye(3)[np.argmin(np.abs(axes), axis=1)])
+    one /= lengths(one)[:, None]
+    return one, cross(axes, one)
 
 
 def workspace_of(
     system: System, tree: Tree, numbering: Numbering, tolerance: float, fewest: int = FEWEST
 ) -> Workspace:
     """That of assembly, which passes by the joints that the elimination has closed forms of; fewest: as of `frame_lanes`."""
-    work = workspace_anew(system, numbering, True, tolerance)
+    work = workspace_anew(system, numbering, True, tolerance, fewest=fewest, kinds=_alike(system, tree))
     facts = work.facts
     other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
-    return work._replace(
-        facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
-        frames=frame_lanes(system.frames.fixed, numbering, fewest, _alike(system, tree)),
-    )
+    return work._replace(facts=facts._replace(closed=facts.closed[other], first=before[facts.first]))
 
 
 def _alike(system: System, tree: Tree) -> list[Ints]:

@@ -21,12 +21,13 @@ import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import holding, settled_of
-from discretization.known_facts import known_of_numbers
+from discretization.known_facts import known, known_of_numbers, known_with
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from discretization.trees.paths import Paths, paths_of, pays
 from rigid.interactions.constraints import facts
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
+from rigid.vectors import cross, lengths
 
 OTHER, BALL, HINGE, UNIVERSAL, WELD = 0, 1, 2, 3, 4
 MOST_ROWS = 6  # of a body's joint
@@ -76,6 +77,15 @@ MOST_COLUMNS = 128  # of loops that hang together
 @known_of_numbers
 def tree_of(system: System) -> Tree | str:
     """The tree, or what of the model does not belong to one."""
+    edges = _edges(system)
+    if isinstance(edges, str):
+        return edges
+    return _tree_that_fits(system, _fits(system.constraints, edges.kind, edges.first).tobytes())
+
+
+@known
+def _edges(system: System) -> Edges | str:
+    """By kinds and frames alone: joints are of the kind that their rows allow."""
     frames, constraints, others = system.frames, system.constraints, system.others
     for table in system.filled:
         if table not in _TAKEN:
@@ -92,10 +102,16 @@ def tree_of(system: System) -> Tree | str:
         return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"
-    edges = _edges_of(frames.fixed != 0, constraints, others.frames)
-    if isinstance(edges, str):
-        return edges
-    tree = _tree(frames.fixed != 0, edges)
+    return _edges_of(frames.fixed != 0, constraints, others.frames)
+
+
+@known_with
+def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
+    """fits (e,) bool: edges whose joints have the form of their kind."""
+    fixed, edges = system.frames.fixed != 0, _edges(system)
+    assert isinstance(edges, Edges)
+    edges = edges._replace(kind=np.where(np.frombuffer(fits, bool), edges.kind, OTHER))
+    tree = _tree(fixed, edges)
     if isinstance(tree, str) or (not len(tree.closing.kind) and edges.rows.all()):
         return tree
     if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max(initial=0) > MOST_COLUMNS:
@@ -273,41 +289,44 @@ def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints]:
     end = np.append(start[1:], len(place))[: len(start)]
     whole = count[place[start]] == end - start
     of = constraints.kind
-    ball = whole & (end - start == 1) & (of[start] == COINCIDENT)
-    three = np.flatnonzero(whole & (end - start == 3))
-    one, two = start[three] + 1, start[three] + 2
-    head = start[three]
-    same = np.all(constraints.frames[one] == constraints.frames[head], axis=1)
-    same &= np.all(constraints.frames[two] == constraints.frames[head], axis=1)
-    same &= np.all(constraints.Ub[one] == constraints.Ub[two], axis=1)
-    same &= (constraints.value[one] == 0.0) & (constraints.value[two] == 0.0)
-    same &= np.linalg.norm(np.cross(constraints.Ua[one], constraints.Ua[two]), axis=1) > 0.5
-    same &= (of[head] == COINCIDENT) & (of[one] == PERPENDICULAR) & (of[two] == PERPENDICULAR)
-    kind[place[start[ball]]] = BALL
-    kind[place[head[same]]] = HINGE
-    for many, name, fits in ((2, UNIVERSAL, _is_universal), (4, WELD, _is_weld)):
-        head = start[whole & (end - start == many) & (of[start] == COINCIDENT)]
-        kind[place[[k for k in head.tolist() if fits(constraints, slice(k, k + many))]]] = name
+    size = np.where(whole & (of[start] == COINCIDENT), end - start, 0)
+    kind[place[start[size == 1]]] = BALL
+    for name, many in _ROWS.items():
+        head = start[size == many]
+        rows = head[:, None] + np.arange(1, many)
+        same = (constraints.frames[rows] == constraints.frames[head, None]).all(axis=2)
+        kind[place[head[(same & (of[rows] == PERPENDICULAR)).all(axis=1)]]] = name
     first[place[start]] = start
     return kind, first
 
 
-def _directed(constraints: Constraints, own: slice) -> bool:
-    """Whether all behind the first are rows of directions across each other, between the same frames."""
-    frames, rows = constraints.frames[own], slice(own.start + 1, own.stop)
-    directed = (constraints.kind[rows] == PERPENDICULAR) & (constraints.value[rows] == 0.0)
-    return bool(directed.all() and (frames == frames[0]).all())
+_ROWS = {HINGE: 3, UNIVERSAL: 2, WELD: 4}  # of each kind, a ball joint and then rows of directions
 
 
-def _is_universal(constraints: Constraints, own: slice) -> bool:
-    return _directed(constraints, own)
+def _fits(constraints: Constraints, kind: Ints, first: Ints) -> np.ndarray:
+    """(n,) bool: joints whose axes are as their kind has them; all that are a ball joint alone, or OTHER."""
+    fits = np.ones(len(kind), bool)
+    for name, many in _ROWS.items():
+        these = np.flatnonzero(kind == name)
+        if len(these):
+            rows = first[these][:, None] + np.arange(1, many)
+            fits[these] = (constraints.value[rows] == 0.0).all(axis=1)
+            if name == HINGE:
+                fits[these] &= _are_hinges(constraints, *rows.T)
+    for k in np.flatnonzero(fits & (kind == WELD)).tolist():
+        fits[k] = _is_weld(constraints, int(first[k]))
+    return fits
 
 
-def _is_weld(constraints: Constraints, own: slice) -> bool:
+def _are_hinges(constraints: Constraints, one: Ints, two: Ints) -> np.ndarray:
+    """Whether two rows of directions each have an axis in common."""
+    same: np.ndarray = (constraints.Ub[one] == constraints.Ub[two]).all(axis=1)
+    return same & (lengths(cross(constraints.Ua[one], constraints.Ua[two])) > 0.5)
+
+
+def _is_weld(constraints: Constraints, first: int) -> bool:
     """Whether the rows keep triads aligned, of one hand."""
-    if not _directed(constraints, own):
-        return False
-    a, b = triads_of(constraints, own.start)
+    a, b = triads_of(constraints, first)
     square = np.abs(a @ a.T - np.eye(3)).max() < _SQUARE and np.abs(b @ b.T - np.eye(3)).max() < _SQUARE
     return bool(square and np.linalg.det(a) * np.linalg.det(b) > 0.0)
 
@@ -320,5 +339,5 @@ def triads_of(constraints: Constraints, first: int) -> tuple[Floats, Floats]:
 
 def axes_of(constraints: Constraints, first: Ints) -> Floats:
     """(k, 3) unit, on frames a: the common axis of hinges whose constraints begin at `first`."""
-    axis: Floats = np.cross(constraints.Ua[first + 1], constraints.Ua[first + 2])
-    return axis / np.linalg.norm(axis, axis=1)[:, None]
+    axis = cross(constraints.Ua[first + 1], constraints.Ua[first + 2])
+    return axis / lengths(axis)[:, None]

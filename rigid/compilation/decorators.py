@@ -351,6 +351,7 @@ class CompiledFunction(types.WrapperAddressProtocol):
     def __init__(self, function: Callable[..., Any], signature: Any, folder: str | None = None):
         functools.update_wrapper(self, function)
         self._function, self._signature, self._folder = function, signature, folder
+        self._numba_type_ = types.FunctionType(signature)  # which numba would make anew at every call
 
     @functools.cached_property
     def _machine_code(self) -> Any:

@@ -131,10 +131,16 @@ def bound(function: Any, *arguments: Any) -> Any:
     """A kernel for arguments of the types of these: a call that does not look for the machine code again."""
     if not _COMPILED:
         return function
-    asked = function, *(numba.typeof(argument) for argument in arguments)
+    asked = function, *map(_type_of, arguments)
     if asked not in _BOUND:
         _BOUND[asked] = function.compile(asked[1:])
     return _BOUND[asked]
+
+
+def _type_of(argument: Any) -> Any:
+    """numba's, which takes it from there as well."""
+    known = getattr(argument, "_numba_type_", None)
+    return numba.typeof(argument) if known is None else known
 
 
 _BOUND: dict[Any, Any] = {}

@@ -23,6 +23,7 @@ from discretization.interaction_table import (
     torsions_of,
     with_tables,
 )
+from discretization.known_facts import known
 from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_counted_angles, with_part
 from discretization.state_measures import constraint_residual, element_states
@@ -39,12 +40,12 @@ from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
 from rodsim.building.load_arrays import (
     Line,
+    SpeakingOf,
     line_loads,
     load_arrays,
     load_directions,
     load_names,
     load_values,
-    speaking_of,
 )
 from rodsim.building.meshing import RodMesh, joined, mesh_rod
 from rodsim.building.plausibility import warn_of_doubts
@@ -93,10 +94,12 @@ class Placement:
         self.meshes: dict[str, RodMesh] = {}
         self.first: dict[str, int] = {}
         n = 1 + len(bodies)
+        entries = list(model.entries) if model.rods else []
         for rod in model.rods.values():
-            with speaking_of("rod", rod.name):
-                known = meshed.get(rod.name)
-                self.meshes[rod.name] = mesh_rod(rod, _stops(model, rod)) if known is None else known
+            with SpeakingOf("rod", rod.name):
+                there = meshed.get(rod.name)
+                stops = (s for entry in entries for s in entry.stops(rod))  # fractions that need a node
+                self.meshes[rod.name] = mesh_rod(rod, stops) if there is None else there
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
         driven = list(model.driven.values())
@@ -249,11 +252,6 @@ def _stack(*parts: Any) -> Floats:
     )
 
 
-def _stops(model: Contents, rod: Rod) -> list[float]:
-    """Fractions of the rod's length that need a node."""
-    return [s for entry in model.entries for s in entry.stops(rod)]
-
-
 _NO_SPRINGS, _NO_TORSIONS = springs_of(table_of()), torsions_of(table_of())
 
 
@@ -307,7 +305,7 @@ def _others(
     """All of them, what each is of, and of the contacts those whose planes are of their first side."""
     each, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
-        with speaking_of(entry.kind, entry.name):
+        with SpeakingOf(entry.kind, entry.name):
             made = entry.made(placement)
         each += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
@@ -397,6 +395,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
     )
 
 
+@known
 def _grounded(system: System) -> bool:
     """Whether something holds the model from outside: the ground, a given motion, the air, a pressure."""
     fixed, held = system.frames.fixed != 0, multipliers_of(system).frames

@@ -46,7 +46,7 @@ from rodsim.building.contact_surfaces import (
     segments_of,
     slope_of,
 )
-from rodsim.building.load_arrays import speaking_of
+from rodsim.building.load_arrays import SpeakingOf
 from rodsim.parts.contact_entries import (
     ContactEntry,
     Pair,
@@ -81,7 +81,7 @@ def plane_contacts(model: Contents, placed: Placed) -> tuple[list[Interaction], 
     of_a: list[str] = []
     joined = Joined(model)
     for entry in model.contacts.values():
-        with speaking_of(entry.word, entry.name):
+        with SpeakingOf(entry.word, entry.name):
             pairs = [own for own in meeting(entry, joined) if own.with_plane]
             for which in (True, False):
                 each = [own for own in pairs if (own.a in entry.a) == which]
@@ -258,12 +258,12 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
     every = [(entry, list(meeting(entry, joined))) for entry in model.contacts.values()]
     each = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
     for entry, pairs in each:
-        with speaking_of(entry.word, entry.name):
+        with SpeakingOf(entry.word, entry.name):
             for ordered, _ in pairs:
                 for own in ordered:
                     _number(found, own, entry.radius, placed)
     for entry, pairs in each:
-        with speaking_of(entry.word, entry.name):
+        with SpeakingOf(entry.word, entry.name):
             for ordered, pair in pairs:
                 _add(found, entry, ordered, pair, placed, model)
     if not found.pairs and not any(isinstance(pair.b, MeshEntry) for _, pairs in every for pair in pairs):
@@ -271,7 +271,7 @@ def contact_table(model: Contents, placed: Placed) -> tuple[Contacts, list[str]]
     first = np.cumsum([0, *(len(own.points) for own in found.surfaces)])
     for entry, pair in found.of:
         if isinstance(pair.b, Rod):
-            with speaking_of(entry.word, entry.name):
+            with SpeakingOf(entry.word, entry.name):
                 found.apart.extend(_held(found, first, entry, pair, placed, joined))
     made = contacts_of(found.surfaces, found.pairs, found.apart)
     _check_start(made, found, list(model.meshes.values()), placed)
@@ -428,7 +428,7 @@ def _check_sides(
         wrong = is_inside(contacts.vertices, triangles, places) != (mesh.side == SIDES[1])
         if wrong.any():
             which = pair.a if pair.b is mesh else pair.b
-            with speaking_of(entry.word, entry.name):
+            with SpeakingOf(entry.word, entry.name):
                 raise ModelError(
                     f"contact '{entry.name}': {called(which)} is not {mesh.side} of {called(mesh)} at t = 0, at "
                     f"{there[int(np.argmax(wrong))]}; move it, or give another side"
@@ -478,7 +478,7 @@ def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], pla
         return
     worst = int(inside[np.argmax((depth - allowed)[inside])])
     entry, meet = found.of[pair[worst]]
-    with speaking_of(entry.word, entry.name):
+    with SpeakingOf(entry.word, entry.name):
         _refuse(entry, meet, float(depth[worst]), float(allowed[worst]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from rigid.system import Constraints, Floats, State
 from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
-from rodsim.building.load_arrays import speaking_of
+from rodsim.building.load_arrays import SpeakingOf
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Poses
 from rodsim.parts.gear_entries import GearEntry
@@ -66,7 +66,7 @@ def constraints_of(model: Contents, placement: Placed) -> Holding:
     of_joint: dict[str, Joined] = dict(zip(model.joints, joined, strict=True))
     for number, entry in enumerate(model.joints.values()):
         own = joined[number]
-        with speaking_of("joint", entry.name):
+        with SpeakingOf("joint", entry.name):
             rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
     driven = []
     for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
@@ -105,7 +105,7 @@ def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Interaction:
         if part.of != "angle":
             sort, W, U = DISPLACEMENT, none, none
         each.append(Coordinate(sort, (a.frame, b.frame), a.X, b.X, part.ratio * a.axes[:, 2], W, U))
-    with speaking_of("gear", entry.name):
+    with SpeakingOf("gear", entry.name):
         return Interaction(*gear(each, f"gear '{entry.name}'"))
 
 
@@ -135,7 +135,7 @@ def _joined(model: Contents, placement: Placed) -> list[Joined]:
     """The two markers of each joint and what it is told, those of all joints at once."""
     each = []
     for entry in model.joints.values():
-        with speaking_of("joint", entry.name):
+        with SpeakingOf("joint", entry.name):
             each.append(_placing(entry, placement, model))
     if not each:
         return []
@@ -156,7 +156,9 @@ def _placing(entry: JointEntry, placement: Placed, model: Contents) -> Placing:
     owner = f"{entry.kind} joint '{entry.name}'"
     sides = entry.a, entry.b
     placed = [placement.place(x) if isinstance(x, Anchor) else None for x in sides]
-    points = [(str(x), found.world) for x, found in zip(sides, placed, strict=True) if found is not None]
+    points: list[tuple[Any, Floats]] = [
+        (x, found.world) for x, found in zip(sides, placed, strict=True) if found is not None
+    ]
     if entry.at is not None:
         points.insert(0, ("at", entry.at))
     if not points:
@@ -166,7 +168,8 @@ def _placing(entry: JointEntry, placement: Placed, model: Contents) -> Placing:
     for name, point in points[1:] if not apart else ():
         gap = norm(point - points[0][1])
         # a lone body at the origin has no size of its own here: count how far out the points are as well
-        if gap > ASSEMBLED * max(placement.size, np.abs(point).max(), np.abs(points[0][1]).max()):
+        far = gap > ASSEMBLED * placement.size
+        if far and gap > ASSEMBLED * max(np.abs(point).max(), np.abs(points[0][1]).max()):
             raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
     a, b = (
         placement.frame_of(x) if found is None else found.frame
@@ -205,7 +208,7 @@ def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
 
 
 def _not_met(
-    owner: str, model: Contents, entry: JointEntry, one: tuple[str, Floats], other: tuple[str, Floats]
+    owner: str, model: Contents, entry: JointEntry, one: tuple[Any, Floats], other: tuple[Any, Floats]
 ) -> str:
     """Of a joint whose points are not in one place: which, how far apart, and the loop that does not close."""
     d = other[1] - one[1]

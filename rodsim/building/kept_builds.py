@@ -20,11 +20,11 @@ import numpy as np
 from discretization.known_facts import SMALL, copied, unchanging
 from rodsim.building.build import Built
 from rodsim.parts.entries import Contents
+from rodsim.parts.space_curves import Curve
 
 MOST = 8  # models
 
-_OURS = ("rodsim", "rigid", "discretization")
-_PLAIN = frozenset((int, str, bool, type(None), bytes))
+_OURS_ARE = ("rodsim", "rigid", "discretization")
 _OF_PIECES = ("c", "x", "extrapolate", "axis")
 _SKIPPED = frozenset(("given",))  # of entries: their fields follow from it
 
@@ -56,40 +56,76 @@ def _words_of(model: Contents) -> list[Any]:
         thing = waiting.pop()
         kind = type(thing)
         words.append(kind)
-        if kind in _PLAIN:
-            words.append(thing)
-        elif kind is float:
-            words.append(thing.hex())  # -0.0 is not 0.0, nan is itself
-        elif kind is np.ndarray:
+        sort = _sorts[kind]
+        if sort == _ARRAY:
             if thing.dtype.hasobject:
                 raise _UnknownError
-            words += thing.shape, thing.dtype.str, thing.tobytes()
-        elif kind is dict:
+            words += thing.shape, thing.dtype, thing.tobytes()
+        elif sort == _FLOAT:
+            words.append(thing.hex())  # -0.0 is not 0.0, nan is itself
+        elif sort == _PLAIN:
+            words.append(thing)
+        elif sort == _DICT:
             words += len(thing), *thing
             waiting += thing.values()
-        elif isinstance(thing, tuple | list):
+        elif sort == _LIST:
             words.append(len(thing))
             waiting += thing
-        elif isinstance(thing, np.generic):
+        elif sort == _NUMBER:
             words.append(thing.tobytes())
         elif id(thing) in seen:
             words.append(seen[id(thing)])
         else:
             seen[id(thing)] = len(seen)
-            own = _contents_of_object(thing, kind)
+            if kind is Curve and thing.told:
+                words.append(thing.told)
+                continue
+            own = _parts_of(thing) if sort == _OURS else _contents_of_object(thing, kind)
             words += len(own), *own
             waiting += own.values()
     return words
 
 
+_ARRAY, _FLOAT, _PLAIN, _DICT, _LIST, _NUMBER, _OURS, _OTHER = range(8)
+_EXACT = {np.ndarray: _ARRAY, float: _FLOAT, dict: _DICT}
+
+
+class _Sorts(dict[type[Any], int]):
+    """Of classes, each found once."""
+
+    def __missing__(self, kind: type[Any]) -> int:
+        self[kind] = _sort_of(kind)
+        return self[kind]
+
+
+def _sort_of(kind: type[Any]) -> int:
+    if kind in (int, str, bool, type(None), bytes):
+        return _PLAIN
+    if issubclass(kind, tuple | list):
+        return _LIST
+    if issubclass(kind, np.generic):
+        return _NUMBER
+    return _OURS if _is_ours(kind) else _OTHER  # type: ignore[arg-type]  # classes are hashable
+
+
+_sorts = _Sorts(_EXACT)
+
+
+def _parts_of(thing: Any) -> Mapping[Any, Any]:
+    """Of an object of ours."""
+    own: dict[Any, Any] | None = getattr(thing, "__dict__", None)
+    if own is None:
+        raise _UnknownError
+    if not _SKIPPED.isdisjoint(own):
+        return {name: own[name] for name in own if name not in _SKIPPED}
+    return own
+
+
 def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
-    if _is_ours(kind) and hasattr(thing, "__dict__"):  # type: ignore[arg-type]  # classes are hashable
-        own: dict[Any, Any] = vars(thing)
-        return {name: own[name] for name in own if name not in _SKIPPED} if _SKIPPED & own.keys() else own
     interpolating = sys.modules.get("scipy.interpolate")  # who has no spline need not load it
     if interpolating is not None and isinstance(thing, interpolating.PPoly):
         return {name: getattr(thing, name) for name in _OF_PIECES}
-    if kind is FunctionType and thing.__module__.partition(".")[0] in _OURS:
+    if kind is FunctionType and thing.__module__.partition(".")[0] in _OURS_ARE:
         # of ours, such as a constant load's: what it was made with, which may be a function of the user
         cells = tuple(cell.cell_contents for cell in thing.__closure__ or ())
         return {thing.__code__: cells, "defaults": thing.__defaults__, "named": thing.__kwdefaults__}
@@ -100,7 +136,7 @@ def _contents_of_object(thing: Any, kind: type[Any]) -> Mapping[Any, Any]:
 
 @functools.cache
 def _is_ours(kind: type[Any]) -> bool:
-    return kind.__module__.partition(".")[0] in _OURS
+    return kind.__module__.partition(".")[0] in _OURS_ARE
 
 
 def built_of(model: Contents) -> Built:

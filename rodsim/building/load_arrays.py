@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -27,14 +26,20 @@ class Meshed(Poses, Protocol):
     first: dict[str, int]
 
 
-@contextmanager
-def speaking_of(kind: str, name: str) -> Iterator[None]:
+class SpeakingOf:
     """What is refused inside is about this part."""
-    try:
-        yield
-    except ModelError as error:
-        error.about = error.about or (PartName(kind, name),)
-        raise
+
+    __slots__ = "kind", "name"
+
+    def __init__(self, kind: str, name: str):
+        self.kind, self.name = kind, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ModelError):
+            error.about = error.about or (PartName(self.kind, self.name),)
 
 
 class Wind(NamedTuple):
@@ -106,6 +111,8 @@ def load_directions(model: Contents, lines: list[Line]) -> Floats:
     """Unit vectors (loads, 3) along which the loads act at all times, in the order of `load_values`; 0: it is none, nan: not
     known.
     """
+    if not model.loads and not lines:
+        return np.zeros((0, 3))
     values = [(1, entry.value) for entry in model.loads.values()]
     values += [(len(line.frames), getattr(line.entry, "value", None)) for line in lines]
     found = [np.empty((0, 3))]
@@ -131,7 +138,7 @@ def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats
     def values(times: Floats) -> Floats:
         out, k = np.empty((len(times), total, 3)), 0
         for name, count, function in functions:
-            with speaking_of("load", name):
+            with SpeakingOf("load", name):
                 out[:, k : k + count] = np.reshape(function(times), (len(times), count, 3))
             bad = ~np.isfinite(out[:, k : k + count]).all(axis=(1, 2))
             k += count

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.known_facts import SMALL
 from discretization.space.elements import Elements
 from discretization.space.interpolation import VALUES, leading, nodes, points
 from discretization.space.laws import EXPRESSIONS
@@ -54,7 +56,14 @@ def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool, orde
     The number of elements stays `n_elements` wherever there are fewer anchors than elements. Elements of an order p > 1
     span p intervals between nodes: there are as many of them as give `n_elements` intervals or a few more.
     """
-    stops = np.unique(np.concatenate([[0.0, 1.0], list(anchors)]))
+    stops = tuple(sorted({0.0, 1.0, *anchors}))
+    if n_elements > SMALL:
+        return _fractions(n_elements, stops, closed, order)
+    return _kept_fractions(n_elements, stops, closed, order).copy()
+
+
+def _fractions(n_elements: int, anchors: tuple[float, ...], closed: bool, order: int) -> Floats:
+    stops = np.array(anchors, float)
     stops = stops[np.concatenate([[True], np.diff(stops) > SAME_NODE])]
     stops[-1] = 1.0
     pieces = np.diff(stops)
@@ -73,6 +82,9 @@ def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool, orde
         inside = nodes(order)[:-1]
         fractions = (fractions[:, None] * (1.0 - inside) + ends[:, None] * inside).ravel()
     return fractions if closed else np.append(fractions, 1.0)
+
+
+_kept_fractions = functools.lru_cache(256)(_fractions)
 
 
 def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:

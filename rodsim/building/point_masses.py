@@ -47,7 +47,7 @@ def idle_axes(model: Contents, placement: Placed) -> dict[int, Floats]:
     return {
         placement.body_frame[name]: body.properties.without_inertia
         for name, body in model.bodies.items()
-        if np.any(body.properties.without_inertia)
+        if body.properties.without_inertia.any()
     }
 
 
@@ -56,7 +56,7 @@ def check_rotations(model: Contents, system: System, placement: Placed) -> None:
     thin = {
         placement.body_frame[name]: body
         for name, body in model.bodies.items()
-        if np.any(body.properties.without_inertia)
+        if body.properties.without_inertia.any()
     }
     for body in thin.values():
         _check_spin(body)

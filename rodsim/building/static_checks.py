@@ -7,7 +7,7 @@ import numpy as np
 from discretization.components import components
 from discretization.groups import Role, groups_of, pairs_of
 from discretization.interaction_table import loads_of
-from discretization.known_facts import known_of_unchanging
+from discretization.known_facts import known
 from discretization.linearisation.evolving import undetermined
 from discretization.long_rest import at_long_rest, evolving, goes_on, resting_state
 from discretization.system import System
@@ -58,7 +58,7 @@ def check_determined(built: Built) -> None:
             )
 
 
-@known_of_unchanging
+@known
 def _hanging(system: System) -> tuple[Ints, Ints]:
     """(n,) a number for each frame, the same for those that hang together, and moving frames that hang on no ground."""
     contacts = system.contacts

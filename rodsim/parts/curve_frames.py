@@ -8,11 +8,15 @@ one direction at every place. `twist` turns d2, d3 further about the tangent.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.known_facts import SMALL
 from rigid import quaternions
 from rigid.checks import direction, number
 from rigid.compilation.decorators import kernel, small_kernel
@@ -32,6 +36,10 @@ _UP_STEP = 0.5
 _MOST_PLACES = 32_000  # for a callable `up`, or 4 an element
 
 
+MOST = 8  # of one curve
+_kept: WeakKeyDictionary[Curve, OrderedDict[Any, tuple[Floats, Floats]]] = WeakKeyDictionary()
+
+
 def frames_along(
     owner: str,
     curve: Curve,
@@ -39,6 +47,33 @@ def frames_along(
     up: Up | None = None,
     twist: Twist = 0.0,
     parameter: Callable[[Floats], Floats] | None = None,
+) -> tuple[Floats, Floats]:
+    """`_frames_along`; of a curve by points, without functions of the user and with few fractions, as they were found before."""
+    if curve.by_callable or callable(up) or callable(twist) or len(fractions) > SMALL:
+        return _frames_along(owner, curve, fractions, up, twist, parameter)
+    of_curve = _kept.setdefault(curve, OrderedDict())
+    up = None if up is None else np.asarray(up, float)
+    key = (
+        np.asarray(fractions, float).tobytes(),
+        None if up is None else up.tobytes(),
+        float(twist).hex(),
+        parameter,
+    )
+    if key not in of_curve:
+        of_curve[key] = _frames_along(owner, curve, fractions, up, twist, parameter)
+        while len(of_curve) > MOST:
+            of_curve.popitem(last=False)
+    r, quat = of_curve[key]
+    return r.copy(), quat.copy()
+
+
+def _frames_along(
+    owner: str,
+    curve: Curve,
+    fractions: Floats,
+    up: Up | None,
+    twist: Twist,
+    parameter: Callable[[Floats], Floats] | None,
 ) -> tuple[Floats, Floats]:
     """Positions (n, 3) and quaternions (n, 4) at fractions of the rod's length, which begin with 0;
     neighbours have q_i . q_{i+1} > 0.

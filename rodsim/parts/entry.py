@@ -353,17 +353,22 @@ def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]
     given = {field: given.get(field, None if own.required else own.default) for field, own in fields.items()}
     asked = Asked(model, kind.owner(name, given), kind, given)
     values: dict[str, Any] = {}
-    # words first: of some it depends on them what else may be given
-    for field, own in sorted(fields.items(), key=lambda item: item[1].sort.word != "choice"):
+    for field, own in _in_order(kind):  # type: ignore[arg-type]  # classes are hashable
         value = given[field]
         left_out = value is None and own.default is None
         values[field] = None if left_out else own.sort.check(asked, own.key, value)
     kind.complete(asked, values)
-    if {"a", "b"} <= values.keys():
+    if "a" in values and "b" in values:
         _check_apart(asked.owner, values["a"], values["b"])
     made = kind(name=name, **values)
     object.__setattr__(made, "given", given)
     return made
+
+
+@cache
+def _in_order(kind: type[Entry]) -> list[tuple[str, Stated]]:
+    """Fields, words first: of some it depends on them what else may be given."""
+    return sorted(_fields_of(kind).items(), key=lambda item: item[1].sort.word != "choice")  # type: ignore[arg-type]
 
 
 def _check_apart(owner: str, a: Any, b: Any) -> None:

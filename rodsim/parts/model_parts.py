@@ -21,7 +21,7 @@ from rigid.system import Floats
 from rodsim.html_tables import text
 from rodsim.parts.curve_frames import Twist, directions_at, frames_along, twist_angles
 from rodsim.parts.sections import Section
-from rodsim.parts.space_curves import Curve
+from rodsim.parts.space_curves import Curve, curve_of
 
 # Part of the consistent translational mass in that of a rod.
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
@@ -305,7 +305,7 @@ def make_rod(
     number_of(owner, element)
     initial = RodShape(
         owner,
-        Curve(owner, shape.curve, closed),
+        curve_of(owner, shape.curve, closed),
         _vectors(owner, "up", shape.up),
         _angle(owner, "twist", shape.twist),
     )
@@ -339,7 +339,7 @@ def _stress_free(owner: str, given: Given, initial: RodShape, closed: bool) -> R
     of_free = f"{owner}, stress-free shape"
     return RodShape(
         of_free,
-        initial.curve if given.curve is None else Curve(of_free, given.curve, free_closed),
+        initial.curve if given.curve is None else curve_of(of_free, given.curve, free_closed),
         initial.up if given.up is None else _vectors(owner, "stress_free_up", given.up),
         initial.twist if given.twist is None else _angle(owner, "stress_free_twist", given.twist),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 
 import numpy as np
@@ -52,6 +53,10 @@ class Curve:
     where closed; do not repeat the first point). Raises ModelError for a curve without length, with equal
     neighbours or values that are not finite.
     """
+
+    told: tuple[bytes, bool] | None = (
+        None  # by its points and whether it is closed, where it is known to be made of these
+    )
 
     def __init__(self, owner: str, curve: CurveLike, closed: bool = False):
         self.closed = closed
@@ -124,6 +129,25 @@ class Curve:
     def turned(self, u: Floats) -> Floats:
         """Angle (n,) by which the tangent has turned since the start, rad, never decreasing."""
         return np.interp(u, self._places, self._turned)
+
+
+MOST_KEPT, FEW = 32, 100  # curves, and points of one
+_kept: OrderedDict[tuple[bytes, bool], Curve] = OrderedDict()
+
+
+def curve_of(owner: str, curve: CurveLike, closed: bool = False) -> Curve:
+    """`Curve`; through few points that were there before, the same one: nobody changes it."""
+    points = None if callable(curve) else numbers(curve)
+    if points is None or points.ndim != 2 or not len(points) <= FEW:
+        return Curve(owner, curve, closed)
+    key = points.tobytes(), closed
+    made = _kept.get(key)
+    if made is None or points.shape[1] != 3:
+        made = _kept[key] = Curve(owner, points.copy(), closed)
+        made.told = key
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+    return made
 
 
 def _spline_of(

@@ -177,8 +177,8 @@ class Layout:
         rods, bodies = [rod.name for rod in self.rods], [body.name for body in self.bodies]
         joints = [joint.name for joint in self.joints]
         for kind, names in (("rod", rods), ("body", bodies), ("joint", joints)):
-            twice = [name for name, count in Counter(names).items() if count > 1]
-            if twice:
+            if len(set(names)) < len(names):
+                twice = [name for name, count in Counter(names).items() if count > 1]
                 raise ValueError(
                     f"model '{self.name}': more than one {kind} is called '{twice[0]}'; rename one"
                 )
@@ -186,9 +186,10 @@ class Layout:
             self._check(f"rod '{rod.name}'", "frame", rod.frames, self.n_frames)
             self._check(f"rod '{rod.name}'", "element", rod.elements, self.n_elements)
         for body in self.bodies:
-            self._check(f"body '{body.name}'", "frame", np.array([body.frame]), self.n_frames)
+            if not 0 <= body.frame < self.n_frames:
+                self._check(f"body '{body.name}'", "frame", np.array([body.frame]), self.n_frames)
         for joint in self.joints:
-            if joint.frames is not None:
+            if joint.frames is not None and not all(0 <= f < self.n_frames for f in joint.frames):
                 self._check(f"joint '{joint.name}'", "frame", np.array(joint.frames), self.n_frames)
             start, stop = joint.rows
             if not 0 <= start <= stop <= self.n_multipliers:

@@ -18,6 +18,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
+from rodsim.building.kept_builds import built_of
 from rodsim.model import Model
 from rodsim.results.layout import Layout
 
@@ -41,7 +42,7 @@ def linearise(
 
     Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
     """
-    built = model.build() if isinstance(model, Model) else model
+    built = built_of(model) if isinstance(model, Model) else model
     checks.by_name("linearise", "loads", loads, "{name of a load: (3,)}")
     state = fit_velocities(built).state if state is None else state
     check_state(built, state)

@@ -28,6 +28,7 @@ from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Placed, Placement
+from rodsim.building.kept_builds import built_of
 from rodsim.building.massless_rods import check_mass
 from rodsim.model import Model
 from rodsim.parts.model_parts import Anchor
@@ -71,7 +72,7 @@ def state_space(
 
     Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
     """
-    check_mass(model.build(), "state_space")
+    check_mass(built_of(model), "state_space")
     lin = linearise(model, state, **about)
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     Z = _motions(lin, n_modes)

@@ -17,6 +17,7 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
+from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import part_at
 from rodsim.html_tables import page, table
 from rodsim.model import Model
@@ -116,7 +117,7 @@ def modes(
 
     Raises ModelError where the state is no equilibrium, with what would start to move, and where `linearise` does.
     """
-    built = model.build() if isinstance(model, Model) else model
+    built = built_of(model) if isinstance(model, Model) else model
     built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)
     n = checks.count("modes", "n", n)
     lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)

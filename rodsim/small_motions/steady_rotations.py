@@ -33,6 +33,7 @@ from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
+from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import at_rest
 from rodsim.model import Model
 from rodsim.small_motions.linear_equations import check_state, frame_names, under
@@ -89,7 +90,7 @@ def steady_rotation(
     Raises ConvergenceError where no such shape is found, with the part of the way reached as its `t`; ModelError where nothing
     holds the model in the axes.
     """
-    built = model.build() if isinstance(model, Model) else model
+    built = built_of(model) if isinstance(model, Model) else model
     full = checks.vector("steady_rotation", "spin", spin)
     steps = checks.count("steady_rotation", "steps", steps)
     if len(evolving(built.system.others)):

@@ -29,6 +29,7 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rodsim.building.build import Built
+from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
 from rodsim.small_motions.free_motions import MOST, loose, worded
@@ -69,7 +70,7 @@ def buckling(
     Raises ModelError where a load that grows has no potential (a follower load, a moment): the model may then begin to
     flutter first, ask `modes`.
     """
-    built = model.build() if isinstance(model, Model) else model
+    built = built_of(model) if isinstance(model, Model) else model
     n = checks.count("buckling", "n", n)
     check_determined(built)
     moving, built = built, at_rest(built)

@@ -1,0 +1,97 @@
+"""What a step of `em` and its kin has besides rods, bodies and joints: loads, springs, drives, what counts, works or dissipates.
+
+`discretization.time.em.march` is handed it behind a pointer, part by part, in the order of the step: it is compiled once for all
+marches, and not at all where a model has none of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from numba import typeof, types
+
+from discretization.assembly.by_duals import begin_counted, end_counted
+from discretization.assembly.given_motions import begin_drives, end_drives
+from discretization.assembly.load_forces import add_load_noise, put_signals
+from discretization.assembly.workspace import Workspace
+from discretization.drives import count_drives
+from discretization.system import System
+from discretization.time.em import (
+    ACCOUNTED,
+    CHECKED,
+    COUNTED,
+    ENDED,
+    GIVEN,
+    LOST,
+    NOISE,
+    SIGNALS,
+    account,
+    correct_ends,
+    has_drives,
+    uncorrect,
+)
+from discretization.time.newton import CONVERGED, FOLDED, equations_of, prints_of
+from discretization.turning import turned_over
+from rigid.compilation.decorators import compiled, inner_kernel
+from rigid.system import State
+
+
+def _rest(part, system, numbering, hidden, state, work, h, given):
+    """One part; given: values of loads (l, 3) in this step, and behind them what drives give at its end. CONVERGED or FOLDED."""
+    if part == SIGNALS:
+        put_signals(work, given)
+    elif part == NOISE:
+        add_load_noise(numbering, work, h)
+    elif part == COUNTED:
+        if has_drives(work):
+            begin_drives(system, hidden, state, work, h, given)
+        begin_counted(numbering, state, work)
+    elif part == CHECKED:
+        return FOLDED if turned_over(state, work) else CONVERGED
+    elif part in (ACCOUNTED, LOST):
+        if work.accounts:
+            _account(part, system, numbering, hidden, state, work, h)
+    elif part == ENDED:
+        end_counted(state, work)
+    elif part == GIVEN and has_drives(work):
+        end_drives(system, state, work, given)
+    return CONVERGED
+
+
+@inner_kernel
+def _account(part, system, numbering, hidden, state, work, h):
+    """Of `em-d` the ends stand as they are."""
+    corrects = part == ACCOUNTED and work.loses
+    if corrects:
+        correct_ends(system, numbering, state, work)
+    account(system, numbering, hidden, state, work, h)
+    if corrects:
+        uncorrect(work)
+
+
+def _nothing(part, system, numbering, hidden, state, work, h, given):
+    """Of rods that lose nothing, bodies and joints."""
+    return CONVERGED
+
+
+def kernels_of(
+    system: System, numbering: Any, hidden: Any, state: State, work: Workspace, equations: Any = None
+) -> tuple[Any, Any]:
+    """Equations (those of a scheme, where it has its own: `equations_of`) and the rest of such a model, for its march."""
+    plain = not (len(system.others.kind) or count_drives(system) or work.accounts)
+    models, which = (system, numbering, hidden, state, work), _nothing if plain else _rest
+    prints = prints_of(*models)
+    known = which, *prints
+    if known not in _known:
+        _known[known] = _compiled(which, *map(typeof, models))
+    return equations_of(*models, equations, prints), _known[known]
+
+
+_known: dict[Any, Any] = {}
+
+
+@functools.cache
+def _compiled(rest: Any, *models: Any) -> Any:
+    given = types.Array(types.float64, 2, "C")
+    return compiled(types.int64(types.int64, *models, types.float64, given))(rest)
