@@ -30,8 +30,8 @@ COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 WIDTH = 8
 
 _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
-_VECTOR = ir.VectorType(_DOUBLE, 8)
-_UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
+VECTOR = ir.VectorType(_DOUBLE, 8)
+_UNDEFINED = ir.Constant(VECTOR, ir.Undefined)
 
 
 class Lanes(types.Type):
@@ -55,16 +55,16 @@ LANES = Lanes()
 @register_model(Lanes)
 class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, of: Any) -> None:
-        super().__init__(manager, of, _VECTOR)
+        super().__init__(manager, of, VECTOR)
 
 
-def _spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
+def spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
     """A number in all lanes; lanes as they are."""
     if isinstance(of, Lanes):
         return x
     x = context.cast(builder, x, of, types.float64)
     if isinstance(x, ir.Constant):
-        return ir.Constant(_VECTOR, [x] * 8)
+        return ir.Constant(VECTOR, [x] * 8)
     first = builder.insert_element(_UNDEFINED, x, _I32(0))
     return builder.shuffle_vector(first, _UNDEFINED, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
 
@@ -72,7 +72,7 @@ def _spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
 @lower_cast(types.Float, Lanes)
 @lower_cast(types.Integer, Lanes)
 def _cast(context: Any, builder: Any, of: Any, to: Any, x: Any) -> Any:
-    return _spread(context, builder, x, of)
+    return spread(context, builder, x, of)
 
 
 def _operation(function: Any, instruction: str) -> None:
@@ -87,7 +87,7 @@ def _operation(function: Any, instruction: str) -> None:
             return None
 
     def lower(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        both = (_spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+        both = (spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
         return getattr(builder, instruction)(*both)
 
     numbers = (types.Float, types.Integer)
@@ -131,7 +131,7 @@ def _size(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
 
 
 def _sizes(builder: Any, x: Any) -> Any:
-    name, of = "llvm.fabs.v8f64", ir.FunctionType(_VECTOR, [_VECTOR])
+    name, of = "llvm.fabs.v8f64", ir.FunctionType(VECTOR, [VECTOR])
     return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, of, name), [x])
 
 
@@ -178,7 +178,7 @@ def _largest(typing: Any, x: Any) -> Any:
 def _spread_lane(typing: Any, x: Any, lane: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         one = builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
-        return _spread(context, builder, one, types.float64)
+        return spread(context, builder, one, types.float64)
 
     return LANES(x, types.intp), generate
 
@@ -195,7 +195,7 @@ def _lane(typing: Any, x: Any, lane: Any) -> Any:
 def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         inside, outside = (
-            _spread(context, builder, x, of) for x, of in zip(arguments[:2], called.args[:2], strict=True)
+            spread(context, builder, x, of) for x, of in zip(arguments[:2], called.args[:2], strict=True)
         )
         number = ir.Constant(ir.VectorType(_I32, 8), list(range(8)))
         empty = ir.Constant(number.type, ir.Undefined)
@@ -216,7 +216,7 @@ def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any
 @intrinsic
 def _larger(typing: Any, x: Any, y: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        x, y = (_spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+        x, y = (spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
         x, y = _sizes(builder, x), _sizes(builder, y)
         return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
@@ -227,7 +227,7 @@ def _larger(typing: Any, x: Any, y: Any) -> Any:
 def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, y, then, otherwise = (
-            _spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True)
+            spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True)
         )
         return builder.select(builder.fcmp_ordered("<", x, y), then, otherwise)
 
@@ -242,7 +242,7 @@ def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: 
 
 def vector_pointer(builder: Any, data: Any) -> Any:
     """To lanes, where numbers stand."""
-    return builder.bitcast(data, _VECTOR.as_pointer())
+    return builder.bitcast(data, VECTOR.as_pointer())
 
 
 def _is_plain(*arrays: Any) -> bool:
@@ -253,7 +253,7 @@ def _is_plain(*arrays: Any) -> bool:
 def _load(typing: Any, array: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         array, place = arguments
-        return builder.load(_pointer(context, builder, called.args[0], array, place, _VECTOR), align=8)
+        return builder.load(_pointer(context, builder, called.args[0], array, place, VECTOR), align=8)
 
     return (LANES(array, types.intp), generate) if _is_plain(array) else None
 
@@ -262,8 +262,8 @@ def _load(typing: Any, array: Any, place: Any) -> Any:
 def _store(typing: Any, x: Any, array: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, array, place = arguments
-        x = _spread(context, builder, x, called.args[0])
-        builder.store(x, _pointer(context, builder, called.args[1], array, place, _VECTOR), align=8)
+        x = spread(context, builder, x, called.args[0])
+        builder.store(x, _pointer(context, builder, called.args[1], array, place, VECTOR), align=8)
         return context.get_dummy_value()
 
     return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
@@ -402,9 +402,7 @@ def _parts(width: int) -> list[tuple[int, int]]:
 
 def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any]]:
     """Of a tuple of lanes or numbers eight by eight what each lane has of them."""
-    numbers = [
-        _spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)
-    ]
+    numbers = [spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)]
     numbers += [_UNDEFINED] * (-len(numbers) % 8)
     return [_transposed(builder, numbers[at : at + 8]) for at in range(0, len(numbers), 8)]
 
@@ -594,6 +592,6 @@ add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (3, 6, 12))
 put_rows3, put_rows4, put_rows6, put_rows9 = (
     _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9)
 )
-put3, put4, put5, put6, put15, put24, put27, put36 = (
-    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 36)
+put3, put4, put5, put6, put15, put24, put27, put48 = (
+    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 48)
 )

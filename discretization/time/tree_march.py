@@ -61,7 +61,7 @@ from discretization.trees.body_lanes import (
 )
 from discretization.trees.elimination import eliminate, expand, take_over
 from discretization.trees.loops import close_loops, place_loops
-from discretization.trees.places import BLOCK, LEVER, NEW_COUPLE, NEW_FORCE, PARENT_LEVER
+from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
 from discretization.trees.shape import OTHER
 from discretization.turning import turned_over
 from rigid.compilation.decorators import (
@@ -101,7 +101,7 @@ def _more(what, system, numbering, tree, loops, state, work, h):
         begin_counted(numbering, state, work)
     elif what == ASSEMBLE:
         n, values, residual = system_bodies(numbering), work.values, work.residual
-        for i in range(BLOCK * n, values.shape[0]):
+        for i in range(OWN * n, values.shape[0]):
             values[i] = 0.0
         for i in range(6 * n, residual.shape[0]):
             residual[i] = 0.0

@@ -28,7 +28,7 @@ from discretization.trees.bodies import (
 )
 from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
 from discretization.trees.loops import place_loops
-from discretization.trees.places import BLOCK, NEW_COUPLE, NEW_FORCE
+from discretization.trees.places import NEW_COUPLE, NEW_FORCE, OWN
 from discretization.trees.run_loops import close_loops_of_runs
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
@@ -90,7 +90,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
         if work.by_duals.signals.shape[0] > 0:
-            for i in range(BLOCK * tree.frame.shape[0], work.values.shape[0]):
+            for i in range(OWN * tree.frame.shape[0], work.values.shape[0]):
                 work.values[i] = none
             add_loads(numbering, work, h, True)
             take_over(tree, work)

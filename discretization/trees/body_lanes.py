@@ -28,7 +28,7 @@ from discretization.assembly.frame_lanes import (
 from discretization.assembly.frame_lanes import START as STEP
 from discretization.assembly.run_lanes import load3_at, load9_at, store3_at
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
-from discretization.trees.places import BLOCK, MEAN_PARENT_AXIS, SIZE, TreeArrays
+from discretization.trees.places import MEAN_PARENT_AXIS, OWN, SIZE, TreeArrays
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent
@@ -45,7 +45,7 @@ from rigid.lanes import (
     put15,
     put24,
     put27,
-    put36,
+    put48,
     put_rows3,
     put_rows9,
     rows3,
@@ -87,7 +87,7 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
     numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
-    places[BLOCKS] = BLOCK * body
+    places[BLOCKS] = OWN * body
     places[EACH], places[AXIS] = SIZE * body, SIZE * body + MEAN_PARENT_AXIS
     return BodyLanes(
         kind=tree.kind[head],
@@ -217,14 +217,14 @@ def assemble_body_groups(system, tree, lanes, work, h):
             f = rows3(tree.force, joints, _at(group, BODY))
             fe, ky, K = seen_from_joint(m, K, x1, x, f)
         columns = (
-            m, none, none, ky[0], ky[3], ky[6],
-            none, m, none, ky[1], ky[4], ky[7],
-            none, none, m, ky[2], ky[5], ky[8],
-            fe[0], fe[3], fe[6], K[0], K[3], K[6],
-            fe[1], fe[4], fe[7], K[1], K[4], K[7],
-            fe[2], fe[5], fe[8], K[2], K[5], K[8],
+            m, 0.0, 0.0, ky[0], ky[3], ky[6], 0.0, 0.0,
+            0.0, m, 0.0, ky[1], ky[4], ky[7], 0.0, 0.0,
+            0.0, 0.0, m, ky[2], ky[5], ky[8], 0.0, 0.0,
+            fe[0], fe[3], fe[6], K[0], K[3], K[6], 0.0, 0.0,
+            fe[1], fe[4], fe[7], K[1], K[4], K[7], 0.0, 0.0,
+            fe[2], fe[5], fe[8], K[2], K[5], K[8], 0.0, 0.0,
         )  # fmt: skip
-        put36(columns, work.values, joints, _at(group, BLOCKS))
+        put48(columns, work.values, joints, _at(group, BLOCKS))
 
 
 @inner_kernel
