@@ -149,8 +149,8 @@ def _place(context: Any, builder: Any, of: Any, array: Any, at: Any, k: int, cou
     return builder.bitcast(pointer, kind.as_pointer())
 
 
-def _at(all_eight: bool) -> Any:
-    """Intrinsic: column of an array; all_eight: whether there is room for eight numbers."""
+def _at(many: int) -> Any:
+    """Intrinsic: column of an array where there is room for so many numbers: 8, 6, or 4, whose first three are wanted."""
 
     @intrinsic
     def at(typing: Any, array: Any, place: Any) -> Any:
@@ -161,9 +161,12 @@ def _at(all_eight: bool) -> Any:
                 return builder.load(_place(context, builder, array, *arguments, k, count), align=8)
 
             if found is _SIX:
-                return _column_of(context, builder, found, [read(k, 1) for k in range(6)])
-            if all_eight:
+                numbers = [read(k, 1) for k in range(min(many, 6))] + [_NONE] * (6 - many)
+                return _column_of(context, builder, found, numbers)
+            if many == 8:
                 return read(0, 8)
+            if many == 4:
+                return _widened(builder, read(0, 4))
             first, second = (
                 builder.shuffle_vector(
                     x, ir.Constant(x.type, ir.Undefined), ir.Constant(ir.VectorType(_I32, 8), lanes)
@@ -176,6 +179,25 @@ def _at(all_eight: bool) -> Any:
         return (found(array, types.intp), generate) if found else None
 
     return at
+
+
+def _widened(builder: Any, x: Any) -> Any:
+    """Four lanes, and four that say nothing."""
+    mask = ir.Constant(ir.VectorType(_I32, 8), [0, 1, 2, 3] * 2)
+    return builder.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), mask)
+
+
+@intrinsic
+def _three_at(typing: Any, array: Any, place: Any) -> Any:
+    of = _kind_in(array) and array.dtype
+
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        places = [builder.gep(data, [builder.add(arguments[1], _I64(k))]) for k in range(3)]
+        numbers = [builder.load(place, align=8) for place in places]
+        return context.make_tuple(builder, called.return_type, numbers)
+
+    return (types.UniTuple(of, 3)(array, types.intp), generate) if of else None
 
 
 def _put(all_eight: bool) -> Any:
@@ -235,8 +257,12 @@ def _either(compiled: Any, function: Any) -> Any:
 
 
 # (array, place): a column from a place on; (x, array, place): to there
-column_at, put_column = _either(_at(True), _array_at), _either(_put(True), _put_array)
-column6_at, put_column6 = _either(_at(False), _array_at), _either(_put(False), _put_array)
+column_at, put_column = _either(_at(8), _array_at), _either(_put(True), _put_array)
+column6_at, put_column6 = _either(_at(6), _array_at), _either(_put(False), _put_array)
+# (array, place): the first three numbers of a column, of an array with one more behind them
+arm_at = _either(_at(4), _array_at)
+# (array, place): three numbers, of a place that is none before the first
+three_at = _either(_three_at, lambda x, k: (x[k], x[k + 1], x[k + 2]))
 # (x, y), number by number
 column_plus = _either(_each_of_two("fadd"), np.add)
 column_minus = _either(_each_of_two("fsub"), np.subtract)

@@ -47,6 +47,7 @@ from discretization.trees.places import (
 )
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.columns import (
+    arm_at,
     column6_at,
     column_at,
     column_minus,
@@ -54,6 +55,7 @@ from rigid.columns import (
     column_times,
     put_column,
     put_column6,
+    three_at,
     upper,
     with_dyad0,
     with_dyad1,
@@ -85,12 +87,8 @@ from rigid.linear_algebra import (
 @small_kernel
 def block_at(values, at, stride):
     """A_ij = values[at + i + j stride]."""
-    one, two = at + stride, at + 2 * stride
-    return (
-        values[at], values[one], values[two],
-        values[at + 1], values[one + 1], values[two + 1],
-        values[at + 2], values[one + 2], values[two + 2],
-    )  # fmt: skip
+    a, b, c = three_at(values, at), three_at(values, at + stride), three_at(values, at + 2 * stride)
+    return a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]
 
 
 @small_kernel
@@ -145,88 +143,86 @@ def eliminate(tree, work):
 @inner_kernel
 def eliminate_joint(tree, work, i):
     """Of a joint of closed form."""
-    values, residual, w, p, at = work.values, work.residual, tree.each[i], tree.parent[i], OWN * i
-    kind, gap, Y, E = tree.kind[i], vector_at(w, GAP), columns_at(values, at), columns_at(values, at + 24)
-    y0, y1, y2 = Y
-    e0, e1, e2 = E
-    k0 = minus(vector_at(residual, 6 * i + 3), cross(vector_at(w, LEVER), vector_at(residual, 6 * i)))
-    F = column_minus(at_joint(work, w, i), combined(Y, gap))
+    values, w, p, at, kind = work.values, tree.each[i], tree.parent[i], OWN * i, tree.kind[i]
+    F, M = three_at(work.residual, 6 * i), three_at(work.residual, 6 * i + 3)
+    k0 = minus(M, cross(vector_at(w, LEVER), F))
     if kind == HINGE:
-        a1, n, tilt = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS), vector_at(w, TILT)
+        a1, n = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS)
         turning = times(0.5, cross(vector_at(w, TURNS1), load3(tree.couple[i])))
-        of_y, of_e, D = across(values, at, n), across(values, at + 24, n), combined(E, a1)
+        of_y, of_e = across(values, at, n), across(values, at + 24, n)
         d = -1.0 / dot(of_e, a1)
         row_y, row_e = times(d, of_y), times(d, plus(of_e, turning))
-        of_tilt = dot(of_e, tilt) + (dot(turning, tilt) if tree.side[i] > 0 else 0.0)
-        row_0 = d * (dot(n, k0) - dot(of_y, gap) + of_tilt)
-        _put_row(w, ROW_Y, row_y, row_e)
-        w[ROW_0], w[BY_CONDITION] = row_0, d
+        # a condition that turns with the parent does not by the tilt
+        row_0 = d * (dot(n, k0) - (dot(turning, vector_at(w, TILT)) if tree.side[i] < 0 else 0.0))
+        _put_row(w, ROW_Y, row_y, row_e, row_0)
+        w[BY_CONDITION] = d
+        D = combined(columns_at(values, at + 24), a1)
         put_column(D, w, FORCE_D)
         if p < 0:
             return
-        F = column_plus(F, column_plus(combined(E, tilt), column_times(row_0, D)))
-        y0, y1, y2 = with_row(D, row_y, Y)
-        e0, e1, e2 = with_row(D, row_e, E)
+        Y, E = with_row(D, row_y, columns_at(values, at)), with_row(D, row_e, columns_at(values, at + 24))
+        more = column_times(row_0, D)
     elif kind == UNIVERSAL:
         # the first condition turns with the body, the second with its parent
         u, v, tilt = vector_at(w, AXIS1), vector_at(w, TURNS1), vector_at(w, TILT)
         n, m, couple = vector_at(w, MEAN_AXIS), vector_at(w, MEAN_PARENT_AXIS), load3(tree.couple[i])
         of_body, of_parent = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
-        r1, r2 = plus(across(values, at + 24, n), of_body), across(values, at + 24, m)
-        a, b, c, d = dot(r1, u), dot(r1, v), dot(r2, u), dot(r2, v)
+        y1, y2 = across(values, at, n), across(values, at, m)
+        e1, r2 = plus(across(values, at + 24, n), of_body), across(values, at + 24, m)
+        e2, g1, g2 = plus(r2, of_parent), dot(n, k0), dot(m, k0) - dot(of_parent, tilt)
+        a, b, c, d = dot(e1, u), dot(e1, v), dot(r2, u), dot(r2, v)
         s = -1.0 / (a * d - b * c)
-        q1, q2 = across(values, at, n), across(values, at, m)
-        t1, t2 = r1, plus(r2, of_parent)
-        g1 = dot(n, k0) - dot(q1, gap) + dot(r1, tilt)
-        g2 = dot(m, k0) - dot(q2, gap) + dot(r2, tilt)
         row_y, row2_y = (
-            times(s, minus(times(d, q1), times(b, q2))),
-            times(s, minus(times(a, q2), times(c, q1))),
+            times(s, minus(times(d, y1), times(b, y2))),
+            times(s, minus(times(a, y2), times(c, y1))),
         )
         row_e, row2_e = (
-            times(s, minus(times(d, t1), times(b, t2))),
-            times(s, minus(times(a, t2), times(c, t1))),
+            times(s, minus(times(d, e1), times(b, e2))),
+            times(s, minus(times(a, e2), times(c, e1))),
         )
         row_0, row2_0 = s * (d * g1 - b * g2), s * (a * g2 - c * g1)
-        _put_row(w, ROW_Y, row_y, row_e)
-        _put_row(w, ROW2_Y, row2_y, row2_e)
-        w[ROW_0], w[ROW2_0] = row_0, row2_0
+        _put_row(w, ROW_Y, row_y, row_e, row_0)
+        _put_row(w, ROW2_Y, row2_y, row2_e, row2_0)
         w[BY_CONDITION], w[BY_CONDITION + 1] = s * d, -s * b
         w[BY_CONDITION + 2], w[BY_CONDITION + 3] = -s * c, s * a
+        E = columns_at(values, at + 24)
         D, D2 = combined(E, u), combined(E, v)
         put_column(D, w, FORCE_D)
         put_column(D2, w, FORCE_E)
         if p < 0:
             return
-        F = column_plus(F, combined(E, tilt))
-        F = column_plus(F, column_plus(column_times(row_0, D), column_times(row2_0, D2)))
-        y0, y1, y2 = with_row(D2, row2_y, with_row(D, row_y, Y))
-        e0, e1, e2 = with_row(D2, row2_e, with_row(D, row_e, E))
+        Y = with_row(D2, row2_y, with_row(D, row_y, columns_at(values, at)))
+        E = with_row(D2, row2_e, with_row(D, row_e, columns_at(values, at + 24)))
+        more = column_plus(column_times(row_0, D), column_times(row2_0, D2))
     elif kind == WELD:
         if p < 0:
             return
-        F = column_plus(F, combined(E, vector_at(w, TILT)))
+        Y, E = columns_at(values, at), columns_at(values, at + 24)
+        more = column_minus(Y[0], Y[0])
     else:
         ky, ke = block_at(values, at + 3, COLUMN), block_at(values, at + 27, COLUMN)
         by_couple = matrix_times(-1.0, inverse(ke))
-        of_y, of_0 = product(by_couple, ky), apply(by_couple, minus(k0, apply(ky, gap)))
+        of_y, of_0 = product(by_couple, ky), apply(by_couple, k0)
         for j in range(9):
             w[BALL_Y + j], w[BALL_K + j] = of_y[j], by_couple[j]
-        put(w, BALL_0, of_0)
+        put(w, BALL_0, minus(of_0, apply(of_y, vector_at(w, GAP))))
         if p < 0:
             return
-        F = upper(column_plus(F, combined(E, of_0)))
-        y0 = upper(column_plus(y0, combined(E, (of_y[0], of_y[3], of_y[6]))))
-        y1 = upper(column_plus(y1, combined(E, (of_y[1], of_y[4], of_y[7]))))
-        y2 = upper(column_plus(y2, combined(E, (of_y[2], of_y[5], of_y[8]))))
-        e0, e1, e2 = column_minus(e0, e0), column_minus(e1, e1), column_minus(e2, e2)
-    _add_to_parent(tree, work, i, (y0, y1, y2), (e0, e1, e2), F)
+        (y0, y1, y2), E = columns_at(values, at), columns_at(values, at + 24)
+        Y = (
+            upper(column_plus(y0, combined(E, (of_y[0], of_y[3], of_y[6])))),
+            upper(column_plus(y1, combined(E, (of_y[1], of_y[4], of_y[7])))),
+            upper(column_plus(y2, combined(E, (of_y[2], of_y[5], of_y[8])))),
+        )
+        more, none = combined(E, of_0), column_minus(y0, y0)
+        E = none, none, none
+    _add_to_parent(tree, work, i, Y, E, more)
 
 
 @small_kernel
 def at_joint(work, w, i):
     """Residual of a body, with its moment about its joint."""
-    return with_moment(column_times(-1.0, column_at(w, LEVER)), column6_at(work.residual, 6 * i))
+    return with_moment(column_times(-1.0, arm_at(w, LEVER)), column6_at(work.residual, 6 * i))
 
 
 @small_kernel
@@ -259,20 +255,28 @@ def with_row(D, row, X):
 
 
 @small_kernel
-def _put_row(w, at, row_y, row_e):
-    """By the motion of the joint's point on the parent and the turn of this: as by the parent's motion and turn."""
+def _put_row(w, at, row_y, row_e, row_0):
+    """By y - gap and eta_p + tilt: as by the parent's motion and turn."""
+    left = row_0 - dot(row_y, vector_at(w, GAP)) + dot(row_e, vector_at(w, TILT))
     put(w, at, row_y)
     put(w, at + 3, plus(row_e, cross(vector_at(w, PARENT_LEVER1), row_y)))
+    w[at + 6] = left
 
 
 @inner_kernel
-def _add_to_parent(tree, work, i, Y, E, F):
-    """What is left of a body, as seen from the joint of its parent, where this has levers."""
+def _add_to_parent(tree, work, i, Y, E, more):
+    """What is left of a body, as seen from the joint of its parent, where this has levers; more: besides its residual."""
     p = tree.parent[i]
     values, w, above, at = work.values, tree.each[i], tree.each[p], OWN * p
-    y1, half = column_at(w, PARENT_LEVER1), times(0.5, load3(tree.force[i]))
-    y, arm1 = column_at(w, PARENT_LEVER), minus(vector_at(w, PARENT_LEVER1), vector_at(above, LEVER1))
-    arm, share = column_minus(y, column_at(above, LEVER)), dot(vector_at(w, PARENT_LEVER1), half)
+    F = column_plus(at_joint(work, w, i), more)
+    if tree.kind[i] != BALL:
+        F = column_plus(F, combined(E, vector_at(w, TILT)))
+    else:
+        F = upper(F)
+    F = column_minus(F, combined(Y, vector_at(w, GAP)))
+    y1, half = arm_at(w, PARENT_LEVER1), times(0.5, load3(tree.force[i]))
+    y, arm1 = arm_at(w, PARENT_LEVER), minus(vector_at(w, PARENT_LEVER1), vector_at(above, LEVER1))
+    arm, share = column_minus(y, arm_at(above, LEVER)), dot(vector_at(w, PARENT_LEVER1), half)
     e0 = column_minus(E[0], column_minus(column_times(arm1[2], Y[1]), column_times(arm1[1], Y[2])))
     e1 = column_minus(E[1], column_minus(column_times(arm1[0], Y[2]), column_times(arm1[2], Y[0])))
     e2 = column_minus(E[2], column_minus(column_times(arm1[1], Y[0]), column_times(arm1[0], Y[1])))

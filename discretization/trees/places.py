@@ -39,6 +39,7 @@ from discretization.trees.shape import (
     triads_of,
 )
 from rigid.interactions.constraints import first_rows, rows_of
+from rigid.lane_arrays import aligned
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
@@ -252,7 +253,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         own=number,
         reach=np.maximum(gyration, np.linalg.norm(X[:, 0], axis=1)) + 1e-300,
         scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds == OTHER,
-        each=np.zeros((n, SIZE)),
+        each=aligned(n, SIZE),
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
@@ -284,6 +285,7 @@ def workspace_of(
     other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
     return work._replace(
+        values=aligned(len(work.values)),
         facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
         frames=frame_lanes(system.frames.fixed, numbering, fewest, _alike(system, tree)),
     )
