@@ -62,7 +62,7 @@ from rigid.columns import (
     with_dyad2,
     with_moment,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import WIDTH as WIDTH8
 from rigid.lanes import choose, load, store
 from rigid.linear_algebra import (
@@ -263,7 +263,7 @@ def _put_row(w, at, row_y, row_e, row_0):
     w[at + 6] = left
 
 
-@inner_kernel
+@flat_kernel
 def _add_to_parent(tree, work, i, Y, E, more):
     """What is left of a body, as seen from the joint of its parent, where this has levers; more: besides its residual."""
     p = tree.parent[i]
@@ -388,7 +388,7 @@ def expand(tree, work):
     return largest
 
 
-@inner_kernel
+@flat_kernel
 def correction_of(tree, work, i):
     """As of `expand`, of any body; its size."""
     if tree.kind[i] == OTHER:
@@ -434,7 +434,7 @@ def _size(tree, i, o, e):
     return turn + size / tree.reach[i]
 
 
-@small_kernel
+@flat_kernel
 def _expand_joint(tree, work, i, o, e):
     values, w, at, kind = work.values, tree.each[i], OWN * i, tree.kind[i]
     y, x1 = plus(o, cross(e, vector_at(w, PARENT_LEVER1))), vector_at(w, LEVER1)
