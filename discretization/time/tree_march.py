@@ -37,12 +37,14 @@ from discretization.time.newton import (
     NOT_CONVERGED,
     NOT_FINITE,
     SINGULAR,
-    correct,
+    correct_others,
     rests,
+    share_of,
 )
 from discretization.time.recording import keep
 from discretization.trees.bodies import (
     assemble_bodies,
+    begin_held,
     begin_joints,
     begin_tree,
     end_joints,
@@ -54,10 +56,10 @@ from discretization.trees.body_lanes import (
     assemble_body_groups,
     begin_body_groups,
     begin_groups_of_joints,
+    correct_body_groups,
     end_groups_of_joints,
-    place_groups_of_joints,
+    move_body_groups,
     take_last_of_groups,
-    turn_body_groups,
 )
 from discretization.trees.elimination import eliminate, expand, take_over
 from discretization.trees.loops import close_loops, place_loops
@@ -248,11 +250,9 @@ def _newton(more, of_loops, advancing, h, max_iterations, count):
     at_rest, before = rests(work), 0.0
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
-        if grouped:
-            assemble_body_groups(system, tree, lanes, work, h)
         assemble_bodies(system, tree, state, work, h)
         if grouped:
-            place_groups_of_joints(tree, lanes, work)
+            assemble_body_groups(system, tree, lanes, work, h)
         if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
         if closed:
@@ -278,7 +278,10 @@ def _newton(more, of_loops, advancing, h, max_iterations, count):
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
-        share = correct(system, numbering, work)
+        share = share_of(system, numbering, work)
+        if grouped:
+            correct_body_groups(lanes, work, share)
+        correct_others(numbering, work, share)
         _take_forces(tree, share)
         if closed:
             _take_forces(loops.joints, share)
@@ -293,6 +296,7 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     n_substeps = substeps.shape[0]
     counts[:] = 0
+    begin_held(tree, state, work)
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         if n_substeps > 1 and k % n_substeps == 0:
@@ -307,7 +311,7 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
         more(BEGIN, system, numbering, tree, loops, state, work, h)
         predict(system, numbering, state, work, h)
         if grouped:
-            turn_body_groups(work)
+            move_body_groups(lanes, work)
         begin_joints(tree, work)
         if grouped:
             begin_groups_of_joints(tree, lanes, work)
@@ -316,7 +320,7 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
         status = _newton(more, of_loops, advancing, h, max_iterations, count)
         if status == CONVERGED:
             if grouped:
-                take_last_of_groups(work)
+                take_last_of_groups(lanes, work)
             take_last(tree, state, work)
             status = more(END, system, numbering, tree, loops, state, work, h)
         counts[SOLVES] += 1

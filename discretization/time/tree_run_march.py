@@ -20,6 +20,7 @@ from discretization.time.run_march import (
 from discretization.time.tree_march import is_last, taken
 from discretization.trees.bodies import (
     assemble_bodies,
+    begin_held,
     begin_joints,
     begin_tree,
     end_joints,
@@ -132,6 +133,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
     system, numbering, tree = in_lanes(own.system), own.numbering, in_lanes(own.tree)
     state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(values)
     share = values.shape[0] // counts.shape[1]
+    begin_held(tree, state, work)
     for k in range(values.shape[0]):
         if not some_go_on(own):
             return

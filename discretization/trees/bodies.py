@@ -105,13 +105,18 @@ def scale_rows(tree, work, h):
 
 
 @inner_kernel
-def begin_tree(system, tree, state, work, h):
-    """What the iterations of a step share, of frames that do not move and of bodies that stand alone."""
-    frames = system.frames
+def begin_held(tree, state, work):
+    """Frames that do not move."""
     for f in tree.held:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         store_rotation(work.R1, f, rotation_of(work.R0, f))
         store3(load3(state.r[f]), work.r1[f])
+
+
+@inner_kernel
+def begin_tree(system, tree, state, work, h):
+    """What the iterations of a step share, of bodies that stand alone."""
+    frames = system.frames
     for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
@@ -210,7 +215,7 @@ def end_joints(tree, work):
 @inner_kernel
 def assemble_bodies(system, tree, state, work, h):
     """Inertia and weight of (1), (2) of bodies that stand alone, tangents as seen from joints of closed form, and these joints:
-    parents come first, and bodies of groups before all.
+    parents come first; bodies of groups are where they end.
     """
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
     for i in tree.alone:
@@ -229,7 +234,7 @@ def assemble_bodies(system, tree, state, work, h):
         put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
         put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
         at, none, m = OWN * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
-        K = turning_inertia(RJ, R0, psi, L1, h)
+        K = turning_inertia(RJ, R0, R1, psi, L1, h)
         put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
         if tree.kind[i] == OTHER:
             put_block(values, at + 3, none)
