@@ -297,9 +297,11 @@ def _store6(typing: Any, x: Any, array: Any, place: Any) -> Any:
     return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
 
 
-def _transposed(builder: Any, vectors: list[Any]) -> list[Any]:
-    """Eight vectors of lanes -> the vector of each lane, or back."""
-    for step in (1, 2, 4):
+def _transposed(builder: Any, vectors: list[Any], steps: tuple[int, ...] = (1, 2)) -> list[Any]:
+    """Eight vectors of lanes -> the vector of each lane, or back, where steps are 1, 2 and 4; without the last one each corner of
+    4 x 4 numbers, for who exchanges halves of vectors as he reads or writes them.
+    """
+    for step in steps:
         low, high = [], []
         for i in range(8):
             odd = bool(i & step)
@@ -314,12 +316,29 @@ def _transposed(builder: Any, vectors: list[Any]) -> list[Any]:
     return vectors
 
 
+def _upon_each_other(builder: Any, rows: list[Any]) -> list[Any]:
+    """Four vectors of the eight halves of rows: of the first and the fifth, of the second and the sixth ..."""
+    if not isinstance(rows[0].type, ir.VectorType):
+        empty = ir.Constant(ir.VectorType(_DOUBLE, 2), ir.Undefined)
+        rows = [builder.insert_element(empty, x, _I32(0)) for x in rows]
+    count = rows[0].type.count
+    mask = [k if k < count else 0 for k in range(4)]
+    both = ir.Constant(ir.VectorType(_I32, 8), mask + [count + k for k in mask])
+    return [builder.shuffle_vector(rows[i], rows[i + 4], both) for i in range(4)]
+
+
 def _part(builder: Any, vector: Any, first: int, count: int, of: int) -> Any:
     """Entries first .. first + count - 1, and whatever behind them, up to `of` entries."""
     mask = [first + k if k < count else 0 for k in range(of)]
     return builder.shuffle_vector(
         vector, ir.Constant(vector.type, ir.Undefined), ir.Constant(ir.VectorType(_I32, of), mask)
     )
+
+
+def _read(context: Any, builder: Any, of: Any, array: Any, place: Any, count: int) -> Any:
+    """So many numbers of an array."""
+    kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
+    return builder.load(_pointer(context, builder, of, array, place, kind), align=8)
 
 
 def _integers(context: Any, builder: Any, of: Any, array: Any, place: Any) -> Any:
@@ -333,20 +352,25 @@ def _gathered(
     found: list[Any] = []
     for at in range(0, width, 8):
         count = min(8, width - at)
-        kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
-        places = [builder.add(first, _I64(at)) for first in firsts]
-        vectors = [
-            builder.load(_pointer(context, builder, called.args[0], array, place, kind), align=8)
-            for place in places
+        halves = [(k, min(4, count - k)) for k in range(0, count, 4)]
+        rows = [
+            [
+                _read(context, builder, called.args[0], array, builder.add(first, _I64(at + k)), n)
+                for first in firsts
+            ]
+            for k, n in halves
         ]
         if count == 1:
             vector = _UNDEFINED
-            for lane, x in enumerate(vectors):
+            for lane, x in enumerate(rows[0]):
                 vector = builder.insert_element(vector, x, _I32(lane))
             found.append(vector)
-            continue
-        full = vectors if count == 8 else [_part(builder, x, 0, count, 8) for x in vectors]
-        found += _transposed(builder, full)[:count]
+        elif count <= 4:
+            full = [_part(builder, x, 0, count, 8) for x in rows[0]]
+            found += _transposed(builder, full, (1, 2, 4))[:count]
+        else:
+            both = [each for own in rows for each in _upon_each_other(builder, own)]
+            found += _transposed(builder, both)[:count]
     return found
 
 
@@ -393,7 +417,7 @@ def _numbers(width: int) -> Any:
 def _parts(width: int) -> list[tuple[int, int]]:
     """First numbers and lengths of the pieces, each of a power of two, of a row."""
     parts, at = [], 0
-    for count in (8, 4, 2, 1):
+    for count in (4, 2, 1):
         while width - at >= count:
             parts.append((at, count))
             at += count
@@ -401,10 +425,16 @@ def _parts(width: int) -> list[tuple[int, int]]:
 
 
 def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any]]:
-    """Of a tuple of lanes or numbers eight by eight what each lane has of them."""
+    """Of a tuple of lanes or numbers four by four what each lane has of them."""
     numbers = [spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)]
-    numbers += [_UNDEFINED] * (-len(numbers) % 8)
-    return [_transposed(builder, numbers[at : at + 8]) for at in range(0, len(numbers), 8)]
+    count = len(numbers)
+    numbers += [_UNDEFINED] * (-count % 8)
+    found = []
+    for at in range(0, len(numbers), 8):
+        vectors = _transposed(builder, numbers[at : at + 8])
+        for four in (vectors[:4], vectors[4:]):
+            found.append([_part(builder, own, first, 4, 4) for first in (0, 4) for own in four])
+    return found
 
 
 def _add_rows(width: int) -> Any:
@@ -428,7 +458,7 @@ def _add_rows(width: int) -> Any:
                     kind = ir.VectorType(_DOUBLE, count)
                     there = builder.add(place, _I64(at))
                     pointer = _pointer(context, builder, called.args[1], array, there, kind)
-                    more = _part(builder, rows[at // 8][lane], at % 8, count, count)
+                    more = _part(builder, rows[at // 4][lane], at % 4, count, count)
                     builder.store(builder.fadd(builder.load(pointer, align=8), more), pointer, align=8)
             return context.get_dummy_value()
 
@@ -458,7 +488,7 @@ def _put(width: int, by_row: bool) -> Any:
                     kind = ir.VectorType(_DOUBLE, count)
                     there = builder.add(place, _I64(at))
                     pointer = _pointer(context, builder, called.args[1], array, there, kind)
-                    part = _part(builder, rows[at // 8][lane], at % 8, count, count)
+                    part = _part(builder, rows[at // 4][lane], at % 4, count, count)
                     builder.store(part, pointer, align=8)
             return context.get_dummy_value()
 
