@@ -21,6 +21,7 @@ from discretization.trees.places import (
     GAP,
     LEVER,
     LEVER1,
+    LOWER,
     MEAN_AXIS,
     MEAN_PARENT_AXIS,
     OWN,
@@ -237,15 +238,15 @@ def assemble_bodies(system, tree, state, work, h):
         K = turning_inertia(RJ, R0, R1, psi, L1, h)
         put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
         if tree.kind[i] == OTHER:
-            put_block(values, at + 3, none)
+            put_block(values, at + LOWER, none)
             put_block(values, at + 24, none)
-            put_block(values, at + 27, K)
+            put_block(values, at + 24 + LOWER, K)
         else:
             x1, x = place_joint(tree, work, i)
             fe, ky, ke = seen_from_joint(m, K, x1, x, load3(tree.force[i]))
-            put_block(values, at + 3, ky)
+            put_block(values, at + LOWER, ky)
             put_block(values, at + 24, fe)
-            put_block(values, at + 27, ke)
+            put_block(values, at + 24 + LOWER, ke)
 
 
 @small_kernel

@@ -267,12 +267,12 @@ def assemble_body_groups(system, tree, lanes, work, h):
 @flat_kernel
 def _put_blocks(m, fe, ky, ke, values, places, at):
     columns = (
-        m, 0.0, 0.0, ky[0], ky[3], ky[6], 0.0, 0.0,
-        0.0, m, 0.0, ky[1], ky[4], ky[7], 0.0, 0.0,
-        0.0, 0.0, m, ky[2], ky[5], ky[8], 0.0, 0.0,
-        fe[0], fe[3], fe[6], ke[0], ke[3], ke[6], 0.0, 0.0,
-        fe[1], fe[4], fe[7], ke[1], ke[4], ke[7], 0.0, 0.0,
-        fe[2], fe[5], fe[8], ke[2], ke[5], ke[8], 0.0, 0.0,
+        m, 0.0, 0.0, 0.0, ky[0], ky[3], ky[6], 0.0,
+        0.0, m, 0.0, 0.0, ky[1], ky[4], ky[7], 0.0,
+        0.0, 0.0, m, 0.0, ky[2], ky[5], ky[8], 0.0,
+        fe[0], fe[3], fe[6], 0.0, ke[0], ke[3], ke[6], 0.0,
+        fe[1], fe[4], fe[7], 0.0, ke[1], ke[4], ke[7], 0.0,
+        fe[2], fe[5], fe[8], 0.0, ke[2], ke[5], ke[8], 0.0,
     )  # fmt: skip
     put48(columns, values, places, at)
 

@@ -31,6 +31,7 @@ from discretization.trees.places import (
     LEVER,
     LEVER1,
     LONG,
+    LOWER,
     MEAN_AXIS,
     MEAN_PARENT_AXIS,
     NEW_FORCE,
@@ -47,6 +48,8 @@ from discretization.trees.places import (
 )
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.columns import (
+    add_column,
+    add_column6,
     arm_at,
     column6_at,
     column_at,
@@ -54,13 +57,13 @@ from rigid.columns import (
     column_plus,
     column_times,
     put_column,
-    put_column6,
     three_at,
     upper,
     with_dyad0,
     with_dyad1,
     with_dyad2,
     with_moment,
+    without_moment,
 )
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import WIDTH as WIDTH8
@@ -125,9 +128,9 @@ def _add_seen(tree, source, at, values, i):
     fe = matrix_plus(block_at(source, at + 18, 6), times_hat(rr, x1))
     te = matrix_plus(block_at(source, at + 21, 6), times_hat(tr, x1))
     add_block(rr, values, to, COLUMN)
-    add_block(matrix_minus(tr, hat_times(x, rr)), values, to + 3, COLUMN)
+    add_block(matrix_minus(tr, hat_times(x, rr)), values, to + LOWER, COLUMN)
     add_block(fe, values, to + 24, COLUMN)
-    add_block(matrix_minus(te, hat_times(x, fe)), values, to + 27, COLUMN)
+    add_block(matrix_minus(te, hat_times(x, fe)), values, to + 24 + LOWER, COLUMN)
 
 
 @inner_kernel
@@ -200,7 +203,7 @@ def eliminate_joint(tree, work, i):
         Y, E = columns_at(values, at), columns_at(values, at + 24)
         more = column_minus(Y[0], Y[0])
     else:
-        ky, ke = block_at(values, at + 3, COLUMN), block_at(values, at + 27, COLUMN)
+        ky, ke = block_at(values, at + LOWER, COLUMN), block_at(values, at + 24 + LOWER, COLUMN)
         by_couple = matrix_times(-1.0, inverse(ke))
         of_y, of_0 = product(by_couple, ky), apply(by_couple, k0)
         for j in range(9):
@@ -222,7 +225,7 @@ def eliminate_joint(tree, work, i):
 @small_kernel
 def at_joint(work, w, i):
     """Residual of a body, with its moment about its joint."""
-    return with_moment(column_times(-1.0, arm_at(w, LEVER)), column6_at(work.residual, 6 * i))
+    return without_moment(arm_at(w, LEVER), column6_at(work.residual, 6 * i))
 
 
 @small_kernel
@@ -234,7 +237,7 @@ def columns_at(values, at):
 @small_kernel
 def across(values, at, n):
     """n . k of three columns (f, k)."""
-    return apply_transposed(block_at(values, at + 3, COLUMN), n)
+    return apply_transposed(block_at(values, at + LOWER, COLUMN), n)
 
 
 @small_kernel
@@ -252,6 +255,12 @@ def with_row(D, row, X):
         column_plus(X[1], column_times(row[1], D)),
         column_plus(X[2], column_times(row[2], D)),
     )
+
+
+@small_kernel
+def _crossed(X, i, j, a, b):
+    """a X_i - b X_j."""
+    return column_minus(column_times(a, X[i]), column_times(b, X[j]))
 
 
 @small_kernel
@@ -277,22 +286,16 @@ def _add_to_parent(tree, work, i, Y, E, more):
     y1, half = arm_at(w, PARENT_LEVER1), times(0.5, load3(tree.force[i]))
     y, arm1 = arm_at(w, PARENT_LEVER), minus(vector_at(w, PARENT_LEVER1), vector_at(above, LEVER1))
     arm, share = column_minus(y, arm_at(above, LEVER)), dot(vector_at(w, PARENT_LEVER1), half)
-    e0 = column_minus(E[0], column_minus(column_times(arm1[2], Y[1]), column_times(arm1[1], Y[2])))
-    e1 = column_minus(E[1], column_minus(column_times(arm1[0], Y[2]), column_times(arm1[2], Y[0])))
-    e2 = column_minus(E[2], column_minus(column_times(arm1[1], Y[0]), column_times(arm1[0], Y[1])))
-    _add_column(with_moment(arm, Y[0]), values, at)
-    _add_column(with_moment(arm, Y[1]), values, at + COLUMN)
-    _add_column(with_moment(arm, Y[2]), values, at + 2 * COLUMN)
-    _add_column(with_dyad0(y1, half[0], share, with_moment(arm, e0)), values, at + 3 * COLUMN)
-    _add_column(with_dyad1(y1, half[1], share, with_moment(arm, e1)), values, at + 4 * COLUMN)
-    _add_column(with_dyad2(y1, half[2], share, with_moment(arm, e2)), values, at + 5 * COLUMN)
-    mine = column6_at(work.residual, 6 * p)
-    put_column6(column_plus(mine, with_moment(y, F)), work.residual, 6 * p)
-
-
-@small_kernel
-def _add_column(x, values, at):
-    put_column(column_plus(column_at(values, at), x), values, at)
+    e0 = column_minus(E[0], _crossed(Y, 1, 2, arm1[2], arm1[1]))
+    e1 = column_minus(E[1], _crossed(Y, 2, 0, arm1[0], arm1[2]))
+    e2 = column_minus(E[2], _crossed(Y, 0, 1, arm1[1], arm1[0]))
+    add_column(with_moment(arm, Y[0]), values, at)
+    add_column(with_moment(arm, Y[1]), values, at + COLUMN)
+    add_column(with_moment(arm, Y[2]), values, at + 2 * COLUMN)
+    add_column(with_dyad0(y1, half[0], share, with_moment(arm, e0)), values, at + 3 * COLUMN)
+    add_column(with_dyad1(y1, half[1], share, with_moment(arm, e1)), values, at + 4 * COLUMN)
+    add_column(with_dyad2(y1, half[2], share, with_moment(arm, e2)), values, at + 5 * COLUMN)
+    add_column6(with_moment(y, F), work.residual, 6 * p)
 
 
 @inner_kernel
@@ -344,7 +347,10 @@ def _put_equations(tree, work, i):
     rows, first, at = tree.rows[i], tree.block[i], OWN * i
     for r in range(6):
         for c in range(6):
-            D[r, c], D[r, RIGHT + c] = values[at + r + COLUMN * c], values[first + r + 6 * c]
+            D[r, c], D[r, RIGHT + c] = (
+                values[at + r % 3 + r // 3 * LOWER + COLUMN * c],
+                values[first + r + 6 * c],
+            )
         D[r, RIGHT + 6] = -residual[6 * i + r]
         for c in range(rows):
             D[r, 6 + c] = values[first + 2 * BLOCK + r + 6 * c]

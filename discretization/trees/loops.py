@@ -36,6 +36,7 @@ from discretization.trees.places import (
     GAP,
     LEVER,
     LEVER1,
+    LOWER,
     MEAN_AXIS,
     MEAN_PARENT_AXIS,
     NEW_COUPLE,
@@ -73,9 +74,13 @@ def place_loops(loops, work):
                     apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[j, 1 + k, 0])),
                 )
         body, other = loops.place[j, 0], loops.place[j, 1]
-        add_block(half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, OWN * body + 27, COLUMN)
+        add_block(
+            half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, OWN * body + 24 + LOWER, COLUMN
+        )
         if other >= 0:
-            add_block(half_dyad(vector_at(w, PARENT_LEVER1), force), work.values, OWN * other + 27, COLUMN)
+            add_block(
+                half_dyad(vector_at(w, PARENT_LEVER1), force), work.values, OWN * other + 24 + LOWER, COLUMN
+            )
 
 
 @inner_kernel

@@ -2,7 +2,7 @@
 
 Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. All blocks are 6 x 6, column by column: first the
 diagonal ones of the bodies, those with a joint of closed form by the motion of the point of this joint and the moment about it,
-with eight numbers a column (`rigid.columns`); then for each joint without a closed form
+with eight places a column (`rigid.columns`); then for each joint without a closed form
 
     body-parent   parent-body   body-lam   parent-lam   lam-body   lam-parent
 
@@ -44,7 +44,7 @@ from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
 BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
-COLUMN, OWN = 8, 48  # numbers of a column and of a block of a body's own
+COLUMN, OWN, LOWER = 8, 48, 4  # places of a column and of a block of a body's own, where k begins in a column
 WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
 RIGHT, LONG = 16, 24  # where right-hand sides of their equations begin, and the length of an equation
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
@@ -53,13 +53,13 @@ _handles = count()
 # numbers of a body in `TreeArrays.each`
 LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP = 0, 3, 6, 9, 12
 AXIS1, MEAN_AXIS, TILT, TURNS1, ROW_Y, ROW_E, ROW_0 = 15, 18, 21, 24, 27, 30, 33
-BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 48, 51, 80  # the new ones are a column
+BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 48, 52, 80  # the new ones are a column
 # of a universal joint: its second unknown, and the mean of the parent's axis, which turns with TURNS1
 ROW2_Y, ROW2_E, ROW2_0, MEAN_PARENT_AXIS = 34, 37, 40, 43
 ACROSS = ROW_Y  # of a hinge that closes a loop: two directions across its axis and each other
 # what each unknown of a hinge or a universal joint does to force and couple, a column each, and how its condition, or both of
 # them, give it; of a ball joint: how the couple gives the turn
-FORCE_D, COUPLE_D, FORCE_E, COUPLE_E, BY_CONDITION, BALL_K = 56, 59, 64, 67, 72, 56
+FORCE_D, COUPLE_D, FORCE_E, COUPLE_E, BY_CONDITION, BALL_K = 56, 60, 64, 68, 72, 56
 
 
 @by_reference
