@@ -90,10 +90,15 @@ in_lanes: Any = _in_lanes if COMPILED else _as_it_is
 
 def room(*shape: int) -> Floats:
     """Zeros (*shape, 8), lanes of which begin where a line of the processor's memory does: others take two."""
-    size = math.prod(shape) * WIDTH
+    return aligned(*shape, WIDTH)
+
+
+def aligned(*shape: int) -> Floats:
+    """Zeros of a shape that begin where a line of the processor's memory does."""
+    size = math.prod(shape)
     numbers = np.zeros(size + WIDTH - 1)
     first = -(numbers.__array_interface__["data"][0] // numbers.itemsize) % WIDTH
-    return numbers[first : first + size].reshape(*shape, WIDTH)
+    return numbers[first : first + size].reshape(shape)
 
 
 def stacked(of: Sequence[Any]) -> Any:

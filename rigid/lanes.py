@@ -30,8 +30,8 @@ COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 WIDTH = 8
 
 _DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
-_VECTOR = ir.VectorType(_DOUBLE, 8)
-_UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
+VECTOR = ir.VectorType(_DOUBLE, 8)
+_UNDEFINED = ir.Constant(VECTOR, ir.Undefined)
 
 
 class Lanes(types.Type):
@@ -55,16 +55,16 @@ LANES = Lanes()
 @register_model(Lanes)
 class _Model(models.PrimitiveModel):
     def __init__(self, manager: Any, of: Any) -> None:
-        super().__init__(manager, of, _VECTOR)
+        super().__init__(manager, of, VECTOR)
 
 
-def _spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
+def spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
     """A number in all lanes; lanes as they are."""
     if isinstance(of, Lanes):
         return x
     x = context.cast(builder, x, of, types.float64)
     if isinstance(x, ir.Constant):
-        return ir.Constant(_VECTOR, [x] * 8)
+        return ir.Constant(VECTOR, [x] * 8)
     first = builder.insert_element(_UNDEFINED, x, _I32(0))
     return builder.shuffle_vector(first, _UNDEFINED, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
 
@@ -72,7 +72,7 @@ def _spread(context: Any, builder: Any, x: Any, of: Any) -> Any:
 @lower_cast(types.Float, Lanes)
 @lower_cast(types.Integer, Lanes)
 def _cast(context: Any, builder: Any, of: Any, to: Any, x: Any) -> Any:
-    return _spread(context, builder, x, of)
+    return spread(context, builder, x, of)
 
 
 def _operation(function: Any, instruction: str) -> None:
@@ -87,7 +87,7 @@ def _operation(function: Any, instruction: str) -> None:
             return None
 
     def lower(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        both = (_spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+        both = (spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
         return getattr(builder, instruction)(*both)
 
     numbers = (types.Float, types.Integer)
@@ -131,7 +131,7 @@ def _size(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
 
 
 def _sizes(builder: Any, x: Any) -> Any:
-    name, of = "llvm.fabs.v8f64", ir.FunctionType(_VECTOR, [_VECTOR])
+    name, of = "llvm.fabs.v8f64", ir.FunctionType(VECTOR, [VECTOR])
     return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, of, name), [x])
 
 
@@ -178,7 +178,7 @@ def _largest(typing: Any, x: Any) -> Any:
 def _spread_lane(typing: Any, x: Any, lane: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         one = builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
-        return _spread(context, builder, one, types.float64)
+        return spread(context, builder, one, types.float64)
 
     return LANES(x, types.intp), generate
 
@@ -195,7 +195,7 @@ def _lane(typing: Any, x: Any, lane: Any) -> Any:
 def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         inside, outside = (
-            _spread(context, builder, x, of) for x, of in zip(arguments[:2], called.args[:2], strict=True)
+            spread(context, builder, x, of) for x, of in zip(arguments[:2], called.args[:2], strict=True)
         )
         number = ir.Constant(ir.VectorType(_I32, 8), list(range(8)))
         empty = ir.Constant(number.type, ir.Undefined)
@@ -216,7 +216,7 @@ def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any
 @intrinsic
 def _larger(typing: Any, x: Any, y: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        x, y = (_spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+        x, y = (spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
         x, y = _sizes(builder, x), _sizes(builder, y)
         return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
@@ -227,7 +227,7 @@ def _larger(typing: Any, x: Any, y: Any) -> Any:
 def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, y, then, otherwise = (
-            _spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True)
+            spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True)
         )
         return builder.select(builder.fcmp_ordered("<", x, y), then, otherwise)
 
@@ -242,7 +242,7 @@ def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: 
 
 def vector_pointer(builder: Any, data: Any) -> Any:
     """To lanes, where numbers stand."""
-    return builder.bitcast(data, _VECTOR.as_pointer())
+    return builder.bitcast(data, VECTOR.as_pointer())
 
 
 def _is_plain(*arrays: Any) -> bool:
@@ -253,7 +253,7 @@ def _is_plain(*arrays: Any) -> bool:
 def _load(typing: Any, array: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         array, place = arguments
-        return builder.load(_pointer(context, builder, called.args[0], array, place, _VECTOR), align=8)
+        return builder.load(_pointer(context, builder, called.args[0], array, place, VECTOR), align=8)
 
     return (LANES(array, types.intp), generate) if _is_plain(array) else None
 
@@ -262,8 +262,8 @@ def _load(typing: Any, array: Any, place: Any) -> Any:
 def _store(typing: Any, x: Any, array: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         x, array, place = arguments
-        x = _spread(context, builder, x, called.args[0])
-        builder.store(x, _pointer(context, builder, called.args[1], array, place, _VECTOR), align=8)
+        x = spread(context, builder, x, called.args[0])
+        builder.store(x, _pointer(context, builder, called.args[1], array, place, VECTOR), align=8)
         return context.get_dummy_value()
 
     return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
@@ -297,9 +297,11 @@ def _store6(typing: Any, x: Any, array: Any, place: Any) -> Any:
     return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
 
 
-def _transposed(builder: Any, vectors: list[Any]) -> list[Any]:
-    """Eight vectors of lanes -> the vector of each lane, or back."""
-    for step in (1, 2, 4):
+def _transposed(builder: Any, vectors: list[Any], steps: tuple[int, ...] = (1, 2)) -> list[Any]:
+    """Eight vectors of lanes -> the vector of each lane, or back, where steps are 1, 2 and 4; without the last one each corner of
+    4 x 4 numbers, for who exchanges halves of vectors as he reads or writes them.
+    """
+    for step in steps:
         low, high = [], []
         for i in range(8):
             odd = bool(i & step)
@@ -314,12 +316,29 @@ def _transposed(builder: Any, vectors: list[Any]) -> list[Any]:
     return vectors
 
 
+def _upon_each_other(builder: Any, rows: list[Any]) -> list[Any]:
+    """Four vectors of the eight halves of rows: of the first and the fifth, of the second and the sixth ..."""
+    if not isinstance(rows[0].type, ir.VectorType):
+        empty = ir.Constant(ir.VectorType(_DOUBLE, 2), ir.Undefined)
+        rows = [builder.insert_element(empty, x, _I32(0)) for x in rows]
+    count = rows[0].type.count
+    mask = [k if k < count else 0 for k in range(4)]
+    both = ir.Constant(ir.VectorType(_I32, 8), mask + [count + k for k in mask])
+    return [builder.shuffle_vector(rows[i], rows[i + 4], both) for i in range(4)]
+
+
 def _part(builder: Any, vector: Any, first: int, count: int, of: int) -> Any:
     """Entries first .. first + count - 1, and whatever behind them, up to `of` entries."""
     mask = [first + k if k < count else 0 for k in range(of)]
     return builder.shuffle_vector(
         vector, ir.Constant(vector.type, ir.Undefined), ir.Constant(ir.VectorType(_I32, of), mask)
     )
+
+
+def _read(context: Any, builder: Any, of: Any, array: Any, place: Any, count: int) -> Any:
+    """So many numbers of an array."""
+    kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
+    return builder.load(_pointer(context, builder, of, array, place, kind), align=8)
 
 
 def _integers(context: Any, builder: Any, of: Any, array: Any, place: Any) -> Any:
@@ -333,20 +352,25 @@ def _gathered(
     found: list[Any] = []
     for at in range(0, width, 8):
         count = min(8, width - at)
-        kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
-        places = [builder.add(first, _I64(at)) for first in firsts]
-        vectors = [
-            builder.load(_pointer(context, builder, called.args[0], array, place, kind), align=8)
-            for place in places
+        halves = [(k, min(4, count - k)) for k in range(0, count, 4)]
+        rows = [
+            [
+                _read(context, builder, called.args[0], array, builder.add(first, _I64(at + k)), n)
+                for first in firsts
+            ]
+            for k, n in halves
         ]
         if count == 1:
             vector = _UNDEFINED
-            for lane, x in enumerate(vectors):
+            for lane, x in enumerate(rows[0]):
                 vector = builder.insert_element(vector, x, _I32(lane))
             found.append(vector)
-            continue
-        full = vectors if count == 8 else [_part(builder, x, 0, count, 8) for x in vectors]
-        found += _transposed(builder, full)[:count]
+        elif count <= 4:
+            full = [_part(builder, x, 0, count, 8) for x in rows[0]]
+            found += _transposed(builder, full, (1, 2, 4))[:count]
+        else:
+            both = [each for own in rows for each in _upon_each_other(builder, own)]
+            found += _transposed(builder, both)[:count]
     return found
 
 
@@ -393,7 +417,7 @@ def _numbers(width: int) -> Any:
 def _parts(width: int) -> list[tuple[int, int]]:
     """First numbers and lengths of the pieces, each of a power of two, of a row."""
     parts, at = [], 0
-    for count in (8, 4, 2, 1):
+    for count in (4, 2, 1):
         while width - at >= count:
             parts.append((at, count))
             at += count
@@ -401,12 +425,16 @@ def _parts(width: int) -> list[tuple[int, int]]:
 
 
 def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any]]:
-    """Of a tuple of lanes or numbers eight by eight what each lane has of them."""
-    numbers = [
-        _spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)
-    ]
-    numbers += [_UNDEFINED] * (-len(numbers) % 8)
-    return [_transposed(builder, numbers[at : at + 8]) for at in range(0, len(numbers), 8)]
+    """Of a tuple of lanes or numbers four by four what each lane has of them."""
+    numbers = [spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)]
+    count = len(numbers)
+    numbers += [_UNDEFINED] * (-count % 8)
+    found = []
+    for at in range(0, len(numbers), 8):
+        vectors = _transposed(builder, numbers[at : at + 8])
+        for four in (vectors[:4], vectors[4:]):
+            found.append([_part(builder, own, first, 4, 4) for first in (0, 4) for own in four])
+    return found
 
 
 def _add_rows(width: int) -> Any:
@@ -430,7 +458,7 @@ def _add_rows(width: int) -> Any:
                     kind = ir.VectorType(_DOUBLE, count)
                     there = builder.add(place, _I64(at))
                     pointer = _pointer(context, builder, called.args[1], array, there, kind)
-                    more = _part(builder, rows[at // 8][lane], at % 8, count, count)
+                    more = _part(builder, rows[at // 4][lane], at % 4, count, count)
                     builder.store(builder.fadd(builder.load(pointer, align=8), more), pointer, align=8)
             return context.get_dummy_value()
 
@@ -460,7 +488,7 @@ def _put(width: int, by_row: bool) -> Any:
                     kind = ir.VectorType(_DOUBLE, count)
                     there = builder.add(place, _I64(at))
                     pointer = _pointer(context, builder, called.args[1], array, there, kind)
-                    part = _part(builder, rows[at // 8][lane], at % 8, count, count)
+                    part = _part(builder, rows[at // 4][lane], at % 4, count, count)
                     builder.store(part, pointer, align=8)
             return context.get_dummy_value()
 
@@ -569,6 +597,6 @@ add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (3, 6, 12))
 put_rows3, put_rows4, put_rows6, put_rows9 = (
     _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9)
 )
-put3, put4, put5, put6, put15, put24, put27, put36 = (
-    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 36)
+put3, put4, put5, put6, put15, put24, put27, put48 = (
+    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 48)
 )

@@ -173,6 +173,23 @@ def test_runs_in_lanes_are_to_the_bit_the_runs_alone(case, marched):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+def test_runs_with_loops_stay_side_by_side_once_they_move(monkeypatch):
+    """What goes wrong in lanes would be put right alone."""
+    far, march = [], Group.march
+
+    def watched(self, states, starts, parts):
+        found = march(self, states, starts, parts)
+        far.append([len(own.states.r) == parts for own in found])
+        return found
+
+    monkeypatch.setattr(Group, "march", watched)
+    make, parameters = CASES["tree with loops"]
+    simulate_many(make(), parameters, threads=1)
+    assert len(far) > 4
+    assert all(all(own) for own in far[1:])  # what rests at first is looked at alone
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marched):
     def jump(t):
         return (0.0, 0.0, 0.0 if t < 5 * DT or t > 6 * DT else 4e4)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from discretization.assembly.stress_rounding import EPS
 from rigid.compilation.decorators import small_kernel
-from rigid.kinematics.rotations import inverse_tangent
 from rigid.lanes import root
 from rigid.linear_algebra import (
     apply,
@@ -15,13 +14,13 @@ from rigid.linear_algebra import (
     dot,
     hat,
     matrix_minus,
+    matrix_plus,
     matrix_times,
     minus,
     plus,
-    product,
+    product_transposed,
     times,
     trace,
-    transposed_product,
 )
 
 
@@ -66,10 +65,12 @@ def spin_at_end(R0, Omega0, psi, h):
 
 
 @small_kernel
-def turning_inertia(RJ, R0, psi, L1, h):
-    """d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta; RJ: R1 J, L1: R1 J Omega1."""
-    K = product(RJ, transposed_product(R0, inverse_tangent(psi)))
-    return matrix_minus(matrix_times(2.0 / h, K), hat(L1))
+def turning_inertia(RJ, R0, R1, psi, L1, h):
+    """d(R1 J Omega1) = -hat(L1) eta + (2/h) R1 J R0^T T^-1 eta, with T^-1 = (1 + |psi|^2/4) R0 Rbar^T and the mean Rbar of R0 and
+    R1; RJ: R1 J, L1: R1 J Omega1.
+    """
+    K = product_transposed(RJ, matrix_plus(R0, R1))
+    return matrix_minus(matrix_times((1.0 + 0.25 * dot(psi, psi)) / h, K), hat(L1))
 
 
 @small_kernel

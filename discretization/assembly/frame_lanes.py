@@ -219,7 +219,7 @@ def add_inertia_of_frames(system, work, h, tangent):
         add_rows6(both, work.residual, places, places, at + WIDTH * FORCES, stride, 0)
         if not tangent:
             continue
-        K = turning_inertia(product(R1, J), R0, psi, L1, h)
+        K = turning_inertia(product(R1, J), R0, R1, psi, L1, h)
         add_rows3((K[0], K[3], K[6]), values, places, places, moments, stride, 0)
         add_rows3((K[1], K[4], K[7]), values, places, places, moments, stride, 1)
         add_rows3((K[2], K[5], K[8]), values, places, places, moments, stride, 2)

@@ -141,7 +141,7 @@ def inertia_of_runs(own, h, tangent):
             for j in range(3):
                 place = (base + j + j * SIZE) * WIDTH
                 store(load(own.own, place) + 2.0 * mass / h, own.own, place)
-            add_part(own.own, base, 3, 3, 1.0, turning_inertia(product(R1, J), R0, psi, L1, h))
+            add_part(own.own, base, 3, 3, 1.0, turning_inertia(product(R1, J), R0, R1, psi, L1, h))
 
 
 @inner_kernel

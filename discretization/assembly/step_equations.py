@@ -152,4 +152,4 @@ def _inertia(system, numbering, state, work, h, tangent):
             base, stride = numbering.frame_base[f], numbering.frame_stride[f]
             for j in range(3):
                 work.values[base + j + j * stride] += 2.0 * mass / h
-            add_at(work.values, base, stride, 1, 1, 1.0, turning_inertia(product(R1, J), R0, psi, L1, h))
+            add_at(work.values, base, stride, 1, 1, 1.0, turning_inertia(product(R1, J), R0, R1, psi, L1, h))

@@ -230,6 +230,16 @@ def solve_transposed(numbering, work):
 @inner_kernel
 def correct(system, numbering, work):
     """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers; the share that was taken."""
+    share = share_of(system, numbering, work)
+    if has_groups(work):
+        correct_frames(work, share)
+    correct_others(numbering, work, share)
+    return share
+
+
+@inner_kernel
+def share_of(system, numbering, work):
+    """Of the correction in work.rhs, what does not turn too far."""
     frames, rhs = system.frames, work.rhs
     largest = 0.0
     for f in range(frames.mass.shape[0]):
@@ -237,9 +247,13 @@ def correct(system, numbering, work):
             at = numbering.frame[f] + 3
             turn = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
             largest = max(largest, turn)
-    damping = 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
-    if has_groups(work):
-        correct_frames(work, damping)
+    return 1.0 if largest <= MAX_TURN * MAX_TURN else MAX_TURN / largest**0.5
+
+
+@inner_kernel
+def correct_others(numbering, work, damping):
+    """All but frames that go side by side."""
+    rhs = work.rhs
     for f in work.frames.alone:
         at = numbering.frame[f]
         add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
@@ -247,7 +261,6 @@ def correct(system, numbering, work):
         add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
     for k in range(work.lam.shape[0]):
         work.lam[k] += damping * rhs[work.impulses.unknown[k]]
-    return damping
 
 
 @inner_kernel

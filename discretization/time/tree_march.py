@@ -38,12 +38,14 @@ from discretization.time.newton import (
     NOT_CONVERGED,
     NOT_FINITE,
     SINGULAR,
-    correct,
+    correct_others,
     rests,
+    share_of,
 )
 from discretization.time.recording import keep
 from discretization.trees.bodies import (
     assemble_bodies,
+    begin_held,
     begin_joints,
     begin_tree,
     end_joints,
@@ -55,14 +57,14 @@ from discretization.trees.body_lanes import (
     assemble_body_groups,
     begin_body_groups,
     begin_groups_of_joints,
+    correct_body_groups,
     end_groups_of_joints,
-    place_groups_of_joints,
+    move_body_groups,
     take_last_of_groups,
-    turn_body_groups,
 )
 from discretization.trees.elimination import eliminate, expand, take_over
 from discretization.trees.loops import close_loops, place_loops
-from discretization.trees.places import BLOCK, LEVER, NEW_COUPLE, NEW_FORCE, PARENT_LEVER
+from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
 from discretization.trees.shape import OTHER
 from discretization.turning import turned_over
 from rigid.compilation.decorators import (
@@ -103,7 +105,7 @@ def _more(what, system, numbering, tree, loops, state, work, h):
         begin_counted(numbering, state, work)
     elif what == ASSEMBLE:
         n, values, residual = system_bodies(numbering), work.values, work.residual
-        for i in range(BLOCK * n, values.shape[0]):
+        for i in range(OWN * n, values.shape[0]):
             values[i] = 0.0
         for i in range(6 * n, residual.shape[0]):
             residual[i] = 0.0
@@ -250,11 +252,9 @@ def _newton(more, of_loops, advancing, h, at_rest, max_iterations, count):
     before = 0.0
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
-        if grouped:
-            assemble_body_groups(system, lanes, work, h)
         assemble_bodies(system, tree, state, work, h)
         if grouped:
-            place_groups_of_joints(tree, lanes, work)
+            assemble_body_groups(system, tree, lanes, work, h)
         if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
         if closed:
@@ -280,7 +280,10 @@ def _newton(more, of_loops, advancing, h, at_rest, max_iterations, count):
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
-        share = correct(system, numbering, work)
+        share = share_of(system, numbering, work)
+        if grouped:
+            correct_body_groups(lanes, work, share)
+        correct_others(numbering, work, share)
         if closed:
             _take_forces(tree, share)
             _take_forces(loops.joints, share)
@@ -295,6 +298,7 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     n_substeps = substeps.shape[0]
     counts[:] = 0
+    begin_held(tree, state, work)
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         if n_substeps > 1 and k % n_substeps == 0:
@@ -311,9 +315,9 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
         lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
         predict(foreseen.rates, lam, True, state, work, h)
         at_rest = rests(work)
+        if grouped:
+            move_body_groups(lanes, work)
         if closed or at_rest:  # else forces of joints are those that hold the motion
-            if grouped:
-                turn_body_groups(work)
             begin_joints(tree, work)
             if grouped:
                 begin_groups_of_joints(tree, lanes, work)
@@ -322,7 +326,7 @@ def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations
         status = _newton(more, of_loops, advancing, h, at_rest, max_iterations, count)
         if status == CONVERGED:
             if grouped:
-                take_last_of_groups(work)
+                take_last_of_groups(lanes, work)
             take_last(tree, state, work)
             status = more(END, system, numbering, tree, loops, state, work, h)
         counts[SOLVES] += 1

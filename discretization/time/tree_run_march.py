@@ -21,6 +21,7 @@ from discretization.time.run_march import (
 from discretization.time.tree_march import is_last
 from discretization.trees.bodies import (
     assemble_bodies,
+    begin_held,
     begin_joints,
     begin_tree,
     end_joints,
@@ -29,7 +30,7 @@ from discretization.trees.bodies import (
 )
 from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
 from discretization.trees.loops import place_loops
-from discretization.trees.places import BLOCK, NEW_COUPLE, NEW_FORCE
+from discretization.trees.places import NEW_COUPLE, NEW_FORCE, OWN
 from discretization.trees.run_loops import close_loops_of_runs
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
@@ -91,7 +92,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
         if work.by_duals.signals.shape[0] > 0:
-            for i in range(BLOCK * tree.frame.shape[0], work.values.shape[0]):
+            for i in range(OWN * tree.frame.shape[0], work.values.shape[0]):
                 work.values[i] = none
             add_loads(numbering, work, h, True)
             take_over(tree, work)
@@ -133,6 +134,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
     system, numbering, tree = in_lanes(own.system), own.numbering, in_lanes(own.tree)
     state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(values)
     foreseen, share = in_lanes(own.foreseen), values.shape[0] // counts.shape[1]
+    begin_held(tree, state, work)
     for k in range(values.shape[0]):
         if not some_go_on(own):
             return

@@ -18,12 +18,13 @@ from discretization.assembly.frame_formulas import balance, spin_at_end, turning
 from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.trees.places import (
     AXIS1,
-    BLOCK,
     GAP,
     LEVER,
     LEVER1,
+    LOWER,
     MEAN_AXIS,
     MEAN_PARENT_AXIS,
+    OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
     TILT,
@@ -75,10 +76,10 @@ def put(x, i, a):
 
 @small_kernel
 def put_block(values, at, A):
-    """values[at + i + 6 j] = A_ij."""
+    """values[at + i + 8 j] = A_ij."""
     values[at], values[at + 1], values[at + 2] = A[0], A[3], A[6]
-    values[at + 6], values[at + 7], values[at + 8] = A[1], A[4], A[7]
-    values[at + 12], values[at + 13], values[at + 14] = A[2], A[5], A[8]
+    values[at + 8], values[at + 9], values[at + 10] = A[1], A[4], A[7]
+    values[at + 16], values[at + 17], values[at + 18] = A[2], A[5], A[8]
 
 
 @small_kernel
@@ -104,13 +105,18 @@ def scale_rows(tree, work, h):
 
 
 @inner_kernel
-def begin_tree(system, tree, state, work, h):
-    """What the iterations of a step share, of frames that do not move and of bodies that stand alone."""
-    frames = system.frames
+def begin_held(tree, state, work):
+    """Frames that do not move."""
     for f in tree.held:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         store_rotation(work.R1, f, rotation_of(work.R0, f))
         store3(load3(state.r[f]), work.r1[f])
+
+
+@inner_kernel
+def begin_tree(system, tree, state, work, h):
+    """What the iterations of a step share, of bodies that stand alone."""
+    frames = system.frames
     for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
@@ -209,7 +215,7 @@ def end_joints(tree, work):
 @inner_kernel
 def assemble_bodies(system, tree, state, work, h):
     """Inertia and weight of (1), (2) of bodies that stand alone, tangents as seen from joints of closed form, and these joints:
-    parents come first, and bodies of groups before all.
+    parents come first; bodies of groups are where they end.
     """
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
     for i in tree.alone:
@@ -227,19 +233,19 @@ def assemble_bodies(system, tree, state, work, h):
         store3(plus(load3(state.r[f]), dr), work.r1[f])
         put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
         put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
-        at, none, m = BLOCK * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
-        K = turning_inertia(RJ, R0, psi, L1, h)
+        at, none, m = OWN * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
+        K = turning_inertia(RJ, R0, R1, psi, L1, h)
         put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
         if tree.kind[i] == OTHER:
-            put_block(values, at + 3, none)
-            put_block(values, at + 18, none)
-            put_block(values, at + 21, K)
+            put_block(values, at + LOWER, none)
+            put_block(values, at + 24, none)
+            put_block(values, at + 24 + LOWER, K)
         else:
             x1, x = place_joint(tree, work, i)
             fe, ky, ke = seen_from_joint(m, K, x1, x)
-            put_block(values, at + 3, ky)
-            put_block(values, at + 18, fe)
-            put_block(values, at + 21, ke)
+            put_block(values, at + LOWER, ky)
+            put_block(values, at + 24, fe)
+            put_block(values, at + 24 + LOWER, ke)
 
 
 @small_kernel

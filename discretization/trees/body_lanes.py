@@ -26,12 +26,13 @@ from discretization.assembly.frame_lanes import (
     group_by_group,
 )
 from discretization.assembly.frame_lanes import START as STEP
-from discretization.assembly.run_lanes import load3_at, load9_at, store3_at
+from discretization.assembly.run_lanes import load3_at, load9_at, store3_at, store9_at
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
-from discretization.trees.places import BLOCK, MEAN_PARENT_AXIS, SIZE, TreeArrays
+from discretization.trees.places import MEAN_PARENT_AXIS, OWN, SIZE, TreeArrays
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent
+from rigid.lane_arrays import room
 from rigid.lanes import (
     WIDTH,
     load,
@@ -45,7 +46,7 @@ from rigid.lanes import (
     put15,
     put24,
     put27,
-    put36,
+    put48,
     put_rows3,
     put_rows9,
     rows3,
@@ -59,6 +60,8 @@ from rigid.system import Floats, Ints
 X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
 # the same turned as at the start of the step, of axes the first alone
 X0, PARENT_X0, U0, PARENT_U0, D0, PARENT_D0, START = 0, 3, 6, 9, 12, 21, 30
+# of a body where a step ends, as far as it is known: rotation, place, increments
+ROTATION1, PLACE1, INCREMENT, TURN, END = 0, 9, 12, 15, 18
 # rows of `BodyLanes.places`: bodies, their blocks, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
 BODY, BLOCKS, PARTNER, LAM, EACH, AXIS, N_PLACES = range(7)
 
@@ -73,6 +76,7 @@ class BodyLanes(NamedTuple):
     places: Ints  # (groups, N_PLACES, 8)
     constant: Floats  # (groups, CONSTANTS, 8)
     start: Floats  # (groups, START, 8)
+    end: Floats  # (groups, END, 8)
 
 
 def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
@@ -83,17 +87,18 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
     head = body[::WIDTH]
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
-    places[BLOCKS] = BLOCK * body
+    places[BLOCKS] = OWN * body
     places[EACH], places[AXIS] = SIZE * body, SIZE * body + MEAN_PARENT_AXIS
-    room = BodyLanes(
+    made = BodyLanes(
         kind=tree.kind[head],
         side=tree.side[head],
         turning=tree.turning[head],
         places=group_by_group(places),
         constant=np.zeros((len(head), CONSTANTS, WIDTH)),
-        start=np.zeros((len(head), START, WIDTH)),
+        start=room(len(head), START),
+        end=room(len(head), END),
     )
-    return with_constants(room, tree)
+    return with_constants(made, tree)
 
 
 def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
@@ -137,13 +142,43 @@ def begin_body_groups(lanes, work):
 
 
 @inner_kernel
-def turn_body_groups(work):
-    """R1 of the increments."""
+def move_body_groups(lanes, work):
+    """r1, R1 of the increments."""
     own = work.frames
     for group in range(own.first.shape[0]):
         at = own.first[group]
-        R0 = load9_at(own.start, group * STEP + ROTATION0)
-        put_rows9(turned_by(rows3(work.psi, own.places, at), R0), work.R1, own.places, at)
+        dr, psi = rows3(work.dr, own.places, at), rows3(work.psi, own.places, at)
+        _move(lanes, work, group, dr, psi)
+
+
+@inner_kernel
+def correct_body_groups(lanes, work, share):
+    """Add this share of the corrections in work.rhs, and move."""
+    own, end = work.frames, lanes.end
+    for group in range(own.first.shape[0]):
+        at, s = own.first[group], group * END
+        more = numbers6(work.rhs, own.places, at + WIDTH * UNKNOWN, 0)
+        dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
+        eta = times(share, (more[3], more[4], more[5]))
+        dr = plus(times(share, (more[0], more[1], more[2])), dr)
+        psi = plus(apply(inverse_tangent(psi), eta), psi)
+        put_rows3(dr, work.dr, own.places, at)
+        put_rows3(psi, work.psi, own.places, at)
+        _move(lanes, work, group, dr, psi)
+
+
+@flat_kernel
+def _move(lanes, work, group, dr, psi):
+    own, end, at, s = work.frames, lanes.end, work.frames.first[group], group * STEP
+    R1 = turned_by(psi, load9_at(own.start, s + ROTATION0))
+    r1 = plus(load3_at(own.start, s + PLACE0), dr)
+    put_rows9(R1, work.R1, own.places, at)
+    put_rows3(r1, work.r1, own.places, at)
+    s = group * END
+    store9_at(R1, end, s + ROTATION1)
+    store3_at(r1, end, s + PLACE1)
+    store3_at(dr, end, s + INCREMENT)
+    store3_at(psi, end, s + TURN)
 
 
 @small_kernel
@@ -162,10 +197,9 @@ def begin_groups_of_joints(tree, lanes, work):
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] == OTHER:
             continue
-        at, side = work.frames.first[group], 1.0 * lanes.side[group]
-        body, first = _at(group, BODY), _at(group, LAM)
+        side, body, first = 1.0 * lanes.side[group], _at(group, BODY), _at(group, LAM)
         put_rows3(times(-side, numbers3(work.lam, places, first, 0)), tree.force, places, body)
-        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, _at(group, PARTNER))
+        R1, P1 = load9_at(lanes.end, group * END + ROTATION1), rows9(work.R1, places, _at(group, PARTNER))
         none = 0.0 * R1[0]
         couple = (none, none, none)
         for j in range(lanes.turning[group]):
@@ -202,97 +236,101 @@ def end_groups_of_joints(tree, lanes, work):
 
 
 @inner_kernel
-def assemble_body_groups(system, lanes, work, h):
-    """Inertia and weight with their tangents, these as seen from joints of closed form."""
+def assemble_body_groups(system, tree, lanes, work, h):
+    """Inertia and weight with their tangents, these as seen from joints of closed form, and these joints, of bodies that have
+    moved, all of them.
+    """
     own, steps, gravity = work.frames, work.frames.start, load3(system.gravity)
-    places, joints = own.places, lanes.places
+    constant, start, end, places = lanes.constant, lanes.start, lanes.end, lanes.places
     for group in range(own.first.shape[0]):
-        at, s = own.first[group], group * STEP
+        s, e = group * STEP, group * END
         R0, J = load9_at(steps, s + ROTATION0), load9_at(steps, s + INERTIA)
-        dr, psi = rows3(work.dr, places, at), rows3(work.psi, places, at)
-        R1 = turned_by(psi, R0)
-        put_rows9(R1, work.R1, places, at)
-        put_rows3(plus(load3_at(steps, s + PLACE0), dr), work.r1, places, at)
+        R1, dr, psi = load9_at(end, e + ROTATION1), load3_at(end, e + INCREMENT), load3_at(end, e + TURN)
         mass, RJ = load(steps, (s + MASS) * WIDTH), product(R1, J)
         L1 = apply(RJ, spin_at_end(R0, load3_at(steps, s + SPIN0), psi, h))
         moment = minus(L1, load3_at(steps, s + MOMENTUM0))
         force = balance(mass, load3_at(steps, s + VELOCITY0), dr, gravity, h)
         both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-        put6(both, work.residual, places, at + WIDTH * UNKNOWN)
-        K = turning_inertia(RJ, R0, psi, L1, h)
-        none, m = 0.0 * K[0], 2.0 * mass / h
-        fe = ky = (none, none, none, none, none, none, none, none, none)
-        if lanes.kind[group] != OTHER:
-            x1 = apply(R1, load3_at(lanes.constant, group * CONSTANTS + X))
-            x = average(load3_at(lanes.start, group * START + X0), x1)
-            fe, ky, K = seen_from_joint(m, K, x1, x)
-        columns = (
-            m, none, none, ky[0], ky[3], ky[6],
-            none, m, none, ky[1], ky[4], ky[7],
-            none, none, m, ky[2], ky[5], ky[8],
-            fe[0], fe[3], fe[6], K[0], K[3], K[6],
-            fe[1], fe[4], fe[7], K[1], K[4], K[7],
-            fe[2], fe[5], fe[8], K[2], K[5], K[8],
-        )  # fmt: skip
-        put36(columns, work.values, joints, _at(group, BLOCKS))
-
-
-@inner_kernel
-def place_groups_of_joints(tree, lanes, work):
-    """Levers, axes and gaps."""
-    places, each = lanes.places, tree.each
-    constant, start = lanes.constant, lanes.start
-    for group in range(lanes.kind.shape[0]):
-        kind, at, c, s = lanes.kind[group], work.frames.first[group], group * CONSTANTS, group * START
-        if kind == OTHER:
+        put6(both, work.residual, own.places, own.first[group] + WIDTH * UNKNOWN)
+        K, m = turning_inertia(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
+        if lanes.kind[group] == OTHER:
+            none = 0.0 * m
+            zero = (none, none, none, none, none, none, none, none, none)
+            _put_blocks(m, zero, zero, K, work.values, places, _at(group, BLOCKS))
             continue
-        partner, first = _at(group, PARTNER), _at(group, EACH)
-        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, partner)
+        partner, c = _at(group, PARTNER), group * CONSTANTS
+        P1 = rows9(work.R1, places, partner)
         x1, x, y1, y, gap = levers(
             R1,
             P1,
             load3_at(constant, c + X),
             load3_at(constant, c + PARENT_X),
-            load3_at(start, s + X0),
-            load3_at(start, s + PARENT_X0),
-            rows3(work.r1, work.frames.places, at),
+            load3_at(start, group * START + X0),
+            load3_at(start, group * START + PARENT_X0),
+            load3_at(end, e + PLACE1),
             rows3(work.r1, places, partner),
         )
-        both = (
-            x1[0], x1[1], x1[2], x[0], x[1], x[2], y1[0], y1[1], y1[2], y[0], y[1], y[2], gap[0], gap[1], gap[2],
-        )  # fmt: skip
-        if kind == BALL:
-            put15(both, each, places, first)
-            continue
-        none = 0.0 * x1[0]
-        if kind == WELD:
-            tilt = (none, none, none)
-            for j in range(3):
-                u1 = apply(R1, load3_at(constant, c + U + 3 * j))
-                w1 = apply(P1, load3_at(constant, c + PARENT_U + 3 * j))
-                tilt = plus(tilt, times(0.5, cross(u1, w1)))
-            put24((*both, none, none, none, none, none, none, *tilt), each, places, first)
-            continue
-        u1, w1 = apply(R1, load3_at(constant, c + U)), apply(P1, load3_at(constant, c + PARENT_U))
-        u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
-        if kind == UNIVERSAL:
-            put27((*both, *u1, *u, *tilt_of_cross(u1, w1), *w1), each, places, first)
-            put3(w, each, places, _at(group, AXIS))
-        elif lanes.side[group] > 0:
-            put27((*both, *u1, *u, *cross(u1, w1), *u1), each, places, first)
-        else:
-            put27((*both, *u1, *w, *cross(u1, w1), *w1), each, places, first)
+        fe, ky, ke = seen_from_joint(m, K, x1, x)
+        _put_blocks(m, fe, ky, ke, work.values, places, _at(group, BLOCKS))
+        _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
+
+
+@flat_kernel
+def _put_blocks(m, fe, ky, ke, values, places, at):
+    columns = (
+        m, 0.0, 0.0, 0.0, ky[0], ky[3], ky[6], 0.0,
+        0.0, m, 0.0, 0.0, ky[1], ky[4], ky[7], 0.0,
+        0.0, 0.0, m, 0.0, ky[2], ky[5], ky[8], 0.0,
+        fe[0], fe[3], fe[6], 0.0, ke[0], ke[3], ke[6], 0.0,
+        fe[1], fe[4], fe[7], 0.0, ke[1], ke[4], ke[7], 0.0,
+        fe[2], fe[5], fe[8], 0.0, ke[2], ke[5], ke[8], 0.0,
+    )  # fmt: skip
+    put48(columns, values, places, at)
+
+
+@flat_kernel
+def _place_axes(tree, lanes, group, R1, P1, both):
+    """Of joints of a group; both: levers and gaps."""
+    kind, places, each, constant, start = (
+        lanes.kind[group],
+        lanes.places,
+        tree.each,
+        lanes.constant,
+        lanes.start,
+    )
+    first, c, s = _at(group, EACH), group * CONSTANTS, group * START
+    if kind == BALL:
+        put15(both, each, places, first)
+        return
+    if kind == WELD:
+        none = 0.0 * both[0]
+        tilt = (none, none, none)
+        for j in range(3):
+            u1 = apply(R1, load3_at(constant, c + U + 3 * j))
+            w1 = apply(P1, load3_at(constant, c + PARENT_U + 3 * j))
+            tilt = plus(tilt, times(0.5, cross(u1, w1)))
+        put24((*both, none, none, none, none, none, none, *tilt), each, places, first)
+        return
+    u1, w1 = apply(R1, load3_at(constant, c + U)), apply(P1, load3_at(constant, c + PARENT_U))
+    u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
+    if kind == UNIVERSAL:
+        put27((*both, *u1, *u, *tilt_of_cross(u1, w1), *w1), each, places, first)
+        put3(w, each, places, _at(group, AXIS))
+    elif lanes.side[group] > 0:
+        put27((*both, *u1, *u, *cross(u1, w1), *u1), each, places, first)
+    else:
+        put27((*both, *u1, *w, *cross(u1, w1), *w1), each, places, first)
 
 
 @inner_kernel
-def take_last_of_groups(work):
+def take_last_of_groups(lanes, work):
     """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
     own, steps = work.frames, work.frames.start
     places = own.places
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * STEP
         more = numbers6(work.rhs, places, at + WIDTH * UNKNOWN, 0)
-        dr, psi = rows3(work.dr, places, at), rows3(work.psi, places, at)
+        dr, psi = load3_at(lanes.end, group * END + INCREMENT), load3_at(lanes.end, group * END + TURN)
         o, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))
         dr1, psi1 = plus(dr, o), plus(psi, turn)
         o, turn = minus(o, minus(dr1, dr)), minus(turn, minus(psi1, psi))

@@ -4,7 +4,7 @@ the whole system of equations.
 Of a body with all that hangs on it force and couple at its joint, F = F0 + K (y - gap, eta), are linear in its correction, where
 y is that of the joint's point on the parent and o = y - gap - eta x x1. A ball joint leaves eta = E y + e0 of k = 0, a hinge
 
-    eta = eta_p + tilt + d a1,   d = row_y . y + row_e . eta_p + row_0   of   k . nbar = 0              (1)
+    eta = eta_p + tilt + d a1,   d = row_o . o_p + row_e . eta_p + row_0   of   k . nbar = 0              (1)
 
 one unknown each. A universal joint between axes u of the body and w of its parent leaves two,
 
@@ -19,7 +19,7 @@ hangs on them, F and M - x x F: none need be known before.
 
 from __future__ import annotations
 
-from discretization.trees.bodies import dyad, half_dyad, put, vector_at
+from discretization.trees.bodies import put, vector_at
 from discretization.trees.places import (
     AXIS1,
     BALL_0,
@@ -27,36 +27,51 @@ from discretization.trees.places import (
     BALL_Y,
     BLOCK,
     BY_CONDITION,
-    COUPLE_D,
-    COUPLE_E,
+    COLUMN,
     FORCE_D,
     FORCE_E,
     GAP,
     LEVER,
     LEVER1,
     LONG,
+    LOWER,
     MEAN_AXIS,
     MEAN_PARENT_AXIS,
-    NEW_COUPLE,
     NEW_FORCE,
+    OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
     RIGHT,
     ROW2_0,
-    ROW2_E,
     ROW2_Y,
     ROW_0,
-    ROW_E,
     ROW_Y,
     TILT,
     TURNS1,
 )
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.columns import (
+    add_column,
+    add_column6,
+    arm_at,
+    column6_at,
+    column_at,
+    column_minus,
+    column_plus,
+    column_times,
+    put_column,
+    three_at,
+    upper,
+    with_dyad0,
+    with_dyad1,
+    with_dyad2,
+    with_moment,
+    without_moment,
+)
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import WIDTH as WIDTH8
 from rigid.lanes import choose, load, store
 from rigid.linear_algebra import (
-    add3,
     add_block,
     apply,
     apply_transposed,
@@ -68,7 +83,6 @@ from rigid.linear_algebra import (
     matrix_plus,
     matrix_times,
     minus,
-    outer,
     plus,
     product,
     times,
@@ -77,13 +91,10 @@ from rigid.linear_algebra import (
 
 
 @small_kernel
-def block_at(values, at):
-    """A_ij = values[at + i + 6 j]."""
-    return (
-        values[at], values[at + 6], values[at + 12],
-        values[at + 1], values[at + 7], values[at + 13],
-        values[at + 2], values[at + 8], values[at + 14],
-    )  # fmt: skip
+def block_at(values, at, stride):
+    """A_ij = values[at + i + j stride]."""
+    a, b, c = three_at(values, at), three_at(values, at + stride), three_at(values, at + 2 * stride)
+    return a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]
 
 
 @small_kernel
@@ -106,24 +117,23 @@ def inverse(A):
 
 @inner_kernel
 def take_over(tree, work):
-    """What assembly adds to the blocks of bodies with joints of closed form, as seen from these."""
+    """What assembly adds to the blocks of bodies, as seen from joints of closed form."""
     for i in range(tree.frame.shape[0]):
-        if tree.kind[i] != OTHER:
-            _add_seen(tree, work.values, tree.acting[i], work.values, i)
+        _add_seen(tree, work.values, tree.acting[i], work.values, i)
 
 
 @small_kernel
 def _add_seen(tree, source, at, values, i):
-    """Add a block by the motion of body i and its moment to that body's, which is as seen from its joint."""
-    w, to = tree.each[i], BLOCK * i
+    """Add a block by the motion of body i and its moment to that body's, which is as seen from its joint, where it has levers."""
+    w, to = tree.each[i], OWN * i
     x1, x = vector_at(w, LEVER1), vector_at(w, LEVER)
-    rr, tr = block_at(source, at), block_at(source, at + 3)
-    fe = matrix_plus(block_at(source, at + 18), times_hat(rr, x1))
-    te = matrix_plus(block_at(source, at + 21), times_hat(tr, x1))
-    add_block(rr, values, to, 6)
-    add_block(matrix_minus(tr, hat_times(x, rr)), values, to + 3, 6)
-    add_block(fe, values, to + 18, 6)
-    add_block(matrix_minus(te, hat_times(x, fe)), values, to + 21, 6)
+    rr, tr = block_at(source, at, 6), block_at(source, at + 3, 6)
+    fe = matrix_plus(block_at(source, at + 18, 6), times_hat(rr, x1))
+    te = matrix_plus(block_at(source, at + 21, 6), times_hat(tr, x1))
+    add_block(rr, values, to, COLUMN)
+    add_block(matrix_minus(tr, hat_times(x, rr)), values, to + LOWER, COLUMN)
+    add_block(fe, values, to + 24, COLUMN)
+    add_block(matrix_minus(te, hat_times(x, fe)), values, to + 24 + LOWER, COLUMN)
 
 
 @inner_kernel
@@ -139,47 +149,38 @@ def eliminate(tree, work, iterated):
 @inner_kernel
 def eliminate_joint(tree, work, i, iterated):
     """Of a joint of closed form; as of `eliminate`."""
-    values, residual, w, p = work.values, work.residual, tree.each[i], tree.parent[i]
-    at, gap = BLOCK * i, vector_at(w, GAP)
-    rr, fe, ky = block_at(values, at), block_at(values, at + 18), block_at(values, at + 3)
-    F = vector_at(residual, 6 * i)
-    k0 = minus(vector_at(residual, 6 * i + 3), cross(vector_at(w, LEVER), F))
+    values, w, p, at, kind = work.values, tree.each[i], tree.parent[i], OWN * i, tree.kind[i]
+    F, M = three_at(work.residual, 6 * i), three_at(work.residual, 6 * i + 3)
+    k0 = minus(M, cross(vector_at(w, LEVER), F))
     f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k0)
-    put(w, NEW_FORCE, f)
-    ke = matrix_minus(block_at(values, at + 21), dyad(vector_at(w, LEVER1), times(0.5, f)))
-    k0 = minus(k0, apply(ky, gap))
-    F = minus(F, apply(rr, gap))
-    if tree.kind[i] == HINGE:
-        a1, n, tilt = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS), vector_at(w, TILT)
-        k0, F = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt))
-        fd, kd = apply(fe, a1), apply(ke, a1)
+    half = times(0.5, f)
+    _turn_with_body(w, values, at + 24, half)
+    if kind == HINGE:
+        a1, n = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS)
         turning = times(0.5, cross(vector_at(w, TURNS1), couple))
-        d = -1.0 / dot(n, kd)
-        row_y = times(d, apply_transposed(ky, n))
-        row_e = times(d, plus(apply_transposed(ke, n), turning))
-        row_0 = d * (dot(n, k0) + (dot(turning, tilt) if tree.side[i] > 0 else 0.0))
-        put(w, ROW_Y, row_y)
-        put(w, ROW_E, row_e)
-        put(w, FORCE_D, fd)
-        put(w, COUPLE_D, kd)
-        w[ROW_0], w[BY_CONDITION] = row_0, d
+        of_y, of_e = across(values, at, n), across(values, at + 24, n)
+        d = -1.0 / dot(of_e, a1)
+        row_y, row_e = times(d, of_y), times(d, plus(of_e, turning))
+        # a condition that turns with the parent does not by the tilt
+        row_0 = d * (dot(n, k0) - (dot(turning, vector_at(w, TILT)) if tree.side[i] < 0 else 0.0))
+        _put_row(w, ROW_Y, row_y, row_e, row_0)
+        w[BY_CONDITION] = d
+        D = combined(columns_at(values, at + 24), a1)
+        put_column(D, w, FORCE_D)
         if p < 0:
             return
-        fy, fe = matrix_plus(rr, outer(fd, row_y)), matrix_plus(fe, outer(fd, row_e))
-        ky, ke = matrix_plus(ky, outer(kd, row_y)), matrix_plus(ke, outer(kd, row_e))
-        F, k0 = plus(F, times(row_0, fd)), plus(k0, times(row_0, kd))
-    elif tree.kind[i] == UNIVERSAL:
+        Y, E = with_row(D, row_y, columns_at(values, at)), with_row(D, row_e, columns_at(values, at + 24))
+        more = column_times(row_0, D)
+    elif kind == UNIVERSAL:
         # the first condition turns with the body, the second with its parent
         u, v, tilt = vector_at(w, AXIS1), vector_at(w, TURNS1), vector_at(w, TILT)
         n, m = vector_at(w, MEAN_AXIS), vector_at(w, MEAN_PARENT_AXIS)
-        k0, F = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt))
         of_body, of_parent = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
-        r1, r2 = plus(apply_transposed(ke, n), of_body), apply_transposed(ke, m)
-        a, b, c, d = dot(r1, u), dot(r1, v), dot(r2, u), dot(r2, v)
+        y1, y2 = across(values, at, n), across(values, at, m)
+        e1, r2 = plus(across(values, at + 24, n), of_body), across(values, at + 24, m)
+        e2, g1, g2 = plus(r2, of_parent), dot(n, k0), dot(m, k0) - dot(of_parent, tilt)
+        a, b, c, d = dot(e1, u), dot(e1, v), dot(r2, u), dot(r2, v)
         s = -1.0 / (a * d - b * c)
-        y1, y2 = apply_transposed(ky, n), apply_transposed(ky, m)
-        e1, e2 = r1, plus(r2, of_parent)
-        g1, g2 = dot(n, k0) + dot(of_body, tilt), dot(m, k0)
         row_y, row2_y = (
             times(s, minus(times(d, y1), times(b, y2))),
             times(s, minus(times(a, y2), times(c, y1))),
@@ -189,53 +190,130 @@ def eliminate_joint(tree, work, i, iterated):
             times(s, minus(times(a, e2), times(c, e1))),
         )
         row_0, row2_0 = s * (d * g1 - b * g2), s * (a * g2 - c * g1)
-        put(w, ROW_Y, row_y)
-        put(w, ROW_E, row_e)
-        put(w, ROW2_Y, row2_y)
-        put(w, ROW2_E, row2_e)
-        w[ROW_0], w[ROW2_0] = row_0, row2_0
+        _put_row(w, ROW_Y, row_y, row_e, row_0)
+        _put_row(w, ROW2_Y, row2_y, row2_e, row2_0)
         w[BY_CONDITION], w[BY_CONDITION + 1] = s * d, -s * b
         w[BY_CONDITION + 2], w[BY_CONDITION + 3] = -s * c, s * a
-        fu, fv, ku, kv = apply(fe, u), apply(fe, v), apply(ke, u), apply(ke, v)
-        put(w, FORCE_D, fu)
-        put(w, FORCE_E, fv)
-        put(w, COUPLE_D, ku)
-        put(w, COUPLE_E, kv)
+        E = columns_at(values, at + 24)
+        D, D2 = combined(E, u), combined(E, v)
+        put_column(D, w, FORCE_D)
+        put_column(D2, w, FORCE_E)
         if p < 0:
             return
-        fy = matrix_plus(rr, matrix_plus(outer(fu, row_y), outer(fv, row2_y)))
-        fe = matrix_plus(fe, matrix_plus(outer(fu, row_e), outer(fv, row2_e)))
-        ky = matrix_plus(ky, matrix_plus(outer(ku, row_y), outer(kv, row2_y)))
-        ke = matrix_plus(ke, matrix_plus(outer(ku, row_e), outer(kv, row2_e)))
-        F = plus(F, plus(times(row_0, fu), times(row2_0, fv)))
-        k0 = plus(k0, plus(times(row_0, ku), times(row2_0, kv)))
-    elif tree.kind[i] == WELD:
+        Y = with_row(D2, row2_y, with_row(D, row_y, columns_at(values, at)))
+        E = with_row(D2, row2_e, with_row(D, row_e, columns_at(values, at + 24)))
+        more = column_plus(column_times(row_0, D), column_times(row2_0, D2))
+    elif kind == WELD:
         if p < 0:
             return
-        tilt = vector_at(w, TILT)
-        k0, F, fy = plus(k0, apply(ke, tilt)), plus(F, apply(fe, tilt)), rr
+        Y, E = columns_at(values, at), columns_at(values, at + 24)
+        more = column_minus(Y[0], Y[0])
     else:
+        ky, ke = block_at(values, at + LOWER, COLUMN), block_at(values, at + 24 + LOWER, COLUMN)
         by_couple = matrix_times(-1.0, inverse(ke))
-        e0, E = apply(by_couple, k0), product(by_couple, ky)
+        of_y, of_0 = product(by_couple, ky), apply(by_couple, k0)
         for j in range(9):
-            w[BALL_Y + j], w[BALL_K + j] = E[j], by_couple[j]
-        put(w, BALL_0, e0)
+            w[BALL_Y + j], w[BALL_K + j] = of_y[j], by_couple[j]
+        put(w, BALL_0, minus(of_0, apply(of_y, vector_at(w, GAP))))
         if p < 0:
             return
-        none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        fy, F = matrix_plus(rr, product(fe, E)), plus(F, apply(fe, e0))
-        fe, ky, ke, k0 = none, none, none, (0.0, 0.0, 0.0)
-    # the same on the parent, as seen from its own joint where it has levers
-    above, y1, y = tree.each[p], vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
-    arm1, arm = minus(y1, vector_at(above, LEVER1)), minus(y, vector_at(above, LEVER))
-    fe, ke = matrix_minus(fe, times_hat(fy, arm1)), matrix_minus(ke, times_hat(ky, arm1))
-    at = BLOCK * p
-    add_block(fy, values, at, 6)
-    add_block(fe, values, at + 18, 6)
-    add_block(matrix_plus(ky, hat_times(arm, fy)), values, at + 3, 6)
-    add_block(matrix_plus(matrix_plus(ke, hat_times(arm, fe)), half_dyad(y1, f)), values, at + 21, 6)
-    add3(F, residual[6 * p : 6 * p + 3])
-    add3(plus(k0, cross(y, F)), residual[6 * p + 3 : 6 * p + 6])
+        (y0, y1, y2), E = columns_at(values, at), columns_at(values, at + 24)
+        Y = (
+            upper(column_plus(y0, combined(E, (of_y[0], of_y[3], of_y[6])))),
+            upper(column_plus(y1, combined(E, (of_y[1], of_y[4], of_y[7])))),
+            upper(column_plus(y2, combined(E, (of_y[2], of_y[5], of_y[8])))),
+        )
+        more, none = combined(E, of_0), column_minus(y0, y0)
+        E = none, none, none
+    _add_to_parent(tree, work, i, Y, E, more, half)
+
+
+@small_kernel
+def _turn_with_body(w, values, at, half):
+    """Subtract (eta x x1)/2 x f: what the force of the joint does as its lever on the body turns."""
+    x1, away = arm_at(w, LEVER1), times(-1.0, half)
+    share = dot(vector_at(w, LEVER1), away)
+    put_column(with_dyad0(x1, away[0], share, column_at(values, at)), values, at)
+    put_column(with_dyad1(x1, away[1], share, column_at(values, at + COLUMN)), values, at + COLUMN)
+    put_column(with_dyad2(x1, away[2], share, column_at(values, at + 2 * COLUMN)), values, at + 2 * COLUMN)
+
+
+@small_kernel
+def at_joint(work, w, i):
+    """Residual of a body, with its moment about its joint."""
+    return without_moment(arm_at(w, LEVER), column6_at(work.residual, 6 * i))
+
+
+@small_kernel
+def columns_at(values, at):
+    """Three of them."""
+    return column_at(values, at), column_at(values, at + COLUMN), column_at(values, at + 2 * COLUMN)
+
+
+@small_kernel
+def across(values, at, n):
+    """n . k of three columns (f, k)."""
+    return apply_transposed(block_at(values, at + LOWER, COLUMN), n)
+
+
+@small_kernel
+def combined(X, x):
+    """x_0 X_0 + x_1 X_1 + x_2 X_2 of three columns."""
+    first = column_plus(column_times(x[0], X[0]), column_times(x[1], X[1]))
+    return column_plus(first, column_times(x[2], X[2]))
+
+
+@small_kernel
+def with_row(D, row, X):
+    """X + D row^T of three columns."""
+    return (
+        column_plus(X[0], column_times(row[0], D)),
+        column_plus(X[1], column_times(row[1], D)),
+        column_plus(X[2], column_times(row[2], D)),
+    )
+
+
+@small_kernel
+def _crossed(X, i, j, a, b):
+    """a X_i - b X_j."""
+    return column_minus(column_times(a, X[i]), column_times(b, X[j]))
+
+
+@small_kernel
+def _put_row(w, at, row_y, row_e, row_0):
+    """By y - gap and eta_p + tilt: as by the parent's motion and turn."""
+    left = row_0 - dot(row_y, vector_at(w, GAP)) + dot(row_e, vector_at(w, TILT))
+    put(w, at, row_y)
+    put(w, at + 3, plus(row_e, cross(vector_at(w, PARENT_LEVER1), row_y)))
+    w[at + 6] = left
+
+
+@flat_kernel
+def _add_to_parent(tree, work, i, Y, E, more, half):
+    """What is left of a body, as seen from the joint of its parent, where this has levers; more: besides its residual, half: of
+    the force of its joint.
+    """
+    p = tree.parent[i]
+    values, w, above, at = work.values, tree.each[i], tree.each[p], OWN * p
+    F = column_plus(at_joint(work, w, i), more)
+    if tree.kind[i] != BALL:
+        F = column_plus(F, combined(E, vector_at(w, TILT)))
+    else:
+        F = upper(F)
+    F = column_minus(F, combined(Y, vector_at(w, GAP)))
+    y1 = arm_at(w, PARENT_LEVER1)
+    y, arm1 = arm_at(w, PARENT_LEVER), minus(vector_at(w, PARENT_LEVER1), vector_at(above, LEVER1))
+    arm, share = column_minus(y, arm_at(above, LEVER)), dot(vector_at(w, PARENT_LEVER1), half)
+    e0 = column_minus(E[0], _crossed(Y, 1, 2, arm1[2], arm1[1]))
+    e1 = column_minus(E[1], _crossed(Y, 2, 0, arm1[0], arm1[2]))
+    e2 = column_minus(E[2], _crossed(Y, 0, 1, arm1[1], arm1[0]))
+    add_column(with_moment(arm, Y[0]), values, at)
+    add_column(with_moment(arm, Y[1]), values, at + COLUMN)
+    add_column(with_moment(arm, Y[2]), values, at + 2 * COLUMN)
+    add_column(with_dyad0(y1, half[0], share, with_moment(arm, e0)), values, at + 3 * COLUMN)
+    add_column(with_dyad1(y1, half[1], share, with_moment(arm, e1)), values, at + 4 * COLUMN)
+    add_column(with_dyad2(y1, half[2], share, with_moment(arm, e2)), values, at + 5 * COLUMN)
+    add_column6(with_moment(y, F), work.residual, 6 * p)
 
 
 @inner_kernel
@@ -284,10 +362,13 @@ def _eliminate_other(tree, work, i):
 def _put_equations(tree, work, i):
     """Of a body and its joint, those of the joint behind; right-hand sides stand RIGHT of all unknowns."""
     values, residual, D = work.values, work.residual, tree.dense[tree.own[i]]
-    rows, first, at = tree.rows[i], tree.block[i], BLOCK * i
+    rows, first, at = tree.rows[i], tree.block[i], OWN * i
     for r in range(6):
         for c in range(6):
-            D[r, c], D[r, RIGHT + c] = values[at + r + 6 * c], values[first + r + 6 * c]
+            D[r, c], D[r, RIGHT + c] = (
+                values[at + r % 3 + r // 3 * LOWER + COLUMN * c],
+                values[first + r + 6 * c],
+            )
         D[r, RIGHT + 6] = -residual[6 * i + r]
         for c in range(rows):
             D[r, 6 + c] = values[first + 2 * BLOCK + r + 6 * c]
@@ -331,7 +412,7 @@ def expand(tree, work):
     return largest
 
 
-@inner_kernel
+@flat_kernel
 def correction_of(tree, work, i):
     """As of `expand`, of any body; its size."""
     if tree.kind[i] == OTHER:
@@ -377,30 +458,36 @@ def _size(tree, i, o, e):
     return turn + size / tree.reach[i]
 
 
-@small_kernel
+@flat_kernel
 def _expand_joint(tree, work, i, o, e):
-    values, w, rhs, at = work.values, tree.each[i], work.rhs, BLOCK * i
-    y = plus(o, cross(e, vector_at(w, PARENT_LEVER1))) if tree.parent[i] >= 0 else o
-    if tree.kind[i] == HINGE:
-        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + w[ROW_0]
-        e = plus(plus(e, vector_at(w, TILT)), times(d, vector_at(w, AXIS1)))
-    elif tree.kind[i] == UNIVERSAL:
-        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + w[ROW_0]
-        c = dot(vector_at(w, ROW2_Y), y) + dot(vector_at(w, ROW2_E), e) + w[ROW2_0]
-        turned = plus(times(d, vector_at(w, AXIS1)), times(c, vector_at(w, TURNS1)))
-        e = plus(plus(e, vector_at(w, TILT)), turned)
-    elif tree.kind[i] == WELD:
-        e = plus(e, vector_at(w, TILT))
+    values, w, at, kind = work.values, tree.each[i], OWN * i, tree.kind[i]
+    y, x1 = plus(o, cross(e, vector_at(w, PARENT_LEVER1))), vector_at(w, LEVER1)
+    z = minus(y, vector_at(w, GAP))
+    if kind == HINGE:
+        a1, turn = vector_at(w, AXIS1), plus(e, vector_at(w, TILT))
+        d = of_row(w, ROW_Y, o, e) + w[ROW_0]
+        e = plus(turn, times(d, a1))
+        # as minus e x x1, of which bodies further out wait for d alone
+        o = minus(minus(z, cross(turn, x1)), times(d, cross(a1, x1)))
     else:
-        e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(w, BALL_0))
-    y = minus(y, vector_at(w, GAP))
-    o = minus(y, cross(e, vector_at(w, LEVER1)))
-    put(rhs, 6 * i, o)
-    put(rhs, 6 * i + 3, e)
-    F, M = vector_at(work.residual, 6 * i), vector_at(work.residual, 6 * i + 3)
-    if tree.kind[i] != BALL:
-        k = plus(apply(block_at(values, at + 3), y), apply(block_at(values, at + 21), e))
-        k = minus(k, times(0.5 * dot(vector_at(w, NEW_FORCE), e), vector_at(w, LEVER1)))
-        put(w, NEW_COUPLE, plus(minus(M, cross(vector_at(w, LEVER), F)), k))
-    put(w, NEW_FORCE, plus(F, plus(apply(block_at(values, at), y), apply(block_at(values, at + 18), e))))
+        if kind == UNIVERSAL:
+            d, c = of_row(w, ROW_Y, o, e) + w[ROW_0], of_row(w, ROW2_Y, o, e) + w[ROW2_0]
+            turned = plus(times(d, vector_at(w, AXIS1)), times(c, vector_at(w, TURNS1)))
+            e = plus(plus(e, vector_at(w, TILT)), turned)
+        elif kind == WELD:
+            e = plus(e, vector_at(w, TILT))
+        else:
+            e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(w, BALL_0))
+        o = minus(z, cross(e, x1))
+    put(work.rhs, 6 * i, o)
+    put(work.rhs, 6 * i + 3, e)
+    more = column_plus(combined(columns_at(values, at), z), combined(columns_at(values, at + 24), e))
+    new = column_plus(at_joint(work, w, i), more)
+    put_column(new if kind != BALL else upper(new), w, NEW_FORCE)
     return o, e
+
+
+@small_kernel
+def of_row(w, at, o, e):
+    """An unknown by the motion of the parent: row_o . o + row_e . e."""
+    return dot(vector_at(w, at), o) + dot(vector_at(w, at + 3), e)

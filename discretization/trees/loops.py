@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from discretization.assembly.workspace import rotation_of
 from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
-from discretization.trees.elimination import block_at, correction_of, matrix_of
+from discretization.trees.elimination import block_at, correction_of, matrix_of, of_row
 from discretization.trees.places import (
     ACROSS,
     AXIS1,
@@ -28,6 +28,7 @@ from discretization.trees.places import (
     BALL_Y,
     BLOCK,
     BY_CONDITION,
+    COLUMN,
     COUPLE_D,
     COUPLE_E,
     FORCE_D,
@@ -35,17 +36,17 @@ from discretization.trees.places import (
     GAP,
     LEVER,
     LEVER1,
+    LOWER,
     MEAN_AXIS,
     MEAN_PARENT_AXIS,
     NEW_COUPLE,
     NEW_FORCE,
+    OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
     ROW2_0,
-    ROW2_E,
     ROW2_Y,
     ROW_0,
-    ROW_E,
     ROW_Y,
     TILT,
     TURNS1,
@@ -73,9 +74,13 @@ def place_loops(loops, work):
                     apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[j, 1 + k, 0])),
                 )
         body, other = loops.place[j, 0], loops.place[j, 1]
-        add_block(half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, BLOCK * body + 21, 6)
+        add_block(
+            half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, OWN * body + 24 + LOWER, COLUMN
+        )
         if other >= 0:
-            add_block(half_dyad(vector_at(w, PARENT_LEVER1), force), work.values, BLOCK * other + 21, 6)
+            add_block(
+                half_dyad(vector_at(w, PARENT_LEVER1), force), work.values, OWN * other + 24 + LOWER, COLUMN
+            )
 
 
 @inner_kernel
@@ -265,7 +270,7 @@ def pull_up(tree, work, pull, more, i):
 @inner_kernel
 def pull_up_joint(tree, work, pull, more, i):
     """The same of a body on a joint of closed form."""
-    w, own, kind, at = tree.each[i], pull[i], tree.kind[i], BLOCK * i
+    w, own, kind, at = tree.each[i], pull[i], tree.kind[i], OWN * i
     F = vector_at(own, 0)
     couple = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
     if kind == HINGE:
@@ -285,7 +290,7 @@ def pull_up_joint(tree, work, pull, more, i):
     elif kind == BALL:
         e = apply(matrix_of(w, BALL_K), couple)
         put(more, 0, e)
-        force = apply(block_at(work.values, at + 18), e)
+        force = apply(block_at(work.values, at + 24, COLUMN), e)
         _pass_on(tree, pull, i, plus(F, force), times(0.0, couple))
     else:
         _pass_on(tree, pull, i, F, couple)
@@ -350,11 +355,11 @@ def move_joint(tree, more, moved, i, n):
     o, e = moved_of(moved, p if p >= 0 else n)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     if kind == HINGE:
-        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + own[0]
+        d = of_row(w, ROW_Y, o, e) + own[0]
         e = plus(e, times(d, vector_at(w, AXIS1)))
     elif kind == UNIVERSAL:
-        d = dot(vector_at(w, ROW_Y), y) + dot(vector_at(w, ROW_E), e) + own[0]
-        c = dot(vector_at(w, ROW2_Y), y) + dot(vector_at(w, ROW2_E), e) + own[1]
+        d = of_row(w, ROW_Y, o, e) + own[0]
+        c = of_row(w, ROW2_Y, o, e) + own[1]
         e = plus(e, plus(times(d, vector_at(w, AXIS1)), times(c, vector_at(w, TURNS1))))
     elif kind == BALL:
         e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(own, 0))

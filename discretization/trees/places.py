@@ -1,12 +1,12 @@
 """Where the blocks of a tree stand, and its arrays: what assembly writes of any interaction, the elimination reads.
 
 Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. All blocks are 6 x 6, column by column: first the
-diagonal ones of the bodies, those with a joint of closed form by the motion of the point of this joint and the moment about it;
-then for each joint without a closed form
+diagonal ones of the bodies, those with a joint of closed form by the motion of the point of this joint and the moment about it,
+with eight places a column (`rigid.columns`); then for each joint without a closed form
 
     body-parent   parent-body   body-lam   parent-lam   lam-body   lam-parent
 
-then what assembly adds to the diagonal blocks of bodies with a joint of closed form, by the motion of the body as all its blocks
+then what assembly adds to the diagonal blocks of bodies, by the motion of the body as all its blocks
 (`discretization.trees.elimination.take_over`). Those of fixed parents lie behind all others: assembly needs no branches. This is
 a `Numbering`, so that loads, springs, bushings and constraints of any kind are assembled by the loops that there are.
 """
@@ -39,11 +39,13 @@ from discretization.trees.shape import (
     triads_of,
 )
 from rigid.interactions.constraints import first_rows, rows_of
+from rigid.lane_arrays import aligned
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 from rigid.vectors import cross, lengths
 
 BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
+COLUMN, OWN, LOWER = 8, 48, 4  # places of a column and of a block of a body's own, where k begins in a column
 WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
 RIGHT, LONG = 16, 24  # where right-hand sides of their equations begin, and the length of an equation
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
@@ -52,13 +54,13 @@ _handles = count()
 # numbers of a body in `TreeArrays.each`
 LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP = 0, 3, 6, 9, 12
 AXIS1, MEAN_AXIS, TILT, TURNS1, ROW_Y, ROW_E, ROW_0 = 15, 18, 21, 24, 27, 30, 33
-BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 46, 49, 68
+BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 48, 52, 80  # the new ones are a column
 # of a universal joint: its second unknown, and the mean of the parent's axis, which turns with TURNS1
 ROW2_Y, ROW2_E, ROW2_0, MEAN_PARENT_AXIS = 34, 37, 40, 43
 ACROSS = ROW_Y  # of a hinge that closes a loop: two directions across its axis and each other
-# what each unknown of a hinge or a universal joint does to force and couple, and how its condition, or both of them, give it;
-# of a ball joint: how the couple gives the turn
-FORCE_D, COUPLE_D, FORCE_E, COUPLE_E, BY_CONDITION, BALL_K = 52, 55, 58, 61, 64, 52
+# what each unknown of a hinge or a universal joint does to force and couple, a column each, and how its condition, or both of
+# them, give it; of a ball joint: how the couple gives the turn
+FORCE_D, COUPLE_D, FORCE_E, COUPLE_E, BY_CONDITION, BALL_K = 56, 60, 64, 68, 72, 56
 
 
 @by_reference
@@ -102,7 +104,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     n, c = len(tree.frame), len(system.constraints.kind)
     held = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
-    moving = BLOCK * n
+    moving = OWN * n
     block = _joint_blocks(tree)
     acting = moving + BLOCK * BLOCKS * int((tree.kind == OTHER).sum())
     dump = acting + BLOCK * n
@@ -110,7 +112,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame] = 6 * np.arange(n)
     diagonal = np.full(len(frame), dump, np.int64)
-    diagonal[tree.frame] = np.where(tree.kind == OTHER, 0, acting) + BLOCK * np.arange(n)
+    diagonal[tree.frame] = acting + BLOCK * np.arange(n)
     places = np.full((c, 8), dump, np.int64)
     at_row = np.zeros(c, np.int64)
     for place in np.flatnonzero(tree.kind == OTHER).tolist():
@@ -167,7 +169,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
 def _joint_blocks(tree: Tree | Closing) -> Ints:
     """(n,) first entry of the blocks of a joint."""
     other = tree.kind == OTHER
-    return BLOCK * (len(tree.frame) + BLOCKS * (np.cumsum(other) - other))
+    return OWN * len(tree.frame) + BLOCK * BLOCKS * (np.cumsum(other) - other)
 
 
 def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: int) -> Ints:
@@ -235,7 +237,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         own=number,
         reach=np.zeros(n),
         scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds == OTHER,
-        each=np.zeros((n, SIZE)),
+        each=aligned(n, SIZE),
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
@@ -244,7 +246,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         exchanged=np.zeros((len(others), WIDTH), np.int64),
         left=np.zeros((6, 8)),
         passed=np.zeros(BLOCK),
-        acting=BLOCK * (n + BLOCKS * len(others) + np.arange(n)),
+        acting=OWN * n + BLOCK * (BLOCKS * len(others) + np.arange(n)),
         alone=np.arange(n) if groups is None else np.flatnonzero(np.isin(tree.frame, groups.alone)),
         held=np.flatnonzero(frames.fixed != 0),
     )
@@ -293,7 +295,10 @@ def workspace_of(
     facts = work.facts
     other = tree.kinds[facts.closed] == OTHER
     before = np.concatenate([[0], np.cumsum(other)])
-    return work._replace(facts=facts._replace(closed=facts.closed[other], first=before[facts.first]))
+    return work._replace(
+        values=aligned(len(work.values)),
+        facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
+    )
 
 
 def _alike(system: System, tree: Tree) -> list[Ints]:
