@@ -167,7 +167,9 @@ def _at(places: tuple[int, ...]) -> Any:
 
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
             def read(k: int, count: int) -> Any:
-                return builder.load(_pointer(context, builder, array, *arguments, k, count), align=8)
+                return builder.load(
+                    _pointer(context, builder, array, arguments[0], arguments[1], k, count), align=8
+                )
 
             if found is _SIX:
                 numbers = [read(k, 1) for k in places]
@@ -204,7 +206,7 @@ def _put(typing: Any, column: Any, array: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         own = _numbers_of(builder, column, arguments[0])
         for x, k in zip(own, _PLACES, strict=False):
-            builder.store(x, _pointer(context, builder, array, *arguments[1:], k, 8), align=8)
+            builder.store(x, _pointer(context, builder, array, arguments[1], arguments[2], k, 8), align=8)
         return context.get_dummy_value()
 
     return (types.void(column, array, types.intp), generate) if _kind_in(array) is column else None
@@ -224,7 +226,7 @@ def _add(places: tuple[int, ...]) -> Any:
             else:
                 parts = [(0, _part(builder, own[0], [0, 1, 2, 4]), 4), (4, _part(builder, own[0], [5, 6]), 2)]
             for k, x, count in parts:
-                pointer = _pointer(context, builder, array, *arguments[1:], k, count)
+                pointer = _pointer(context, builder, array, arguments[1], arguments[2], k, count)
                 builder.store(builder.fadd(builder.load(pointer, align=8), x), pointer, align=8)
             return context.get_dummy_value()
 
