@@ -5,9 +5,12 @@ import pytest
 
 from discretization.assembly.extrapolation import (
     Foreseen,
+    distances,
     extrapolate,
     extrapolate_runs,
+    factors,
     foreseen_of_runs,
+    moved_on,
     remember,
     remember_runs,
 )
@@ -85,6 +88,19 @@ def test_polynomials_are_foretold_from_the_first_steps_that_tell(degree, m):
         t = ends[k] - steps[k] / 2
         assert np.allclose(found[k][0], of(C)(t), rtol=0, atol=1e-11)
         assert np.allclose(found[k][1], of(K)(t), rtol=0, atol=1e-11)
+
+
+def test_terms_are_taken_up_to_the_first_that_is_least():
+    """And of nodes that there are not none."""
+    distance, all_terms = (0.1, 0.2, 0.3, 0.4), (0.1, 0.02, 0.006)
+    for k in range(4):
+        sizes = [1.0] * 4
+        sizes[k] = 1e-9
+        assert factors(tuple(sizes), distance) == pytest.approx((*all_terms[:k], *[0.0] * (3 - k)))
+    assert factors((1.0, 0.1, 0.0, 0.0), (0.1, 0.2, 0.0, 0.0)) == pytest.approx((0.1, 0.0, 0.0))
+    nodes = moved_on(moved_on((0.0, 0.0, 0.0, 0.0), 0.2), 0.4)
+    assert nodes == pytest.approx((-0.2, -0.5, 0.0, 0.0))
+    assert distances(nodes, 0.6) == pytest.approx((0.5, 0.8, 0.0, 0.0))
 
 
 def test_what_rings_goes_on_as_it_was():
