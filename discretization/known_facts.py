@@ -142,13 +142,24 @@ MOST_STRUCTURES = 32
 _REAL = {"relaxation", "size"}  # columns of real numbers of which facts are found
 
 _structures: OrderedDict[tuple[Any, ...], Structure] = OrderedDict()
-_of_tables: OrderedDict[tuple[int, ...], tuple[System, Structure]] = OrderedDict()
+_of_columns: OrderedDict[tuple[int, ...], tuple[list[_Column], Structure]] = OrderedDict()
+_gone: list[_Column] = []  # since they were last asked for
+
+
+class _Column(weakref.ref[Any]):
+    """An array by whose place in memory a structure is found, as long as it is there."""
+
+    __slots__ = ("key",)
+    key: tuple[int, ...]
 
 
 def structure_of(system: System) -> Structure | None:
     """Of a small system without surfaces that may touch; the same one as long as its facts are kept."""
-    tables = _tables_of(system)
-    there = _of_tables.get(tables)
+    while _gone:  # before another array takes its place
+        _of_columns.pop(_gone.pop().key, None)
+    columns = _telling(system)
+    key = tuple(map(id, columns))
+    there = _of_columns.get(key)
     if there is not None:
         return there[1]
     if len(system.frames.mass) > SMALL or len(system.contacts.pairs):
@@ -159,10 +170,34 @@ def structure_of(system: System) -> Structure | None:
     _structures.move_to_end(words)
     while len(_structures) > MOST_STRUCTURES:
         _structures.popitem(last=False)
-    _of_tables[tables] = system, structure
-    while len(_of_tables) > MOST_UNCHANGING:
-        _of_tables.popitem(last=False)
+    kept = [_Column(column, _gone.append) for column in columns]
+    for own in kept:
+        own.key = key
+    _of_columns[key] = kept, structure
+    while len(_of_columns) > MOST_UNCHANGING:
+        _of_columns.popitem(last=False)
     return structure
+
+
+def _telling(system: System) -> list[Any]:
+    """Columns that its structure is told by, and of each table the first, as long as it."""
+    if not _told:
+        for k, name in enumerate(System._fields):
+            if name != "gravity":
+                table: Any = system[k]
+                counts = [
+                    column
+                    for column, x in enumerate(table)
+                    if x.dtype.kind != "f" or table._fields[column] in _REAL
+                ]
+                _told.append((k, operator.itemgetter(0, *(counts or [0]))))
+    found: list[Any] = []
+    for k, columns in _told:
+        found += columns(system[k])
+    return found
+
+
+_told: list[tuple[int, Callable[[Any], tuple[Any, ...]]]] = []  # of each table
 
 
 def _words_of(system: System, kinds: list[Any]) -> tuple[Any, ...]:
