@@ -552,7 +552,7 @@ def test_what_is_held_only_together_with_others_is_taken_by_the_general_solver()
 
 
 def test_steps_that_fail_are_halved():
-    built, plane, space = steppers(followed(), h=0.5)
+    built, plane, space = steppers(followed(), h=0.4)
     ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]
     assert ends[0][1].halvings > 0
     assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-11

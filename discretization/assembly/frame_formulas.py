@@ -44,6 +44,20 @@ def predicted(R0, v, Omega, a, alpha, h):
 
 
 @small_kernel
+def turned_steadily(R0, v, Omega, a, alpha, h):
+    """dr and the turn, as an angle, of a step with these accelerations, and the square of half of it."""
+    turn = times(h, plus(apply(R0, Omega), times(0.5 * h, alpha)))
+    return times(h, plus(v, times(0.5 * h, a))), turn, 0.25 * dot(turn, turn)
+
+
+@small_kernel
+def tangent_over_angle(z):
+    """tan x/x of z = x^2, by its continued fraction: to 2e-12 for x below 3/2."""
+    above = 34459425.0 - z * (4729725.0 - z * (135135.0 - z * (990.0 - z)))
+    return above / (34459425.0 - z * (16216200.0 - z * (945945.0 - z * (13860.0 - z * 45.0))))
+
+
+@small_kernel
 def to_a_place(r0, dr):
     """dr to a place that numbers have. What the end of a step rounds off would otherwise be in no equation where its first
     correction is the last, and energy would drift by it.

@@ -19,7 +19,9 @@ from discretization.assembly.frame_formulas import (
     predicted,
     rounding,
     spin_at_end,
+    tangent_over_angle,
     to_a_place,
+    turned_steadily,
     turning_inertia,
 )
 from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
@@ -43,12 +45,14 @@ from rigid.lanes import (
     rows6,
     rows9,
     store,
+    where_less,
 )
 from rigid.linear_algebra import apply, apply_transposed, dot, load3, minus, plus, product, times
 from rigid.system import Floats, Ints
 
 MOST = 5000  # frames, of which what is kept for a step stays in the cache; more go one by one
 FEWEST = 3  # frames of a last group that go side by side
+MOST_TURNED = 2.25  # square of half the largest angle, rad, that `tangent_over_angle` is good for
 # of a frame in a step: orientation, R0, r, v, Omega, R0 J Omega, inertia, mass
 QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, START = 0, 4, 13, 16, 19, 22, 25, 34, 35
 # rows of `FrameLanes.places`: frames and first unknowns, which repeat; of what is added first residuals, first entries of blocks
@@ -167,20 +171,19 @@ def put_noise(work, weight, h):
 
 @inner_kernel
 def predict_frames(rates, placed, work, h):
-    """dr and psi with these accelerations, six numbers a frame; placed: to places that numbers have."""
+    """dr and psi with these accelerations, six numbers a frame; placed: as a step has them, to places that numbers have."""
     own, start = work.frames, work.frames.start
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * START
         rate = rows6(rates, own.places, at)
-        dr, psi = predicted(
-            load9_at(start, s + ROTATION0),
-            load3_at(start, s + VELOCITY0),
-            load3_at(start, s + SPIN0),
-            (rate[0], rate[1], rate[2]),
-            (rate[3], rate[4], rate[5]),
-            h,
-        )
-        dr = to_a_place(load3_at(start, s + PLACE0), dr) if placed else dr
+        R0, r, v = load9_at(start, s + ROTATION0), load3_at(start, s + PLACE0), load3_at(start, s + VELOCITY0)
+        Omega, a, alpha = load3_at(start, s + SPIN0), (rate[0], rate[1], rate[2]), (rate[3], rate[4], rate[5])
+        if placed:
+            dr, psi = predicted(R0, v, Omega, a, alpha, h)
+            dr = to_a_place(r, dr)
+        else:
+            dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
+            psi = times(where_less(z, MOST_TURNED, tangent_over_angle(z), 1.0), turn)
         put_rows3(dr, work.dr, own.places, at)
         put_rows3(psi, work.psi, own.places, at)
 

@@ -9,9 +9,12 @@ from discretization.assembly.frame_formulas import (
     predicted,
     rounding,
     spin_at_end,
+    tangent_over_angle,
     to_a_place,
+    turned_steadily,
     turning_inertia,
 )
+from discretization.assembly.frame_lanes import MOST_TURNED
 from discretization.assembly.run_lanes import (
     BLOCK,
     add3_at,
@@ -62,8 +65,13 @@ def predict_frame(own, f, R0, placed, h):
     """The motion of a frame with its accelerations; placed: as of `predict_frames`."""
     v, Omega = load3_at(own.v0, 3 * f), load3_at(own.Omega0, 3 * f)
     a, alpha = load3_at(own.rate, 6 * f), load3_at(own.rate, 6 * f + 3)
-    dr, psi = predicted(R0, v, Omega, a, alpha, h)
-    store3_at(to_a_place(load3_at(own.r0, 3 * f), dr) if placed else dr, own.dr, 3 * f)
+    if placed:
+        dr, psi = predicted(R0, v, Omega, a, alpha, h)
+        dr = to_a_place(load3_at(own.r0, 3 * f), dr)
+    else:
+        dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
+        psi = times(where_less(z, MOST_TURNED, tangent_over_angle(z), 1.0), turn)
+    store3_at(dr, own.dr, 3 * f)
     store3_at(psi, own.psi, 3 * f)
 
 

@@ -2,9 +2,10 @@
 
     2 m (dr/h - v0) + h f + impulses = 0,   2 J (psi/h - omega0) + h tau + torques of impulses = 0           (1)
 
-psi = 2 tan(angle/2) of the turn; psi/h is the mean of the angular velocities. Corrections of turns are angles e: psi changes by
-(1 + psi^2/4) e.
+psi = 2 tan(angle/2) of the turn. Corrections of turns are angles e: psi changes by (1 + psi^2/4) e.
 """
+
+import math
 
 from discretization.assembly.stress_rounding import stress_rounding
 from discretization.assembly.workspace import EPS, norm
@@ -42,7 +43,9 @@ from discretization.planar.element import EX, EY, forces, start_of_step
 from discretization.planar.joints import add_joints, begin_joints, turn
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.lanes import most, root
+from rigid.lanes import by_lane, largest, most, root
+
+_SMALL = 0.01  # u of small turns
 
 
 @small_kernel
@@ -69,6 +72,28 @@ def length(x, y):
     return root(x * x + y * y)
 
 
+@small_kernel
+def _of_small(turn, u):
+    """2 tan(turn/2) of u = turn^2/4."""
+    return turn * (1.0 + u * (1.0 / 3.0 + u * (2.0 / 15.0 + u * 17.0 / 315.0)))
+
+
+@by_lane
+@small_kernel
+def _of_any(turn):
+    u = 0.25 * turn * turn
+    if u < _SMALL:
+        return _of_small(turn, u)
+    return 2.0 * math.tan(0.5 * turn) if abs(turn) < 3.0 else turn
+
+
+@small_kernel
+def cayley_number(turn):
+    """2 tan(turn/2), for angles below pi."""
+    u = 0.25 * turn * turn
+    return _of_small(turn, u) if largest(u) < _SMALL else _of_any(turn)
+
+
 @inner_kernel
 def begin_bodies(tables, state, work, h):
     """Frames at the start of a step, where its iterations begin, and noise levels; the extent of the model, m."""
@@ -89,7 +114,8 @@ def begin_bodies(tables, state, work, h):
         acc = state.memory[at : at + 6]
         own[DX] = h * (vx + 0.5 * h * along(basis, 0, acc))
         own[DY] = h * (vy + 0.5 * h * along(basis, 1, acc))
-        own[PSI] = h * (om + 0.5 * h * (basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]))
+        turn = h * (om + 0.5 * h * (basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]))
+        own[PSI] = cayley_number(turn)
     own = work.frames[ground]
     _place(tables, state, own, ground)
     own[C1], own[S1] = own[C0], own[S0]

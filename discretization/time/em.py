@@ -40,8 +40,15 @@ from discretization.assembly.by_duals import (
     taken_by_duals,
 )
 from discretization.assembly.element_lanes import put_end_strains, strain_change
-from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
-from discretization.assembly.frame_lanes import commit_frames, has_groups, predict_frames
+from discretization.assembly.frame_formulas import (
+    accelerations,
+    changes,
+    predicted,
+    tangent_over_angle,
+    to_a_place,
+    turned_steadily,
+)
+from discretization.assembly.frame_lanes import MOST_TURNED, commit_frames, has_groups, predict_frames
 from discretization.assembly.given_motions import account_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.load_forces import work_of_loads
@@ -81,9 +88,14 @@ def predict(rates, lam, placed, state, work, h):
         at = WIDTH * f
         R0, v, Omega = rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f])
         a, alpha = load3(rates[at : at + 3]), load3(rates[at + 3 : at + 6])
-        dr, psi = predicted(R0, v, Omega, a, alpha, h)
+        if placed:
+            dr, psi = predicted(R0, v, Omega, a, alpha, h)
+            dr = to_a_place(load3(state.r[f]), dr)
+        else:  # a turn by an angle has the Cayley vector of length 2 tan(angle/2)
+            dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
+            psi = times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn)
         store3(psi, work.psi[f])
-        store3(to_a_place(load3(state.r[f]), dr) if placed else dr, work.dr[f])
+        store3(dr, work.dr[f])
     predict_multipliers(lam, work, h)
 
 
