@@ -22,6 +22,7 @@ T_END = 0.5
 MODELS = {"hinge": hinge, "chain": chain}
 INTEGRATORS = {2: "em", 4: "em4", 6: "em6", 8: "em8"}
 STEPS = {2: (16, 32), 4: (8, 16), 6: (6, 12), 8: (4, 8)}
+LARGER = {("hinge", 8): (3, 6)}  # where smaller ones end at the round-off of velocities, 5e-12
 
 
 def leapfrog(h):
@@ -91,10 +92,10 @@ def test_joined_bodies_are_integrated_to_the_declared_order(name, order):
     exact = end_of(name, 8, 24)
     errors = [
         [np.abs(of - to).max() for of, to in zip(end_of(name, order, n), (*exact[:2], 0.0), strict=True)]
-        for n in STEPS[order]
+        for n in LARGER.get((name, order), STEPS[order])
     ]
     orders = np.log2(np.divide(*errors))
-    # velocities end at 1e-11, so that steps of order 8 are large: 7.9, 7.8 and 8.5, 7.7
+    # velocities end at 1e-11, so that steps of order 8 are large: 7.7, 8.1 and 8.5, 7.7
     assert orders[:2] == pytest.approx([order, order], abs=0.1 if order < 8 else 0.7)  # near round-off
     assert orders[2] > order - (0.1 if order < 8 else 0.5)
 
