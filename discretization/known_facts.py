@@ -2,7 +2,7 @@
 
 What they are made of, kinds, frames and counts of the tables, nobody changes in place: who marks joints that repeat each other,
 lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
-Of small systems they are found once for a structure: a system with other numbers, other masses or other places, has the same.
+Of systems that are kept they are found once for a structure: one with other numbers, other masses or other places, has the same.
 What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
 These numbers are read once of a system that is said to be `unchanging`: who writes, as statics do, writes to arrays of his own.
 Of what is written to, work arrays, everybody gets arrays of his own. Large systems, where asking again is a small part of what
@@ -154,7 +154,7 @@ class _Column(weakref.ref[Any]):
 
 
 def structure_of(system: System) -> Structure | None:
-    """Of a small system without surfaces that may touch; the same one as long as its facts are kept."""
+    """Of a system that is kept, without surfaces that may touch; the same one as long as its facts are."""
     while _gone:  # before another array takes its place
         _of_columns.pop(_gone.pop().key, None)
     columns = _telling(system)
@@ -162,7 +162,7 @@ def structure_of(system: System) -> Structure | None:
     there = _of_columns.get(key)
     if there is not None:
         return there[1]
-    if len(system.frames.mass) > SMALL or len(system.contacts.pairs):
+    if len(system.frames.mass) > LARGEST or len(system.contacts.pairs):
         return None
     kinds = system.kinds
     words = _words_of(system, kinds)

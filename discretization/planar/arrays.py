@@ -14,11 +14,8 @@ from discretization.planar.element import START
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
-BLOCK, HINGE, ROWS = (
-    0,
-    1,
-    2,
-)  # by a rod element or nothing, by points in one place alone, by other rows or more than these
+# by a rod element or nothing, by points in one place alone, by other rows or more than these; before several others
+BLOCK, HINGE, ROWS, NET = 0, 1, 2, 3
 COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # rows of joints that are left in the plane
 LEFT = 12  # column of `Work.rows` and `Work.columns`: what is left of the row
 
@@ -42,7 +39,11 @@ class Tables(NamedTuple):
     basis: Floats  # (3, 3) two directions of the plane and its normal
     frame: Ints  # (k + 1,) numbers of the frames in the system
     parent: Ints  # (k,) place of the next frame towards the root; k: the ground or nothing
-    kind: Ints  # (k,) BLOCK, HINGE or ROWS
+    kind: Ints  # (k,) BLOCK, HINGE, ROWS or NET
+    first_next: Ints  # (k + 1,) where what else is next to a frame of a net begins in `beyond`
+    beyond: Ints  # (b,) places, behind that of the parent
+    first_pair: Ints  # (k + 1,) where its pairs begin in `pair`
+    pair: Ints  # blocks of each two that are next to it, first by first
     mass: Floats  # (k,)
     inertia: Floats  # (k,) about the normal
     gyration: Floats  # (k,) m
@@ -55,7 +56,7 @@ class Tables(NamedTuple):
     offset: float  # m, of the plane from the origin
     ends: Ints  # (m, 2) places of both ends of the elements
     element: Ints  # (m,) number in the system
-    above: Ints  # (m,) place of the end that is eliminated first
+    blocks: Ints  # (m,) which of `Work.up` and `down` are theirs
     length: Floats  # (m,)
     stiffness: Floats  # (m, 3, 3)
     damping: Floats  # (m, 3, 3)
@@ -72,6 +73,7 @@ class Tables(NamedTuple):
     trees: Ints  # (c + 1, 2, 2) first place and end of the trees that it moves; of the last row, of all
     sort: Ints  # (j,) COINCIDENT ...
     joined: Ints  # (j, 2) places of a and b
+    between: Ints  # (j,) blocks of these two; any, where the ground is one
     lam: Ints  # (j, 3) places in `State.lam` of its multipliers, of points in one place of the first
     share: Floats  # (j, 3) of the multiplier of a row that each of these is
     Xa: Floats  # (j, 2)
@@ -103,8 +105,14 @@ class Work(NamedTuple):
     """Arrays of a step, allocated once; the last row of frames is the ground's."""
 
     frames: Floats  # (k + 1, N_FRAME)
-    up: Floats  # (k, 3, 3) rows of the next frame, columns of this one; after the factors these by its inverse
-    down: Floats  # (k, 3, 3) rows of this one, columns of the next; after the factors the inverse by these
+    up: Floats  # (k + b, 3, 3) rows of the next frame, columns of this one; of its parent, then of those beyond
+    down: (
+        Floats  # (k + b, 3, 3) rows of this one, columns of the next; after the factors the inverse by these
+    )
+    pulls: (
+        Floats  # (k + b, 3, 3) of frames on rows: what the next frame's correction does to their multipliers
+    )
+    rest: Floats  # (k, 3) and these without it
     starts: Floats  # (m, START) of elements
     strain1: Floats  # (m, 3)
     K: Floats  # (4, 4)
@@ -112,8 +120,7 @@ class Work(NamedTuple):
     rows: Floats  # (j, 2, 14) of items: gradients at the end (a, b), in the mean (a, b), residual, noise
     lam: Floats  # (j, 2) impulses
     more: Floats  # (j, 2) their correction
-    solution: Floats  # (k, 6, 4) of frames that hang on rows
-    matrix: Floats  # (6, 10)
+    matrix: Floats  # (6, 7 + 3 of each that is next to a frame)
     kept: Floats  # (k, 5) where there are columns: R1 to R3, G1, G2 of all frames
     kept_rows: Floats  # (items, 2) and of their rows
     columns: Floats  # (c, 13) of impulses beside the trees, as `rows`
@@ -128,11 +135,14 @@ class Work(NamedTuple):
 def work_of(tables: Tables) -> Work:
     """Room for a step."""
     k, m, j = len(tables.parent), len(tables.element), len(tables.sort)
-    c, q = len(tables.coupled), len(tables.spring)
+    c, q, b = len(tables.coupled), len(tables.spring), len(tables.beyond)
+    most = 1 + int(np.diff(tables.first_next).max(initial=0))
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
-        "up": (k, 3, 3),
-        "down": (k, 3, 3),
+        "up": (k + b, 3, 3),
+        "down": (k + b, 3, 3),
+        "pulls": (k + b, 3, 3),
+        "rest": (k, 3),
         "starts": (m, START),
         "strain1": (m, 3),
         "K": (4, 4),
@@ -140,8 +150,7 @@ def work_of(tables: Tables) -> Work:
         "rows": (j, 2, 14),
         "lam": (j, 2),
         "more": (j, 2),
-        "solution": (k, 6, 4),
-        "matrix": (6, 10),
+        "matrix": (6, 7 + 3 * most),
         "kept": (k if c else 0, 5),
         "kept_rows": (len(tables.items) if c else 0, 2),
         "columns": (c, LEFT + 1),

@@ -46,7 +46,7 @@ def solve_coupled(tables, work, again):
 @inner_kernel
 def _keep(tables, work):
     """What is left of all equations, which a solution overwrites."""
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         own, kept = work.frames[s], work.kept[s]
         kept[0], kept[1], kept[2] = own[R1], own[R1 + 1], own[R1 + 2]
         kept[3], kept[4] = work.hinges[s, G1], work.hinges[s, G2]
@@ -57,7 +57,7 @@ def _keep(tables, work):
 
 @inner_kernel
 def _put_back(tables, work):
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         own, kept = work.frames[s], work.kept[s]
         own[R1], own[R1 + 1], own[R1 + 2] = kept[0], kept[1], kept[2]
         work.hinges[s, G1], work.hinges[s, G2] = kept[3], kept[4]
@@ -83,7 +83,7 @@ def _pull(tables, work, c, impulse):
     row = work.columns[c]
     for side in range(2):
         s = tables.coupled[c, side]
-        if s < work.up.shape[0]:
+        if s < work.hinges.shape[0]:
             for i in range(3):
                 work.frames[s, R1 + i] += impulse * row[6 + 3 * side + i]
 

@@ -4,17 +4,14 @@ A frame's correction is z = (o, e), o of its position and e its angle. With the 
 
     by an element   D z + C z_P = -R                                                                        (1)
     by a hinge      o + e J x = y - g,   y = o_P + e_P J x_P:   e is the one unknown, the impulse follows    (2)
-    by other rows   (1) bordered by them, with their multipliers; rows to the ground are the frame's own     (3)
+    by other rows, and before several others   `discretization.planar.several`
 
 Blocks D are inertias and what hangs on the frame, which is eliminated before. x are levers at the end of the step; forces act
 with those of the mean, so that the blocks are not symmetric.
 """
 
-import numpy as np
-
 from discretization.planar.arrays import (
     BLOCK,
-    COINCIDENT,
     D11,
     D12,
     D13,
@@ -51,23 +48,14 @@ from discretization.planar.arrays import (
     YP,
     YP1,
 )
+from discretization.planar.several import (
+    SMALLEST,
+    back_to_several,
+    eliminate_before_several,
+    eliminate_rows,
+    inverse,
+)
 from rigid.compilation.decorators import inner_kernel, small_kernel
-
-_COLUMNS = np.array([[D11, D12, D13], [D21, D22, D23], [D31, D32, D33]])
-SMALLEST = 1e-14  # pivot over the largest number of its column, below which rows depend on each other
-
-
-@small_kernel
-def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
-    """Of a 3 x 3 matrix, row by row, and its determinant over the product of its diagonal."""
-    c11, c12, c13 = b22 * b33 - b23 * b32, b23 * b31 - b21 * b33, b21 * b32 - b22 * b31
-    det = b11 * c11 + b12 * c12 + b13 * c13
-    d = 1.0 / det
-    return (
-        d * c11, d * (b13 * b32 - b12 * b33), d * (b12 * b23 - b13 * b22),
-        d * c12, d * (b11 * b33 - b13 * b31), d * (b13 * b21 - b11 * b23),
-        d * c13, d * (b12 * b31 - b11 * b32), d * (b11 * b22 - b12 * b21),
-    ), det / (b11 * b22 * b33)  # fmt: skip
 
 
 @inner_kernel
@@ -87,7 +75,7 @@ def eliminate_block(tables, work, s):
     own[D11], own[D12], own[D13] = i[0], i[1], i[2]
     own[D21], own[D22], own[D23] = i[3], i[4], i[5]
     own[D31], own[D32], own[D33] = i[6], i[7], i[8]
-    if p == work.up.shape[0]:
+    if p == work.hinges.shape[0]:
         return abs(size)
     next_, up, down = work.frames[p], work.up[s], work.down[s]
     for c in range(3):
@@ -145,7 +133,7 @@ def eliminate_hinge(tables, work, s):
     k1, k2, k0 = d * k1, d * k2, d * k0
     w[FACTOR] = d
     w[E13], w[E23], w[K1], w[K2], w[K0], w[F1], w[F2] = e1, e2, k1, k2, k0, f1, f2
-    if p == work.up.shape[0]:
+    if p == work.hinges.shape[0]:
         return abs(ke)
     next_, u1, v1, u, v = work.frames[p], w[XP1], w[YP1], w[XP], w[YP]
     b11, b12, b21, b22 = a11 + e1 * k1, a12 + e1 * k2, a21 + e2 * k1, a22 + e2 * k2
@@ -172,129 +160,13 @@ def back_to_hinge(tables, work, s):
 
 
 @inner_kernel
-def _reduced(matrix, n, width):
-    """Gauss elimination with exchange of rows of n equations with right sides behind them, in place; 0, or 1: singular."""
-    size = 0.0
-    for r in range(n):
-        for c in range(n):
-            size = max(size, abs(matrix[r, c]))
-    for c in range(n):
-        best, largest = c, abs(matrix[c, c])
-        for r in range(c + 1, n):
-            if abs(matrix[r, c]) > largest:
-                best, largest = r, abs(matrix[r, c])
-        if not largest > SMALLEST * size:
-            return 1
-        if best != c:
-            for k in range(width):
-                matrix[c, k], matrix[best, k] = matrix[best, k], matrix[c, k]
-        pivot = 1.0 / matrix[c, c]
-        for k in range(c, width):
-            matrix[c, k] *= pivot
-        for r in range(n):
-            if r != c and matrix[r, c] != 0.0:
-                factor = matrix[r, c]
-                for k in range(c, width):
-                    matrix[r, k] -= factor * matrix[c, k]
-    return 0
-
-
-@inner_kernel
-def _eliminate_rows(tables, work, s, again):
-    """(3); again: with other right sides; 0, or 1 where the rows depend on each other."""
-    own, p, matrix, down = work.frames[s], tables.parent[s], work.matrix, work.down[s]
-    ground = work.up.shape[0]
-    balance, n = abs(own[D11]), 3
-    for r in range(6):
-        for c in range(10):
-            matrix[r, c] = 0.0
-    for c in range(3):
-        matrix[0, c], matrix[1, c] = own[_COLUMNS[0, c]], own[_COLUMNS[1, c]]
-        matrix[2, c] = own[_COLUMNS[2, c]]
-    for k in range(tables.first[s], tables.first[s + 1]):
-        item = tables.items[k]
-        side = 0 if tables.joined[item, 0] == s else 1
-        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
-            row = work.rows[item, i]
-            for c in range(3):
-                matrix[n, c], matrix[c, n] = balance * row[3 * side + c], balance * row[6 + 3 * side + c]
-            n += 1
-    at, width = n, n + 4
-    m = 3
-    for k in range(tables.first[s], tables.first[s + 1]):
-        item = tables.items[k]
-        side = 0 if tables.joined[item, 0] == s else 1
-        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
-            row = work.rows[item, i]
-            if tables.joined[item, 1 - side] != ground:
-                for c in range(3):
-                    matrix[m, at + c] = -balance * row[3 * (1 - side) + c]
-            matrix[m, at + 3] = -balance * row[12]
-            m += 1
-    if p != ground:
-        for r in range(3):
-            for c in range(3):
-                matrix[r, at + c] = -down[r, c]
-    matrix[0, at + 3], matrix[1, at + 3], matrix[2, at + 3] = -own[R1], -own[R2], -own[R3]
-    if _reduced(matrix, n, width) != 0:
-        return 1
-    solution = work.solution[s]
-    for r in range(n):
-        factor = 1.0 if r < 3 else balance
-        for c in range(4):
-            solution[r, c] = factor * matrix[r, at + c]
-    if p != ground:
-        _pass_on(tables, work, s, p, again)
-    return 0
-
-
-@inner_kernel
-def _pass_on(tables, work, s, p, again):
-    """What a frame that hangs on rows leaves on the next one; again: on its right side alone."""
-    next_, up, solution, n = work.frames[p], work.up[s], work.solution[s], 3
-    for r in range(3):
-        for c in range(0 if again else 3):
-            next_[_COLUMNS[r, c]] += (
-                up[r, 0] * solution[0, c] + up[r, 1] * solution[1, c] + up[r, 2] * solution[2, c]
-            )
-        next_[R1 + r] += up[r, 0] * solution[0, 3] + up[r, 1] * solution[1, 3] + up[r, 2] * solution[2, 3]
-    for k in range(tables.first[s], tables.first[s + 1]):
-        item = tables.items[k]
-        side = 0 if tables.joined[item, 0] == s else 1
-        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
-            if tables.joined[item, 1 - side] == p:
-                row = work.rows[item, i]
-                for r in range(3):
-                    lever = row[6 + 3 * (1 - side) + r]
-                    for c in range(0 if again else 3):
-                        next_[_COLUMNS[r, c]] += lever * solution[n, c]
-                    next_[R1 + r] += lever * solution[n, 3]
-            n += 1
-
-
-@inner_kernel
-def _back_to_rows(tables, work, s):
-    own, solution, n = work.frames[s], work.solution[s], 3
-    next_ = work.frames[tables.parent[s]]
-    x, y, e = next_[MX], next_[MY], next_[MPSI]
-    for r in range(3):
-        own[MX + r] = solution[r, 0] * x + solution[r, 1] * y + solution[r, 2] * e + solution[r, 3]
-    for k in range(tables.first[s], tables.first[s + 1]):
-        item = tables.items[k]
-        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
-            part = solution[n]
-            work.more[item, i] = part[0] * x + part[1] * y + part[2] * e + part[3]
-            n += 1
-
-
-@inner_kernel
 def again_by_hinge(tables, work, s):
     own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
     x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
     f1, f2 = own[R1] - own[D11] * g1 - own[D12] * g2, own[R2] - own[D21] * g1 - own[D22] * g2
     k0 = w[FACTOR] * (own[R3] - own[D31] * g1 - own[D32] * g2 - (x * f2 - y * f1))
     w[K0], w[F1], w[F2] = k0, f1, f2
-    if p != work.up.shape[0]:
+    if p != work.hinges.shape[0]:
         next_, b1, b2 = work.frames[p], f1 + w[E13] * k0, f2 + w[E23] * k0
         next_[R1] += b1
         next_[R2] += b2
@@ -309,7 +181,7 @@ def again_by_block(tables, work, s):
     z2 = own[D21] * r1 + own[D22] * r2 + own[D23] * r3
     z3 = own[D31] * r1 + own[D32] * r2 + own[D33] * r3
     own[MX], own[MY], own[MPSI] = z1, z2, z3
-    if p != work.up.shape[0]:
+    if p != work.hinges.shape[0]:
         next_ = work.frames[p]
         next_[R1] -= up[0, 0] * z1 + up[0, 1] * z2 + up[0, 2] * z3
         next_[R2] -= up[1, 0] * z1 + up[1, 1] * z2 + up[1, 2] * z3
@@ -321,7 +193,7 @@ def solve(tables, work, again):
     """Corrections of all frames and impulses from residuals and blocks, which it overwrites; again: from other residuals by the
     factors that it left there; 0, or 1: singular.
     """
-    return solve_part(tables, work, 0, work.up.shape[0], again)
+    return solve_part(tables, work, 0, work.hinges.shape[0], again)
 
 
 @inner_kernel
@@ -330,17 +202,20 @@ def solve_part(tables, work, begin, end, again):
     failed = 0
     for s in range(begin, end):
         kind = tables.kind[s]
-        if kind == ROWS:
-            failed += _eliminate_rows(tables, work, s, again)
-        elif kind == HINGE:
+        if kind == HINGE:
             if again:
                 again_by_hinge(tables, work, s)
             else:
                 failed += eliminate_hinge(tables, work, s) == 0.0
-        elif again:
-            again_by_block(tables, work, s)
+        elif kind == BLOCK:
+            if again:
+                again_by_block(tables, work, s)
+            else:
+                failed += not eliminate_block(tables, work, s) > SMALLEST
+        elif kind == ROWS:
+            failed += eliminate_rows(tables, work, s, again)
         else:
-            failed += not eliminate_block(tables, work, s) > SMALLEST
+            failed += not eliminate_before_several(tables, work, s, again) > SMALLEST
     if failed != 0:
         return 1
     for s in range(end - 1, begin - 1, -1):  # from the roots to the tips
@@ -350,7 +225,7 @@ def solve_part(tables, work, begin, end, again):
         elif kind == BLOCK:
             back_to_block(tables, work, s)
         else:
-            _back_to_rows(tables, work, s)
+            back_to_several(tables, work, s)
     return 0
 
 
@@ -358,7 +233,7 @@ def solve_part(tables, work, begin, end, again):
 def back_to_block(tables, work, s):
     """Correction of the frame, from that of the next one."""
     own, p, down = work.frames[s], tables.parent[s], work.down[s]
-    if p == work.up.shape[0]:
+    if p == work.hinges.shape[0]:
         own[MX], own[MY], own[MPSI] = -own[MX], -own[MY], -own[MPSI]
         return
     next_ = work.frames[p]

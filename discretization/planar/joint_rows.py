@@ -75,6 +75,8 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
     sorts: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for k, (number, kind) in enumerate(zip(c.joint.tolist(), c.kind.tolist(), strict=True)):
         sorts[number][kind].append(k)
+    of_three = [rows for of_kind in sorts.values() if len(rows := of_kind.get(PERPENDICULAR, [])) == 3]
+    held = _held(joints, of_three)
     for of_kind in sorts.values():
         for kind, rows in of_kind.items():
             if kind == COINCIDENT:
@@ -85,8 +87,8 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
                 found += [_single(joints, arrays.DISTANCE, k) for k in rows]
             elif kind == ALONG:
                 found += _linear(joints, arrays.ALONG, rows)
-            elif _aligned(joints, rows):
-                found.append(_held(joints, rows))
+            elif rows[0] in held:
+                found.append(held[rows[0]])
             else:
                 for same in _with_one_end(joints, rows):
                     found += _directed(joints, same)
@@ -143,24 +145,31 @@ def _directed(joints: _Joints, rows: Sequence[int]) -> Iterable[Row]:
     return []
 
 
-def _aligned(joints: _Joints, rows: Sequence[int]) -> bool:
-    """Whether these rows keep triads aligned."""
-    if len(rows) != 3 or joints.system.constraints.value[list(rows)].any():
-        return False
-    a, b = joints.a[list(rows)], joints.b[list(rows)]
-    return bool(
-        np.abs(b - np.roll(a, -1, axis=0)).max() < CLOSE and np.abs(a @ a.T - np.eye(3)).max() < CLOSE
+def _held(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
+    """Of three rows each, by the first of them: the one row of triads that these keep aligned; of others none."""
+    if not triples:
+        return {}
+    c, k = joints.system.constraints, np.array(triples)
+    a, b, n = joints.a[k], joints.b[k], joints.basis[2]
+    apart = np.abs(b - a[:, (1, 2, 0)]).max(axis=(1, 2))
+    skew = np.abs(a @ a.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    aligned = (apart < CLOSE) & (skew < CLOSE) & ~c.value[k].any(axis=1)
+    side = np.sign(np.linalg.det(a))  # triads may be left-handed
+    share = side[:, None] * (a[:, (2, 0, 1)] @ n)
+    first = k[:, 0]
+    Ua, Ub = (
+        quaternions.rotate(quaternions.conjugate(joints.state.quat[c.frames[first, end]]), joints.basis[end])
+        for end in (0, 1)
     )
-
-
-def _held(joints: _Joints, rows: Sequence[int]) -> Row:
-    """The one row of triads that are kept aligned."""
-    k, quat, n = rows[0], joints.state.quat, joints.basis[2]
-    a, b = joints.system.constraints.frames[k]
-    triad = joints.a[list(rows)]
-    # triads may be left-handed
-    side = float(np.sign(np.linalg.det(triad)))
-    share = side * np.roll(triad, -2, axis=0) @ n
-    Ua = quaternions.rotate(quaternions.conjugate(quat[a]), joints.basis[0])
-    Ub = quaternions.rotate(quaternions.conjugate(quat[b]), joints.basis[1])
-    return Row(arrays.ANGLE, k, Ua, Ub, 0.0, tuple(joints.lam[i] for i in rows), tuple(share.tolist()))
+    return {
+        int(first[i]): Row(
+            arrays.ANGLE,
+            int(first[i]),
+            Ua[i],
+            Ub[i],
+            0.0,
+            tuple(joints.lam[row] for row in triples[i]),
+            tuple(share[i].tolist()),
+        )
+        for i in np.flatnonzero(aligned)
+    }

@@ -160,21 +160,21 @@ def _add_angle(tables, work, j, tangent):
     of_a, of_b = -0.5 * lam * (ax1 * bx + ay1 * by), 0.5 * lam * (ax * bx1 + ay * by1)
     own_a[D33] += of_a
     own_b[D33] -= of_b
-    _add_between(tables, work, a, b, 2, 2, of_b, -of_a)
+    _add_between(tables, work, j, 2, 2, of_b, -of_a)
 
 
 @inner_kernel
-def _add_between(tables, work, a, b, i, c, ab, ba):
+def _add_between(tables, work, j, i, c, ab, ba):
     """Entries of rows i of a and columns c of b, and of rows i of b and columns c of a."""
-    k = work.up.shape[0]
-    if a == k or b == k:
+    a, b, place = tables.joined[j, 0], tables.joined[j, 1], tables.between[j]
+    if max(a, b) == work.hinges.shape[0]:
         return
-    if tables.parent[a] == b:
-        work.down[a][i, c] += ab
-        work.up[a][i, c] += ba
+    if a < b:
+        work.down[place, i, c] += ab
+        work.up[place, i, c] += ba
     else:
-        work.up[b][i, c] += ab
-        work.down[b][i, c] += ba
+        work.up[place, i, c] += ab
+        work.down[place, i, c] += ba
 
 
 @inner_kernel
@@ -224,6 +224,10 @@ def _add_force(tables, work, j, tangent):
     own_b[R3] += bx * fy - by * fx
     if not tangent:
         return
+    if sort == COINCIDENT:  # the force is the multiplier, only levers turn
+        own_a[D33] += 0.5 * (ax1 * fx + ay1 * fy)
+        own_b[D33] -= 0.5 * (bx1 * fx + by1 * fy)
+        return
     half = 0.5 * lam[0]
     for column in range(6):  # of a, then of b: how both move at the end
         oxa, oya, ea = 1.0 * (column == 0), 1.0 * (column == 1), 1.0 * (column == 2)
@@ -236,27 +240,27 @@ def _add_force(tables, work, j, tangent):
             dax, day = 0.5 * (oxb - eb * by1 - oxa), 0.5 * (oyb + eb * bx1 - oya)
         else:
             dax, day = -0.5 * ea * ay1, 0.5 * ea * ax1
-            if sort != COINCIDENT:
-                dfx = half * (oxb - eb * by1 - oxa + ea * ay1)
-                dfy = half * (oyb + eb * bx1 - oya - ea * ax1)
+            dfx = half * (oxb - eb * by1 - oxa + ea * ay1)
+            dfy = half * (oyb + eb * bx1 - oya - ea * ax1)
         ta = dfx * ay - dfy * ax + fx * day - fy * dax
         tb = bx * dfy - by * dfx + dbx * fy - dby * fx
-        _add_column(tables, work, a, b, column, dfx, dfy, ta, tb)
+        _add_column(tables, work, j, column, dfx, dfy, ta, tb)
 
 
 @inner_kernel
-def _add_column(tables, work, a, b, column, dfx, dfy, ta, tb):
+def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
     """One column of the matrix of a force and its torques."""
+    a, b = tables.joined[j, 0], tables.joined[j, 1]
     if column < 3:
         _add_to_own(work.frames[a], column, -dfx, -dfy, ta)
-        _add_between(tables, work, a, b, 0, column, 0.0, dfx)
-        _add_between(tables, work, a, b, 1, column, 0.0, dfy)
-        _add_between(tables, work, a, b, 2, column, 0.0, tb)
+        _add_between(tables, work, j, 0, column, 0.0, dfx)
+        _add_between(tables, work, j, 1, column, 0.0, dfy)
+        _add_between(tables, work, j, 2, column, 0.0, tb)
     else:
         _add_to_own(work.frames[b], column - 3, dfx, dfy, tb)
-        _add_between(tables, work, a, b, 0, column - 3, -dfx, 0.0)
-        _add_between(tables, work, a, b, 1, column - 3, -dfy, 0.0)
-        _add_between(tables, work, a, b, 2, column - 3, ta, 0.0)
+        _add_between(tables, work, j, 0, column - 3, -dfx, 0.0)
+        _add_between(tables, work, j, 1, column - 3, -dfy, 0.0)
+        _add_between(tables, work, j, 2, column - 3, ta, 0.0)
 
 
 @inner_kernel

@@ -55,7 +55,7 @@ SMALL = 1e-8  # rad, or part of an element, of a last correction: what its squar
 @inner_kernel
 def _level(tables, work):
     """Largest residual in units of its round-off level; -1 where it is not finite."""
-    worst, ground = 0.0, work.up.shape[0]
+    worst, ground = 0.0, work.hinges.shape[0]
     for s in range(ground):
         own = work.frames[s]
         force, moment = 1.0 / (own[N1] + 1e-300), 1.0 / (own[N2] + 1e-300)
@@ -92,10 +92,10 @@ def _level_of_rows(tables, work, item):
 def _correct(work):
     """Add the corrections."""
     largest = 0.0
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         largest = max(largest, abs(work.frames[s, MPSI]))
     damping = 1.0 if largest <= MAX_TURN else MAX_TURN / largest
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         own = work.frames[s]
         own[DX] += damping * own[MX]
         own[DY] += damping * own[MY]
@@ -110,7 +110,7 @@ def _correct(work):
 def _is_small(tables, work):
     """Whether the correction turns frames, and shifts those of an element or a spring against each other, by next to nothing."""
     largest = strained(tables, work)
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         largest = max(largest, abs(work.frames[s, MPSI]))
     for m in range(tables.element.shape[0]):
         A, B = work.frames[tables.ends[m, 0]], work.frames[tables.ends[m, 1]]
@@ -122,7 +122,7 @@ def _is_small(tables, work):
 @inner_kernel
 def _no_correction(work):
     """Nothing for the step to take over; CONVERGED."""
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         own = work.frames[s]
         own[MX] = own[MY] = own[MPSI] = 0.0
     for j in range(work.more.shape[0]):
@@ -203,7 +203,7 @@ def commit(tables, state, work, h):
     """Take the end of the step over into the state."""
     basis = tables.basis
     e, g, n, rate = basis[0], basis[1], basis[2], 1.0 / h
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         own, f, normal = work.frames[s], tables.frame[s], tables.normal[s]
         at, more = 6 * f, (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
         # rounded as in the residual: the last correction is of what it has left, and a difference would add up

@@ -6,6 +6,7 @@ Joints that close a loop are left over. Where they are points in one place they 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ LOOPS = "rods and joints close a loop that is not closed by a hinge"
 MOST_COUPLED = 64  # impulses that couple frames beside the trees: two of a hinge, or of a spring
 MANY = "joints close too many loops, or too many springs act between parts"
 MOST_ROWS = 3  # that a frame hangs on
-_GROUND = 0  # its frame
+GROUND = 0  # its frame
 
 Pair = tuple[int, int]
 
@@ -28,6 +29,10 @@ class Order(NamedTuple):
     frame: Ints  # (k,)
     parent: Ints  # (k,) place of the next one towards the root; k: the ground or nothing
     closing: Ints  # items that are left over
+    first_next: (
+        Ints  # (k + 1,) where frames behind a frame that are next to it, but its parent, begin in `beyond`
+    )
+    beyond: Ints  # places
 
 
 def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
@@ -35,7 +40,7 @@ def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
     between: dict[Pair, list[int]] = {}
     held: dict[int, list[int]] = {f: [] for f in range(n)}
     for item, (a, b) in enumerate(joints.tolist()):
-        if _GROUND in (a, b):
+        if GROUND in (a, b):
             held[max(a, b)].append(item)
         else:
             between.setdefault((min(a, b), max(a, b)), []).append(item)
@@ -44,20 +49,26 @@ def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
     if isinstance(joined, str):
         return joined
     edges, closing = joined
-    order, parents = _from_roots(n, edges, {f: _rows(items, sort) for f, items in held.items()})
+    order, parents = _from_roots(n, edges, {f: rows_of(items, sort) for f, items in held.items()})
     for f in order:
         pair = min(f, parents[f]), max(f, parents[f])
         above = between.get(pair, [])
         left = _left_over(above, held[f], sort)
-        if _rows([*above, *held[f]], sort) - 2 * len(left) > MOST_ROWS:
+        if rows_of([*above, *held[f]], sort) - 2 * len(left) > MOST_ROWS:
             return LOOPS
         closing += left
         if above and pair not in rods and set(above) <= set(left):
-            parents[f] = _GROUND
-    frame = np.array(order[::-1], np.int64)
-    place = {f: i for i, f in enumerate(frame.tolist())} | {_GROUND: len(frame)}
+            parents[f] = GROUND
+    root = {GROUND: GROUND}
+    for f in order:  # the next ones towards the roots come first
+        root[f] = root[parents[f]] or f
+    at = {f: i for i, f in enumerate(order)}
+    # what was cut off stands by itself: trees are solved one by one
+    frame = np.array(sorted(order, key=lambda f: (at[root[f]], at[f]))[::-1], np.int64)
+    place = {f: i for i, f in enumerate(frame.tolist())} | {GROUND: len(frame)}
     parent = np.array([place[parents[f]] for f in frame.tolist()], np.int64)
-    return Order(frame, parent, np.array(sorted(closing), np.int64))
+    none = np.zeros(0, np.int64)
+    return Order(frame, parent, np.array(sorted(closing), np.int64), np.zeros(len(frame) + 1, np.int64), none)
 
 
 def _left_over(above: list[int], held: list[int], sort: Ints) -> list[int]:
@@ -67,13 +78,14 @@ def _left_over(above: list[int], held: list[int], sort: Ints) -> list[int]:
     left: list[int] = []
     for item in (*above, *held):
         others = [set(items) - set(left) for items in (above, held)]
-        rows = sum(_rows(list(items), sort) for items in others)
+        rows = sum(rows_of(list(items), sort) for items in others)
         if sort[item] == arrays.COINCIDENT and rows > MOST_ROWS - all(others):
             left.append(item)
     return left
 
 
-def _rows(items: list[int], sort: Ints) -> int:
+def rows_of(items: list[int], sort: Ints) -> int:
+    """How many these bring."""
     return sum(2 if sort[item] == arrays.COINCIDENT else 1 for item in items)
 
 
@@ -120,7 +132,7 @@ def _from_roots(n: int, edges: list[Pair], held: dict[int, int]) -> tuple[list[i
     for root in sorted(range(1, n), key=lambda f: -held[f]):
         if root in parents:
             continue
-        parents[root] = _GROUND
+        parents[root] = GROUND
         waiting = [root]
         while waiting:
             f = waiting.pop()
@@ -132,23 +144,26 @@ def _from_roots(n: int, edges: list[Pair], held: dict[int, int]) -> tuple[list[i
     return order, parents
 
 
-def kinds_of(order: Order, joined: Ints, sort: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def kinds_of(
+    order: Order, joined: Ints, sort: Ints, full: Collection[int] = ()
+) -> tuple[Ints, Ints, Ints, Ints]:
     """How each frame is eliminated, its hinge, and where the items of those that hang on rows begin, and which they are.
 
-    joined: (j, 2) places of both ends of the items.
+    joined: (j, 2) places of both ends of the items. full: frames whose block with the next one is not empty.
     """
     k, parent = len(order.frame), order.parent
     mine: list[list[int]] = [[] for _ in range(k)]
-    for j, (a, b) in enumerate(joined.tolist()):
-        if j not in order.closing:
-            s = a if b == k or (a != k and parent[a] == b) else b
-            mine[s].append(j)
+    closing = set(order.closing.tolist())
+    for j, ends in enumerate(joined.tolist()):
+        if j not in closing:
+            mine[min(ends)].append(j)
     kind, hinge = np.full(k, arrays.BLOCK), np.zeros(k, np.int64)
+    kind[np.diff(order.first_next) > 0] = arrays.NET
     items: list[int] = []
     first = [0]
     for s, own in enumerate(mine):
-        single = len(own) == 1 and sort[own[0]] == arrays.COINCIDENT
-        if single and parent[s] in joined[own[0]].tolist():
+        single = len(own) == 1 and sort[own[0]] == arrays.COINCIDENT and kind[s] != arrays.NET
+        if single and parent[s] in joined[own[0]].tolist() and s not in full:
             kind[s], hinge[s] = arrays.HINGE, own[0]
         elif own:
             kind[s] = arrays.ROWS

@@ -45,7 +45,7 @@ def _evaluate(tables, work, h, values, tangent):
 def _levels(own, tables, work):
     """Largest residuals in units of their round-off levels into own.level; runs where one is not finite leave."""
     worst, beyond = 0.0 * load(own.left, 0), 0.0 * load(own.left, 0)
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         frame = work.frames[s]
         force, moment = 1.0 / (frame[N1] + 1e-300), 1.0 / (frame[N2] + 1e-300)
         r1, r2, r3 = abs(frame[R1]), abs(frame[R2]), abs(frame[R3])
@@ -65,13 +65,13 @@ def _levels(own, tables, work):
 def _solve(own, tables, work, again):
     """Corrections, as of `discretization.planar.elimination`, and their sizes."""
     singular = 0.0 * load(own.left, 0)
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         if again:
             again_by_hinge(tables, work, s)
         else:
             singular = where_less(0.0, eliminate_hinge(tables, work, s), singular, 1.0)
     size = 0.0 * singular
-    for s in range(work.up.shape[0] - 1, -1, -1):
+    for s in range(work.hinges.shape[0] - 1, -1, -1):
         back_to_hinge(tables, work, s)
         size = most(size, abs(work.frames[s, MPSI]))
     store(where_less(0.5, singular, 1e300, size), own.size, 0)
@@ -81,7 +81,7 @@ def _solve(own, tables, work, again):
 def _correct(own, work):
     """Add the corrections of the runs that take them; those that it turns too far leave."""
     takes = load(own.takes, 0)
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         frame = work.frames[s]
         more = (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
         frame[DX] = where_less(0.5, takes, frame[DX] + frame[MX], frame[DX])
@@ -97,7 +97,7 @@ def _correct(own, work):
 def _keep_last(own, last, last_more, work):
     """The corrections of the runs that end with them, as their last ones."""
     ends = load(own.ends, 0)
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         for i in range(3):
             last[s, i] = where_less(0.5, ends, work.frames[s, MX + i], last[s, i])
     for j in range(last_more.shape[0]):
@@ -118,7 +118,7 @@ def _no_last(last, last_more):
 
 @inner_kernel
 def _take_last(last, last_more, work):
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         for i in range(3):
             work.frames[s, MX + i] = last[s, i]
     for j in range(last_more.shape[0]):

@@ -172,7 +172,7 @@ def end_springs(tables, state, work, h):
     """Count angles and add what dampers took, at the end of the step with its last correction."""
     if tables.spring.shape[0] == 0:
         return
-    for s in range(work.up.shape[0]):
+    for s in range(work.hinges.shape[0]):
         own = work.frames[s]
         turn(own, own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI])
     for q in range(tables.spring.shape[0]):

@@ -97,7 +97,7 @@ def cayley_number(turn):
 @inner_kernel
 def begin_bodies(tables, state, work, h):
     """Frames at the start of a step, where its iterations begin, and noise levels; the extent of the model, m."""
-    basis, ground, extent = tables.basis, work.up.shape[0], 0.0
+    basis, ground, extent = tables.basis, work.hinges.shape[0], 0.0
     gravity = abs(h) * length(tables.gravity[0], tables.gravity[1])
     for s in range(ground):
         own, f = work.frames[s], tables.frame[s]
@@ -167,7 +167,7 @@ def add_load_noise(tables, work, h, values):
 @inner_kernel
 def put_bodies(tables, work, h, tangent):
     """Inertia and weight, and where frames are at the present increments."""
-    ground, gx, gy, rate = work.up.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
+    ground, gx, gy, rate = work.hinges.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
     for s in range(ground):
         own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
         q = own[PSI]
@@ -179,11 +179,9 @@ def put_bodies(tables, work, h, tangent):
             own[D11] = own[D22] = 2.0 * mass * rate
             own[D33] = 2.0 * J * rate * (1.0 + u)
             own[D12] = own[D21] = own[D13] = own[D23] = own[D31] = own[D32] = 0.0
-    if tangent and tables.items.shape[0] > 0:
-        for s in range(ground):
-            for i in range(3):
-                for j in range(3):
-                    work.up[s, i, j] = work.down[s, i, j] = 0.0
+    if tangent and tables.items.shape[0] + tables.beyond.shape[0] > 0:
+        work.up[:] = 0.0
+        work.down[:] = 0.0
 
 
 @inner_kernel
@@ -259,10 +257,11 @@ def _add_element(tables, work, h, m, tangent):
     B[D31] += h * K[3, 0]
     B[D32] += h * K[3, 1]
     B[D33] += h * K[3, 3]
-    if tables.above[m] == a:  # rows of a, columns of b; then rows of b, columns of a
-        ab, ba = work.down[a], work.up[a]
+    place = tables.blocks[m]
+    if a < b:  # rows of a, columns of b; then rows of b, columns of a
+        ab, ba = work.down[place], work.up[place]
     else:
-        ab, ba = work.up[b], work.down[b]
+        ab, ba = work.up[place], work.down[place]
     ab[0, 0], ab[0, 1], ab[0, 2] = -k11, -k12, -h * K[0, 3]
     ab[1, 0], ab[1, 1], ab[1, 2] = -k21, -k22, -h * K[1, 3]
     ab[2, 0], ab[2, 1], ab[2, 2] = h * K[2, 0], h * K[2, 1], h * K[2, 3]

@@ -9,7 +9,8 @@ from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
 from discretization.interaction_table import loads_of
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
-from discretization.planar.order import MANY, MOST_COUPLED, kinds_of, order_of, trees_of
+from discretization.planar.layout import layout_of
+from discretization.planar.order import MANY, MOST_COUPLED, trees_of
 from discretization.planar.plane import Plane, axes_of, turned_matrices
 from discretization.planar.repeats import REPEATED, independent
 from discretization.planar.spring_tables import spring_tables
@@ -24,17 +25,14 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
     frames, elements, c, own = system.frames, system.elements, system.constraints, plane.rows
     even = np.array([row.constraint for row in own], np.int64)
     sort = np.array([row.sort for row in own], np.int64)
-    order = order_of(len(frames.mass), elements.frames, c.frames[even], sort)
-    if isinstance(order, str):
-        return order
-    if (len(order.closing) or np.any(c.repeats)) and not independent(system, state, plane):
+    layout = layout_of(system, even, sort)
+    if isinstance(layout, str):
+        return layout
+    order, place, joined, ends = layout[:4]
+    frame, parent, closing = order[:3]
+    if (len(closing) or np.any(c.repeats)) and not independent(system, state, plane):
         return REPEATED
-    frame, parent, closing = order
     k = len(frame)
-    place = np.full(len(frames.mass), k)
-    place[frame] = np.arange(k)
-    joined = place[c.frames[even]]
-    kind, hinge, first, items = kinds_of(order, joined, sort)
     frame = np.append(frame, 0)
     across = _across(system, state, plane, elements.frames)[frame]
     half = _halves(plane, across)
@@ -53,7 +51,6 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
     for j, row in enumerate(own):
         lam[j], share[j] = row.lam[0], 0.0
         lam[j, : len(row.lam)], share[j, : len(row.lam)] = row.lam, row.share
-    ends = place[elements.frames]
     T = axes_of(across[ends[:, 0], 2])
     kept = np.ix_(range(len(ends)), (0, 1, 5), (0, 1, 5))
     stiffness = turned_matrices(elements.stiffness, T)[kept]
@@ -68,7 +65,11 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         basis=plane.basis,
         frame=frame,
         parent=parent,
-        kind=kind,
+        kind=layout.kind,
+        first_next=order.first_next,
+        beyond=order.beyond,
+        first_pair=layout.first_pair,
+        pair=layout.pair,
         mass=frames.mass[moving],
         inertia=J,
         gyration=np.sqrt(np.trace(frames.inertia[moving], axis1=1, axis2=2) / frames.mass[moving]),
@@ -79,21 +80,22 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         offset=plane.offset,
         ends=ends,
         element=np.arange(len(ends)),
-        above=ends.min(axis=1, initial=k),
+        blocks=layout.blocks,
         length=elements.length,
         stiffness=np.ascontiguousarray(stiffness),
         damping=np.ascontiguousarray(damping),
         strain0=np.ascontiguousarray(strain0[:, (0, 1, 5)]),
         coupling=elements.coupling,
         scale=largest_entries(elements.stiffness, elements.damping),
-        hinge=hinge,
-        first=first,
-        items=items,
+        hinge=layout.hinge,
+        first=layout.first,
+        items=layout.items,
         closing=closing,
         coupled=coupled,
         trees=trees_of(order, coupled),
         sort=sort,
         joined=joined,
+        between=layout.between,
         lam=lam,
         share=share,
         **X,

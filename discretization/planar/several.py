@@ -1,0 +1,367 @@
+"""Frames that hang on rows, or that are next to several others when they are eliminated, as those of nets are.
+
+With z of the frame, m multipliers of its rows, Z of the frames P that come behind it and are next to it,
+
+    D z + Gbar^T m = -R - sum of C_P Z_P,   G z = -g - sum of G_P Z_P                                        (1)
+
+is solved for z = -M - sum of T_P Z_P, m = m_0 + sum of N_P Z_P, and what these leave on every two frames behind is added to
+their blocks: (U_P z + Gbar_P^T m) of the rows of P. Where the order is that of a tree there is one P, or the ground.
+"""
+
+import math
+
+import numpy as np
+
+from discretization.planar.arrays import (
+    COINCIDENT,
+    D11,
+    D12,
+    D13,
+    D21,
+    D22,
+    D23,
+    D31,
+    D32,
+    D33,
+    LEFT,
+    MPSI,
+    MX,
+    MY,
+    R1,
+    R2,
+    R3,
+)
+from rigid.compilation.decorators import inner_kernel, small_kernel
+
+_COLUMNS = np.array([[D11, D12, D13], [D21, D22, D23], [D31, D32, D33]])
+SMALLEST = 1e-14  # pivot over the largest number of its column, below which rows depend on each other
+
+
+@small_kernel
+def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
+    """Of a 3 x 3 matrix, row by row, and its determinant over the product of its diagonal."""
+    c11, c12, c13 = b22 * b33 - b23 * b32, b23 * b31 - b21 * b33, b21 * b32 - b22 * b31
+    det = b11 * c11 + b12 * c12 + b13 * c13
+    d = 1.0 / det
+    return (
+        d * c11, d * (b13 * b32 - b12 * b33), d * (b12 * b23 - b13 * b22),
+        d * c12, d * (b11 * b33 - b13 * b31), d * (b13 * b21 - b11 * b23),
+        d * c13, d * (b12 * b31 - b11 * b32), d * (b11 * b22 - b12 * b21),
+    ), det / (b11 * b22 * b33)  # fmt: skip
+
+
+@inner_kernel
+def _reduced(matrix, n, width):
+    """Gauss elimination with exchange of rows of n equations with right sides behind them, in place; 0, or 1: singular."""
+    size = 0.0
+    for r in range(n):
+        for c in range(n):
+            size = max(size, abs(matrix[r, c]))
+    for c in range(n):
+        best, largest = c, abs(matrix[c, c])
+        for r in range(c + 1, n):
+            if abs(matrix[r, c]) > largest:
+                best, largest = r, abs(matrix[r, c])
+        if not largest > SMALLEST * size:
+            return 1
+        if best != c:
+            for k in range(width):
+                matrix[c, k], matrix[best, k] = matrix[best, k], matrix[c, k]
+        pivot = 1.0 / matrix[c, c]
+        for k in range(c, width):
+            matrix[c, k] *= pivot
+        for r in range(n):
+            if r != c and matrix[r, c] != 0.0:
+                factor = matrix[r, c]
+                for k in range(c, width):
+                    matrix[r, k] -= factor * matrix[c, k]
+    return 0
+
+
+@inner_kernel
+def _count(tables, work, s):
+    """How many frames behind are next to this one."""
+    if tables.parent[s] == work.hinges.shape[0]:
+        return 0
+    return 1 + tables.first_next[s + 1] - tables.first_next[s]
+
+
+@inner_kernel
+def _ahead(tables, work, s, d):
+    """Place of one of them, and which blocks are those of both."""
+    if d == 0:
+        return tables.parent[s], s
+    i = tables.first_next[s] + d - 1
+    return tables.beyond[i], work.hinges.shape[0] + i
+
+
+@inner_kernel
+def _which(tables, work, s, place):
+    """Which of them is at a place; -1: none."""
+    for d in range(_count(tables, work, s)):
+        if _ahead(tables, work, s, d)[0] == place:
+            return d
+    return -1
+
+
+@inner_kernel
+def eliminate_before_several(tables, work, s, again):
+    """(1) without rows, with the inverse in the place of the block; how far it is from a singular one."""
+    own, size = work.frames[s], 1.0
+    if not again:
+        i, size = inverse(
+            own[D11], own[D12], own[D13], own[D21], own[D22], own[D23], own[D31], own[D32], own[D33]
+        )
+        own[D11], own[D12], own[D13] = i[0], i[1], i[2]
+        own[D21], own[D22], own[D23] = i[3], i[4], i[5]
+        own[D31], own[D32], own[D33] = i[6], i[7], i[8]
+        for d in range(_count(tables, work, s)):
+            down = work.down[_ahead(tables, work, s, d)[1]]
+            for c in range(3):
+                d1, d2, d3 = down[0, c], down[1, c], down[2, c]
+                down[0, c] = i[0] * d1 + i[1] * d2 + i[2] * d3
+                down[1, c] = i[3] * d1 + i[4] * d2 + i[5] * d3
+                down[2, c] = i[6] * d1 + i[7] * d2 + i[8] * d3
+    r1, r2, r3 = own[R1], own[R2], own[R3]
+    own[MX] = own[D11] * r1 + own[D12] * r2 + own[D13] * r3
+    own[MY] = own[D21] * r1 + own[D22] * r2 + own[D23] * r3
+    own[MPSI] = own[D31] * r1 + own[D32] * r2 + own[D33] * r3
+    _leave(tables, work, s, again)
+    return abs(size)
+
+
+@inner_kernel
+def _leave(tables, work, s, again):
+    """What a frame leaves on those behind it by its blocks; again: on their right sides alone."""
+    own, count, pair = work.frames[s], _count(tables, work, s), tables.first_pair[s]
+    x, y, e = own[MX], own[MY], own[MPSI]
+    for d in range(count):
+        place, block = _ahead(tables, work, s, d)
+        next_, up = work.frames[place], work.up[block]
+        for r in range(3):
+            next_[R1 + r] -= up[r, 0] * x + up[r, 1] * y + up[r, 2] * e
+        if again:
+            continue
+        down = work.down[block]
+        for r in range(3):
+            for c in range(3):
+                next_[_COLUMNS[r, c]] -= up[r, 0] * down[0, c] + up[r, 1] * down[1, c] + up[r, 2] * down[2, c]
+        for f in range(d + 1, count):
+            other = _ahead(tables, work, s, f)[1]
+            _take(work.down[tables.pair[pair]], up, work.down[other])
+            _take(work.up[tables.pair[pair]], work.up[other], down)
+            pair += 1
+
+
+@inner_kernel
+def _take(block, up, down):
+    """Subtract a product."""
+    for r in range(3):
+        for c in range(3):
+            block[r, c] -= up[r, 0] * down[0, c] + up[r, 1] * down[1, c] + up[r, 2] * down[2, c]
+
+
+@inner_kernel
+def eliminate_rows(tables, work, s, again):
+    """(1); again: with other right sides; 0, or 1 where the rows depend on each other."""
+    behind, n = 0 if again else _count(tables, work, s), 0  # of how many the blocks are wanted
+    for k in range(tables.first[s], tables.first[s + 1]):
+        n += 2 if tables.sort[tables.items[k]] == COINCIDENT else 1
+    failed = (
+        _solve_held(tables, work, s, behind) if n == 3 else _solve_bordered(tables, work, s, 3 + n, behind)
+    )
+    if failed != 0:
+        return 1
+    _leave(tables, work, s, again)
+    _leave_of_rows(tables, work, s, behind)
+    return 0
+
+
+@small_kernel
+def _inverse_of_rows(G, at):
+    """Of three rows of three numbers, row by row, and their determinant over the product of their lengths."""
+    a1, a2, a3 = G[0, at], G[0, at + 1], G[0, at + 2]
+    b1, b2, b3 = G[1, at], G[1, at + 1], G[1, at + 2]
+    c1, c2, c3 = G[2, at], G[2, at + 1], G[2, at + 2]
+    x1, x2, x3 = b2 * c3 - b3 * c2, b3 * c1 - b1 * c3, b1 * c2 - b2 * c1
+    det = a1 * x1 + a2 * x2 + a3 * x3
+    size = (a1 * a1 + a2 * a2 + a3 * a3) * (b1 * b1 + b2 * b2 + b3 * b3) * (c1 * c1 + c2 * c2 + c3 * c3)
+    d = 1.0 / det
+    return (
+        d * x1, d * (a3 * c2 - a2 * c3), d * (a2 * b3 - a3 * b2),
+        d * x2, d * (a1 * c3 - a3 * c1), d * (a3 * b1 - a1 * b3),
+        d * x3, d * (a2 * c1 - a1 * c2), d * (a1 * b2 - a2 * b1),
+    ), abs(det) / math.sqrt(size)  # fmt: skip
+
+
+@inner_kernel
+def _solve_held(tables, work, s, behind):
+    """(1) where three rows hold the frame: they say how it moves, and its balance what their multipliers are."""
+    own, G, m = work.frames[s], work.matrix, 0
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        side = 0 if tables.joined[item, 0] == s else 1
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            row = work.rows[item, i]
+            for c in range(3):
+                G[m, c], G[m, 3 + c] = row[3 * side + c], row[6 + 3 * side + c]
+            G[m, 6] = row[LEFT]
+            m += 1
+    move, size = _inverse_of_rows(G, 0)
+    pull, other = _inverse_of_rows(G, 3)  # its transpose solves
+    if not min(size, other) > SMALLEST:
+        return 1
+    g1, g2, g3 = G[0, 6], G[1, 6], G[2, 6]
+    x = move[0] * g1 + move[1] * g2 + move[2] * g3
+    y = move[3] * g1 + move[4] * g2 + move[5] * g3
+    e = move[6] * g1 + move[7] * g2 + move[8] * g3
+    own[MX], own[MY], own[MPSI] = x, y, e
+    f1 = own[D11] * x + own[D12] * y + own[D13] * e - own[R1]
+    f2 = own[D21] * x + own[D22] * y + own[D23] * e - own[R2]
+    f3 = own[D31] * x + own[D32] * y + own[D33] * e - own[R3]
+    for i in range(3):
+        work.rest[s, i] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
+    for d in range(behind):
+        place, block = _ahead(tables, work, s, d)
+        _hold_to(tables, work, s, place, block, move, pull)
+    return 0
+
+
+@inner_kernel
+def _hold_to(tables, work, s, place, block, move, pull):
+    """How the frame and the multipliers of its three rows follow one behind it."""
+    own, down, pulls, G, m = work.frames[s], work.down[block], work.pulls[block], work.matrix, 0
+    for r in range(3):
+        for c in range(3):
+            G[3 + r, c] = 0.0
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        side = 1 if tables.joined[item, 0] == s else 0
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            if tables.joined[item, side] == place:
+                row = work.rows[item, i]
+                for c in range(3):
+                    x = row[3 * side + c]
+                    G[3, c] += move[m] * x
+                    G[4, c] += move[3 + m] * x
+                    G[5, c] += move[6 + m] * x
+            m += 1
+    for c in range(3):
+        x, y, e = G[3, c], G[4, c], G[5, c]
+        f1 = own[D11] * x + own[D12] * y + own[D13] * e - down[0, c]
+        f2 = own[D21] * x + own[D22] * y + own[D23] * e - down[1, c]
+        f3 = own[D31] * x + own[D32] * y + own[D33] * e - down[2, c]
+        for i in range(3):
+            pulls[i, c] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
+        down[0, c], down[1, c], down[2, c] = x, y, e
+
+
+@inner_kernel
+def _solve_bordered(tables, work, s, n, behind):
+    """(1) of n equations."""
+    own, matrix = work.frames[s], work.matrix
+    balance, last = abs(own[D11]), n + 3 * behind
+    _put_rows(tables, work, s, balance, n, behind)
+    for d in range(behind):
+        down = work.down[_ahead(tables, work, s, d)[1]]
+        for r in range(3):
+            for c in range(3):
+                matrix[r, n + 3 * d + c] = -down[r, c]
+    for r in range(3):
+        matrix[r, last] = -own[R1 + r]
+    if _reduced(matrix, n, last + 1) != 0:
+        return 1
+    own[MX], own[MY], own[MPSI] = -matrix[0, last], -matrix[1, last], -matrix[2, last]
+    for i in range(n - 3):
+        work.rest[s, i] = balance * matrix[3 + i, last]
+    for d in range(behind):
+        block = _ahead(tables, work, s, d)[1]
+        for c in range(3):
+            for r in range(3):
+                work.down[block, r, c] = -matrix[r, n + 3 * d + c]
+            for i in range(n - 3):
+                work.pulls[block, i, c] = balance * matrix[3 + i, n + 3 * d + c]
+    return 0
+
+
+@inner_kernel
+def _put_rows(tables, work, s, balance, n, behind):
+    """The matrix of (1), of n equations, with what its rows have on the right."""
+    own, matrix, last = work.frames[s], work.matrix, n + 3 * behind
+    for r in range(n):
+        for c in range(last + 1):
+            matrix[r, c] = 0.0
+    for r in range(3):
+        for c in range(3):
+            matrix[r, c] = own[_COLUMNS[r, c]]
+    m = 3
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        side = 0 if tables.joined[item, 0] == s else 1
+        d = _which(tables, work, s, tables.joined[item, 1 - side]) if behind > 0 else -1
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            row = work.rows[item, i]
+            for c in range(3):
+                matrix[m, c], matrix[c, m] = balance * row[3 * side + c], balance * row[6 + 3 * side + c]
+                if d >= 0:
+                    matrix[m, n + 3 * d + c] = -balance * row[3 * (1 - side) + c]
+            matrix[m, last] = -balance * row[LEFT]
+            m += 1
+
+
+@inner_kernel
+def _leave_of_rows(tables, work, s, behind):
+    """What its multipliers leave on the frames behind it; behind: how many of these have their blocks changed."""
+    n, count = 0, _count(tables, work, s)
+    for k in range(tables.first[s], tables.first[s + 1]):
+        item = tables.items[k]
+        side = 1 if tables.joined[item, 0] == s else 0  # the other one
+        place = tables.joined[item, side]
+        d = _which(tables, work, s, place)
+        for i in range(2 if tables.sort[item] == COINCIDENT else 1):
+            if d >= 0:
+                row, next_ = work.rows[item, i], work.frames[place]
+                for r in range(3):
+                    lever = row[6 + 3 * side + r]
+                    next_[R1 + r] += lever * work.rest[s, n]
+                    for e in range(behind):
+                        pull = work.pulls[_ahead(tables, work, s, e)[1], n]
+                        for c in range(3):
+                            if e == d:
+                                next_[_COLUMNS[r, c]] += lever * pull[c]
+                            elif d < e:
+                                work.down[_pair(tables, s, d, e, count), r, c] += lever * pull[c]
+                            else:
+                                work.up[_pair(tables, s, e, d, count), r, c] += lever * pull[c]
+            n += 1
+
+
+@inner_kernel
+def _pair(tables, s, d, e, count):
+    """Which blocks are those of two frames behind, the first of them first."""
+    return tables.pair[tables.first_pair[s] + d * (2 * count - d - 1) // 2 + e - d - 1]
+
+
+@inner_kernel
+def back_to_several(tables, work, s):
+    """Corrections of the frame and of the multipliers of its rows, from those of the frames behind it."""
+    own, n = work.frames[s], 0
+    x, y, e = -own[MX], -own[MY], -own[MPSI]
+    for k in range(tables.first[s], tables.first[s + 1]):
+        for i in range(2 if tables.sort[tables.items[k]] == COINCIDENT else 1):
+            work.more[tables.items[k], i] = work.rest[s, n]
+            n += 1
+    for d in range(_count(tables, work, s)):
+        place, block = _ahead(tables, work, s, d)
+        next_, down = work.frames[place], work.down[block]
+        u, v, w = next_[MX], next_[MY], next_[MPSI]
+        x -= down[0, 0] * u + down[0, 1] * v + down[0, 2] * w
+        y -= down[1, 0] * u + down[1, 1] * v + down[1, 2] * w
+        e -= down[2, 0] * u + down[2, 1] * v + down[2, 2] * w
+        n = 0
+        for k in range(tables.first[s], tables.first[s + 1]):
+            for i in range(2 if tables.sort[tables.items[k]] == COINCIDENT else 1):
+                pull = work.pulls[block, n]
+                work.more[tables.items[k], i] += pull[0] * u + pull[1] * v + pull[2] * w
+                n += 1
+    own[MX], own[MY], own[MPSI] = x, y, e
