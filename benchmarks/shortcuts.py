@@ -16,6 +16,7 @@ import numpy as np
 from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
 from rodsim import Box, Model, Section
+from rodsim.parts.model_parts import Anchor
 
 H, RUNS, GRAVITY = 0.01, 7, (1.0, 2.0, -9.0)
 KINDS = ("revolute", "spherical", "universal", "prismatic", "cylindrical", "revolute", "weld")
@@ -89,6 +90,28 @@ def cantilever(n: int) -> Model:
     )
     rod = model.add_rod("rod", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], section, n)
     model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
+def lattice(n: int, kind: str) -> Model:
+    """n by n fields of rods of two elements, welded or hinged at their nodes and clamped on the left, falling in their plane."""
+    model = Model("lattice", gravity=(0.0, 0.0, -9.81))
+    section = Section.from_stiffness(
+        EA=1e5, GA=3e4, GJ=20.0, EI=30.0, mass_per_length=0.5, inertia_per_length=(2e-4, 1e-4, 1e-4)
+    )
+    ends: dict[tuple[int, int], Anchor] = {}
+    fields = range(n + 1)
+    level = [((x, y), (x + 1, y)) for y in fields for x in range(n)]
+    upright = [((x + 1, y), (x + 1, y + 1)) for y in range(n) for x in range(n)]
+    for i, nodes in enumerate(level + upright):
+        rod = model.add_rod(f"rod {i}", [(x, 0.0, y) for x, y in nodes], section, 2, up=(0.0, 1.0, 0.0))
+        for k, (node, end) in enumerate(zip(nodes, (rod.start, rod.end), strict=True)):
+            held = ends.setdefault(node, end)
+            about = {"at": (node[0], 0.0, node[1]), "axis": (0.0, 1.0, 0.0)} if kind == "revolute" else {}
+            if held is not end:
+                model.add_joint(f"node {i} {k}", kind, held, end, **about)
+    for y in fields:
+        model.add_joint(f"clamp {y}", "clamp", ends[0, y])
     return model
 
 
@@ -215,6 +238,12 @@ def main(most: int = 500) -> None:
     cases += [(f"{n} planar hinges and a spring", sprung_chain(n)) for n in (5, 20) if n <= most]
     cases += [(f"{n} planar four-bars", four_bars(n)) for n in (1, 2, 5, 20) if n <= most]
     cases += [(f"planar cantilever, {n} elements", cantilever(n)) for n in (10, 20, 100, 500) if n <= most]
+    cases += [
+        (f"planar lattice, {n} by {n} fields, {words}", lattice(n, kind))
+        for words, kind in (("welded", "weld"), ("hinged", "revolute"))
+        for n in (2, 4, 8, 16)
+        if n <= most
+    ]
     print("| model | | general, us | iterations | by its shape, us | iterations | times quicker |")
     for words, model in cases:
         n = len(model.bodies) or int(words.split()[2])

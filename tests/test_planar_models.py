@@ -271,16 +271,18 @@ LOOPS = {
 
 
 def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
-    """Four fields of bent rods, joined at their nodes and held on the left; bodies in two nodes, a rod on a guide.
+    """Four fields of bent rods, joined at their nodes and held on the left; bodies in two nodes, a rod on a guide, and one field
+    with braces that are hinged where they cross.
 
     sliding: rods slide on the bodies and hang on them by bars without mass.
     """
     model = Model("net", gravity=world(2, -6))
     nodes = [(x, y) for x in range(3) for y in range(3)]
     pairs = [(a, b) for a in nodes for b in nodes if b in ((a[0] + 1, a[1]), (a[0] or -1, a[1] + 1))]
+    pairs += [((1, 1), (2, 2)), ((1, 2), (2, 1))]
     ends = {}
     for a, b in pairs:
-        middle = 0.5 * (np.array(a) + b) + (0.05, 0.08)
+        middle = 0.5 * (np.array(a) + b) + np.array((0.05, 0.08)) * (0 in np.subtract(b, a))
         curve = [SHIFT + world(*x) for x in (a, middle, b)]
         own = model.add_rod(
             f"rod {a} {b}", curve, section(D), 2 + (a == (1, 0)), up=world(0, 0, 1), mass=mass
@@ -302,11 +304,21 @@ def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
         for k, end in enumerate(own[1:]):
             parts = (own[0], end) if k % 2 else (end, own[0])
             if sliding and own[0] in model.bodies.values():
-                model.add_joint(f"slide {node} {k}", "prismatic", *parts, at=at, axis=world(0.6, 0.3 + k))
-                ends_of_bar = own[0].at_world(at + world(0.3 - 0.2 * k, 0.4)), end
-                model.add_joint(f"bar {node} {k}", "distance", *ends_of_bar[:: 1 - 2 * (k % 2)])
+                at_bar = own[0].at_world(at + world(0.3 - 0.2 * k, 0.4)), end
+                slide = {
+                    "kind": "prismatic",
+                    "a": parts[0],
+                    "b": parts[1],
+                    "at": at,
+                    "axis": world(0.6, 0.3 + k),
+                }
+                bar = {"kind": "distance", "a": at_bar[k % 2], "b": at_bar[1 - k % 2]}
+                for told in (slide, bar) if k else (bar, slide):
+                    model.add_joint(f"{told['kind']} {node} {k}", **told)
             else:
                 model.add_joint(f"node {node} {k}", kind, *parts, at=at)
+    braces = (own.at(0.5) for own in list(model.rods.values())[-2:])
+    model.add_joint("crossing", "spherical", *braces, at=SHIFT + world(1.5, 1.5))
     guide = {"at": SHIFT + world(2, 1), "axis": world(0.3, 1)}
     model.add_joint("guide", "point_on_line", model.ground, ends[2, 1][0], **guide)
     if spring:

@@ -12,7 +12,6 @@ from discretization.planar.order import Order, kinds_of, order_of
 from discretization.system import System
 from rigid.system import Ints
 
-
 MOST_CLOSING = 2  # hinges that are sooner put in afterwards than their frames eliminated as those of a net
 
 

@@ -14,7 +14,9 @@ import numpy as np
 from discretization.planar.order import GROUND, LOOPS, MOST_ROWS, Order, rows_of
 from rigid.system import Ints
 
-MOST_PAIRS = 100.0  # blocks that the elimination of one frame changes, in the mean of all; looked at up to there
+MOST_PAIRS = (
+    100.0  # blocks that the elimination of one frame changes, in the mean of all; looked at up to there
+)
 MANY_PAIRS = "its net is too dense"
 
 
