@@ -10,7 +10,7 @@ from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from discretization.time.advance import GENERAL
 from discretization.time.em_names import EmIntegrator
-from discretization.time.stepper import LoadValues, Stepper
+from discretization.time.stepper import DriveValues, LoadValues, Stepper
 
 
 def em_stepper(
@@ -20,6 +20,7 @@ def em_stepper(
     load_values: LoadValues | None = None,
     hidden: bool = False,
     tolerance: float = 0.0,
+    drive_values: DriveValues | None = None,
     *,
     rho: float | None = None,
     fractions: Sequence[float] = (),
@@ -48,7 +49,7 @@ def em_stepper(
         digest = digest_of_system(system)
         planar = "" if symmetry is None else planar_of(system, symmetry, tolerance, digest=digest)
         if not isinstance(planar, str):
-            return PlanarStepper(system, planar, h, order, load_values, halves)
+            return PlanarStepper(system, planar, h, order, load_values, halves, drive_values)
         of_tables = digest[:-1]  # whether and how it is a tree does not hang on gravity
         tree = tree_of(system, digest=of_tables)
         if isinstance(tree, Tree):
@@ -60,4 +61,5 @@ def em_stepper(
     if beside is not None and beside.solver == GENERAL:
         return beside.beside(system, load_values)
     own = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
-    return Stepper(system, h, order, load_values, tolerance=tolerance, halves=halves, **own, **others)
+    own |= {"tolerance": tolerance, "drive_values": drive_values, "halves": halves}
+    return Stepper(system, h, order, load_values, **own, **others)

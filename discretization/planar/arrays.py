@@ -95,6 +95,9 @@ class Tables(NamedTuple):
     law: Floats  # (q, 3) stiffness, damping, length or angle at rest
     arms: Floats  # (q, 3, 2) Xa, Xb, none; Ua, Wa, Ub
     rounding: Floats  # (q, 2) sizes of its force and moment
+    driven: Ints  # (d,) item of each drive
+    drives: int  # where their numbers begin in `State.own`
+    signals: int  # rows of what is given for a step before theirs
     viscous: bool
     accounts: bool
     solved: float  # residual/noise
@@ -119,6 +122,10 @@ class Work(NamedTuple):
     hinges: Floats  # (k, N_HINGE)
     rows: Floats  # (j, 2, 14) of items: gradients at the end (a, b), in the mean (a, b), residual, noise
     lam: Floats  # (j, 2) impulses
+    end: Floats  # (j, 2) direction on a at the end of the step: Ua, or as it is driven
+    mean: Floats  # (j, 2) and the mean of those at both ends
+    value: Floats  # (j,) at the end of the step
+    change: Floats  # (d, 3) of a drive in the step: of the direction, of the value
     more: Floats  # (j, 2) their correction
     matrix: Floats  # (6, 7 + 3 of each that is next to a frame)
     kept: Floats  # (k, 5) where there are columns: R1 to R3, G1, G2 of all frames
@@ -149,6 +156,7 @@ def work_of(tables: Tables) -> Work:
         "hinges": (k, N_HINGE),
         "rows": (j, 2, 14),
         "lam": (j, 2),
+        "change": (len(tables.driven), 3),
         "more": (j, 2),
         "matrix": (6, 7 + 3 * most),
         "kept": (k if c else 0, 5),
@@ -160,4 +168,5 @@ def work_of(tables: Tables) -> Work:
         "measured": (q,),
     }
     arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
+    arrays |= {"end": tables.Ua.copy(), "mean": tables.Ua.copy(), "value": tables.value.copy()}
     return Work(**arrays, exchanged=np.zeros(c, np.int64), counted=np.zeros(2, np.int64))

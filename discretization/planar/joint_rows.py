@@ -18,13 +18,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.drives import at_states, varying
+from discretization.own_variables import part
 from discretization.planar import arrays
 from discretization.system import System
 from rigid import quaternions
-from rigid.interactions.constraints import first_rows
+from rigid.interactions.constraints import CONSTRAINTS, first_rows
+from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, State
 
 CLOSE = 1e-12
+_TURNED, _SHIFTED = (CONSTRAINTS.index(kind) for kind in (DRIVEN_ANGLE, DRIVEN_DISPLACEMENT))
+WITHOUT_POINTS = PERPENDICULAR, _TURNED  # kinds
+TAKEN = COINCIDENT, PERPENDICULAR, ALONG, DISTANCE, _TURNED, _SHIFTED
 _NONE = np.zeros(3)
 _NEITHER = "an axis of a joint is neither in the plane nor along its normal"
 
@@ -63,7 +69,10 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
     Raises Asymmetric where some are not their own mirror images.
     """
     c, n = system.constraints, basis[2]
-    pointed = np.flatnonzero(c.kind != PERPENDICULAR)
+    if varying(c):
+        c, _ = at_states(c, state, part(system, state, "drive"))
+        system = system._replace(constraints=c)
+    pointed = np.flatnonzero(~np.isin(c.kind, WITHOUT_POINTS))
     for X, side in ((c.Xa, 0), (c.Xb, 1)):
         f = c.frames[pointed, side]
         points = state.r[f] + quaternions.rotate(state.quat[f], X[pointed])
@@ -87,6 +96,8 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
                 found += [_single(joints, arrays.DISTANCE, k) for k in rows]
             elif kind == ALONG:
                 found += _linear(joints, arrays.ALONG, rows)
+            elif kind in (_TURNED, _SHIFTED):
+                found.append(_driven(joints, arrays.ANGLE if kind == _TURNED else arrays.ALONG, rows[0]))
             elif rows[0] in held:
                 found.append(held[rows[0]])
             else:
@@ -98,6 +109,14 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
 def _single(joints: _Joints, sort: int, k: int) -> Row:
     c = joints.system.constraints
     return Row(sort, k, c.Ua[k], c.Ub[k], float(c.value[k]), (joints.lam[k],), (1.0,))
+
+
+def _driven(joints: _Joints, sort: int, k: int) -> Row:
+    """Of a drive: its directions lie in the plane, so that it turns them about the normal."""
+    directions = joints.a[k], joints.b[k] if sort == arrays.ANGLE else _NONE
+    if any(abs(float(u @ joints.basis[2])) > CLOSE for u in directions):
+        raise Asymmetric("a drive moves its joint out of the plane")
+    return _single(joints, sort, k)
 
 
 def _linear(joints: _Joints, sort: int, rows: Sequence[int]) -> Iterable[Row]:

@@ -146,13 +146,14 @@ def _add_angle(tables, work, j, tangent):
     """Turns against each other are held."""
     a, b = tables.joined[j, 0], tables.joined[j, 1]
     own_a, own_b, row, lam = work.frames[a], work.frames[b], work.rows[j, 0], work.lam[j, 0]
-    ax1, ay1, ax, ay = levers(own_a, tables.Ua[j, 0], tables.Ua[j, 1])
+    ux1, uy1, _, _ = levers(own_a, work.end[j, 0], work.end[j, 1])
+    ax1, ay1, ax, ay = levers(own_a, work.mean[j, 0], work.mean[j, 1])
     bx1, by1, bx, by = levers(own_b, tables.Ub[j, 0], tables.Ub[j, 1])
     for c in range(12):
         row[c] = 0.0
-    row[2], row[8] = ax1 * by1 - ay1 * bx1, ax * by - ay * bx
+    row[2], row[8] = ux1 * by1 - uy1 * bx1, ax * by - ay * bx
     row[5], row[11] = -row[2], -row[8]
-    row[12] = ax1 * bx1 + ay1 * by1 - tables.value[j]
+    row[12] = ux1 * bx1 + uy1 * by1 - work.value[j]
     own_a[R3] += lam * row[8]
     own_b[R3] -= lam * row[8]
     if not tangent:
@@ -207,7 +208,7 @@ def _add_force(tables, work, j, tangent):
         if sort == ALONG:
             ux1, uy1, ux, uy = levers(own_a, tables.Ua[j, 0], tables.Ua[j, 1])
             ax, ay, wx1, wy1 = ax + dx, ay + dy, ax1 + dx1, ay1 + dy1  # the force on a acts at p_b
-            row[12] = ux1 * dx1 + uy1 * dy1 - tables.value[j]
+            row[12] = ux1 * dx1 + uy1 * dy1 - work.value[j]
         else:
             ux1, uy1, ux, uy = dx1, dy1, dx, dy
             row[12] = 0.5 * (dx1 * dx1 + dy1 * dy1) - tables.value[j]

@@ -27,6 +27,7 @@ from discretization.planar.arrays import (
     VY,
 )
 from discretization.planar.couplings import solve_coupled
+from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element import E1
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
@@ -180,13 +181,14 @@ def newton(tables, work, h, values, most, count):
 
 @inner_kernel
 def account(tables, state, work, h, values):
-    """Add the work of the loads and the dissipation of the step to state.totals: the former with the last correction."""
+    """Add the work of loads and drives, with the last correction, and the dissipation of the step to state.totals."""
     for l in range(tables.load.shape[0]):
         own = work.frames[tables.on[l]]
         psi = own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
         turn(own, psi)
         fx, fy, torque, _, _, _ = load_step(tables, work, values, l)
         state.totals[0] += fx * (own[DX] + own[MX]) + fy * (own[DY] + own[MY]) + torque * psi
+    state.totals[0] += account_drives(tables, state, work, h)
     if tables.viscous:
         for m in range(tables.element.shape[0]):
             for i in range(3):
@@ -262,6 +264,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
                 copy_state(state, before)
             count[0] = 0
             begin_step(tables, state, work, h)
+            begin_drives(tables, state, work, values)
             add_load_noise(tables, work, h, values)
             status = newton(tables, work, h, values, most, count)
             counted[SOLVES] += 1
@@ -276,6 +279,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
                 account(tables, state, work, h, values)
             end_springs(tables, state, work, h)
             commit(tables, state, work, h)
+            end_drives(tables, state, values)
             counted[STEPS] = (k + 1) // n_substeps
         keep(state, kept, part)
     return 0

@@ -29,16 +29,22 @@ from discretization.interaction_table import (
     without_loads,
 )
 from discretization.known_facts import known
-from discretization.own_variables import own_variables
-from discretization.planar.joint_rows import CLOSE, Asymmetric, Row, rows_in_plane
+from discretization.own_variables import DRIVE, own_variables
+from discretization.planar.joint_rows import (
+    CLOSE,
+    TAKEN,
+    WITHOUT_POINTS,
+    Asymmetric,
+    Row,
+    rows_in_plane,
+)
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import CONSTRAINTS
-from rigid.system import ALONG, COINCIDENT, DISTANCE, FORCE, PERPENDICULAR, Floats, State
+from rigid.system import COINCIDENT, FORCE, Floats, State
 from rigid.vectors import cross, lengths
 
-_KNOWN = (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)
 _AXES = np.eye(3)
 
 
@@ -107,12 +113,13 @@ def _beyond(system: System) -> Iterator[str]:
     others = acting[(acting != SPRINGS) & (acting != TORSIONS)]
     if len(others):
         yield f"{INTERACTIONS[int(others[0])].name}s act, which have no plane form"
-    other = np.setdiff1d(system.constraints.kind, _KNOWN)
+    other = np.setdiff1d(system.constraints.kind, TAKEN)
     if len(other):
         yield f"joints hold {CONSTRAINTS[int(other[0])].name}, which have no plane form"
     if (system.frames.fixed[system.elements.frames] != 0).any():
         yield "a rod ends in a fixed frame"
-    if own_variables(system).size > int((acting == TORSIONS).sum()):
+    own = own_variables(system)
+    if own.size > int((acting == TORSIONS).sum()) + DRIVE * own.drive:
         yield "what acts has variables of its own"
 
 
@@ -136,7 +143,7 @@ def _across(system: System, state: State, directions: Floats) -> Iterator[Floats
     yield state.v[moving]
     if n := len(system.elements.frames):
         yield _in_space(system, state, np.tile(_AXES[0], (n, 1)), system.elements.frames[:, 0])
-    pointed = c.kind != PERPENDICULAR
+    pointed = ~np.isin(c.kind, WITHOUT_POINTS)
     for X, side in ((c.Xa, 0), (c.Xb, 1)):
         f = c.frames[pointed, side]
         yield state.r[f] + _in_space(system, state, X[pointed], f) - state.r[moving[0]]

@@ -16,7 +16,7 @@ from discretization.planar.symmetry import Symmetry
 from discretization.planar.tables import tables_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
-from discretization.time.stepper import MAX_ITERATIONS, LoadValues
+from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
 from rigid.system import Floats, State
 
 SOLVER = "planar"
@@ -52,8 +52,9 @@ class PlanarStepper(ShapeStepper):
         order: int = 2,
         load_values: LoadValues | None = None,
         halves: bool | None = None,
+        drive_values: DriveValues | None = None,
     ):
-        super().__init__(system, h, order, load_values, halves, earlier=False)
+        super().__init__(system, h, order, load_values, halves, earlier=False, drive_values=drive_values)
         self.plane, self.tables = planar
         self._work = work_of(self.tables)
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}

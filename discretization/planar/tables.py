@@ -6,7 +6,9 @@ import numpy as np
 
 from discretization.assembly.stress_rounding import largest_entries
 from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
+from discretization.drives import driven_rows
 from discretization.interaction_table import loads_of
+from discretization.own_variables import own_variables
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
 from discretization.planar.layout import layout_of
@@ -33,6 +35,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
     if (len(closing) or np.any(c.repeats)) and not independent(system, state, plane):
         return REPEATED
     k = len(frame)
+    driven = np.array([even.tolist().index(row) for row in driven_rows(c)], np.int64)
     frame = np.append(frame, 0)
     across = _across(system, state, plane, elements.frames)[frame]
     half = _halves(plane, across)
@@ -109,8 +112,11 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         moment=(loads.kind == MOMENT).astype(np.int64),
         following=loads.following.astype(np.int64),
         **springs._asdict(),
+        driven=driven,
+        drives=own_variables(system).first("drive"),
+        signals=len(system.signals),
         viscous=bool(elements.damping.any()),
-        accounts=bool(elements.damping.any() or len(loads.kind)),
+        accounts=bool(elements.damping.any() or len(loads.kind) or len(driven)),
         solved=max(AT_NOISE, tolerance / EPS),
     )
 

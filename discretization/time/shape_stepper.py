@@ -14,7 +14,14 @@ from discretization.time.advance import Marched, Report
 from discretization.time.composition import fractions_of
 from discretization.time.newton import CURES
 from discretization.time.reversing import reverses
-from discretization.time.stepper import LoadValues, Stepper, check_conservative, check_step
+from discretization.time.stepper import (
+    DriveValues,
+    LoadValues,
+    Stepper,
+    check_conservative,
+    check_step,
+    rows_of_drives,
+)
 from rigid.system import Floats, State
 
 
@@ -32,6 +39,7 @@ class ShapeStepper(Stepper):
         halves: bool | None,
         earlier: bool = True,
         of_forces: bool = True,
+        drive_values: DriveValues | None = None,
     ):
         """earlier: whether steps before the last one say where Newton's method begins; of_forces: of multipliers, too."""
         check_step(h)
@@ -39,7 +47,8 @@ class ShapeStepper(Stepper):
             check_conservative(system, f"'em{order}'", "")
         self.system, self.h, self.order = system, h, order
         self.fractions = fractions_of(order, reversing=reverses(system) if halves is None else halves)
-        self._hidden, self._load_values, self._drive_values = None, load_values, None
+        self._hidden, self._load_values, self._drive_values = None, load_values, drive_values
+        self._drive_rows = rows_of_drives(system, drive_values)
         self._halves = halves
         self._plain = self._own_equations = None
         sizes = sizes_of(system)
@@ -51,7 +60,8 @@ class ShapeStepper(Stepper):
 
     @functools.cached_property
     def _general(self) -> Stepper:
-        return Stepper(self.system, self.h, self.order, self._load_values, halves=self._halves)
+        own = {"halves": self._halves, "drive_values": self._drive_values}
+        return Stepper(self.system, self.h, self.order, self._load_values, **own)
 
     def _begun(self, state: State) -> State:
         """With what is remembered here, of a state with the memory that `em` has of any system."""

@@ -108,9 +108,7 @@ class Stepper(StepperBase):
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
         self._load_values, self._drive_values = load_values, drive_values
-        if drive_values is None and count_drives(system):
-            raise ModelError("the model has prescribed motion; give its values as `drive_values`")
-        self._drive_rows = packed_rows(system)
+        self._drive_rows = rows_of_drives(system, drive_values)
         self.sizes = sizes_of(system, rows=0 if rho is None else remembered(system))
         self.shapes = state_shapes(self.sizes)
         self._plain: System | None = None
@@ -330,6 +328,13 @@ def check_step(h: float) -> None:
     """Raise ModelError unless h is a step."""
     if not (np.isfinite(h) and h > 0.0):
         raise ModelError(f"the time step dt = {h} s must be a positive number")
+
+
+def rows_of_drives(system: System, drive_values: DriveValues | None) -> int:
+    """How many `drive_values` gives for a time; raise ModelError where it is missing."""
+    if drive_values is None and count_drives(system):
+        raise ModelError("the model has prescribed motion; give its values as `drive_values`")
+    return packed_rows(system)
 
 
 def check_conservative(system: System, name: str, kin: str) -> None:

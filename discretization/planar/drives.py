@@ -1,0 +1,63 @@
+"""Joints that are driven in the plane: what is given of a step, and the work of every drive.
+
+An angle has its direction on frame a given, which turns in the plane, a displacement its value. The work of a step is the
+multiplier times the mean, over both ends, of the row with the changes of the step in the place of what is driven
+(`discretization.assembly.given_motions` (1)).
+"""
+
+from discretization.own_variables import DRIVE
+from discretization.planar.arrays import ANGLE, C0, MPSI, PSI, S0
+from discretization.planar.joints import levers, turn
+from rigid.compilation.decorators import inner_kernel
+
+WORK = 8  # of a row of drives in `State.own`
+
+
+@inner_kernel
+def begin_drives(tables, state, work, values):
+    """Directions and values at the end of a step, and in the mean; values: behind those of loads as `discretization.drives` says."""
+    for d in range(tables.driven.shape[0]):
+        j, at, before = tables.driven[d], tables.signals + 3 * d, tables.drives + DRIVE * d
+        across = tables.across[tables.joined[j, 0]]
+        for i in range(2):
+            start = end = 0.0
+            for c in range(3):
+                start += across[i, c] * state.own[before + c]
+                end += across[i, c] * values[at, c]
+            work.end[j, i], work.mean[j, i] = end, 0.5 * (start + end)
+            work.change[d, i] = end - start
+        work.value[j] = values[at + 1, 0]
+        work.change[d, 2] = values[at + 1, 0] - state.own[before + 3]
+
+
+@inner_kernel
+def account_drives(tables, state, work, h):
+    """Count the work of the step, with the last correction, into the drives' numbers; all of it, J."""
+    done = 0.0
+    for d in range(tables.driven.shape[0]):
+        j, mean = tables.driven[d], -work.change[d, 2]
+        if tables.sort[j] == ANGLE:
+            a, b = work.frames[tables.joined[j, 0]], work.frames[tables.joined[j, 1]]
+            for own in (a, b):
+                turn(own, own[PSI] + (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI])
+            bx1, by1, _, _ = levers(b, tables.Ub[j, 0], tables.Ub[j, 1])
+            bx0 = b[C0] * tables.Ub[j, 0] - b[S0] * tables.Ub[j, 1]
+            by0 = b[S0] * tables.Ub[j, 0] + b[C0] * tables.Ub[j, 1]
+            x, y = work.change[d, 0], work.change[d, 1]
+            ax1, ay1, _, _ = levers(a, x, y)
+            ax0, ay0 = a[C0] * x - a[S0] * y, a[S0] * x + a[C0] * y
+            mean = 0.5 * (ax0 * bx0 + ay0 * by0 + ax1 * bx1 + ay1 * by1)
+        one = (work.lam[j, 0] + work.more[j, 0]) / h * mean
+        state.own[tables.drives + DRIVE * d + WORK] += one
+        done += one
+    return done
+
+
+@inner_kernel
+def end_drives(tables, state, values):
+    """Take what is given at the end of the step over into the state, after its work has been counted."""
+    for d in range(tables.driven.shape[0]):
+        at, first = tables.signals + 3 * d, tables.drives + DRIVE * d
+        for i in range(3):
+            state.own[first + i], state.own[first + 4 + i] = values[at, i], values[at + 2, i]
+        state.own[first + 3], state.own[first + 7] = values[at + 1, 0], values[at + 1, 1]
