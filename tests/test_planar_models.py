@@ -369,6 +369,8 @@ def driven_slider():
         "wrist", "revolute", own.end, body(model, "c", 0.7, 0.7), at=curve[-1], axis=world(0, 0, 1)
     )
     model.add_drive("twist", "wrist", signals.Sine(0.7, 0.9))
+    model.add_force("push", own.at(0.5), signals.Sine(2.0, 0.6).along(world(1, 2)))
+    model.add_torsion_spring("coil", model.ground, b, axis=world(0, 0, 1), stiffness=3.0)
     return model
 
 

@@ -15,7 +15,7 @@ WORK = 8  # of a row of drives in `State.own`
 
 @inner_kernel
 def begin_drives(tables, state, work, values):
-    """Directions and values at the end of a step, and in the mean; values: behind those of loads as `discretization.drives` says."""
+    """Directions and values at the end of a step and in the mean; values: `discretization.drives` says how, behind the loads."""
     for d in range(tables.driven.shape[0]):
         j, at, before = tables.driven[d], tables.signals + 3 * d, tables.drives + DRIVE * d
         across = tables.across[tables.joined[j, 0]]
