@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.linearisation import eigen
+from discretization.linearisation import applied, eigen
 from discretization.statics.dynamic_relaxation import relax
 from discretization.statics.forces import SOLVED
 from discretization.statics.newton_at_rest import CLEAR, largest_load, unbalanced
@@ -38,6 +38,9 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
     The pivots count; where there are negative ones, or one that is zero, as of bodies that nothing but joints holds, the
     eigenvalues say whether they are more than rounding.
     """
+    system = rest.of_model
+    if applied.without_potential(system, rest.values) or applied.open_edges(system):
+        return None
     rest.assemble(True)
     count = negative_count(rest)
     if count == 0:
@@ -111,9 +114,9 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
 
 
 def _first_unstable(built: Built, rest: Rest, record: Record) -> float:
-    """Load factor of the first equilibrium of those at the end of the path that all have negative pivots."""
+    """Load factor of the first equilibrium of those at the end of the path that all have ways down, as the last has."""
     kept, first = rest.keep(), record.factors[-1]
-    for state, factor in zip(reversed(record.states), reversed(record.factors), strict=True):
+    for state, factor in zip(record.states[-2::-1], record.factors[-2::-1], strict=True):
         rest.stand(state, factor)
         if ways_down(built, rest) is None:
             break
