@@ -64,14 +64,15 @@ class Spectrum(NamedTuple):
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
-    size = finite(lin)
+    size, reduced = finite(lin), None
     if size <= SMALL and lin.free <= 2 * SMALL:
         with one_thread(lin.size):
-            found = _held(lin, n)
+            reduced = _reduced(lin)
+            found = _held(lin, n, reduced)
         if found is not None:
             return found
     if n >= size - 1 or size <= DENSE:
-        return _dense(lin, n)
+        return _dense(lin, n, reduced or _reduced(lin))
     floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
@@ -187,16 +188,27 @@ def stiffness_squares(lin: Linearised) -> Any:
     return lin.full("K") ** 2 if lin.size <= SMALL else lin.K.power(2)
 
 
-def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
+class Reduced(NamedTuple):
+    """M and K on the motions that are allowed."""
+
+    Z: Motions
+    M: Floats
+    K: Floats
+
+
+def _reduced(lin: Linearised) -> Reduced:
+    Z = slow_motions(lin)
+    return Reduced(Z, Z.onto(lin.full("M")), Z.onto(lin.full("K")))
+
+
+def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray] | None:
     """Of a model that is held, stably: M y = K y/mu on the null space of G, the largest 1/mu; None where K is not positive.
 
     The largest are found to round-off; from K y = mu M y they would have that of the highest frequency.
     """
     from scipy.linalg import lapack
 
-    Z = slow_motions(lin)
-    M, K = Z.onto(lin.full("M")), Z.onto(lin.full("K"))
-    size = len(K)
+    (Z, M, K), size = reduced, len(reduced.K)
     if size < n:
         return None
     # what scipy's `eigh` calls, less what stands around it
@@ -212,12 +224,11 @@ def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
     return mu, phi, np.zeros(n, bool)
 
 
-def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
+def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray]:
     """All at once, on the null space of G."""
     from scipy.linalg import eigh
 
-    Z = slow_motions(lin)
-    M, K = Z.onto(lin.full("M")), Z.onto(lin.full("K"))
+    Z, M, K = reduced
     mu, y = eigh(K, M)
     phi = Z.of(y).T
     known = noise(lin, phi)

@@ -16,9 +16,10 @@ from discretization.statics.stability import negative_count
 from rigid.errors import ModelError, RoundedForcesWarning, UnstableEquilibriumWarning
 from rigid.system import Floats
 from rodsim.building.build import Built
-from rodsim.small_motions.free_motions import MOST, at_rest, worded
+from rodsim.small_motions.free_motions import MOST, worded
 from rodsim.small_motions.linear_equations import frame_names
 from rodsim.statics.equilibrium_results import Record
+from rodsim.statics.motions_at_rest import about_equilibrium
 
 MOST_LEFT = 3  # equilibria that are left for a next one, which may be unstable as well
 PUSH = 1e-2  # of the model's size, or rad: so far down
@@ -46,7 +47,7 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
     if count == 0:
         return None
     try:
-        lin = at_rest(built, rest)
+        lin = about_equilibrium(built, rest)
         if lin.unsymmetric or lin.free <= 0:
             return None
         mu, phi, zero = eigen.conservative(lin, min(max(count, 0) + MOST, lin.free))
