@@ -11,6 +11,7 @@ from discretization.interaction_table import without_tables
 from discretization.linearisation import equations
 from discretization.linearisation.eigen import null_space
 from discretization.linearised import stiffness_matrix
+from discretization.median import median
 from discretization.statics import tangent as statics_tangent
 from discretization.statics.loading import Loading
 from discretization.statics.path import walk
@@ -160,6 +161,12 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
         np.testing.assert_allclose(stiff, full, atol=1e-11 * np.abs(full).max())
     np.testing.assert_allclose(found.lam, wanted.lam[: len(found.lam)], atol=1e-9 * np.abs(wanted.lam).max())
     assert found.free == wanted.free
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 6])
+def test_the_median_of_a_few_is_that_of_numpy(count: int) -> None:
+    x = np.random.default_rng(count).standard_normal(count)
+    assert median(x) == (np.median(x) if count else 0.0)
 
 
 def test_load_rate_is_the_derivative_to_the_load_factor() -> None:

@@ -97,7 +97,7 @@ class Linearised:
     states: States | None = None  # what follows equations of its own
 
     def full(self, name: str) -> Floats:
-        """One of the matrices as an array."""
+        """One of the matrices as an array, to be read alone."""
         return full(self, name)
 
     def given(self, name: str) -> Any:

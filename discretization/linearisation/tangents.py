@@ -150,9 +150,8 @@ def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats
 def _room(groups: Sequence[Group]) -> Blocks:
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for own in groups:
-        pairs = len(own.frames), own.kind.arity, own.kind.arity
-        rows.append(np.broadcast_to(own.frames[:, :, None], pairs).ravel())
-        columns.append(np.broadcast_to(own.frames[:, None], pairs).ravel())
+        rows.append(own.frames.repeat(own.kind.arity, axis=1).ravel())
+        columns.append(own.frames[:, None].repeat(own.kind.arity, axis=1).ravel())
     both = np.concatenate(rows), np.concatenate(columns)
     return Blocks(*both, np.zeros((len(both[0]), 6, 6)))
 
