@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy
@@ -16,6 +18,7 @@ from discretization.statics import tangent as statics_tangent
 from discretization.statics.loading import Loading
 from discretization.statics.path import walk
 from discretization.statics.rest import Rest
+from discretization.statics.stability import negative_pivots
 from discretization.statics.tangent import tangent
 from discretization.time.advance import copy_of
 from rigid import quaternions
@@ -161,6 +164,21 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
         np.testing.assert_allclose(stiff, full, atol=1e-11 * np.abs(full).max())
     np.testing.assert_allclose(found.lam, wanted.lam[: len(found.lam)], atol=1e-9 * np.abs(wanted.lam).max())
     assert found.free == wanted.free
+
+
+@pytest.mark.parametrize("made", [np.asarray, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("seed", range(4))
+def test_negative_pivots_are_those_on_the_motions_allowed_also_where_rows_repeat(
+    seed: int, made: Any
+) -> None:
+    rng = np.random.default_rng(seed)
+    K, G = rng.standard_normal((8, 8)), rng.standard_normal((3, 8))
+    K, G[2] = K + K.T, G[0] + G[1]
+    Z = null_space(G)
+    matrix = made(np.block([[K, G.T], [G, np.zeros((3, 3))]]))
+    wanted = np.count_nonzero(np.linalg.eigvalsh(Z.T @ K @ Z) < 0.0)
+    assert 0 < wanted < 6
+    assert negative_pivots(matrix, np.arange(11) >= 8) == wanted
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 6])
