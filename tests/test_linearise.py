@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.interaction_table import springs_of, torsions_of
 from discretization.linearisation import applied, equations, inertia, tangents
+from discretization.redundancy import constraint_jacobian, full_constraint_jacobian
 from discretization.state_measures import constraint_residual, energies
 from rigid import quaternions
 from rodsim import Box, Model, Section, linearise
@@ -89,6 +90,14 @@ def test_full_matrices_and_sparse_ones_are_the_same(monkeypatch):
         close(small.full(name), large.full(name), 1e-13)
         assert small.has(name) == large.has(name) == (name != "gyroscopic")
     close(small.changed(K=small.symmetric_stiffness).K, 0.5 * (large.K + large.K.T), 1e-13)
+
+
+def test_the_full_jacobian_of_the_constraints_is_the_sparse_one():
+    built = everything().build()
+    system, state = built.system, shaken(built)
+    full = full_constraint_jacobian(system, state, constraints_of(system, state))
+    close(full, constraint_jacobian(system, state).toarray(), 1e-15)
+    assert (full[:, :6] == 0.0).all()  # of the ground
 
 
 def close(found, wanted, tolerance=1e-8):
