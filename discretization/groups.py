@@ -128,19 +128,25 @@ def held_from_outside(acting: Sequence[Acting]) -> Ints:
 
 
 def _rods(system: System, state: State | None) -> Iterator[Acting]:
-    elements = system.elements
-    branch = None if state is None else part(system, state, "branch")
-    for own in spans.energies_of(system.spans):
-        yield Acting(own, Role.ENERGY, "spans", own.row)
+    elements, spanned = system.elements, len(system.spans.kind) > 0
+    if spanned:
+        for own in spans.energies_of(system.spans):
+            yield Acting(own, Role.ENERGY, "spans", own.row)
     every = np.arange(len(elements.length))
-    yield Acting(se3_dual.energies_of(elements), Role.ENERGY, "elements", every)
-    for own in spans.dissipations_of(system.spans, branch):
-        yield Acting(own, Role.DISSIPATION, "spans", own.row)
-    use = np.flatnonzero(np.any(elements.damping, axis=(1, 2)))
-    yield Acting(se3_dual.dissipations_of(elements), Role.DISSIPATION, "elements", use)
+    if len(every):
+        yield Acting(se3_dual.energies_of(elements), Role.ENERGY, "elements", every)
+    if spanned:
+        branch = None if state is None else part(system, state, "branch")
+        for own in spans.dissipations_of(system.spans, branch):
+            yield Acting(own, Role.DISSIPATION, "spans", own.row)
+    if np.any(elements.damping):
+        use = np.flatnonzero(np.any(elements.damping, axis=(1, 2)))
+        yield Acting(se3_dual.dissipations_of(elements), Role.DISSIPATION, "elements", use)
 
 
 def _others(system: System, state: State | None) -> Iterator[Acting]:
+    if not len(system.others.kind):
+        return
     own, rows = system.others, interaction_table.rows_of(system.others)
     if state is not None:
         own = interaction_table.with_counted(own, part(system, state, "angle"))

@@ -201,7 +201,7 @@ def groups_of(own: InteractionTable, use: Ints) -> list[Group]:
     if not len(use):
         return []
     found, width = [], np.diff(own.first)
-    for number, size in np.unique(np.column_stack([own.kind, width])[use], axis=0):
+    for number, size in sorted(set(zip(own.kind[use].tolist(), width[use].tolist(), strict=True))):
         these = use[(own.kind[use] == number) & (width[use] == size)]
         kind = INTERACTIONS[number]
         numbers = own.numbers[own.first[these][:, None] + np.arange(size)]

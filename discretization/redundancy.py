@@ -15,6 +15,7 @@ Columns of turns are measured by the levers of their own frame, which changes no
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from discretization.state_measures import constraint_residual
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
+from rigid.interactions.kinds import Group
 from rigid.system import Constraints, Floats, Ints, State
 
 DELTAS = 1e-10, 1e-12  # of (1): squares of singular values below count as zero
@@ -61,18 +63,32 @@ def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix
     """
     check_states(system, state, *POSES)
     entries: list[Any] = [np.zeros((3, 0))]
-    for group in constraints_of(system, state):
-        kind, k = group.kind, np.arange(len(group.row))
-        own = group._replace(row=kind.rows * k)
-        gradients = evaluation.gradients([own], state.r, state.quat).reshape(-1, kind.arity, 6)
-        rows = (group.row[:, None] + np.arange(kind.rows)).ravel()
-        frames = np.repeat(group.frames, kind.rows, axis=0)
+    for row, frames, gradients in _gradients(constraints_of(system, state), state):
         moving = system.frames.fixed[frames] == 0
-        at, columns = rows[np.nonzero(moving)[0]], 6 * frames[moving][:, None] + np.arange(6)
+        at, columns = row[np.nonzero(moving)[0]], 6 * frames[moving][:, None] + np.arange(6)
         entries.append(np.stack([np.repeat(at, 6), columns.ravel(), gradients[moving].ravel()]))
     at, columns, values = np.concatenate(entries, axis=1)
     shape = (count_multipliers(system), 6 * len(system.frames.mass))
     return scipy.sparse.coo_matrix((values, (at.astype(np.int64), columns.astype(np.int64))), shape=shape)
+
+
+def full_constraint_jacobian(system: System, state: State, groups: Sequence[Group]) -> Floats:
+    """The same as an array; groups: the constraints at `state`."""
+    out = np.zeros((count_multipliers(system), len(system.frames.mass), 6))
+    for row, frames, gradients in _gradients(groups, state):
+        for k in range(frames.shape[1]):
+            out[row, frames[:, k]] += gradients[:, k]
+    out[:, system.frames.fixed != 0] = 0.0
+    return out.reshape(len(out), 6 * out.shape[1])
+
+
+def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Of those with as many frames: places (k,) of their rows in `State.lam`, frames (k, arity), gradients (k, arity, 6)."""
+    for arity in sorted({own.kind.arity for own in groups}):
+        alike = [own for own in groups if own.kind.arity == arity]
+        row = np.concatenate([(own.row[:, None] + np.arange(own.kind.rows)).ravel() for own in alike])
+        frames = np.concatenate([np.repeat(own.frames, own.kind.rows, axis=0) for own in alike])
+        yield row, frames, evaluation.gradients(alike, state.r, state.quat)[row]
 
 
 def redundancy(system: System, state: State) -> Redundancy | None:

@@ -7,7 +7,7 @@ from test_interactions import FREE, names, numbers
 from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import CONSTRAINTS, facts, first_rows, groups_of, rows_of
-from rigid.interactions.kinds import group
+from rigid.interactions.kinds import gathered, group
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
 
 N = 4  # frames
@@ -108,6 +108,15 @@ def test_rows_of_different_kinds_stand_in_the_order_of_the_constraints():
         one = groups_of(Constraints(*(array[c : c + 1] for array in together)))
         own = evaluation.values(one, state.r, state.quat)
         assert np.array_equal(g[:, first : first + rows], own)
+
+
+def test_kinds_made_one_after_the_other_are_told_apart():
+    """Those that are gone leave their places in memory to the next."""
+    kind = FREE[0]
+    X = numbers(kind, np.random.default_rng(7))[None]
+    for signal in range(200):
+        own = group(kind._replace(signal=signal), np.arange(kind.arity)[None], X)
+        assert gathered([own]).kinds[0].signal == signal
 
 
 def test_numbers_of_constraints_in_files_do_not_move():

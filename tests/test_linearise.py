@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 from scipy.spatial.transform import Rotation
 
 from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.interaction_table import springs_of, torsions_of
-from discretization.linearisation import applied, inertia, tangents
+from discretization.linearisation import applied, equations, inertia, tangents
+from discretization.redundancy import constraint_jacobian, full_constraint_jacobian
 from discretization.state_measures import constraint_residual, energies
 from rigid import quaternions
-from rodsim import Box, Model, Section
+from rodsim import Box, Model, Section, linearise
 
 SECTION = Section.from_stiffness(
     EA=3e3,
@@ -72,6 +74,30 @@ def slope(function, state, system, h=1e-5):
         at = [np.ravel(function(moved(state, (k * x).reshape(-1, 6), system))) for k in (-2, -1, 1, 2)]
         columns.append((at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * h))
     return np.array(columns).T
+
+
+def test_full_matrices_and_sparse_ones_are_the_same(monkeypatch):
+    model = everything()
+    small = linearise(model)
+    assert not issparse(small.given("K"))
+    monkeypatch.setattr(equations, "SMALL", 0)
+    large = linearise(model)
+    assert issparse(large.given("K"))
+    for name in ("M", "C", "gyroscopic", "K", "G"):
+        for lin in (small, large):
+            assert issparse(getattr(lin, name))
+            assert (lin.full(name) == getattr(lin, name).toarray()).all()
+        close(small.full(name), large.full(name), 1e-13)
+        assert small.has(name) == large.has(name) == (name != "gyroscopic")
+    close(small.changed(K=small.symmetric_stiffness).K, 0.5 * (large.K + large.K.T), 1e-13)
+
+
+def test_the_full_jacobian_of_the_constraints_is_the_sparse_one():
+    built = everything().build()
+    system, state = built.system, shaken(built)
+    full = full_constraint_jacobian(system, state, constraints_of(system, state))
+    close(full, constraint_jacobian(system, state).toarray(), 1e-15)
+    assert (full[:, :6] == 0.0).all()  # of the ground
 
 
 def close(found, wanted, tolerance=1e-8):

@@ -154,6 +154,23 @@ def test_multipliers_of_small_models_are_those_of_large_ones(monkeypatch):
     assert linearise(built).lam == pytest.approx(full, rel=1e-9, abs=1e-9 * np.abs(full).max())
 
 
+@pytest.mark.parametrize("without", ["NOISE", "OF_PLACES"])
+@pytest.mark.parametrize("held", [False, True])
+def test_rounding_of_a_motion_is_at_most_what_sums_of_the_stiffness_say(held, without, monkeypatch):
+    """Of the entries, and of places, each without the other."""
+    monkeypatch.setattr(eigen, without, 0.0)
+    model = free_rod(5)
+    if held:
+        model.add_joint("clamp", "clamp", next(iter(model.rods.values())).start)
+    lin = linearise(model)
+    some = np.random.default_rng(2).standard_normal((10, lin.size))
+    motions = np.concatenate([1e6 * some, 1e-6 * some, np.linalg.eigh(lin.full("K"))[1][:, :10].T])
+    exact = eigen.noise(lin, motions)
+    most = np.array([eigen._most_noise(lin, x) for x in motions])
+    assert (most >= exact).all()
+    assert (most[:10] <= 30.0 * exact[:10]).all()
+
+
 def test_motions_satisfy_the_joints_and_are_orthogonal_in_the_mass():
     found = modes(beam_model(steel(0.1), "PP", "lagrange(2)", "consistent", 24), 6)
     lin = found.linear

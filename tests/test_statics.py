@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy
 
 from discretization.consistent import constraint_jacobian
 from discretization.interaction_table import without_tables
+from discretization.linearisation import equations
+from discretization.linearisation.eigen import null_space
 from discretization.linearised import stiffness_matrix
+from discretization.median import median
+from discretization.statics import tangent as statics_tangent
 from discretization.statics.loading import Loading
+from discretization.statics.path import walk
 from discretization.statics.rest import Rest
+from discretization.statics.stability import negative_pivots
 from discretization.statics.tangent import tangent
 from discretization.time.advance import copy_of
 from rigid import quaternions
-from rodsim import Box, ConvergenceError, Model, ModelError, Section, equilibrium, simulate
+from rodsim import Box, ConvergenceError, MassProperties, Model, ModelError, Section, equilibrium, simulate
 from rodsim.results.result import Result
+from rodsim.small_motions.free_motions import at_rest
+from rodsim.statics.motions_at_rest import about_equilibrium
 from tests.statics_models import BENDS, bend, cantilever, section, square
 
 ELEMENTS = ("se3", "relative(2)", "relative(4)", "lagrange(2)", "lagrange(3)")
@@ -103,10 +113,11 @@ def test_matrices_of_columns_are_the_full_one_and_its_symmetric_half(sparse: boo
 def test_tangent_matrices_are_those_of_the_linearisation() -> None:
     rest = strained("se3")
     rest.state.lam[:] = 0.0
+    rest.assemble(True)
     found = tangent(rest)
     joined = constraint_jacobian(rest.system, rest.state).toarray()
     columns = (6 * found.frames[:, None] + np.arange(6)).ravel()
-    np.testing.assert_allclose(found.G.toarray(), joined[:, columns], atol=1e-14)
+    np.testing.assert_allclose(found.G, joined[:, columns], atol=1e-14)
     rods = rest.system._replace(
         others=without_tables(rest.system.others),
         gravity=np.zeros(3),
@@ -114,7 +125,66 @@ def test_tangent_matrices_are_those_of_the_linearisation() -> None:
     none = np.zeros((0, 3))
     alone = Rest(rods, rest.state._replace(own=np.zeros(0)), Loading(none, none, np.zeros(3), np.zeros(3)))
     K = stiffness_matrix(rods, alone.state).toarray()[columns][:, columns]
-    np.testing.assert_allclose(tangent(alone).K.toarray(), K, atol=1e-11 * np.abs(K).max())
+    alone.assemble(True)
+    np.testing.assert_allclose(tangent(alone).K, K, atol=1e-11 * np.abs(K).max())
+
+
+@pytest.mark.parametrize("small", [250, 0])
+@pytest.mark.parametrize("closed", [True, False])
+def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
+    closed: bool, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """closed: without what has no potential."""
+    for module in (statics_tangent, equations):
+        monkeypatch.setattr(module, "SMALL", small)
+    model = everything("se3")
+    bob = model.add_body("bob", MassProperties(2.0, np.zeros((3, 3))), position=(2.5, 0.4, 0.4))
+    model.add_joint("ball", "spherical", model.bodies["body"], bob, at=(2.5, 0.4, 0.4))
+    built = model.build()
+    assert len(built.idle) == 1
+    values = built.load_values(np.zeros(1))[0]
+    if closed:
+        values[1:] = 0.0
+    rest = Rest(
+        built.system,
+        built.state,
+        Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity),
+        idle=built.idle,
+    )
+    assert walk(rest, 0.0, 1.0, 1.0, lambda _: None).failure is None
+    rest.assemble(True)
+    found, wanted = about_equilibrium(built, rest), at_rest(built, rest)
+    assert scipy.sparse.issparse(found.given("K")) == (small == 0)
+    assert bool(found.unsymmetric) == bool(wanted.unsymmetric) == (not closed)
+    for name in ("M", "G"):
+        np.testing.assert_allclose(found.full(name), wanted.full(name), atol=1e-13)
+    if closed:
+        Z = null_space(wanted.full("G"))  # about axes that G holds something stands in for a stiffness
+        stiff, full = (Z.T @ lin.full("K") @ Z for lin in (found, wanted))
+        np.testing.assert_allclose(stiff, full, atol=1e-11 * np.abs(full).max())
+    np.testing.assert_allclose(found.lam, wanted.lam[: len(found.lam)], atol=1e-9 * np.abs(wanted.lam).max())
+    assert found.free == wanted.free
+
+
+@pytest.mark.parametrize("made", [np.asarray, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("seed", range(4))
+def test_negative_pivots_are_those_on_the_motions_allowed_also_where_rows_repeat(
+    seed: int, made: Any
+) -> None:
+    rng = np.random.default_rng(seed)
+    K, G = rng.standard_normal((8, 8)), rng.standard_normal((3, 8))
+    K, G[2] = K + K.T, G[0] + G[1]
+    Z = null_space(G)
+    matrix = made(np.block([[K, G.T], [G, np.zeros((3, 3))]]))
+    wanted = np.count_nonzero(np.linalg.eigvalsh(Z.T @ K @ Z) < 0.0)
+    assert 0 < wanted < 6
+    assert negative_pivots(matrix, np.arange(11) >= 8) == wanted
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 6])
+def test_the_median_of_a_few_is_that_of_numpy(count: int) -> None:
+    x = np.random.default_rng(count).standard_normal(count)
+    assert median(x) == (np.median(x) if count else 0.0)
 
 
 def test_load_rate_is_the_derivative_to_the_load_factor() -> None:

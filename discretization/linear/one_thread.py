@@ -23,10 +23,15 @@ def one_thread(size: int) -> Iterator[None]:
     if size <= _FEW or not _setting.acquire(blocking=False):
         yield
         return
+    before: list[tuple[Any, int]] = []
     try:
-        with _libraries().limit(limits=1):
-            yield
+        before += [(library, library.get_num_threads()) for library in _libraries()]
+        for library, _ in before:
+            library.set_num_threads(1)
+        yield
     finally:
+        for library, count in before:
+            library.set_num_threads(count)
         _setting.release()
 
 
@@ -36,4 +41,4 @@ def _libraries() -> Any:
         ThreadpoolController,
     )  # looks through what is loaded: once, where it is asked for
 
-    return ThreadpoolController().select(user_api="blas")
+    return ThreadpoolController().select(user_api="blas").lib_controllers

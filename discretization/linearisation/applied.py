@@ -44,6 +44,8 @@ def stiffness(system: System, state: State, values: Floats) -> Blocks:
 
 def without_potential(system: System, values: Floats) -> list[int]:
     """Numbers of the loads that act and have no potential."""
+    if not np.any(values):
+        return []
     alone = np.array([not kind.constant for kind in kinds_of_signals(system.others)], bool)
     return [int(k) for k in np.flatnonzero(alone & np.any(values != 0.0, axis=1))]
 
@@ -51,6 +53,8 @@ def without_potential(system: System, values: Floats) -> list[int]:
 def open_edges(system: System) -> bool:
     """Whether pressed edges do not close: a node at which one ends only, or with other pressures on both sides."""
     own = system.others
+    if not len(own.kind):
+        return False
     use = np.flatnonzero(own.kind == INTERACTIONS.index(PRESSED_EDGE))
     frames, P = own.frames[use, :2], own.numbers[own.first[use][:, None] + np.arange(3)]
     left = np.zeros((len(system.frames.mass), 3))

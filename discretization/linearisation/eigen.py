@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +35,7 @@ from numpy.typing import NDArray
 
 from discretization.linear.one_thread import one_thread
 from discretization.linearisation.equations import Linearised
+from discretization.linearisation.matrices import array
 from discretization.linearisation.saddle import Saddle
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
@@ -48,6 +48,7 @@ BLURRED = 10.0  # times the round-off of the highest: what eigenvalues of a full
 RANK = 1e-10  # of the largest singular value
 OF_PLACES = 16.0  # rounding of places, turns and the strains between them
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
+BLOCK = 40  # columns that LAPACK takes at a time, and some
 DOUBLE = 1e-4  # of the shift: |lambda| of a double eigenvalue that is zero but for rounding
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
@@ -63,14 +64,15 @@ class Spectrum(NamedTuple):
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
-    size = finite(lin)
+    size, reduced = finite(lin), None
     if size <= SMALL and lin.free <= 2 * SMALL:
         with one_thread(lin.size):
-            found = _held(lin, n)
+            reduced = _reduced(lin)
+            found = _held(lin, n, reduced)
         if found is not None:
             return found
     if n >= size - 1 or size <= DENSE:
-        return _dense(lin, n)
+        return _dense(lin, n, reduced or _reduced(lin))
     floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
@@ -128,6 +130,14 @@ def noise(lin: Linearised, phi: Floats) -> Floats:
     return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest) + _of_places(lin, phi)
 
 
+def _most_noise(lin: Linearised, x: Floats) -> float:
+    """Not less than `noise` of one motion (size,): by |K| where that has squares and signs, and |phi_a|^2 + |phi_b|^2 in (3)."""
+    entries, each = np.abs(lin.full("K")), np.abs(x)
+    shares, sums = float(each @ entries @ each), entries.sum(axis=1).reshape(-1, 3).sum(axis=1)
+    of_places = 2.0 * float((each * each).reshape(-1, 3).sum(axis=1) @ sums)
+    return EPS * (max(NOISE * shares, float(squares(lin).max(initial=0.0))) + OF_PLACES * of_places)
+
+
 def _of_places(lin: Linearised, phi: NDArray) -> Floats:
     """(k,) of what is known to eps: frames are, the forces between them to eps of their stiffness s, and these stiffen by it,
 
@@ -137,7 +147,7 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
     """
     out = np.zeros(len(phi))
     for kind, (a, b, s) in enumerate(_sizes(lin)):
-        x, n = phi.reshape(len(phi), -1, 2, 3)[:, :, kind], lin.K.shape[0] // 6
+        x, n = phi.reshape(len(phi), -1, 2, 3)[:, :, kind], lin.size // 6
         beside = a != b
         own = np.bincount(a[~beside], s[~beside], n)
         a, b, s = a[beside], b[beside], s[beside]
@@ -149,8 +159,8 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
 def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Of displacements, then of turns: both frames and the largest entry of each block of K (3, 3) that is not zero."""
     if lin.size <= SMALL:
-        places = lin.K.shape[0] // 3
-        sizes = np.abs(lin.K.toarray()).reshape(places, 3, places, 3).max(axis=(1, 3))
+        entries, places = np.abs(lin.full("K")), range(3)
+        sizes = np.maximum.reduce([entries[i::3, j::3] for i in places for j in places])
     else:
         blocks = lin.K.tobsr((3, 3))
         of_blocks = np.abs(blocks.data).max(axis=(1, 2))
@@ -170,40 +180,60 @@ def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
 def _shares(lin: Linearised, phi: Floats) -> Floats:
     """Root of the sum of squares of the entries' parts in phi K phi."""
     squares = phi.T**2
-    own = lin.K.toarray() ** 2 if lin.size <= SMALL else lin.K.power(2)
-    return np.asarray(np.sqrt(np.sum(squares * (own @ squares), axis=0)))
+    return np.asarray(np.sqrt(np.sum(squares * (stiffness_squares(lin) @ squares), axis=0)))
 
 
-def _held(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray] | None:
+def stiffness_squares(lin: Linearised) -> Any:
+    """Squares of the entries of K, full where it is small."""
+    return lin.full("K") ** 2 if lin.size <= SMALL else lin.K.power(2)
+
+
+class Reduced(NamedTuple):
+    """M and K on the motions that are allowed."""
+
+    Z: Motions
+    M: Floats
+    K: Floats
+
+
+def _reduced(lin: Linearised) -> Reduced:
+    Z = slow_motions(lin)
+    return Reduced(Z, Z.onto(lin.full("M")), Z.onto(lin.full("K")))
+
+
+def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray] | None:
     """Of a model that is held, stably: M y = K y/mu on the null space of G, the largest 1/mu; None where K is not positive.
 
     The largest are found to round-off; from K y = mu M y they would have that of the highest frequency.
     """
-    from scipy.linalg import eigh
+    from scipy.linalg import lapack
 
-    Z = slow_motions(lin)
-    M, K = (Z.T @ (A.toarray() @ Z) for A in (lin.M, lin.K))
-    try:
-        inverse, y = eigh(M, K, subset_by_index=[max(len(K) - n, 0), len(K) - 1], driver="gvx")
-    except np.linalg.LinAlgError:
+    (Z, M, K), size = reduced, len(reduced.K)
+    if size < n:
         return None
-    if len(inverse) < n or inverse[0] <= 0.0:
+    # what scipy's `eigh` calls, less what stands around it
+    inverse, y, found, _, failed = lapack.dsygvx(
+        M, K, range="I", il=size - n + 1, iu=size, lwork=BLOCK * size
+    )
+    inverse, y = inverse[:n], y[:, :n]
+    if failed or found < n or inverse[0] <= 0.0:
         return None
-    mu, phi = 1.0 / inverse[::-1], (Z @ (y / np.sqrt(inverse))).T[::-1]
-    if mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
+    mu, phi = 1.0 / inverse[::-1], Z.of(y / np.sqrt(inverse)).T[::-1]
+    if mu[0] <= CLEAR * _most_noise(lin, phi[0]) and mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
         return None
     return mu, phi, np.zeros(n, bool)
 
 
-def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
+def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray]:
     """All at once, on the null space of G."""
     from scipy.linalg import eigh
 
-    Z = slow_motions(lin)
-    M, K = (Z.T @ (A @ Z) for A in (lin.M, lin.K))
+    Z, M, K = reduced
     mu, y = eigh(K, M)
+    phi = Z.of(y).T
+    known = noise(lin, phi)
     # what is zero but for rounding is no shift: beside it the inverse would be as singular as K
-    low = np.abs(mu) > np.maximum(noise(lin, (Z @ y).T), BLURRED * EPS * np.abs(mu).max())
+    low = np.abs(mu) > np.maximum(known, BLURRED * EPS * np.abs(mu).max())
     if (
         EPS * np.abs(mu).max() > DROWNED * np.abs(mu[low]).min(initial=np.inf)
         and mu.min() > -np.abs(mu[low]).min()
@@ -214,40 +244,83 @@ def _dense(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
             _, y = eigh(M, K + shift * M)
             y = y[:, ::-1]
             y = y / np.sqrt(np.einsum("ij,ij->j", y, M @ y))
-            mu = np.einsum("ij,ij->j", y, K @ y)
-    phi = (Z @ y).T
+            mu, phi = np.einsum("ij,ij->j", y, K @ y), Z.of(y).T
+            known = noise(lin, phi)
     order = np.sort(np.argsort(np.abs(mu))[:n])
     phi = phi[order]
     # errors of mu are as large as those of the highest one, which turns without inertia make huge; its quotient has none
-    mu = np.einsum("ki,ki->k", phi, (lin.K @ phi.T).T)
-    zero = np.abs(mu) <= noise(lin, phi)
+    mu = np.einsum("ki,ki->k", phi, (lin.full("K") @ phi.T).T)
+    zero = np.abs(mu) <= known[order]
     order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
     return mu[order], phi[order], zero[order]
 
 
-def null_space(G: scipy.sparse.csr_matrix) -> Floats:
-    """Orthonormal motions (size, free) that the joints allow."""
-    size = G.shape[1]
-    full = G.toarray()
-    known = full.any(axis=0)  # unknowns that a joint knows of
-    held, others = np.flatnonzero(known), np.flatnonzero(~known)
-    _, values, directions = np.linalg.svd(full[:, held], full_matrices=True)
+class Motions(NamedTuple):
+    """Motions T (size, k), the columns; unknowns of which each moves alone first."""
+
+    size: int
+    alone: Ints  # (a,) unknowns
+    others: Ints  # (o,)
+    along: Floats  # (o, k - a) of the others in the rest of the motions
+
+    def of(self, y: Floats) -> Floats:
+        """T y of y (k, ...)."""
+        x = np.empty((self.size, *y.shape[1:]), y.dtype)
+        x[_range(self.alone)], x[self.others] = y[: len(self.alone)], self.along @ y[len(self.alone) :]
+        return x
+
+    def onto(self, A: Floats) -> Floats:
+        """T^T A T of a symmetric A (size, size)."""
+        among = _range(self.alone)
+        of_alone = A[among][:, among]
+        if not self.along.shape[1]:
+            return np.asarray(of_alone)
+        beside = A[np.ix_(self.alone, self.others)] @ self.along
+        of_others = self.along.T @ (A[np.ix_(self.others, self.others)] @ self.along)
+        return np.block([[of_alone, beside], [beside.T, of_others]])
+
+    @property
+    def matrix(self) -> Floats:
+        """T."""
+        return self.of(np.eye(len(self.alone) + self.along.shape[1]))
+
+
+def _range(places: Ints) -> Any:
+    """The same as a slice where they follow each other: that is quicker."""
+    first, count = (int(places[0]), len(places)) if len(places) else (0, 0)
+    follow = count == 0 or places[-1] - first + 1 == count
+    return slice(first, first + count) if follow else places
+
+
+def allowed(G: Any) -> Motions:
+    """Orthonormal motions that the joints allow; G full or sparse."""
+    rows = array(G)
+    known = rows.any(axis=0)  # unknowns that a joint knows of
+    alone, others = np.flatnonzero(~known), np.flatnonzero(known)
+    _, values, directions = np.linalg.svd(rows[:, others], full_matrices=True)
     rank = int((values > RANK * values.max(initial=0.0)).sum())
-    Z = np.zeros((size, size - rank))
-    Z[others, np.arange(len(others))] = 1.0
-    Z[held[:, None], np.arange(len(others), size - rank)] = directions[rank:].T
-    return Z
+    return Motions(rows.shape[1], alone, others, directions[rank:].T)
+
+
+def null_space(G: Any) -> Floats:
+    """The same as an array (size, free)."""
+    return allowed(G).matrix
 
 
 def massless(lin: Linearised) -> Ints:
     """Unknowns that have no mass."""
-    return np.flatnonzero(lin.M.diagonal() == 0.0)
+    return np.flatnonzero(_diagonal(lin, "M") == 0.0)
+
+
+def _diagonal(lin: Linearised, name: str) -> Floats:
+    found: Floats = (lin.full(name) if lin.size <= SMALL else getattr(lin, name)).diagonal()
+    return found
 
 
 def squares(lin: Linearised) -> Floats:
     """(size,) K_ii/M_ii, 1/s^2; zero of what has no mass."""
-    m = lin.M.diagonal()
-    return np.asarray(np.where(m > 0.0, np.abs(lin.K.diagonal()), 0.0) / np.where(m > 0.0, m, 1.0))
+    m = _diagonal(lin, "M")
+    return np.asarray(np.where(m > 0.0, np.abs(_diagonal(lin, "K")), 0.0) / np.where(m > 0.0, m, 1.0))
 
 
 def finite(lin: Linearised) -> int:
@@ -261,22 +334,23 @@ def finite(lin: Linearised) -> int:
     return lin.free - len(light) + int(rank)
 
 
-def slow_motions(lin: Linearised) -> Floats:
-    """T (size, k): the motions that the joints allow, where what has no mass follows.
+def slow_motions(lin: Linearised) -> Motions:
+    """T: the motions that the joints allow, where what has no mass follows.
 
     With N the motions of that alone and R those across: T = R - N (N^T K N)^-1 N^T K R, so that N^T K T = 0.
     """
-    Z, light = null_space(lin.G), massless(lin)
+    found, light = allowed(lin.full("G")), massless(lin)
     if not len(light):
-        return Z
-    own = null_space(scipy.sparse.csr_matrix(lin.G[:, light]))
+        return found
+    Z, own = found.matrix, null_space(lin.full("G")[:, light])
     N = np.zeros((lin.size, own.shape[1]))
     N[light] = own
-    R = Z @ null_space(scipy.sparse.csr_matrix(N.T @ Z))
+    R = Z @ null_space(N.T @ Z)
     stiff = N.T @ (lin.K @ N)
     _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
     _check_held(lin, (N @ directions).T)
-    return np.asarray(R - N @ np.linalg.solve(stiff, N.T @ (lin.K @ R)))
+    T = np.asarray(R - N @ np.linalg.solve(stiff, N.T @ (lin.K @ R)))
+    return Motions(lin.size, np.zeros(0, np.int64), np.arange(lin.size), T)
 
 
 def _check_held(lin: Linearised, motions: Floats) -> None:
@@ -344,7 +418,7 @@ def _independent(vectors: NDArray, M: scipy.sparse.csr_matrix) -> Floats:
 def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) -> tuple[NDArray, NDArray]:
     from scipy.linalg import eig
 
-    Z = slow_motions(lin)
+    Z = slow_motions(lin).matrix
     M, D0, K = (Z.T @ (A @ Z) for A in (lin.M, D, lin.K))
     k = len(M)
     inverse = np.linalg.inv(M)
@@ -412,7 +486,7 @@ def with_states(lin: Linearised, D: Any) -> tuple[Any, Any, Any, Any]:
 
 def _general_shift(lin: Linearised) -> float:
     """A real number beside zero, small against the lowest frequency."""
-    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=(), states=None)
+    symmetric = lin.changed(K=lin.symmetric_stiffness, unsymmetric=(), states=None)
     mu, _, zero = conservative(symmetric, 8)
     others = np.abs(mu[~zero])
     speed = max(float(np.abs(lin.motion.W).max()), float(np.abs(lin.motion.spin).max(initial=0.0)))

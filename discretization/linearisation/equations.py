@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -29,24 +29,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
-from discretization.consistent import constraint_jacobian
 from discretization.groups import Acting, Role, constraints_of, energies_of, groups_of, loaded
 from discretization.interaction_table import kinds_of_signals
 from discretization.linear.one_thread import one_thread
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.evolving import Evolved, evolved
 from discretization.linearisation.inertia import SteadyMotion
+from discretization.linearisation.matrices import array, full, reading_as_sparse, sparse
 from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.long_rest import goes_on, with_states_at_rest
 from discretization.multipliers import multipliers_of
-from discretization.redundancy import redundancy
+from discretization.redundancy import constraint_jacobian, full_constraint_jacobian, redundancy
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.kinds import Group
 from rigid.interactions.loads import DEAD
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints, State
@@ -76,9 +75,10 @@ class States(NamedTuple):
         )
 
 
+@reading_as_sparse("M", "C", "gyroscopic", "K", "G")
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """Matrices of (1) about `state`; 6 unknowns a moving frame, in the order of `frames`."""
+    """Matrices of (1) about `state`, read as sparse ones, or by `full`; 6 unknowns a moving frame, in the order of `frames`."""
 
     M: scipy.sparse.csr_matrix  # kg, kg m, kg m^2
     C: scipy.sparse.csr_matrix  # damping, N s/m ...
@@ -96,21 +96,47 @@ class Linearised:
     loads: Floats  # (l, 3)
     states: States | None = None  # what follows equations of its own
 
+    def full(self, name: str) -> Floats:
+        """One of the matrices as an array, to be read alone."""
+        return full(self, name)
+
+    def given(self, name: str) -> Any:
+        """One of the matrices as it was put together: full, sparse, or None: zero."""
+        return vars(self)[name]
+
+    def changed(self, **fields_of: Any) -> Linearised:
+        """With other fields, as `dataclasses.replace`; the other matrices stay full or sparse as they are."""
+        return Linearised(**({each.name: vars(self)[each.name] for each in fields(self)} | fields_of))
+
     @property
     def size(self) -> int:
         """Unknowns."""
-        return int(self.M.shape[0])
+        return 6 * len(self.frames)
 
     @cached_property
     def free(self) -> int:
         """Freedoms: unknowns less the joints' rows, but for those that repeat others."""
         repeated = redundancy(self.system, self.state)
-        return self.size - self.G.shape[0] + (0 if repeated is None else repeated.excess)
+        rows: int = self.given("G").shape[0]
+        return self.size - rows + (0 if repeated is None else repeated.excess)
 
     @property
     def conservative(self) -> bool:
         """M x'' + K x = 0 with symmetric K: frequencies are those of a real symmetric problem."""
-        return self.states is None and not self.unsymmetric and self.C.nnz == 0 and self.gyroscopic.nnz == 0
+        return self.states is None and not (self.unsymmetric or self.has("C") or self.has("gyroscopic"))
+
+    @property
+    def symmetric_stiffness(self) -> Any:
+        """The symmetric part of K, full or sparse."""
+        K = self.given("K")
+        return 0.5 * (K + K.T)
+
+    def has(self, name: str) -> bool:
+        """Whether one of the matrices has entries."""
+        matrix = self.given(name)
+        if matrix is None:
+            return False
+        return bool(np.any(matrix)) if isinstance(matrix, np.ndarray) else matrix.nnz > 0
 
     def of_frames(self, x: Floats) -> Floats:
         """x (..., 6 k) as (..., n, 6), zero of fixed frames."""
@@ -141,45 +167,49 @@ def linearise(
     """
     checked(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
     turning = without(system, idle)  # what its spin is worth
-    fixed = system.frames.fixed != 0
-    place = np.where(fixed, -1, np.cumsum(~fixed) - 1).astype(np.int64)
+    frames = np.flatnonzero(system.frames.fixed == 0)
+    place = np.full(len(system.frames.fixed), -1)
+    place[frames] = np.arange(len(frames))
+    use = (6 * frames[:, None] + np.arange(6)).ravel()
     system = loaded(system, loads)
-    state = with_determined_states(system, state)
+    evolves, turns = goes_on(system), motion.turns
+    state = with_determined_states(system, state) if evolves else state
     acting = groups_of(system, state)
-    groups = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
+    pushing = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
+    holding = [own.group for own in acting if own.role is Role.CONSTRAINT]
     resisting = [
         own.group for own in acting if own.role is Role.DISSIPATION and own.group.kind.evolves is None
     ]
-    spins = bool(np.any(motion.spin))
+    spins = turns and bool(np.any(motion.spin))
     changes = spins or not motion.ground
     # of small models full matrices are put together sooner than sparse ones
-    small = 6 * int((~fixed).sum()) <= SMALL and not changes
+    small = len(use) <= SMALL and not changes
 
     def matrix(blocks: Blocks) -> Any:
-        return blocks.full(place) if small else blocks.matrix(place)
+        return blocks.full(place) if small else sparse(blocks.matrix(place))
 
-    poses = tangents.poses_of(state)
-    force = tangents.forces(groups, state, np.zeros(0), poses) - applied.weight(system)
-    force += inertia.at_rest(turning, state, motion)
+    rest = tangents.placed([*pushing, *holding], state)
+    force = rest.forces(np.zeros(len(state.lam))) - applied.weight(system)
+    if turns:
+        force += inertia.at_rest(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
-    own = evolved(acting, system, state) if goes_on(system) else None
+    own = evolved(acting, system, state) if evolves else None
     if own is not None:
         _check_still(motion)
         force += own.force
         C = joined([C, own.C])
-    use = (6 * np.flatnonzero(~fixed)[:, None] + np.arange(6)).ravel()
-    joints, held = constraint_jacobian(system, state).tocsc()[:, use], idle_rows(state, place, idle)
-    G = (
-        np.vstack([joints.toarray(), held.toarray()])
-        if small
-        else scipy.sparse.vstack([joints, held], format="csc")
-    )
-    M = matrix(inertia.mass(system, state))
+    if small:
+        joints = full_constraint_jacobian(system, state, holding)[:, use]
+        G = np.vstack([joints, array(idle_rows(state, place, idle))]) if idle else joints
+    else:
+        joints = constraint_jacobian(system, state).tocsc()[:, use]
+        G = scipy.sparse.vstack([joints, idle_rows(state, place, idle)], format="csc")
+    M = matrix(inertia.mass(system, state, rest.R))
     lam = multipliers(filled(M), G, force.ravel()[use])
-    forces_of_rest = _stiffness(system, state, lam[: joints.shape[0]], groups, poses)
+    forces_of_rest = rest.stiffness(lam[: joints.shape[0]])
     parts = [forces_of_rest] if own is None else [forces_of_rest, own.K]
-    if motion.turns:
+    if turns:
         parts.append(inertia.centrifugal(turning, state, motion))
         _check_directions(system, loads, motion)
     if spins:
@@ -192,21 +222,18 @@ def linearise(
         reasons.append("a pressure along an open rod")
     if spins and resisting:
         reasons.append("damping of what spins")
-    K = matrix(joined(parts))
+    K = matrix(joined(parts) if len(parts) > 1 else forces_of_rest)
     left = force.ravel()[use] + G.T @ lam
     reasons += _of_no_potential(acting, K, left)
-    if not reasons:
-        K = 0.5 * (K + K.T)
-    gyr = inertia.gyroscopic(turning, state, motion) if motion.turns else None
     return Linearised(
-        M=_sparse(M),
-        C=_sparse(matrix(C)) if len(C.values) else inertia.empty(len(use)),
-        gyroscopic=inertia.empty(len(use)) if gyr is None else scipy.sparse.csr_matrix(gyr.matrix(place)),
-        K=_sparse(K),
-        G=_sparse(G),
+        M=M,
+        C=matrix(C) if len(C.values) else None,
+        gyroscopic=matrix(inertia.gyroscopic(turning, state, motion)) if turns else None,
+        K=K if reasons else 0.5 * (K + K.T),
+        G=G if small else sparse(G),
         lam=lam,
         force=left,
-        frames=np.flatnonzero(~fixed),
+        frames=frames,
         place=place,
         unsymmetric=tuple(reasons),
         system=system,
@@ -275,29 +302,10 @@ def idle_rows(state: State, place: Ints, idle: Mapping[int, Floats]) -> scipy.sp
     return scipy.sparse.vstack(rows, format="csr") if rows else scipy.sparse.csr_matrix((0, size))
 
 
-def _sparse(matrix: Any) -> scipy.sparse.csr_matrix:
-    """Of a full matrix or a sparse one."""
-    if not isinstance(matrix, np.ndarray):
-        return scipy.sparse.csr_matrix(matrix)
-    rows, columns = np.nonzero(matrix)
-    ends = np.searchsorted(rows, np.arange(len(matrix) + 1))
-    return scipy.sparse.csr_matrix((matrix[rows, columns], columns, ends), shape=matrix.shape)
-
-
-def _stiffness(
-    system: System,
-    state: State,
-    lam: Floats,
-    groups: list[Group] | None = None,
-    poses: tangents.Poses | None = None,
-) -> Blocks:
-    """The part of (2) that does not know of the motion; groups: the energies, poses: of the state, if they are at hand."""
-    return joined(
-        [
-            tangents.stiffness(groups or energies_of(system, state), state, np.zeros(0), poses),
-            tangents.stiffness(constraints_of(system, state), state, lam, poses),
-        ]
-    )
+def _stiffness(system: System, state: State, lam: Floats) -> Blocks:
+    """The part of (2) that does not know of the motion."""
+    groups = [*energies_of(system, state), *constraints_of(system, state)]
+    return tangents.placed(groups, state).stiffness(lam)
 
 
 def filled(M: Any) -> Any:
@@ -319,12 +327,12 @@ def multipliers(M: Any, G: Any, force: Floats) -> Floats:
 
     M and G may be full or sparse.
     """
-    if not G.shape[0]:
-        return np.zeros(0)
+    if not G.shape[0] or not np.any(force):
+        return np.zeros(G.shape[0])
     scale = float(M.diagonal().mean())
     if sum(G.shape) <= SMALL:
         n, full = M.shape[0], np.zeros((sum(G.shape),) * 2)
-        full[:n, :n], full[n:, :n] = (A if isinstance(A, np.ndarray) else A.toarray() for A in (M, scale * G))
+        full[:n, :n], full[n:, :n] = array(M), scale * array(G)
         full[:n, n:] = full[n:, :n].T
         with one_thread(len(full)), suppress(np.linalg.LinAlgError):
             return scale * np.linalg.solve(full, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]

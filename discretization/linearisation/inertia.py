@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
 
 from discretization.linearisation.tangents import Blocks
 from discretization.system import System
@@ -50,9 +49,9 @@ def hats(x: Floats) -> Floats:
     return out - np.swapaxes(out, -1, -2)
 
 
-def spatial_inertia(system: System, state: State) -> Floats:
-    """R J R^T (n, 3, 3)."""
-    R = quaternions.to_matrix(state.quat)
+def spatial_inertia(system: System, state: State, R: Floats | None = None) -> Floats:
+    """R J R^T (n, 3, 3); R (n, 3, 3): of the state, if they are at hand."""
+    R = quaternions.to_matrix(state.quat) if R is None else R
     return R @ system.frames.inertia @ np.swapaxes(R, 1, 2)
 
 
@@ -70,12 +69,13 @@ def translational(system: System) -> tuple[Ints, Ints, Floats]:
     )
 
 
-def mass(system: System, state: State) -> Blocks:
-    """M."""
+def mass(system: System, state: State, R: Floats | None = None) -> Blocks:
+    """M; R (n, 3, 3): of the state, if they are at hand."""
     rows, columns, m = translational(system)
     blocks = np.zeros((len(m), 6, 6))
-    blocks[:, :3, :3] = m[:, None, None] * np.eye(3)
-    blocks[: len(state.r), 3:, 3:] = spatial_inertia(system, state)
+    for k in range(3):
+        blocks[:, k, k] = m
+    blocks[: len(state.r), 3:, 3:] = spatial_inertia(system, state, R)
     return Blocks(rows, columns, blocks)
 
 
@@ -116,8 +116,3 @@ def at_rest(system: System, state: State, motion: SteadyMotion) -> Floats:
 def _spins(system: System, state: State, motion: SteadyMotion) -> Floats:
     """J w (n, 3)."""
     return np.einsum("nij,nj->ni", spatial_inertia(system, state), motion.W + motion.spin)
-
-
-def empty(size: int) -> scipy.sparse.csr_matrix:
-    """The zero matrix."""
-    return scipy.sparse.csr_matrix((size, size))

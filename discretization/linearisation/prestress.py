@@ -75,18 +75,19 @@ def change(
     system, state = lin.system, lin.state
     loads, forces = grown
     both = stressed(system, state, direction, f)
-    poses = tangents.poses_of(state)
     none = np.zeros(0)
-    more, less = (tangents.forces(groups, state, none, poses) for groups in (both.after, both.before))
+    after, before = (tangents.placed(groups, state) for groups in (both.after, both.before))
     along, pulled = _along(lin, both.silent, direction, f)
     # what the joints take of it
-    lam = multipliers(filled(lin.M), lin.G, (more - less + pulled - forces)[lin.frames].ravel())
-    K, K0 = (tangents.stiffness(groups, state, none, poses) for groups in (both.after, both.before))
+    lam = multipliers(
+        filled(lin.M), lin.G, (after.forces(none) - before.forces(none) + pulled - forces)[lin.frames].ravel()
+    )
+    K, K0 = after.stiffness(none), before.stiffness(none)
     parts = [
         *along,
         K,
         Blocks(K0.rows, K0.columns, -K0.values),
-        tangents.stiffness(constraints_of(system, state), state, lam[: len(state.lam)], poses),
+        tangents.stiffness(constraints_of(system, state), state, lam[: len(state.lam)]),
         applied.stiffness(system, state, loads),
     ]
     found = scipy.sparse.csr_matrix(joined(parts).matrix(lin.place))

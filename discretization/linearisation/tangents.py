@@ -24,7 +24,15 @@ from rigid.compilation.decorators import allocating_kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.blocks import add_change, move_along, move_back, put_pose
 from rigid.interactions.evaluation import check_frames
-from rigid.interactions.kinds import COMPLEX_STEP, MOST_FRAMES, Group, dual_at, frame, gathered
+from rigid.interactions.kinds import (
+    COMPLEX_STEP,
+    MOST_FRAMES,
+    Group,
+    Interacting,
+    dual_at,
+    frame,
+    gathered,
+)
 from rigid.kinematics.poses import torque_of
 from rigid.linear_algebra import load3
 from rigid.system import Floats, Ints, State
@@ -56,10 +64,11 @@ class Blocks(NamedTuple):
         """The same, not sparse: for small models a tenth of the time."""
         size = int(place.max(initial=-1)) + 1
         rows, columns = place[self.rows], place[self.columns]
-        use = (rows >= 0) & (columns >= 0)
-        out = np.zeros((size * size, 6, 6))
-        np.add.at(out, (rows * size + columns)[use], self.values[use])
-        return np.ascontiguousarray(out.reshape(size, size, 6, 6).swapaxes(1, 2)).reshape(6 * size, 6 * size)
+        use = np.flatnonzero((rows >= 0) & (columns >= 0))
+        corner = 36 * size * rows[use] + 6 * columns[use]
+        places = (corner[:, None] + (6 * size * np.arange(6)[:, None] + np.arange(6)).ravel()).ravel()
+        summed = np.bincount(places, self.values[use].ravel(), 36 * size * size)
+        return np.asarray(summed.reshape(6 * size, 6 * size), float)
 
     def times(self, x: Floats) -> Floats:
         """Product with x (n, 6), (n, 6)."""
@@ -73,25 +82,57 @@ def joined(parts: Sequence[Blocks]) -> Blocks:
     return Blocks(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-Poses = tuple[Floats, Floats]  # r (n, 3), R (n, 3, 3)
+class Placed(NamedTuple):
+    """Energies and constraints at the poses of a state, as compiled code reads them."""
+
+    groups: Sequence[Group]
+    interacting: Interacting
+    r: Floats  # (n, 3)
+    R: Floats  # (n, 3, 3)
+    rows: int  # multipliers that the constraints have
+
+    def stiffness(self, lam: Floats) -> Blocks:
+        """(2) of energies, and of constraints times their multipliers lam."""
+        self._check(lam)
+        out = _room(self.groups)
+        _differentiate(self.interacting, self.r, self.R, lam, out.values)
+        return out
+
+    def forces(self, lam: Floats) -> Floats:
+        """(1) of all frames, (n, 6)."""
+        self._check(lam)
+        out = np.zeros((len(self.r), 6))
+        _add_forces(self.interacting, self.r, self.R, lam, out)
+        return out
+
+    def _check(self, lam: Floats) -> None:
+        if len(lam) < self.rows:
+            raise ModelError(
+                f"{len(lam)} multipliers for {self.rows} rows of constraints; give those of the same system"
+            )
 
 
-def stiffness(groups: Sequence[Group], state: State, lam: Floats, poses: Poses | None = None) -> Blocks:
-    """(2) of energies, and of constraints times their multipliers lam; poses: of the state, if they are at hand."""
-    out = _room(groups)
-    r, R = poses or poses_of(state)
-    _check(groups, r, R, lam)
-    _differentiate(gathered(groups), r, R, lam, out.values)
-    return out
+def placed(groups: Sequence[Group], state: State) -> Placed:
+    """These groups at the poses of a state."""
+    r, R = np.ascontiguousarray(state.r), np.ascontiguousarray(quaternions.to_matrix(state.quat))
+    if r.shape != (len(r), 3) or R.shape != (len(r), 3, 3):
+        raise ModelError(
+            f"State.r has shape {r.shape}, State.quat is of {len(R)} frames; give (n, 3) and (n, 4)"
+        )
+    check_frames(groups, len(r))
+    holding = [own for own in groups if own.kind.rows and len(own.row)]
+    rows = max((int(own.row.max()) + own.kind.rows for own in holding), default=0)
+    return Placed(groups, gathered(groups), r, R, rows)
 
 
-def forces(groups: Sequence[Group], state: State, lam: Floats, poses: Poses | None = None) -> Floats:
+def stiffness(groups: Sequence[Group], state: State, lam: Floats) -> Blocks:
+    """(2) of energies, and of constraints times their multipliers lam."""
+    return placed(groups, state).stiffness(lam)
+
+
+def forces(groups: Sequence[Group], state: State, lam: Floats) -> Floats:
     """(1) of all frames, (n, 6)."""
-    out = np.zeros((len(state.r), 6))
-    r, R = poses or poses_of(state)
-    _check(groups, r, R, lam)
-    _add_forces(gathered(groups), r, R, lam, out)
-    return out
+    return placed(groups, state).forces(lam)
 
 
 def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats, Blocks, Blocks]:
@@ -99,40 +140,18 @@ def damping(groups: Sequence[Group], state: State, spin: Floats) -> tuple[Floats
     out, C, K = np.zeros((len(state.r), 6)), _room(groups), _room(groups)
     if not groups:
         return out, C, K
-    r, R = poses_of(state)
-    _check(groups, r, R, np.zeros(0))
-    if np.shape(spin) != r.shape:
-        raise ModelError(f"spin has shape {np.shape(spin)}, of {len(r)} frames; give {r.shape}")
-    _resist(gathered(groups), r, R, np.ascontiguousarray(spin), out, C.values, K.values)
+    here = placed(groups, state)
+    if np.shape(spin) != here.r.shape:
+        raise ModelError(f"spin has shape {np.shape(spin)}, of {len(here.r)} frames; give {here.r.shape}")
+    _resist(here.interacting, here.r, here.R, np.ascontiguousarray(spin), out, C.values, K.values)
     return out, C, K
-
-
-def poses_of(state: State) -> Poses:
-    """Of all frames."""
-    return np.ascontiguousarray(state.r), np.ascontiguousarray(quaternions.to_matrix(state.quat))
-
-
-def _check(groups: Sequence[Group], r: Floats, R: Floats, lam: Floats) -> None:
-    """Raise ModelError where groups need more frames or multipliers than there are."""
-    if r.shape != (len(r), 3) or R.shape != (len(r), 3, 3):
-        raise ModelError(
-            f"State.r has shape {r.shape}, State.quat is of {len(R)} frames; give (n, 3) and (n, 4)"
-        )
-    check_frames(groups, len(r))
-    rows = max(
-        (int(own.row.max()) + own.kind.rows for own in groups if own.kind.rows and len(own.row)), default=0
-    )
-    if len(lam) < rows:
-        raise ModelError(
-            f"{len(lam)} multipliers for {rows} rows of constraints; give those of the same system"
-        )
 
 
 def _room(groups: Sequence[Group]) -> Blocks:
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for own in groups:
-        rows.append(np.repeat(own.frames, own.kind.arity, axis=1).ravel())
-        columns.append(np.tile(own.frames, own.kind.arity).ravel())
+        rows.append(own.frames.repeat(own.kind.arity, axis=1).ravel())
+        columns.append(own.frames[:, None].repeat(own.kind.arity, axis=1).ravel())
     both = np.concatenate(rows), np.concatenate(columns)
     return Blocks(*both, np.zeros((len(both[0]), 6, 6)))
 

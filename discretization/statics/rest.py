@@ -17,6 +17,7 @@ from discretization.known_facts import Digest, digest_of_system, known_of_unchan
 from discretization.linear import sparse
 from discretization.linear.narrow import NARROW
 from discretization.long_rest import at_long_rest, goes_on, with_states_at_rest
+from discretization.median import median
 from discretization.own_variables import part
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import Shapes, sizes_of, state_shapes
@@ -249,7 +250,7 @@ class Rest:
         held = np.where(frames >= 0, stiffness[frames, turns[:, None].astype(int)], 0.0)
         size = held.max(axis=1, initial=0.0)
         load = np.abs(self.loading.values(1.0)).max(initial=0.0) / self.length
-        usual = max(float(np.median(size[size > 0.0])) if (size > 0.0).any() else 0.0, load)
+        usual = max(median(size[size > 0.0]) if (size > 0.0).any() else 0.0, load)
         size = 0.5 * np.where(size > 0.0, size, usual or 1.0)
         self.work.facts.lightest[:] = balanced(self.system, size)
 
@@ -431,11 +432,12 @@ class Rest:
             found: Floats = self.matrix().toarray()
             return found
         band, width = numbering.band, 3 * numbering.band + 1
-        table = values[: numbering.n_values].reshape(self.size, width)
-        column, place = np.nonzero(table)
-        found = np.zeros((self.size, self.size))
-        found[column + place - 2 * band, column] = table[column, place]
-        return found
+        # column after column behind each other, each one place further on
+        room = np.zeros((self.size, self.size + width))
+        along, across = room.strides
+        columns = np.lib.stride_tricks.as_strided(room, (self.size, width), (along + across, across))
+        columns[:] = values[: numbering.n_values].reshape(self.size, width)
+        return room[:, 2 * band : 2 * band + self.size].T
 
     def solved_at(self) -> float:
         """Residual over round-off that counts as solved."""

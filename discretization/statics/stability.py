@@ -13,6 +13,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.median import median
 from discretization.statics.rest import Rest
 from rigid.system import Floats
 
@@ -32,11 +33,11 @@ def negative_count(rest: Rest) -> int:
 def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np.bool_]) -> int:
     """The same of a symmetric [K G^T; G 0], its rows of G told, which are scaled by a stiffness; -1: it cannot be told."""
     diagonal = np.abs(matrix.diagonal())
-    stiffness = float(np.median(diagonal[~is_row])) or 1.0
+    stiffness, rows = median(diagonal[~is_row]) or 1.0, np.flatnonzero(is_row)
     if isinstance(matrix, np.ndarray):
-        shifted = matrix + np.diag(np.where(is_row, -_EPS * stiffness, 0.0))
-        return _negative_of_dense(shifted) - int(is_row.sum())
-    rows = np.flatnonzero(is_row)
+        shifted = matrix.copy()
+        shifted[rows, rows] -= _EPS * stiffness
+        return _negative_of_dense(shifted) - len(rows)
     starts = np.concatenate([[0], np.cumsum(is_row)])
     shift = scipy.sparse.csc_matrix((np.full(len(rows), -_EPS * stiffness), rows, starts), shape=matrix.shape)
     try:

@@ -1,4 +1,4 @@
-"""The tangent at rest as two sparse matrices, for linearisation, modes and buckling.
+"""The tangent at rest as two matrices, for small motions about an equilibrium.
 
     K = d(F + G^T lam)/d(dr, turn),   G = dg/d(dr, turn)                                                  (1)
 
@@ -7,7 +7,7 @@ turn is spatial. K is symmetric at an equilibrium under dead loads; multipliers 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -15,25 +15,32 @@ import scipy  # its parts are loaded when they are asked for
 from discretization.statics.rest import Rest
 from rigid.system import Ints
 
+SMALL = 250  # unknowns up to which full matrices are sooner taken
+
 
 class RestTangent(NamedTuple):
     """(1) over the moving frames: columns 6 k to 6 k + 5 are dr and turn of frame `frames[k]`."""
 
-    K: scipy.sparse.csr_matrix  # (6 k, 6 k)
-    G: scipy.sparse.csr_matrix  # (m, 6 k), rows in the order of State.lam
+    K: Any  # (6 k, 6 k), full where it is small, else sparse
+    G: Any  # (m, 6 k), the same, rows in the order of State.lam
     frames: Ints  # (k,) numbers of the moving frames
 
 
 def tangent(rest: Rest) -> RestTangent:
-    """Of the state and the load factor where `rest` is."""
-    rest.assemble(True)
-    matrix, numbering = rest.matrix().tocsr(), rest.numbering
+    """Of the state and the load factor where `rest` is, as it was assembled there."""
+    numbering = rest.numbering
     order = rest.unknowns.ravel()
     row, scale = np.zeros((2, int(numbering.rows.sum())))
     for c in range(len(numbering.row)):
         place = numbering.lam[c] + np.arange(numbering.rows[c])
         row[place] = numbering.row[c] + np.arange(numbering.rows[c])
         scale[place] = rest.work.scale[c]
-    K = 2.0 * matrix[order][:, order]
-    G = scipy.sparse.diags(1.0 / scale) @ matrix[row.astype(int)][:, order]
-    return RestTangent(K.tocsr(), scipy.sparse.csr_matrix(G), rest.frames.copy())
+    rows = row.astype(int)
+    if rest.size <= SMALL:
+        full = rest.dense()
+        return RestTangent(
+            2.0 * full[np.ix_(order, order)], full[np.ix_(rows, order)] / scale[:, None], rest.frames
+        )
+    matrix = rest.matrix().tocsr()
+    G = scipy.sparse.diags(1.0 / scale) @ matrix[rows][:, order]
+    return RestTangent(2.0 * matrix[order][:, order], scipy.sparse.csr_matrix(G), rest.frames)

@@ -36,6 +36,7 @@ as orders and counts, are read by `whole`, comparisons made of real parts.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -404,7 +405,7 @@ def of_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Ints | None
 
 def gathered(groups: Sequence[Group] = ()) -> Interacting:
     """The groups as compiled code reads them."""
-    return _gathered(groups, lambda _, function: address_of(function), np.float64)
+    return _gathered(groups, _row_of, np.float64)
 
 
 def gathered_with_complex_numbers(groups: Sequence[Group], *functions: str) -> Interacting:
@@ -416,25 +417,43 @@ def gathered_with_complex_numbers(groups: Sequence[Group], *functions: str) -> I
     def address(name: str, function: Any) -> int:
         return address_of(with_complex_numbers(function)) if name in functions else 0
 
-    return _gathered(groups, address, np.complex128)
+    return _gathered(groups, lambda kind: _row_by(kind, address), np.complex128)
 
 
-def _gathered(groups: Sequence[Group], address: Callable[[str, Any], int], dtype: Any) -> Interacting:
+MOST_ROWS_KEPT = 64
+_rows: OrderedDict[int, tuple[Kind, tuple[Any, ...]]] = OrderedDict()
+
+
+def _row_of(kind: Kind) -> tuple[Any, ...]:
+    """Of KIND, but for its last two numbers; those of the last kinds are kept."""
+    there = _rows.get(id(kind))
+    if there is None:
+        _rows[id(kind)] = there = kind, _row_by(kind, lambda _, function: address_of(function))
+        while len(_rows) > MOST_ROWS_KEPT:
+            _rows.popitem(last=False)
+    return there[1]
+
+
+def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
+    """The same with these addresses."""
+    named = "value", "dual", "bend", "hidden", "count", "tangent"
+    functions = {name: getattr(kind, name) for name in named}
+    functions |= kind.condensed._asdict()
+    strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
+    addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
+    facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained, slides
+    return (*addresses, *facts, kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque)
+
+
+def _gathered(groups: Sequence[Group], row_of: Callable[[Kind], tuple[Any, ...]], dtype: Any) -> Interacting:
     kinds = np.zeros(len(groups), KIND)
     each = np.zeros(sum(len(own.row) for own in groups), ENTRY)
     at = number = 0
     for k, own in enumerate(groups):
-        (count, width), kind = own.numbers.shape, own.kind
-        named = "value", "dual", "bend", "hidden", "count", "tangent"
-        functions = {name: getattr(kind, name) for name in named}
-        functions |= kind.condensed._asdict()
-        strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
-        addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-        facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.own, strained, slides
-        last = kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque
-        kinds[k] = (*addresses, *facts, *last, at, at + count)
+        count, width = own.numbers.shape
+        kinds[k] = (*row_of(own.kind), at, at + count)
         here = each[at : at + count]
-        here["row"], here["frames"][:, : kind.arity] = own.row, own.frames
+        here["row"], here["frames"][:, : own.kind.arity] = own.row, own.frames
         here["first"] = number + width * np.arange(count)
         here["last"] = here["first"] + width
         at, number = at + count, number + count * width

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
 
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised, filled, linearise
@@ -30,7 +28,7 @@ def at_rest(built: Built, rest: Rest) -> Linearised:
     state = resting_state(built.system, system, rest.state)
     motion = steady_motion(system, state, None, np.zeros(3), names)
     lin = linearise(system, state, rest.values, motion, names, rest.idle)
-    return replace(lin, M=scipy.sparse.csr_matrix(filled(lin.M)))
+    return lin.changed(M=filled(lin.given("M")))
 
 
 def free_motions(built: Built, rest: Rest) -> str:
@@ -43,7 +41,7 @@ def free_motions(built: Built, rest: Rest) -> str:
 
 def loose(lin: Linearised, length: float, names: Names) -> str:
     """The same of linear equations; length: of the model, m."""
-    lin = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), unsymmetric=(), states=None)
+    lin = lin.changed(K=lin.symmetric_stiffness, unsymmetric=(), states=None)
     free = lin.free
     if free <= 0:
         return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,6 +85,8 @@ def frame_names(layout: Layout) -> Callable[[int], str]:
 
 def _with_names(found: Linearised, layout: Layout) -> Linearised:
     """Reasons with the names of loads."""
+    if not found.unsymmetric:
+        return found
     names = list(layout.description["loads"])
 
     def worded(reason: str) -> str:
@@ -95,7 +96,7 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
         return f"load '{names[number]}'" if number < len(names) else "a distributed load"
 
     words = tuple(dict.fromkeys(map(worded, found.unsymmetric)))
-    return replace(found, unsymmetric=words)
+    return found.changed(unsymmetric=words)
 
 
 def check_state(built: Built, state: State) -> None:

@@ -14,7 +14,6 @@ A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,7 +152,7 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
             )
         return eigen.null_space(lin.G)
     n = min(checks.count("state_space", "n_modes", n_modes), free)
-    symmetric = replace(lin, K=scipy.sparse.csr_matrix(0.5 * (lin.K + lin.K.T)), states=None)
+    symmetric = lin.changed(K=lin.symmetric_stiffness, states=None)
     return eigen.conservative(symmetric, n)[1].T
 
 

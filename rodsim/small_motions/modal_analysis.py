@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -122,8 +122,7 @@ def modes(
     n = checks.count("modes", "n", n)
     lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
     if checks.flag("modes", "undamped", undamped):
-        lin = replace(lin, C=0.0 * lin.C, states=lin.states and lin.states.without_branches)
-        lin.C.eliminate_zeros()
+        lin = lin.changed(C=None, states=lin.states and lin.states.without_branches)
     free = eigen.finite(lin)
     if free <= 0:
         massless = " that has mass" if len(eigen.massless(lin)) else ""
@@ -170,7 +169,7 @@ def _kind(value: complex, zero: bool, noise: float) -> str:
 def rounding(lin: Linearised, shapes: NDArray) -> Floats:
     """(k,) of the work of the forces in the shapes (k, size): of positions, times K."""
     size = max(model_size(lin.state), float(np.abs(lin.state.r).max()))
-    each = lin.K.power(2) @ np.ones(lin.size)
+    each = eigen.stiffness_squares(lin) @ np.ones(lin.size)
     return np.asarray(NOISE * eigen.EPS * size * np.sqrt(np.abs(shapes) ** 2 @ each))
 
 
@@ -178,6 +177,8 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
     """Raise where the forces that are left, beyond their rounding, would move a frame further than AWAY, along the modes that
     were found.
     """
+    if not np.any(lin.force):
+        return
     values, phi, zero, _ = spectrum
     squares = np.abs(values) ** 2
     some = squares[squares > 0]

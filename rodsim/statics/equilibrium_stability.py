@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.linearisation import eigen
+from discretization.linearisation import applied, eigen
 from discretization.statics.dynamic_relaxation import relax
 from discretization.statics.forces import SOLVED
 from discretization.statics.newton_at_rest import CLEAR, largest_load, unbalanced
@@ -16,9 +16,10 @@ from discretization.statics.stability import negative_count
 from rigid.errors import ModelError, RoundedForcesWarning, UnstableEquilibriumWarning
 from rigid.system import Floats
 from rodsim.building.build import Built
-from rodsim.small_motions.free_motions import MOST, at_rest, worded
+from rodsim.small_motions.free_motions import MOST, worded
 from rodsim.small_motions.linear_equations import frame_names
 from rodsim.statics.equilibrium_results import Record
+from rodsim.statics.motions_at_rest import about_equilibrium
 
 MOST_LEFT = 3  # equilibria that are left for a next one, which may be unstable as well
 PUSH = 1e-2  # of the model's size, or rad: so far down
@@ -38,12 +39,15 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
     The pivots count; where there are negative ones, or one that is zero, as of bodies that nothing but joints holds, the
     eigenvalues say whether they are more than rounding.
     """
+    system = rest.of_model
+    if applied.without_potential(system, rest.values) or applied.open_edges(system):
+        return None
     rest.assemble(True)
     count = negative_count(rest)
     if count == 0:
         return None
     try:
-        lin = at_rest(built, rest)
+        lin = about_equilibrium(built, rest)
         if lin.unsymmetric or lin.free <= 0:
             return None
         mu, phi, zero = eigen.conservative(lin, min(max(count, 0) + MOST, lin.free))
@@ -111,9 +115,9 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
 
 
 def _first_unstable(built: Built, rest: Rest, record: Record) -> float:
-    """Load factor of the first equilibrium of those at the end of the path that all have negative pivots."""
+    """Load factor of the first equilibrium of those at the end of the path that all have ways down, as the last has."""
     kept, first = rest.keep(), record.factors[-1]
-    for state, factor in zip(reversed(record.states), reversed(record.factors), strict=True):
+    for state, factor in zip(record.states[-2::-1], record.factors[-2::-1], strict=True):
         rest.stand(state, factor)
         if ways_down(built, rest) is None:
             break
