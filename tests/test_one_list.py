@@ -48,6 +48,7 @@ NAMED = {
     "discretization/planar/plane.py:_beyond": "the same of a planar model",
     "discretization/planar/plane.py:_across": "vectors of those that it may have",
     "discretization/planar/plane.py:_candidates": "the same",
+    "discretization/planar/layout.py:_layout": "the same",
     "discretization/planar/tables.py:tables_of": "those that it may have, in the plane",
     "rodsim/results/native.py:create": "names of kinds, by the tables of a file",
 }
@@ -61,6 +62,7 @@ KINDS_SAID = {  # the same of kinds of interactions
     "rigid/interactions/constraints.py": "the registry of constraints",
     "discretization/interaction_kinds.py": "the registry of all others",
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
+    "discretization/planar/joint_rows.py": "which drives have a plane form",
     "rodsim/building/point_masses.py": "which numbers of a spring are points",
     "rodsim/results/mesh_contacts.py": "which numbers begin with the core of a body",
 }
