@@ -26,6 +26,7 @@ from discretization.trees.bodies import (
     begin_tree,
     end_joints,
     take_last,
+    turn_bodies,
     vector_at,
 )
 from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
@@ -147,6 +148,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
         predict_multipliers(lam, work, h)
         if loops is not None:
+            turn_bodies(tree, work)
             begin_joints(tree, work)
             begin_joints(loops.joints, work)
         _newton((system, numbering, tree, state, work), loops, own, solved, h, max_iterations)

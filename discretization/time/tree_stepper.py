@@ -12,6 +12,7 @@ from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, with_numbers
 from discretization.known_facts import Digest, known_anew, structure_of
 from discretization.system import System
+from discretization.time.advance import copy_of
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
@@ -83,6 +84,7 @@ class TreeStepper(ShapeStepper):
             system, tree, tolerance, digest=digest
         )
         self._more: Any = None
+        self._before: State | None = None
         self._foreseen = foreseen_of(self.sizes)
         self.solver, count = str(tree), self.sizes.memory.earlier
         self.solver_settings = {"differences": [float(count)]} if count else {}
@@ -113,6 +115,10 @@ class TreeStepper(ShapeStepper):
             self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, state, self.work
         )
         more, of_loops = self._more
+        if before is state:
+            if self._before is None:
+                self._before = copy_of(state)
+            before = self._before
         with self._turn_of_others(values):
             status = march_trees_and_keep(
                 more, of_loops, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts

@@ -140,11 +140,17 @@ def couple_of(tree, work, i, j):
 
 
 @inner_kernel
-def begin_joints(tree, work):
-    """f and k of the predicted multipliers at the predicted ends of the step, with R1 of these; order as of `assemble_bodies`."""
+def turn_bodies(tree, work):
+    """R1 of the increments, of bodies that stand alone."""
     for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
+
+
+@inner_kernel
+def begin_joints(tree, work):
+    """f and k of the predicted multipliers at the predicted ends of the step; after `turn_bodies`."""
+    for i in tree.alone:
         if tree.kind[i] == OTHER:
             continue
         first, side = tree.lam[i], tree.side[i]
