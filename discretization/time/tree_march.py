@@ -85,6 +85,7 @@ from rigid.compilation.decorators import (
     released_allocating_kernel,
     small_kernel,
 )
+from rigid.references import by_reference
 from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
@@ -97,16 +98,18 @@ _STALLED, _SAFE = (
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 
 
+@by_reference
 class Advancing(NamedTuple):
-    """What a march reads and writes, by reference."""
+    """What a march works with; more, of_loops: `more_of` these models."""
 
+    more: Any
+    of_loops: Any
     system: Any
     numbering: Any
     tree: Any
     loops: Any
     lanes: Any
     foreseen: Any
-    state: Any  # advanced in place
     work: Any
 
 
@@ -223,9 +226,10 @@ def _add_joint(left, joints, j, body, other):
 
 
 @inner_kernel
-def _is_balanced(more, advancing, h):
+def _is_balanced(advancing, state, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
-    system, numbering, tree, loops, _, _, state, work = advancing
+    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
+    loops, work, more = advancing.loops, advancing.work, advancing.more
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
@@ -257,10 +261,11 @@ def _is_balanced(more, advancing, h):
 
 
 @inner_kernel
-def _newton(more, of_loops, advancing, h, at_rest, shown, max_iterations, count):
+def _newton(advancing, state, h, at_rest, shown, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
-    system, numbering, tree, loops, lanes, _, state, work = advancing
-    before = 0.0
+    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
+    loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
+    more, of_loops, before = advancing.more, advancing.of_loops, 0.0
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
         assemble_bodies(system, tree, state, work, h)
@@ -270,7 +275,7 @@ def _newton(more, of_loops, advancing, h, at_rest, shown, max_iterations, count)
             return FOLDED
         if closed:
             of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
-        if at_rest and _is_balanced(more, advancing, h):
+        if at_rest and _is_balanced(advancing, state, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work, closed)
@@ -314,11 +319,11 @@ def _has_more(system, tree):
 
 
 @inner_kernel
-def _predict(advancing, h, shown):
+def _predict(advancing, state, h, shown):
     """Start of a step and of Newton's method; whether no body moves."""
-    system, numbering, tree, _, lanes, foreseen, state, work = advancing
+    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
     by = extrapolate(work.frames.alone, state.memory, state.lam, h, foreseen)
-    begin_tree(system, tree, state, work, h)
+    begin_tree(advancing.system, advancing.tree, state, work, h)
     at_rest = True
     if lanes.kind.shape[0] > 0:
         differs = differences_of(state.memory, foreseen.rates.shape[0]) > 0
@@ -329,23 +334,24 @@ def _predict(advancing, h, shown):
 
 
 @inner_kernel
-def _commit(advancing, h, shown):
+def _commit(advancing, state, h, shown):
     """Take the end of a step over."""
-    system, numbering, tree, _, lanes, foreseen, state, work = advancing
+    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
     n = foreseen.rates.shape[0]
     by, e = over_distances(state.memory, n, h), (0.0, 0.0, 0.0, 0.0)
     if lanes.kind.shape[0] > 0:
         e = commit_groups(lanes, work, h, differences_of(state.memory, n) > 0, by)
         if shown:
             put_down(lanes, state, work)
-    commit_alone(numbering, foreseen.rates, state, work, h)
+    commit_alone(advancing.numbering, foreseen.rates, state, work, h)
     remember(work.frames.alone, state.memory, state.lam, h, foreseen, by, e)
 
 
 @allocating_inner_kernel
-def march(more, of_loops, advancing, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`, but that a state is one only where it ends well; more, of_loops: `more_of` these models."""
-    system, numbering, tree, loops, lanes, foreseen, state, work = advancing
+def march(advancing, state, substeps, load_values, max_iterations, counts):
+    """As `discretization.time.em.march`, but that what is in place is a state only where it ends well."""
+    system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
+    lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     shown, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
@@ -358,7 +364,7 @@ def march(more, of_loops, advancing, substeps, load_values, max_iterations, coun
         count[0] = 0
         put_signals(work, load_values[k])
         more(BEGIN, system, numbering, tree, loops, state, work, h)
-        at_rest = _predict(advancing, h, shown)
+        at_rest = _predict(advancing, state, h, shown)
         # else forces of joints are those that hold the motion, and none asks for them before the end
         held = shown or closed or at_rest
         if held:
@@ -371,7 +377,7 @@ def march(more, of_loops, advancing, substeps, load_values, max_iterations, coun
                 begin_groups_of_joints(tree, lanes, work)
             if closed:
                 begin_joints(loops.joints, work)
-        status = _newton(more, of_loops, advancing, h, at_rest, shown, max_iterations, count)
+        status = _newton(advancing, state, h, at_rest, shown, max_iterations, count)
         ends = held or k == last
         if status == CONVERGED:
             if grouped:
@@ -393,7 +399,7 @@ def march(more, of_loops, advancing, substeps, load_values, max_iterations, coun
             if closed:
                 end_joints(loops.joints, work)
             commit_multipliers(state, work, h)
-        _commit(advancing, h, shown)
+        _commit(advancing, state, h, shown)
         counts[STEPS] = (k + 1) // n_substeps
     if grouped and not shown:
         put_down(lanes, state, work)
@@ -401,31 +407,27 @@ def march(more, of_loops, advancing, substeps, load_values, max_iterations, coun
 
 
 @allocating_inner_kernel
-def _march_as_far(more, of_loops, advancing, before, substeps, load_values, max_iterations, counts):
+def _march_as_far(advancing, state, before, substeps, load_values, max_iterations, counts):
     """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step; before: a state of the
     same shapes, for scratch.
     """
-    copy_state(advancing.state, before)
-    status = march(more, of_loops, advancing, substeps, load_values, max_iterations, counts)
+    copy_state(state, before)
+    status = march(advancing, state, substeps, load_values, max_iterations, counts)
     if status != CONVERGED:
-        copy_state(before, advancing.state)
+        copy_state(before, state)
         done, again = counts[STEPS] * substeps.shape[0], np.zeros_like(counts)
-        march(more, of_loops, advancing, substeps, load_values[:done], max_iterations, again)
+        march(advancing, state, substeps, load_values[:done], max_iterations, again)
     return status
 
 
 @released_allocating_kernel
-def march_trees_and_keep(
-    more, of_loops, advancing, before, substeps, load_values, max_iterations, kept, counts
-):
+def march_trees_and_keep(advancing, state, before, substeps, load_values, max_iterations, kept, counts):
     """As `discretization.time.recording.march_and_keep`."""
     share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = _march_as_far(
-            more, of_loops, advancing, before, substeps, values, max_iterations, counts[k]
-        )
+        status = _march_as_far(advancing, state, before, substeps, values, max_iterations, counts[k])
         if status != 0:
             return status
-        keep(advancing.state, kept, k)
+        keep(state, kept, k)
     return 0
