@@ -72,7 +72,7 @@ from discretization.trees.body_lanes import (
     take_last_of_groups,
     take_rotations,
 )
-from discretization.trees.elimination import eliminate, expand, take_over
+from discretization.trees.elimination import eliminate, expand, renew_forces, take_over
 from discretization.trees.lane_states import begin_groups, commit_groups, put_down, take_up
 from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
@@ -261,8 +261,11 @@ def _is_balanced(advancing, state, h):
 
 
 @inner_kernel
-def _newton(advancing, state, h, at_rest, shown, max_iterations, count):
-    """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
+def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
+    """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
+
+    shown: as of `move_group`; asked: whether forces of joints are.
+    """
     system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
     loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
     more, of_loops, before = advancing.more, advancing.of_loops, 0.0
@@ -289,8 +292,12 @@ def _newton(advancing, state, h, at_rest, shown, max_iterations, count):
                 if not abs(work.residual[i]) < 1e300:
                     return NOT_FINITE
             return SINGULAR
-        if is_last(size, before, count[0], work.solved):
-            _take_forces(tree, 1.0)
+        last = is_last(size, before, count[0], work.solved)
+        if closed or (last and asked):
+            renew_forces(tree, work)
+        if last:
+            if asked:
+                _take_forces(tree, 1.0)
             if closed:
                 _take_forces(loops.joints, 1.0)
             return CONVERGED
@@ -377,8 +384,8 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
                 begin_groups_of_joints(tree, lanes, work)
             if closed:
                 begin_joints(loops.joints, work)
-        status = _newton(advancing, state, h, at_rest, shown, max_iterations, count)
         ends = held or k == last
+        status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
         if status == CONVERGED:
             if grouped:
                 take_last_of_groups(lanes, work, ends, shown)

@@ -29,7 +29,7 @@ from discretization.trees.bodies import (
     turn_bodies,
     vector_at,
 )
-from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
+from discretization.trees.elimination import correction_of_joint, eliminate_joint, renew_force, take_over
 from discretization.trees.loops import place_loops
 from discretization.trees.places import NEW_COUPLE, NEW_FORCE, OWN
 from discretization.trees.run_loops import close_loops_of_runs
@@ -47,13 +47,15 @@ def _copy(x, y):
 
 @inner_kernel
 def _expand(own, tree, work):
-    """Corrections, root first, into work.rhs; own.level: the largest of each run, as a turn."""
+    """Corrections, root first, into work.rhs, and forces with them; own.level: the largest of each run, as a turn."""
     largest = correction_of_joint(tree, work, 0)
     beyond = largest - largest  # not 0 where something is not finite
     for i in range(1, tree.frame.shape[0]):
         both = correction_of_joint(tree, work, i)
         beyond = beyond + (both - both)
         largest = most(largest, both)
+    for i in range(tree.frame.shape[0]):
+        renew_force(tree, work, i)
     store(largest + beyond, own.level, 0)
 
 
