@@ -26,7 +26,7 @@ from discretization.state_shapes import Sizes
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lane_arrays import room
 from rigid.lanes import WIDTH as LANES
-from rigid.lanes import choose, larger, load, store
+from rigid.lanes import choose, load, most, store
 from rigid.references import by_reference
 from rigid.system import Floats
 
@@ -136,8 +136,8 @@ def _put_lanes(D, memory, i, count):
 
 @small_kernel
 def all_larger(e, D):
-    """The larger sizes of both."""
-    return larger(e[0], D[0]), larger(e[1], D[1]), larger(e[2], D[2]), larger(e[3], D[3])
+    """e and sizes of D, the larger ones."""
+    return most(e[0], abs(D[0])), most(e[1], abs(D[1])), most(e[2], abs(D[2])), most(e[3], abs(D[3]))
 
 
 @inner_kernel
@@ -233,7 +233,7 @@ def foretells_forces(memory, foreseen):
 
 @inner_kernel
 def over_distances(memory, n, h):
-    """One over the distances of nodes to the middle of a step, before this is a node itself; 0 where no differences are remembered."""
+    """One over the distances of nodes to the middle of a step, before this is one; 0 where no differences are remembered."""
     if differences_of(memory, n) == 0:
         return 0.0, 0.0, 0.0, 0.0
     distance = distances(_nodes(memory, memory.shape[0] - NODES), h)

@@ -85,8 +85,8 @@ from rigid.compilation.decorators import (
     released_allocating_kernel,
     small_kernel,
 )
-from rigid.references import by_reference
 from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
+from rigid.references import by_reference
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
 FIRST = 4.5e-9  # rad, of a first correction whose square is nothing
@@ -274,7 +274,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         assemble_bodies(system, tree, state, work, h)
         if grouped:
             assemble_body_groups(system, tree, lanes, work, h)
-        if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
+        if shown and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
         if closed:
             of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
@@ -330,7 +330,7 @@ def _predict(advancing, state, h, shown):
     """Start of a step and of Newton's method; whether no body moves."""
     lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
     by = extrapolate(work.frames.alone, state.memory, state.lam, h, foreseen)
-    begin_tree(advancing.system, advancing.tree, state, work, h)
+    begin_tree(advancing.system, advancing.tree, state, work)
     at_rest = True
     if lanes.kind.shape[0] > 0:
         differs = differences_of(state.memory, foreseen.rates.shape[0]) > 0
@@ -369,8 +369,10 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         count[0] = 0
-        put_signals(work, load_values[k])
-        more(BEGIN, system, numbering, tree, loops, state, work, h)
+        if shown or k == 0:  # rows of closed forms are not scaled
+            scale_rows(tree, work, h)
+            put_signals(work, load_values[k])
+            more(BEGIN, system, numbering, tree, loops, state, work, h)
         at_rest = _predict(advancing, state, h, shown)
         # else forces of joints are those that hold the motion, and none asks for them before the end
         held = shown or closed or at_rest
@@ -390,9 +392,10 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
             if grouped:
                 take_last_of_groups(lanes, work, ends, shown)
             take_last(tree, state, work)
-            status = more(END, system, numbering, tree, loops, state, work, h)
-            if grouped and shown:
-                take_rotations(lanes, work)
+            if shown:
+                status = more(END, system, numbering, tree, loops, state, work, h)
+                if grouped:
+                    take_rotations(lanes, work)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
@@ -415,8 +418,8 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
 
 @allocating_inner_kernel
 def _march_as_far(advancing, state, before, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step; before: a state of the
-    same shapes, for scratch.
+    """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step; before: a state
+    of the same shapes, for scratch.
     """
     copy_state(state, before)
     status = march(advancing, state, substeps, load_values, max_iterations, counts)

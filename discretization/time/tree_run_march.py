@@ -25,6 +25,7 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
+    scale_rows,
     take_last,
     turn_bodies,
     vector_at,
@@ -142,7 +143,8 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         if not some_go_on(own):
             return
         put_signals(work, signals[k])
-        begin_tree(system, tree, state, work, h)
+        begin_tree(system, tree, state, work)
+        scale_rows(tree, work, h)
         extrapolate_runs(own.state.memory, own.state.lam, h, own.foreseen)
         for f in range(own.block.shape[0]):
             if own.block[f] >= 0:

@@ -114,7 +114,7 @@ def begin_held(tree, state, work):
 
 
 @inner_kernel
-def begin_tree(system, tree, state, work, h):
+def begin_tree(system, tree, state, work):
     """What the iterations of a step share, of bodies that stand alone."""
     frames = system.frames
     for i in tree.alone:
@@ -122,7 +122,6 @@ def begin_tree(system, tree, state, work, h):
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         spin = apply(load9(frames.inertia[f]), load3(state.Omega[f]))
         store3(apply(rotation_of(work.R0, f), spin), tree.spin0[i])
-    scale_rows(tree, work, h)
 
 
 @small_kernel

@@ -99,7 +99,7 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
         side=tree.side[head],
         turning=tree.turning[head],
         places=group_by_group(places),
-        constant=np.zeros((len(head), CONSTANTS, WIDTH)),
+        constant=room(len(head), CONSTANTS),
         start=room(len(head), START),
         end=room(len(head), END),
         rates=room(len(head), REMEMBERED),
@@ -117,7 +117,8 @@ def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
     parts = [tree.X[body].reshape(-1, 6), *(tree.U[body, :, k].reshape(-1, 9) for k in (0, 1))]
     numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
-    constant = np.ascontiguousarray(numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1))
+    constant = room(len(lanes.kind), CONSTANTS)
+    constant[:] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
     return lanes._replace(constant=constant)
 
 

@@ -1,5 +1,5 @@
-"""States of bodies that go eight at a time (`discretization.trees.body_lanes`) through all steps of a march: they stay in lanes from
-one step to the next, and stand in `State` where a march ends, and after each step of a model of which something else reads them.
+"""States of bodies that go eight at a time (`discretization.trees.body_lanes`) through all steps of a march: in lanes from one step
+to the next, and in `State` where a march ends, and after each step of a model of which something else reads them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,23 @@ from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.body_lanes import END, INCREMENT, REMEMBERED, REST, ROTATION1, TURN, move_group
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
-from rigid.lanes import WIDTH, largest, load, put_rows3, put_rows4, put_rows6, put_rows9, rows1, rows3, rows4, rows6, rows9, store, where_less
+from rigid.lanes import (
+    WIDTH,
+    largest,
+    load,
+    put_rows3,
+    put_rows4,
+    put_rows6,
+    put_rows9,
+    rows1,
+    rows3,
+    rows4,
+    rows6,
+    rows9,
+    store,
+    where_less,
+)
 from rigid.linear_algebra import apply, apply_transposed, plus, times
-
 
 SMALLEST = 5e-324  # number above 0
 
@@ -95,8 +109,8 @@ def put_down(lanes, state, work):
 
 @inner_kernel
 def begin_groups(lanes, work, h, differs, by, shown):
-    """Start of a step and its predicted end, with the accelerations of the last one or, where there are differences of them, which
-    count by these, (1) of `discretization.assembly.extrapolation`; whether none moves. shown: as of `move_group`.
+    """Start of a step and its predicted end, with the accelerations of the last one or, where it differs from those before, with
+    (1) of `discretization.assembly.extrapolation`; by: its factors; shown: as of `move_group`. Whether no body moves.
     """
     own, start, rates = work.frames, work.frames.start, lanes.rates
     places, none = own.places, 0.0 * load(start, 0)
@@ -131,8 +145,8 @@ def _foreseen(D0, rates, k, by):
 
 @inner_kernel
 def commit_groups(lanes, work, h, differs, by):
-    """As `discretization.assembly.frame_lanes.commit_frames`, and the differences of accelerations anew; by: `over_distances`. The
-    largest numbers in these.
+    """As `discretization.assembly.frame_lanes.commit_frames`, and the differences of accelerations anew; by: `over_distances`.
+    The largest numbers in these.
     """
     own, start, end, rates = work.frames, work.frames.start, lanes.end, lanes.rates
     none = 0.0 * load(start, 0)
