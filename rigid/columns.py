@@ -222,7 +222,7 @@ def _add(places: tuple[int, ...]) -> Any:
             if column is _SIX:
                 parts = [(k, x, 1) for k, x in zip(places, own, strict=True)]
             elif places == _PLACES:
-                parts = [(0, _half(builder, own[0], False), 4), (4, _half(builder, own[0], True), 4)]
+                parts = [(0, own[0], 8)]
             else:
                 parts = [(0, _part(builder, own[0], [0, 1, 2, 4]), 4), (4, _part(builder, own[0], [5, 6]), 2)]
             for k, x, count in parts:

@@ -102,11 +102,24 @@ def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
     numba would take a reference to each of them and give none back, since a pointer holds none.
     """
     uncounted = c.context.subtarget(enable_nrt=False).get_python_api(c.builder)
-    place = cgutils.alloca_once(c.builder, c.context.get_value_type(reference.pointee))
-    failed = _write_to(place, reference.pointee, argument, uncounted)
-    with c.builder.if_then(failed, likely=False):
+    builder, pointer = c.builder, c.context.get_value_type(reference)
+    place = cgutils.alloca_once(builder, pointer.pointee)
+    found, failed = cgutils.alloca_once_value(builder, place), cgutils.alloca_once_value(builder, _RIGHT)
+    count = uncounted.tuple_size(argument)
+    settled = builder.icmp_signed("==", count, count.type(-1 if len(reference.pointee) == 1 else 1))
+    with builder.if_else(settled) as (then, otherwise):
+        with then:
+            known = uncounted.long_as_longlong(uncounted.tuple_getitem(argument, 0))
+            builder.store(builder.inttoptr(known, pointer), found)
+        with otherwise:
+            builder.store(_write_to(place, reference.pointee, argument, uncounted), failed)
+    wrong = builder.load(failed)
+    with builder.if_then(wrong, likely=False):
         c.pyapi.err_set_string("PyExc_TypeError", f"can't unbox arrays: no {reference.name}")
-    return NativeValue(_written(c.builder, place), is_error=failed)
+    return NativeValue(_written(builder, builder.load(found)), is_error=wrong)
+
+
+_RIGHT = ir.Constant(ir.IntType(1), 0)
 
 
 def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:

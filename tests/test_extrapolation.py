@@ -11,6 +11,7 @@ from discretization.assembly.extrapolation import (
     factors,
     foreseen_of_runs,
     moved_on,
+    over_distances,
     remember,
     remember_runs,
 )
@@ -24,17 +25,19 @@ from rigid.lane_arrays import room
 from rigid.lanes import WIDTH
 from tests.test_trees import branched, differences, looped, of_last_step
 
-FRAMES = 3  # 18 accelerations: two groups of lanes, and two numbers that are left
+FRAMES = 3
+ALONE = np.arange(FRAMES)
 
 
 @kernel
 def foretell(memory, lam, h, foreseen):
-    extrapolate(memory, lam, h, foreseen)
+    extrapolate(ALONE, memory, lam, h, foreseen)
 
 
 @kernel
 def learn(memory, lam, h, foreseen):
-    remember(memory, lam, h, foreseen)
+    by = over_distances(memory, 6 * FRAMES, h)
+    remember(ALONE, memory, lam, h, foreseen, by, (0.0, 0.0, 0.0, 0.0))
 
 
 @kernel

@@ -26,7 +26,7 @@ from discretization.state_shapes import Sizes
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lane_arrays import room
 from rigid.lanes import WIDTH as LANES
-from rigid.lanes import choose, larger, largest, load, store
+from rigid.lanes import choose, load, most, store
 from rigid.references import by_reference
 from rigid.system import Floats
 
@@ -135,8 +135,9 @@ def _put_lanes(D, memory, i, count):
 
 
 @small_kernel
-def _all_larger(e, D):
-    return larger(e[0], D[0]), larger(e[1], D[1]), larger(e[2], D[2]), larger(e[3], D[3])
+def all_larger(e, D):
+    """e and sizes of D, the larger ones."""
+    return most(e[0], abs(D[0])), most(e[1], abs(D[1])), most(e[2], abs(D[2])), most(e[3], abs(D[3]))
 
 
 @inner_kernel
@@ -157,19 +158,14 @@ def _foresee(D0, memory, first, count, by, found):
 
 @inner_kernel
 def _renew(now, D0, memory, first, count, by):
-    """The differences with `now` behind D0; their largest numbers, of eight at least."""
-    n, none = now.shape[0], 0.0 * load(memory, 0)
-    e = none, none, none, none
+    """The differences with `now` behind D0."""
+    n = now.shape[0]
     if n < LANES:
-        for i in range(n):
-            at = first + i
-            D = renewed(now[i], D0[i], (memory[at], memory[at + count], memory[at + 2 * count]), by)
-            memory[at], memory[at + count], memory[at + 2 * count] = D[0], D[1], D[2]
-        return e
+        _renew_few(now, D0, memory, first, count, by, (0.0, 0.0, 0.0, 0.0))
+        return
     for i in range(0, n - LANES + 1, LANES):
         D = renewed(load(now, i), load(D0, i), _lanes_at(memory, first + i, count), by)
-        _put_lanes(D, memory, first + i, count)
-        e = _all_larger(e, D)
+        _put_lanes((D[0], D[1], D[2]), memory, first + i, count)
     left = n % LANES
     if left > 0:  # the last eight, of which the first are done
         i, k = n - LANES, LANES - left
@@ -179,7 +175,16 @@ def _renew(now, D0, memory, first, count, by):
             choose(D[0], old[0], k, LANES), choose(D[1], old[1], k, LANES), choose(D[2], old[2], k, LANES)
         )  # fmt: skip
         _put_lanes((one, two, three), memory, first + i, count)
-        e = _all_larger(e, (one, two, three, choose(D[3], 0.0, k, LANES)))
+
+
+@inner_kernel
+def _renew_few(now, D0, memory, first, count, by, e):
+    """The same one by one; the larger of e and the sizes of D_1 ... D_4."""
+    for i in range(now.shape[0]):
+        at = first + i
+        D = renewed(now[i], D0[i], (memory[at], memory[at + count], memory[at + 2 * count]), by)
+        memory[at], memory[at + count], memory[at + 2 * count] = D[0], D[1], D[2]
+        e = max(e[0], abs(D[0])), max(e[1], abs(D[1])), max(e[2], abs(D[2])), max(e[3], abs(D[3]))
     return e
 
 
@@ -193,20 +198,31 @@ def _sizes(memory, at):
     return memory[at], memory[at + 1], memory[at + 2], memory[at + 3]
 
 
+@small_kernel
+def differences_of(memory, n):
+    """How many numbers there are differences of, of n accelerations and what else; 0 where none are remembered."""
+    return max(0, (memory.shape[0] - NODES - n) // DIFFERENCES)
+
+
 @inner_kernel
-def extrapolate(memory, lam, h, foreseen):
-    """(1) at the middle of the next step; where no differences are remembered what was in the last one."""
+def extrapolate(alone, memory, lam, h, foreseen):
+    """(1) at the middle of the next step, of the accelerations of some frames and of multipliers; where no differences are
+    remembered what was in the last one. What D_1, D_2, D_3 count, for others.
+    """
     rates, at = foreseen.rates, memory.shape[0] - NODES
     n = rates.shape[0]
-    if at < n:
+    count = differences_of(memory, n)
+    if count == 0:
         copy(memory[:n], rates)
-        return
-    count = (at - n) // DIFFERENCES
+        return 0.0, 0.0, 0.0
     by = factors(_sizes(memory, at), distances(_nodes(memory, at), h))
-    _foresee(memory[:n], memory, n, count, by, rates)
+    for f in alone:
+        i = WIDTH * f
+        _foresee(memory[i : i + WIDTH], memory, n + i, count, by, rates[i : i + WIDTH])
     if count > n:
         copy(lam, foreseen.before)
         _foresee(lam, memory, 2 * n, count, by, foreseen.lam)
+    return by
 
 
 @small_kernel
@@ -216,22 +232,34 @@ def foretells_forces(memory, foreseen):
 
 
 @inner_kernel
-def remember(memory, lam, h, foreseen):
-    """The accelerations of a step, in foreseen.rates, its multipliers, and what goes with them."""
+def over_distances(memory, n, h):
+    """One over the distances of nodes to the middle of a step, before this is one; 0 where no differences are remembered."""
+    if differences_of(memory, n) == 0:
+        return 0.0, 0.0, 0.0, 0.0
+    distance = distances(_nodes(memory, memory.shape[0] - NODES), h)
+    return over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
+
+
+@inner_kernel
+def remember(alone, memory, lam, h, foreseen, by, e):
+    """The accelerations of a step, of frames as of `extrapolate` in foreseen.rates, its multipliers, and what goes with them; by:
+    `over_distances`; e: the largest numbers in differences of other frames, which have theirs.
+    """
     rates, at = foreseen.rates, memory.shape[0] - NODES
     n = rates.shape[0]
-    if at < n:
-        copy(rates, memory)
+    count = differences_of(memory, n)
+    for f in alone:
+        i = WIDTH * f
+        if count > 0:
+            e = _renew_few(rates[i : i + WIDTH], memory[i : i + WIDTH], memory, n + i, count, by, e)
+        copy(rates[i : i + WIDTH], memory[i : i + WIDTH])
+    if count == 0:
         return
-    count, nodes = (at - n) // DIFFERENCES, moved_on(_nodes(memory, at), h)
-    distance = distances(_nodes(memory, at), h)
-    by = over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
-    e = _renew(rates, memory[:n], memory, n, count, by)
-    copy(rates, memory)
     if count > n:
         _renew(lam, foreseen.before, memory, 2 * n, count, by)
-    memory[at], memory[at + 1] = known(largest(e[0]), by[0]), known(largest(e[1]), by[1])
-    memory[at + 2], memory[at + 3] = known(largest(e[2]), by[2]), known(largest(e[3]), by[3])
+    nodes = moved_on(_nodes(memory, at), h)
+    memory[at], memory[at + 1] = known(e[0], by[0]), known(e[1], by[1])
+    memory[at + 2], memory[at + 3] = known(e[2], by[2]), known(e[3], by[3])
     memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7] = nodes
 
 
@@ -255,7 +283,7 @@ def _renew_runs(now, D0, memory, first, count, by):
         at = (first + i) * LANES
         D = renewed(load(now, i * LANES), load(D0, i * LANES), _lanes_at(memory, at, count * LANES), by)
         _put_lanes(D, memory, at, count * LANES)
-        e = _all_larger(e, D)
+        e = all_larger(e, D)
     return e
 
 

@@ -27,6 +27,7 @@ from discretization.assembly.frame_formulas import (
 from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
+from rigid.lane_arrays import room
 from rigid.lanes import (
     WIDTH,
     add_rows3,
@@ -102,7 +103,7 @@ def frame_lanes(
         first=np.arange(len(f) // WIDTH) * N_PLACES * WIDTH,
         alone=np.concatenate(alone),
         held=np.flatnonzero(np.asarray(fixed) != 0),
-        start=np.zeros((len(f) // WIDTH, START, WIDTH)),
+        start=room(len(f) // WIDTH, START),
     )
 
 

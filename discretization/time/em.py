@@ -84,6 +84,13 @@ def predict(rates, lam, placed, state, work, h):
     """
     if has_groups(work):
         predict_frames(rates, placed, work, h)
+    predict_alone(rates, placed, state, work, h)
+    predict_multipliers(lam, work, h)
+
+
+@inner_kernel
+def predict_alone(rates, placed, state, work, h):
+    """The motion of frames that do not go side by side."""
     for f in work.frames.alone:
         at = WIDTH * f
         R0, v, Omega = rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f])
@@ -96,7 +103,6 @@ def predict(rates, lam, placed, state, work, h):
             psi = times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn)
         store3(psi, work.psi[f])
         store3(dr, work.dr[f])
-    predict_multipliers(lam, work, h)
 
 
 @inner_kernel
@@ -190,13 +196,19 @@ def commit(system, numbering, hidden, plain, rates, state, work, h):
     if hidden is None and plain is None:
         if has_groups(work):
             commit_frames(rates, state, work, h)
-        for f in work.frames.alone:
-            _commit_frame(numbering, None, None, rates, state, work, h, f)
+        commit_alone(numbering, rates, state, work, h)
     else:
         for f in range(system.frames.mass.shape[0]):
             if system.frames.fixed[f] == 0:
                 _commit_frame(numbering, hidden, plain, rates, state, work, h, f)
     commit_multipliers(state, work, h)
+
+
+@inner_kernel
+def commit_alone(numbering, rates, state, work, h):
+    """Of frames that do not go side by side, in `em`."""
+    for f in work.frames.alone:
+        _commit_frame(numbering, None, None, rates, state, work, h, f)
 
 
 @small_kernel

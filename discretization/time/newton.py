@@ -253,14 +253,20 @@ def share_of(system, numbering, work):
 @inner_kernel
 def correct_others(numbering, work, damping):
     """All but frames that go side by side."""
+    correct_alone(numbering, work, damping)
+    for k in range(work.lam.shape[0]):
+        work.lam[k] += damping * work.rhs[work.impulses.unknown[k]]
+
+
+@inner_kernel
+def correct_alone(numbering, work, damping):
+    """Frames that do not."""
     rhs = work.rhs
     for f in work.frames.alone:
         at = numbering.frame[f]
         add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
         eta = times(damping, load3(rhs[at + 3 : at + 6]))
         add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
-    for k in range(work.lam.shape[0]):
-        work.lam[k] += damping * rhs[work.impulses.unknown[k]]
 
 
 @inner_kernel
@@ -275,6 +281,16 @@ def no_correction(numbering, work):
 def rests(work):
     """Whether no frame moves in this step."""
     for f in range(work.dr.shape[0]):
+        for i in range(3):
+            if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
+                return False
+    return True
+
+
+@inner_kernel
+def alone_rest(work):
+    """Whether none of the frames moves that do not go side by side."""
+    for f in work.frames.alone:
         for i in range(3):
             if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
                 return False

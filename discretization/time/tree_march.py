@@ -16,8 +16,13 @@ from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
-from discretization.assembly.extrapolation import extrapolate, foretells_forces, remember
-from discretization.assembly.frame_lanes import begin_frames
+from discretization.assembly.extrapolation import (
+    differences_of,
+    extrapolate,
+    foretells_forces,
+    over_distances,
+    remember,
+)
 from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import EPS, norm
@@ -28,18 +33,22 @@ from discretization.time.em import (
     SOLVES,
     STEPS,
     account,
-    commit,
+    commit_alone,
+    commit_multipliers,
     copy_state,
-    predict,
+    predict_alone,
+    predict_multipliers,
 )
 from discretization.time.newton import (
     CONVERGED,
     FOLDED,
+    MAX_TURN,
     NOT_CONVERGED,
     NOT_FINITE,
     SINGULAR,
+    alone_rest,
+    correct_alone,
     correct_others,
-    rests,
     share_of,
 )
 from discretization.time.recording import keep
@@ -51,6 +60,7 @@ from discretization.trees.bodies import (
     end_joints,
     scale_rows,
     take_last,
+    turn_bodies,
     vector_at,
 )
 from discretization.trees.body_lanes import (
@@ -59,10 +69,11 @@ from discretization.trees.body_lanes import (
     begin_groups_of_joints,
     correct_body_groups,
     end_groups_of_joints,
-    move_body_groups,
     take_last_of_groups,
+    take_rotations,
 )
-from discretization.trees.elimination import eliminate, expand, take_over
+from discretization.trees.elimination import eliminate, expand, renew_forces, take_over
+from discretization.trees.lane_states import begin_groups, commit_groups, put_down, take_up
 from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
 from discretization.trees.shape import OTHER
@@ -75,6 +86,7 @@ from rigid.compilation.decorators import (
     small_kernel,
 )
 from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
+from rigid.references import by_reference
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
 FIRST = 4.5e-9  # rad, of a first correction whose square is nothing
@@ -86,16 +98,18 @@ _STALLED, _SAFE = (
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 
 
+@by_reference
 class Advancing(NamedTuple):
-    """What a march reads and writes, by reference."""
+    """What a march works with; more, of_loops: `more_of` these models."""
 
+    more: Any
+    of_loops: Any
     system: Any
     numbering: Any
     tree: Any
     loops: Any
     lanes: Any
     foreseen: Any
-    state: Any  # advanced in place
     work: Any
 
 
@@ -212,9 +226,10 @@ def _add_joint(left, joints, j, body, other):
 
 
 @inner_kernel
-def _is_balanced(more, advancing, h):
+def _is_balanced(advancing, state, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
-    system, numbering, tree, loops, _, _, state, work = advancing
+    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
+    loops, work, more = advancing.loops, advancing.work, advancing.more
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
@@ -246,20 +261,24 @@ def _is_balanced(more, advancing, h):
 
 
 @inner_kernel
-def _newton(more, of_loops, advancing, h, at_rest, max_iterations, count):
-    """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs."""
-    system, numbering, tree, loops, lanes, _, state, work = advancing
-    before = 0.0
+def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
+    """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
+
+    shown: as of `move_group`; asked: whether forces of joints are.
+    """
+    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
+    loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
+    more, of_loops, before = advancing.more, advancing.of_loops, 0.0
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
         assemble_bodies(system, tree, state, work, h)
         if grouped:
             assemble_body_groups(system, tree, lanes, work, h)
-        if more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
+        if shown and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
         if closed:
             of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
-        if at_rest and _is_balanced(more, advancing, h):
+        if at_rest and _is_balanced(advancing, state, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work, closed)
@@ -273,91 +292,152 @@ def _newton(more, of_loops, advancing, h, at_rest, max_iterations, count):
                 if not abs(work.residual[i]) < 1e300:
                     return NOT_FINITE
             return SINGULAR
-        if is_last(size, before, count[0], work.solved):
-            _take_forces(tree, 1.0)
+        last = is_last(size, before, count[0], work.solved)
+        if closed or (last and asked):
+            renew_forces(tree, work)
+        if last:
+            if asked:
+                _take_forces(tree, 1.0)
             if closed:
                 _take_forces(loops.joints, 1.0)
             return CONVERGED
         if count[0] > max_iterations:
             return NOT_CONVERGED
-        share = share_of(system, numbering, work)
+        share = 1.0 if size <= MAX_TURN else share_of(system, numbering, work)
         if grouped:
-            correct_body_groups(lanes, work, share)
-        correct_others(numbering, work, share)
+            correct_body_groups(lanes, work, share, shown)
+        if shown:
+            correct_others(numbering, work, share)
+        else:
+            correct_alone(numbering, work, share)
         if closed:
             _take_forces(tree, share)
             _take_forces(loops.joints, share)
         before = size
 
 
+@inner_kernel
+def _has_more(system, tree):
+    """Whether there is something else than bodies, their weights and joints of closed form."""
+    for i in range(tree.rows.shape[0]):
+        if tree.rows[i] > 0:
+            return True
+    return system.others.kind.shape[0] > 0
+
+
+@inner_kernel
+def _predict(advancing, state, h, shown):
+    """Start of a step and of Newton's method; whether no body moves."""
+    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
+    by = extrapolate(work.frames.alone, state.memory, state.lam, h, foreseen)
+    begin_tree(advancing.system, advancing.tree, state, work)
+    at_rest = True
+    if lanes.kind.shape[0] > 0:
+        differs = differences_of(state.memory, foreseen.rates.shape[0]) > 0
+        at_rest = begin_groups(lanes, work, h, differs, by, shown)
+        begin_body_groups(lanes, work)
+    predict_alone(foreseen.rates, True, state, work, h)
+    return at_rest and alone_rest(work)
+
+
+@inner_kernel
+def _commit(advancing, state, h, shown):
+    """Take the end of a step over."""
+    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
+    n = foreseen.rates.shape[0]
+    by, e = over_distances(state.memory, n, h), (0.0, 0.0, 0.0, 0.0)
+    if lanes.kind.shape[0] > 0:
+        e = commit_groups(lanes, work, h, differences_of(state.memory, n) > 0, by)
+        if shown:
+            put_down(lanes, state, work)
+    commit_alone(advancing.numbering, foreseen.rates, state, work, h)
+    remember(work.frames.alone, state.memory, state.lam, h, foreseen, by, e)
+
+
 @allocating_inner_kernel
-def march(more, of_loops, advancing, kept, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`; more, of_loops: `more_of` these models."""
-    system, numbering, tree, loops, lanes, foreseen, state, work = advancing
+def march(advancing, state, substeps, load_values, max_iterations, counts):
+    """As `discretization.time.em.march`, but that what is in place is a state only where it ends well."""
+    system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
+    lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    n_substeps = substeps.shape[0]
+    shown, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
     counts[:] = 0
     begin_held(tree, state, work)
+    if grouped:
+        take_up(system, lanes, state, work)
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
-        if n_substeps > 1 and k % n_substeps == 0:
-            copy_state(state, kept)
         count[0] = 0
-        if grouped:
-            begin_frames(system, state, work)
-        begin_tree(system, tree, state, work, h)
-        if grouped:
-            begin_body_groups(lanes, work)
-        put_signals(work, load_values[k])
-        more(BEGIN, system, numbering, tree, loops, state, work, h)
-        extrapolate(state.memory, state.lam, h, foreseen)
-        lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
-        predict(foreseen.rates, lam, True, state, work, h)
-        at_rest = rests(work)
-        if grouped:
-            move_body_groups(lanes, work)
-        if closed or at_rest:  # else forces of joints are those that hold the motion
+        if shown or k == 0:  # rows of closed forms are not scaled
+            scale_rows(tree, work, h)
+            put_signals(work, load_values[k])
+            more(BEGIN, system, numbering, tree, loops, state, work, h)
+        at_rest = _predict(advancing, state, h, shown)
+        # else forces of joints are those that hold the motion, and none asks for them before the end
+        held = shown or closed or at_rest
+        if held:
+            lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
+            predict_multipliers(lam, work, h)
+        if closed or at_rest:
+            turn_bodies(tree, work)
             begin_joints(tree, work)
             if grouped:
                 begin_groups_of_joints(tree, lanes, work)
             if closed:
                 begin_joints(loops.joints, work)
-        status = _newton(more, of_loops, advancing, h, at_rest, max_iterations, count)
+        ends = held or k == last
+        status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
         if status == CONVERGED:
             if grouped:
-                take_last_of_groups(lanes, work)
+                take_last_of_groups(lanes, work, ends, shown)
             take_last(tree, state, work)
-            status = more(END, system, numbering, tree, loops, state, work, h)
+            if shown:
+                status = more(END, system, numbering, tree, loops, state, work, h)
+                if grouped:
+                    take_rotations(lanes, work)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
         counts[FACTORISATIONS] = count[0]
         if status != CONVERGED:
-            if k % n_substeps != 0:
-                copy_state(kept, state)
             return status
-        if grouped:
-            end_groups_of_joints(tree, lanes, work)
-        end_joints(tree, work)
-        if closed:
-            end_joints(loops.joints, work)
-        commit(system, numbering, None, None, foreseen.rates, state, work, h)
-        remember(state.memory, state.lam, h, foreseen)
+        if ends:
+            if grouped:
+                end_groups_of_joints(tree, lanes, work)
+            end_joints(tree, work)
+            if closed:
+                end_joints(loops.joints, work)
+            commit_multipliers(state, work, h)
+        _commit(advancing, state, h, shown)
         counts[STEPS] = (k + 1) // n_substeps
+    if grouped and not shown:
+        put_down(lanes, state, work)
     return 0
 
 
+@allocating_inner_kernel
+def _march_as_far(advancing, state, before, substeps, load_values, max_iterations, counts):
+    """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step; before: a state
+    of the same shapes, for scratch.
+    """
+    copy_state(state, before)
+    status = march(advancing, state, substeps, load_values, max_iterations, counts)
+    if status != CONVERGED:
+        copy_state(before, state)
+        done, again = counts[STEPS] * substeps.shape[0], np.zeros_like(counts)
+        march(advancing, state, substeps, load_values[:done], max_iterations, again)
+    return status
+
+
 @released_allocating_kernel
-def march_trees_and_keep(
-    more, of_loops, advancing, before, substeps, load_values, max_iterations, kept, counts
-):
+def march_trees_and_keep(advancing, state, before, substeps, load_values, max_iterations, kept, counts):
     """As `discretization.time.recording.march_and_keep`."""
     share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = march(more, of_loops, advancing, before, substeps, values, max_iterations, counts[k])
+        status = _march_as_far(advancing, state, before, substeps, values, max_iterations, counts[k])
         if status != 0:
             return status
-        keep(advancing.state, kept, k)
+        keep(state, kept, k)
     return 0

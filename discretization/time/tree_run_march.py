@@ -25,10 +25,12 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
+    scale_rows,
     take_last,
+    turn_bodies,
     vector_at,
 )
-from discretization.trees.elimination import correction_of_joint, eliminate_joint, take_over
+from discretization.trees.elimination import correction_of_joint, eliminate_joint, renew_force, take_over
 from discretization.trees.loops import place_loops
 from discretization.trees.places import NEW_COUPLE, NEW_FORCE, OWN
 from discretization.trees.run_loops import close_loops_of_runs
@@ -46,13 +48,15 @@ def _copy(x, y):
 
 @inner_kernel
 def _expand(own, tree, work):
-    """Corrections, root first, into work.rhs; own.level: the largest of each run, as a turn."""
+    """Corrections, root first, into work.rhs, and forces with them; own.level: the largest of each run, as a turn."""
     largest = correction_of_joint(tree, work, 0)
     beyond = largest - largest  # not 0 where something is not finite
     for i in range(1, tree.frame.shape[0]):
         both = correction_of_joint(tree, work, i)
         beyond = beyond + (both - both)
         largest = most(largest, both)
+    for i in range(tree.frame.shape[0]):
+        renew_force(tree, work, i)
     store(largest + beyond, own.level, 0)
 
 
@@ -139,7 +143,8 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         if not some_go_on(own):
             return
         put_signals(work, signals[k])
-        begin_tree(system, tree, state, work, h)
+        begin_tree(system, tree, state, work)
+        scale_rows(tree, work, h)
         extrapolate_runs(own.state.memory, own.state.lam, h, own.foreseen)
         for f in range(own.block.shape[0]):
             if own.block[f] >= 0:
@@ -147,6 +152,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
         predict_multipliers(lam, work, h)
         if loops is not None:
+            turn_bodies(tree, work)
             begin_joints(tree, work)
             begin_joints(loops.joints, work)
         _newton((system, numbering, tree, state, work), loops, own, solved, h, max_iterations)

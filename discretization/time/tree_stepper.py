@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, with_numbers
 from discretization.known_facts import Digest, known_anew, structure_of
 from discretization.system import System
+from discretization.time.advance import copy_of
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
@@ -26,6 +28,7 @@ from discretization.trees.places import (
 )
 from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.shape import OTHER, Tree
+from rigid.settled import settled
 from rigid.system import Floats, State
 
 Made = tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]
@@ -82,7 +85,8 @@ class TreeStepper(ShapeStepper):
         self.numbering, self.work, self.arrays, self.loops, self.lanes = _made(
             system, tree, tolerance, digest=digest
         )
-        self._more: Any = None
+        self._settled: Any = None
+        self._before: State | None = None
         self._foreseen = foreseen_of(self.sizes)
         self.solver, count = str(tree), self.sizes.memory.earlier
         self.solver_settings = {"differences": [float(count)]} if count else {}
@@ -106,15 +110,23 @@ class TreeStepper(ShapeStepper):
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
     ) -> int:
-        models = self.system, self.numbering, self.arrays, self.loops, state, self.work
-        if self._more is None:
-            self._more = more_of(*models)
-        advancing = Advancing(
-            self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, state, self.work
-        )
-        more, of_loops = self._more
+        if before is state:
+            if self._before is None:
+                self._before = copy_of(state)
+            before = self._before
+        advancing = self._advancing(state)
         with self._turn_of_others(values):
             status = march_trees_and_keep(
-                more, of_loops, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
+                advancing, state, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)
+
+    def _advancing(self, state: State) -> Any:
+        """What the march works with, settled for all calls in which it is the same."""
+        models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, self.work
+        known = self._settled
+        if known is None or any(map(operator.is_not, known[0], models)):
+            system, numbering, tree, loops, *_, work = models
+            more = more_of(system, numbering, tree, loops, state, work)
+            known = self._settled = models, settled(Advancing(*more, *models))
+        return known[1]

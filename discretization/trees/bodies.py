@@ -114,7 +114,7 @@ def begin_held(tree, state, work):
 
 
 @inner_kernel
-def begin_tree(system, tree, state, work, h):
+def begin_tree(system, tree, state, work):
     """What the iterations of a step share, of bodies that stand alone."""
     frames = system.frames
     for i in tree.alone:
@@ -122,7 +122,6 @@ def begin_tree(system, tree, state, work, h):
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         spin = apply(load9(frames.inertia[f]), load3(state.Omega[f]))
         store3(apply(rotation_of(work.R0, f), spin), tree.spin0[i])
-    scale_rows(tree, work, h)
 
 
 @small_kernel
@@ -140,11 +139,17 @@ def couple_of(tree, work, i, j):
 
 
 @inner_kernel
-def begin_joints(tree, work):
-    """f and k of the predicted multipliers at the predicted ends of the step, with R1 of these; order as of `assemble_bodies`."""
+def turn_bodies(tree, work):
+    """R1 of the increments, of bodies that stand alone."""
     for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
+
+
+@inner_kernel
+def begin_joints(tree, work):
+    """f and k of the predicted multipliers at the predicted ends of the step; after `turn_bodies`."""
+    for i in tree.alone:
         if tree.kind[i] == OTHER:
             continue
         first, side = tree.lam[i], tree.side[i]

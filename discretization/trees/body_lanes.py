@@ -27,6 +27,8 @@ from discretization.assembly.frame_lanes import (
 )
 from discretization.assembly.frame_lanes import START as STEP
 from discretization.assembly.run_lanes import load3_at, load9_at, store3_at, store9_at
+from discretization.memory import DIFFERENCES
+from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
 from discretization.trees.places import MEAN_PARENT_AXIS, OWN, SIZE, TreeArrays
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
@@ -58,10 +60,12 @@ from rigid.system import Floats, Ints
 
 # of a joint: its points on the body and on its parent, three axes of each, three directions of each
 X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
-# the same turned as at the start of the step, of axes the first alone
-X0, PARENT_X0, U0, PARENT_U0, D0, PARENT_D0, START = 0, 3, 6, 9, 12, 21, 30
-# of a body where a step ends, as far as it is known: rotation, place, increments
-ROTATION1, PLACE1, INCREMENT, TURN, END = 0, 9, 12, 15, 18
+# points and first axes turned as at the start of the step
+X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
+# of a body where a step ends, as far as it is known: rotation, place, increments, and what is left of these by rounding
+ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
+# from step to step: its accelerations and three differences of these (`discretization.assembly.extrapolation`)
+REMEMBERED = (1 + DIFFERENCES) * NUMBERS
 # rows of `BodyLanes.places`: bodies, their blocks, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
 BODY, BLOCKS, PARTNER, LAM, EACH, AXIS, N_PLACES = range(7)
 
@@ -77,6 +81,7 @@ class BodyLanes(NamedTuple):
     constant: Floats  # (groups, CONSTANTS, 8)
     start: Floats  # (groups, START, 8)
     end: Floats  # (groups, END, 8)
+    rates: Floats  # (groups, REMEMBERED, 8)
 
 
 def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
@@ -94,9 +99,10 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
         side=tree.side[head],
         turning=tree.turning[head],
         places=group_by_group(places),
-        constant=np.zeros((len(head), CONSTANTS, WIDTH)),
+        constant=room(len(head), CONSTANTS),
         start=room(len(head), START),
         end=room(len(head), END),
+        rates=room(len(head), REMEMBERED),
     )
     return with_constants(made, tree)
 
@@ -111,7 +117,8 @@ def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
     parts = [tree.X[body].reshape(-1, 6), *(tree.U[body, :, k].reshape(-1, 9) for k in (0, 1))]
     numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
-    constant = np.ascontiguousarray(numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1))
+    constant = room(len(lanes.kind), CONSTANTS)
+    constant[:] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
     return lanes._replace(constant=constant)
 
 
@@ -123,7 +130,7 @@ def _at(group, row):
 
 @inner_kernel
 def begin_body_groups(lanes, work):
-    """Points, axes and directions at the start of the step; after `begin_frames` and `begin_tree`."""
+    """Points and axes at the start of the step, of which all rotations are known."""
     constant, start, steps, places = lanes.constant, lanes.start, work.frames.start, lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
@@ -136,24 +143,11 @@ def begin_body_groups(lanes, work):
         if kind in (HINGE, UNIVERSAL):
             store3_at(apply(R0, load3_at(constant, c + U)), start, s + U0)
             store3_at(apply(P0, load3_at(constant, c + PARENT_U)), start, s + PARENT_U0)
-        for j in range(lanes.turning[group]):
-            store3_at(apply(R0, load3_at(constant, c + D + 3 * j)), start, s + D0 + 3 * j)
-            store3_at(apply(P0, load3_at(constant, c + PARENT_D + 3 * j)), start, s + PARENT_D0 + 3 * j)
 
 
 @inner_kernel
-def move_body_groups(lanes, work):
-    """r1, R1 of the increments."""
-    own = work.frames
-    for group in range(own.first.shape[0]):
-        at = own.first[group]
-        dr, psi = rows3(work.dr, own.places, at), rows3(work.psi, own.places, at)
-        _move(lanes, work, group, dr, psi)
-
-
-@inner_kernel
-def correct_body_groups(lanes, work, share):
-    """Add this share of the corrections in work.rhs, and move."""
+def correct_body_groups(lanes, work, share, shown):
+    """Add this share of the corrections in work.rhs, and move; shown: as of `move_group`."""
     own, end = work.frames, lanes.end
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * END
@@ -162,18 +156,21 @@ def correct_body_groups(lanes, work, share):
         eta = times(share, (more[3], more[4], more[5]))
         dr = plus(times(share, (more[0], more[1], more[2])), dr)
         psi = plus(apply(inverse_tangent(psi), eta), psi)
-        put_rows3(dr, work.dr, own.places, at)
-        put_rows3(psi, work.psi, own.places, at)
-        _move(lanes, work, group, dr, psi)
+        move_group(lanes, work, group, dr, psi, True, shown)
 
 
 @flat_kernel
-def _move(lanes, work, group, dr, psi):
+def move_group(lanes, work, group, dr, psi, placed, shown):
+    """r1, R1 of increments; placed: they stand frame by frame as well, shown: so do the increments."""
     own, end, at, s = work.frames, lanes.end, work.frames.first[group], group * STEP
+    if shown:
+        put_rows3(dr, work.dr, own.places, at)
+        put_rows3(psi, work.psi, own.places, at)
     R1 = turned_by(psi, load9_at(own.start, s + ROTATION0))
     r1 = plus(load3_at(own.start, s + PLACE0), dr)
-    put_rows9(R1, work.R1, own.places, at)
-    put_rows3(r1, work.r1, own.places, at)
+    if placed:
+        put_rows9(R1, work.R1, own.places, at)
+        put_rows3(r1, work.r1, own.places, at)
     s = group * END
     store9_at(R1, end, s + ROTATION1)
     store3_at(r1, end, s + PLACE1)
@@ -182,12 +179,24 @@ def _move(lanes, work, group, dr, psi):
 
 
 @small_kernel
-def _couple(lanes, group, j, R1, P1):
-    """The direction of the couple of row j of directions on its frame b."""
-    c, s = group * CONSTANTS + 3 * j, group * START + 3 * j
-    a = average(load3_at(lanes.start, s + D0), apply(R1, load3_at(lanes.constant, c + D)))
-    b = average(load3_at(lanes.start, s + PARENT_D0), apply(P1, load3_at(lanes.constant, c + PARENT_D)))
+def _couple(lanes, group, j, own, parent):
+    """The direction of the couple of row j of directions on its frame b; own, parent: rotations at both ends of the step."""
+    c = group * CONSTANTS + 3 * j
+    of_own, of_parent = load3_at(lanes.constant, c + D), load3_at(lanes.constant, c + PARENT_D)
+    a = average(apply(own[0], of_own), apply(own[1], of_own))
+    b = average(apply(parent[0], of_parent), apply(parent[1], of_parent))
     return cross(b, a) if lanes.side[group] > 0 else cross(a, b)
+
+
+@small_kernel
+def _turned(lanes, work, group):
+    """Rotations of bodies and of their parents, at the start and at the end of the step."""
+    partner = _at(group, PARTNER)
+    own = (
+        load9_at(work.frames.start, group * STEP + ROTATION0),
+        load9_at(lanes.end, group * END + ROTATION1),
+    )
+    return own, (rows9(work.R0, lanes.places, partner), rows9(work.R1, lanes.places, partner))
 
 
 @inner_kernel
@@ -199,12 +208,12 @@ def begin_groups_of_joints(tree, lanes, work):
             continue
         side, body, first = 1.0 * lanes.side[group], _at(group, BODY), _at(group, LAM)
         put_rows3(times(-side, numbers3(work.lam, places, first, 0)), tree.force, places, body)
-        R1, P1 = load9_at(lanes.end, group * END + ROTATION1), rows9(work.R1, places, _at(group, PARTNER))
-        none = 0.0 * R1[0]
+        own, parent = _turned(lanes, work, group)
+        none = 0.0 * side * own[0][0]
         couple = (none, none, none)
         for j in range(lanes.turning[group]):
             factor = side * numbers1(work.lam, places, first, 3 + j)[0]
-            couple = plus(couple, times(factor, _couple(lanes, group, j, R1, P1)))
+            couple = plus(couple, times(factor, _couple(lanes, group, j, own, parent)))
         put_rows3(couple, tree.couple, places, body)
 
 
@@ -213,7 +222,7 @@ def end_groups_of_joints(tree, lanes, work):
     """The multipliers of f and k, with directions as they are at the end."""
     places = lanes.places
     for group in range(lanes.kind.shape[0]):
-        kind, at, side = lanes.kind[group], work.frames.first[group], 1.0 * lanes.side[group]
+        kind, side = lanes.kind[group], 1.0 * lanes.side[group]
         if kind == OTHER:
             continue
         body, first = _at(group, BODY), _at(group, LAM)
@@ -222,15 +231,15 @@ def end_groups_of_joints(tree, lanes, work):
             put3(f, work.lam, places, first)
             continue
         k = times(side, rows3(tree.couple, places, body))
-        R1, P1 = rows9(work.R1, work.frames.places, at), rows9(work.R1, places, _at(group, PARTNER))
-        one = _couple(lanes, group, 0, R1, P1)
+        own, parent = _turned(lanes, work, group)
+        one = _couple(lanes, group, 0, own, parent)
         if kind == HINGE:
-            a, b = by_two(one, _couple(lanes, group, 1, R1, P1), k)
+            a, b = by_two(one, _couple(lanes, group, 1, own, parent), k)
             put5((f[0], f[1], f[2], a, b), work.lam, places, first)
         elif kind == UNIVERSAL:
             put4((f[0], f[1], f[2], dot(one, k) / dot(one, one)), work.lam, places, first)
         else:
-            two, three = _couple(lanes, group, 1, R1, P1), _couple(lanes, group, 2, R1, P1)
+            two, three = _couple(lanes, group, 1, own, parent), _couple(lanes, group, 2, own, parent)
             a, b, c = by_three(one, two, three, k)
             put6((f[0], f[1], f[2], a, b, c), work.lam, places, first)
 
@@ -323,19 +332,29 @@ def _place_axes(tree, lanes, group, R1, P1, both):
 
 
 @inner_kernel
-def take_last_of_groups(lanes, work):
-    """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
-    own, steps = work.frames, work.frames.start
+def take_rotations(lanes, work):
+    """R1 as it stands frame by frame."""
+    own = work.frames
+    for group in range(own.first.shape[0]):
+        store9_at(rows9(work.R1, own.places, own.first[group]), lanes.end, group * END + ROTATION1)
+
+
+@inner_kernel
+def take_last_of_groups(lanes, work, placed, shown):
+    """The ends of the step with the last correction; what sums round off of it is left to be taken over unrounded; placed, shown:
+    as of `move_group`.
+    """
+    own, end = work.frames, lanes.end
     places = own.places
     for group in range(own.first.shape[0]):
-        at, s = own.first[group], group * STEP
-        more = numbers6(work.rhs, places, at + WIDTH * UNKNOWN, 0)
-        dr, psi = load3_at(lanes.end, group * END + INCREMENT), load3_at(lanes.end, group * END + TURN)
+        at, s = own.first[group] + WIDTH * UNKNOWN, group * END
+        more = numbers6(work.rhs, places, at, 0)
+        dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         o, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))
         dr1, psi1 = plus(dr, o), plus(psi, turn)
         o, turn = minus(o, minus(dr1, dr)), minus(turn, minus(psi1, psi))
-        put6((o[0], o[1], o[2], turn[0], turn[1], turn[2]), work.rhs, places, at + WIDTH * UNKNOWN)
-        put_rows3(dr1, work.dr, places, at)
-        put_rows3(psi1, work.psi, places, at)
-        put_rows3(plus(load3_at(steps, s + PLACE0), dr1), work.r1, places, at)
-        put_rows9(turned_by(psi1, load9_at(steps, s + ROTATION0)), work.R1, places, at)
+        store3_at(o, end, s + REST)
+        store3_at(turn, end, s + REST + 3)
+        if shown:
+            put6((o[0], o[1], o[2], turn[0], turn[1], turn[2]), work.rhs, places, at)
+        move_group(lanes, work, group, dr1, psi1, placed, shown)

@@ -45,6 +45,7 @@ from discretization.trees.places import (
     ROW2_0,
     ROW2_Y,
     ROW_0,
+    ROW_E,
     ROW_Y,
     TILT,
     TURNS1,
@@ -154,24 +155,11 @@ def eliminate_joint(tree, work, i, iterated):
     k0 = minus(M, cross(vector_at(w, LEVER), F))
     f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k0)
     half = times(0.5, f)
-    _turn_with_body(w, values, at + 24, half)
     if kind == HINGE:
-        a1, n = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS)
-        turning = times(0.5, cross(vector_at(w, TURNS1), couple))
-        of_y, of_e = across(values, at, n), across(values, at + 24, n)
-        d = -1.0 / dot(of_e, a1)
-        row_y, row_e = times(d, of_y), times(d, plus(of_e, turning))
-        # a condition that turns with the parent does not by the tilt
-        row_0 = d * (dot(n, k0) - (dot(turning, vector_at(w, TILT)) if tree.side[i] < 0 else 0.0))
-        _put_row(w, ROW_Y, row_y, row_e, row_0)
-        w[BY_CONDITION] = d
-        D = combined(columns_at(values, at + 24), a1)
-        put_column(D, w, FORCE_D)
-        if p < 0:
-            return
-        Y, E = with_row(D, row_y, columns_at(values, at)), with_row(D, row_e, columns_at(values, at + 24))
-        more = column_times(row_0, D)
-    elif kind == UNIVERSAL:
+        _eliminate_hinge(tree, work, i, half, k0, couple)
+        return
+    _turn_with_body(w, values, at + 24, half)
+    if kind == UNIVERSAL:
         # the first condition turns with the body, the second with its parent
         u, v, tilt = vector_at(w, AXIS1), vector_at(w, TURNS1), vector_at(w, TILT)
         n, m = vector_at(w, MEAN_AXIS), vector_at(w, MEAN_PARENT_AXIS)
@@ -228,14 +216,63 @@ def eliminate_joint(tree, work, i, iterated):
     _add_to_parent(tree, work, i, Y, E, more, half)
 
 
+@flat_kernel
+def _eliminate_hinge(tree, work, i, half, k0, couple):
+    """(1). The next body waits for the quotient: what it does not enter is added up without it."""
+    values, w, at = work.values, tree.each[i], OWN * i
+    a1, n, x1 = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS), vector_at(w, LEVER1)
+    gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
+    turning = times(0.5, cross(vector_at(w, TURNS1), couple))
+    of_y, left = across(values, at, n), minus(times(dot(x1, half), n), times(dot(n, x1), half))
+    of_e = plus(across(values, at + 24, n), left)  # with what `_turn_with_body` adds
+    E = _turn_with_body(w, values, at + 24, half)
+    d, of_turn = -1.0 / dot(of_e, a1), plus(of_e, turning)
+    # a condition that turns with the parent does not by the tilt
+    of_0 = dot(n, k0) - (dot(turning, tilt) if tree.side[i] < 0 else 0.0)
+    of_0 = of_0 - dot(of_y, gap) + dot(of_turn, tilt)
+    row_y, row_0, D = times(d, of_y), d * of_0, combined(E, a1)
+    put(w, ROW_Y, row_y)
+    put(w, ROW_E, times(d, plus(of_turn, cross(vector_at(w, PARENT_LEVER1), of_y))))
+    w[ROW_0], w[BY_CONDITION] = row_0, d
+    put_column(D, w, FORCE_D)
+    p = tree.parent[i]
+    if p < 0:
+        return
+    above, to, Y = tree.each[p], OWN * p, columns_at(values, at)
+    y1, y = arm_at(w, PARENT_LEVER1), arm_at(w, PARENT_LEVER)
+    arm1, arm = _arms(w, above)
+    share, row_e = dot(vector_at(w, PARENT_LEVER1), half), times(d, minus(of_turn, cross(of_y, arm1)))
+    e0, e1, e2 = _by_parent_turn(Y, E, arm1)
+    F = column_plus(at_joint(work, w, i), column_minus(combined(E, tilt), combined(Y, gap)))
+    seen = with_moment(arm, D)
+    _add_both(with_moment(arm, Y[0]), row_y[0], seen, values, to)
+    _add_both(with_moment(arm, Y[1]), row_y[1], seen, values, to + COLUMN)
+    _add_both(with_moment(arm, Y[2]), row_y[2], seen, values, to + 2 * COLUMN)
+    _add_both(with_dyad0(y1, half[0], share, with_moment(arm, e0)), row_e[0], seen, values, to + 3 * COLUMN)
+    _add_both(with_dyad1(y1, half[1], share, with_moment(arm, e1)), row_e[1], seen, values, to + 4 * COLUMN)
+    _add_both(with_dyad2(y1, half[2], share, with_moment(arm, e2)), row_e[2], seen, values, to + 5 * COLUMN)
+    F = column_plus(with_moment(y, F), column_times(row_0, with_moment(y, D)))
+    add_column6(F, work.residual, 6 * p)
+
+
+@small_kernel
+def _add_both(X, s, D, values, at):
+    """Add X + s D to a column."""
+    add_column(column_plus(X, column_times(s, D)), values, at)
+
+
 @small_kernel
 def _turn_with_body(w, values, at, half):
-    """Subtract (eta x x1)/2 x f: what the force of the joint does as its lever on the body turns."""
+    """Subtract (eta x x1)/2 x f: what the force of the joint does as its lever on the body turns; the columns with that."""
     x1, away = arm_at(w, LEVER1), times(-1.0, half)
     share = dot(vector_at(w, LEVER1), away)
-    put_column(with_dyad0(x1, away[0], share, column_at(values, at)), values, at)
-    put_column(with_dyad1(x1, away[1], share, column_at(values, at + COLUMN)), values, at + COLUMN)
-    put_column(with_dyad2(x1, away[2], share, column_at(values, at + 2 * COLUMN)), values, at + 2 * COLUMN)
+    one = with_dyad0(x1, away[0], share, column_at(values, at))
+    two = with_dyad1(x1, away[1], share, column_at(values, at + COLUMN))
+    three = with_dyad2(x1, away[2], share, column_at(values, at + 2 * COLUMN))
+    put_column(one, values, at)
+    put_column(two, values, at + COLUMN)
+    put_column(three, values, at + 2 * COLUMN)
+    return one, two, three
 
 
 @small_kernel
@@ -288,6 +325,23 @@ def _put_row(w, at, row_y, row_e, row_0):
     w[at + 6] = left
 
 
+@small_kernel
+def _arms(w, above):
+    """From the joint of the parent, whose numbers are above, to this one: at the end of the step and, a column, over it."""
+    arm1 = minus(vector_at(w, PARENT_LEVER1), vector_at(above, LEVER1))
+    return arm1, column_minus(arm_at(w, PARENT_LEVER), arm_at(above, LEVER))
+
+
+@small_kernel
+def _by_parent_turn(Y, E, arm1):
+    """What E is by the turn of the parent about its own joint."""
+    return (
+        column_minus(E[0], _crossed(Y, 1, 2, arm1[2], arm1[1])),
+        column_minus(E[1], _crossed(Y, 2, 0, arm1[0], arm1[2])),
+        column_minus(E[2], _crossed(Y, 0, 1, arm1[1], arm1[0])),
+    )
+
+
 @flat_kernel
 def _add_to_parent(tree, work, i, Y, E, more, half):
     """What is left of a body, as seen from the joint of its parent, where this has levers; more: besides its residual, half: of
@@ -301,12 +355,10 @@ def _add_to_parent(tree, work, i, Y, E, more, half):
     else:
         F = upper(F)
     F = column_minus(F, combined(Y, vector_at(w, GAP)))
-    y1 = arm_at(w, PARENT_LEVER1)
-    y, arm1 = arm_at(w, PARENT_LEVER), minus(vector_at(w, PARENT_LEVER1), vector_at(above, LEVER1))
-    arm, share = column_minus(y, arm_at(above, LEVER)), dot(vector_at(w, PARENT_LEVER1), half)
-    e0 = column_minus(E[0], _crossed(Y, 1, 2, arm1[2], arm1[1]))
-    e1 = column_minus(E[1], _crossed(Y, 2, 0, arm1[0], arm1[2]))
-    e2 = column_minus(E[2], _crossed(Y, 0, 1, arm1[1], arm1[0]))
+    y1, y = arm_at(w, PARENT_LEVER1), arm_at(w, PARENT_LEVER)
+    arm1, arm = _arms(w, above)
+    share = dot(vector_at(w, PARENT_LEVER1), half)
+    e0, e1, e2 = _by_parent_turn(Y, E, arm1)
     add_column(with_moment(arm, Y[0]), values, at)
     add_column(with_moment(arm, Y[1]), values, at + COLUMN)
     add_column(with_moment(arm, Y[2]), values, at + 2 * COLUMN)
@@ -402,7 +454,7 @@ def _leave_to_parent(tree, work, i):
 
 @inner_kernel
 def expand(tree, work):
-    """Corrections, root first, into work.rhs, new f and k; the largest as a turn, in rad."""
+    """Corrections, root first, into work.rhs; the largest as a turn, in rad."""
     largest = 0.0
     for i in range(tree.frame.shape[0]):
         both = correction_of(tree, work, i)
@@ -410,6 +462,26 @@ def expand(tree, work):
             return 1e300
         largest = max(largest, both)
     return largest
+
+
+@inner_kernel
+def renew_forces(tree, work):
+    """f and k of joints of closed form with the corrections of `expand`."""
+    for i in range(tree.frame.shape[0]):
+        if tree.kind[i] != OTHER:
+            renew_force(tree, work, i)
+
+
+@small_kernel
+def renew_force(tree, work, i):
+    """Of a joint."""
+    values, w, at = work.values, tree.each[i], OWN * i
+    o, e = _of_parent(tree, work, i)
+    z = minus(plus(o, cross(e, vector_at(w, PARENT_LEVER1))), vector_at(w, GAP))
+    e = vector_at(work.rhs, 6 * i + 3)
+    more = column_plus(combined(columns_at(values, at), z), combined(columns_at(values, at + 24), e))
+    new = column_plus(at_joint(work, w, i), more)
+    put_column(new if tree.kind[i] != BALL else upper(new), w, NEW_FORCE)
 
 
 @flat_kernel
@@ -460,7 +532,7 @@ def _size(tree, i, o, e):
 
 @flat_kernel
 def _expand_joint(tree, work, i, o, e):
-    values, w, at, kind = work.values, tree.each[i], OWN * i, tree.kind[i]
+    w, kind = tree.each[i], tree.kind[i]
     y, x1 = plus(o, cross(e, vector_at(w, PARENT_LEVER1))), vector_at(w, LEVER1)
     z = minus(y, vector_at(w, GAP))
     if kind == HINGE:
@@ -481,9 +553,6 @@ def _expand_joint(tree, work, i, o, e):
         o = minus(z, cross(e, x1))
     put(work.rhs, 6 * i, o)
     put(work.rhs, 6 * i + 3, e)
-    more = column_plus(combined(columns_at(values, at), z), combined(columns_at(values, at + 24), e))
-    new = column_plus(at_joint(work, w, i), more)
-    put_column(new if kind != BALL else upper(new), w, NEW_FORCE)
     return o, e
 
 

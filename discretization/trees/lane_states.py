@@ -1,0 +1,186 @@
+"""States of bodies that go eight at a time (`discretization.trees.body_lanes`) through all steps of a march: in lanes from one step
+to the next, and in `State` where a march ends, and after each step of a model of which something else reads them.
+"""
+
+from __future__ import annotations
+
+from discretization.assembly.extrapolation import all_larger, at_next, differences_of, renewed
+from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
+from discretization.assembly.frame_lanes import (
+    INERTIA,
+    MASS,
+    MOMENTUM0,
+    PLACE0,
+    QUAT0,
+    ROTATION0,
+    SPIN0,
+    VELOCITY0,
+)
+from discretization.assembly.frame_lanes import START as STEP
+from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
+from discretization.memory import DIFFERENCES
+from discretization.memory import WIDTH as NUMBERS
+from discretization.trees.body_lanes import END, INCREMENT, REMEMBERED, REST, ROTATION1, TURN, move_group
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
+from rigid.lanes import (
+    WIDTH,
+    largest,
+    load,
+    put_rows3,
+    put_rows4,
+    put_rows6,
+    put_rows9,
+    rows1,
+    rows3,
+    rows4,
+    rows6,
+    rows9,
+    store,
+    where_less,
+)
+from rigid.linear_algebra import apply, apply_transposed, plus, times
+
+SMALLEST = 5e-324  # number above 0
+
+
+@flat_kernel
+def _store4_at(q, x, k):
+    store3_at((q[0], q[1], q[2]), x, k)
+    store(q[3], x, (k + 3) * WIDTH)
+
+
+@flat_kernel
+def _load6_at(x, k):
+    a, b = load3_at(x, k), load3_at(x, k + 3)
+    return a[0], a[1], a[2], b[0], b[1], b[2]
+
+
+@flat_kernel
+def _store6_at(x, into, k):
+    store3_at((x[0], x[1], x[2]), into, k)
+    store3_at((x[3], x[4], x[5]), into, k + 3)
+
+
+@small_kernel
+def _remembered(memory, n):
+    """Rows of six numbers of a frame, from one to the next of these in memory; n: accelerations of all frames."""
+    count = differences_of(memory, n)
+    return (1 + DIFFERENCES if count > 0 else 1), count
+
+
+@inner_kernel
+def take_up(system, lanes, state, work):
+    """States, masses and what is remembered of accelerations, from where they stand."""
+    own, frames, start, memory = work.frames, system.frames, work.frames.start, state.memory
+    places, n = own.places, NUMBERS * state.r.shape[0]
+    rows, count = _remembered(memory, n)
+    for group in range(own.first.shape[0]):
+        at, s = own.first[group], group * STEP
+        _store4_at(rows4(state.quat, places, at), start, s + QUAT0)
+        store3_at(rows3(state.r, places, at), start, s + PLACE0)
+        store3_at(rows3(state.v, places, at), start, s + VELOCITY0)
+        store3_at(rows3(state.Omega, places, at), start, s + SPIN0)
+        store9_at(rows9(frames.inertia, places, at), start, s + INERTIA)
+        store(rows1(frames.mass, places, at)[0], start, (s + MASS) * WIDTH)
+        for k in range(rows):
+            first = n + (k - 1) * count if k > 0 else 0
+            rate = rows6(memory[first : first + n], places, at)
+            _store6_at(rate, lanes.rates, group * REMEMBERED + NUMBERS * k)
+
+
+@inner_kernel
+def put_down(lanes, state, work):
+    """The same to where it stands."""
+    own, start, memory = work.frames, work.frames.start, state.memory
+    places, n = own.places, NUMBERS * state.r.shape[0]
+    rows, count = _remembered(memory, n)
+    for group in range(own.first.shape[0]):
+        at, s = own.first[group], group * STEP
+        put_rows4(load4_at(start, s + QUAT0), state.quat, places, at)
+        put_rows3(load3_at(start, s + PLACE0), state.r, places, at)
+        put_rows3(load3_at(start, s + VELOCITY0), state.v, places, at)
+        put_rows3(load3_at(start, s + SPIN0), state.Omega, places, at)
+        for k in range(rows):
+            first = n + (k - 1) * count if k > 0 else 0
+            rate = _load6_at(lanes.rates, group * REMEMBERED + NUMBERS * k)
+            put_rows6(rate, memory[first : first + n], places, at)
+
+
+@inner_kernel
+def begin_groups(lanes, work, h, differs, by, shown):
+    """Start of a step and its predicted end, with the accelerations of the last one or, where it differs from those before, with
+    (1) of `discretization.assembly.extrapolation`; by: its factors; shown: as of `move_group`. Whether no body moves.
+    """
+    own, start, rates = work.frames, work.frames.start, lanes.rates
+    places, none = own.places, 0.0 * load(start, 0)
+    sizes = none
+    for group in range(own.first.shape[0]):
+        at, s, r = own.first[group], group * STEP, group * REMEMBERED
+        R0, Omega = rotation_matrix(load4_at(start, s + QUAT0)), load3_at(start, s + SPIN0)
+        put_rows9(R0, work.R0, places, at)
+        store9_at(R0, start, s + ROTATION0)
+        store3_at(apply(R0, apply(load9_at(start, s + INERTIA), Omega)), start, s + MOMENTUM0)
+        a, alpha = load3_at(rates, r), load3_at(rates, r + 3)
+        if differs:
+            a, alpha = _foreseen(a, rates, r + NUMBERS, by), _foreseen(alpha, rates, r + NUMBERS + 3, by)
+        dr, psi = predicted(R0, load3_at(start, s + VELOCITY0), Omega, a, alpha, h)
+        dr = to_a_place(load3_at(start, s + PLACE0), dr)
+        move_group(lanes, work, group, dr, psi, True, shown)
+        for k in range(3):
+            sizes = sizes + (abs(dr[k]) + abs(psi[k]))
+    return largest(where_less(sizes, SMALLEST, 0.0, 1.0)) == 0.0
+
+
+@flat_kernel
+def _foreseen(D0, rates, k, by):
+    """Three numbers of accelerations, whose differences begin at a place."""
+    one, two, three = load3_at(rates, k), load3_at(rates, k + NUMBERS), load3_at(rates, k + 2 * NUMBERS)
+    return (
+        at_next(D0[0], (one[0], two[0], three[0]), by),
+        at_next(D0[1], (one[1], two[1], three[1]), by),
+        at_next(D0[2], (one[2], two[2], three[2]), by),
+    )
+
+
+@inner_kernel
+def commit_groups(lanes, work, h, differs, by):
+    """As `discretization.assembly.frame_lanes.commit_frames`, and the differences of accelerations anew; by: `over_distances`.
+    The largest numbers in these.
+    """
+    own, start, end, rates = work.frames, work.frames.start, lanes.end, lanes.rates
+    none = 0.0 * load(start, 0)
+    e = none, none, none, none
+    for group in range(own.first.shape[0]):
+        s, t, r = group * STEP, group * END, group * REMEMBERED
+        R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
+        v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
+        dr, psi, faster = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)
+        turn = apply(inverse_tangent(psi), load3_at(end, t + REST + 3))
+        rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
+        dv, dOmega = changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)
+        a, alpha = accelerations(R0, R1, dv, dOmega, h)
+        if differs:
+            e = _renew(a, rates, r, by, e)
+            e = _renew(alpha, rates, r + 3, by, e)
+        store3_at(a, rates, r)
+        store3_at(alpha, rates, r + 3)
+        store3_at(plus(v0, dv), start, s + VELOCITY0)
+        store3_at(plus(Omega0, dOmega), start, s + SPIN0)
+        store3_at(plus(load3_at(start, s + PLACE0), plus(dr, faster)), start, s + PLACE0)
+        _store4_at(cayley_turn(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
+    return largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3])
+
+
+@flat_kernel
+def _renew(now, rates, k, by, e):
+    """Differences of three numbers, of which the last ones begin at a place; the larger of e and their sizes."""
+    D0, one = load3_at(rates, k), load3_at(rates, k + NUMBERS)
+    two, three = load3_at(rates, k + 2 * NUMBERS), load3_at(rates, k + 3 * NUMBERS)
+    x = renewed(now[0], D0[0], (one[0], two[0], three[0]), by)
+    y = renewed(now[1], D0[1], (one[1], two[1], three[1]), by)
+    z = renewed(now[2], D0[2], (one[2], two[2], three[2]), by)
+    store3_at((x[0], y[0], z[0]), rates, k + NUMBERS)
+    store3_at((x[1], y[1], z[1]), rates, k + 2 * NUMBERS)
+    store3_at((x[2], y[2], z[2]), rates, k + 3 * NUMBERS)
+    return all_larger(all_larger(all_larger(e, x), y), z)
