@@ -1,9 +1,11 @@
 """Compiled code gives back every array it is handed: no run keeps the arrays of its model, and memory does not grow."""
 
+import copy
 import gc
 import os
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -15,10 +17,43 @@ from discretization.time.advance import copy_of
 from discretization.time.em_names import em_integrator
 from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.stepper import Stepper
-from rigid.compilation.decorators import allocating_kernel
+from rigid.compilation.decorators import allocating_kernel, kernel
 from rigid.compilation.kept import Kept, kept_in
+from rigid.references import by_reference
+from rigid.settled import settled
 from rigid.system import State
 from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate
+
+
+@kernel
+def first_numbers(one, other):
+    return one.r[0, 0] + 10.0 * other.quat[0]
+
+
+class Turned(NamedTuple):
+    """Of another type."""
+
+    quat: Any
+    more: Any
+
+
+by_reference(Turned)
+
+
+def test_a_settled_tuple_is_the_tuple_to_kernels():
+    """As its arrays are when the kernel runs; types are told apart, and a copy has arrays of its own."""
+    state = State(*(np.full((2, 3), float(k)) for k in range(len(State._fields))))
+    turned = Turned(np.full(4, 7.0), np.zeros((2, 2), np.int64))
+    one, other = settled(state), settled(turned)
+    assert first_numbers(one, other) == first_numbers(state, turned) == state.r[0, 0] + 70.0
+    apart = copy.deepcopy(other)
+    turned.quat[:] = 8.0
+    state.r[:] = 3.0
+    for mine in (one, state):
+        assert first_numbers(mine, other) == first_numbers(mine, turned) == 83.0
+        assert first_numbers(mine, apart) == 73.0
+    with pytest.raises((TypeError, AttributeError)):
+        first_numbers(other, one)
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 
+from benchmarks.shortcuts import five_bars
 from discretization.time import side_by_side
 from discretization.time.side_by_side import Group, Parts
 from discretization.time.stepper import Stepper
@@ -84,6 +85,11 @@ def loops():
     return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
+def row_of_loops():
+    """Three that hang together, closed by ball joints: not all of them touch each other."""
+    return five_bars(3).prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
 def hinges(following=False):
     """A chain in its plane, one hinge named from its other end."""
     model = Model("hinges", gravity=(0, 0, -9.81))
@@ -151,6 +157,7 @@ CASES = {
     "two groups, the second one too few": (lambda: rod(3), pushes(11)),
     "tree": (tree, [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "tree with loops": (loops, [{"gravity": (0, k, -9.81)} for k in range(6)]),
+    "loops in a row": (row_of_loops, [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "tree with loads": (lambda: tree(loads=True), pushes(6)),
     "tree with velocities and masses of each": (tree, [thrown(k) for k in range(6)]),
     "hinges in a plane": (hinges, planar_pushes(*range(6))),

@@ -421,9 +421,11 @@ def _march_as_far(advancing, state, before, substeps, load_values, max_iteration
     """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step; before: a state
     of the same shapes, for scratch.
     """
-    copy_state(state, before)
+    several = load_values.shape[0] > 1
+    if several:
+        copy_state(state, before)
     status = march(advancing, state, substeps, load_values, max_iterations, counts)
-    if status != CONVERGED:
+    if status != CONVERGED and several:
         copy_state(before, state)
         done, again = counts[STEPS] * substeps.shape[0], np.zeros_like(counts)
         march(advancing, state, substeps, load_values[:done], max_iterations, again)

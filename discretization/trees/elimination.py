@@ -251,8 +251,7 @@ def _eliminate_hinge(tree, work, i, half, k0, couple):
     _add_both(with_dyad0(y1, half[0], share, with_moment(arm, e0)), row_e[0], seen, values, to + 3 * COLUMN)
     _add_both(with_dyad1(y1, half[1], share, with_moment(arm, e1)), row_e[1], seen, values, to + 4 * COLUMN)
     _add_both(with_dyad2(y1, half[2], share, with_moment(arm, e2)), row_e[2], seen, values, to + 5 * COLUMN)
-    F = column_plus(with_moment(y, F), column_times(row_0, with_moment(y, D)))
-    add_column6(F, work.residual, 6 * p)
+    add_column6(with_moment(y, column_plus(F, column_times(row_0, D))), work.residual, 6 * p)
 
 
 @small_kernel
