@@ -1,5 +1,5 @@
-"""States of bodies that go eight at a time (`discretization.trees.body_lanes`): in lanes from one step to the next, in `State` where
-a march ends, and after each step of a model of which something else reads them.
+"""States of bodies that go eight at a time (`discretization.trees.body_lanes`): in lanes from one step to the next, and in
+`State` where a march ends, and after each step of a model of which something else reads them.
 """
 
 from __future__ import annotations
