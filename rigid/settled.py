@@ -7,18 +7,18 @@ told the place.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.extending import intrinsic, typeof_impl
 
 from rigid.compilation.decorators import kernel
 from rigid.lanes import COMPILED
-from rigid.references import Reference
 
 
 class Settled(tuple[int]):
@@ -32,23 +32,44 @@ class Settled(tuple[int]):
         return settled, (self.values,)
 
 
-_classes: dict[Reference, type[Settled]] = {}  # one for each type: numba knows arguments by their classes
+class _Written(NamedTuple):
+    """How tuples of one type are settled."""
+
+    face: type[Settled]  # numba knows arguments by their classes
+    room: int  # words that the fields take
+    write: Any  # what writes them: called where it is compiled, as a kernel would ask for the type of each field anew
+
+
+_known: dict[Any, _Written] = {}
 
 
 def settled(values: Any) -> Any:
     """A named tuple of a class `by_reference`, for kernels to take as often as they are called; it holds the tuple."""
     if not COMPILED:
         return values
-    kind = numba.typeof(values)
-    if kind not in _classes:
-        _classes[kind] = type("SettledTuple", (Settled,), {"kind": kind})
-        typeof_impl.register(_classes[kind])(lambda value, context: value.kind)
-    fields = np.zeros(0, np.int64)
-    while _written(values, fields) > len(fields):
-        fields = np.zeros(_written(values, fields), np.int64)
-    made = _classes[kind]((int(fields.ctypes.data),))
+    words = type(values), *map(_told_by, values)  # found in a hundredth of the time that its type takes
+    if words not in _known:
+        _known[words] = _written_of(values)
+    face, room, write = _known[words]
+    fields = np.zeros(room, np.int64)
+    write(values, fields)
+    made = face((int(fields.ctypes.data),))
     made.values, made.fields = values, fields
     return made
+
+
+def _written_of(values: Any) -> _Written:
+    kind, none = numba.typeof(values), np.zeros(0, np.int64)
+    face = type("SettledTuple", (Settled,), {"kind": kind})
+    typeof_impl.register(face)(lambda value, context: value.kind)
+    room: Any = _written(values, none)
+    compiled: Any = _written
+    return _Written(face, room, compiled.overloads[kind, numba.typeof(none)].entry_point)
+
+
+def _told_by(field: Any) -> Any:
+    """What its type follows from; of a compiled function it itself, each of which is there once."""
+    return compute_fingerprint(field) if isinstance(field, tuple | np.ndarray) else field
 
 
 @intrinsic
