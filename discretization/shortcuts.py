@@ -60,6 +60,6 @@ def em_stepper(
             )
     if beside is not None and beside.solver == GENERAL:
         return beside.beside(system, load_values)
-    own = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
+    own: dict[str, Any] = {"hidden": hidden, "rho": rho, "fractions": fractions, "equations": equations}
     own |= {"tolerance": tolerance, "drive_values": drive_values, "halves": halves}
     return Stepper(system, h, order, load_values, **own, **others)

@@ -190,5 +190,5 @@ def _held(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
             tuple(joints.lam[row] for row in triples[i]),
             tuple(share[i].tolist()),
         )
-        for i in np.flatnonzero(aligned)
+        for i in np.flatnonzero(aligned).tolist()
     }

@@ -60,8 +60,14 @@ class ShapeStepper(Stepper):
 
     @functools.cached_property
     def _general(self) -> Stepper:
-        own = {"halves": self._halves, "drive_values": self._drive_values}
-        return Stepper(self.system, self.h, self.order, self._load_values, **own)
+        return Stepper(
+            self.system,
+            self.h,
+            self.order,
+            self._load_values,
+            drive_values=self._drive_values,
+            halves=self._halves,
+        )
 
     def _begun(self, state: State) -> State:
         """With what is remembered here, of a state with the memory that `em` has of any system."""
