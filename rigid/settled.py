@@ -13,12 +13,12 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.extending import intrinsic, typeof_impl
 
 from rigid.compilation.decorators import kernel
 from rigid.lanes import COMPILED
-from rigid.references import Reference
 
 
 class Settled(tuple[int]):
@@ -32,21 +32,23 @@ class Settled(tuple[int]):
         return settled, (self.values,)
 
 
-_classes: dict[Reference, type[Settled]] = {}  # one for each type: numba knows arguments by their classes
+# one for each type, by what numba's dispatcher looks at, and how many words it takes: numba knows arguments by their classes
+_classes: dict[Any, tuple[type[Settled], int]] = {}
 
 
 def settled(values: Any) -> Any:
     """A named tuple of a class `by_reference`, for kernels to take as often as they are called; it holds the tuple."""
     if not COMPILED:
         return values
-    kind = numba.typeof(values)
-    if kind not in _classes:
-        _classes[kind] = type("SettledTuple", (Settled,), {"kind": kind})
-        typeof_impl.register(_classes[kind])(lambda value, context: value.kind)
-    fields = np.zeros(0, np.int64)
-    while _written(values, fields) > len(fields):
-        fields = np.zeros(_written(values, fields), np.int64)
-    made = _classes[kind]((int(fields.ctypes.data),))
+    key = compute_fingerprint(values)
+    if key not in _classes:
+        made_of = type("SettledTuple", (Settled,), {"kind": numba.typeof(values)})
+        typeof_impl.register(made_of)(lambda value, context: value.kind)
+        _classes[key] = made_of, _written(values, np.zeros(0, np.int64))
+    of, count = _classes[key]
+    fields = np.zeros(count, np.int64)
+    _written(values, fields)
+    made: Any = of((int(fields.ctypes.data),))
     made.values, made.fields = values, fields
     return made
 

@@ -100,10 +100,8 @@ BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 
 @by_reference
 class Advancing(NamedTuple):
-    """What a march works with; more, of_loops: `more_of` these models."""
+    """What a march works with."""
 
-    more: Any
-    of_loops: Any
     system: Any
     numbering: Any
     tree: Any
@@ -226,10 +224,10 @@ def _add_joint(left, joints, j, body, other):
 
 
 @inner_kernel
-def _is_balanced(advancing, state, h):
+def _is_balanced(more, advancing, state, h):
     """Whether the predicted forces hold bodies that rest, to their rounding."""
     system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
-    loops, work, more = advancing.loops, advancing.work, advancing.more
+    loops, work = advancing.loops, advancing.work
     left, noise = work.rhs, work.noise
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
@@ -261,14 +259,14 @@ def _is_balanced(advancing, state, h):
 
 
 @inner_kernel
-def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
+def _newton(more, of_loops, advancing, state, h, at_rest, shown, asked, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
 
     shown: as of `move_group`; asked: whether forces of joints are.
     """
     system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
     loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
-    more, of_loops, before = advancing.more, advancing.of_loops, 0.0
+    before = 0.0
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     while True:
         assemble_bodies(system, tree, state, work, h)
@@ -278,7 +276,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
             return FOLDED
         if closed:
             of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
-        if at_rest and _is_balanced(advancing, state, h):
+        if at_rest and _is_balanced(more, advancing, state, h):
             return CONVERGED
         at_rest = False
         eliminate(tree, work, closed)
@@ -355,10 +353,12 @@ def _commit(advancing, state, h, shown):
 
 
 @allocating_inner_kernel
-def march(advancing, state, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`, but that what is in place is a state only where it ends well."""
+def march(more, of_loops, advancing, state, substeps, load_values, max_iterations, counts):
+    """As `discretization.time.em.march`, but that what is in place is a state only where it ends well; more, of_loops: `more_of`
+    these models.
+    """
     system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
-    lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
+    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     shown, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
@@ -387,7 +387,7 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
             if closed:
                 begin_joints(loops.joints, work)
         ends = held or k == last
-        status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
+        status = _newton(more, of_loops, advancing, state, h, at_rest, shown, ends, max_iterations, count)
         if status == CONVERGED:
             if grouped:
                 take_last_of_groups(lanes, work, ends, shown)
@@ -417,28 +417,32 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
 
 
 @allocating_inner_kernel
-def _march_as_far(advancing, state, before, substeps, load_values, max_iterations, counts):
+def _march_as_far(more, of_loops, advancing, state, before, substeps, load_values, max_iterations, counts):
     """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step; before: a state
     of the same shapes, for scratch.
     """
     several = load_values.shape[0] > 1
     if several:
         copy_state(state, before)
-    status = march(advancing, state, substeps, load_values, max_iterations, counts)
+    status = march(more, of_loops, advancing, state, substeps, load_values, max_iterations, counts)
     if status != CONVERGED and several:
         copy_state(before, state)
         done, again = counts[STEPS] * substeps.shape[0], np.zeros_like(counts)
-        march(advancing, state, substeps, load_values[:done], max_iterations, again)
+        march(more, of_loops, advancing, state, substeps, load_values[:done], max_iterations, again)
     return status
 
 
 @released_allocating_kernel
-def march_trees_and_keep(advancing, state, before, substeps, load_values, max_iterations, kept, counts):
+def march_trees_and_keep(
+    more, of_loops, advancing, state, before, substeps, load_values, max_iterations, kept, counts
+):
     """As `discretization.time.recording.march_and_keep`."""
     share = load_values.shape[0] // counts.shape[0]
     for k in range(counts.shape[0]):
         values = load_values[k * share : (k + 1) * share]
-        status = _march_as_far(advancing, state, before, substeps, values, max_iterations, counts[k])
+        status = _march_as_far(
+            more, of_loops, advancing, state, before, substeps, values, max_iterations, counts[k]
+        )
         if status != 0:
             return status
         keep(state, kept, k)

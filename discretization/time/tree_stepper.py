@@ -114,19 +114,19 @@ class TreeStepper(ShapeStepper):
             if self._before is None:
                 self._before = copy_of(state)
             before = self._before
-        advancing = self._advancing(state)
+        (more, of_loops), advancing = self._advancing(state)
         with self._turn_of_others(values):
             status = march_trees_and_keep(
-                advancing, state, before, substeps, values, MAX_ITERATIONS, kept, counts
+                more, of_loops, advancing, state, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)
 
     def _advancing(self, state: State) -> Any:
-        """What the march works with, settled for all calls in which it is the same."""
+        """`more_of` its models, and what the march works with, settled for all calls in which it is the same."""
         models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, self.work
         known = self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             system, numbering, tree, loops, *_, work = models
             more = more_of(system, numbering, tree, loops, state, work)
-            known = self._settled = models, settled(Advancing(*more, *models))
+            known = self._settled = models, (more, settled(Advancing(*models)))
         return known[1]
