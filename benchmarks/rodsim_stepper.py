@@ -12,5 +12,6 @@ def stepper_of(built: Built, h: float, order: int = 2) -> Stepper:
     """Ready to march: it has looked at the types of the model, which is part of no step."""
     symmetry = Symmetry(built.state, built.load_directions)
     stepper = em_stepper(built.system, h, order, built.load_values, symmetry=symmetry)
-    stepper.advance(built.state, 0, 1)
+    for _ in range(2):  # the second time it writes down what it will not look at again
+        stepper.advance(built.state, 0, 1)
     return stepper

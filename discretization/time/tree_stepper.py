@@ -122,11 +122,15 @@ class TreeStepper(ShapeStepper):
         return int(status)
 
     def _advancing(self, state: State) -> Any:
-        """`more_of` its models, and what the march works with, settled for all calls in which it is the same."""
+        """`more_of` its models, and what the march works with, settled for calls after the first in which it is the same."""
         models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, self.work
         known = self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             system, numbering, tree, loops, *_, work = models
             more = more_of(system, numbering, tree, loops, state, work)
-            known = self._settled = models, (more, settled(Advancing(*models)))
-        return known[1]
+            self._settled = models, (more, Advancing(*models))
+            return self._settled[1]
+        more, advancing = known[1]
+        if isinstance(advancing, Advancing):  # the second call: to settle takes as long as a call without
+            self._settled = models, (more, settled(advancing))
+        return self._settled[1]
