@@ -80,6 +80,7 @@ def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, di
         for best, line in ((of_loop, "-"), (of_call, ":")):
             where = [m.wall_s for m in best], [m.error for m in best]
             ax.loglog(*where, linestyle=line, linewidth=1.2, markersize=size, **looks[program])
+    ax.xaxis.set_minor_formatter("")  # of less than a decade their labels would cover each other
     ax.set_title(name, fontsize="medium")
     ax.grid(True, which="major", linewidth=0.3)
     ax.tick_params(labelsize="small")
