@@ -284,6 +284,31 @@ def test_what_hangs_at_rest_stays_there_to_the_bit():
     assert np.array_equal(after.lam, start.lam)
 
 
+def test_what_comes_to_rest_does_so_in_one_march_as_step_by_step():
+    """A pendulum that hangs is foreseen to move: where the first step finds that it does not, the second begins at rest."""
+    model = Model("hangs", gravity=(0.0, 0.0, -9.81))
+    body = model.add_body("body", Box(0.1, 0.1, 1.0, density=100.0), position=(0.0, 0.0, -0.5))
+    model.add_joint("joint", "revolute", model.ground, body, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+    built = model.build()
+    tree = tree_of(built.system)
+    assert isinstance(tree, Tree)
+    stepper, at_once = TreeStepper(built.system, tree, H, 2, built.load_values), []
+    for rate in 10.0 ** np.arange(-14.0, 0.0, 0.5):
+        start = stepper.start(built.state)
+        start = start._replace(memory=start.memory.copy(), lam=start.lam + 1.0)
+        stepper.sizes.memory.parts(start.memory)["acc"][-1] = (-0.5 * rate, 0.0, 0.0, 0.0, rate, 0.0)
+        whole, report = stepper.advance(start, 0, 4)
+        state, iterations = start, []
+        for k in range(4):
+            state, own = stepper.advance(state, k, 1)
+            iterations.append(own.iterations)
+        assert report.iterations == sum(iterations)
+        for name, one, other in zip(state._fields, whole, state, strict=True):
+            assert one.tobytes() == other.tobytes(), name
+        at_once.append(iterations[1:] == [0, 0, 0])
+    assert any(at_once)
+
+
 def test_what_is_clamped_pulls_as_much_in_each_step():
     """What the first step finds is not added again by those that find nothing to do."""
     model = Model("clamped", gravity=(0.0, 0.0, -10.0))

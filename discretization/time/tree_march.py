@@ -96,6 +96,7 @@ _STALLED, _SAFE = (
 )  # contraction that counts as none, and corrections that may then be left: round-off
 # what `more` is asked for
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
+UNHELD = -1  # status of a march in which bodies came to rest by forces that nobody had asked for
 
 
 @by_reference
@@ -355,14 +356,16 @@ def _commit(advancing, state, h, shown):
 
 
 @allocating_inner_kernel
-def march(advancing, state, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`, but that what is in place is a state only where it ends well."""
+def march(advancing, state, substeps, load_values, max_iterations, asks, counts):
+    """As `discretization.time.em.march`, but that what is in place is a state only where it ends well; asks: whether forces of
+    joints are known after each step, else perhaps UNHELD.
+    """
     system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
     lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     shown, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
-    counts[:] = 0
+    ends, counts[:] = True, 0
     begin_held(tree, state, work)
     if grouped:
         take_up(system, lanes, state, work)
@@ -374,6 +377,8 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
             put_signals(work, load_values[k])
             more(BEGIN, system, numbering, tree, loops, state, work, h)
         at_rest = _predict(advancing, state, h, shown)
+        if at_rest and not ends:
+            return UNHELD
         # else forces of joints are those that hold the motion, and none asks for them before the end
         held = shown or closed or at_rest
         if held:
@@ -386,7 +391,7 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
                 begin_groups_of_joints(tree, lanes, work)
             if closed:
                 begin_joints(loops.joints, work)
-        ends = held or k == last
+        ends = held or asks or k == last
         status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
         if status == CONVERGED:
             if grouped:
@@ -418,17 +423,21 @@ def march(advancing, state, substeps, load_values, max_iterations, counts):
 
 @allocating_inner_kernel
 def _march_as_far(advancing, state, before, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step; before: a state
-    of the same shapes, for scratch.
+    """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step, and one that is
+    UNHELD with all forces; before: a state of the same shapes, for scratch.
     """
     several = load_values.shape[0] > 1
     if several:
         copy_state(state, before)
-    status = march(advancing, state, substeps, load_values, max_iterations, counts)
+    status = march(advancing, state, substeps, load_values, max_iterations, False, counts)
+    asks = status == UNHELD
+    if asks:
+        copy_state(before, state)
+        status = march(advancing, state, substeps, load_values, max_iterations, True, counts)
     if status != CONVERGED and several:
         copy_state(before, state)
         done, again = counts[STEPS] * substeps.shape[0], np.zeros_like(counts)
-        march(advancing, state, substeps, load_values[:done], max_iterations, again)
+        march(advancing, state, substeps, load_values[:done], max_iterations, asks, again)
     return status
 
 
