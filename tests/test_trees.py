@@ -292,7 +292,7 @@ def test_what_comes_to_rest_does_so_in_one_march_as_step_by_step():
     built = model.build()
     tree = tree_of(built.system)
     assert isinstance(tree, Tree)
-    stepper, at_once = TreeStepper(built.system, tree, H, 2, built.load_values), []
+    stepper = TreeStepper(built.system, tree, H, 2, built.load_values)
     for rate in 10.0 ** np.arange(-14.0, 0.0, 0.5):
         start = stepper.start(built.state)
         start = start._replace(memory=start.memory.copy(), lam=start.lam + 1.0)
@@ -305,8 +305,6 @@ def test_what_comes_to_rest_does_so_in_one_march_as_step_by_step():
         assert report.iterations == sum(iterations)
         for name, one, other in zip(state._fields, whole, state, strict=True):
             assert one.tobytes() == other.tobytes(), name
-        at_once.append(iterations[1:] == [0, 0, 0])
-    assert any(at_once)
 
 
 def test_what_is_clamped_pulls_as_much_in_each_step():
