@@ -110,11 +110,9 @@ class Work(NamedTuple):
     frames: Floats  # (k + 1, N_FRAME)
     up: Floats  # (k + b, 3, 3) rows of the next frame, columns of this one; of its parent, then of those beyond
     down: (
-        Floats  # (k + b, 3, 3) rows of this one, columns of the next; after the factors the inverse by these
+        Floats  # (k + b, 3, 3) rows of this one, columns of the next; after the factors its inverse by these
     )
-    pulls: (
-        Floats  # (k + b, 3, 3) of frames on rows: what the next frame's correction does to their multipliers
-    )
+    pulls: Floats  # (k + b, 3, 3) of frames on rows: what corrections of the next do to their multipliers
     rest: Floats  # (k, 3) and these without it
     starts: Floats  # (m, START) of elements
     strain1: Floats  # (m, 3)

@@ -5,12 +5,11 @@ multiplier times the mean, over both ends, of the row with the changes of the st
 (`discretization.assembly.given_motions` (1)).
 """
 
+from discretization.drives import WORK
 from discretization.own_variables import DRIVE
 from discretization.planar.arrays import ANGLE, C0, MPSI, PSI, S0
 from discretization.planar.joints import levers, turn
 from rigid.compilation.decorators import inner_kernel
-
-WORK = 8  # of a row of drives in `State.own`
 
 
 @inner_kernel

@@ -14,9 +14,7 @@ import numpy as np
 from discretization.planar.order import GROUND, LOOPS, MOST_ROWS, Order, rows_of
 from rigid.system import Ints
 
-MOST_PAIRS = (
-    100.0  # blocks that the elimination of one frame changes, in the mean of all; looked at up to there
-)
+MOST_PAIRS = 100.0  # blocks that the elimination of a frame changes, in the mean; looked at up to there
 MANY_PAIRS = "its net is too dense"
 
 
@@ -74,7 +72,7 @@ def _of_least_degree(
 
     def is_held(f: int) -> bool:
         mine = [item for item in items[f] if not owned[item]]
-        others = {f: None, **dict.fromkeys(other for item in mine for other in joints[item])}
+        others = {f, *(other for item in mine for other in joints[item])}
         return rows_of(mine, sort) <= (MOST_ROWS if len(others) <= 2 else MOST_ROWS - 1)
 
     owned = [False] * len(joints)

@@ -1,7 +1,8 @@
 """In which order the frames of a planar model are eliminated: from the tips to the roots, over rods and joints that make trees.
 
 Joints that close a loop are left over. Where they are points in one place they are put in afterwards by their impulses
-(`discretization.planar.couplings`); of all others the rows couple frames that are not next to each other, and there is no order.
+(`discretization.planar.couplings`); of all others the rows couple frames that are not next to each other: they make a net
+(`discretization.planar.nets`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from discretization.planar import arrays
 from rigid.system import Ints
 
-LOOPS = "rods and joints close a loop that is not closed by a hinge"
+LOOPS = "rods and joints close a loop in which a part hangs on more than three rows"
 MOST_COUPLED = 64  # impulses that couple frames beside the trees: two of a hinge, or of a spring
 MANY = "joints close too many loops, or too many springs act between parts"
 MOST_ROWS = 3  # that a frame hangs on
