@@ -10,8 +10,12 @@ III.5). Taken is the k, up to four, that misses accelerations least: four where 
 or something starts at once. D_0 is `acc` of `State.memory`, and of multipliers `State.lam`; behind it stand `differences`, and
 `nodes`: the largest numbers in D_1 to D_4, and the times t_1 to t_4, s from the end of the last step on.
 
-Multipliers need none where forces of joints follow from motions (`discretization.trees.elimination`). Substeps of compositions do
-without: to and fro, velocities alternate.
+Multipliers need none where forces of joints follow from motions (`discretization.trees.elimination`).
+
+In substeps of compositions velocities at the ends alternate by what joints do not allow, and accelerations with them; mean
+velocities do not. (1) is there of these: with a step from v0 to v1 that begins after t_1 < 0 its middle is at, D_0 is
+v1 + t_1 acc, and the acceleration of the next step 2 (x - v1)/h. Sizes of their differences are remembered as negative numbers,
+so that none takes the one for the other.
 """
 
 from __future__ import annotations
@@ -41,18 +45,21 @@ class Foreseen(NamedTuple):
     lam: Floats  # (m,) multipliers
     before: Floats  # (m,) those of the last step
     terms: Floats  # (4,)
+    velocities: (
+        Floats  # (6 n,) of some frames, (v, spatial angular velocity), where (1) is of mean ones; else (0,)
+    )
 
 
-def foreseen_of(sizes: Sizes) -> Foreseen:
-    """Of one run."""
-    m = sizes.multipliers
-    return Foreseen(np.zeros(WIDTH * sizes.frames), np.zeros(m), np.zeros(m), np.zeros(4))
+def foreseen_of(sizes: Sizes, means: bool = False) -> Foreseen:
+    """Of one run; means: whether (1) is of mean velocities."""
+    m, n = sizes.multipliers, WIDTH * sizes.frames
+    return Foreseen(np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(4), np.zeros(n if means else 0))
 
 
 def foreseen_of_runs(sizes: Sizes) -> Foreseen:
     """Of eight, side by side."""
     m = sizes.multipliers
-    return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(4))
+    return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(4), room(0))
 
 
 @small_kernel
@@ -189,13 +196,16 @@ def _renew_few(now, D0, memory, first, count, by, e):
 
 
 @small_kernel
-def _nodes(memory, at):
+def _nodes(memory, at, means):
+    """None where what is remembered is of the other kind."""
+    if memory[at] < 0.0 if not means else memory[at] > 0.0:
+        return 0.0, 0.0, 0.0, 0.0
     return memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7]
 
 
 @small_kernel
 def _sizes(memory, at):
-    return memory[at], memory[at + 1], memory[at + 2], memory[at + 3]
+    return abs(memory[at]), abs(memory[at + 1]), abs(memory[at + 2]), abs(memory[at + 3])
 
 
 @small_kernel
@@ -204,21 +214,42 @@ def differences_of(memory, n):
     return max(0, (memory.shape[0] - NODES - n) // DIFFERENCES)
 
 
+@small_kernel
+def of_means(foreseen):
+    """Whether (1) is of mean velocities."""
+    return foreseen.velocities.shape[0] > 0
+
+
+@small_kernel
+def last_middle(memory, foreseen):
+    """Of the last step, s from now on, where (1) is of mean velocities; else 0, as where no step is remembered."""
+    if not of_means(foreseen) or differences_of(memory, foreseen.rates.shape[0]) == 0:
+        return 0.0
+    return _nodes(memory, memory.shape[0] - NODES, True)[0]
+
+
 @inner_kernel
 def extrapolate(alone, memory, lam, h, foreseen):
     """(1) at the middle of the next step, of the accelerations of some frames and of multipliers; where no differences are
     remembered what was in the last one. What D_1, D_2, D_3 count, for others.
     """
-    rates, at = foreseen.rates, memory.shape[0] - NODES
+    rates, at, own = foreseen.rates, memory.shape[0] - NODES, foreseen.velocities
     n = rates.shape[0]
-    count = differences_of(memory, n)
+    count, t = differences_of(memory, n), last_middle(memory, foreseen)
     if count == 0:
         copy(memory[:n], rates)
         return 0.0, 0.0, 0.0
-    by = factors(_sizes(memory, at), distances(_nodes(memory, at), h))
+    by = factors(_sizes(memory, at), distances(_nodes(memory, at, of_means(foreseen)), h))
     for f in alone:
         i = WIDTH * f
-        _foresee(memory[i : i + WIDTH], memory, n + i, count, by, rates[i : i + WIDTH])
+        if t == 0.0:
+            _foresee(memory[i : i + WIDTH], memory, n + i, count, by, rates[i : i + WIDTH])
+            continue
+        for k in range(i, i + WIDTH):
+            rates[k] = own[k] + t * memory[k]
+        _foresee(rates[i : i + WIDTH], memory, n + i, count, by, rates[i : i + WIDTH])
+        for k in range(i, i + WIDTH):
+            rates[k] = 2.0 / h * (rates[k] - own[k])
     if count > n:
         copy(lam, foreseen.before)
         _foresee(lam, memory, 2 * n, count, by, foreseen.lam)
@@ -232,11 +263,11 @@ def foretells_forces(memory, foreseen):
 
 
 @inner_kernel
-def over_distances(memory, n, h):
+def over_distances(memory, h, foreseen):
     """One over the distances of nodes to the middle of a step, before this is one; 0 where no differences are remembered."""
-    if differences_of(memory, n) == 0:
+    if differences_of(memory, foreseen.rates.shape[0]) == 0:
         return 0.0, 0.0, 0.0, 0.0
-    distance = distances(_nodes(memory, memory.shape[0] - NODES), h)
+    distance = distances(_nodes(memory, memory.shape[0] - NODES, of_means(foreseen)), h)
     return over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
 
 
@@ -245,26 +276,43 @@ def remember(alone, memory, lam, h, foreseen, by, e):
     """The accelerations of a step, of frames as of `extrapolate` in foreseen.rates, its multipliers, and what goes with them; by:
     `over_distances`; e: the largest numbers in differences of other frames, which have theirs.
     """
-    rates, at = foreseen.rates, memory.shape[0] - NODES
+    rates, at, own, means = foreseen.rates, memory.shape[0] - NODES, foreseen.velocities, of_means(foreseen)
     n = rates.shape[0]
-    count = differences_of(memory, n)
+    count, t = differences_of(memory, n), last_middle(memory, foreseen)
     for f in alone:
         i = WIDTH * f
-        if count > 0:
+        if count > 0 and not means:
             e = _renew_few(rates[i : i + WIDTH], memory[i : i + WIDTH], memory, n + i, count, by, e)
+        elif count > 0:
+            for k in range(i, i + WIDTH):
+                now, before = both_means(own[k], rates[k], memory[k], t, h)
+                D = memory[n + k], memory[n + k + count], memory[n + k + 2 * count]
+                D = renewed(now, before, D, by)
+                memory[n + k], memory[n + k + count], memory[n + k + 2 * count] = D[0], D[1], D[2]
+                e = max(e[0], abs(D[0])), max(e[1], abs(D[1])), max(e[2], abs(D[2])), max(e[3], abs(D[3]))
         copy(rates[i : i + WIDTH], memory[i : i + WIDTH])
     if count == 0:
         return
     if count > n:
         _renew(lam, foreseen.before, memory, 2 * n, count, by)
-    nodes = moved_on(_nodes(memory, at), h)
-    memory[at], memory[at + 1] = known(e[0], by[0]), known(e[1], by[1])
-    memory[at + 2], memory[at + 3] = known(e[2], by[2]), known(e[3], by[3])
+    nodes, sign = moved_on(_nodes(memory, at, means), h), -1.0 if means else 1.0
+    memory[at], memory[at + 1] = sign * known(e[0], by[0]), sign * known(e[1], by[1])
+    memory[at + 2], memory[at + 3] = sign * known(e[2], by[2]), sign * known(e[3], by[3])
     memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7] = nodes
 
 
 @small_kernel
+def both_means(v1, a, a0, t, h):
+    """Mean velocities of a step that ends with v1 and of the one before, with accelerations a and a0; t: the middle of that one
+    from the start of the step on.
+    """
+    return v1 - 0.5 * h * a, v1 - h * a + t * a0
+
+
+@small_kernel
 def _nodes_of(memory, at, run):
+    if memory[at, run] < 0.0:
+        return 0.0, 0.0, 0.0, 0.0
     return memory[at + 4, run], memory[at + 5, run], memory[at + 6, run], memory[at + 7, run]
 
 
@@ -294,7 +342,7 @@ def extrapolate_runs(memory, lam, h, foreseen):
     n, m = rates.shape[0], lam.shape[0]
     count = (at - n) // DIFFERENCES
     for run in range(LANES):
-        sizes = memory[at, run], memory[at + 1, run], memory[at + 2, run], memory[at + 3, run]
+        sizes = _sizes(memory[:, run], at)
         by = factors(sizes, distances(_nodes_of(memory, at, run), h))
         terms[0, run], terms[1, run], terms[2, run] = by
     by = load(terms, 0), load(terms, LANES), load(terms, 2 * LANES)

@@ -52,7 +52,7 @@ class ShapeStepper(Stepper):
         self._halves = halves
         self._plain = self._own_equations = None
         sizes = sizes_of(system)
-        if earlier and len(self.fractions) == 1:
+        if earlier and (len(self.fractions) == 1 or not of_forces):
             count = WIDTH * sizes.frames + of_forces * sizes.multipliers
             sizes = sizes._replace(memory=sizes.memory._replace(earlier=count))
         self.sizes = sizes

@@ -20,12 +20,15 @@ from discretization.assembly.extrapolation import (
     differences_of,
     extrapolate,
     foretells_forces,
+    last_middle,
+    of_means,
     over_distances,
     remember,
 )
 from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.step_equations import add_forces, begin_step, move
-from discretization.assembly.workspace import EPS, norm
+from discretization.assembly.workspace import EPS, norm, rotation_of
+from discretization.memory import WIDTH as NUMBERS
 from discretization.time.em import (
     FACTORISATIONS,
     ITERATIONS,
@@ -54,6 +57,7 @@ from discretization.time.newton import (
 from discretization.time.recording import keep
 from discretization.trees.bodies import (
     assemble_bodies,
+    assemble_residuals,
     begin_held,
     begin_joints,
     begin_tree,
@@ -65,6 +69,7 @@ from discretization.trees.bodies import (
 )
 from discretization.trees.body_lanes import (
     assemble_body_groups,
+    assemble_residuals_of_groups,
     begin_body_groups,
     begin_groups_of_joints,
     correct_body_groups,
@@ -77,6 +82,7 @@ from discretization.trees.lane_states import begin_groups, commit_groups, put_do
 from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
 from discretization.trees.shape import OTHER
+from discretization.trees.simplified import eliminate_again
 from discretization.turning import turned_over
 from rigid.compilation.decorators import (
     allocating_inner_kernel,
@@ -85,11 +91,10 @@ from rigid.compilation.decorators import (
     released_allocating_kernel,
     small_kernel,
 )
-from rigid.linear_algebra import add3, cross, load3, minus, plus, store3, times
+from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
 from rigid.references import by_reference
 
-NOTHING = 2e-17  # rad, of a correction that need not be made
-FIRST = 4.5e-9  # rad, of a first correction whose square is nothing
+_NOTHING = 0.1 * EPS  # rad, of a correction that need not be made, by what counts as solved
 _STALLED, _SAFE = (
     0.3,
     1e-7,
@@ -203,16 +208,29 @@ def _taken(old, new, share):
 
 
 @small_kernel
-def is_last(size, before, iteration, solved):
-    """Whether a correction of this size needs none after it; before: size of the one before, 0: there is none."""
-    shrunk = size / before if before > 0.0 else 1.0
-    if iteration > 3 and shrunk > _STALLED and size <= _SAFE:
+def is_last(size, before, iteration, solved, again):
+    """Whether a correction of this size needs none after it; before, again: as of `left_by`."""
+    if iteration > 3 and before > 0.0 and size > _STALLED * before and size <= _SAFE:
         return True
-    if before == 0.0:
-        return size <= FIRST
-    # as from the last to this one, but not better than a turn's square: the one before may have been far from the solution
-    foreseen = size * max(shrunk * shrunk, size)
-    return foreseen <= max(NOTHING, 0.1 * solved * EPS)
+    return left_by(size, before, again) <= _NOTHING * solved
+
+
+@small_kernel
+def left_by(size, before, again):
+    """What a correction of this size leaves to the next one; before: size of the one before, 0: there is none; again: whether
+    both have the same tangents.
+    """
+    if again:  # as the tangents have changed since, by at least half of a turn
+        return size * max(0.5 * before, size / before)
+    shrunk = size / before if before > 0.0 else 0.0
+    # as from the last to this one, but not better than half of a turn's square: that one may have been far from the solution
+    return size * max(shrunk * shrunk, 0.5 * size)
+
+
+@small_kernel
+def may_go_again(size, before, solved):
+    """Whether the correction after one of this size may be made with the same tangents, and be the last; before: of `left_by`."""
+    return size * left_by(size, before, False) <= _NOTHING * solved
 
 
 @inner_kernel
@@ -269,11 +287,15 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
     """
     system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
     loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
-    more, of_loops, before = advancing.more, advancing.of_loops, 0.0
+    more, of_loops, before, again = advancing.more, advancing.of_loops, 0.0, False
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
+    plain = not (shown or closed or _has_other(tree))
     while True:
-        assemble_bodies(system, tree, state, work, h)
-        if grouped:
+        if again:
+            assemble_residuals(system, tree, state, work, h)
+            assemble_residuals_of_groups(system, tree, lanes, work, h)
+        else:
+            assemble_bodies(system, tree, state, work, h)
             assemble_body_groups(system, tree, lanes, work, h)
         if shown and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
             return FOLDED
@@ -282,7 +304,10 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if at_rest and _is_balanced(advancing, state, h):
             return CONVERGED
         at_rest = False
-        eliminate(tree, work, closed)
+        if again:
+            eliminate_again(tree, work)
+        else:
+            eliminate(tree, work, closed)
         failed = 0
         if closed:
             failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
@@ -293,7 +318,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
                 if not abs(work.residual[i]) < 1e300:
                     return NOT_FINITE
             return SINGULAR
-        last = is_last(size, before, count[0], work.solved)
+        last = is_last(size, before, count[0], work.solved, again)
         if closed or (last and asked):
             renew_forces(tree, work)
         if last:
@@ -314,7 +339,17 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if closed:
             _take_forces(tree, share)
             _take_forces(loops.joints, share)
+        again = plain and may_go_again(size, before, work.solved) and not again
         before = size
+
+
+@inner_kernel
+def _has_other(tree):
+    """Whether a joint, or none, has no closed form."""
+    other = False
+    for i in range(tree.kind.shape[0]):
+        other = other or tree.kind[i] == OTHER
+    return other
 
 
 @inner_kernel
@@ -327,15 +362,27 @@ def _has_more(system, tree):
 
 
 @inner_kernel
+def _put_velocities(tree, R, state, velocities):
+    """Of bodies that stand alone, turned by R."""
+    for i in tree.alone:
+        f = tree.frame[i]
+        at = NUMBERS * f
+        store3(load3(state.v[f]), velocities[at : at + 3])
+        store3(apply(rotation_of(R, f), load3(state.Omega[f])), velocities[at + 3 : at + 6])
+
+
+@inner_kernel
 def _predict(advancing, state, h, shown):
     """Start of a step and of Newton's method; whether no body moves."""
-    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
-    by = extrapolate(work.frames.alone, state.memory, state.lam, h, foreseen)
+    lanes, foreseen, work, memory = advancing.lanes, advancing.foreseen, advancing.work, state.memory
     begin_tree(advancing.system, advancing.tree, state, work)
+    if of_means(foreseen):
+        _put_velocities(advancing.tree, work.R0, state, foreseen.velocities)
+    by, t = extrapolate(work.frames.alone, memory, state.lam, h, foreseen), last_middle(memory, foreseen)
     at_rest = True
     if lanes.kind.shape[0] > 0:
-        differs = differences_of(state.memory, foreseen.rates.shape[0]) > 0
-        at_rest = begin_groups(lanes, work, h, differs, by, shown)
+        differs = differences_of(memory, foreseen.rates.shape[0]) > 0
+        at_rest = begin_groups(lanes, work, h, differs, by, t, shown)
         begin_body_groups(lanes, work)
     predict_alone(foreseen.rates, True, state, work, h)
     return at_rest and alone_rest(work)
@@ -344,15 +391,17 @@ def _predict(advancing, state, h, shown):
 @inner_kernel
 def _commit(advancing, state, h, shown):
     """Take the end of a step over."""
-    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
-    n = foreseen.rates.shape[0]
-    by, e = over_distances(state.memory, n, h), (0.0, 0.0, 0.0, 0.0)
+    lanes, foreseen, work, memory = advancing.lanes, advancing.foreseen, advancing.work, state.memory
+    by, t, e = over_distances(memory, h, foreseen), last_middle(memory, foreseen), (0.0, 0.0, 0.0, 0.0)
     if lanes.kind.shape[0] > 0:
-        e = commit_groups(lanes, work, h, differences_of(state.memory, n) > 0, by)
+        differs = differences_of(memory, foreseen.rates.shape[0]) > 0
+        e = commit_groups(lanes, work, h, differs, differs and of_means(foreseen), by, t)
         if shown:
             put_down(lanes, state, work)
     commit_alone(advancing.numbering, foreseen.rates, state, work, h)
-    remember(work.frames.alone, state.memory, state.lam, h, foreseen, by, e)
+    if of_means(foreseen):
+        _put_velocities(advancing.tree, work.R1, state, foreseen.velocities)
+    remember(work.frames.alone, memory, state.lam, h, foreseen, by, e)
 
 
 @allocating_inner_kernel

@@ -10,6 +10,7 @@ from discretization.assembly.run_frames import commit_runs, predict_frame
 from discretization.assembly.run_lanes import load9_at
 from discretization.time.em import commit_multipliers, predict_multipliers
 from discretization.time.run_march import (
+    AGAIN,
     FRESH,
     OUT,
     correct_runs,
@@ -18,9 +19,10 @@ from discretization.time.run_march import (
     rests,
     some_go_on,
 )
-from discretization.time.tree_march import is_last
+from discretization.time.tree_march import is_last, may_go_again
 from discretization.trees.bodies import (
     assemble_bodies,
+    assemble_residuals,
     begin_held,
     begin_joints,
     begin_tree,
@@ -34,6 +36,7 @@ from discretization.trees.elimination import correction_of_joint, eliminate_join
 from discretization.trees.loops import place_loops
 from discretization.trees.places import NEW_COUPLE, NEW_FORCE, OWN
 from discretization.trees.run_loops import close_loops_of_runs
+from discretization.trees.simplified import eliminate_joint_again
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.lanes import WIDTH, load, most, store, where_less
@@ -80,6 +83,46 @@ def _keep_last(own):
 
 
 @inner_kernel
+def _judge(own, solved, max_iterations, at):
+    """What the runs that are at this do with their corrections: take them, end with them or leave."""
+    for run in range(WIDTH):
+        own.takes[run] = own.ends[run] = 0.0
+        if own.left[run] != 0.0:
+            own.at[run] = OUT
+        if own.at[run] != at:
+            continue
+        size, before = own.level[run], own.before[run]
+        own.iteration[run] += 1
+        if not size < 1e300:
+            own.left[run], own.at[run] = 1.0, OUT
+        elif is_last(size, before, own.iteration[run], solved, at == AGAIN):
+            own.at[run], own.ends[run] = OUT, 1.0
+        elif own.iteration[run] > max_iterations:
+            own.left[run], own.at[run] = 1.0, OUT
+        else:
+            again = own.plain and at == FRESH and may_go_again(size, before, solved)
+            own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
+
+
+@inner_kernel
+def _some_are(own, at):
+    some = False
+    for run in range(WIDTH):
+        some = some or own.at[run] == at
+    return some
+
+
+@inner_kernel
+def _take_corrections(tree, loops, own):
+    """Of the runs that take theirs or end with them."""
+    _take_forces(own, tree)
+    if loops is not None:
+        _take_forces(own, loops.joints)
+    _keep_last(own)
+    correct_runs(own)
+
+
+@inner_kernel
 def _newton(views, loops, own, solved, h, max_iterations):
     """Solve the step of all runs that have not left; own.last receives their last corrections."""
     system, numbering, tree, state, work = views
@@ -92,6 +135,15 @@ def _newton(views, loops, own, solved, h, max_iterations):
             own.left[run] = 1.0
         own.at[run] = FRESH if own.left[run] == 0.0 else OUT
     while True:
+        if _some_are(own, AGAIN):
+            assemble_residuals(system, tree, state, work, h)
+            for i in range(tree.frame.shape[0] - 1, -1, -1):
+                eliminate_joint_again(tree, work, i)
+            _expand(own, tree, work)
+            _judge(own, solved, max_iterations, AGAIN)
+            _take_corrections(tree, loops, own)
+        if not _some_are(own, FRESH):
+            return
         assemble_bodies(system, tree, state, work, h)
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
@@ -107,30 +159,8 @@ def _newton(views, loops, own, solved, h, max_iterations):
         if loops is not None:
             close_loops_of_runs(own, tree, loops, work, in_lanes(own.more), in_lanes(own.moved))
         _expand(own, tree, work)
-        again = False
-        for run in range(WIDTH):
-            own.takes[run] = own.ends[run] = 0.0
-            if own.left[run] != 0.0:
-                own.at[run] = OUT
-            if own.at[run] == OUT:
-                continue
-            size = own.level[run]
-            own.iteration[run] += 1
-            if not size < 1e300:
-                own.left[run], own.at[run] = 1.0, OUT
-            elif is_last(size, own.before[run], own.iteration[run], solved):
-                own.at[run], own.ends[run] = OUT, 1.0
-            elif own.iteration[run] > max_iterations:
-                own.left[run], own.at[run] = 1.0, OUT
-            else:
-                own.takes[run], own.before[run], again = 1.0, size, True
-        _take_forces(own, tree)
-        if loops is not None:
-            _take_forces(own, loops.joints)
-        _keep_last(own)
-        if not again:
-            return
-        correct_runs(own)
+        _judge(own, solved, max_iterations, FRESH)
+        _take_corrections(tree, loops, own)
 
 
 @inner_kernel

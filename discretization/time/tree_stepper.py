@@ -87,8 +87,8 @@ class TreeStepper(ShapeStepper):
         )
         self._settled: Any = None
         self._before: State | None = None
-        self._foreseen = foreseen_of(self.sizes)
         self.solver, count = str(tree), self.sizes.memory.earlier
+        self._foreseen = foreseen_of(self.sizes, means=count > 0 and len(self.fractions) > 1)
         self.solver_settings = {"differences": [float(count)]} if count else {}
 
     pace = 0.5  # 5 and 20 bodies on ball joints and hinges

@@ -31,7 +31,7 @@ from discretization.trees.places import (
     TURNS1,
 )
 from discretization.trees.shape import HINGE, OTHER, UNIVERSAL, WELD
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
     apply,
@@ -222,35 +222,50 @@ def assemble_bodies(system, tree, state, work, h):
     """Inertia and weight of (1), (2) of bodies that stand alone, tangents as seen from joints of closed form, and these joints:
     parents come first; bodies of groups are where they end.
     """
-    frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
     for i in tree.alone:
-        f = tree.frame[i]
-        R0, psi, mass, J = (
-            rotation_of(work.R0, f),
-            load3(work.psi[f]),
-            frames.mass[f],
-            load9(frames.inertia[f]),
-        )
-        R1, dr = turned_by(psi, R0), load3(work.dr[f])
-        RJ = product(R1, J)
-        L1 = apply(RJ, spin_at_end(R0, load3(state.Omega[f]), psi, h))
-        store_rotation(work.R1, f, R1)
-        store3(plus(load3(state.r[f]), dr), work.r1[f])
-        put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
-        put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
-        at, none, m = OWN * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
-        K = turning_inertia(RJ, R0, R1, psi, L1, h)
-        put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
-        if tree.kind[i] == OTHER:
-            put_block(values, at + LOWER, none)
-            put_block(values, at + 24, none)
-            put_block(values, at + 24 + LOWER, K)
-        else:
-            x1, x = place_joint(tree, work, i)
-            fe, ky, ke = seen_from_joint(m, K, x1, x)
-            put_block(values, at + LOWER, ky)
-            put_block(values, at + 24, fe)
-            put_block(values, at + 24 + LOWER, ke)
+        _assemble_body(system, tree, state, work, h, i, True)
+
+
+@inner_kernel
+def assemble_residuals(system, tree, state, work, h):
+    """The same without tangents; joints are of closed form."""
+    for i in tree.alone:
+        _assemble_body(system, tree, state, work, h, i, False)
+
+
+@flat_kernel
+def _assemble_body(system, tree, state, work, h, i, tangents):
+    frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
+    f = tree.frame[i]
+    R0, psi, mass, J = (
+        rotation_of(work.R0, f),
+        load3(work.psi[f]),
+        frames.mass[f],
+        load9(frames.inertia[f]),
+    )
+    R1, dr = turned_by(psi, R0), load3(work.dr[f])
+    RJ = product(R1, J)
+    L1 = apply(RJ, spin_at_end(R0, load3(state.Omega[f]), psi, h))
+    store_rotation(work.R1, f, R1)
+    store3(plus(load3(state.r[f]), dr), work.r1[f])
+    put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
+    put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
+    if not tangents:
+        place_joint(tree, work, i)
+        return
+    at, none, m = OWN * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
+    K = turning_inertia(RJ, R0, R1, psi, L1, h)
+    put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
+    if tree.kind[i] == OTHER:
+        put_block(values, at + LOWER, none)
+        put_block(values, at + 24, none)
+        put_block(values, at + 24 + LOWER, K)
+    else:
+        x1, x = place_joint(tree, work, i)
+        fe, ky, ke = seen_from_joint(m, K, x1, x)
+        put_block(values, at + LOWER, ky)
+        put_block(values, at + 24, fe)
+        put_block(values, at + 24 + LOWER, ke)
 
 
 @small_kernel

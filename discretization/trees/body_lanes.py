@@ -249,39 +249,53 @@ def assemble_body_groups(system, tree, lanes, work, h):
     """Inertia and weight with their tangents, these as seen from joints of closed form, and these joints, of bodies that have
     moved, all of them.
     """
+    for group in range(work.frames.first.shape[0]):
+        _assemble_group(system, tree, lanes, work, h, group, True)
+
+
+@inner_kernel
+def assemble_residuals_of_groups(system, tree, lanes, work, h):
+    """The same without tangents; joints are of closed form."""
+    for group in range(work.frames.first.shape[0]):
+        _assemble_group(system, tree, lanes, work, h, group, False)
+
+
+@flat_kernel
+def _assemble_group(system, tree, lanes, work, h, group, tangents):
     own, steps, gravity = work.frames, work.frames.start, load3(system.gravity)
     constant, start, end, places = lanes.constant, lanes.start, lanes.end, lanes.places
-    for group in range(own.first.shape[0]):
-        s, e = group * STEP, group * END
-        R0, J = load9_at(steps, s + ROTATION0), load9_at(steps, s + INERTIA)
-        R1, dr, psi = load9_at(end, e + ROTATION1), load3_at(end, e + INCREMENT), load3_at(end, e + TURN)
-        mass, RJ = load(steps, (s + MASS) * WIDTH), product(R1, J)
-        L1 = apply(RJ, spin_at_end(R0, load3_at(steps, s + SPIN0), psi, h))
-        moment = minus(L1, load3_at(steps, s + MOMENTUM0))
-        force = balance(mass, load3_at(steps, s + VELOCITY0), dr, gravity, h)
-        both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-        put6(both, work.residual, own.places, own.first[group] + WIDTH * UNKNOWN)
+    s, e = group * STEP, group * END
+    R0, J = load9_at(steps, s + ROTATION0), load9_at(steps, s + INERTIA)
+    R1, dr, psi = load9_at(end, e + ROTATION1), load3_at(end, e + INCREMENT), load3_at(end, e + TURN)
+    mass, RJ = load(steps, (s + MASS) * WIDTH), product(R1, J)
+    L1 = apply(RJ, spin_at_end(R0, load3_at(steps, s + SPIN0), psi, h))
+    moment = minus(L1, load3_at(steps, s + MOMENTUM0))
+    force = balance(mass, load3_at(steps, s + VELOCITY0), dr, gravity, h)
+    both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
+    put6(both, work.residual, own.places, own.first[group] + WIDTH * UNKNOWN)
+    if tangents:
         K, m = turning_inertia(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
         if lanes.kind[group] == OTHER:
             none = 0.0 * m
             zero = (none, none, none, none, none, none, none, none, none)
             _put_blocks(m, zero, zero, K, work.values, places, _at(group, BLOCKS))
-            continue
-        partner, c = _at(group, PARTNER), group * CONSTANTS
-        P1 = rows9(work.R1, places, partner)
-        x1, x, y1, y, gap = levers(
-            R1,
-            P1,
-            load3_at(constant, c + X),
-            load3_at(constant, c + PARENT_X),
-            load3_at(start, group * START + X0),
-            load3_at(start, group * START + PARENT_X0),
-            load3_at(end, e + PLACE1),
-            rows3(work.r1, places, partner),
-        )
+            return
+    partner, c = _at(group, PARTNER), group * CONSTANTS
+    P1 = rows9(work.R1, places, partner)
+    x1, x, y1, y, gap = levers(
+        R1,
+        P1,
+        load3_at(constant, c + X),
+        load3_at(constant, c + PARENT_X),
+        load3_at(start, group * START + X0),
+        load3_at(start, group * START + PARENT_X0),
+        load3_at(end, e + PLACE1),
+        rows3(work.r1, places, partner),
+    )
+    if tangents:
         fe, ky, ke = seen_from_joint(m, K, x1, x)
         _put_blocks(m, fe, ky, ke, work.values, places, _at(group, BLOCKS))
-        _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
+    _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
 
 
 @flat_kernel

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from discretization.assembly.extrapolation import all_larger, at_next, differences_of, renewed
+from discretization.assembly.extrapolation import all_larger, at_next, both_means, differences_of, renewed
 from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
 from discretization.assembly.frame_lanes import (
     INERTIA,
@@ -39,7 +39,7 @@ from rigid.lanes import (
     store,
     where_less,
 )
-from rigid.linear_algebra import apply, apply_transposed, plus, times
+from rigid.linear_algebra import apply, apply_transposed, minus, plus, times
 
 SMALLEST = 5e-324  # number above 0
 
@@ -108,9 +108,10 @@ def put_down(lanes, state, work):
 
 
 @inner_kernel
-def begin_groups(lanes, work, h, differs, by, shown):
+def begin_groups(lanes, work, h, differs, by, middle, shown):
     """Start of a step and its predicted end, with the accelerations of the last one or, where it differs from those before, with
-    (1) of `discretization.assembly.extrapolation`; by: its factors; shown: as of `move_group`. Whether no body moves.
+    (1) of `discretization.assembly.extrapolation`; by: its factors; middle: `last_middle`; shown: as of `move_group`.
+    Whether no body moves.
     """
     own, start, rates = work.frames, work.frames.start, lanes.rates
     places, none = own.places, 0.0 * load(start, 0)
@@ -121,10 +122,15 @@ def begin_groups(lanes, work, h, differs, by, shown):
         put_rows9(R0, work.R0, places, at)
         store9_at(R0, start, s + ROTATION0)
         store3_at(apply(R0, apply(load9_at(start, s + INERTIA), Omega)), start, s + MOMENTUM0)
-        a, alpha = load3_at(rates, r), load3_at(rates, r + 3)
-        if differs:
+        a, alpha, v = load3_at(rates, r), load3_at(rates, r + 3), load3_at(start, s + VELOCITY0)
+        if middle != 0.0:
+            w = apply(R0, Omega)
+            mean = _foreseen(plus(v, times(middle, a)), rates, r + NUMBERS, by)
+            turning = _foreseen(plus(w, times(middle, alpha)), rates, r + NUMBERS + 3, by)
+            a, alpha = times(2.0 / h, minus(mean, v)), times(2.0 / h, minus(turning, w))
+        elif differs:
             a, alpha = _foreseen(a, rates, r + NUMBERS, by), _foreseen(alpha, rates, r + NUMBERS + 3, by)
-        dr, psi = predicted(R0, load3_at(start, s + VELOCITY0), Omega, a, alpha, h)
+        dr, psi = predicted(R0, v, Omega, a, alpha, h)
         dr = to_a_place(load3_at(start, s + PLACE0), dr)
         move_group(lanes, work, group, dr, psi, True, shown)
         for k in range(3):
@@ -134,7 +140,7 @@ def begin_groups(lanes, work, h, differs, by, shown):
 
 @flat_kernel
 def _foreseen(D0, rates, k, by):
-    """Three numbers of accelerations, whose differences begin at a place."""
+    """Three numbers, whose differences begin at a place."""
     one, two, three = load3_at(rates, k), load3_at(rates, k + NUMBERS), load3_at(rates, k + 2 * NUMBERS)
     return (
         at_next(D0[0], (one[0], two[0], three[0]), by),
@@ -144,9 +150,9 @@ def _foreseen(D0, rates, k, by):
 
 
 @inner_kernel
-def commit_groups(lanes, work, h, differs, by):
-    """As `discretization.assembly.frame_lanes.commit_frames`, and the differences of accelerations anew; by: `over_distances`.
-    The largest numbers in these.
+def commit_groups(lanes, work, h, differs, means, by, middle):
+    """As `discretization.assembly.frame_lanes.commit_frames`, and the differences of accelerations anew, or of mean velocities;
+    by: `over_distances`; middle: `last_middle`. The largest numbers in these.
     """
     own, start, end, rates = work.frames, work.frames.start, lanes.end, lanes.rates
     none = 0.0 * load(start, 0)
@@ -160,22 +166,38 @@ def commit_groups(lanes, work, h, differs, by):
         rate, spin = times(1.0 / h, dr), times(1.0 / h, apply_transposed(R0, psi))
         dv, dOmega = changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)
         a, alpha = accelerations(R0, R1, dv, dOmega, h)
-        if differs:
-            e = _renew(a, rates, r, by, e)
-            e = _renew(alpha, rates, r + 3, by, e)
+        v1, Omega1 = plus(v0, dv), plus(Omega0, dOmega)
+        if means:
+            w1, before = apply(R1, Omega1), (load3_at(rates, r), load3_at(rates, r + 3))
+            e = _renew(*_both_means(v1, a, before[0], middle, h), rates, r, by, e)
+            e = _renew(*_both_means(w1, alpha, before[1], middle, h), rates, r + 3, by, e)
+        elif differs:
+            e = _renew(a, load3_at(rates, r), rates, r, by, e)
+            e = _renew(alpha, load3_at(rates, r + 3), rates, r + 3, by, e)
         store3_at(a, rates, r)
         store3_at(alpha, rates, r + 3)
-        store3_at(plus(v0, dv), start, s + VELOCITY0)
-        store3_at(plus(Omega0, dOmega), start, s + SPIN0)
+        store3_at(v1, start, s + VELOCITY0)
+        store3_at(Omega1, start, s + SPIN0)
         store3_at(plus(load3_at(start, s + PLACE0), plus(dr, faster)), start, s + PLACE0)
         _store4_at(cayley_turn(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
     return largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3])
 
 
 @flat_kernel
-def _renew(now, rates, k, by, e):
-    """Differences of three numbers, of which the last ones begin at a place; the larger of e and their sizes."""
-    D0, one = load3_at(rates, k), load3_at(rates, k + NUMBERS)
+def _both_means(v1, a, a0, middle, h):
+    """As of `both_means`, of three numbers."""
+    x, y, z = (
+        both_means(v1[0], a[0], a0[0], middle, h),
+        both_means(v1[1], a[1], a0[1], middle, h),
+        both_means(v1[2], a[2], a0[2], middle, h),
+    )
+    return (x[0], y[0], z[0]), (x[1], y[1], z[1])
+
+
+@flat_kernel
+def _renew(now, D0, rates, k, by, e):
+    """Differences of three numbers behind D0, whose own begin at a place; the larger of e and their sizes."""
+    one = load3_at(rates, k + NUMBERS)
     two, three = load3_at(rates, k + 2 * NUMBERS), load3_at(rates, k + 3 * NUMBERS)
     x = renewed(now[0], D0[0], (one[0], two[0], three[0]), by)
     y = renewed(now[1], D0[1], (one[1], two[1], three[1]), by)

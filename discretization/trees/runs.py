@@ -94,6 +94,7 @@ class TreeRuns(NamedTuple):
     state: State
     work: WorkOfRuns
     accounts: bool  # something does work
+    plain: bool  # there is nothing but bodies, their weights and joints of closed form
     # the arrays of these under the names that all runs in lanes have for them (`discretization.assembly.run_lanes`)
     block: Ints  # (n,) -1: fixed
     place: Ints  # (n,) first unknown of a frame
@@ -172,6 +173,7 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
         state=state,
         work=work,
         accounts=steppers[0].work.accounts,
+        plain=not len(steppers[0].system.others.kind) and not len(alone.place),
         block=np.where(system.frames.fixed == 0, 0, -1),
         place=np.minimum(numbering.frame, steppers[0].numbering.size),
         r0=state.r,
