@@ -91,9 +91,10 @@ def known_of_numbers(find: Callable[..., Fact]) -> Callable[..., Fact]:
 def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
     """As `known_of_numbers`, of small systems: tuples whose arrays are those of who asks, as if they were just made.
 
-    Kinds of interactions stand in a system by their numbers; where a number means another kind by now, it is found anew.
+    They are kept from the second time on: a model that is run once has no use of a copy. Kinds of interactions stand in a system
+    by their numbers; where a number means another kind by now, it is found anew.
     """
-    kept: OrderedDict[Any, tuple[list[Any], Any]] = OrderedDict()
+    kept: OrderedDict[Any, tuple[list[Any], Any] | None] = OrderedDict()  # None: asked for once
 
     @functools.wraps(find)
     def found(system: System, *more: Any, digest: Any = None) -> Any:
@@ -101,14 +102,18 @@ def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
             return find(system, *more)
         kinds = system.kinds
         key = tuple(map(id, kinds)), digest or digest_of_system(system), digest_of(more)
-        if key in kept:
-            return copied(kept[key][1])
+        there = kept.get(key)
+        if there is not None:
+            return copied(there[1])
         made = find(system, *more)
-        size = _bytes(made)
-        if size is not None and size <= MOST_BYTES:
-            kept[key] = kinds, copied(made)
-            while len(kept) > MOST:
-                kept.popitem(last=False)
+        if key not in kept:
+            kept[key] = None
+        else:
+            size = _bytes(made)
+            if size is not None and size <= MOST_BYTES:
+                kept[key] = kinds, copied(made)
+        while len(kept) > MOST:
+            kept.popitem(last=False)
         return made
 
     return found
@@ -155,6 +160,20 @@ class _Column(weakref.ref[Any]):
 
 def structure_of(system: System) -> Structure | None:
     """Of a system that is kept, without surfaces that may touch; the same one as long as its facts are."""
+    global _last
+    last, structure = _last
+    if system is last:
+        return structure
+    structure = _structure_of(system)
+    if len(system.frames.mass) <= SMALL:
+        _last = system, structure
+    return structure
+
+
+_last: tuple[System | None, Structure | None] = None, None  # that was asked for, as it is twenty times one after the other
+
+
+def _structure_of(system: System) -> Structure | None:
     while _gone:  # before another array takes its place
         _of_columns.pop(_gone.pop().key, None)
     columns = _telling(system)
@@ -211,11 +230,13 @@ def _words_of(system: System, kinds: list[Any]) -> tuple[Any, ...]:
 
 
 def copied(things: Any) -> Any:
-    """The same tuple in arrays of its own, all through; of empty ones there need not be two."""
+    """The same tuple in arrays of its own, all through; of empty ones there need not be two, nor of tuples of classes that are
+    `unwritten`.
+    """
     parts = [
         (part.copy() if part.size else part)
         if isinstance(part, np.ndarray)
-        else (copied(part) if isinstance(part, tuple) else part)
+        else (copied(part) if isinstance(part, tuple) and not hasattr(part, "unwritten") else part)
         for part in things
     ]
     return tuple.__new__(type(things), parts)

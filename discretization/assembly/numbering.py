@@ -58,6 +58,8 @@ def new_handle() -> int:
 class Numbering(NamedTuple):
     """Addresses of the unknowns and of the blocks of the matrix."""
 
+    unwritten = True  # as systems of one structure share it
+
     size: int  # number of unknowns N
     banded: int  # the first of them, which are in the band
     band: int  # half bandwidth, or -1: compressed columns

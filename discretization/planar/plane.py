@@ -82,6 +82,7 @@ def plane_of(system: System, symmetry: Symmetry) -> Plane | str:
     return reasons[0]
 
 
+@known
 def _moving(system: System) -> Any:
     return np.flatnonzero(system.frames.fixed == 0)
 
