@@ -170,7 +170,10 @@ def structure_of(system: System) -> Structure | None:
     return structure
 
 
-_last: tuple[System | None, Structure | None] = None, None  # that was asked for, as it is twenty times one after the other
+_last: tuple[System | None, Structure | None] = (
+    None,
+    None,
+)  # that was asked for, as it is twenty times one after the other
 
 
 def _structure_of(system: System) -> Structure | None:
