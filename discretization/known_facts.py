@@ -147,12 +147,12 @@ MOST_STRUCTURES = 32
 _REAL = {"relaxation", "size"}  # columns of real numbers of which facts are found
 
 _structures: OrderedDict[tuple[Any, ...], Structure] = OrderedDict()
-_of_columns: OrderedDict[tuple[int, ...], tuple[list[_Column], Structure]] = OrderedDict()
+_of_columns: OrderedDict[tuple[int, ...], tuple[list[Any], Structure]] = OrderedDict()
 _gone: list[_Column] = []  # since they were last asked for
 
 
 class _Column(weakref.ref[Any]):
-    """An array by whose place in memory a structure is found, as long as it is there."""
+    """An array of a large system by whose place in memory a structure is found, as long as it is there."""
 
     __slots__ = ("key",)
     key: tuple[int, ...]
@@ -170,10 +170,8 @@ def structure_of(system: System) -> Structure | None:
     return structure
 
 
-_last: tuple[System | None, Structure | None] = (
-    None,
-    None,
-)  # that was asked for, as it is twenty times one after the other
+# that was asked for, as it is twenty times one after the other
+_last: tuple[System | None, Structure | None] = None, None
 
 
 def _structure_of(system: System) -> Structure | None:
@@ -192,13 +190,17 @@ def _structure_of(system: System) -> Structure | None:
     _structures.move_to_end(words)
     while len(_structures) > MOST_STRUCTURES:
         _structures.popitem(last=False)
-    kept = [_Column(column, _gone.append) for column in columns]
-    for own in kept:
-        own.key = key
-    _of_columns[key] = kept, structure
+    small = len(system.frames.mass) <= SMALL  # its columns may as well stay
+    _of_columns[key] = columns if small else [_watched(column, key) for column in columns], structure
     while len(_of_columns) > MOST_UNCHANGING:
         _of_columns.popitem(last=False)
     return structure
+
+
+def _watched(column: Any, key: tuple[int, ...]) -> _Column:
+    own = _Column(column, _gone.append)
+    own.key = key
+    return own
 
 
 def _telling(system: System) -> list[Any]:

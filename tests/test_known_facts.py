@@ -27,6 +27,7 @@ from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
 from discretization.time.tree_stepper import _made, _room, _with_numbers
 from discretization.trees.shape import Tree, tree_of
+from rigid.settled import told_by
 from rodsim.building.static_checks import check_held
 
 
@@ -190,6 +191,26 @@ def test_what_is_written_to_is_everybodys_own():
     assert len(calls) == 2  # kept from the second time on
     fact(system, 1.0)
     assert len(calls) == 3
+
+
+def test_structures_of_systems_asked_for_by_turns_are_their_own():
+    systems = [make().build().system for make in (branched, looped)]
+    first = [structure_of(system) for system in systems]
+    assert first[0] is not first[1]
+    for k in (0, 1, 1, 0):
+        assert structure_of(systems[k]) is first[k]
+        assert structure_of(systems[k]._replace(gravity=np.ones(3))) is first[k]
+
+
+@pytest.mark.parametrize("make", [branched, looped])
+def test_types_of_what_a_tree_works_with_are_told_as_they_are(make):
+    system = make().build().system
+    tree = tree_of(system)
+    kept = [_made(system, tree, 0.0) for _ in range(3)]
+    for made, told in kept:
+        assert told == told_by(made)
+        assert copied(made)[0] is made[0]  # nobody writes to a numbering
+    assert len({id(made[1].dr) for made, _ in kept}) == 3
 
 
 def test_what_is_large_or_lies_otherwise_is_made_each_time():

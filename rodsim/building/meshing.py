@@ -139,7 +139,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
 
 def _arms(quat: Floats, center: Floats) -> Floats:
     """(n, 3) from the rod's curve to its frames, inertial."""
-    if not np.any(center):
+    if not center.any():
         return np.zeros((len(quat), 3))
     return quaternions.rotate(quat, np.tile(center, (len(quat), 1)))
 
@@ -147,7 +147,7 @@ def _arms(quat: Floats, center: Floats) -> Floats:
 def _moving(rod: Rod, fractions: Floats, quat: Floats, arm: Floats) -> tuple[Floats, Floats]:
     """Velocities and angular velocities (n, 3) of the frames."""
     if rod.velocity is None and rod.angular_velocity is None:
-        return np.zeros_like(arm), np.zeros_like(arm)
+        return np.zeros(arm.shape), np.zeros(arm.shape)
     omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
     v = _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm)
     return v, quaternions.rotate(quaternions.conjugate(quat), omega)
