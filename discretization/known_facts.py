@@ -241,7 +241,7 @@ def copied(things: Any) -> Any:
     parts = [
         (part.copy() if part.size else part)
         if isinstance(part, np.ndarray)
-        else (copied(part) if isinstance(part, tuple) and not hasattr(part, "unwritten") else part)
+        else (copied(part) if isinstance(part, tuple) and not getattr(part, "unwritten", False) else part)
         for part in things
     ]
     return tuple.__new__(type(things), parts)

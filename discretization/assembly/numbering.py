@@ -58,8 +58,6 @@ def new_handle() -> int:
 class Numbering(NamedTuple):
     """Addresses of the unknowns and of the blocks of the matrix."""
 
-    unwritten = True  # as systems of one structure share it
-
     size: int  # number of unknowns N
     banded: int  # the first of them, which are in the band
     band: int  # half bandwidth, or -1: compressed columns
@@ -90,6 +88,11 @@ class Numbering(NamedTuple):
     indices: Ints
     fronts: Fronts  # of compressed columns, or none: `discretization.assembly.fronts_of_systems`
     far: Far  # blocks of contacts behind a band, or none: `discretization.linear.coupled`
+
+    @property
+    def unwritten(self) -> bool:
+        """Nobody writes to it: systems of one structure share it."""
+        return True
 
 
 def number(
