@@ -83,7 +83,7 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     held: what was given, by default all; the rest of the velocities in `state` is what is wished for.
     Raises ModelError where two joints fix the same motion, so that the constraint forces are not determined.
     """
-    still = not (np.any(state.v) or np.any(state.Omega) or count_drives(system))
+    still = not (state.v.any() or state.Omega.any() or count_drives(system))
     if still or not len(state.lam) or np.abs(velocity_residual(system, state)).max() == 0.0:
         return state, 0.0
     held = everything_held(system) if held is None else held

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.known_facts import known
 from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.interactions.constraints import facts, groups_of
@@ -36,6 +37,7 @@ def driven_frames(fixed: np.ndarray) -> Ints:
     return np.flatnonzero(fixed == DRIVEN)
 
 
+@known
 def count_drives(system: System) -> int:
     """Rows of drives in `State.own`."""
     kind, fixed = system.constraints.kind, system.frames.fixed

@@ -247,7 +247,9 @@ def _widened(frames: Ints, width: int) -> Ints:
     """With more columns of frames, -1: none."""
     if frames.shape[1] == width:
         return frames.copy()
-    return np.pad(frames, ((0, 0), (0, width - frames.shape[1])), constant_values=-1)
+    found = np.full((len(frames), width), -1, np.int64)
+    found[:, : frames.shape[1]] = frames
+    return found
 
 
 def chosen(own: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
@@ -275,12 +277,19 @@ def torsions_of(own: InteractionTable) -> TorsionSprings:
 
 def _columns(own: InteractionTable, kind: int) -> dict[str, Any]:
     use = np.flatnonzero(own.kind == kind)
+    if not len(use) and len(own.kind):
+        return _no_columns(kind)
     found, place = {"frames": own.frames[use, :2].copy()}, own.first[use]
     for name in INTERACTIONS[kind].columns:
         width = 1 if name.islower() else 3
         values = own.numbers[place[:, None] + np.arange(width)]
         found[name], place = values if width == 3 else values[:, 0], place + width
     return found
+
+
+@functools.cache
+def _no_columns(kind: int) -> dict[str, Any]:
+    return _columns(table_of(), kind)
 
 
 def loads_of(own: InteractionTable) -> Loads:

@@ -91,9 +91,10 @@ def known_of_numbers(find: Callable[..., Fact]) -> Callable[..., Fact]:
 def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
     """As `known_of_numbers`, of small systems: tuples whose arrays are those of who asks, as if they were just made.
 
-    Kinds of interactions stand in a system by their numbers; where a number means another kind by now, it is found anew.
+    They are kept from the second time on: a model that is run once has no use of a copy. Kinds of interactions stand in a system
+    by their numbers; where a number means another kind by now, it is found anew.
     """
-    kept: OrderedDict[Any, tuple[list[Any], Any]] = OrderedDict()
+    kept: OrderedDict[Any, tuple[list[Any], Any] | None] = OrderedDict()  # None: asked for once
 
     @functools.wraps(find)
     def found(system: System, *more: Any, digest: Any = None) -> Any:
@@ -101,14 +102,18 @@ def known_anew(find: Callable[..., Fact]) -> Callable[..., Fact]:
             return find(system, *more)
         kinds = system.kinds
         key = tuple(map(id, kinds)), digest or digest_of_system(system), digest_of(more)
-        if key in kept:
-            return copied(kept[key][1])
+        there = kept.get(key)
+        if there is not None:
+            return copied(there[1])
         made = find(system, *more)
-        size = _bytes(made)
-        if size is not None and size <= MOST_BYTES:
-            kept[key] = kinds, copied(made)
-            while len(kept) > MOST:
-                kept.popitem(last=False)
+        if key not in kept:
+            kept[key] = None
+        else:
+            size = _bytes(made)
+            if size is not None and size <= MOST_BYTES:
+                kept[key] = kinds, copied(made)
+        while len(kept) > MOST:
+            kept.popitem(last=False)
         return made
 
     return found
@@ -142,12 +147,12 @@ MOST_STRUCTURES = 32
 _REAL = {"relaxation", "size"}  # columns of real numbers of which facts are found
 
 _structures: OrderedDict[tuple[Any, ...], Structure] = OrderedDict()
-_of_columns: OrderedDict[tuple[int, ...], tuple[list[_Column], Structure]] = OrderedDict()
+_of_columns: OrderedDict[tuple[int, ...], tuple[list[Any], Structure]] = OrderedDict()
 _gone: list[_Column] = []  # since they were last asked for
 
 
 class _Column(weakref.ref[Any]):
-    """An array by whose place in memory a structure is found, as long as it is there."""
+    """An array of a large system by whose place in memory a structure is found, as long as it is there."""
 
     __slots__ = ("key",)
     key: tuple[int, ...]
@@ -155,6 +160,21 @@ class _Column(weakref.ref[Any]):
 
 def structure_of(system: System) -> Structure | None:
     """Of a system that is kept, without surfaces that may touch; the same one as long as its facts are."""
+    global _last
+    last, structure = _last
+    if system is last:
+        return structure
+    structure = _structure_of(system)
+    if len(system.frames.mass) <= SMALL:
+        _last = system, structure
+    return structure
+
+
+# that was asked for, as it is twenty times one after the other
+_last: tuple[System | None, Structure | None] = None, None
+
+
+def _structure_of(system: System) -> Structure | None:
     while _gone:  # before another array takes its place
         _of_columns.pop(_gone.pop().key, None)
     columns = _telling(system)
@@ -170,13 +190,17 @@ def structure_of(system: System) -> Structure | None:
     _structures.move_to_end(words)
     while len(_structures) > MOST_STRUCTURES:
         _structures.popitem(last=False)
-    kept = [_Column(column, _gone.append) for column in columns]
-    for own in kept:
-        own.key = key
-    _of_columns[key] = kept, structure
+    small = len(system.frames.mass) <= SMALL  # its columns may as well stay
+    _of_columns[key] = columns if small else [_watched(column, key) for column in columns], structure
     while len(_of_columns) > MOST_UNCHANGING:
         _of_columns.popitem(last=False)
     return structure
+
+
+def _watched(column: Any, key: tuple[int, ...]) -> _Column:
+    own = _Column(column, _gone.append)
+    own.key = key
+    return own
 
 
 def _telling(system: System) -> list[Any]:
@@ -211,11 +235,13 @@ def _words_of(system: System, kinds: list[Any]) -> tuple[Any, ...]:
 
 
 def copied(things: Any) -> Any:
-    """The same tuple in arrays of its own, all through; of empty ones there need not be two."""
+    """The same tuple in arrays of its own, all through; of empty ones there need not be two, nor of tuples of classes that are
+    `unwritten`.
+    """
     parts = [
         (part.copy() if part.size else part)
         if isinstance(part, np.ndarray)
-        else (copied(part) if isinstance(part, tuple) else part)
+        else (copied(part) if isinstance(part, tuple) and not getattr(part, "unwritten", False) else part)
         for part in things
     ]
     return tuple.__new__(type(things), parts)

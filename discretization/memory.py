@@ -18,6 +18,7 @@ through: those of frames, then what is remembered.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -52,16 +53,12 @@ class Memory(NamedTuple):
     @property
     def size(self) -> int:
         """Of `State.memory`."""
-        return sum(math.prod(shape) for shape in self.shapes().values())
+        return _places_of(self)[1]
 
     def parts(self, memory: Floats) -> dict[str, Floats]:
         """Of one memory or of many (..., size); views where it is contiguous."""
-        found, first = {}, 0
-        for name, shape in self.shapes().items():
-            last = first + math.prod(shape)
-            found[name] = memory[..., first:last].reshape(*memory.shape[:-1], *shape)
-            first = last
-        return found
+        lead = memory.shape[:-1]
+        return {name: memory[..., own].reshape(*lead, *shape) for name, shape, own in _places_of(self)[0]}
 
     def joined(self, lead: tuple[int, ...] = (), /, **parts: Any) -> Floats:
         """The memory (*lead, size) of these parts; those left out are zero, others are none of its own."""
@@ -76,3 +73,14 @@ class Memory(NamedTuple):
             return memory
         em = Memory(self.frames)
         return self.joined(**em.parts(memory) if np.shape(memory) == (em.size,) else {})
+
+
+@functools.lru_cache(maxsize=256)
+def _places_of(memory: Memory) -> tuple[list[tuple[str, tuple[int, ...], slice]], int]:
+    """Name, shape and place of each part, and the size of all together."""
+    found, first = [], 0
+    for name, shape in memory.shapes().items():
+        last = first + math.prod(shape)
+        found.append((name, shape, slice(first, last)))
+        first = last
+    return found, first

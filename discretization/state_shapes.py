@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 from discretization.memory import Memory
@@ -29,6 +30,11 @@ def sizes_of(system: System, rows: int = 0, chart: int = 0) -> Sizes:
 
 def state_shapes(sizes: Sizes) -> Shapes:
     """Of all fields."""
+    return dict(_shapes_of(sizes))
+
+
+@functools.lru_cache(maxsize=256)
+def _shapes_of(sizes: Sizes) -> Shapes:
     n = sizes.frames
     return {
         "r": (n, 3),

@@ -72,9 +72,14 @@ class System(NamedTuple):
 
 def in_files(system: System) -> dict[str, Any]:
     """Its tables as files have them: springs, torsion springs and loads in tables of their own, kinds in the numbers of files."""
+    return _in_files(system, without_tables(system.others))
+
+
+def _in_files(system: System, others: InteractionTable) -> dict[str, Any]:
+    """others: those that are in no table of their own there."""
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
-    tables["others"] = others_in_files(without_tables(own))
+    tables["others"] = others_in_files(others)
     first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
@@ -99,9 +104,11 @@ def from_files(tables: dict[str, Any]) -> System:
 
 def fingerprint(system: System) -> str:
     """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
-    digest, tables = hashlib.sha256(), in_files(system)
-    rows, others = as_rows(tables["constraints"], without_tables(system.others))
-    tables["others"] = others_in_files(others)
+    digest, without = hashlib.sha256(), without_tables(system.others)
+    tables = _in_files(system, without)
+    rows, others = as_rows(tables["constraints"], without)
+    if others is not without:
+        tables["others"] = others_in_files(others)
     # without spans and others, and with gears, what it was before there were any: runs of older files go on
     late = [part for part in (tables.pop("spans"), tables.pop("others")) if len(part.kind)]
     for part in (*tables.values(), *late):

@@ -27,7 +27,9 @@ def cross(a: ArrayLike, b: ArrayLike) -> Floats:
     if a.ndim == 1 and b.ndim == 1:
         (a1, a2, a3), (b1, b2, b3) = a.tolist(), b.tolist()
         return np.array([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1])
-    out = np.empty(a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape))
-    for k, i, j in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    first = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    out = np.empty((*first.shape, 3))
+    out[..., 0] = first
+    for k, i, j in ((1, 2, 0), (2, 0, 1)):
         out[..., k] = a[..., i] * b[..., j] - a[..., j] * b[..., i]
     return out

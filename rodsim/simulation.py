@@ -453,7 +453,7 @@ def _check_options(
 def _without_inertia(model: Model, built: Built) -> list[int]:
     """Frames of bodies without moments of inertia, which can take no torque."""
     frames = {body.name: body.frame for body in built.layout.bodies}
-    return [frames[name] for name, body in model.bodies.items() if np.any(body.properties.without_inertia)]
+    return [frames[name] for name, body in model.bodies.items() if body.properties.without_inertia.any()]
 
 
 def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:

@@ -89,6 +89,11 @@ class Numbering(NamedTuple):
     fronts: Fronts  # of compressed columns, or none: `discretization.assembly.fronts_of_systems`
     far: Far  # blocks of contacts behind a band, or none: `discretization.linear.coupled`
 
+    @property
+    def unwritten(self) -> bool:
+        """Nobody writes to it: systems of one structure share it."""
+        return True
+
 
 def number(
     system: System,

@@ -147,7 +147,7 @@ def with_numbers(
         facts=_facts(system, room.facts),
         by_duals=duals,
         drives=drive_work(system, duals),
-        spans=span_work(system, numbering, closed),
+        spans=span_work(system, numbering, closed) if len(system.spans.kind) else room.spans,
         turns=turn_work(system),
     )
 

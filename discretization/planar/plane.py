@@ -82,6 +82,7 @@ def plane_of(system: System, symmetry: Symmetry) -> Plane | str:
     return reasons[0]
 
 
+@known
 def _moving(system: System) -> Any:
     return np.flatnonzero(system.frames.fixed == 0)
 
@@ -227,7 +228,7 @@ def _asymmetries(
         yield "its parts do not lie in one plane"
     if _leaves(system.gravity[None], n):
         yield "gravity is not in the plane"
-    if _turns_off(_in_space(system, state, state.Omega[moving], moving), n):
+    if state.Omega.any() and _turns_off(_in_space(system, state, state.Omega[moving], moving), n):
         yield "an angular velocity is not about the normal of the plane"
     if _leaves(state.v[moving], n):
         yield "a velocity leaves the plane"

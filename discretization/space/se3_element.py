@@ -117,10 +117,9 @@ def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: 
     m = len(ra)
     r, quat = np.concatenate([ra, rb]), np.concatenate([qa, qb])
     frames = np.stack([np.arange(m), np.arange(m) + m], axis=1)
-    out = np.empty((m, 6))
-    element_strains(
-        frames, np.broadcast_to(np.asarray(length, float), (m,)).copy(), r, quaternions.normalize(quat), out
-    )
+    each, out = np.empty(m), np.empty((m, 6))
+    each[:] = length
+    element_strains(frames, each, r, quaternions.normalize(quat), out)
     return out
 
 

@@ -94,14 +94,16 @@ def _bare_forces(system, numbering, state, work, load_values, tangent):
     return forces_at_rest(system, numbering, state, work, load_values, tangent, None, None)
 
 
-def forces_of(system: System, numbering: Any, state: State, work: Workspace) -> Any:
+def forces_of(system: System, numbering: Any, state: State, work: Workspace, kind: Any = None) -> Any:
     """`forces_at_rest` of such a model, as a function that `discretization.statics.iteration.at_rest` is handed: behind a
-    pointer it is compiled once, and what iterates once for all models.
+    pointer it is compiled once, and what iterates once for all models. kind: what the types of all four follow from, where it
+    is known.
     """
     general = system.spans.kind.size or not in_loops(work.by_duals)
     plain = _bare_forces if common_alone(system) else _common_forces
     which, models = _forces if general else plain, (system, numbering, state, work)
-    known = which, *map(compute_fingerprint, models)  # in a fraction of the time that types take
+    # fingerprints take a fraction of the time that types do
+    known = which, kind or tuple(map(compute_fingerprint, models))
     if known not in _known:
         _known[known] = _compiled(which, *map(typeof, models))
     return _known[known]

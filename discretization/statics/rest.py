@@ -140,7 +140,6 @@ class Rest:
             0.0  # bristles of friction, which rest does not know, are let go
         )
         self.work = workspace(self.system, self.numbering, digest=digest)
-        self._forces = forces_of(self.system, self.numbering, self.state, self.work)
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):
@@ -179,6 +178,7 @@ class Rest:
             own=self._iterating,
         )
         self._kept = Kept(self._standing)
+        self._forces = forces_of(*self._standing[:4], self._kept.kind)
         self.idle = idle or {}
         self._beyond = beyond_band(self.numbering)
         self._at_rest = bound(at_rest, self._kept, self._forces, self._beyond, FORCES, 1.0)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import typeof, types
-from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
@@ -169,12 +168,16 @@ def system_bodies(numbering):
     return (numbering.size - rows) // 6
 
 
-def more_of(system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any) -> tuple[Any, Any]:
-    """What `march` is handed for the rest of a model and for its loops: compiled where there are any."""
+def more_of(
+    system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
+) -> tuple[Any, Any]:
+    """What `march` is handed for the rest of a model and for its loops: compiled where there are any; told: what the types of
+    all of these follow from (`rigid.settled.told_by`).
+    """
     plain = not (len(system.others.kind) or np.any(tree.rows))
     models = system, numbering, tree, loops, state, work
     rest, closed = _no_more if plain else _more, _loops if len(loops.place) else _no_more
-    known = rest, closed, *map(compute_fingerprint, models)
+    known = rest, closed, told
     if known not in _known:
         kinds = [typeof(model) for model in models]
         _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds)

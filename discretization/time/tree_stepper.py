@@ -11,7 +11,7 @@ import numpy as np
 from discretization.assembly.extrapolation import foreseen_of
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, with_numbers
-from discretization.known_facts import Digest, known_anew, structure_of
+from discretization.known_facts import Digest, known_anew, known_of_unchanging, structure_of
 from discretization.system import System
 from discretization.time.advance import copy_of
 from discretization.time.shape_stepper import ShapeStepper
@@ -28,16 +28,17 @@ from discretization.trees.places import (
 )
 from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.shape import OTHER, Tree
-from rigid.settled import settled
+from rigid.settled import settled, told_by
 from rigid.system import Floats, State
 
 Made = tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]
 
 
 @known_anew
-def _made(system: System, tree: Tree, tolerance: float) -> Made:
-    """What a march of a tree works with."""
-    return _with_numbers(_room(system, tree, digest=structure_of(system)), system, tree, tolerance)
+def _made(system: System, tree: Tree, tolerance: float) -> tuple[Made, Any]:
+    """What a march of a tree works with, and what its types follow from."""
+    made = _with_numbers(_room(system, tree, digest=structure_of(system)), system, tree, tolerance)
+    return made, told_by(made)
 
 
 def _with_numbers(room: Made, system: System, tree: Tree, tolerance: float) -> Made:
@@ -82,9 +83,8 @@ class TreeStepper(ShapeStepper):
         forces_follow = not len(tree.closing.frame) and not np.any(tree.kind == OTHER)
         super().__init__(system, h, order, load_values, halves, earlier, not forces_follow)
         self.tree = tree
-        self.numbering, self.work, self.arrays, self.loops, self.lanes = _made(
-            system, tree, tolerance, digest=digest
-        )
+        made, self._told = _made(system, tree, tolerance, digest=digest)
+        self.numbering, self.work, self.arrays, self.loops, self.lanes = made
         self._settled: Any = None
         self._before: State | None = None
         self.solver, count = str(tree), self.sizes.memory.earlier
@@ -127,6 +127,13 @@ class TreeStepper(ShapeStepper):
         known = self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             system, numbering, tree, loops, *_, work = models
-            more = more_of(system, numbering, tree, loops, state, work)
-            known = self._settled = models, settled(Advancing(*more, *models))
+            told = _told_by_tables(system), *map(told_by, (system.gravity, self._foreseen)), self._told
+            more = more_of(system, numbering, tree, loops, state, work, (*told, told_by(state)))
+            known = self._settled = models, settled(Advancing(*more, *models), (*more, *told))
         return known[1]
+
+
+@known_of_unchanging
+def _told_by_tables(system: System) -> Any:
+    """What their types follow from."""
+    return told_by(tuple(table for table in system if isinstance(table, tuple)))

@@ -261,9 +261,9 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
     X, U, D = np.zeros((n, 2, 3)), np.zeros((n, 3, 2, 3)), np.zeros((n, 3, 2, 3))
     Xa, Xb = constraints.Xa[first], constraints.Xb[first]
     X[joined, 0], X[joined, 1] = np.where(of_b, Xb, Xa), np.where(of_b, Xa, Xb)
-    for name, many in TURNING.items():
+    for name in TURNING.keys() & set(tree.kind.tolist()):
         these = np.flatnonzero(tree.kind == name)
-        for k in range(many if len(these) else 0):
+        for k in range(TURNING[name]):
             row = tree.first[these] + 1 + k
             D[these, k, 0], D[these, k, 1] = constraints.Ua[row], constraints.Ub[row]
     hinges, crosses = (np.flatnonzero(tree.kind == name) for name in (HINGE, UNIVERSAL))

@@ -61,6 +61,11 @@ class Kept:
             _KINDS[digest] = KeptType(numba.typeof(values).pointee)
         self._numba_type_ = _KINDS[digest]
 
+    @property
+    def kind(self) -> KeptType | None:
+        """Its type, from which those of its fields follow; None where nothing is compiled."""
+        return getattr(self, "_numba_type_", None)
+
 
 @unbox(KeptType)
 def _address_from_python(kind: KeptType, argument: Any, c: Any) -> NativeValue:

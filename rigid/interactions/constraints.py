@@ -109,9 +109,14 @@ def first_rows(constraints: Constraints) -> Ints:
 
 def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
     """The constraints by kind; their rows in their own order, from `first_row` on."""
-    row = first_row + first_rows(constraints)
-    found = []
-    for number in sorted(set(constraints.kind.tolist())):
-        use = np.flatnonzero(constraints.kind == number)
-        found.append(of_columns(CONSTRAINTS[number], constraints, use, row[use]))
-    return found
+    each = _places_of(constraints.kind.tobytes(), len(CONSTRAINTS))
+    return [of_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in each]
+
+
+@functools.lru_cache(maxsize=32)
+def _places_of(kinds: bytes, count: int) -> list[tuple[int, Ints, Ints]]:
+    """Of each kind of constraint: its number, which of them are of it, and their first rows."""
+    kind = np.frombuffer(kinds, np.int64)
+    rows = _of_kinds("rows", count)[kind]
+    first = np.cumsum(rows) - rows
+    return [(k, use := np.flatnonzero(kind == k), first[use]) for k in sorted(set(kind.tolist()))]

@@ -116,9 +116,9 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         discrete = _spans(rod, number, ends, stops, r_free, quat_free)
     r, quat = r[:n], quat[:n]
     radius, rectangle = np.zeros(n), np.zeros((n, 2))
-    for side in ends.T:
-        np.maximum.at(radius, side, discrete.radius)
-        np.maximum.at(rectangle, side, discrete.sides)
+    for side in ends.T:  # each node once
+        radius[side] = np.maximum(radius[side], discrete.radius)
+        rectangle[side] = np.maximum(rectangle[side], discrete.sides)
     v, Omega = _moving(rod, fractions, quat, arm[:n])
     return RodMesh(
         fractions,
@@ -139,7 +139,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
 
 def _arms(quat: Floats, center: Floats) -> Floats:
     """(n, 3) from the rod's curve to its frames, inertial."""
-    if not np.any(center):
+    if not center.any():
         return np.zeros((len(quat), 3))
     return quaternions.rotate(quat, np.tile(center, (len(quat), 1)))
 
@@ -147,7 +147,7 @@ def _arms(quat: Floats, center: Floats) -> Floats:
 def _moving(rod: Rod, fractions: Floats, quat: Floats, arm: Floats) -> tuple[Floats, Floats]:
     """Velocities and angular velocities (n, 3) of the frames."""
     if rod.velocity is None and rod.angular_velocity is None:
-        return np.zeros_like(arm), np.zeros_like(arm)
+        return np.zeros(arm.shape), np.zeros(arm.shape)
     omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
     v = _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm)
     return v, quaternions.rotate(quaternions.conjugate(quat), omega)
@@ -170,13 +170,13 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
     along = _Sections(rod, middles)
     if along.beyond_linear:
         return _spans(rod, SE3_SPAN, ends, stops, r, quat)
-    length = np.diff(stops) * rod.stress_free.length
+    length = (stops[1:] - stops[:-1]) * rod.stress_free.length
     strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length) + _rest(rod, middles)
     n = ends.max() + 1
     mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
-    for side in ends.T:
-        np.add.at(mass, side, along.per_length * length / 2)
-        np.add.at(inertia, side, along.rotary * length[:, None, None] / 2)
+    for side in ends.T:  # each node once
+        mass[side] += along.per_length * length / 2
+        inertia[side] += along.rotary * length[:, None, None] / 2
     coupling = rod.consistency * along.per_length * length / 6
     elements = Elements(ends, length, along.stiffness, along.damping, strain0, coupling)
     return _Discrete(mass, inertia, along.radius, along.sides, elements, no_spans())
@@ -249,7 +249,11 @@ class _Sections:
 
         def column(name: str) -> Floats:
             values = np.array([getattr(section, name) for section in sections])
-            return np.repeat(values, len(places), axis=0) if len(sections) == 1 else values
+            if len(sections) > 1:
+                return values
+            same = np.empty((len(places), *values.shape[1:]), values.dtype)
+            same[:] = values
+            return same
 
         self.per_length, self.rotary = column("mass_per_length"), column("rotary_inertia")
         self.stiffness, self.damping = column("stiffness"), column("damping")

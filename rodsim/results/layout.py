@@ -243,7 +243,12 @@ class Layout:
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every field of a `State` of this model."""
-        return state_shapes(Sizes(self.n_frames, self.n_multipliers, self.own, self.memory))
+        return state_shapes(self.sizes)
+
+    @property
+    def sizes(self) -> Sizes:
+        """What the lengths of a state's arrays count."""
+        return Sizes(self.n_frames, self.n_multipliers, self.own, self.memory)
 
     def check_state(self, state: State, count: int) -> None:
         """Raise ValueError where the `count` states do not have the shapes of this model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections.abc import Sequence
@@ -54,12 +55,14 @@ TABLES = {
 
 def series(layout: Layout) -> list[Series]:
     """The datasets that grow by one output."""
-    states = [
-        Series(f"{ROOT}/{name}", shape, np.float64) for name, shape in stored_states.shapes(layout).items()
-    ]
-    m = layout.n_elements
+    return list(_series(tuple(stored_states.shapes(layout).items()), layout.n_elements))
+
+
+@functools.lru_cache(maxsize=64)
+def _series(states: tuple[tuple[str, tuple[int, ...]], ...], m: int) -> list[Series]:
+    """Of the arrays of a state and m elements."""
     return [
-        *states,
+        *(Series(f"{ROOT}/{name}", shape, np.float64) for name, shape in states),
         Series(f"{ROOT}/strains", (m, 6), np.float64),
         Series(f"{ROOT}/stresses", (m, 6), np.float64),
         Series(f"{ROOT}/{AUDIT}", (len(COLUMNS),), np.float64),

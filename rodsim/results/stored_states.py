@@ -5,6 +5,7 @@ What `em-d` remembers of velocities and strains stands behind the own variables,
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.memory import WIDTH
+from discretization.state_shapes import Shapes, Sizes, state_shapes
 from rigid.system import State
 from rodsim.results.layout import Layout
 
@@ -29,10 +31,15 @@ _LAST = (
 _AT_ONCE = 64  # outputs that are read together
 
 
-def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
+def shapes(layout: Layout) -> Shapes:
     """Of an output's arrays, in the order of a file."""
-    found, memory = layout.state_shapes(), layout.memory.shapes()
-    found["own"] = (layout.own.size + math.prod(memory.pop(_BEHIND, (0,))),)
+    return dict(_shapes_of(layout.sizes))
+
+
+@functools.lru_cache(maxsize=256)
+def _shapes_of(sizes: Sizes) -> Shapes:
+    found, memory = state_shapes(sizes), sizes.memory.shapes()
+    found["own"] = (sizes.own.size + math.prod(memory.pop(_BEHIND, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}
     totals = found.pop("totals")
     del found["memory"]

@@ -72,7 +72,7 @@ def tight_bends(source: Source) -> list[TightBend]:
 
 def _on_themselves(layout: Layout) -> list[tuple[RodLayout, float]]:
     """Rods that have a contact with themselves, with the greatest of its radii, m."""
-    if layout.system is None:
+    if layout.system is None or not len(layout.system.contacts.pairs):
         return []
     contacts = layout.system.contacts
     found: dict[str, tuple[RodLayout, float]] = {}
