@@ -26,10 +26,11 @@ D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(19, 28)  # its block of the 
 MX, MY, MPSI = range(28, 31)  # the correction: dx, dy and the angle
 N_FRAME = 31
 
-# columns of `Work.hinges`: lever at the end and in the mean, of the frame and of the next; what is left of the rows
+# columns of `Work.hinges`: lever at the end, in the mean and at the start, of the frame and of the next; what is left of the rows
 XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
 E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # of the elimination
-N_HINGE = 19
+X0, Y0, XP0, YP0 = range(19, 23)
+N_HINGE = 23
 
 
 @by_reference
@@ -64,6 +65,8 @@ class Tables(NamedTuple):
     coupling: Floats  # (m,)
     scale: Floats  # (m, 4) of `largest_entries`
     hinge: Ints  # (k,) item of a frame that hangs on a hinge
+    sign: Floats  # (k,) 1: the impulse of this acts on the frame, -1: on the next one
+    lever: Floats  # (k, 4) of its points, on the frame and on the next one
     first: Ints  # (k + 1,) where the items of a frame that hangs on rows begin in `items`
     items: Ints  # items of these
     closing: Ints  # (l,) hinges that close loops

@@ -31,13 +31,17 @@ from discretization.planar.arrays import (
     RY,
     S0,
     S1,
+    X0,
     XC,
     XC1,
     XP,
+    XP0,
     XP1,
+    Y0,
     YC,
     YC1,
     YP,
+    YP0,
     YP1,
 )
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -85,6 +89,9 @@ def begin_joints(tables, state, work, h, extent):
                 x, y, z = state.r[f, 0], state.r[f, 1], state.r[f, 2]
                 reach += norm((x, y, z))
         work.rows[j, 0, 13] = work.rows[j, 1, 13] = 2.0 * EPS * reach * tables.size[j]
+    for s in range(tables.kind.shape[0]):
+        if tables.kind[s] == HINGE:
+            begin_hinge(tables, work, s)
 
 
 @inner_kernel
@@ -115,17 +122,22 @@ def add_joints(tables, work, tangent):
 
 
 @inner_kernel
+def begin_hinge(tables, work, s):
+    """Levers at the start of a step."""
+    own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
+    w[X0], w[Y0] = own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1]
+    w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
+
+
+@inner_kernel
 def add_hinge(tables, work, s, tangent):
     """Of the frame s, towards the root; the impulse is that on the frame."""
-    j, p = tables.hinge[s], tables.parent[s]
-    own, next_, w = work.frames[s], work.frames[p], work.hinges[s]
-    if tables.joined[j, 1] == s:
-        sign, X, Xp = 1.0, tables.Xb[j], tables.Xa[j]
-    else:
-        sign, X, Xp = -1.0, tables.Xa[j], tables.Xb[j]
-    x1, y1, x, y = levers(own, X[0], X[1])
-    u1, v1, u, v = levers(next_, Xp[0], Xp[1])
-    fx, fy = sign * work.lam[j, 0], sign * work.lam[j, 1]
+    own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
+    lam, sign = work.lam[tables.hinge[s]], tables.sign[s]
+    x1, y1 = own[C1] * X[0] - own[S1] * X[1], own[S1] * X[0] + own[C1] * X[1]
+    u1, v1 = next_[C1] * X[2] - next_[S1] * X[3], next_[S1] * X[2] + next_[C1] * X[3]
+    x, y, u, v = 0.5 * (w[X0] + x1), 0.5 * (w[Y0] + y1), 0.5 * (w[XP0] + u1), 0.5 * (w[YP0] + v1)
+    fx, fy = sign * lam[0], sign * lam[1]
     w[XC1], w[YC1], w[XC], w[YC], w[XP1], w[YP1], w[XP], w[YP] = x1, y1, x, y, u1, v1, u, v
     # differences first: far from the origin they keep the digits
     w[G1] = (own[RX] - next_[RX]) + (own[DX] - next_[DX]) + (x1 - u1)

@@ -18,9 +18,9 @@ from discretization.planar.arrays import (
     R3,
 )
 from discretization.planar.elimination import (
-    again_by_hinge,
-    back_to_hinge,
-    eliminate_hinge,
+    again_by_hinges,
+    back_to_hinges,
+    eliminate_hinges,
 )
 from discretization.planar.joints import add_hinge, add_joint_noise, begin_joints
 from discretization.planar.march import LEFT, NEGLIGIBLE, QUADRATIC, SAFE, SMALL, account, commit
@@ -64,15 +64,15 @@ def _levels(own, tables, work):
 @inner_kernel
 def _solve(own, tables, work, again):
     """Corrections, as of `discretization.planar.elimination`, and their sizes."""
-    singular = 0.0 * load(own.left, 0)
-    for s in range(work.hinges.shape[0]):
-        if again:
-            again_by_hinge(tables, work, s)
-        else:
-            singular = where_less(0.0, eliminate_hinge(tables, work, s), singular, 1.0)
-    size = 0.0 * singular
-    for s in range(work.hinges.shape[0] - 1, -1, -1):
-        back_to_hinge(tables, work, s)
+    size, k = 0.0 * load(own.left, 0), work.hinges.shape[0]
+    singular = size
+    if again:
+        again_by_hinges(tables, work, 0, k)
+    else:
+        _, least = eliminate_hinges(tables, work, 0, k)
+        singular = where_less(0.0, least, singular, 1.0)
+    back_to_hinges(tables, work, k - 1, 0)
+    for s in range(k):
         size = most(size, abs(work.frames[s, MPSI]))
     store(where_less(0.5, singular, 1e300, size), own.size, 0)
 

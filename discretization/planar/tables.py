@@ -11,7 +11,7 @@ from discretization.interaction_table import loads_of
 from discretization.own_variables import own_variables
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
-from discretization.planar.layout import layout_of
+from discretization.planar.layout import Layout, layout_of
 from discretization.planar.order import MANY, MOST_COUPLED, trees_of
 from discretization.planar.plane import Plane, axes_of, turned_matrices
 from discretization.planar.repeats import REPEATED, independent
@@ -91,6 +91,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         coupling=elements.coupling,
         scale=largest_entries(elements.stiffness, elements.damping),
         hinge=layout.hinge,
+        **_levers(layout, X["Xa"], X["Xb"]),
         first=layout.first,
         items=layout.items,
         closing=closing,
@@ -119,6 +120,17 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         accounts=bool(elements.damping.any() or len(loads.kind) or len(driven)),
         solved=max(AT_NOISE, tolerance / EPS),
     )
+
+
+def _levers(layout: Layout, Xa: Floats, Xb: Floats) -> dict[str, Floats]:
+    """Points of the hinges that frames hang on, with components in the plane; items have them in any order."""
+    hung = np.flatnonzero(layout.kind == arrays.HINGE)
+    items = layout.hinge[hung]
+    own_b = layout.joined[items, 1] == hung
+    sign, lever = np.ones(len(layout.kind)), np.zeros((len(layout.kind), 4))
+    sign[hung] = np.where(own_b, 1.0, -1.0)
+    lever[hung] = np.where(own_b[:, None], np.hstack([Xb, Xa])[items], np.hstack([Xa, Xb])[items])
+    return {"sign": sign, "lever": lever}
 
 
 def _across(system: System, state: State, plane: Plane, pairs: Ints) -> Floats:
