@@ -20,17 +20,17 @@ COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # rows of joints that are left 
 LEFT = 12  # column of `Work.rows` and `Work.columns`: what is left of the row
 
 # columns of `Work.frames`
-C0, S0, C1, S1, PSI, DX, DY, RX, RY, VX, VY, OM, W0, Z0 = range(14)
-R1, R2, R3, N1, N2 = range(14, 19)  # residual of the forces and of the moment, their round-off levels
-D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(19, 28)  # its block of the matrix
-MX, MY, MPSI = range(28, 31)  # the correction: dx, dy and the angle
-N_FRAME = 31
+C0, S0, C1, S1, PSI, DX, DY, RX, RY, VX, VY, OM, W0, Z0, AWAY = range(15)  # the last one from the origin, m
+R1, R2, R3, N1, N2 = range(15, 20)  # residual of the forces and of the moment, their round-off levels
+D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(20, 29)  # its block of the matrix
+MX, MY, MPSI = range(29, 32)  # the correction: dx, dy and the angle
+N_FRAME = 32
 
 # columns of `Work.hinges`: lever at the end, in the mean and at the start, of the frame and of the next; what is left of the rows
 XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
 E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # of the elimination
-X0, Y0, XP0, YP0 = range(19, 23)
-N_HINGE = 23
+X0, Y0, XP0, YP0, FINE = range(19, 24)  # FINE: 1 over the round-off level of its rows
+N_HINGE = 24
 
 
 @by_reference

@@ -6,10 +6,11 @@ With d = p_b - p_a, u = R U, bars for means over the step, as `rigid.interaction
     ALONG        g = u_a . d - value          DISTANCE   g = d . d/2 - value
 """
 
-from discretization.assembly.workspace import EPS, norm
+from discretization.assembly.workspace import EPS
 from discretization.planar.arrays import (
     ALONG,
     ANGLE,
+    AWAY,
     C0,
     C1,
     COINCIDENT,
@@ -19,6 +20,7 @@ from discretization.planar.arrays import (
     D33,
     DX,
     DY,
+    FINE,
     G1,
     G2,
     HINGE,
@@ -85,9 +87,7 @@ def begin_joints(tables, state, work, h, extent):
         if sort != ANGLE:
             reach = 0.1 * extent + tables.reach[j]
             for k in range(2):
-                f = tables.frame[tables.joined[j, k]]
-                x, y, z = state.r[f, 0], state.r[f, 1], state.r[f, 2]
-                reach += norm((x, y, z))
+                reach += work.frames[tables.joined[j, k], AWAY]
         work.rows[j, 0, 13] = work.rows[j, 1, 13] = 2.0 * EPS * reach * tables.size[j]
     for s in range(tables.kind.shape[0]):
         if tables.kind[s] == HINGE:
@@ -107,10 +107,7 @@ def add_joint_noise(tables, work, share):
 
 @inner_kernel
 def add_joints(tables, work, tangent):
-    """Residual and, on demand, matrix of all joints."""
-    for s in range(tables.kind.shape[0]):
-        if tables.kind[s] == HINGE:
-            add_hinge(tables, work, s, tangent)
+    """Residual and, on demand, matrix of all joints but the hinges that frames hang on."""
     for k in range(tables.items.shape[0]):
         j = tables.items[k]
         if tables.sort[j] == ANGLE:
@@ -123,9 +120,10 @@ def add_joints(tables, work, tangent):
 
 @inner_kernel
 def begin_hinge(tables, work, s):
-    """Levers at the start of a step."""
+    """Levers at the start of a step, and how fine its rows are solved."""
     own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
     w[X0], w[Y0] = own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1]
+    w[FINE] = 1.0 / work.rows[tables.hinge[s], 0, 13]
     w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
 
 

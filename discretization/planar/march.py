@@ -10,6 +10,7 @@ from discretization.planar.arrays import (
     COINCIDENT,
     DX,
     DY,
+    FINE,
     G1,
     G2,
     HINGE,
@@ -43,33 +44,45 @@ from discretization.time.newton import (
     STALLED,
 )
 from discretization.time.recording import keep
-from rigid.compilation.decorators import inner_kernel, released_kernel
+from rigid.compilation.decorators import inner_kernel, released_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, load4
+from rigid.lanes import most
 
 NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
 SAFE = 1e5  # the same where the iteration has stalled
 LEFT = 0.01  # residual/noise after the last correction, foreseen
 QUADRATIC = 0.01  # contraction from which it is
+LEAST = 1e-150  # round-off levels: the product of two is a number
 SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
+
+
+@small_kernel
+def level_of_frame(own):
+    """Residual of a frame in units of its round-off level; a size of it, which is not finite where any part is not."""
+    force, moment = own[N1] + LEAST, own[N2] + LEAST
+    r1, r2, r3 = abs(own[R1]), abs(own[R2]), abs(own[R3])
+    return most(most(r1, r2) * moment, r3 * force) / (force * moment), r1 + r2 + r3
+
+
+@small_kernel
+def level_of_hinge(w):
+    """The same of its rows."""
+    g1, g2 = abs(w[G1]), abs(w[G2])
+    return most(g1, g2) * w[FINE], g1 + g2
 
 
 @inner_kernel
 def _level(tables, work):
     """Largest residual in units of its round-off level; -1 where it is not finite."""
-    worst, ground = 0.0, work.hinges.shape[0]
-    for s in range(ground):
-        own = work.frames[s]
-        force, moment = 1.0 / (own[N1] + 1e-300), 1.0 / (own[N2] + 1e-300)
-        found = max(max(abs(own[R1]), abs(own[R2])) * force, abs(own[R3]) * moment)
-        if not abs(own[R1]) + abs(own[R2]) + abs(own[R3]) < 1e300:
-            return -1.0
-        worst = max(worst, found)
+    worst = total = 0.0
+    for s in range(work.hinges.shape[0]):
+        found, size = level_of_frame(work.frames[s])
+        worst, total = most(worst, found), total + size
         if tables.kind[s] == HINGE:
-            w = work.hinges[s]
-            left = max(abs(w[G1]), abs(w[G2]))
-            if not left < 1e300:
-                return -1.0
-            worst = max(worst, left / work.rows[tables.hinge[s], 0, 13])
+            found, size = level_of_hinge(work.hinges[s])
+            worst, total = most(worst, found), total + size
+    if not total < 1e300:
+        return -1.0
     for k in range(tables.items.shape[0]):
         worst = max(worst, _level_of_rows(tables, work, tables.items[k]))
     for k in range(tables.closing.shape[0]):
@@ -216,9 +229,9 @@ def commit(tables, state, work, h):
             own[DX] + own[MX],
             own[DY] + own[MY],
             own[PSI] + more,
-            dvx / h,
-            dvy / h,
-            dom / h,
+            dvx * rate,
+            dvy * rate,
+            dom * rate,
         )
         for i in range(3):
             state.r[f, i] += e[i] * dx + g[i] * dy
@@ -233,8 +246,8 @@ def commit(tables, state, work, h):
     for j in range(tables.sort.shape[0]):
         first, x, y = (
             tables.lam[j, 0],
-            (work.lam[j, 0] + work.more[j, 0]) / h,
-            (work.lam[j, 1] + work.more[j, 1]) / h,
+            (work.lam[j, 0] + work.more[j, 0]) * rate,
+            (work.lam[j, 1] + work.more[j, 1]) * rate,
         )
         if tables.sort[j] == COINCIDENT:
             for i in range(3):

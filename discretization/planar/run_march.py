@@ -5,25 +5,28 @@ what it is alone. What it does to frames, hinges and loads is the source of one 
 from discretization.planar.arrays import (
     DX,
     DY,
-    G1,
-    G2,
     MPSI,
     MX,
     MY,
-    N1,
-    N2,
     PSI,
-    R1,
-    R2,
-    R3,
 )
 from discretization.planar.elimination import (
     again_by_hinges,
     back_to_hinges,
     eliminate_hinges,
 )
-from discretization.planar.joints import add_hinge, add_joint_noise, begin_joints
-from discretization.planar.march import LEFT, NEGLIGIBLE, QUADRATIC, SAFE, SMALL, account, commit
+from discretization.planar.joints import add_joint_noise, begin_joints
+from discretization.planar.march import (
+    LEFT,
+    NEGLIGIBLE,
+    QUADRATIC,
+    SAFE,
+    SMALL,
+    account,
+    commit,
+    level_of_frame,
+    level_of_hinge,
+)
 from discretization.planar.step import add_load_noise, add_loads, begin_bodies, put_bodies
 from discretization.time.newton import MAX_TURN, STALLED
 from discretization.time.run_march import AGAIN, FRESH, OUT, end_step, some_go_on
@@ -36,27 +39,18 @@ from rigid.lanes import WIDTH, load, most, store, where_less
 def _evaluate(tables, work, h, values, tangent):
     """Residual and, on demand, matrix at the present increments."""
     put_bodies(tables, work, h, tangent)
-    for s in range(tables.kind.shape[0]):
-        add_hinge(tables, work, s, tangent)
     add_loads(tables, work, h, values, tangent)
 
 
 @inner_kernel
-def _levels(own, tables, work):
+def _levels(own, work):
     """Largest residuals in units of their round-off levels into own.level; runs where one is not finite leave."""
-    worst, beyond = 0.0 * load(own.left, 0), 0.0 * load(own.left, 0)
+    worst = total = 0.0 * load(own.left, 0)
     for s in range(work.hinges.shape[0]):
-        frame = work.frames[s]
-        force, moment = 1.0 / (frame[N1] + 1e-300), 1.0 / (frame[N2] + 1e-300)
-        r1, r2, r3 = abs(frame[R1]), abs(frame[R2]), abs(frame[R3])
-        worst = most(worst, most(most(r1, r2) * force, r3 * moment))
-        total = r1 + r2 + r3
-        beyond = beyond + (total - total)
-        hinge, noise = work.hinges[s], work.rows[tables.hinge[s], 0, 13]
-        left = most(abs(hinge[G1]), abs(hinge[G2]))
-        worst = most(worst, left / noise)
-        beyond = beyond + (hinge[G1] - hinge[G1]) + (hinge[G2] - hinge[G2])
-    worst = worst + beyond
+        of_frame, size = level_of_frame(work.frames[s])
+        of_hinge, gap = level_of_hinge(work.hinges[s])
+        worst, total = most(most(worst, of_frame), of_hinge), total + size + gap
+    worst = where_less(total, 1e300, worst, 1e300)
     store(worst, own.level, 0)
     store(where_less(worst, 1e300, load(own.left, 0), 1.0), own.left, 0)
 
@@ -183,7 +177,7 @@ def _newton(views, own, solved, h, most_iterations):
             noisy = noisy or own.takes[run] != 0.0
         if noisy:
             add_joint_noise(tables, work, load(own.takes, 0))
-        _levels(own, tables, work)
+        _levels(own, work)
         again, fresh = False, False
         for run in range(WIDTH):
             own.takes[run] = own.ends[run] = 0.0

@@ -10,6 +10,7 @@ import math
 from discretization.assembly.stress_rounding import stress_rounding
 from discretization.assembly.workspace import EPS, norm
 from discretization.planar.arrays import (
+    AWAY,
     C0,
     C1,
     D11,
@@ -23,6 +24,7 @@ from discretization.planar.arrays import (
     D33,
     DX,
     DY,
+    HINGE,
     N1,
     N2,
     OM,
@@ -40,7 +42,7 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.element import EX, EY, forces, start_of_step
-from discretization.planar.joints import add_joints, begin_joints, turn
+from discretization.planar.joints import add_hinge, add_joints, begin_joints, turn
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import by_lane, largest, most, root
@@ -63,7 +65,8 @@ def _place(tables, state, own, s):
     z = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
     own[W0], own[Z0] = w, z
     own[C0], own[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
-    own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
+    x, y = along(basis, 0, r), along(basis, 1, r)
+    own[RX], own[RY], own[AWAY] = x, y, root(x * x + y * y + tables.offset * tables.offset)
 
 
 @small_kernel
@@ -106,7 +109,7 @@ def begin_bodies(tables, state, work, h):
         vx, vy = along(basis, 0, v), along(basis, 1, v)
         om = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
         own[VX], own[VY], own[OM] = vx, vy, om
-        extent = most(extent, own[RX] * own[RX] + own[RY] * own[RY])
+        extent = most(extent, own[AWAY])
         force = EPS * tables.mass[s] * (4.0 * length(vx, vy) + gravity)
         own[N1] = force
         own[N2] = 2.0 * EPS * tables.inertia[s] * abs(om) + force * tables.gyration[s]
@@ -119,7 +122,7 @@ def begin_bodies(tables, state, work, h):
     own = work.frames[ground]
     _place(tables, state, own, ground)
     own[C1], own[S1] = own[C0], own[S0]
-    return root(extent + tables.offset * tables.offset)
+    return extent
 
 
 @inner_kernel
@@ -166,9 +169,9 @@ def add_load_noise(tables, work, h, values):
 
 @inner_kernel
 def put_bodies(tables, work, h, tangent):
-    """Inertia and weight, and where frames are at the present increments."""
+    """Inertia and weight, where frames are at the present increments, and their hinges, from the roots to the tips."""
     ground, gx, gy, rate = work.hinges.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
-    for s in range(ground):
+    for s in range(ground - 1, -1, -1):
         own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
         q = own[PSI]
         u = turn(own, q)
@@ -179,6 +182,8 @@ def put_bodies(tables, work, h, tangent):
             own[D11] = own[D22] = 2.0 * mass * rate
             own[D33] = 2.0 * J * rate * (1.0 + u)
             own[D12] = own[D21] = own[D13] = own[D23] = own[D31] = own[D32] = 0.0
+        if tables.kind[s] == HINGE:
+            add_hinge(tables, work, s, tangent)
     if tangent and tables.items.shape[0] + tables.beyond.shape[0] > 0:
         work.up[:] = 0.0
         work.down[:] = 0.0
