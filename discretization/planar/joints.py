@@ -68,23 +68,46 @@ def levers(own, X, Y):
 
 
 @inner_kernel
-def begin_joints(tables, state, work, h, extent):
-    """Impulses to begin with, and noise levels of the rows."""
-    basis = tables.basis
+def take_forces(tables, state, work):
+    """Multipliers of the state as forces in the plane."""
+    basis, pull = tables.basis, work.pull
     for j in range(tables.sort.shape[0]):
-        first, sort = tables.lam[j, 0], tables.sort[j]
-        if sort == COINCIDENT:
+        first = tables.lam[j, 0]
+        if tables.sort[j] == COINCIDENT:
             x, y, z = state.lam[first], state.lam[first + 1], state.lam[first + 2]
-            work.lam[j, 0] = h * (basis[0, 0] * x + basis[0, 1] * y + basis[0, 2] * z)
-            work.lam[j, 1] = h * (basis[1, 0] * x + basis[1, 1] * y + basis[1, 2] * z)
+            pull[j, 0] = basis[0, 0] * x + basis[0, 1] * y + basis[0, 2] * z
+            pull[j, 1] = basis[1, 0] * x + basis[1, 1] * y + basis[1, 2] * z
         else:
             found = size = 0.0
             for i in range(3):
                 found += tables.share[j, i] * state.lam[tables.lam[j, i]]
                 size += tables.share[j, i] * tables.share[j, i]
-            work.lam[j, 0] = h * found / size
+            pull[j, 0] = found / size
+
+
+@inner_kernel
+def put_forces(tables, state, work):
+    """And back; those of rows that the mirror reverses are zero."""
+    e, g = tables.basis[0], tables.basis[1]
+    for i in range(state.lam.shape[0]):
+        state.lam[i] = 0.0
+    for j in range(tables.sort.shape[0]):
+        first, x, y = tables.lam[j, 0], work.pull[j, 0], work.pull[j, 1]
+        if tables.sort[j] == COINCIDENT:
+            for i in range(3):
+                state.lam[first + i] = e[i] * x + g[i] * y
+        else:
+            for i in range(3):
+                state.lam[tables.lam[j, i]] += tables.share[j, i] * x
+
+
+@inner_kernel
+def begin_joints(tables, work, h, extent):
+    """Impulses to begin with, and noise levels of the rows."""
+    for j in range(tables.sort.shape[0]):
+        work.lam[j, 0], work.lam[j, 1] = h * work.pull[j, 0], h * work.pull[j, 1]
         reach = 1.0
-        if sort != ANGLE:
+        if tables.sort[j] != ANGLE:
             reach = 0.1 * extent + tables.reach[j]
             for k in range(2):
                 reach += work.frames[tables.joined[j, k], AWAY]

@@ -1,12 +1,18 @@
 """The compiled march of a planar model: steps of `em`, each from the state in space and back to it.
 
 A step begins with what of the state lies in the plane and ends by adding to it what the step changed, so that it follows from the
-state alone, to the bit, wherever runs are divided. The matrix is renewed in each iteration. It costs little more than the
-residual, and Newton's method then squares what is left: where the last two residuals say that the next correction will leave
-less than a hundredth of round-off, it is the last one (`discretization.time.newton`): the step takes it over unrounded.
+state alone, to the bit, wherever runs are divided. In between the state is left where it was: from substep to substep, and where
+the directions of the plane and of all bodies in it are axes, so that no number is rounded on the way, from step to step.
+
+The matrix is renewed in each iteration. It costs little more than the residual, and Newton's method then squares what is left:
+where the last two residuals say that the next correction will leave less than a hundredth of round-off, it is the last one
+(`discretization.time.newton`): the step takes it over unrounded.
 """
 
 from discretization.planar.arrays import (
+    AOM,
+    AX,
+    AY,
     COINCIDENT,
     DX,
     DY,
@@ -24,15 +30,27 @@ from discretization.planar.arrays import (
     R1,
     R2,
     R3,
+    RX,
+    RY,
     VX,
     VY,
+    W0,
+    Z0,
 )
 from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element import E1
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
-from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step
+from discretization.planar.step import (
+    add_load_noise,
+    begin_step,
+    evaluate,
+    face,
+    load_step,
+    put_state,
+    take_state,
+)
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS, copy_state
 from discretization.time.newton import (
     CONVERGED,
@@ -45,8 +63,7 @@ from discretization.time.newton import (
 )
 from discretization.time.recording import keep
 from rigid.compilation.decorators import inner_kernel, released_kernel, small_kernel
-from rigid.kinematics.rotations import cayley_turn, load4
-from rigid.lanes import most
+from rigid.lanes import most, root
 
 NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
 SAFE = 1e5  # the same where the iteration has stalled
@@ -214,47 +231,40 @@ def account(tables, state, work, h, values):
 
 
 @inner_kernel
-def commit(tables, state, work, h):
-    """Take the end of the step over into the state."""
-    basis = tables.basis
-    e, g, n, rate = basis[0], basis[1], basis[2], 1.0 / h
+def commit(work, h):
+    """Take the end of the step over, in the plane."""
+    rate = 1.0 / h
     for s in range(work.hinges.shape[0]):
-        own, f, normal = work.frames[s], tables.frame[s], tables.normal[s]
-        at, more = 6 * f, (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+        own = work.frames[s]
+        more = (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
         # rounded as in the residual: the last correction is of what it has left, and a difference would add up
         dvx = 2.0 * ((own[DX] * rate - own[VX]) + own[MX] * rate)
         dvy = 2.0 * ((own[DY] * rate - own[VY]) + own[MY] * rate)
         dom = 2.0 * ((own[PSI] * rate - own[OM]) + more * rate)
-        dx, dy, psi, ax, ay, aom = (
-            own[DX] + own[MX],
-            own[DY] + own[MY],
-            own[PSI] + more,
-            dvx * rate,
-            dvy * rate,
-            dom * rate,
-        )
-        for i in range(3):
-            state.r[f, i] += e[i] * dx + g[i] * dy
-            state.v[f, i] += e[i] * dvx + g[i] * dvy
-            state.Omega[f, i] += normal[i] * dom
-            state.memory[at + i] = e[i] * ax + g[i] * ay
-            state.memory[at + 3 + i] = n[i] * aom
-        q1 = cayley_turn((psi * n[0], psi * n[1], psi * n[2]), load4(state.quat[f]))
-        state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
-    for i in range(state.lam.shape[0]):  # those of rows that the mirror reverses are zero
-        state.lam[i] = 0.0
-    for j in range(tables.sort.shape[0]):
-        first, x, y = (
-            tables.lam[j, 0],
-            (work.lam[j, 0] + work.more[j, 0]) * rate,
-            (work.lam[j, 1] + work.more[j, 1]) * rate,
-        )
-        if tables.sort[j] == COINCIDENT:
-            for i in range(3):
-                state.lam[first + i] = e[i] * x + g[i] * y
-        else:
-            for i in range(3):
-                state.lam[tables.lam[j, i]] += tables.share[j, i] * x
+        half = 0.5 * (own[PSI] + more)
+        w, z = own[W0] - half * own[Z0], own[Z0] + half * own[W0]
+        scale = 1.0 / root(w * w + z * z)
+        own[W0], own[Z0] = scale * w, scale * z
+        face(own)
+        own[RX] += own[DX] + own[MX]
+        own[RY] += own[DY] + own[MY]
+        own[VX] += dvx
+        own[VY] += dvy
+        own[OM] += dom
+        own[AX], own[AY], own[AOM] = dvx * rate, dvy * rate, dom * rate
+    for j in range(work.pull.shape[0]):
+        work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
+        work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
+
+
+@inner_kernel
+def _stays(tables, k, n_substeps, share):
+    """Whether the state need not follow substep k of a part: within a step, or where the plane has its numbers to the bit. Those
+    of rods are taken from it.
+    """
+    if tables.element.shape[0] != 0:
+        return False
+    return (k + 1) % n_substeps != 0 or (tables.aligned and n_substeps == 1 and k + 1 != share)
 
 
 @released_kernel
@@ -264,7 +274,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
     Steps of the lengths `substeps` in as many equal parts as `counts` has rows, in place; the state after each part into `kept`.
     Returns the first status that is not 0; the state is then that at the end of the last whole step.
     """
-    count, n_substeps = work.counted, substeps.shape[0]
+    count, n_substeps, taken = work.counted, substeps.shape[0], False
     share = load_values.shape[0] // counts.shape[0]
     for part in range(counts.shape[0]):
         counted = counts[part]
@@ -276,6 +286,8 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
             if n_substeps > 1 and k % n_substeps == 0:
                 copy_state(state, before)
             count[0] = 0
+            if not taken:
+                take_state(tables, state, work)
             begin_step(tables, state, work, h)
             begin_drives(tables, state, work, values)
             add_load_noise(tables, work, h, values)
@@ -287,11 +299,17 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
             if status != 0:
                 if k % n_substeps != 0:
                     copy_state(before, state)
+                elif taken and n_substeps == 1:  # no step since then was put there
+                    put_state(tables, state, work)
                 return status
             if tables.accounts:
                 account(tables, state, work, h, values)
             end_springs(tables, state, work, h)
-            commit(tables, state, work, h)
+            commit(work, h)
+            taken = _stays(tables, k, n_substeps, share)
+            if not taken:
+                put_state(tables, state, work)
+                taken = tables.aligned and tables.element.shape[0] == 0
             end_drives(tables, state, values)
             counted[STEPS] = (k + 1) // n_substeps
         keep(state, kept, part)

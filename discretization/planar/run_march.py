@@ -27,7 +27,14 @@ from discretization.planar.march import (
     level_of_frame,
     level_of_hinge,
 )
-from discretization.planar.step import add_load_noise, add_loads, begin_bodies, put_bodies
+from discretization.planar.step import (
+    add_load_noise,
+    add_loads,
+    begin_bodies,
+    put_bodies,
+    put_state,
+    take_state,
+)
 from discretization.time.newton import MAX_TURN, STALLED
 from discretization.time.run_march import AGAIN, FRESH, OUT, end_step, some_go_on
 from rigid.compilation.decorators import inner_kernel, released_kernel
@@ -215,11 +222,12 @@ def march_planar_runs(own, solved, h, values, most_iterations, kept, counts):
         if not some_go_on(own):
             return
         signals = every[k]
-        extent = begin_bodies(tables, state, work, h)
-        begin_joints(tables, state, work, h, extent)
+        take_state(tables, state, work)
+        begin_joints(tables, work, h, begin_bodies(tables, work, h))
         add_load_noise(tables, work, h, signals)
         _newton((tables, work, signals, last, last_more), own, solved, h, most_iterations)
         if tables.accounts:
             account(tables, state, work, h, signals)
-        commit(tables, state, work, h)
+        commit(work, h)
+        put_state(tables, state, work)
         end_step(own, kept, counts, k // share, share)

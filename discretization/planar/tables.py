@@ -116,10 +116,17 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         driven=driven,
         drives=own_variables(system).first("drive"),
         signals=len(system.signals),
+        aligned=_is_aligned(plane.basis, half, across, share),
         viscous=bool(elements.damping.any()),
         accounts=bool(elements.damping.any() or len(loads.kind) or len(driven)),
         solved=max(AT_NOISE, tolerance / EPS),
     )
+
+
+def _is_aligned(*of: Floats) -> bool:
+    """Whether all these numbers are 0, 1 or -1, and no direction has two of them; shares of multipliers, too."""
+    numbers = np.concatenate([each.ravel() for each in of])
+    return bool(np.isin(numbers, (-1.0, 0.0, 1.0)).all())
 
 
 def _levers(layout: Layout, Xa: Floats, Xb: Floats) -> dict[str, Floats]:
