@@ -46,17 +46,22 @@ from discretization.planar.arrays import (
     YP0,
     YP1,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+
+
+@small_kernel
+def turned(own, psi):
+    """Cosine and sine of a frame at the end, whose Cayley number is psi; psi^2/4."""
+    u = 0.25 * psi * psi
+    scale = 1.0 / (1.0 + u)
+    c, z = (1.0 - u) * scale, psi * scale
+    return c * own[C0] - z * own[S0], z * own[C0] + c * own[S0], u
 
 
 @inner_kernel
 def turn(own, psi):
-    """The turn at the end of a frame whose Cayley number is psi; psi^2/4."""
-    u = 0.25 * psi * psi
-    scale = 1.0 / (1.0 + u)
-    c, z = (1.0 - u) * scale, psi * scale
-    own[C1], own[S1] = c * own[C0] - z * own[S0], z * own[C0] + c * own[S0]
-    return u
+    """The turn at the end of a frame whose Cayley number is psi."""
+    own[C1], own[S1], _ = turned(own, psi)
 
 
 @small_kernel
@@ -150,28 +155,29 @@ def begin_hinge(tables, work, s):
     w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
 
 
-@inner_kernel
-def add_hinge(tables, work, s, tangent):
-    """Of the frame s, towards the root; the impulse is that on the frame."""
-    own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
+@flat_kernel
+def hang(tables, work, s, place, tangent):
+    """The hinge of the frame s, towards the root: force on the frame, its torque, and how this grows with the turn; that on the
+    next frame is added there. place: c and s at the end, place at the start and its change.
+    """
+    next_, w, X = work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
     lam, sign = work.lam[tables.hinge[s]], tables.sign[s]
-    x1, y1 = own[C1] * X[0] - own[S1] * X[1], own[S1] * X[0] + own[C1] * X[1]
+    c, z, rx, ry, dx, dy = place
+    x1, y1 = c * X[0] - z * X[1], z * X[0] + c * X[1]
     u1, v1 = next_[C1] * X[2] - next_[S1] * X[3], next_[S1] * X[2] + next_[C1] * X[3]
     x, y, u, v = 0.5 * (w[X0] + x1), 0.5 * (w[Y0] + y1), 0.5 * (w[XP0] + u1), 0.5 * (w[YP0] + v1)
     fx, fy = sign * lam[0], sign * lam[1]
-    w[XC1], w[YC1], w[XC], w[YC], w[XP1], w[YP1], w[XP], w[YP] = x1, y1, x, y, u1, v1, u, v
     # differences first: far from the origin they keep the digits
-    w[G1] = (own[RX] - next_[RX]) + (own[DX] - next_[DX]) + (x1 - u1)
-    w[G2] = (own[RY] - next_[RY]) + (own[DY] - next_[DY]) + (y1 - v1)
-    own[R1] += fx
-    own[R2] += fy
-    own[R3] += x * fy - y * fx
+    g1 = (rx - next_[RX]) + (dx - next_[DX]) + (x1 - u1)
+    g2 = (ry - next_[RY]) + (dy - next_[DY]) + (y1 - v1)
+    w[XC1], w[YC1], w[XC], w[YC], w[XP1], w[YP1], w[XP], w[YP] = x1, y1, x, y, u1, v1, u, v
+    w[G1], w[G2] = g1, g2
     next_[R1] -= fx
     next_[R2] -= fy
     next_[R3] -= u * fy - v * fx
     if tangent:
-        own[D33] -= 0.5 * (x1 * fx + y1 * fy)
         next_[D33] += 0.5 * (u1 * fx + v1 * fy)
+    return fx, fy, x * fy - y * fx, -0.5 * (x1 * fx + y1 * fy)
 
 
 @inner_kernel

@@ -45,7 +45,7 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.element import EX, EY, forces, start_of_step
-from discretization.planar.joints import add_hinge, add_joints, begin_joints, put_forces, take_forces, turn
+from discretization.planar.joints import add_joints, begin_joints, hang, put_forces, take_forces, turned
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import by_lane, largest, most, root
@@ -215,17 +215,19 @@ def put_bodies(tables, work, h, tangent):
     ground, gx, gy, rate = work.hinges.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
     for s in range(ground - 1, -1, -1):
         own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
-        q = own[PSI]
-        u = turn(own, q)
-        own[R1] = 2.0 * mass * (own[DX] * rate - own[VX]) - mass * gx
-        own[R2] = 2.0 * mass * (own[DY] * rate - own[VY]) - mass * gy
-        own[R3] = 2.0 * J * (q * rate - own[OM])
+        q, dx, dy = own[PSI], own[DX], own[DY]
+        c1, s1, u = turned(own, q)
+        own[C1], own[S1] = c1, s1
+        fx, fy, torque, growth = 0.0 * q, 0.0 * q, 0.0 * q, 0.0 * q
+        if tables.kind[s] == HINGE:
+            fx, fy, torque, growth = hang(tables, work, s, (c1, s1, own[RX], own[RY], dx, dy), tangent)
+        own[R1] = (2.0 * mass * (dx * rate - own[VX]) - mass * gx) + fx
+        own[R2] = (2.0 * mass * (dy * rate - own[VY]) - mass * gy) + fy
+        own[R3] = 2.0 * J * (q * rate - own[OM]) + torque
         if tangent:
             own[D11] = own[D22] = 2.0 * mass * rate
-            own[D33] = 2.0 * J * rate * (1.0 + u)
+            own[D33] = 2.0 * J * rate * (1.0 + u) + growth
             own[D12] = own[D21] = own[D13] = own[D23] = own[D31] = own[D32] = 0.0
-        if tables.kind[s] == HINGE:
-            add_hinge(tables, work, s, tangent)
     if tangent and tables.items.shape[0] + tables.beyond.shape[0] > 0:
         work.up[:] = 0.0
         work.down[:] = 0.0
