@@ -70,6 +70,7 @@ SAFE = 1e5  # the same where the iteration has stalled
 LEFT = 0.01  # residual/noise after the last correction, foreseen
 QUADRATIC = 0.01  # contraction from which it is
 LEAST = 1e-150  # round-off levels: the product of two is a number
+CURVED = 4.0  # contraction of the first residual over the turn of the first correction; of chains of bars 0.4, one in ten 4
 SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
 
 
@@ -121,7 +122,7 @@ def _level_of_rows(tables, work, item):
 
 @inner_kernel
 def _correct(work):
-    """Add the corrections."""
+    """Add the corrections; the largest turn of them."""
     largest = 0.0
     for s in range(work.hinges.shape[0]):
         largest = max(largest, abs(work.frames[s, MPSI]))
@@ -134,7 +135,7 @@ def _correct(work):
     for j in range(work.lam.shape[0]):
         work.lam[j, 0] += damping * work.more[j, 0]
         work.lam[j, 1] += damping * work.more[j, 1]
-    return damping
+    return largest
 
 
 @inner_kernel
@@ -159,6 +160,16 @@ def _no_correction(work):
     for j in range(work.more.shape[0]):
         work.more[j, 0] = work.more[j, 1] = 0.0
     return CONVERGED
+
+
+@small_kernel
+def wants_matrix(level, turns):
+    """Whether the factors of the first matrix will not do for the second correction, after one that turns frames so far.
+
+    Both contractions are taken to be of this size, as a matrix changes by so much; where they are not the next residual says so.
+    """
+    contraction = CURVED * turns
+    return level * contraction * contraction > LEFT
 
 
 @inner_kernel
@@ -201,9 +212,12 @@ def newton(tables, work, h, values, most, count):
         if last and (level <= tables.solved or _is_small(tables, work)):
             return CONVERGED
         fresh = tangent
-        _correct(work)
+        turns = _correct(work)
         # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
-        tangent = iteration == 0 or contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
+        if iteration == 0:
+            tangent = tables.element.shape[0] > 0 or wants_matrix(level, turns)
+        else:
+            tangent = contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
         before, known = level, False
         iteration += 1
         count[0] += 1

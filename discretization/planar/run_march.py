@@ -26,6 +26,7 @@ from discretization.planar.march import (
     commit,
     level_of_frame,
     level_of_hinge,
+    wants_matrix,
 )
 from discretization.planar.step import (
     add_load_noise,
@@ -159,7 +160,7 @@ def _go_on(own, solved, run):
     else:
         contraction, fresh = level / own.before[run], own.wants[run]
         quadratic = contraction <= QUADRATIC and own.foreseen[run] * contraction * contraction <= LEFT
-        own.wants[run] = own.iteration[run] == 0 or not quadratic
+        own.wants[run] = wants_matrix(level, own.size[run]) if own.iteration[run] == 0 else not quadratic
         own.takes[run], own.fresh[run], own.before[run] = 1.0, fresh, level
         own.factored[run] += fresh
         own.looked[run], own.at[run] = 0, FRESH
