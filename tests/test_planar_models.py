@@ -547,10 +547,31 @@ def test_all_sorts_of_axes_in_space_are_taken_as_they_are():
     np.testing.assert_array_equal(np.abs(plane.basis), [[1, 0, 0], [0, 0, 1], [0, 1, 0]])
 
 
-@pytest.mark.parametrize("order", [2, 4, 6])
-def test_runs_go_on_to_the_bit_and_keep_the_order(order):
+def straight():
+    """Three bars in a line, held at one end, in the plane of two axes: numbers of the plane are those in space."""
+    model = Model("straight", gravity=(0, 0, -9.81))
+    last = model.ground.at((0, 0, 0))
+    for k in range(3):
+        bar = model.add_body(f"bar {k}", Box(1, 0.1, 0.1, density=1000), (k + 0.5, 0, 0))
+        model.add_joint(f"joint {k}", "revolute", last, bar.at((-0.5, 0, 0)), axis=(0, 1, 0))
+        last = bar.at((0.5, 0, 0))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "order"),
+    [
+        (followed, 2),
+        (straight, 2),
+        (lambda: joined("revolute"), 4),
+        (straight, 4),
+        (lambda: joined("revolute"), 6),
+    ],
+)
+def test_runs_go_on_to_the_bit_and_keep_the_order(make, order):
     """Also where they are divided in the middle, and by halves of steps that fail."""
-    built, plane, space = steppers(followed() if order == 2 else joined("revolute"), order=order)
+    built, plane, space = steppers(make(), order=order)
+    assert plane.tables.aligned == (make is straight)
     state = plane.start(built.state)
     before = [array.copy() for array in state]
     whole, _ = plane.advance(state, 0, 12)
@@ -740,8 +761,10 @@ def test_what_is_held_only_together_with_others_is_taken_by_the_general_solver()
     assert all(np.array_equal(x, y) for x, y in zip(part, ends[0][0], strict=True))
 
 
-def test_steps_that_fail_are_halved():
-    built, plane, space = steppers(followed(), h=0.4)
+@pytest.mark.parametrize("make", [followed, straight])
+def test_steps_that_fail_are_halved(make):
+    """From the end of the step before, which is that of the second one in the plane of two axes."""
+    built, plane, space = steppers(make(), h=0.4)
     ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]
     assert ends[0][1].halvings > 0
     assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-11

@@ -62,6 +62,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
     )
     reach = np.linalg.norm(c.Xa[even], axis=1) + np.linalg.norm(c.Xb[even], axis=1)
+    sign, lever = _levers(layout, X["Xa"], X["Xb"])
     loads, moving = loads_of(system.others), frame[:k]
     J = np.einsum("ni,nij,nj->n", across[:k, 2], frames.inertia[moving], across[:k, 2])
     return Tables(
@@ -91,7 +92,8 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         coupling=elements.coupling,
         scale=largest_entries(elements.stiffness, elements.damping),
         hinge=layout.hinge,
-        **_levers(layout, X["Xa"], X["Xb"]),
+        sign=sign,
+        lever=lever,
         first=layout.first,
         items=layout.items,
         closing=closing,
@@ -129,15 +131,15 @@ def _is_aligned(*of: Floats) -> bool:
     return bool(np.isin(numbers, (-1.0, 0.0, 1.0)).all())
 
 
-def _levers(layout: Layout, Xa: Floats, Xb: Floats) -> dict[str, Floats]:
-    """Points of the hinges that frames hang on, with components in the plane; items have them in any order."""
+def _levers(layout: Layout, Xa: Floats, Xb: Floats) -> tuple[Floats, Floats]:
+    """Signs and points, with components in the plane, of the hinges that frames hang on; items have them in any order."""
     hung = np.flatnonzero(layout.kind == arrays.HINGE)
     items = layout.hinge[hung]
     own_b = layout.joined[items, 1] == hung
     sign, lever = np.ones(len(layout.kind)), np.zeros((len(layout.kind), 4))
     sign[hung] = np.where(own_b, 1.0, -1.0)
     lever[hung] = np.where(own_b[:, None], np.hstack([Xb, Xa])[items], np.hstack([Xa, Xb])[items])
-    return {"sign": sign, "lever": lever}
+    return sign, lever
 
 
 def _across(system: System, state: State, plane: Plane, pairs: Ints) -> Floats:
