@@ -274,9 +274,9 @@ def commit(work, h):
 @inner_kernel
 def _stays(tables, k, n_substeps, share):
     """Whether the state need not follow substep k of a part: within a step, or where the plane has its numbers to the bit. Those
-    of rods are taken from it.
+    of rods in other planes are taken from it.
     """
-    if tables.element.shape[0] != 0:
+    if tables.element.shape[0] != 0 and not tables.aligned:
         return False
     return (k + 1) % n_substeps != 0 or (tables.aligned and n_substeps == 1 and k + 1 != share)
 
@@ -323,7 +323,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
             taken = _stays(tables, k, n_substeps, share)
             if not taken:
                 put_state(tables, state, work)
-                taken = tables.aligned and tables.element.shape[0] == 0
+                taken = tables.aligned
             end_drives(tables, state, values)
             counted[STEPS] = (k + 1) // n_substeps
         keep(state, kept, part)

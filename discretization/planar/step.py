@@ -174,12 +174,15 @@ def begin_step(tables, state, work, h):
     for m in range(tables.element.shape[0]):
         a, b = tables.ends[m, 0], tables.ends[m, 1]
         A, B, L = work.frames[a], work.frames[b], tables.length[m]
-        ra, rb = state.r[tables.frame[a]], state.r[tables.frame[b]]
-        e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]  # before it is turned: places are rounded by more
+        ex, ey = B[RX] - A[RX], B[RY] - A[RY]
+        if not tables.aligned:  # turned places are rounded by more than what is turned afterwards
+            ra, rb = state.r[tables.frame[a]], state.r[tables.frame[b]]
+            e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]
+            ex, ey = along(basis, 0, e), along(basis, 1, e)
         start_of_step(
             (A[W0], A[Z0], A[C0], A[S0]),
             (B[W0], B[Z0], B[C0], B[S0]),
-            (along(basis, 0, e), along(basis, 1, e)),
+            (ex, ey),
             L,
             tables.stiffness[m],
             tables.damping[m],
