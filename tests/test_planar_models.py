@@ -223,6 +223,9 @@ def sprung(damping=0.0, rod=False):
     model.add_torsion_spring("elbow", b, a, angle=-0.3, **turning)
     model.add_torsion_spring("far", c, d, **(turning | {"axis": world(0, 0, -1)}))
     if rod:
+        plain = Section.from_stiffness(
+            C=np.diag([3e3, 1e3, 9e2, 5, 8, 6]), mass_per_length=1.3, inertia_per_length=(0.02, 0.01, 0.01)
+        )
         own = model.add_rod(
             "rod", [SHIFT + world(0, -1), SHIFT + world(1, -1.2)], section(), 4, up=world(0, 0, 1)
         )
@@ -556,7 +559,10 @@ def straight(rod=False):
         model.add_joint(f"joint {k}", "revolute", last, bar.at((-0.5, 0, 0)), axis=(0, 1, 0))
         last = bar.at((0.5, 0, 0))
     if rod:
-        own = model.add_rod("rod", [(3, 0, 0), (4, 0, 0)], section(), 2, up=(0, 1, 0))
+        plain = Section.from_stiffness(
+            C=np.diag([3e3, 1e3, 9e2, 5, 8, 6]), mass_per_length=1.3, inertia_per_length=(0.02, 0.01, 0.01)
+        )
+        own = model.add_rod("rod", [(3, 0, 0), (4, 0, 0)], plain, 2)
         model.add_joint("weld", "weld", own.start, bar)
     return model
 
