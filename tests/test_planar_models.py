@@ -571,6 +571,7 @@ def straight(rod=False):
     ("make", "order"),
     [
         (followed, 2),
+        (lambda: joined("revolute"), 2),
         (straight, 2),
         (lambda: joined("revolute"), 4),
         (straight, 4),
@@ -772,10 +773,10 @@ def test_what_is_held_only_together_with_others_is_taken_by_the_general_solver()
     assert all(np.array_equal(x, y) for x, y in zip(part, ends[0][0], strict=True))
 
 
-@pytest.mark.parametrize("make", [followed, straight])
-def test_steps_that_fail_are_halved(make):
+@pytest.mark.parametrize(("make", "h", "order"), [(followed, 0.4, 2), (straight, 0.4, 2), (straight, 1.2, 4)])
+def test_steps_that_fail_are_halved(make, h, order):
     """They begin where the step before ended, which between two axes the state is told of only then."""
-    built, plane, space = steppers(make(), h=0.4)
+    built, plane, space = steppers(make(), h, order)
     ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]
     assert ends[0][1].halvings > 0
     assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-11
