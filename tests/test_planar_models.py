@@ -223,9 +223,6 @@ def sprung(damping=0.0, rod=False):
     model.add_torsion_spring("elbow", b, a, angle=-0.3, **turning)
     model.add_torsion_spring("far", c, d, **(turning | {"axis": world(0, 0, -1)}))
     if rod:
-        plain = Section.from_stiffness(
-            C=np.diag([3e3, 1e3, 9e2, 5, 8, 6]), mass_per_length=1.3, inertia_per_length=(0.02, 0.01, 0.01)
-        )
         own = model.add_rod(
             "rod", [SHIFT + world(0, -1), SHIFT + world(1, -1.2)], section(), 4, up=world(0, 0, 1)
         )
@@ -575,6 +572,7 @@ def straight(rod=False):
         (straight, 2),
         (lambda: joined("revolute"), 4),
         (straight, 4),
+        (rod, 4),
         (lambda: straight(rod=True), 2),
         (lambda: joined("revolute"), 6),
     ],
