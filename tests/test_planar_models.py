@@ -547,10 +547,41 @@ def test_all_sorts_of_axes_in_space_are_taken_as_they_are():
     np.testing.assert_array_equal(np.abs(plane.basis), [[1, 0, 0], [0, 0, 1], [0, 1, 0]])
 
 
-@pytest.mark.parametrize("order", [2, 4, 6])
-def test_runs_go_on_to_the_bit_and_keep_the_order(order):
+def straight(rod=False):
+    """Three bars in a line, held at one end, in the plane of two axes: numbers of the plane are those in space; and a rod."""
+    model = Model("straight", gravity=(0, 0, -9.81))
+    last = model.ground.at((0, 0, 0))
+    for k in range(3):
+        bar = model.add_body(f"bar {k}", Box(1, 0.1, 0.1, density=1000), (k + 0.5, 0, 0))
+        model.add_joint(f"joint {k}", "revolute", last, bar.at((-0.5, 0, 0)), axis=(0, 1, 0))
+        last = bar.at((0.5, 0, 0))
+    if rod:
+        plain = Section.from_stiffness(
+            C=np.diag([3e3, 1e3, 9e2, 5, 8, 6]), mass_per_length=1.3, inertia_per_length=(0.02, 0.01, 0.01)
+        )
+        own = model.add_rod("rod", [(3, 0, 0), (4, 0, 0)], plain, 2)
+        model.add_joint("weld", "weld", own.start, bar)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "order"),
+    [
+        (followed, 2),
+        (lambda: joined("revolute"), 2),
+        (straight, 2),
+        (lambda: joined("revolute"), 4),
+        (straight, 4),
+        (rod, 4),
+        (lambda: straight(rod=True), 2),
+        (lambda: joined("revolute"), 6),
+    ],
+)
+def test_runs_go_on_to_the_bit_and_keep_the_order(make, order):
     """Also where they are divided in the middle, and by halves of steps that fail."""
-    built, plane, space = steppers(followed() if order == 2 else joined("revolute"), order=order)
+    model = make()
+    built, plane, space = steppers(model, order=order)
+    assert plane.tables.aligned == (model.name == "straight")
     state = plane.start(built.state)
     before = [array.copy() for array in state]
     whole, _ = plane.advance(state, 0, 12)
@@ -740,8 +771,10 @@ def test_what_is_held_only_together_with_others_is_taken_by_the_general_solver()
     assert all(np.array_equal(x, y) for x, y in zip(part, ends[0][0], strict=True))
 
 
-def test_steps_that_fail_are_halved():
-    built, plane, space = steppers(followed(), h=0.4)
+@pytest.mark.parametrize(("make", "h", "order"), [(followed, 0.4, 2), (straight, 0.4, 2), (straight, 1.2, 4)])
+def test_steps_that_fail_are_halved(make, h, order):
+    """They begin where the step before ended, which between two axes the state is told of only then."""
+    built, plane, space = steppers(make(), h, order)
     ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]
     assert ends[0][1].halvings > 0
     assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-11

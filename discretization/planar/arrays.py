@@ -21,15 +21,17 @@ LEFT = 12  # column of `Work.rows` and `Work.columns`: what is left of the row
 
 # columns of `Work.frames`
 C0, S0, C1, S1, PSI, DX, DY, RX, RY, VX, VY, OM, W0, Z0 = range(14)
-R1, R2, R3, N1, N2 = range(14, 19)  # residual of the forces and of the moment, their round-off levels
-D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(19, 28)  # its block of the matrix
-MX, MY, MPSI = range(28, 31)  # the correction: dx, dy and the angle
-N_FRAME = 31
+AX, AY, AOM, AWAY = range(14, 18)  # acceleration in the step before; distance from the origin, m
+R1, R2, R3, N1, N2 = range(18, 23)  # residual of the forces and of the moment, their round-off levels
+D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(23, 32)  # its block of the matrix
+MX, MY, MPSI = range(32, 35)  # the correction: dx, dy and the angle
+N_FRAME = 35
 
-# columns of `Work.hinges`: lever at the end and in the mean, of the frame and of the next; what is left of the rows
+# columns of `Work.hinges`: lever at the end, in the mean and at the start, of the frame and of the next; what is left of the rows
 XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
 E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # of the elimination
-N_HINGE = 19
+X0, Y0, XP0, YP0, FINE = range(19, 24)  # FINE: 1 over the round-off level of its rows
+N_HINGE = 24
 
 
 @by_reference
@@ -64,6 +66,8 @@ class Tables(NamedTuple):
     coupling: Floats  # (m,)
     scale: Floats  # (m, 4) of `largest_entries`
     hinge: Ints  # (k,) item of a frame that hangs on a hinge
+    sign: Floats  # (k,) 1: the impulse of this acts on the frame, -1: on the next one
+    lever: Floats  # (k, 4) of its points, on the frame and on the next one
     first: Ints  # (k + 1,) where the items of a frame that hangs on rows begin in `items`
     items: Ints  # items of these
     closing: Ints  # (l,) hinges that close loops
@@ -98,6 +102,7 @@ class Tables(NamedTuple):
     driven: Ints  # (d,) item of each drive
     drives: int  # where their numbers begin in `State.own`
     signals: int  # rows of what is given for a step before theirs
+    aligned: bool  # numbers of the plane are those of the state, to the bit, but for signs and places
     viscous: bool
     accounts: bool
     solved: float  # residual/noise
@@ -119,6 +124,7 @@ class Work(NamedTuple):
     K: Floats  # (4, 4)
     hinges: Floats  # (k, N_HINGE)
     rows: Floats  # (j, 2, 14) of items: gradients at the end (a, b), in the mean (a, b), residual, noise
+    pull: Floats  # (j, 2) forces at the start of the step
     lam: Floats  # (j, 2) impulses
     end: Floats  # (j, 2) direction on a at the end of the step: Ua, or as it is driven
     mean: Floats  # (j, 2) and the mean of those at both ends
@@ -153,6 +159,7 @@ def work_of(tables: Tables) -> Work:
         "K": (4, 4),
         "hinges": (k, N_HINGE),
         "rows": (j, 2, 14),
+        "pull": (j, 2),
         "lam": (j, 2),
         "change": (len(tables.driven), 3),
         "more": (j, 2),

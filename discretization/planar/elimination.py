@@ -55,7 +55,8 @@ from discretization.planar.several import (
     eliminate_rows,
     inverse,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.lanes import most
 
 
 @inner_kernel
@@ -118,59 +119,170 @@ def add_on_lever(own, growth, end, mean):
 
 
 @inner_kernel
-def eliminate_hinge(tables, work, s):
-    """(2); what resists the turn."""
-    own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
-    a11, a12, a21, a22 = own[D11], own[D12], own[D21], own[D22]
+def is_chained(tables, s, end):
+    """Whether a frame that hangs on a hinge hangs on the one behind it, before `end`, which hangs on one in turn."""
+    p = tables.parent[s]
+    return p == s + 1 and p < end and tables.kind[p] == HINGE
+
+
+@flat_kernel
+def eliminate_hinge(work, s, last, left):
+    """(2); what it leaves of a force at the hinge, matrix and force, and what resists the turn.
+
+    left: the same of the frame before, where that hangs on this one and `last` is its number; else zeros, and last = s.
+    """
+    own, w, before = work.frames[s], work.hinges[s], work.hinges[last]
+    c11, c12, c21, c22, c1, c2 = left
+    m11, m12, m21, m22, m31, m32 = own[D11], own[D12], own[D21], own[D22], own[D31], own[D32]
     x1, y1, x, y, g1, g2 = w[XC1], w[YC1], w[XC], w[YC], w[G1], w[G2]
-    # columns of e once o is put in, the impulse at e = 0 and y = 0 with its sign reversed
-    e1, e2 = own[D13] + a11 * y1 - a12 * x1, own[D23] + a21 * y1 - a22 * x1
-    f1, f2 = own[R1] - a11 * g1 - a12 * g2, own[R2] - a21 * g1 - a22 * g2
-    k1, k2 = own[D31] - (x * a21 - y * a11), own[D32] - (x * a22 - y * a12)
-    ke = own[D33] + own[D31] * y1 - own[D32] * x1 - (x * e2 - y * e1)
-    k0 = own[R3] - own[D31] * g1 - own[D32] * g2 - (x * f2 - y * f1)
+    # columns of e once o is put in, the impulse at e = 0 and y = 0 with its sign reversed: of the frame alone, about its hinge
+    e1, e2 = own[D13] + (m11 * y1 - m12 * x1), own[D23] + (m21 * y1 - m22 * x1)
+    f1, f2 = own[R1] - (m11 * g1 + m12 * g2), own[R2] - (m21 * g1 + m22 * g2)
+    k1, k2 = m31 - (x * m21 - y * m11), m32 - (x * m22 - y * m12)
+    ke = (own[D33] + (m31 * y1 - m32 * x1)) - (x * e2 - y * e1)
+    k0 = (own[R3] - (m31 * g1 + m32 * g2)) - (x * f2 - y * f1)
+    # and of what hangs on it, by levers from hinge to hinge
+    u, v, p1, q1 = before[XP], before[YP], before[XP1] - x1, before[YP1] - y1
+    p, q = u - x, v - y
+    h1, h2 = c12 * p1 - c11 * q1, c22 * p1 - c21 * q1
+    i1, i2 = c1 - (c11 * g1 + c12 * g2), c2 - (c21 * g1 + c22 * g2)
+    ke = ke + (p * h2 - q * h1)
     d = -1.0 / ke
-    k1, k2, k0 = d * k1, d * k2, d * k0
-    w[FACTOR] = d
-    w[E13], w[E23], w[K1], w[K2], w[K0], w[F1], w[F2] = e1, e2, k1, k2, k0, f1, f2
+    k1, k2, k0 = k1 + (p * c21 - q * c11), k2 + (p * c22 - q * c12), k0 + (p * i2 - q * i1)
+    e1, e2, f1, f2 = e1 + h1, e2 + h2, f1 + i1, f2 + i2
+    a11, a12, a21, a22 = m11 + c11, m12 + c12, m21 + c21, m22 + c22
+    own[D11], own[D12], own[D21], own[D22] = a11, a12, a21, a22
+    own[D31], own[D32] = m31 + (u * c21 - v * c11), m32 + (u * c22 - v * c12)
+    w[FACTOR], w[E13], w[E23], w[F1], w[F2] = d, e1, e2, f1, f2
+    w[K1], w[K2], w[K0] = d * k1, d * k2, d * k0
+    # products first: the quotient is waited for
+    b11, b12, b21, b22 = (
+        a11 + d * (e1 * k1),
+        a12 + d * (e1 * k2),
+        a21 + d * (e2 * k1),
+        a22 + d * (e2 * k2),
+    )
+    return (b11, b12, b21, b22, f1 + d * (e1 * k0), f2 + d * (e2 * k0)), abs(ke)
+
+
+@inner_kernel
+def hand_on(tables, work, s, left):
+    """Put what a hinge leaves on the block of the next frame."""
+    p, w = tables.parent[s], work.hinges[s]
     if p == work.hinges.shape[0]:
-        return abs(ke)
-    next_, u1, v1, u, v = work.frames[p], w[XP1], w[YP1], w[XP], w[YP]
-    b11, b12, b21, b22 = a11 + e1 * k1, a12 + e1 * k2, a21 + e2 * k1, a22 + e2 * k2
-    b1, b2 = f1 + e1 * k0, f2 + e2 * k0
-    add_on_lever(next_, (b11, b12, b21, b22), (u1, v1), (u, v))
+        return
+    b11, b12, b21, b22, b1, b2 = left
+    next_, u, v = work.frames[p], w[XP], w[YP]
+    add_on_lever(next_, (b11, b12, b21, b22), (w[XP1], w[YP1]), (u, v))
     next_[R1] += b1
     next_[R2] += b2
     next_[R3] += u * b2 - v * b1
-    return abs(ke)
 
 
-@inner_kernel
-def back_to_hinge(tables, work, s):
-    """Correction of the frame and of its impulse, from that of the next one."""
-    own, w, next_ = work.frames[s], work.hinges[s], work.frames[tables.parent[s]]
-    e, item = next_[MPSI], tables.hinge[s]
-    y1, y2 = next_[MX] - e * w[YP1], next_[MY] + e * w[XP1]
-    e = w[K1] * y1 + w[K2] * y2 + w[K0]
-    own[MX], own[MY], own[MPSI] = y1 - w[G1] + e * w[YC1], y2 - w[G2] - e * w[XC1], e
-    sign = 1.0 if tables.joined[item, 1] == s else -1.0
-    more = work.more[item]
-    more[0] = -sign * (w[F1] + own[D11] * y1 + own[D12] * y2 + w[E13] * e)
-    more[1] = -sign * (w[F2] + own[D21] * y1 + own[D22] * y2 + w[E23] * e)
-
-
-@inner_kernel
-def again_by_hinge(tables, work, s):
-    own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
+@flat_kernel
+def again_by_hinge(work, s, last, left):
+    """Of other residuals by the same factors: what is left of a force."""
+    own, w, before = work.frames[s], work.hinges[s], work.hinges[last]
+    c1, c2 = left
     x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
-    f1, f2 = own[R1] - own[D11] * g1 - own[D12] * g2, own[R2] - own[D21] * g1 - own[D22] * g2
-    k0 = w[FACTOR] * (own[R3] - own[D31] * g1 - own[D32] * g2 - (x * f2 - y * f1))
+    f1, f2 = own[R1] - (own[D11] * g1 + own[D12] * g2), own[R2] - (own[D21] * g1 + own[D22] * g2)
+    k0 = (own[R3] - (own[D31] * g1 + own[D32] * g2)) - (x * f2 - y * f1)
+    k0 = w[FACTOR] * (k0 + ((before[XP] - x) * c2 - (before[YP] - y) * c1))
+    f1, f2 = f1 + c1, f2 + c2
     w[K0], w[F1], w[F2] = k0, f1, f2
+    return f1 + w[E13] * k0, f2 + w[E23] * k0
+
+
+@inner_kernel
+def hand_on_again(tables, work, s, left):
+    """Put what a hinge leaves of a force on the next frame."""
+    p, w = tables.parent[s], work.hinges[s]
     if p != work.hinges.shape[0]:
-        next_, b1, b2 = work.frames[p], f1 + w[E13] * k0, f2 + w[E23] * k0
-        next_[R1] += b1
-        next_[R2] += b2
-        next_[R3] += w[XP] * b2 - w[YP] * b1
+        next_ = work.frames[p]
+        next_[R1] += left[0]
+        next_[R2] += left[1]
+        next_[R3] += w[XP] * left[1] - w[YP] * left[0]
+
+
+@flat_kernel
+def moved_hinge(tables, work, s):
+    """How the next frame moves the point on it."""
+    w, next_ = work.hinges[s], work.frames[tables.parent[s]]
+    e = next_[MPSI]
+    return next_[MX] - e * w[YP1], next_[MY] + e * w[XP1]
+
+
+@flat_kernel
+def moved_before(work, s, moved):
+    """The same of the hinge of the frame before, from how that of this one moves, and its turn."""
+    y1, y2, e = moved
+    w, before = work.hinges[s], work.hinges[s - 1]
+    return (y1 - w[G1]) + e * (w[YC1] - before[YP1]), (y2 - w[G2]) - e * (w[XC1] - before[XP1])
+
+
+@flat_kernel
+def back_to_hinge(tables, work, s, y1, y2):
+    """Correction of the frame and of its impulse, from how the point on the next one moves; the turn."""
+    own, w = work.frames[s], work.hinges[s]
+    e = (w[K1] * y1 + w[K2] * y2) + w[K0]
+    own[MX], own[MY], own[MPSI] = (y1 - w[G1]) + e * w[YC1], (y2 - w[G2]) - e * w[XC1], e
+    sign, more = tables.sign[s], work.more[tables.hinge[s]]
+    more[0] = -sign * ((w[F1] + w[E13] * e) + (own[D11] * y1 + own[D12] * y2))
+    more[1] = -sign * ((w[F2] + w[E23] * e) + (own[D21] * y1 + own[D22] * y2))
+    return e
+
+
+@inner_kernel
+def eliminate_hinges(tables, work, s, end):
+    """(2) of the frames from s on, up to `end`, as long as they hang on hinges: the first one that does not, and the least that
+    resists a turn. What a hinge leaves is handed from frame to frame where each is the next of the one before.
+    """
+    zero = 0.0 * tables.mass[s]
+    none = (zero, zero, zero, zero, zero, zero)
+    left, last, least = none, s, zero + 1e300
+    while s < end and tables.kind[s] == HINGE:
+        left, size = eliminate_hinge(work, s, last, left)
+        least = -most(-least, -size)
+        if is_chained(tables, s, end):
+            last = s
+        else:
+            hand_on(tables, work, s, left)
+            left, last = none, s + 1
+        s += 1
+    return s, least
+
+
+@inner_kernel
+def again_by_hinges(tables, work, s, end):
+    """The same of other residuals; the first frame that does not hang on a hinge."""
+    zero = 0.0 * tables.mass[s]
+    none = (zero, zero)
+    left, last = none, s
+    while s < end and tables.kind[s] == HINGE:
+        left = again_by_hinge(work, s, last, left)
+        if is_chained(tables, s, end):
+            last = s
+        else:
+            hand_on_again(tables, work, s, left)
+            left, last = none, s + 1
+        s += 1
+    return s
+
+
+@inner_kernel
+def back_to_hinges(tables, work, s, begin):
+    """Corrections of the frames from s on, down to `begin`, as long as they hang on hinges; the first one that does not."""
+    end = s + 1
+    y1, y2 = moved_hinge(tables, work, s)
+    while s >= begin and tables.kind[s] == HINGE:
+        e = back_to_hinge(tables, work, s, y1, y2)
+        s -= 1
+        if s >= begin and tables.kind[s] == HINGE:
+            if is_chained(tables, s, end):
+                y1, y2 = moved_before(work, s + 1, (y1, y2, e))
+            else:
+                y1, y2 = moved_hinge(tables, work, s)
+    return s
 
 
 @inner_kernel
@@ -199,15 +311,17 @@ def solve(tables, work, again):
 @inner_kernel
 def solve_part(tables, work, begin, end, again):
     """The same of whole trees, whose frames are those from `begin` to `end`."""
-    failed = 0
-    for s in range(begin, end):
+    failed, s = 0, begin
+    while s < end:
         kind = tables.kind[s]
         if kind == HINGE:
             if again:
-                again_by_hinge(tables, work, s)
+                s = again_by_hinges(tables, work, s, end)
             else:
-                failed += eliminate_hinge(tables, work, s) == 0.0
-        elif kind == BLOCK:
+                s, least = eliminate_hinges(tables, work, s, end)
+                failed += least == 0.0
+            continue
+        if kind == BLOCK:
             if again:
                 again_by_block(tables, work, s)
             else:
@@ -216,16 +330,20 @@ def solve_part(tables, work, begin, end, again):
             failed += eliminate_rows(tables, work, s, again)
         else:
             failed += not eliminate_before_several(tables, work, s, again) > SMALLEST
+        s += 1
     if failed != 0:
         return 1
-    for s in range(end - 1, begin - 1, -1):  # from the roots to the tips
+    s = end - 1
+    while s >= begin:  # from the roots to the tips
         kind = tables.kind[s]
         if kind == HINGE:
-            back_to_hinge(tables, work, s)
-        elif kind == BLOCK:
+            s = back_to_hinges(tables, work, s, begin)
+            continue
+        if kind == BLOCK:
             back_to_block(tables, work, s)
         else:
             back_to_several(tables, work, s)
+        s -= 1
     return 0
 
 

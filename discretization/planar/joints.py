@@ -6,10 +6,11 @@ With d = p_b - p_a, u = R U, bars for means over the step, as `rigid.interaction
     ALONG        g = u_a . d - value          DISTANCE   g = d . d/2 - value
 """
 
-from discretization.assembly.workspace import EPS, norm
+from discretization.assembly.workspace import EPS
 from discretization.planar.arrays import (
     ALONG,
     ANGLE,
+    AWAY,
     C0,
     C1,
     COINCIDENT,
@@ -19,6 +20,7 @@ from discretization.planar.arrays import (
     D33,
     DX,
     DY,
+    FINE,
     G1,
     G2,
     HINGE,
@@ -31,26 +33,35 @@ from discretization.planar.arrays import (
     RY,
     S0,
     S1,
+    X0,
     XC,
     XC1,
     XP,
+    XP0,
     XP1,
+    Y0,
     YC,
     YC1,
     YP,
+    YP0,
     YP1,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+
+
+@small_kernel
+def turned(own, psi):
+    """Cosine and sine of a frame at the end, whose Cayley number is psi; psi^2/4."""
+    u = 0.25 * psi * psi
+    scale = 1.0 / (1.0 + u)
+    c, z = (1.0 - u) * scale, psi * scale
+    return c * own[C0] - z * own[S0], z * own[C0] + c * own[S0], u
 
 
 @inner_kernel
 def turn(own, psi):
-    """The turn at the end of a frame whose Cayley number is psi; psi^2/4."""
-    u = 0.25 * psi * psi
-    scale = 1.0 / (1.0 + u)
-    c, z = (1.0 - u) * scale, psi * scale
-    own[C1], own[S1] = c * own[C0] - z * own[S0], z * own[C0] + c * own[S0]
-    return u
+    """The turn at the end of a frame whose Cayley number is psi."""
+    own[C1], own[S1], _ = turned(own, psi)
 
 
 @small_kernel
@@ -62,29 +73,53 @@ def levers(own, X, Y):
 
 
 @inner_kernel
-def begin_joints(tables, state, work, h, extent):
-    """Impulses to begin with, and noise levels of the rows."""
-    basis = tables.basis
+def take_forces(tables, state, work):
+    """Multipliers of the state as forces in the plane."""
+    basis, pull = tables.basis, work.pull
     for j in range(tables.sort.shape[0]):
-        first, sort = tables.lam[j, 0], tables.sort[j]
-        if sort == COINCIDENT:
+        first = tables.lam[j, 0]
+        if tables.sort[j] == COINCIDENT:
             x, y, z = state.lam[first], state.lam[first + 1], state.lam[first + 2]
-            work.lam[j, 0] = h * (basis[0, 0] * x + basis[0, 1] * y + basis[0, 2] * z)
-            work.lam[j, 1] = h * (basis[1, 0] * x + basis[1, 1] * y + basis[1, 2] * z)
+            pull[j, 0] = basis[0, 0] * x + basis[0, 1] * y + basis[0, 2] * z
+            pull[j, 1] = basis[1, 0] * x + basis[1, 1] * y + basis[1, 2] * z
         else:
             found = size = 0.0
             for i in range(3):
                 found += tables.share[j, i] * state.lam[tables.lam[j, i]]
                 size += tables.share[j, i] * tables.share[j, i]
-            work.lam[j, 0] = h * found / size
+            pull[j, 0] = found / size
+
+
+@inner_kernel
+def put_forces(tables, state, work):
+    """And back; those of rows that the mirror reverses are zero."""
+    e, g = tables.basis[0], tables.basis[1]
+    for i in range(state.lam.shape[0]):
+        state.lam[i] = 0.0
+    for j in range(tables.sort.shape[0]):
+        first, x, y = tables.lam[j, 0], work.pull[j, 0], work.pull[j, 1]
+        if tables.sort[j] == COINCIDENT:
+            for i in range(3):
+                state.lam[first + i] = e[i] * x + g[i] * y
+        else:
+            for i in range(3):
+                state.lam[tables.lam[j, i]] += tables.share[j, i] * x
+
+
+@inner_kernel
+def begin_joints(tables, work, h, extent):
+    """Impulses to begin with, and noise levels of the rows."""
+    for j in range(tables.sort.shape[0]):
+        work.lam[j, 0], work.lam[j, 1] = h * work.pull[j, 0], h * work.pull[j, 1]
         reach = 1.0
-        if sort != ANGLE:
+        if tables.sort[j] != ANGLE:
             reach = 0.1 * extent + tables.reach[j]
             for k in range(2):
-                f = tables.frame[tables.joined[j, k]]
-                x, y, z = state.r[f, 0], state.r[f, 1], state.r[f, 2]
-                reach += norm((x, y, z))
+                reach += work.frames[tables.joined[j, k], AWAY]
         work.rows[j, 0, 13] = work.rows[j, 1, 13] = 2.0 * EPS * reach * tables.size[j]
+    for s in range(tables.kind.shape[0]):
+        if tables.kind[s] == HINGE:
+            begin_hinge(tables, work, s)
 
 
 @inner_kernel
@@ -100,10 +135,7 @@ def add_joint_noise(tables, work, share):
 
 @inner_kernel
 def add_joints(tables, work, tangent):
-    """Residual and, on demand, matrix of all joints."""
-    for s in range(tables.kind.shape[0]):
-        if tables.kind[s] == HINGE:
-            add_hinge(tables, work, s, tangent)
+    """Residual and, on demand, matrix of all joints but the hinges that frames hang on."""
     for k in range(tables.items.shape[0]):
         j = tables.items[k]
         if tables.sort[j] == ANGLE:
@@ -115,30 +147,37 @@ def add_joints(tables, work, tangent):
 
 
 @inner_kernel
-def add_hinge(tables, work, s, tangent):
-    """Of the frame s, towards the root; the impulse is that on the frame."""
-    j, p = tables.hinge[s], tables.parent[s]
-    own, next_, w = work.frames[s], work.frames[p], work.hinges[s]
-    if tables.joined[j, 1] == s:
-        sign, X, Xp = 1.0, tables.Xb[j], tables.Xa[j]
-    else:
-        sign, X, Xp = -1.0, tables.Xa[j], tables.Xb[j]
-    x1, y1, x, y = levers(own, X[0], X[1])
-    u1, v1, u, v = levers(next_, Xp[0], Xp[1])
-    fx, fy = sign * work.lam[j, 0], sign * work.lam[j, 1]
-    w[XC1], w[YC1], w[XC], w[YC], w[XP1], w[YP1], w[XP], w[YP] = x1, y1, x, y, u1, v1, u, v
+def begin_hinge(tables, work, s):
+    """Levers at the start of a step, and how fine its rows are solved."""
+    own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
+    w[X0], w[Y0] = own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1]
+    w[FINE] = 1.0 / work.rows[tables.hinge[s], 0, 13]
+    w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
+
+
+@flat_kernel
+def hang(tables, work, s, place, tangent):
+    """The hinge of the frame s, towards the root: force on the frame, its torque, and how this grows with the turn; that on the
+    next frame is added there. place: c and s at the end, place at the start and its change.
+    """
+    next_, w, X = work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
+    lam, sign = work.lam[tables.hinge[s]], tables.sign[s]
+    c, z, rx, ry, dx, dy = place
+    x1, y1 = c * X[0] - z * X[1], z * X[0] + c * X[1]
+    u1, v1 = next_[C1] * X[2] - next_[S1] * X[3], next_[S1] * X[2] + next_[C1] * X[3]
+    x, y, u, v = 0.5 * (w[X0] + x1), 0.5 * (w[Y0] + y1), 0.5 * (w[XP0] + u1), 0.5 * (w[YP0] + v1)
+    fx, fy = sign * lam[0], sign * lam[1]
     # differences first: far from the origin they keep the digits
-    w[G1] = (own[RX] - next_[RX]) + (own[DX] - next_[DX]) + (x1 - u1)
-    w[G2] = (own[RY] - next_[RY]) + (own[DY] - next_[DY]) + (y1 - v1)
-    own[R1] += fx
-    own[R2] += fy
-    own[R3] += x * fy - y * fx
+    g1 = (rx - next_[RX]) + (dx - next_[DX]) + (x1 - u1)
+    g2 = (ry - next_[RY]) + (dy - next_[DY]) + (y1 - v1)
+    w[XC1], w[YC1], w[XC], w[YC], w[XP1], w[YP1], w[XP], w[YP] = x1, y1, x, y, u1, v1, u, v
+    w[G1], w[G2] = g1, g2
     next_[R1] -= fx
     next_[R2] -= fy
     next_[R3] -= u * fy - v * fx
     if tangent:
-        own[D33] -= 0.5 * (x1 * fx + y1 * fy)
         next_[D33] += 0.5 * (u1 * fx + v1 * fy)
+    return fx, fy, x * fy - y * fx, -0.5 * (x1 * fx + y1 * fy)
 
 
 @inner_kernel

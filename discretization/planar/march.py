@@ -1,15 +1,22 @@
 """The compiled march of a planar model: steps of `em`, each from the state in space and back to it.
 
 A step begins with what of the state lies in the plane and ends by adding to it what the step changed, so that it follows from the
-state alone, to the bit, wherever runs are divided. The matrix is renewed in each iteration. It costs little more than the
-residual, and Newton's method then squares what is left: where the last two residuals say that the next correction will leave
-less than a hundredth of round-off, it is the last one (`discretization.time.newton`): the step takes it over unrounded.
+state alone, to the bit, wherever runs are divided. In between the state is left where it was: from substep to substep, and where
+the directions of the plane and of all bodies in it are axes, so that no number is rounded on the way, from step to step.
+
+The matrix is renewed in each iteration. It costs little more than the residual, and Newton's method then squares what is left:
+where the last two residuals say that the next correction will leave less than a hundredth of round-off, it is the last one
+(`discretization.time.newton`): the step takes it over unrounded.
 """
 
 from discretization.planar.arrays import (
+    AOM,
+    AX,
+    AY,
     COINCIDENT,
     DX,
     DY,
+    FINE,
     G1,
     G2,
     HINGE,
@@ -23,15 +30,27 @@ from discretization.planar.arrays import (
     R1,
     R2,
     R3,
+    RX,
+    RY,
     VX,
     VY,
+    W0,
+    Z0,
 )
 from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element import E1
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
-from discretization.planar.step import add_load_noise, begin_step, evaluate, load_step
+from discretization.planar.step import (
+    add_load_noise,
+    begin_step,
+    evaluate,
+    face,
+    load_step,
+    put_state,
+    take_state,
+)
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS, copy_state
 from discretization.time.newton import (
     CONVERGED,
@@ -43,33 +62,45 @@ from discretization.time.newton import (
     STALLED,
 )
 from discretization.time.recording import keep
-from rigid.compilation.decorators import inner_kernel, released_kernel
-from rigid.kinematics.rotations import cayley_turn, load4
+from rigid.compilation.decorators import inner_kernel, released_kernel, small_kernel
+from rigid.lanes import most, root
 
 NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
 SAFE = 1e5  # the same where the iteration has stalled
 LEFT = 0.01  # residual/noise after the last correction, foreseen
 QUADRATIC = 0.01  # contraction from which it is
+LEAST = 1e-150  # round-off levels: the product of two is a number
+CURVED = 4.0  # contraction of the first residual over the turn of the first correction; of chains of bars 0.4, one in ten 4
 SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
+
+
+@small_kernel
+def level_of_frame(own):
+    """Residual of a frame in units of its round-off level; a size of it, which is not finite where any part is not."""
+    force, moment = own[N1] + LEAST, own[N2] + LEAST
+    r1, r2, r3 = abs(own[R1]), abs(own[R2]), abs(own[R3])
+    return most(most(r1, r2) * moment, r3 * force) / (force * moment), r1 + r2 + r3
+
+
+@small_kernel
+def level_of_hinge(w):
+    """The same of its rows."""
+    g1, g2 = abs(w[G1]), abs(w[G2])
+    return most(g1, g2) * w[FINE], g1 + g2
 
 
 @inner_kernel
 def _level(tables, work):
     """Largest residual in units of its round-off level; -1 where it is not finite."""
-    worst, ground = 0.0, work.hinges.shape[0]
-    for s in range(ground):
-        own = work.frames[s]
-        force, moment = 1.0 / (own[N1] + 1e-300), 1.0 / (own[N2] + 1e-300)
-        found = max(max(abs(own[R1]), abs(own[R2])) * force, abs(own[R3]) * moment)
-        if not abs(own[R1]) + abs(own[R2]) + abs(own[R3]) < 1e300:
-            return -1.0
-        worst = max(worst, found)
+    worst = total = 0.0
+    for s in range(work.hinges.shape[0]):
+        found, size = level_of_frame(work.frames[s])
+        worst, total = most(worst, found), total + size
         if tables.kind[s] == HINGE:
-            w = work.hinges[s]
-            left = max(abs(w[G1]), abs(w[G2]))
-            if not left < 1e300:
-                return -1.0
-            worst = max(worst, left / work.rows[tables.hinge[s], 0, 13])
+            found, size = level_of_hinge(work.hinges[s])
+            worst, total = most(worst, found), total + size
+    if not total < 1e300:
+        return -1.0
     for k in range(tables.items.shape[0]):
         worst = max(worst, _level_of_rows(tables, work, tables.items[k]))
     for k in range(tables.closing.shape[0]):
@@ -91,7 +122,7 @@ def _level_of_rows(tables, work, item):
 
 @inner_kernel
 def _correct(work):
-    """Add the corrections."""
+    """Add the corrections; the largest turn of them."""
     largest = 0.0
     for s in range(work.hinges.shape[0]):
         largest = max(largest, abs(work.frames[s, MPSI]))
@@ -104,7 +135,7 @@ def _correct(work):
     for j in range(work.lam.shape[0]):
         work.lam[j, 0] += damping * work.more[j, 0]
         work.lam[j, 1] += damping * work.more[j, 1]
-    return damping
+    return largest
 
 
 @inner_kernel
@@ -129,6 +160,16 @@ def _no_correction(work):
     for j in range(work.more.shape[0]):
         work.more[j, 0] = work.more[j, 1] = 0.0
     return CONVERGED
+
+
+@small_kernel
+def wants_matrix(level, turns):
+    """Whether the factors of the first matrix will not do for the second correction, after one that turns frames so far.
+
+    Both contractions are taken to be of this size, as a matrix changes by so much; where they are not the next residual says so.
+    """
+    contraction = CURVED * turns
+    return level * contraction * contraction > LEFT
 
 
 @inner_kernel
@@ -171,9 +212,12 @@ def newton(tables, work, h, values, most, count):
         if last and (level <= tables.solved or _is_small(tables, work)):
             return CONVERGED
         fresh = tangent
-        _correct(work)
+        turns = _correct(work)
         # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
-        tangent = iteration == 0 or contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
+        if iteration == 0:
+            tangent = tables.element.shape[0] > 0 or wants_matrix(level, turns)
+        else:
+            tangent = contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
         before, known = level, False
         iteration += 1
         count[0] += 1
@@ -201,47 +245,40 @@ def account(tables, state, work, h, values):
 
 
 @inner_kernel
-def commit(tables, state, work, h):
-    """Take the end of the step over into the state."""
-    basis = tables.basis
-    e, g, n, rate = basis[0], basis[1], basis[2], 1.0 / h
+def commit(work, h):
+    """Take the end of the step over, in the plane."""
+    rate = 1.0 / h
     for s in range(work.hinges.shape[0]):
-        own, f, normal = work.frames[s], tables.frame[s], tables.normal[s]
-        at, more = 6 * f, (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+        own = work.frames[s]
+        more = (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
         # rounded as in the residual: the last correction is of what it has left, and a difference would add up
         dvx = 2.0 * ((own[DX] * rate - own[VX]) + own[MX] * rate)
         dvy = 2.0 * ((own[DY] * rate - own[VY]) + own[MY] * rate)
         dom = 2.0 * ((own[PSI] * rate - own[OM]) + more * rate)
-        dx, dy, psi, ax, ay, aom = (
-            own[DX] + own[MX],
-            own[DY] + own[MY],
-            own[PSI] + more,
-            dvx / h,
-            dvy / h,
-            dom / h,
-        )
-        for i in range(3):
-            state.r[f, i] += e[i] * dx + g[i] * dy
-            state.v[f, i] += e[i] * dvx + g[i] * dvy
-            state.Omega[f, i] += normal[i] * dom
-            state.memory[at + i] = e[i] * ax + g[i] * ay
-            state.memory[at + 3 + i] = n[i] * aom
-        q1 = cayley_turn((psi * n[0], psi * n[1], psi * n[2]), load4(state.quat[f]))
-        state.quat[f, 0], state.quat[f, 1], state.quat[f, 2], state.quat[f, 3] = q1
-    for i in range(state.lam.shape[0]):  # those of rows that the mirror reverses are zero
-        state.lam[i] = 0.0
-    for j in range(tables.sort.shape[0]):
-        first, x, y = (
-            tables.lam[j, 0],
-            (work.lam[j, 0] + work.more[j, 0]) / h,
-            (work.lam[j, 1] + work.more[j, 1]) / h,
-        )
-        if tables.sort[j] == COINCIDENT:
-            for i in range(3):
-                state.lam[first + i] = e[i] * x + g[i] * y
-        else:
-            for i in range(3):
-                state.lam[tables.lam[j, i]] += tables.share[j, i] * x
+        half = 0.5 * (own[PSI] + more)
+        w, z = own[W0] - half * own[Z0], own[Z0] + half * own[W0]
+        scale = 1.0 / root(w * w + z * z)
+        own[W0], own[Z0] = scale * w, scale * z
+        face(own)
+        own[RX] += own[DX] + own[MX]
+        own[RY] += own[DY] + own[MY]
+        own[VX] += dvx
+        own[VY] += dvy
+        own[OM] += dom
+        own[AX], own[AY], own[AOM] = dvx * rate, dvy * rate, dom * rate
+    for j in range(work.pull.shape[0]):
+        work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
+        work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
+
+
+@inner_kernel
+def _stays(tables, k, n_substeps, share):
+    """Whether the state need not follow substep k of a part: within a step, or where the plane has its numbers to the bit. Those
+    of rods in other planes are taken from it.
+    """
+    if tables.element.shape[0] != 0 and not tables.aligned:
+        return False
+    return (k + 1) % n_substeps != 0 or (tables.aligned and n_substeps == 1 and k + 1 != share)
 
 
 @released_kernel
@@ -251,7 +288,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
     Steps of the lengths `substeps` in as many equal parts as `counts` has rows, in place; the state after each part into `kept`.
     Returns the first status that is not 0; the state is then that at the end of the last whole step.
     """
-    count, n_substeps = work.counted, substeps.shape[0]
+    count, n_substeps, taken = work.counted, substeps.shape[0], False
     share = load_values.shape[0] // counts.shape[0]
     for part in range(counts.shape[0]):
         counted = counts[part]
@@ -263,6 +300,8 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
             if n_substeps > 1 and k % n_substeps == 0:
                 copy_state(state, before)
             count[0] = 0
+            if not taken:
+                take_state(tables, state, work)
             begin_step(tables, state, work, h)
             begin_drives(tables, state, work, values)
             add_load_noise(tables, work, h, values)
@@ -274,11 +313,17 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
             if status != 0:
                 if k % n_substeps != 0:
                     copy_state(before, state)
+                elif taken and n_substeps == 1:  # no step since then was put there
+                    put_state(tables, state, work)
                 return status
             if tables.accounts:
                 account(tables, state, work, h, values)
             end_springs(tables, state, work, h)
-            commit(tables, state, work, h)
+            commit(work, h)
+            taken = _stays(tables, k, n_substeps, share)
+            if not taken:
+                put_state(tables, state, work)
+                taken = tables.aligned
             end_drives(tables, state, values)
             counted[STEPS] = (k + 1) // n_substeps
         keep(state, kept, part)

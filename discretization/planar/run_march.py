@@ -5,26 +5,37 @@ what it is alone. What it does to frames, hinges and loads is the source of one 
 from discretization.planar.arrays import (
     DX,
     DY,
-    G1,
-    G2,
     MPSI,
     MX,
     MY,
-    N1,
-    N2,
     PSI,
-    R1,
-    R2,
-    R3,
 )
 from discretization.planar.elimination import (
-    again_by_hinge,
-    back_to_hinge,
-    eliminate_hinge,
+    again_by_hinges,
+    back_to_hinges,
+    eliminate_hinges,
 )
-from discretization.planar.joints import add_hinge, add_joint_noise, begin_joints
-from discretization.planar.march import LEFT, NEGLIGIBLE, QUADRATIC, SAFE, SMALL, account, commit
-from discretization.planar.step import add_load_noise, add_loads, begin_bodies, put_bodies
+from discretization.planar.joints import add_joint_noise, begin_joints
+from discretization.planar.march import (
+    LEFT,
+    NEGLIGIBLE,
+    QUADRATIC,
+    SAFE,
+    SMALL,
+    account,
+    commit,
+    level_of_frame,
+    level_of_hinge,
+    wants_matrix,
+)
+from discretization.planar.step import (
+    add_load_noise,
+    add_loads,
+    begin_bodies,
+    put_bodies,
+    put_state,
+    take_state,
+)
 from discretization.time.newton import MAX_TURN, STALLED
 from discretization.time.run_march import AGAIN, FRESH, OUT, end_step, some_go_on
 from rigid.compilation.decorators import inner_kernel, released_kernel
@@ -36,27 +47,18 @@ from rigid.lanes import WIDTH, load, most, store, where_less
 def _evaluate(tables, work, h, values, tangent):
     """Residual and, on demand, matrix at the present increments."""
     put_bodies(tables, work, h, tangent)
-    for s in range(tables.kind.shape[0]):
-        add_hinge(tables, work, s, tangent)
     add_loads(tables, work, h, values, tangent)
 
 
 @inner_kernel
-def _levels(own, tables, work):
+def _levels(own, work):
     """Largest residuals in units of their round-off levels into own.level; runs where one is not finite leave."""
-    worst, beyond = 0.0 * load(own.left, 0), 0.0 * load(own.left, 0)
+    worst = total = 0.0 * load(own.left, 0)
     for s in range(work.hinges.shape[0]):
-        frame = work.frames[s]
-        force, moment = 1.0 / (frame[N1] + 1e-300), 1.0 / (frame[N2] + 1e-300)
-        r1, r2, r3 = abs(frame[R1]), abs(frame[R2]), abs(frame[R3])
-        worst = most(worst, most(most(r1, r2) * force, r3 * moment))
-        total = r1 + r2 + r3
-        beyond = beyond + (total - total)
-        hinge, noise = work.hinges[s], work.rows[tables.hinge[s], 0, 13]
-        left = most(abs(hinge[G1]), abs(hinge[G2]))
-        worst = most(worst, left / noise)
-        beyond = beyond + (hinge[G1] - hinge[G1]) + (hinge[G2] - hinge[G2])
-    worst = worst + beyond
+        of_frame, size = level_of_frame(work.frames[s])
+        of_hinge, gap = level_of_hinge(work.hinges[s])
+        worst, total = most(most(worst, of_frame), of_hinge), total + size + gap
+    worst = where_less(total, 1e300, worst, 1e300)
     store(worst, own.level, 0)
     store(where_less(worst, 1e300, load(own.left, 0), 1.0), own.left, 0)
 
@@ -64,15 +66,15 @@ def _levels(own, tables, work):
 @inner_kernel
 def _solve(own, tables, work, again):
     """Corrections, as of `discretization.planar.elimination`, and their sizes."""
-    singular = 0.0 * load(own.left, 0)
-    for s in range(work.hinges.shape[0]):
-        if again:
-            again_by_hinge(tables, work, s)
-        else:
-            singular = where_less(0.0, eliminate_hinge(tables, work, s), singular, 1.0)
-    size = 0.0 * singular
-    for s in range(work.hinges.shape[0] - 1, -1, -1):
-        back_to_hinge(tables, work, s)
+    size, k = 0.0 * load(own.left, 0), work.hinges.shape[0]
+    singular = size
+    if again:
+        again_by_hinges(tables, work, 0, k)
+    else:
+        _, least = eliminate_hinges(tables, work, 0, k)
+        singular = where_less(0.0, least, singular, 1.0)
+    back_to_hinges(tables, work, k - 1, 0)
+    for s in range(k):
         size = most(size, abs(work.frames[s, MPSI]))
     store(where_less(0.5, singular, 1e300, size), own.size, 0)
 
@@ -158,7 +160,7 @@ def _go_on(own, solved, run):
     else:
         contraction, fresh = level / own.before[run], own.wants[run]
         quadratic = contraction <= QUADRATIC and own.foreseen[run] * contraction * contraction <= LEFT
-        own.wants[run] = own.iteration[run] == 0 or not quadratic
+        own.wants[run] = wants_matrix(level, own.size[run]) if own.iteration[run] == 0 else not quadratic
         own.takes[run], own.fresh[run], own.before[run] = 1.0, fresh, level
         own.factored[run] += fresh
         own.looked[run], own.at[run] = 0, FRESH
@@ -183,7 +185,7 @@ def _newton(views, own, solved, h, most_iterations):
             noisy = noisy or own.takes[run] != 0.0
         if noisy:
             add_joint_noise(tables, work, load(own.takes, 0))
-        _levels(own, tables, work)
+        _levels(own, work)
         again, fresh = False, False
         for run in range(WIDTH):
             own.takes[run] = own.ends[run] = 0.0
@@ -221,11 +223,12 @@ def march_planar_runs(own, solved, h, values, most_iterations, kept, counts):
         if not some_go_on(own):
             return
         signals = every[k]
-        extent = begin_bodies(tables, state, work, h)
-        begin_joints(tables, state, work, h, extent)
+        take_state(tables, state, work)
+        begin_joints(tables, work, h, begin_bodies(tables, work, h))
         add_load_noise(tables, work, h, signals)
         _newton((tables, work, signals, last, last_more), own, solved, h, most_iterations)
         if tables.accounts:
             account(tables, state, work, h, signals)
-        commit(tables, state, work, h)
+        commit(work, h)
+        put_state(tables, state, work)
         end_step(own, kept, counts, k // share, share)

@@ -10,6 +10,10 @@ import math
 from discretization.assembly.stress_rounding import stress_rounding
 from discretization.assembly.workspace import EPS, norm
 from discretization.planar.arrays import (
+    AOM,
+    AWAY,
+    AX,
+    AY,
     C0,
     C1,
     D11,
@@ -23,6 +27,7 @@ from discretization.planar.arrays import (
     D33,
     DX,
     DY,
+    HINGE,
     N1,
     N2,
     OM,
@@ -40,7 +45,7 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.element import EX, EY, forces, start_of_step
-from discretization.planar.joints import add_joints, begin_joints, turn
+from discretization.planar.joints import add_joints, begin_joints, hang, put_forces, take_forces, turned
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import by_lane, largest, most, root
@@ -56,14 +61,60 @@ def along(basis, i, x):
 
 @inner_kernel
 def _place(tables, state, own, s):
-    """Where a frame is at the start of the step."""
+    """Where a frame is."""
     f, half, basis = tables.frame[s], tables.half[s], tables.basis
     q, r = state.quat[f], state.r[f]
-    w = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
-    z = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
-    own[W0], own[Z0] = w, z
-    own[C0], own[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
+    own[W0] = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
+    own[Z0] = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
+    face(own)
     own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
+
+
+@small_kernel
+def face(own):
+    """Cosine and sine of the turn at the start, from those of half of it."""
+    w, z = own[W0], own[Z0]
+    own[C0], own[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
+
+
+@inner_kernel
+def take_state(tables, state, work):
+    """What of a state lies in the plane."""
+    basis, ground = tables.basis, work.hinges.shape[0]
+    for s in range(ground):
+        own, f, n = work.frames[s], tables.frame[s], tables.normal[s]
+        _place(tables, state, own, s)
+        v, spin, at = state.v[f], state.Omega[f], 6 * f
+        acc = state.memory[at : at + 6]
+        own[VX], own[VY] = along(basis, 0, v), along(basis, 1, v)
+        own[OM] = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
+        own[AX], own[AY] = along(basis, 0, acc), along(basis, 1, acc)
+        own[AOM] = basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]
+    own = work.frames[ground]
+    _place(tables, state, own, ground)
+    own[C1], own[S1] = own[C0], own[S0]
+    take_forces(tables, state, work)
+
+
+@inner_kernel
+def put_state(tables, state, work):
+    """What lies in the plane, into the state that it was taken from: a difference, where this has parts out of it."""
+    basis = tables.basis
+    e, g, n = basis[0], basis[1], basis[2]
+    for s in range(work.hinges.shape[0]):
+        own, f, half, normal = work.frames[s], tables.frame[s], tables.half[s], tables.normal[s]
+        r, v, spin, at = state.r[f], state.v[f], state.Omega[f], 6 * f
+        x, y, vx, vy = along(basis, 0, r), along(basis, 1, r), along(basis, 0, v), along(basis, 1, v)
+        om = normal[0] * spin[0] + normal[1] * spin[1] + normal[2] * spin[2]
+        for i in range(3):
+            r[i] = (r[i] - (e[i] * x + g[i] * y)) + (e[i] * own[RX] + g[i] * own[RY])
+            v[i] = (v[i] - (e[i] * vx + g[i] * vy)) + (e[i] * own[VX] + g[i] * own[VY])
+            spin[i] = (spin[i] - normal[i] * om) + normal[i] * own[OM]
+            state.memory[at + i] = e[i] * own[AX] + g[i] * own[AY]
+            state.memory[at + 3 + i] = n[i] * own[AOM]
+        for i in range(4):
+            state.quat[f, i] = half[i] * own[W0] + half[4 + i] * own[Z0]
+    put_forces(tables, state, work)
 
 
 @small_kernel
@@ -95,46 +146,43 @@ def cayley_number(turn):
 
 
 @inner_kernel
-def begin_bodies(tables, state, work, h):
-    """Frames at the start of a step, where its iterations begin, and noise levels; the extent of the model, m."""
-    basis, ground, extent = tables.basis, work.hinges.shape[0], 0.0
+def begin_bodies(tables, work, h):
+    """Where the iterations of a step begin, with the acceleration of the last one; noise levels; the extent of the model, m."""
+    extent = 0.0
     gravity = abs(h) * length(tables.gravity[0], tables.gravity[1])
-    for s in range(ground):
-        own, f = work.frames[s], tables.frame[s]
-        _place(tables, state, own, s)
-        v, n, spin, at = state.v[f], tables.normal[s], state.Omega[f], 6 * f
-        vx, vy = along(basis, 0, v), along(basis, 1, v)
-        om = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
-        own[VX], own[VY], own[OM] = vx, vy, om
-        extent = most(extent, own[RX] * own[RX] + own[RY] * own[RY])
+    for s in range(work.frames.shape[0]):
+        own = work.frames[s]
+        away = root(own[RX] * own[RX] + own[RY] * own[RY] + tables.offset * tables.offset)
+        own[AWAY] = away
+        if s == work.hinges.shape[0]:
+            break
+        extent = most(extent, away)
+        vx, vy, om = own[VX], own[VY], own[OM]
         force = EPS * tables.mass[s] * (4.0 * length(vx, vy) + gravity)
         own[N1] = force
         own[N2] = 2.0 * EPS * tables.inertia[s] * abs(om) + force * tables.gyration[s]
-        # begin with the acceleration of the last step
-        acc = state.memory[at : at + 6]
-        own[DX] = h * (vx + 0.5 * h * along(basis, 0, acc))
-        own[DY] = h * (vy + 0.5 * h * along(basis, 1, acc))
-        turn = h * (om + 0.5 * h * (basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]))
-        own[PSI] = cayley_number(turn)
-    own = work.frames[ground]
-    _place(tables, state, own, ground)
-    own[C1], own[S1] = own[C0], own[S0]
-    return root(extent + tables.offset * tables.offset)
+        own[DX] = h * (vx + 0.5 * h * own[AX])
+        own[DY] = h * (vy + 0.5 * h * own[AY])
+        own[PSI] = cayley_number(h * (om + 0.5 * h * own[AOM]))
+    return extent
 
 
 @inner_kernel
 def begin_step(tables, state, work, h):
     """What the iterations of a step share, where they begin, and noise levels."""
-    basis, extent = tables.basis, begin_bodies(tables, state, work, h)
+    basis, extent = tables.basis, begin_bodies(tables, work, h)
     for m in range(tables.element.shape[0]):
         a, b = tables.ends[m, 0], tables.ends[m, 1]
         A, B, L = work.frames[a], work.frames[b], tables.length[m]
-        ra, rb = state.r[tables.frame[a]], state.r[tables.frame[b]]
-        e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]  # before it is turned: places are rounded by more
+        ex, ey = B[RX] - A[RX], B[RY] - A[RY]
+        if not tables.aligned:  # turned places are rounded by more than what is turned afterwards
+            ra, rb = state.r[tables.frame[a]], state.r[tables.frame[b]]
+            e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]
+            ex, ey = along(basis, 0, e), along(basis, 1, e)
         start_of_step(
             (A[W0], A[Z0], A[C0], A[S0]),
             (B[W0], B[Z0], B[C0], B[S0]),
-            (along(basis, 0, e), along(basis, 1, e)),
+            (ex, ey),
             L,
             tables.stiffness[m],
             tables.damping[m],
@@ -148,7 +196,7 @@ def begin_step(tables, state, work, h):
         B[N1] += force
         A[N2] += moment
         B[N2] += moment
-    begin_joints(tables, state, work, h, extent)
+    begin_joints(tables, work, h, extent)
     begin_springs(tables, state, work, h)
 
 
@@ -166,18 +214,22 @@ def add_load_noise(tables, work, h, values):
 
 @inner_kernel
 def put_bodies(tables, work, h, tangent):
-    """Inertia and weight, and where frames are at the present increments."""
+    """Inertia and weight, where frames are at the present increments, and their hinges, from the roots to the tips."""
     ground, gx, gy, rate = work.hinges.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
-    for s in range(ground):
+    for s in range(ground - 1, -1, -1):
         own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
-        q = own[PSI]
-        u = turn(own, q)
-        own[R1] = 2.0 * mass * (own[DX] * rate - own[VX]) - mass * gx
-        own[R2] = 2.0 * mass * (own[DY] * rate - own[VY]) - mass * gy
-        own[R3] = 2.0 * J * (q * rate - own[OM])
+        q, dx, dy = own[PSI], own[DX], own[DY]
+        c1, s1, u = turned(own, q)
+        own[C1], own[S1] = c1, s1
+        fx, fy, torque, growth = 0.0 * q, 0.0 * q, 0.0 * q, 0.0 * q
+        if tables.kind[s] == HINGE:
+            fx, fy, torque, growth = hang(tables, work, s, (c1, s1, own[RX], own[RY], dx, dy), tangent)
+        own[R1] = (2.0 * mass * (dx * rate - own[VX]) - mass * gx) + fx
+        own[R2] = (2.0 * mass * (dy * rate - own[VY]) - mass * gy) + fy
+        own[R3] = 2.0 * J * (q * rate - own[OM]) + torque
         if tangent:
             own[D11] = own[D22] = 2.0 * mass * rate
-            own[D33] = 2.0 * J * rate * (1.0 + u)
+            own[D33] = 2.0 * J * rate * (1.0 + u) + growth
             own[D12] = own[D21] = own[D13] = own[D23] = own[D31] = own[D32] = 0.0
     if tangent and tables.items.shape[0] + tables.beyond.shape[0] > 0:
         work.up[:] = 0.0

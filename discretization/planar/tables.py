@@ -11,7 +11,7 @@ from discretization.interaction_table import loads_of
 from discretization.own_variables import own_variables
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
-from discretization.planar.layout import layout_of
+from discretization.planar.layout import Layout, layout_of
 from discretization.planar.order import MANY, MOST_COUPLED, trees_of
 from discretization.planar.plane import Plane, axes_of, turned_matrices
 from discretization.planar.repeats import REPEATED, independent
@@ -62,6 +62,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         [np.einsum("mij,mj->mi", T, x) for x in (elements.strain0[:, :3], elements.strain0[:, 3:])], 1
     )
     reach = np.linalg.norm(c.Xa[even], axis=1) + np.linalg.norm(c.Xb[even], axis=1)
+    sign, lever = _levers(layout, X["Xa"], X["Xb"])
     loads, moving = loads_of(system.others), frame[:k]
     J = np.einsum("ni,nij,nj->n", across[:k, 2], frames.inertia[moving], across[:k, 2])
     return Tables(
@@ -91,6 +92,8 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         coupling=elements.coupling,
         scale=largest_entries(elements.stiffness, elements.damping),
         hinge=layout.hinge,
+        sign=sign,
+        lever=lever,
         first=layout.first,
         items=layout.items,
         closing=closing,
@@ -115,10 +118,28 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         driven=driven,
         drives=own_variables(system).first("drive"),
         signals=len(system.signals),
+        aligned=_is_aligned(plane.basis, half, across, share),
         viscous=bool(elements.damping.any()),
         accounts=bool(elements.damping.any() or len(loads.kind) or len(driven)),
         solved=max(AT_NOISE, tolerance / EPS),
     )
+
+
+def _is_aligned(*of: Floats) -> bool:
+    """Whether all these numbers are 0, 1 or -1, and no direction has two of them; shares of multipliers, too."""
+    numbers = np.concatenate([each.ravel() for each in of])
+    return bool(np.isin(numbers, (-1.0, 0.0, 1.0)).all())
+
+
+def _levers(layout: Layout, Xa: Floats, Xb: Floats) -> tuple[Floats, Floats]:
+    """Signs and points, with components in the plane, of the hinges that frames hang on; items have them in any order."""
+    hung = np.flatnonzero(layout.kind == arrays.HINGE)
+    items = layout.hinge[hung]
+    own_b = layout.joined[items, 1] == hung
+    sign, lever = np.ones(len(layout.kind)), np.zeros((len(layout.kind), 4))
+    sign[hung] = np.where(own_b, 1.0, -1.0)
+    lever[hung] = np.where(own_b[:, None], np.hstack([Xb, Xa])[items], np.hstack([Xa, Xb])[items])
+    return sign, lever
 
 
 def _across(system: System, state: State, plane: Plane, pairs: Ints) -> Floats:
