@@ -278,7 +278,7 @@ def torsions_of(own: InteractionTable) -> TorsionSprings:
 def _columns(own: InteractionTable, kind: int) -> dict[str, Any]:
     use = np.flatnonzero(own.kind == kind)
     if not len(use) and len(own.kind):
-        return _no_columns(kind)
+        return dict(_no_columns(INTERACTIONS[kind], kind))
     found, place = {"frames": own.frames[use, :2].copy()}, own.first[use]
     for name in INTERACTIONS[kind].columns:
         width = 1 if name.islower() else 3
@@ -287,8 +287,9 @@ def _columns(own: InteractionTable, kind: int) -> dict[str, Any]:
     return found
 
 
-@functools.cache
-def _no_columns(kind: int) -> dict[str, Any]:
+@functools.lru_cache(maxsize=64)
+def _no_columns(known: Any, kind: int) -> dict[str, Any]:
+    """Of a kind that nothing is of; known: the kind itself, as its number may mean another one later."""
     return _columns(table_of(), kind)
 
 

@@ -164,7 +164,8 @@ def _no_correction(work):
 
 @small_kernel
 def wants_matrix(level, turns):
-    """Whether the factors of the first matrix will not do for the second correction, after one that turns frames so far.
+    """Whether the factors of the first matrix will not do for the second correction, after one that turns frames so far, of models
+    in which nothing is stretched.
 
     Both contractions are taken to be of this size, as a matrix changes by so much; where they are not the next residual says so.
     """
@@ -215,7 +216,8 @@ def newton(tables, work, h, values, most, count):
         turns = _correct(work)
         # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
         if iteration == 0:
-            tangent = tables.element.shape[0] > 0 or wants_matrix(level, turns)
+            stretches = tables.element.shape[0] > 0 or tables.spring.shape[0] > 0
+            tangent = stretches or wants_matrix(level, turns)
         else:
             tangent = contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
         before, known = level, False

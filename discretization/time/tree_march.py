@@ -93,7 +93,7 @@ from rigid.compilation.decorators import (
 from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
 from rigid.references import by_reference
 
-_NOTHING = 0.1 * EPS  # rad, of a correction that need not be made, by what counts as solved
+NOTHING = 2e-17  # rad, of a correction that need not be made
 _STALLED, _SAFE = (
     0.3,
     1e-7,
@@ -212,28 +212,24 @@ def _taken(old, new, share):
 
 @small_kernel
 def is_last(size, before, iteration, solved, again):
-    """Whether a correction of this size needs none after it; before, again: as of `left_by`."""
-    if iteration > 3 and before > 0.0 and size > _STALLED * before and size <= _SAFE:
-        return True
-    return left_by(size, before, again) <= _NOTHING * solved
-
-
-@small_kernel
-def left_by(size, before, again):
-    """What a correction of this size leaves to the next one; before: size of the one before, 0: there is none; again: whether
+    """Whether a correction of this size needs none after it; before: size of the one before, 0: there is none; again: whether
     both have the same tangents.
     """
-    if again:  # as the tangents have changed since, by at least half of a turn
-        return size * max(0.5 * before, size / before)
     shrunk = size / before if before > 0.0 else 0.0
-    # as from the last to this one, but not better than half of a turn's square: that one may have been far from the solution
-    return size * max(shrunk * shrunk, 0.5 * size)
+    if iteration > 3 and shrunk > _STALLED and size <= _SAFE:
+        return True
+    if again:  # as the tangents have changed since, by half of the turn before at least
+        return size * max(0.5 * before, shrunk) <= NOTHING
+    # as from the last to this one, but not better than a turn's square: the one before may have been far from the solution
+    left = size * max(shrunk * shrunk, size)
+    return left <= (NOTHING if before == 0.0 else max(NOTHING, 0.1 * solved * EPS))
 
 
 @small_kernel
-def may_go_again(size, before, solved):
-    """Whether the correction after one of this size may be made with the same tangents, and be the last; before: of `left_by`."""
-    return size * left_by(size, before, False) <= _NOTHING * solved
+def may_go_again(size, before):
+    """Whether the correction after one of this size may be made with the same tangents and be the last; before: as of `is_last`."""
+    shrunk = size / before if before > 0.0 else 0.0
+    return 0.5 * size * size * max(shrunk * shrunk, size) <= NOTHING
 
 
 @inner_kernel
@@ -342,7 +338,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if closed:
             _take_forces(tree, share)
             _take_forces(loops.joints, share)
-        again = plain and may_go_again(size, before, work.solved) and not again
+        again = plain and may_go_again(size, before) and not again
         before = size
 
 

@@ -100,7 +100,7 @@ def _judge(own, solved, max_iterations, at):
         elif own.iteration[run] > max_iterations:
             own.left[run], own.at[run] = 1.0, OUT
         else:
-            again = own.plain and at == FRESH and may_go_again(size, before, solved)
+            again = own.plain and at == FRESH and may_go_again(size, before)
             own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
 
 
