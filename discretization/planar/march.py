@@ -164,8 +164,8 @@ def _no_correction(work):
 
 @small_kernel
 def wants_matrix(level, turns):
-    """Whether the factors of the first matrix will not do for the second correction, after one that turns frames so far, of models
-    in which nothing is stretched.
+    """Whether the factors of the first matrix will not do for the second correction, after one that turns frames so far, where
+    nothing is stretched.
 
     Both contractions are taken to be of this size, as a matrix changes by so much; where they are not the next residual says so.
     """

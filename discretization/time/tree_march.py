@@ -227,7 +227,7 @@ def is_last(size, before, iteration, solved, again):
 
 @small_kernel
 def may_go_again(size, before):
-    """Whether the correction after one of this size may be made with the same tangents and be the last; before: as of `is_last`."""
+    """Whether the correction after one of this size may be made with the same tangents, and be the last; before: of `is_last`."""
     shrunk = size / before if before > 0.0 else 0.0
     return 0.5 * size * size * max(shrunk * shrunk, size) <= NOTHING
 
