@@ -119,7 +119,7 @@ def simulate_many(
     One process: runs march at the same time in threads, and are set up and stored in turns. Where gravity and loads act on
     clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, with loops that these close, too,
     or on planar bodies on hinges, and `em` takes the steps, four to eight runs march side by side in one thread, which takes as
-    long as two to four of them one by one, and what they share is set up once (`rodsim.batches`). Others march one a thread,
+    long as two to six of them one by one, and what they share is set up once (`rodsim.batches`). Others march one a thread,
     which pays where a march takes longer than its set-up, about a millisecond.
 
     Parameters

@@ -91,7 +91,7 @@ class TreeStepper(ShapeStepper):
         self._foreseen = foreseen_of(self.sizes, means=count > 0 and len(self.fractions) > 1)
         self.solver_settings = {"differences": [float(count)]} if count else {}
 
-    pace = 0.5  # 5 and 20 bodies on ball joints and hinges
+    pace = 0.2  # 5 to 100 bodies on hinges
 
     def _key_of_lanes(self) -> tuple[Any, ...]:
         return key_of(self)
