@@ -8,6 +8,7 @@ from discretization.shortcuts import em_stepper
 from discretization.state_measures import constraint_residual, energies, momenta
 from discretization.time.advance import GENERAL, copy_of
 from discretization.time.stepper import Stepper
+from discretization.time.tree_march import is_last, may_go_again
 from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.loops import solve
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, Tree, tree_of
@@ -163,6 +164,29 @@ def test_a_march_that_fails_ends_with_its_last_whole_step(order):
     assert np.abs(end.lam).min() > 0.0
     for name, mine, other in zip(end._fields, marched.state, end, strict=True):
         assert mine.tobytes() == other.tobytes(), name
+
+
+def corrections(K, x, with_old):
+    """How many Newton's method makes of x + K x^2 = 0, and what the last one leaves; with_old: some with the slope before."""
+    slope, before, again = 1.0, 0.0, False
+    for iteration in range(1, 20):
+        slope = slope if again else 1.0 + 2.0 * K * x
+        more = -(x + K * x * x) / slope
+        if is_last(abs(more), before, iteration, 4.0, again):
+            return iteration, abs(x + more)
+        x, again = x + more, with_old and not again and may_go_again(abs(more), before)
+        before = abs(more)
+    raise AssertionError
+
+
+@pytest.mark.parametrize("K", [0.05, 0.1, 0.3, 0.5, 1.0, 10.0, 100.0])
+def test_the_last_correction_leaves_nothing(K):
+    """Of a quadratic equation; where it is curved as a turn's square, no more corrections are made than with new slopes."""
+    for x in np.geomspace(1e-7, 1e-3, 200):
+        (mine, left), (plain, _) = corrections(K, x, True), corrections(K, x, False)
+        assert left < 1e-16
+        assert mine <= plain + (K > 0.5)
+    assert any(may_go_again(x, 0.0) for x in np.geomspace(1e-7, 1e-3, 200))
 
 
 @pytest.mark.parametrize("kind", JOINTS)
