@@ -118,20 +118,12 @@ def add_on_lever(own, growth, end, mean):
     own[D33] += x * e2 - y * e1
 
 
-@inner_kernel
-def is_chained(tables, s, end):
-    """Whether a frame that hangs on a hinge hangs on the one behind it, before `end`, which hangs on one in turn."""
-    p = tables.parent[s]
-    return p == s + 1 and p < end and tables.kind[p] == HINGE
-
-
 @flat_kernel
-def eliminate_hinge(work, s, last, left):
-    """(2); what it leaves of a force at the hinge, matrix and force, and what resists the turn.
+def eliminate_hinge(own, w, before, left):
+    """(2) of a frame and its hinge; what it leaves of a force at the hinge, matrix and force, and what resists the turn.
 
-    left: the same of the frame before, where that hangs on this one and `last` is its number; else zeros, and last = s.
+    before, left: the hinge of the frame before and what this left, where that frame hangs on this one; else its own, and zeros.
     """
-    own, w, before = work.frames[s], work.hinges[s], work.hinges[last]
     c11, c12, c21, c22, c1, c2 = left
     m11, m12, m21, m22, m31, m32 = own[D11], own[D12], own[D21], own[D22], own[D31], own[D32]
     x1, y1, x, y, g1, g2 = w[XC1], w[YC1], w[XC], w[YC], w[G1], w[G2]
@@ -165,24 +157,9 @@ def eliminate_hinge(work, s, last, left):
     return (b11, b12, b21, b22, f1 + d * (e1 * k0), f2 + d * (e2 * k0)), abs(ke)
 
 
-@inner_kernel
-def hand_on(tables, work, s, left):
-    """Put what a hinge leaves on the block of the next frame."""
-    p, w = tables.parent[s], work.hinges[s]
-    if p == work.hinges.shape[0]:
-        return
-    b11, b12, b21, b22, b1, b2 = left
-    next_, u, v = work.frames[p], w[XP], w[YP]
-    add_on_lever(next_, (b11, b12, b21, b22), (w[XP1], w[YP1]), (u, v))
-    next_[R1] += b1
-    next_[R2] += b2
-    next_[R3] += u * b2 - v * b1
-
-
 @flat_kernel
-def again_by_hinge(work, s, last, left):
+def again_by_hinge(own, w, before, left):
     """Of other residuals by the same factors: what is left of a force."""
-    own, w, before = work.frames[s], work.hinges[s], work.hinges[last]
     c1, c2 = left
     x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
     f1, f2 = own[R1] - (own[D11] * g1 + own[D12] * g2), own[R2] - (own[D21] * g1 + own[D22] * g2)
@@ -193,40 +170,11 @@ def again_by_hinge(work, s, last, left):
     return f1 + w[E13] * k0, f2 + w[E23] * k0
 
 
-@inner_kernel
-def hand_on_again(tables, work, s, left):
-    """Put what a hinge leaves of a force on the next frame."""
-    p, w = tables.parent[s], work.hinges[s]
-    if p != work.hinges.shape[0]:
-        next_ = work.frames[p]
-        next_[R1] += left[0]
-        next_[R2] += left[1]
-        next_[R3] += w[XP] * left[1] - w[YP] * left[0]
-
-
 @flat_kernel
-def moved_hinge(tables, work, s):
-    """How the next frame moves the point on it."""
-    w, next_ = work.hinges[s], work.frames[tables.parent[s]]
-    e = next_[MPSI]
-    return next_[MX] - e * w[YP1], next_[MY] + e * w[XP1]
-
-
-@flat_kernel
-def moved_before(work, s, moved):
-    """The same of the hinge of the frame before, from how that of this one moves, and its turn."""
-    y1, y2, e = moved
-    w, before = work.hinges[s], work.hinges[s - 1]
-    return (y1 - w[G1]) + e * (w[YC1] - before[YP1]), (y2 - w[G2]) - e * (w[XC1] - before[XP1])
-
-
-@flat_kernel
-def back_to_hinge(tables, work, s, y1, y2):
-    """Correction of the frame and of its impulse, from how the point on the next one moves; the turn."""
-    own, w = work.frames[s], work.hinges[s]
+def back_to_hinge(own, w, more, sign, y1, y2):
+    """Correction of the frame and, into more, of its impulse, from how the point on the next one moves; the turn."""
     e = (w[K1] * y1 + w[K2] * y2) + w[K0]
     own[MX], own[MY], own[MPSI] = (y1 - w[G1]) + e * w[YC1], (y2 - w[G2]) - e * w[XC1], e
-    sign, more = tables.sign[s], work.more[tables.hinge[s]]
     more[0] = -sign * ((w[F1] + w[E13] * e) + (own[D11] * y1 + own[D12] * y2))
     more[1] = -sign * ((w[F2] + w[E23] * e) + (own[D21] * y1 + own[D22] * y2))
     return e
@@ -241,14 +189,21 @@ def eliminate_hinges(tables, work, s, end):
     none = (zero, zero, zero, zero, zero, zero)
     left, last, least = none, s, zero + 1e300
     while s < end and tables.kind[s] == HINGE:
-        left, size = eliminate_hinge(work, s, last, left)
+        own, w, p = work.frames[s], work.hinges[s], tables.parent[s]
+        left, size = eliminate_hinge(own, w, work.hinges[last], left)
         least = -most(-least, -size)
-        if is_chained(tables, s, end):
-            last = s
-        else:
-            hand_on(tables, work, s, left)
-            left, last = none, s + 1
+        last = s
         s += 1
+        if p == s and s < end and tables.kind[s] == HINGE:
+            continue
+        if p != work.hinges.shape[0]:
+            b11, b12, b21, b22, b1, b2 = left
+            next_, u, v = work.frames[p], w[XP], w[YP]
+            add_on_lever(next_, (b11, b12, b21, b22), (w[XP1], w[YP1]), (u, v))
+            next_[R1] += b1
+            next_[R2] += b2
+            next_[R3] += u * b2 - v * b1
+        left, last = none, s
     return s, least
 
 
@@ -256,32 +211,45 @@ def eliminate_hinges(tables, work, s, end):
 def again_by_hinges(tables, work, s, end):
     """The same of other residuals; the first frame that does not hang on a hinge."""
     zero = 0.0 * tables.mass[s]
-    none = (zero, zero)
-    left, last = none, s
+    left, last = (zero, zero), s
     while s < end and tables.kind[s] == HINGE:
-        left = again_by_hinge(work, s, last, left)
-        if is_chained(tables, s, end):
-            last = s
-        else:
-            hand_on_again(tables, work, s, left)
-            left, last = none, s + 1
+        w, p = work.hinges[s], tables.parent[s]
+        b1, b2 = left = again_by_hinge(work.frames[s], w, work.hinges[last], left)
+        last = s
         s += 1
+        if p == s and s < end and tables.kind[s] == HINGE:
+            continue
+        if p != work.hinges.shape[0]:
+            next_ = work.frames[p]
+            next_[R1] += b1
+            next_[R2] += b2
+            next_[R3] += w[XP] * b2 - w[YP] * b1
+        left, last = (zero, zero), s
     return s
 
 
 @inner_kernel
 def back_to_hinges(tables, work, s, begin):
-    """Corrections of the frames from s on, down to `begin`, as long as they hang on hinges; the first one that does not."""
-    end = s + 1
-    y1, y2 = moved_hinge(tables, work, s)
+    """Corrections of the frames from s on, down to `begin`, as long as they hang on hinges; the first one that does not.
+
+    How the next frame moves the point on it follows, where that hangs on a hinge just before, from how this moves, and its turn.
+    """
+    y1 = y2 = e = 0.0 * tables.mass[s]
+    last = s
     while s >= begin and tables.kind[s] == HINGE:
-        e = back_to_hinge(tables, work, s, y1, y2)
+        w, p = work.hinges[s], tables.parent[s]
+        if s < last and p == s + 1:
+            after = work.hinges[p]
+            y1, y2 = (
+                (y1 - after[G1]) + e * (after[YC1] - w[YP1]),
+                (y2 - after[G2]) - e * (after[XC1] - w[XP1]),
+            )
+        else:
+            next_ = work.frames[p]
+            e = next_[MPSI]
+            y1, y2 = next_[MX] - e * w[YP1], next_[MY] + e * w[XP1]
+        e = back_to_hinge(work.frames[s], w, work.more[tables.hinge[s]], tables.sign[s], y1, y2)
         s -= 1
-        if s >= begin and tables.kind[s] == HINGE:
-            if is_chained(tables, s, end):
-                y1, y2 = moved_before(work, s + 1, (y1, y2, e))
-            else:
-                y1, y2 = moved_hinge(tables, work, s)
     return s
 
 

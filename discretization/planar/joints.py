@@ -73,42 +73,42 @@ def levers(own, X, Y):
 
 
 @inner_kernel
-def take_forces(tables, state, work):
-    """Multipliers of the state as forces in the plane."""
-    basis, pull = tables.basis, work.pull
+def take_forces(tables, lam, pull):
+    """Multipliers of a state as forces in the plane."""
+    basis = tables.basis
     for j in range(tables.sort.shape[0]):
         first = tables.lam[j, 0]
         if tables.sort[j] == COINCIDENT:
-            x, y, z = state.lam[first], state.lam[first + 1], state.lam[first + 2]
+            x, y, z = lam[first], lam[first + 1], lam[first + 2]
             pull[j, 0] = basis[0, 0] * x + basis[0, 1] * y + basis[0, 2] * z
             pull[j, 1] = basis[1, 0] * x + basis[1, 1] * y + basis[1, 2] * z
         else:
             found = size = 0.0
             for i in range(3):
-                found += tables.share[j, i] * state.lam[tables.lam[j, i]]
+                found += tables.share[j, i] * lam[tables.lam[j, i]]
                 size += tables.share[j, i] * tables.share[j, i]
             pull[j, 0] = found / size
 
 
 @inner_kernel
-def put_forces(tables, state, work):
+def put_forces(tables, lam, pull):
     """And back; those of rows that the mirror reverses are zero."""
     e, g = tables.basis[0], tables.basis[1]
-    for i in range(state.lam.shape[0]):
-        state.lam[i] = 0.0
+    for i in range(lam.shape[0]):
+        lam[i] = 0.0
     for j in range(tables.sort.shape[0]):
-        first, x, y = tables.lam[j, 0], work.pull[j, 0], work.pull[j, 1]
+        first, x, y = tables.lam[j, 0], pull[j, 0], pull[j, 1]
         if tables.sort[j] == COINCIDENT:
             for i in range(3):
-                state.lam[first + i] = e[i] * x + g[i] * y
+                lam[first + i] = e[i] * x + g[i] * y
         else:
             for i in range(3):
-                state.lam[tables.lam[j, i]] += tables.share[j, i] * x
+                lam[tables.lam[j, i]] += tables.share[j, i] * x
 
 
 @inner_kernel
 def begin_joints(tables, work, h, extent):
-    """Impulses to begin with, and noise levels of the rows."""
+    """Impulses to begin with, and noise levels of the rows; of hinges that frames hang on, levers at the start."""
     for j in range(tables.sort.shape[0]):
         work.lam[j, 0], work.lam[j, 1] = h * work.pull[j, 0], h * work.pull[j, 1]
         reach = 1.0
@@ -119,7 +119,10 @@ def begin_joints(tables, work, h, extent):
         work.rows[j, 0, 13] = work.rows[j, 1, 13] = 2.0 * EPS * reach * tables.size[j]
     for s in range(tables.kind.shape[0]):
         if tables.kind[s] == HINGE:
-            begin_hinge(tables, work, s)
+            own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
+            w[X0], w[Y0] = own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1]
+            w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
+            w[FINE] = 1.0 / work.rows[tables.hinge[s], 0, 13]
 
 
 @inner_kernel
@@ -146,27 +149,16 @@ def add_joints(tables, work, tangent):
         _add_force(tables, work, tables.closing[k], tangent)
 
 
-@inner_kernel
-def begin_hinge(tables, work, s):
-    """Levers at the start of a step, and how fine its rows are solved."""
-    own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
-    w[X0], w[Y0] = own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1]
-    w[FINE] = 1.0 / work.rows[tables.hinge[s], 0, 13]
-    w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
-
-
 @flat_kernel
-def hang(tables, work, s, place, tangent):
-    """The hinge of the frame s, towards the root: force on the frame, its torque, and how this grows with the turn; that on the
+def hang(next_, w, X, impulse, place, tangent):
+    """The hinge of a frame, towards the root: force on the frame, its torque, and how this grows with the turn; that on the
     next frame is added there. place: c and s at the end, place at the start and its change.
     """
-    next_, w, X = work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
-    lam, sign = work.lam[tables.hinge[s]], tables.sign[s]
     c, z, rx, ry, dx, dy = place
     x1, y1 = c * X[0] - z * X[1], z * X[0] + c * X[1]
     u1, v1 = next_[C1] * X[2] - next_[S1] * X[3], next_[S1] * X[2] + next_[C1] * X[3]
     x, y, u, v = 0.5 * (w[X0] + x1), 0.5 * (w[Y0] + y1), 0.5 * (w[XP0] + u1), 0.5 * (w[YP0] + v1)
-    fx, fy = sign * lam[0], sign * lam[1]
+    fx, fy = impulse
     # differences first: far from the origin they keep the digits
     g1 = (rx - next_[RX]) + (dx - next_[DX]) + (x1 - u1)
     g2 = (ry - next_[RY]) + (dy - next_[DY]) + (y1 - v1)

@@ -273,16 +273,6 @@ def commit(work, h):
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
 
 
-@inner_kernel
-def _stays(tables, k, n_substeps, share):
-    """Whether the state need not follow substep k of a part: within a step, or where the plane has its numbers to the bit. Those
-    of rods in other planes are taken from it.
-    """
-    if tables.element.shape[0] != 0 and not tables.aligned:
-        return False
-    return (k + 1) % n_substeps != 0 or (tables.aligned and n_substeps == 1 and k + 1 != share)
-
-
 @released_kernel
 def march_and_keep(tables, state, work, before, substeps, load_values, most, kept, counts):
     """As `discretization.time.recording.march_and_keep`, in the plane.
@@ -290,6 +280,9 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
     Steps of the lengths `substeps` in as many equal parts as `counts` has rows, in place; the state after each part into `kept`.
     Returns the first status that is not 0; the state is then that at the end of the last whole step.
     """
+    # the state need not follow within a step, or where the plane has its numbers to the bit; those of rods in other planes are
+    # taken from it
+    stays = tables.aligned or tables.element.shape[0] == 0
     count, n_substeps, taken = work.counted, substeps.shape[0], False
     share = load_values.shape[0] // counts.shape[0]
     for part in range(counts.shape[0]):
@@ -322,7 +315,8 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
                 account(tables, state, work, h, values)
             end_springs(tables, state, work, h)
             commit(work, h)
-            taken = _stays(tables, k, n_substeps, share)
+            whole = (k + 1) % n_substeps == 0
+            taken = stays and (not whole or (tables.aligned and n_substeps == 1 and k + 1 != share))
             if not taken:
                 put_state(tables, state, work)
                 taken = tables.aligned

@@ -59,17 +59,6 @@ def along(basis, i, x):
     return basis[i, 0] * x[0] + basis[i, 1] * x[1] + basis[i, 2] * x[2]
 
 
-@inner_kernel
-def _place(tables, state, own, s):
-    """Where a frame is."""
-    f, half, basis = tables.frame[s], tables.half[s], tables.basis
-    q, r = state.quat[f], state.r[f]
-    own[W0] = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
-    own[Z0] = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
-    face(own)
-    own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
-
-
 @small_kernel
 def face(own):
     """Cosine and sine of the turn at the start, from those of half of it."""
@@ -80,20 +69,24 @@ def face(own):
 @inner_kernel
 def take_state(tables, state, work):
     """What of a state lies in the plane."""
-    basis, ground = tables.basis, work.hinges.shape[0]
-    for s in range(ground):
-        own, f, n = work.frames[s], tables.frame[s], tables.normal[s]
-        _place(tables, state, own, s)
-        v, spin, at = state.v[f], state.Omega[f], 6 * f
+    basis = tables.basis
+    for s in range(work.frames.shape[0]):
+        own, f, half = work.frames[s], tables.frame[s], tables.half[s]
+        q, r = state.quat[f], state.r[f]
+        own[W0] = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
+        own[Z0] = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
+        face(own)
+        own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
+        if s == work.hinges.shape[0]:  # the ground
+            own[C1], own[S1] = own[C0], own[S0]
+            break
+        n, v, spin, at = tables.normal[s], state.v[f], state.Omega[f], 6 * f
         acc = state.memory[at : at + 6]
         own[VX], own[VY] = along(basis, 0, v), along(basis, 1, v)
         own[OM] = n[0] * spin[0] + n[1] * spin[1] + n[2] * spin[2]
         own[AX], own[AY] = along(basis, 0, acc), along(basis, 1, acc)
         own[AOM] = basis[2, 0] * acc[3] + basis[2, 1] * acc[4] + basis[2, 2] * acc[5]
-    own = work.frames[ground]
-    _place(tables, state, own, ground)
-    own[C1], own[S1] = own[C0], own[S0]
-    take_forces(tables, state, work)
+    take_forces(tables, state.lam, work.pull)
 
 
 @inner_kernel
@@ -114,7 +107,7 @@ def put_state(tables, state, work):
             state.memory[at + 3 + i] = n[i] * own[AOM]
         for i in range(4):
             state.quat[f, i] = half[i] * own[W0] + half[4 + i] * own[Z0]
-    put_forces(tables, state, work)
+    put_forces(tables, state.lam, work.pull)
 
 
 @small_kernel
@@ -223,7 +216,10 @@ def put_bodies(tables, work, h, tangent):
         own[C1], own[S1] = c1, s1
         fx, fy, torque, growth = 0.0 * q, 0.0 * q, 0.0 * q, 0.0 * q
         if tables.kind[s] == HINGE:
-            fx, fy, torque, growth = hang(tables, work, s, (c1, s1, own[RX], own[RY], dx, dy), tangent)
+            next_, w, X = work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
+            sign, lam = tables.sign[s], work.lam[tables.hinge[s]]
+            place = c1, s1, own[RX], own[RY], dx, dy
+            fx, fy, torque, growth = hang(next_, w, X, (sign * lam[0], sign * lam[1]), place, tangent)
         own[R1] = (2.0 * mass * (dx * rate - own[VX]) - mass * gx) + fx
         own[R2] = (2.0 * mass * (dy * rate - own[VY]) - mass * gy) + fy
         own[R3] = 2.0 * J * (q * rate - own[OM]) + torque
