@@ -169,8 +169,10 @@ def commit_groups(lanes, work, h, differs, means, by, middle):
         v1, Omega1 = plus(v0, dv), plus(Omega0, dOmega)
         if means:
             w1, before = apply(R1, Omega1), (load3_at(rates, r), load3_at(rates, r + 3))
-            e = _renew(*_both_means(v1, a, before[0], middle, h), rates, r, by, e)
-            e = _renew(*_both_means(w1, alpha, before[1], middle, h), rates, r + 3, by, e)
+            mean, last = _both_means(v1, a, before[0], middle, h)
+            turning, turned = _both_means(w1, alpha, before[1], middle, h)
+            e = _renew(mean, last, rates, r, by, e)
+            e = _renew(turning, turned, rates, r + 3, by, e)
         elif differs:
             e = _renew(a, load3_at(rates, r), rates, r, by, e)
             e = _renew(alpha, load3_at(rates, r + 3), rates, r + 3, by, e)
