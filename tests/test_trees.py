@@ -8,7 +8,7 @@ from discretization.shortcuts import em_stepper
 from discretization.state_measures import constraint_residual, energies, momenta
 from discretization.time.advance import GENERAL, copy_of
 from discretization.time.stepper import Stepper
-from discretization.time.tree_march import is_last, may_go_again
+from discretization.time.tree_march import is_last, keeps_tangents, may_go_again
 from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.loops import solve
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, Tree, tree_of
@@ -164,6 +164,24 @@ def test_a_march_that_fails_ends_with_its_last_whole_step(order):
     assert np.abs(end.lam).min() > 0.0
     for name, mine, other in zip(end._fields, marched.state, end, strict=True):
         assert mine.tobytes() == other.tobytes(), name
+
+
+@pytest.mark.parametrize(
+    ("make", "keeps"),
+    [
+        (lambda: branched(("revolute", "spherical", "universal", "weld")), True),
+        (lambda: branched(("revolute",) * 4, held=False), False),
+        (lambda: branched(("revolute", "prismatic", "revolute")), False),
+        (loaded, False),
+        (lambda: looped(("hinge",), bridge=False), False),
+    ],
+    ids=["closed forms", "free", "slider", "loads and springs", "loop"],
+)
+def test_tangents_are_kept_where_there_is_nothing_but_bodies_on_joints_of_closed_form(make, keeps):
+    built = make().build()
+    stepper = em_stepper(built.system, H, 2, built.load_values)
+    assert isinstance(stepper, TreeStepper)
+    assert keeps_tangents(built.system, stepper.arrays, stepper.loops) == keeps
 
 
 def corrections(K, x, with_old):

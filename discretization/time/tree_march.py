@@ -288,7 +288,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
     loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
     more, of_loops, before, again = advancing.more, advancing.of_loops, 0.0, False
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    plain = not (shown or closed or _has_other(tree))
+    plain = keeps_tangents(system, tree, loops)
     while True:
         if again:
             assemble_residuals(system, tree, state, work, h)
@@ -343,21 +343,21 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
 
 
 @inner_kernel
-def _has_other(tree):
-    """Whether a joint, or none, has no closed form."""
-    other = False
-    for i in range(tree.kind.shape[0]):
-        other = other or tree.kind[i] == OTHER
-    return other
-
-
-@inner_kernel
 def _has_more(system, tree):
     """Whether there is something else than bodies, their weights and joints of closed form."""
     for i in range(tree.rows.shape[0]):
         if tree.rows[i] > 0:
             return True
     return system.others.kind.shape[0] > 0
+
+
+@inner_kernel
+def keeps_tangents(system, tree, loops):
+    """Whether a correction may have the tangents of the one before: of trees of bodies on joints of closed form alone."""
+    other = _has_more(system, tree) or loops.place.shape[0] > 0
+    for i in range(tree.kind.shape[0]):
+        other = other or tree.kind[i] == OTHER
+    return not other
 
 
 @inner_kernel
