@@ -63,12 +63,14 @@ def scratch(m):
 def alternating(mean, steps):
     """Foretold mean velocities of each step, of a function of its middle; velocities at ends alternate about it."""
     memory, foreseen = np.zeros(sizes(0).memory.size), scratch(0)._replace(velocities=np.ones(6 * FRAMES))
-    v, t, found, none = foreseen.velocities, 0.0, [], np.zeros(0)
+    v, t, found, none = foreseen.velocities.copy(), 0.0, [], np.zeros(0)
     for h in steps:
+        foreseen.velocities[:] = v
         foretell(memory, none, h, foreseen)
         found.append(v + h / 2 * foreseen.rates)
         foreseen.rates[:] = 2 / h * (mean(t + h / 2) - v)
         v += h * foreseen.rates
+        foreseen.velocities[:] = v
         learn(memory, none, h, foreseen)
         t += h
     return found, memory

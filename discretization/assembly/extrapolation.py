@@ -45,9 +45,7 @@ class Foreseen(NamedTuple):
     lam: Floats  # (m,) multipliers
     before: Floats  # (m,) those of the last step
     terms: Floats  # (4,)
-    velocities: (
-        Floats  # (6 n,) of some frames, (v, spatial angular velocity), where (1) is of mean ones; else (0,)
-    )
+    velocities: Floats  # (6 n,) of some frames where (1) is of mean ones, (v, spatial angular velocity); scratch; else (0,)
 
 
 def foreseen_of(sizes: Sizes, means: bool = False) -> Foreseen:
@@ -281,15 +279,12 @@ def remember(alone, memory, lam, h, foreseen, by, e):
     count, t = differences_of(memory, n), last_middle(memory, foreseen)
     for f in alone:
         i = WIDTH * f
-        if count > 0 and not means:
-            e = _renew_few(rates[i : i + WIDTH], memory[i : i + WIDTH], memory, n + i, count, by, e)
-        elif count > 0:
+        if means:
             for k in range(i, i + WIDTH):
-                now, before = both_means(own[k], rates[k], memory[k], t, h)
-                D = memory[n + k], memory[n + k + count], memory[n + k + 2 * count]
-                D = renewed(now, before, D, by)
-                memory[n + k], memory[n + k + count], memory[n + k + 2 * count] = D[0], D[1], D[2]
-                e = max(e[0], abs(D[0])), max(e[1], abs(D[1])), max(e[2], abs(D[2])), max(e[3], abs(D[3]))
+                own[k], memory[k] = both_means(own[k], rates[k], memory[k], t, h)
+        if count > 0:
+            now = own if means else rates
+            e = _renew_few(now[i : i + WIDTH], memory[i : i + WIDTH], memory, n + i, count, by, e)
         copy(rates[i : i + WIDTH], memory[i : i + WIDTH])
     if count == 0:
         return
