@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from discretization.linear.block_band import BAND, SIZE, block_solve
+from discretization.linear.block_band import BAND, SIZE
 from discretization.linear.narrow import narrow_factor, narrow_scratch, narrow_solve
 from discretization.linear.run_blocks import factor_runs, solve_runs
-from discretization.linear.runs_of_blocks import factor_with_runs
+from discretization.linear.runs_of_blocks import factor_with_runs, solve_with_runs
 from rigid.lanes import WIDTH as RUNS
 
 WIDTH = 3 * BAND + 1
@@ -32,21 +32,21 @@ def stored(A):
 
 
 def factored(A):
-    """Number of blocks done, whether it is singular, and all that is needed for a solution."""
+    """Number of blocks done, whether it is singular, what solutions by columns ask for, and the stretches of blocks."""
     n, values = len(A), stored(A)
     pivots, first = np.zeros((2, n), np.int32)
-    runs = np.array([[0, n // SIZE]])
-    failed, done = factor_with_runs(values, n, BAND, runs, pivots, first, np.zeros(narrow_scratch(BAND)))
-    return done, failed, (values, pivots, first)
+    runs, stretches = np.array([[0, n // SIZE]]), np.zeros((1, 2), np.int64)
+    scratch = np.zeros(narrow_scratch(BAND))
+    failed, done = factor_with_runs(values, n, BAND, runs, stretches, pivots, first, scratch)
+    return done, failed, (values, pivots, first), stretches
 
 
 def solution(A, b, by_blocks):
-    done, failed, (values, pivots, first) = factored(A)
+    done, failed, (values, pivots, first), stretches = factored(A)
     assert failed == 0
     x = b.copy()
     if by_blocks:
-        assert done == len(A) // SIZE
-        block_solve(values, done, x)
+        solve_with_runs(values, len(A), BAND, stretches, pivots, first, x)
     else:
         narrow_solve(values, len(A), BAND, pivots, first, x)
     return done, x
@@ -73,7 +73,8 @@ def test_factors_are_those_of_narrow_bands_to_the_bit():
 
 @pytest.mark.parametrize("row", [0, 5, 13, 17, 35, 36, 41])
 @pytest.mark.parametrize("size", [0.0, 1e-5])
-def test_where_a_pivot_is_small_rows_of_its_block_are_exchanged(row, size):
+@pytest.mark.parametrize("by_blocks", [True, False])
+def test_where_a_pivot_is_small_rows_of_its_block_are_exchanged(by_blocks, row, size):
     A, b = block_tridiagonal(7, seed=3), np.random.default_rng(2).standard_normal(SIZE * 7)
     # the pivot that elimination leaves in this row
     before = np.linalg.solve(A[:row, :row], A[:row, row]) if row else np.zeros(0)
@@ -81,7 +82,7 @@ def test_where_a_pivot_is_small_rows_of_its_block_are_exchanged(row, size):
     has_others = row < len(A) - 1  # under it; the last one stands alone
     if not has_others and size == 0.0:
         return
-    done, x = solution(A, b, by_blocks=not has_others)
+    done, x = solution(A, b, by_blocks)
     # but for its own block all others are eliminated as blocks; where the first one asks for it, four are not
     assert done == (7 if not has_others else 6 if row >= SIZE else 3)
     exact = np.linalg.solve(A, b)

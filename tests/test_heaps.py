@@ -64,7 +64,7 @@ class Coupled:
 
     def solved(self, rhs: np.ndarray, handle: int = -7) -> np.ndarray:
         x = rhs.copy()
-        factors = self.values, self.pivots, self.first, self.band
+        factors = self.values, np.zeros((0, 2), np.int64), self.pivots, self.first, self.band
         assert solved_coupled(handle, self.far, HALF, factors, self.acting, self.noise, 4.0, x) == 0
         return x
 

@@ -5,7 +5,7 @@ import pytest
 
 from discretization.linear.block_band import SIZE
 from discretization.linear.narrow import narrow_scratch, narrow_solve, narrow_solve_transposed
-from discretization.linear.runs_of_blocks import factor_with_runs, runs_of
+from discretization.linear.runs_of_blocks import factor_with_runs, runs_of, solve_with_runs
 
 FRAME, HINGE, BALL, ROW, TWO = 6, 5, 3, 1, 12  # unknowns of vertices
 
@@ -49,7 +49,7 @@ def model(weights, seed, size=1.0, softness=1.0):
 
 
 def factored(A, runs):
-    """Half bandwidth, how many blocks are eliminated as such, and what solutions ask for."""
+    """Stretches of blocks, how many are eliminated as such, and what solutions by columns ask for."""
     n, (i, j) = len(A), np.nonzero(A)
     band = max(int(np.abs(i - j).max()), 2 * SIZE - 1)
     width = 3 * band + 1
@@ -57,14 +57,20 @@ def factored(A, runs):
     for row, column in zip(i, j, strict=True):
         values[column * width + 2 * band + row - column] = A[row, column]
     pivots, first = np.zeros((2, n), np.int32)
-    failed, blocks = factor_with_runs(values, n, band, runs, pivots, first, np.zeros(narrow_scratch(band)))
+    done, scratch = np.full(runs.shape, -1), np.zeros(narrow_scratch(band))
+    failed, blocks = factor_with_runs(values, n, band, runs, done, pivots, first, scratch)
     assert failed == 0
-    return band, blocks, (values, n, band, pivots, first)
+    return done, blocks, (values, n, band, pivots, first)
 
 
-def is_solved(A, factors):
+def is_solved(A, done, factors):
+    """By columns, by columns and blocks, and with the transposed matrix."""
     b = np.random.default_rng(7).standard_normal(len(A))
-    for solve, own in ((narrow_solve, A), (narrow_solve_transposed, A.T)):
+
+    def by_blocks(values, n, band, pivots, first, x):
+        solve_with_runs(values, n, band, done, pivots, first, x)
+
+    for solve, own in ((narrow_solve, A), (by_blocks, A), (narrow_solve_transposed, A.T)):
         x, exact = b.copy(), np.linalg.solve(own, b)
         solve(*factors, x)
         assert np.abs((x - exact) / np.maximum(np.abs(exact), 1e-3 * np.abs(exact).max())).max() < 1e-8
@@ -77,9 +83,9 @@ def test_solutions_are_those_of_the_dense_matrix(name, size, softness):
         A, start, weight, pairs = model(MODELS[name], seed, size, softness)
         runs = runs_of(start, weight, pairs, len(A))
         assert len(runs)
-        _, blocks, factors = factored(A, runs)
-        assert blocks <= runs[:, 1].sum()
-        is_solved(A, factors)
+        done, blocks, factors = factored(A, runs)
+        assert done[:, 1].sum() <= blocks <= runs[:, 1].sum()
+        is_solved(A, done, factors)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -94,9 +100,11 @@ def test_a_run_goes_on_behind_a_block_that_asks_for_an_exchange(block):
     A, start, weight, pairs = model(MODELS["rod"], 3)
     row = SIZE * block
     A[row, row] = A[row, :row] @ np.linalg.solve(A[:row, :row], A[:row, row]) + 1e-6
-    _, blocks, factors = factored(A, runs_of(start, weight, pairs, len(A)))
+    done, blocks, factors = factored(A, runs_of(start, weight, pairs, len(A)))
     assert blocks == 6
-    is_solved(A, factors)
+    # the longest stretch is that before the block or that behind it
+    assert done.tolist() == [[0, block] if block >= 6 - block else [row + SIZE, 6 - block]]
+    is_solved(A, done, factors)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -134,6 +142,6 @@ def test_between_runs_rows_are_exchanged_for_less_than_a_thousandth(part, exchan
     A[:, 24:] = 0.0
     A[24:, 24:] = np.eye(len(A) - 24)
     A[24, 24], A[26, 24], A[24, 26] = part, 1.0, 1.0
-    _, _, factors = factored(A, runs_of(start, weight, pairs, len(A)))
+    done, _, factors = factored(A, runs_of(start, weight, pairs, len(A)))
     assert bool(factors[3].any()) == exchanged
-    is_solved(A, factors)
+    is_solved(A, done, factors)

@@ -22,11 +22,6 @@ from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane,
 
 SIZE = 6
 BAND = 2 * SIZE - 1  # half bandwidth of a band of blocks alone
-_TOP, _COLUMN = (
-    2 * BAND,
-    3 * BAND,
-)  # place of the diagonal in its column; from there to that of the next block's row
-_BLOCK = SIZE * (3 * BAND + 1)
 _MOST = 1e6  # of a multiplier (2), squared
 
 
@@ -205,32 +200,53 @@ def _back(r, behind, d, c, j):
 
 
 @inner_kernel
-def block_solve(values, blocks, rhs):
-    """Solve in place of rhs (6 blocks,) with the factors of `block_factor`, if it finished."""
-    r = load6(rhs, 0)
+def blocks_forth(values, size, band, start, blocks, rhs):
+    """rhs (size,) <- L^-1 rhs in the rows of so many blocks from `start` on, and what they take from the six behind them.
+
+    values, size, band: as of `block_factor`, which eliminated these blocks.
+    """
+    step = 3 * band
+    block, origin = SIZE * (step + 1), start * (step + 1) + 2 * band
+    r = load6(rhs, start)
     for k in range(blocks):
-        at = k * _BLOCK + _TOP
-        last = k + 1 == blocks
-        ahead = r if last else load6(rhs, SIZE * (k + 1))
-        d, b = _columns(values, at, _COLUMN), _columns(values, at + SIZE, _COLUMN)
+        at, row = origin + k * block, start + SIZE * k
+        last = row + SIZE >= size
+        ahead = r if last else load6(rhs, row + SIZE)
+        d, b = _columns(values, at, step), _columns(values, at + SIZE, step)
         r, ahead = _forth(r, ahead, d[0], b[0], 0)
         r, ahead = _forth(r, ahead, d[1], b[1], 1)
         r, ahead = _forth(r, ahead, d[2], b[2], 2)
         r, ahead = _forth(r, ahead, d[3], b[3], 3)
         r, ahead = _forth(r, ahead, d[4], b[4], 4)
         r, ahead = _forth(r, ahead, d[5], b[5], 5)
-        store6(r, rhs, SIZE * k)
+        store6(r, rhs, row)
         if not last:
             r = ahead
+    if start + SIZE * blocks < size:
+        store6(r, rhs, start + SIZE * blocks)
+
+
+@inner_kernel
+def blocks_back(values, band, start, blocks, rhs):
+    """rhs (size,) <- U^-1 rhs in the rows of so many blocks from `start` on, taken out of the six before them, if there are any.
+
+    What is behind them is solved and taken out of their rows already.
+    """
+    step = 3 * band
+    block, origin = SIZE * (step + 1), start * (step + 1) + 2 * band
+    row = start + SIZE * (blocks - 1)
+    r = load6(rhs, row)
     for k in range(blocks - 1, -1, -1):
-        at = k * _BLOCK + _TOP
-        behind = load6(rhs, SIZE * max(k - 1, 0))
-        d, c = _columns(values, at, _COLUMN), _columns(values, at - SIZE, _COLUMN)
+        at = origin + k * block
+        behind = load6(rhs, max(row - SIZE, 0))
+        d, c = _columns(values, at, step), _columns(values, at - SIZE, step)
         r, behind = _back(r, behind, d[5], c[5], 5)
         r, behind = _back(r, behind, d[4], c[4], 4)
         r, behind = _back(r, behind, d[3], c[3], 3)
         r, behind = _back(r, behind, d[2], c[2], 2)
         r, behind = _back(r, behind, d[1], c[1], 1)
         r, behind = _back(r, behind, d[0], c[0], 0)
-        store6(r, rhs, SIZE * k)
-        r = behind
+        store6(r, rhs, row)
+        r, row = behind, row - SIZE
+    if row >= 0:
+        store6(r, rhs, row)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numba import objmode
 
-from discretization.linear.narrow import narrow_solve
+from discretization.linear.runs_of_blocks import solve_with_runs
 from discretization.linear.sparse import sparse_keep, sparse_solve, sparse_solve_transposed
 from rigid.compilation.decorators import allocating_kernel, inner_kernel, kernel
 from rigid.system import Floats, Ints
@@ -171,16 +171,17 @@ def solved_whole(handle, band, half, far, values, counts, rhs, transposed):
 def solved_coupled(handle, far, half, factors, acting, noise, solved, rhs):
     """x in place of rhs (n,) where there are far blocks; 0, or 1: it is singular.
 
-    factors: entries of the factored band with the far blocks behind them, its pivots, its first rows, and its entries as they
-    were; acting: blocks, rows, counts, see `acting_blocks`; noise (n,), solved: of the rows, and what counts as solved.
+    factors: entries of the factored band with the far blocks behind them, where it was eliminated by blocks, its pivots, its
+    first rows, and its entries as they were; acting: blocks, rows, counts, see `acting_blocks`; noise (n,), solved: of the rows,
+    and what counts as solved.
     """
-    values, pivots, first, band = factors
+    values, done, pivots, first, band = factors
     blocks, rows, counts = acting
     n, count, m = rhs.size, counts[0], counts[1]
     if count == WHOLE:
         return solved_whole(handle, band, half, far, values, counts, rhs, False)
     x = rhs.copy()
-    narrow_solve(values, n, half, pivots, first, x)
+    solve_with_runs(values, n, half, done, pivots, first, x)
     size = SIDE * m
     w, s = np.empty(size), np.empty(size)
     target = 0.0
@@ -209,7 +210,7 @@ def solved_coupled(handle, far, half, factors, acting, noise, solved, rhs):
         for k in range(m):
             for i in range(SIDE):
                 x[rows[k] + i] = V[used, SIDE * k + i] * s[SIDE * k + i]
-        narrow_solve(values, n, half, pivots, first, x)
+        solve_with_runs(values, n, half, done, pivots, first, x)
         far_product(values, far, blocks, count, x, rows, m, w)
         for k in range(size):
             w[k] = V[used, k] + w[k] / s[k]
@@ -232,5 +233,5 @@ def solved_coupled(handle, far, half, factors, acting, noise, solved, rhs):
         for k in range(m):
             for j in range(SIDE):
                 rhs[rows[k] + j] += g[i] * V[i, SIDE * k + j] * s[SIDE * k + j]
-    narrow_solve(values, n, half, pivots, first, rhs)
+    solve_with_runs(values, n, half, done, pivots, first, rhs)
     return 0

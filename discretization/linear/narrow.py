@@ -161,10 +161,10 @@ def narrow_columns(values, size, band, pivots, first, multipliers, start, end, f
 
 
 @inner_kernel
-def narrow_solve(values, size, band, pivots, first, rhs):
-    """Solve in place of rhs (size,) with the factors of `narrow_factor`."""
+def narrow_forth(values, size, band, pivots, start, end, rhs):
+    """rhs (size,) <- L^-1 rhs by the columns start .. end - 1."""
     width, top = 3 * band + 1, 2 * band
-    for j in range(size):
+    for j in range(start, end):
         pivot = pivots[j]
         x = rhs[j + pivot]
         if pivot != 0:
@@ -173,12 +173,25 @@ def narrow_solve(values, size, band, pivots, first, rhs):
         below = j * width + top
         for i in range(1, min(band, size - 1 - j) + 1):
             rhs[np.uintp(j + i)] -= values[np.uintp(below + i)] * x
-    for j in range(size - 1, -1, -1):
+
+
+@inner_kernel
+def narrow_back(values, band, first, start, end, rhs):
+    """rhs <- U^-1 rhs by the columns end - 1 .. start."""
+    width, top = 3 * band + 1, 2 * band
+    for j in range(end - 1, start - 1, -1):
         diagonal = j * width + top
         x = rhs[j] / values[diagonal]
         rhs[j] = x
         for i in range(first[j] - j, 0):
             rhs[np.uintp(j + i)] -= values[np.uintp(diagonal + i)] * x
+
+
+@inner_kernel
+def narrow_solve(values, size, band, pivots, first, rhs):
+    """Solve in place of rhs (size,) with the factors of `narrow_factor`."""
+    narrow_forth(values, size, band, pivots, 0, size, rhs)
+    narrow_back(values, band, first, 0, size, rhs)
 
 
 @inner_kernel

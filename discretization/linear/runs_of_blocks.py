@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.linear.block_band import SIZE, block_factor
-from discretization.linear.narrow import narrow_columns
+from discretization.linear.block_band import SIZE, block_factor, blocks_back, blocks_forth
+from discretization.linear.narrow import narrow_back, narrow_columns, narrow_forth
 from rigid.compilation.decorators import inner_kernel
 from rigid.system import Ints
 
 LEAST = 2  # blocks of a run
+_AFTER_OTHERS = 2  # blocks of a run that rows before it may reach into
 _PART = 1e-3  # of what stands under a pivot: three digits less of a correction of `em` cost no iteration
 
 
@@ -43,22 +44,51 @@ def runs_of(start: Ints, weight: Ints, pairs: Ints, size: int) -> Ints:
 
 
 @inner_kernel
-def factor_with_runs(values, size, band, runs, pivots, first, multipliers):
-    """Factors as of `narrow_factor`: 0, or the number of the column without a pivot, and how many blocks were eliminated so."""
+def factor_with_runs(values, size, band, runs, done, pivots, first, multipliers):
+    """Factors as of `narrow_factor`: 0, or the number of the column without a pivot, and how many blocks were eliminated so.
+
+    done (k, 2): receives of every run the first column of the longest stretch that was, and its blocks.
+    """
     at, filled, blocks = 0, -1, 0
     for run in range(runs.shape[0]):
         start, end = runs[run, 0], runs[run, 0] + SIZE * runs[run, 1]
+        done[run, 0], done[run, 1] = start, 0
         while start < end:
             failed, filled = narrow_columns(
                 values, size, band, pivots, first, multipliers, at, start, filled, _PART
             )
             if failed != 0:
                 return failed, blocks
-            done = block_factor(values, size, band, start, (end - start) // SIZE, filled, pivots, first)
-            at, blocks = start + SIZE * done, blocks + done
-            if done > 0:
+            count = block_factor(values, size, band, start, (end - start) // SIZE, filled, pivots, first)
+            at, blocks = start + SIZE * count, blocks + count
+            if count > 0:
                 filled = max(filled, min(at + SIZE, size) - 1)
+            if count > done[run, 1]:
+                done[run, 0], done[run, 1] = start, count
             # behind the block, if there is one, that asks for an exchange; where all do it is not tried on and on
-            start = at + SIZE if done > 0 else min(at + 4 * SIZE, end)
+            start = at + SIZE if count > 0 else min(at + 4 * SIZE, end)
     failed, _ = narrow_columns(values, size, band, pivots, first, multipliers, at, size, filled, _PART)
     return failed, blocks
+
+
+@inner_kernel
+def solve_with_runs(values, size, band, done, pivots, first, rhs):
+    """Solve in place of rhs (size,) with the factors of `factor_with_runs`, by blocks where it found them so."""
+    at = 0
+    for run in range(done.shape[0]):
+        start, count = done[run, 0], done[run, 1]
+        narrow_forth(values, size, band, pivots, at, start, rhs)
+        if count > 0:
+            blocks_forth(values, size, band, start, count, rhs)
+        at = start + SIZE * count
+    narrow_forth(values, size, band, pivots, at, size, rhs)
+    at = size
+    for run in range(done.shape[0] - 1, -1, -1):
+        start, count = done[run, 0], done[run, 1]
+        narrow_back(values, band, first, start + SIZE * count, at, rhs)
+        # rows that were exchanged before a run may reach into its second block
+        by_columns = 0 if start == 0 else min(_AFTER_OTHERS, count)
+        if count > by_columns:
+            blocks_back(values, band, start + SIZE * by_columns, count - by_columns, rhs)
+        at = start + SIZE * by_columns
+    narrow_back(values, band, first, 0, at, rhs)

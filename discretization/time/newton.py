@@ -36,11 +36,10 @@ from discretization.assembly.team import clear_matrix, factor_by_fronts, solve_b
 from discretization.assembly.workspace import Workspace
 from discretization.linear import sparse
 from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
-from discretization.linear.block_band import block_solve
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
 from discretization.linear.fronts import fronts_solve_transposed
-from discretization.linear.narrow import NARROW, narrow_solve, narrow_solve_transposed
-from discretization.linear.runs_of_blocks import factor_with_runs
+from discretization.linear.narrow import NARROW, narrow_solve_transposed
+from discretization.linear.runs_of_blocks import factor_with_runs, solve_with_runs
 from discretization.linear.substructures import (
     condense,
     expand_solution,
@@ -96,8 +95,8 @@ def _condensed(numbering, work):
 def _factored_band(numbering, work):
     values, band, banded = work.values, numbering.band, numbering.banded
     if band <= NARROW:
-        failed, work.integers[0] = factor_with_runs(
-            values, banded, band, numbering.runs, work.pivots, work.first, work.multipliers
+        failed, _ = factor_with_runs(
+            values, banded, band, numbering.runs, work.done, work.pivots, work.first, work.multipliers
         )
     else:
         failed = band_factor(values, banded, band, work.pivots, work.integers)
@@ -107,10 +106,8 @@ def _factored_band(numbering, work):
 @inner_kernel
 def _solved_band(numbering, work):
     values, band, banded = work.values, numbering.band, numbering.banded
-    if numbering.blocks > 0 and work.integers[0] == numbering.blocks:
-        block_solve(values, numbering.blocks, work.rhs)
-    elif band <= NARROW:
-        narrow_solve(values, banded, band, work.pivots, work.first, work.rhs)
+    if band <= NARROW:
+        solve_with_runs(values, banded, band, work.done, work.pivots, work.first, work.rhs)
     else:
         band_solve(values, banded, band, work.pivots, work.rhs, work.integers)
 
@@ -180,7 +177,7 @@ def solve(numbering, work):
                 numbering.handle,
                 numbering.far,
                 band,
-                (values, work.pivots, work.first, work.panels),
+                (values, work.done, work.pivots, work.first, work.panels),
                 (work.blocks, work.rows, work.counts),
                 work.noise,
                 work.solved,
