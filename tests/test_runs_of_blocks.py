@@ -135,8 +135,8 @@ def test_a_run_does_not_begin_where_something_reaches_into_its_second_block():
     assert runs_of(start, weight, np.concatenate([pairs, spring]), 48).tolist() == [[0, 2], [24, 4]]
 
 
-@pytest.mark.parametrize(("part", "exchanged"), [(5e-4, True), (2e-3, False)])
-def test_between_runs_rows_are_exchanged_for_less_than_a_thousandth(part, exchanged):
+@pytest.mark.parametrize(("part", "exchanged"), [(5e-6, True), (2e-5, False)])
+def test_between_runs_rows_are_exchanged_for_less_than_five_digits(part, exchanged):
     A, start, weight, pairs = model(MODELS["wide ones between"], 0)
     A[24:] = 0.0
     A[:, 24:] = 0.0

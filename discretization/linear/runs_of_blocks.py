@@ -16,7 +16,7 @@ from rigid.system import Ints
 
 LEAST = 2  # blocks of a run
 _AFTER_OTHERS = 2  # blocks of a run that rows before it may reach into
-_PART = 1e-3  # of what stands under a pivot: three digits less of a correction of `em` cost no iteration
+_PART = 1e-5  # of what stands under a pivot, whatever the units of its rows are: five digits of a correction cost no iteration
 
 
 def runs_of(start: Ints, weight: Ints, pairs: Ints, size: int) -> Ints:
