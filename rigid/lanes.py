@@ -613,10 +613,12 @@ choose = _either(_choose, _choose_array)
 _of_rows = _either(_rows, _rows_of_array)
 rows1, rows3, rows4, rows6, rows9, rows36 = (_of_rows(width) for width in (1, 3, 4, 6, 9, 36))
 # (array, places, i, offset): of the items the numbers from array[places[i + l] + offset] on
-numbers1, numbers3, numbers6 = (_either(_numbers(width), _numbers_of_array(width)) for width in (1, 3, 6))
+numbers1, numbers2, numbers3, numbers4, numbers6, numbers7 = (
+    _either(_numbers(width), _numbers_of_array(width)) for width in (1, 2, 3, 4, 6, 7)
+)
 # (x, array, places, strides, i, j, column): array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
 _to_rows = _either(_add_rows, _add_rows_of_array)
-add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (3, 6, 12))
+add_rows2, add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (2, 3, 6, 12))
 # (x, array, items, i): to the rows items[i], items[i + 1], ... of an array with so many in a row; (x, array, places, i): to
 # array[places[i + l] + k] of lane l
 put_rows3, put_rows4, put_rows6, put_rows9 = (

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.planar.element import START
+from rigid.lanes import WIDTH
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
@@ -20,10 +21,11 @@ COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # rows of joints that are left 
 LEFT = 12  # column of `Work.rows` and `Work.columns`: what is left of the row
 
 # columns of `Work.frames`
-C0, S0, C1, S1, PSI, DX, DY, RX, RY, VX, VY, OM, W0, Z0 = range(14)
+C0, S0, C1, S1, PSI, DX, DY, W0, Z0, RX, RY, VX, VY, OM = range(14)
 AX, AY, AOM, AWAY = range(14, 18)  # acceleration in the step before; distance from the origin, m
-R1, R2, R3, N1, N2 = range(18, 23)  # residual of the forces and of the moment, their round-off levels
-D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(23, 32)  # its block of the matrix
+R1, R2, R3 = range(18, 21)  # residual of the forces and of the moment
+D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(21, 30)  # its block of the matrix
+N1, N2 = range(30, 32)  # round-off levels of the residual
 MX, MY, MPSI = range(32, 35)  # the correction: dx, dy and the angle
 N_FRAME = 35
 
@@ -32,6 +34,21 @@ XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
 E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # of the elimination
 X0, Y0, XP0, YP0, FINE = range(19, 24)  # FINE: 1 over the round-off level of its rows
 N_HINGE = 24
+
+
+class ElementLanes(NamedTuple):
+    """Eight of m elements after eight, for `discretization.planar.element_lanes`; vectors have components in the plane."""
+
+    places: Ints  # (N_PLACES, 8 groups) where their numbers are
+    ends: Ints  # (m, 2) places of both ends
+    length: Floats  # (m,)
+    stiffness: Floats  # (m, 3, 3)
+    damping: Floats  # (m, 3, 3)
+    strain0: Floats  # (m, 3)
+    coupling: Floats  # (m,)
+    scale: Floats  # (m, 4) of `largest_entries`
+    viscous: bool
+    couples: bool  # some element has coupling inertia
 
 
 @by_reference
@@ -56,15 +73,7 @@ class Tables(NamedTuple):
     )
     gravity: Floats  # (2,)
     offset: float  # m, of the plane from the origin
-    ends: Ints  # (m, 2) places of both ends of the elements
-    element: Ints  # (m,) number in the system
-    blocks: Ints  # (m,) which of `Work.up` and `down` are theirs
-    length: Floats  # (m,)
-    stiffness: Floats  # (m, 3, 3)
-    damping: Floats  # (m, 3, 3)
-    strain0: Floats  # (m, 3)
-    coupling: Floats  # (m,)
-    scale: Floats  # (m, 4) of `largest_entries`
+    elements: ElementLanes
     hinge: Ints  # (k,) item of a frame that hangs on a hinge
     sign: Floats  # (k,) 1: the impulse of this acts on the frame, -1: on the next one
     lever: Floats  # (k, 4) of its points, on the frame and on the next one
@@ -103,7 +112,6 @@ class Tables(NamedTuple):
     drives: int  # where their numbers begin in `State.own`
     signals: int  # rows of what is given for a step before theirs
     aligned: bool  # numbers of the plane are those of the state, to the bit, but for signs and places
-    viscous: bool
     accounts: bool
     solved: float  # residual/noise
 
@@ -113,15 +121,15 @@ class Work(NamedTuple):
     """Arrays of a step, allocated once; the last row of frames is the ground's."""
 
     frames: Floats  # (k + 1, N_FRAME)
+    blocks: Floats  # (2 (k + b) + 1, 3, 3) those of the next two; the last one is read by nobody
     up: Floats  # (k + b, 3, 3) rows of the next frame, columns of this one; of its parent, then of those beyond
     down: (
         Floats  # (k + b, 3, 3) rows of this one, columns of the next; after the factors its inverse by these
     )
     pulls: Floats  # (k + b, 3, 3) of frames on rows: what corrections of the next do to their multipliers
     rest: Floats  # (k, 3) and these without it
-    starts: Floats  # (m, START) of elements
-    strain1: Floats  # (m, 3)
-    K: Floats  # (4, 4)
+    starts: Floats  # (groups, START, 8) of elements, eight side by side
+    strain1: Floats  # (groups, 3, 8) strains at the end of the step
     hinges: Floats  # (k, N_HINGE)
     rows: Floats  # (j, 2, 14) of items: gradients at the end (a, b), in the mean (a, b), residual, noise
     pull: Floats  # (j, 2) forces at the start of the step
@@ -145,18 +153,16 @@ class Work(NamedTuple):
 
 def work_of(tables: Tables) -> Work:
     """Room for a step."""
-    k, m, j = len(tables.parent), len(tables.element), len(tables.sort)
+    k, g, j = len(tables.parent), tables.elements.places.shape[1] // WIDTH, len(tables.sort)
     c, q, b = len(tables.coupled), len(tables.spring), len(tables.beyond)
     most = 1 + int(np.diff(tables.first_next).max(initial=0))
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
-        "up": (k + b, 3, 3),
-        "down": (k + b, 3, 3),
+        "blocks": (2 * (k + b) + 1, 3, 3),
         "pulls": (k + b, 3, 3),
         "rest": (k, 3),
-        "starts": (m, START),
-        "strain1": (m, 3),
-        "K": (4, 4),
+        "starts": (g, START, WIDTH),
+        "strain1": (g, 3, WIDTH),
         "hinges": (k, N_HINGE),
         "rows": (j, 2, 14),
         "pull": (j, 2),
@@ -173,5 +179,6 @@ def work_of(tables: Tables) -> Work:
         "measured": (q,),
     }
     arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
+    arrays |= {"up": arrays["blocks"][: k + b], "down": arrays["blocks"][k + b : -1]}
     arrays |= {"end": tables.Ua.copy(), "mean": tables.Ua.copy(), "value": tables.value.copy()}
     return Work(**arrays, exchanged=np.zeros(c, np.int64), counted=np.zeros(2, np.int64))

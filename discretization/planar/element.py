@@ -14,6 +14,8 @@ and tau to (tau + x)/(1 - tau x). The change of g, by g[u0,u1], divides by psi_b
     torques: on a  (Abar cy) x ebar/(2 L) - t,   on b  n x ebar minus that on a                             (5)
 
 so that n . (dr_b - dr_a) + torques . psi is the change of energy and what is dissipated, exactly.
+
+Numbers are lanes (`rigid.lanes`), of eight elements: what is decided is decided for all of these together, by the largest.
 """
 
 import math
@@ -21,13 +23,17 @@ import math
 import numpy as np
 
 from discretization.space.strain_functions import strain_function_differences
-from rigid.compilation.decorators import small_kernel
+from rigid.compilation.decorators import flat_kernel, small_kernel
+from rigid.lanes import by_lane, largest, where_less
 
 # What an element remembers of the start of a step: y, tau, g, constant part of w (2), strains, dw/d(strains at the end) (2),
-# 1/(2 L), e.
-Y1, Y2, TAU, G0, W1, W2, W3, E1, E2, E3, C11, C12, C13, C22, C23, C33, SCALE, EX, EY, START = range(20)
+# 1/(2 L), e, L.
+Y1, Y2, TAU, G0, W1, W2, W3, E1, E2, E3, C11, C12, C13, C22, C23, C33, SCALE, EX, EY, LENGTH, START = range(
+    21
+)
 
-_SERIES_LIMIT = 0.02  # of u, to which so many terms are exact
+_LARGEST_OF_SERIES = 0.02  # u to which all terms are exact, and that to which five are
+_LARGEST_OF_FIVE = 1e-4
 _N = np.arange(10.0)
 # g = 1 + sum_{n>=1} (-1)^{n+1} 2/((2n+1)(2n-1)) u^n
 _SERIES = (-1.0) ** (_N + 1) * 2.0 / ((2.0 * _N + 1.0) * (2.0 * _N - 1.0))
@@ -36,32 +42,46 @@ _G1, _G2, _G3, _G4, _G5, _G6, _G7, _G8, _G9 = _SERIES[1:].tolist()
 
 
 @small_kernel
-def _stretch(u):
-    """g(u)."""
-    if u <= _SERIES_LIMIT:
-        p = _G5 + u * (_G6 + u * (_G7 + u * (_G8 + u * _G9)))
-        return 1.0 + u * (_G1 + u * (_G2 + u * (_G3 + u * (_G4 + u * p))))
+def _stretch_of_small(u):
+    p = _G5 + u * (_G6 + u * (_G7 + u * (_G8 + u * _G9)))
+    return 1.0 + u * (_G1 + u * (_G2 + u * (_G3 + u * (_G4 + u * p))))
+
+
+@by_lane
+@small_kernel
+def _stretch_of_any(u):
+    if u <= _LARGEST_OF_SERIES:
+        return _stretch_of_small(u)
     root = math.sqrt(u)
     return (1.0 + u) * math.atan(root) / root
 
 
 @small_kernel
-def _horner(a, u0, u1, p0, p1, slope, first, second):
+def stretch(u):
+    """g(u)."""
+    return _stretch_of_small(u) if largest(u) <= _LARGEST_OF_SERIES else _stretch_of_any(u)
+
+
+@flat_kernel
+def _next_term(a, u0, u1, of):
     """One coefficient more: of p(u0), p(u1), p'(u1), p[u0,u1], p[u0,u1,u1]."""
-    second = second * u1 + first
-    first = first * u1 + p0
-    slope = slope * u1 + p1
-    return p0 * u0 + a, p1 * u1 + a, slope, first, second
+    p0, p1, slope, first, second = of
+    return p0 * u0 + a, p1 * u1 + a, slope * u1 + p1, first * u1 + p0, second * u1 + first
 
 
 @small_kernel
 def stretches(u0, u1):
     """g(u1), g'(u1), g[u0,u1], g[u0,u1,u1]."""
-    if u0 <= _SERIES_LIMIT and u1 <= _SERIES_LIMIT:
-        state = (_G9, _G9, 0.0, 0.0, 0.0)
-        for a in (_G8, _G7, _G6, _G5, _G4, _G3, _G2, _G1, 1.0):
-            state = _horner(a, u0, u1, state[0], state[1], state[2], state[3], state[4])
-        return state[1], state[2], state[3], state[4]
+    most, none = max(largest(u0), largest(u1)), 0.0 * u0
+    if most <= _LARGEST_OF_SERIES:
+        of = (_G5 + none, _G5 + none, none, none, none)
+        if most > _LARGEST_OF_FIVE:
+            of = (_G9 + none, _G9 + none, none, none, none)
+            for a in (_G8, _G7, _G6, _G5):
+                of = _next_term(a, u0, u1, of)
+        for a in (_G4, _G3, _G2, _G1, 1.0):
+            of = _next_term(a, u0, u1, of)
+        return of[1], of[2], of[3], of[4]
     f0, f1, df1, F, F1, _, _, _, _, _ = strain_function_differences(u0, u1)
     u = 0.5 * (u0 + u1)
     return (
@@ -72,66 +92,82 @@ def stretches(u0, u1):
     )
 
 
-@small_kernel
-def start_of_step(frame_a, frame_b, e, length, C, D, strain0, h, out):
-    """What stays the same in all iterations of a step, into out (START,); frames: (w, z) of half their turn, then (c, s)."""
+@flat_kernel
+def start_of_step(frame_a, frame_b, e, length):
+    """y, tau, g, the strains and 1/(2 L); frames: (w, z) of half their turn, then (c, s)."""
     wa, za, ca, sa = frame_a
     wb, zb, cb, sb = frame_b
     scale = 0.5 / length
     sx, sy = scale * (ca + cb), scale * (sa + sb)
     y1, y2 = sx * e[0] + sy * e[1], sx * e[1] - sy * e[0]
     tau = (wa * zb - za * wb) / (wa * wb + za * zb)
-    g = _stretch(tau * tau)
-    out[Y1], out[Y2], out[TAU], out[G0] = y1, y2, tau, g
-    E = g * y1 - 1.0, g * y2, 2.0 * math.atan(tau) / length
-    out[E1], out[E2], out[E3] = E
-    d = 0.5 * E[0] - strain0[0], 0.5 * E[1] - strain0[1], 0.5 * E[2] - strain0[2]
-    for i in range(3):
-        stress = C[i, 0] * d[0] + C[i, 1] * d[1] + C[i, 2] * d[2]
-        out[W1 + i] = stress - (D[i, 0] * E[0] + D[i, 1] * E[1] + D[i, 2] * E[2]) / h
-    out[C11], out[C12], out[C13] = (
-        0.5 * C[0, 0] + D[0, 0] / h,
-        0.5 * C[0, 1] + D[0, 1] / h,
-        0.5 * C[0, 2] + D[0, 2] / h,
+    u = tau * tau
+    g = stretch(u)
+    # theta is g sin(theta)
+    return (y1, y2), tau, g, (g * y1 - 1.0, g * y2, 4.0 * scale * (g * tau / (1.0 + u))), scale
+
+
+@flat_kernel
+def linear_part(C, strain0, E):
+    """Constant part of w (2) and dw/d(strains at the end) without damping: upper half, row by row; C (9,)."""
+    d1, d2, d3 = 0.5 * E[0] - strain0[0], 0.5 * E[1] - strain0[1], 0.5 * E[2] - strain0[2]
+    w = (
+        C[0] * d1 + C[1] * d2 + C[2] * d3,
+        C[3] * d1 + C[4] * d2 + C[5] * d3,
+        C[6] * d1 + C[7] * d2 + C[8] * d3,
     )
-    out[C22], out[C23], out[C33] = (
-        0.5 * C[1, 1] + D[1, 1] / h,
-        0.5 * C[1, 2] + D[1, 2] / h,
-        0.5 * C[2, 2] + D[2, 2] / h,
-    )
-    out[SCALE] = scale
-    out[EX], out[EY] = e
+    return w, (0.5 * C[0], 0.5 * C[1], 0.5 * C[2], 0.5 * C[4], 0.5 * C[5], 0.5 * C[8])
+
+
+@flat_kernel
+def with_damping(w, c, D, E, h):
+    """The same with it; D (9,)."""
+    rate = 1.0 / h
+    w1 = w[0] - rate * (D[0] * E[0] + D[1] * E[1] + D[2] * E[2])
+    w2 = w[1] - rate * (D[3] * E[0] + D[4] * E[1] + D[5] * E[2])
+    w3 = w[2] - rate * (D[6] * E[0] + D[7] * E[1] + D[8] * E[2])
+    c1, c2, c3 = c[0] + rate * D[0], c[1] + rate * D[1], c[2] + rate * D[2]
+    return (w1, w2, w3), (c1, c2, c3, c[3] + rate * D[4], c[4] + rate * D[5], c[5] + rate * D[8])
+
+
+@by_lane
+@small_kernel
+def _part_of_turn(x):
+    """atan(x)/x."""
+    return math.atan(x) / x if x != 0.0 else 1.0
 
 
 @small_kernel
-def _turning(x):
+def turning(x):
     """atan(x)/x and its derivative."""
     u = x * x
-    if u < 1e-3:
-        value = 1.0 - u * (1.0 / 3.0 - u * (0.2 - u * (1.0 / 7.0 - u * (1.0 / 9.0 - u / 11.0))))
-        return value, -x * (2.0 / 3.0 - u * (0.8 - u * (6.0 / 7.0 - u * (8.0 / 9.0 - u * 10.0 / 11.0))))
-    value = math.atan(x) / x
-    return value, (1.0 / (1.0 + u) - value) / x
+    value = 1.0 - u * (1.0 / 3.0 - u * (0.2 - u * (1.0 / 7.0 - u * (1.0 / 9.0 - u / 11.0))))
+    slope = -x * (2.0 / 3.0 - u * (0.8 - u * (6.0 / 7.0 - u * (8.0 / 9.0 - u * 10.0 / 11.0))))
+    if largest(u) < 1e-3:
+        return value, slope
+    whole = _part_of_turn(x)
+    steep = x * (1.0 / (1.0 + u) - whole) / (u + where_less(u, 1e-3, 1.0, 0.0))
+    return where_less(u, 1e-3, value, whole), where_less(u, 1e-3, slope, steep)
 
 
-@small_kernel
-def forces(start, frame_a, frame_b, e1, length, strain1, tangent, K):
-    """n of (3), torques (5) on a and b and, with `tangent`, their derivatives K (4, 4) to (e1, angle of a, angle of b), rows n,
-    torques.
+@flat_kernel
+def forces(start, frame_a, frame_b, e1, length):
+    """n of (3), torques (5) on a and b, the strains at the end, and what `tangent` takes of them; status 1 where a relative turn
+    passed pi.
 
-    frames: (c, s) at the start and at the end, then psi. strain1 (3,) receives the strains at the end. Returns status, n_1, n_2,
-    torque_a, torque_b; status 1 where the relative turn passed pi.
+    start: y, tau, g, constant part of w, third strain, dw/d(strains at the end), 1/(2 L), e, all at the start; frames: (c, s)
+    at the start and at the end, then psi.
     """
+    (y01, y02), tau0, g0, w0, bent, (c11, c12, c13, c22, c23, c33), scale, e0 = start
     ca0, sa0, ca, sa, pa = frame_a
     cb0, sb0, cb, sb, pb = frame_b
-    below, tau0, scale = 1.0 + 0.25 * pa * pb, start[TAU], start[SCALE]
+    below = 1.0 + 0.25 * pa * pb
     eps = 1.0 / below
     x = 0.5 * (pb - pa) * eps
     left = 1.0 - tau0 * x
-    if below <= 0.0 or left <= 0.0:
-        return 1, 0.0, 0.0, 0.0, 0.0
+    status = 1 if largest(-below) >= 0.0 or largest(-left) >= 0.0 else 0
     tau = (tau0 + x) / left
-    hh, dh = _turning(x)
+    hh, dh = turning(x)
     u1 = tau * tau
     g1, dg1, G, dG = stretches(tau0 * tau0, u1)
     T = 0.5 * (tau0 + tau) * (1.0 + tau0 * tau)
@@ -139,26 +175,38 @@ def forces(start, frame_a, frame_b, e1, length, strain1, tangent, K):
     e1x, e1y = e1
     sx, sy = scale * (ca + cb), scale * (sa + sb)
     y1, y2 = sx * e1x + sy * e1y, sx * e1y - sy * e1x
-    E = g1 * y1 - 1.0, g1 * y2, start[E3] + 4.0 * hh * x * scale
-    strain1[0], strain1[1], strain1[2] = E
-    c11, c12, c13, c22, c23, c33 = start[C11], start[C12], start[C13], start[C22], start[C23], start[C33]
-    w1 = start[W1] + c11 * E[0] + c12 * E[1] + c13 * E[2]
-    w2 = start[W2] + c12 * E[0] + c22 * E[1] + c23 * E[2]
-    w3 = start[W3] + c13 * E[0] + c23 * E[1] + c33 * E[2]
+    E1, E2, E3 = g1 * y1 - 1.0, g1 * y2, bent + 4.0 * hh * x * scale
+    w1 = w0[0] + c11 * E1 + c12 * E2 + c13 * E3
+    w2 = w0[1] + c12 * E1 + c22 * E2 + c23 * E3
+    w3 = w0[2] + c13 * E1 + c23 * E2 + c33 * E3
     # forces
-    yb1, yb2, gL = 0.5 * (start[Y1] + y1), 0.5 * (start[Y2] + y2), 0.5 * length * (start[G0] + g1)
+    yb1, yb2, gL = 0.5 * (y01 + y1), 0.5 * (y02 + y2), 0.5 * length * (g0 + g1)
     cy1, cy2 = gL * w1, gL * w2
     A1, A2 = 0.5 * (ca0 + ca), 0.5 * (sa0 + sa)
     S1, S2 = 0.5 * scale * (ca0 + ca + cb0 + cb), 0.5 * scale * (sa0 + sa + sb0 + sb)
-    ex, ey = 0.5 * (start[EX] + e1x), 0.5 * (start[EY] + e1y)
+    ex, ey = 0.5 * (e0[0] + e1x), 0.5 * (e0[1] + e1y)
     n1, n2 = S1 * cy1 - S2 * cy2, S2 * cy1 + S1 * cy2
     a1, a2 = A1 * cy1 - A2 * cy2, A2 * cy1 + A1 * cy2
     wy, LGT = w1 * yb1 + w2 * yb2, length * G * T
     Q = hh * w3 + wy * LGT
     torque_a = scale * (a1 * ey - a2 * ex) - eps * Q
     torque_b = n1 * ey - n2 * ex - torque_a
-    if not tangent:
-        return 0, n1, n2, torque_a, torque_b
+    turns = eps, x, hh, dh, tau, u1, g1, dg1, G, dG, T
+    places = (sx, sy), (y1, y2), (yb1, yb2), (A1, A2), (S1, S2), (ex, ey)
+    own = turns, places, (w1, w2, w3), gL, (cy1, cy2), (n1, n2), (a1, a2), wy, LGT, Q
+    return status, (n1, n2, torque_a, torque_b), (E1, E2, E3), own
+
+
+@flat_kernel
+def tangent(start, frame_a, frame_b, e1, length, own):
+    """Derivatives of forces and torques, as `forces` gives them, to (e1, angle of a, angle of b), row by row (4, 4)."""
+    _, tau0, _, _, _, (c11, c12, c13, c22, c23, c33), scale, _ = start
+    turns, places, (w1, w2, w3), gL, (cy1, cy2), (n1, n2), (a1, a2), wy, LGT, Q = own
+    eps, x, hh, dh, tau, u1, g1, dg1, G, dG, T = turns
+    (sx, sy), (y1, y2), (yb1, yb2), (A1, A2), (S1, S2), (ex, ey) = places
+    _, _, ca, sa, pa = frame_a
+    _, _, cb, sb, pb = frame_b
+    e1x, e1y = e1
     half, quarter, eQ = 0.5 * scale, 0.25 * eps * eps, eps * LGT
     # columns e1
     x1, x2, z1, z2 = g1 * sx, -g1 * sy, g1 * sy, g1 * sx
@@ -197,11 +245,12 @@ def forces(start, frame_a, frame_b, e1, length, strain1, tangent, K):
     nb2 = half * (acy1 + bcy1) - na2 + n21 * e1y - n22 * e1x
     whole = 0.5 * scale * (-acy2 * ey - acy1 * ex + a1 * e1x + a2 * e1y) - (of_a + of_b) * Q
     tb = whole - ta + t1 * e1y - t2 * e1x
-    K[0, 0], K[0, 1], K[0, 2], K[0, 3] = n11, n12, na1, nb1
-    K[1, 0], K[1, 1], K[1, 2], K[1, 3] = n21, n22, na2, nb2
-    K[2, 0], K[2, 1], K[2, 2], K[2, 3] = t1, t2, ta, tb
-    K[3, 0] = n11 * ey - n21 * ex - 0.5 * n2 - t1
-    K[3, 1] = n12 * ey - n22 * ex + 0.5 * n1 - t2
-    K[3, 2] = na1 * ey - na2 * ex - ta
-    K[3, 3] = nb1 * ey - nb2 * ex - tb
-    return 0, n1, n2, torque_a, torque_b
+    return (
+        n11, n12, na1, nb1,
+        n21, n22, na2, nb2,
+        t1, t2, ta, tb,
+        n11 * ey - n21 * ex - 0.5 * n2 - t1,
+        n12 * ey - n22 * ex + 0.5 * n1 - t2,
+        na1 * ey - na2 * ex - ta,
+        nb1 * ey - nb2 * ex - tb,
+    )  # fmt: skip

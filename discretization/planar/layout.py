@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.known_facts import known_with
+from discretization.planar.element_lanes import places_of
 from discretization.planar.nets import net_of
 from discretization.planar.order import Order, kinds_of, order_of
 from discretization.system import System
@@ -26,7 +27,7 @@ class Layout(NamedTuple):
     hinge: Ints
     first: Ints
     items: Ints
-    blocks: Ints
+    elements: Ints  # `arrays.ElementLanes.places`
     between: Ints
     first_pair: Ints
     pair: Ints
@@ -57,7 +58,8 @@ def _layout(system: System, words: bytes) -> Layout | str:
     blocks, (first_pair, pair) = _blocks_of(order, slots, ends), _pairs_of(order, slots)
     kinds = kinds_of(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
     between = _blocks_of(order, slots, joined)
-    return Layout(order, place, joined, ends, *kinds, blocks, between, first_pair, pair)
+    elements_at = places_of(np.append(order.frame, 0), ends, blocks, len(order.frame) + len(order.beyond))
+    return Layout(order, place, joined, ends, *kinds, elements_at, between, first_pair, pair)
 
 
 Slots = dict[tuple[int, int], int]

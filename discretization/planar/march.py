@@ -39,7 +39,7 @@ from discretization.planar.arrays import (
 )
 from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
-from discretization.planar.element import E1
+from discretization.planar.element_lanes import dissipated, largest_shift
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
 from discretization.planar.step import (
@@ -144,11 +144,7 @@ def _is_small(tables, work):
     largest = strained(tables, work)
     for s in range(work.hinges.shape[0]):
         largest = max(largest, abs(work.frames[s, MPSI]))
-    for m in range(tables.element.shape[0]):
-        A, B = work.frames[tables.ends[m, 0]], work.frames[tables.ends[m, 1]]
-        shift = max(abs(B[MX] - A[MX]), abs(B[MY] - A[MY]))
-        largest = max(largest, shift / tables.length[m])
-    return largest <= SMALL
+    return max(largest, largest_shift(tables, work)) <= SMALL
 
 
 @inner_kernel
@@ -202,7 +198,7 @@ def newton(tables, work, h, values, most, count):
                 return NOT_CONVERGED
         foreseen = level * contraction * (contraction if tangent else 1.0)
         last = level <= tables.solved or (
-            not tables.viscous  # strains at the end say what is lost
+            not tables.elements.viscous  # strains at the end say what is lost
             and iteration > 0
             and contraction <= QUADRATIC
             and foreseen <= LEFT
@@ -216,7 +212,7 @@ def newton(tables, work, h, values, most, count):
         turns = _correct(work)
         # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
         if iteration == 0:
-            stretches = tables.element.shape[0] > 0 or tables.spring.shape[0] > 0
+            stretches = tables.elements.ends.shape[0] > 0 or tables.spring.shape[0] > 0
             tangent = stretches or wants_matrix(level, turns)
         else:
             tangent = contraction > QUADRATIC or foreseen * contraction * contraction > LEFT
@@ -235,15 +231,8 @@ def account(tables, state, work, h, values):
         fx, fy, torque, _, _, _ = load_step(tables, work, values, l)
         state.totals[0] += fx * (own[DX] + own[MX]) + fy * (own[DY] + own[MY]) + torque * psi
     state.totals[0] += account_drives(tables, state, work, h)
-    if tables.viscous:
-        for m in range(tables.element.shape[0]):
-            for i in range(3):
-                for j in range(3):
-                    rates = (
-                        work.strain1[m, i] - work.starts[m, E1 + i],
-                        work.strain1[m, j] - work.starts[m, E1 + j],
-                    )
-                    state.totals[1] += tables.length[m] / h * rates[0] * tables.damping[m, i, j] * rates[1]
+    if tables.elements.viscous:
+        state.totals[1] += dissipated(tables, work, h)
 
 
 @inner_kernel
@@ -282,7 +271,7 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
     """
     # the state need not follow within a step, or where the plane has its numbers to the bit; those of rods in other planes are
     # taken from it
-    stays = tables.aligned or tables.element.shape[0] == 0
+    stays = tables.aligned or tables.elements.ends.shape[0] == 0
     count, n_substeps, taken = work.counted, substeps.shape[0], False
     share = load_values.shape[0] // counts.shape[0]
     for part in range(counts.shape[0]):

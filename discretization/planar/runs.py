@@ -45,7 +45,7 @@ def key_of(stepper: Any) -> tuple[Any, ...]:
     They can where each frame hangs on a hinge alone, none closes a loop, and nothing acts but gravity and loads.
     """
     tables = stepper.tables
-    if len(tables.element) or len(tables.coupled) or len(tables.spring) or np.any(tables.kind != HINGE):
+    if len(tables.elements.ends) or len(tables.coupled) or len(tables.spring) or np.any(tables.kind != HINGE):
         return ()
     return alike((tables, tuple(stepper.shapes.values())))
 

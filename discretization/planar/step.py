@@ -7,7 +7,6 @@ psi = 2 tan(angle/2) of the turn. Corrections of turns are angles e: psi changes
 
 import math
 
-from discretization.assembly.stress_rounding import stress_rounding
 from discretization.assembly.workspace import EPS, norm
 from discretization.planar.arrays import (
     AOM,
@@ -44,7 +43,7 @@ from discretization.planar.arrays import (
     W0,
     Z0,
 )
-from discretization.planar.element import EX, EY, forces, start_of_step
+from discretization.planar.element_lanes import add_elements, begin_elements
 from discretization.planar.joints import add_joints, begin_joints, hang, put_forces, take_forces, turned
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inner_kernel, small_kernel
@@ -163,32 +162,8 @@ def begin_bodies(tables, work, h):
 @inner_kernel
 def begin_step(tables, state, work, h):
     """What the iterations of a step share, where they begin, and noise levels."""
-    basis, extent = tables.basis, begin_bodies(tables, work, h)
-    for m in range(tables.element.shape[0]):
-        a, b = tables.ends[m, 0], tables.ends[m, 1]
-        A, B, L = work.frames[a], work.frames[b], tables.length[m]
-        ex, ey = B[RX] - A[RX], B[RY] - A[RY]
-        if not tables.aligned:  # turned places are rounded by more than what is turned afterwards
-            ra, rb = state.r[tables.frame[a]], state.r[tables.frame[b]]
-            e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]
-            ex, ey = along(basis, 0, e), along(basis, 1, e)
-        start_of_step(
-            (A[W0], A[Z0], A[C0], A[S0]),
-            (B[W0], B[Z0], B[C0], B[S0]),
-            (ex, ey),
-            L,
-            tables.stiffness[m],
-            tables.damping[m],
-            tables.strain0[m],
-            h,
-            work.starts[m],
-        )
-        stress = tables.scale[m]
-        force, moment = stress_rounding((stress[0], stress[1], stress[2], stress[3]), L, h)
-        A[N1] += force
-        B[N1] += force
-        A[N2] += moment
-        B[N2] += moment
+    extent = begin_bodies(tables, work, h)
+    begin_elements(tables, state, work, h)
     begin_joints(tables, work, h, extent)
     begin_springs(tables, state, work, h)
 
@@ -236,9 +211,8 @@ def put_bodies(tables, work, h, tangent):
 def evaluate(tables, work, h, values, tangent):
     """Residual and, on demand, matrix at the present increments; 0, or 1 where an element passed pi."""
     put_bodies(tables, work, h, tangent)
-    for m in range(tables.element.shape[0]):
-        if _add_element(tables, work, h, m, tangent) != 0:
-            return 1
+    if add_elements(tables, work, h, tangent) != 0:
+        return 1
     add_joints(tables, work, tangent)
     add_springs(tables, work, h, tangent)
     add_loads(tables, work, h, values, tangent)
@@ -250,73 +224,6 @@ def add_loads(tables, work, h, values, tangent):
     """Residual and, on demand, matrix of all loads."""
     for l in range(tables.load.shape[0]):
         _add_load(tables, work, h, values, l, tangent)
-
-
-@inner_kernel
-def _add_element(tables, work, h, m, tangent):
-    """Forces of an element and their blocks; 1 where it passed pi."""
-    a, b, K = tables.ends[m, 0], tables.ends[m, 1], work.K
-    A, B = work.frames[a], work.frames[b]
-    start = work.starts[m]
-    d = B[DX] - A[DX], B[DY] - A[DY]
-    status, n1, n2, ta, tb = forces(
-        start,
-        (A[C0], A[S0], A[C1], A[S1], A[PSI]),
-        (B[C0], B[S0], B[C1], B[S1], B[PSI]),
-        (start[EX] + d[0], start[EY] + d[1]),
-        tables.length[m],
-        work.strain1[m],
-        tangent,
-        K,
-    )
-    if status != 0:
-        return 1
-    coupling = tables.coupling[m]
-    if coupling != 0.0:
-        factor = 2.0 * coupling / h
-        n1 -= factor * (d[0] / h - (B[VX] - A[VX]))
-        n2 -= factor * (d[1] / h - (B[VY] - A[VY]))
-        K[0, 0] -= factor / h
-        K[1, 1] -= factor / h
-    A[R1] -= h * n1
-    A[R2] -= h * n2
-    A[R3] += h * ta
-    B[R1] += h * n1
-    B[R2] += h * n2
-    B[R3] += h * tb
-    if not tangent:
-        return 0
-    k11, k12, k21, k22 = h * K[0, 0], h * K[0, 1], h * K[1, 0], h * K[1, 1]
-    A[D11] += k11
-    A[D12] += k12
-    A[D21] += k21
-    A[D22] += k22
-    B[D11] += k11
-    B[D12] += k12
-    B[D21] += k21
-    B[D22] += k22
-    A[D13] -= h * K[0, 2]
-    A[D23] -= h * K[1, 2]
-    B[D13] += h * K[0, 3]
-    B[D23] += h * K[1, 3]
-    A[D31] -= h * K[2, 0]
-    A[D32] -= h * K[2, 1]
-    A[D33] += h * K[2, 2]
-    B[D31] += h * K[3, 0]
-    B[D32] += h * K[3, 1]
-    B[D33] += h * K[3, 3]
-    place = tables.blocks[m]
-    if a < b:  # rows of a, columns of b; then rows of b, columns of a
-        ab, ba = work.down[place], work.up[place]
-    else:
-        ab, ba = work.up[place], work.down[place]
-    ab[0, 0], ab[0, 1], ab[0, 2] = -k11, -k12, -h * K[0, 3]
-    ab[1, 0], ab[1, 1], ab[1, 2] = -k21, -k22, -h * K[1, 3]
-    ab[2, 0], ab[2, 1], ab[2, 2] = h * K[2, 0], h * K[2, 1], h * K[2, 3]
-    ba[0, 0], ba[0, 1], ba[0, 2] = -k11, -k12, h * K[0, 2]
-    ba[1, 0], ba[1, 1], ba[1, 2] = -k21, -k22, h * K[1, 2]
-    ba[2, 0], ba[2, 1], ba[2, 2] = -h * K[3, 0], -h * K[3, 1], h * K[3, 2]
-    return 0
 
 
 @inner_kernel

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly.stress_rounding import largest_entries
 from discretization.assembly.workspace import AT_NOISE, EPS, NEAREST
 from discretization.drives import driven_rows
 from discretization.interaction_table import loads_of
 from discretization.own_variables import own_variables
 from discretization.planar import arrays
 from discretization.planar.arrays import Tables
+from discretization.planar.element_lanes import element_lanes
 from discretization.planar.layout import Layout, layout_of
 from discretization.planar.order import MANY, MOST_COUPLED, trees_of
 from discretization.planar.plane import Plane, axes_of, turned_matrices
@@ -82,15 +82,7 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         across=np.ascontiguousarray(in_plane),
         gravity=plane.basis[:2] @ system.gravity,
         offset=plane.offset,
-        ends=ends,
-        element=np.arange(len(ends)),
-        blocks=layout.blocks,
-        length=elements.length,
-        stiffness=np.ascontiguousarray(stiffness),
-        damping=np.ascontiguousarray(damping),
-        strain0=np.ascontiguousarray(strain0[:, (0, 1, 5)]),
-        coupling=elements.coupling,
-        scale=largest_entries(elements.stiffness, elements.damping),
+        elements=element_lanes(elements, layout.elements, ends, stiffness, damping, strain0[:, (0, 1, 5)]),
         hinge=layout.hinge,
         sign=sign,
         lever=lever,
@@ -119,7 +111,6 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         drives=own_variables(system).first("drive"),
         signals=len(system.signals),
         aligned=_is_aligned(plane.basis, half, across, share),
-        viscous=bool(elements.damping.any()),
         accounts=bool(elements.damping.any() or len(loads.kind) or len(driven)),
         solved=max(AT_NOISE, tolerance / EPS),
     )

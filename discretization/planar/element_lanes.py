@@ -1,0 +1,256 @@
+"""Elements of a planar model, eight at a time in the lanes of `rigid.lanes`: forces and blocks, as of
+`discretization.assembly.element_lanes` in space.
+
+An element's numbers are read where those of its frames stand, and what it does to these is added there, by transposes. What
+stays the same in a step is kept number by number, eight elements side by side. The lanes of a group that has fewer elements
+repeat its last one, and add to the ground and to a block that nobody reads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.assembly.stress_rounding import largest_entries, stress_rounding
+from discretization.planar.arrays import C0, MX, MY, N1, N_FRAME, R1, VX, W0, ElementLanes
+from discretization.planar.element import (
+    C11,
+    C12,
+    C13,
+    C22,
+    C23,
+    C33,
+    E1,
+    E2,
+    E3,
+    EX,
+    EY,
+    G0,
+    LENGTH,
+    SCALE,
+    START,
+    TAU,
+    W1,
+    W2,
+    W3,
+    Y1,
+    Y2,
+    forces,
+    linear_part,
+    start_of_step,
+    tangent,
+    with_damping,
+)
+from discretization.space.elements import Elements
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lanes import (
+    WIDTH,
+    add_rows2,
+    add_rows3,
+    add_rows12,
+    load,
+    numbers2,
+    numbers4,
+    numbers7,
+    put_rows9,
+    rows1,
+    rows3,
+    rows4,
+    rows9,
+    store,
+)
+from rigid.linear_algebra import dot
+from rigid.system import Floats, Ints
+
+# rows of `ElementLanes.places`: of the frames in the system, in `Work.frames`, of their residuals and noise levels there, of the
+# blocks with rows of a and columns of b and the other way round, nothing
+ITEM, FRAME_A, FRAME_B, AT_A, AT_B, FORCES_A, FORCES_B, NOISE_A, NOISE_B, AB, BA, NOTHING, N_PLACES = range(
+    13
+)
+
+
+def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
+    """`ElementLanes.places` of elements between these places (m, 2).
+
+    frame: numbers of places in the system, the ground's last; blocks (m,): which of `count` pairs of blocks, of one with columns
+    of the earlier place and one with its rows, are theirs.
+    """
+    m = len(ends)
+    item = np.minimum(np.arange(-(-m // WIDTH) * WIDTH), m - 1)
+    a, b = ends[item].T
+    late = np.where(a < b, count, 0)  # rows of the earlier place, columns of the later one
+    places = np.zeros((N_PLACES, len(item)), np.int64)
+    places[ITEM], places[FRAME_A], places[FRAME_B] = item, frame[a], frame[b]
+    places[AT_A], places[AT_B] = N_FRAME * a, N_FRAME * b
+    places[AB], places[BA] = blocks[item] + late, blocks[item] + count - late
+    a, b = np.where(np.arange(len(item)) < m, (a, b), len(frame) - 1)
+    places[FORCES_A], places[FORCES_B] = N_FRAME * a + R1, N_FRAME * b + R1
+    places[NOISE_A], places[NOISE_B] = N_FRAME * a + N1, N_FRAME * b + N1
+    places[AB : BA + 1, m:] = 2 * count
+    return places
+
+
+def element_lanes(
+    elements: Elements, places: Ints, ends: Ints, stiffness: Floats, damping: Floats, strain0: Floats
+) -> ElementLanes:
+    """Elements with these places and numbers in the plane."""
+    return ElementLanes(
+        places=places,
+        ends=ends,
+        length=elements.length,
+        stiffness=np.ascontiguousarray(stiffness),
+        damping=np.ascontiguousarray(damping),
+        strain0=np.ascontiguousarray(strain0),
+        coupling=elements.coupling,
+        scale=largest_entries(elements.stiffness, elements.damping),
+        viscous=bool(elements.damping.any()),
+        couples=bool(elements.coupling.any()),
+    )
+
+
+@small_kernel
+def _at(start, s, column):
+    return load(start, s + column * WIDTH)
+
+
+@inner_kernel
+def begin_elements(tables, state, work, h):
+    """What the iterations of a step share; round-off of the forces to the noise levels of frames."""
+    own, basis = tables.elements, tables.basis
+    places, lanes, start = own.places, own.places.shape[1], work.starts
+    for group in range(work.starts.shape[0]):
+        first, s = group * WIDTH, group * START * WIDTH
+        wa, za, xa, ya = numbers4(work.frames, places, AT_A * lanes + first, W0)
+        wb, zb, xb, yb = numbers4(work.frames, places, AT_B * lanes + first, W0)
+        ex, ey = xb - xa, yb - ya
+        if not tables.aligned:  # turned places are rounded by more than what is turned afterwards
+            ra, rb = (
+                rows3(state.r, places, FRAME_A * lanes + first),
+                rows3(state.r, places, FRAME_B * lanes + first),
+            )
+            e = rb[0] - ra[0], rb[1] - ra[1], rb[2] - ra[2]
+            ex, ey = (
+                dot((basis[0, 0], basis[0, 1], basis[0, 2]), e),
+                dot((basis[1, 0], basis[1, 1], basis[1, 2]), e),
+            )
+        ca, sa = numbers2(work.frames, places, AT_A * lanes + first, C0)
+        cb, sb = numbers2(work.frames, places, AT_B * lanes + first, C0)
+        item = ITEM * lanes + first
+        L = rows1(own.length, places, item)[0]
+        y, tau, g, E, scale = start_of_step((wa, za, ca, sa), (wb, zb, cb, sb), (ex, ey), L)
+        w, c = linear_part(rows9(own.stiffness, places, item), rows3(own.strain0, places, item), E)
+        if own.viscous:
+            w, c = with_damping(w, c, rows9(own.damping, places, item), E, h)
+        for column, x in ((Y1, y[0]), (Y2, y[1]), (TAU, tau), (G0, g), (W1, w[0]), (W2, w[1]), (W3, w[2])):
+            store(x, start, s + column * WIDTH)
+        for column, x in (
+            (E1, E[0]),
+            (E2, E[1]),
+            (E3, E[2]),
+            (SCALE, scale),
+            (EX, ex),
+            (EY, ey),
+            (LENGTH, L),
+        ):
+            store(x, start, s + column * WIDTH)
+        for column, x in ((C11, c[0]), (C12, c[1]), (C13, c[2]), (C22, c[3]), (C23, c[4]), (C33, c[5])):
+            store(x, start, s + column * WIDTH)
+        noise = stress_rounding(rows4(own.scale, places, item), L, h)
+        nothing = NOTHING * lanes + first
+        add_rows2(noise, work.frames, places, places, NOISE_A * lanes + first, nothing, 0)
+        add_rows2(noise, work.frames, places, places, NOISE_B * lanes + first, nothing, 0)
+
+
+@inner_kernel
+def add_elements(tables, work, h, wanted):
+    """Forces and, where they are wanted, blocks of all elements; 1 where one passed pi."""
+    own = tables.elements
+    places, lanes, start = own.places, own.places.shape[1], work.starts
+    for group in range(work.starts.shape[0]):
+        first, s = group * WIDTH, group * START * WIDTH
+        nothing, forces_a, forces_b = (
+            NOTHING * lanes + first,
+            FORCES_A * lanes + first,
+            FORCES_B * lanes + first,
+        )
+        ca0, sa0, ca, sa, pa, xa, ya = numbers7(work.frames, places, AT_A * lanes + first, C0)
+        cb0, sb0, cb, sb, pb, xb, yb = numbers7(work.frames, places, AT_B * lanes + first, C0)
+        dx, dy = xb - xa, yb - ya
+        ex, ey = _at(start, s, EX), _at(start, s, EY)
+        L, e1 = _at(start, s, LENGTH), (ex + dx, ey + dy)
+        known = (
+            (_at(start, s, Y1), _at(start, s, Y2)),
+            _at(start, s, TAU),
+            _at(start, s, G0),
+            (_at(start, s, W1), _at(start, s, W2), _at(start, s, W3)),
+            _at(start, s, E3),
+            (
+                _at(start, s, C11),
+                _at(start, s, C12),
+                _at(start, s, C13),
+                _at(start, s, C22),
+                _at(start, s, C23),
+                _at(start, s, C33),
+            ),
+            _at(start, s, SCALE),
+            (ex, ey),
+        )
+        a, b = (ca0, sa0, ca, sa, pa), (cb0, sb0, cb, sb, pb)
+        status, (n1, n2, ta, tb), E, more = forces(known, a, b, e1, L)
+        if status != 0:
+            return 1
+        for i in range(3):
+            store(E[i], work.strain1, (3 * group + i) * WIDTH)
+        inertia = 0.0 * n1
+        if own.couples:
+            factor = 2.0 / h * rows1(own.coupling, places, ITEM * lanes + first)[0]
+            va, wa = numbers2(work.frames, places, AT_A * lanes + first, VX)
+            vb, wb = numbers2(work.frames, places, AT_B * lanes + first, VX)
+            n1 = n1 - factor * (dx / h - (vb - va))
+            n2 = n2 - factor * (dy / h - (wb - wa))
+            inertia = factor / h
+        n1, n2, ta, tb = h * n1, h * n2, h * ta, h * tb
+        if not wanted:
+            add_rows3((-n1, -n2, ta), work.frames, places, places, forces_a, nothing, 0)
+            add_rows3((n1, n2, tb), work.frames, places, places, forces_b, nothing, 0)
+            continue
+        K = tangent(known, a, b, e1, L, more)
+        k11, k12, k13, k14 = h * (K[0] - inertia), h * K[1], h * K[2], h * K[3]
+        k21, k22, k23, k24 = h * K[4], h * (K[5] - inertia), h * K[6], h * K[7]
+        k31, k32, k33, k34 = h * K[8], h * K[9], h * K[10], h * K[11]
+        k41, k42, k43, k44 = h * K[12], h * K[13], h * K[14], h * K[15]
+        of_a = (-n1, -n2, ta, k11, k12, k21, k22, -k13, -k23, -k31, -k32, k33)
+        of_b = (n1, n2, tb, k11, k12, k21, k22, k14, k24, k41, k42, k44)
+        add_rows12(of_a, work.frames, places, places, forces_a, nothing, 0)
+        add_rows12(of_b, work.frames, places, places, forces_b, nothing, 0)
+        ab = (-k11, -k12, -k14, -k21, -k22, -k24, k31, k32, k34)
+        ba = (-k11, -k12, k13, -k21, -k22, k23, -k41, -k42, k43)
+        put_rows9(ab, work.blocks, places, AB * lanes + first)
+        put_rows9(ba, work.blocks, places, BA * lanes + first)
+    return 0
+
+
+@inner_kernel
+def largest_shift(tables, work):
+    """Of the correction: how far ends of an element move against each other, in parts of its length."""
+    own, most = tables.elements, 0.0
+    for m in range(own.ends.shape[0]):
+        A, B = work.frames[own.ends[m, 0]], work.frames[own.ends[m, 1]]
+        shift = max(abs(B[MX] - A[MX]), abs(B[MY] - A[MY]))
+        most = max(most, shift / own.length[m])
+    return most
+
+
+@inner_kernel
+def dissipated(tables, work, h):
+    """Energy that dampers of elements take in the step."""
+    own, total = tables.elements, 0.0
+    for m in range(own.ends.shape[0]):
+        group, lane = m // WIDTH, m % WIDTH
+        for i in range(3):
+            for j in range(3):
+                rates = (
+                    work.strain1[group, i, lane] - work.starts[group, E1 + i, lane],
+                    work.strain1[group, j, lane] - work.starts[group, E1 + j, lane],
+                )
+                total += own.length[m] / h * rates[0] * own.damping[m, i, j] * rates[1]
+    return total
