@@ -104,11 +104,11 @@ def joined(kind):
     return model
 
 
-def rod(D=0.0, mass="mean", element="se3"):
+def rod(D=0.0, mass="mean", element="se3", n=6):
     """A bent rod with a body at its end, clamped; loads of all sorts in the plane."""
     model = Model("rod", gravity=world(1, -5))
     curve = [SHIFT + world(np.sin(s), 1 - np.cos(s)) for s in np.linspace(0, 1, 9)]
-    own = model.add_rod("rod", curve, section(D), 6, up=world(0, 0, 1), mass=mass, element=element)
+    own = model.add_rod("rod", curve, section(D), n, up=world(0, 0, 1), mass=mass, element=element)
     model.add_joint("clamp", "clamp", own.start)
     tip = body(model, "tip", 0.9, 0.5)
     model.add_joint("weld", "weld", own.end, tip)
@@ -247,6 +247,8 @@ MODELS = {
     "rod": rod,
     "consistent damped rod": lambda: rod(2e-3, "consistent"),
     "lumped rod": lambda: rod(0.0, "lumped"),
+    "rod of eight": lambda: rod(n=8),
+    "damped rod of nine": lambda: rod(2e-3, "consistent", n=9),
     "followed": followed,
 }
 
@@ -438,7 +440,13 @@ def test_newton_converges_quadratically_with_stiff_springs():
 
 @pytest.mark.parametrize(
     ("make", "most"),
-    [(lambda: net("weld", spring=True), 3.2), (ring, 1.2), (driven_crank, 4.4), (driven_slider, 4.75)],
+    [
+        (lambda: net("weld", spring=True), 3.2),
+        (lambda: rod(2e-3, "consistent", n=9), 3.2),
+        (ring, 1.2),
+        (driven_crank, 4.4),
+        (driven_slider, 4.75),
+    ],
 )
 def test_newton_converges_quadratically(make, most):
     """As often as here, and not once a step more, as where a sign of an elimination or of a tangent is wrong."""

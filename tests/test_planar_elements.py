@@ -1,0 +1,267 @@
+"""The planar rod element, eight at a time: strains, forces and tangent of small and large turns, side by side in any order."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from discretization.planar.element import (
+    forces,
+    linear_part,
+    start_of_step,
+    stretches,
+    tangent,
+    turning,
+    with_damping,
+)
+from discretization.planar.element_lanes import (
+    AB,
+    BA,
+    FORCES_A,
+    FORCES_B,
+    ITEM,
+    NOISE_A,
+    NOISE_B,
+    places_of,
+)
+from rigid.compilation.decorators import kernel, small_kernel
+from rigid.lanes import WIDTH, load, store
+
+H = 0.01
+# relative turn at the start, and turns of a step: of a mesh that is fine, coarse, of a bow, of all of these side by side
+TURNS = {
+    "none": (np.zeros(8), 0.0),
+    "fine": (1e-3 * np.linspace(-1.0, 1.0, 8), 1e-3),
+    "coarse": (np.linspace(-0.2, 0.2, 8), 0.05),
+    "bow": (np.linspace(-1.5, 1.5, 8), 0.4),
+    "all": (np.array([0.0, 1e-6, -1e-3, 0.02, -0.1, 0.4, 1.2, -2.0]), np.array([0, 1e-7, 1e-4, 0.02, 0.3, 0.9, 0.6, 0.1])),
+}  # fmt: skip
+
+
+@small_kernel
+def _at(x, i):
+    return load(x, WIDTH * i)
+
+
+@kernel
+def _evaluated(x, h, out):
+    """Of x (37, 8): w, z, c, s of a and of b at the start, c, s, psi of both at the end, e, its change, L, C, D, strain0."""
+    e0, d, L = (_at(x, 14), _at(x, 15)), (_at(x, 16), _at(x, 17)), _at(x, 18)
+    y, tau, g, E, scale = start_of_step(
+        (_at(x, 0), _at(x, 1), _at(x, 2), _at(x, 3)), (_at(x, 4), _at(x, 5), _at(x, 6), _at(x, 7)), e0, L
+    )
+    w, c = linear_part(
+        (
+            _at(x, 19),
+            _at(x, 20),
+            _at(x, 21),
+            _at(x, 22),
+            _at(x, 23),
+            _at(x, 24),
+            _at(x, 25),
+            _at(x, 26),
+            _at(x, 27),
+        ),
+        (_at(x, 34), _at(x, 35), _at(x, 36)),
+        E,
+    )
+    w, c = with_damping(
+        w,
+        c,
+        (
+            _at(x, 28),
+            _at(x, 29),
+            _at(x, 30),
+            _at(x, 29),
+            _at(x, 31),
+            _at(x, 32),
+            _at(x, 30),
+            _at(x, 32),
+            _at(x, 33),
+        ),
+        E,
+        h,
+    )
+    start = y, tau, g, w, E[2], c, scale, e0
+    a, b, e1 = (
+        (_at(x, 2), _at(x, 3), _at(x, 8), _at(x, 9), _at(x, 10)),
+        (_at(x, 6), _at(x, 7), _at(x, 11), _at(x, 12), _at(x, 13)),
+        (e0[0] + d[0], e0[1] + d[1]),
+    )
+    status, F, E1, more = forces(start, a, b, e1, L)
+    K = tangent(start, a, b, e1, L, more)
+    for i in range(3):
+        store(E[i], out, WIDTH * i)
+        store(E1[i], out, WIDTH * (3 + i))
+    for i in range(4):
+        store(F[i], out, WIDTH * (6 + i))
+    for i in range(16):
+        store(K[i], out, WIDTH * (10 + i))
+    return status
+
+
+class Eight:
+    """Elements with any numbers, in a step of any size."""
+
+    def __init__(self, name, seed=0):
+        rng = np.random.default_rng(seed)
+        relative, size = TURNS[name]
+        self.at_a = rng.uniform(-3.0, 3.0, 8)
+        self.at_b = self.at_a + relative
+        self.angles = size * rng.uniform(-1.0, 1.0, (2, 8))
+        self.L = rng.uniform(0.1, 2.0, 8)
+        self.e0 = self.L * (
+            np.stack([np.cos(self.at_a), np.sin(self.at_a)]) + 0.3 * rng.standard_normal((2, 8))
+        )
+        self.d = size * self.L * rng.standard_normal((2, 8))
+        own = [rng.standard_normal((8, 3, 3)) for _ in range(2)]
+        self.C, self.D = (np.einsum("nij,nkj->nik", x, x) + np.eye(3) for x in own)
+        self.strain0 = 0.2 * rng.standard_normal((8, 3))
+
+    def found(self, angles=None, d=None):
+        """Strains at both ends, forces, tangent, status."""
+        angles = self.angles if angles is None else angles
+        d = self.d if d is None else d
+        half = np.array([self.at_a, self.at_b]) / 2
+        x = []
+        for k, at in enumerate((self.at_a, self.at_b)):
+            x += [np.cos(half[k]), np.sin(half[k]), np.cos(at), np.sin(at)]
+        for k, at in enumerate((self.at_a, self.at_b)):
+            x += [np.cos(at + angles[k]), np.sin(at + angles[k]), 2.0 * np.tan(angles[k] / 2)]
+        upper = self.D[:, *np.triu_indices(3)].T
+        x += [*self.e0, *d, self.L, *self.C.reshape(8, 9).T, *upper, *self.strain0.T]
+        out = np.zeros((26, 8))
+        status = _evaluated(np.array(x), H, out)
+        return out[:3], out[3:6], out[6:10], out[10:].reshape(4, 4, 8), status
+
+    def strains(self, angles, e):
+        """As (1) says."""
+        a, b = self.at_a + angles[0], self.at_b + angles[1]
+        theta = b - a
+        g = np.where(theta == 0.0, 1.0, theta / np.where(theta == 0.0, 1.0, np.sin(theta)))
+        s = np.stack([np.cos(a) + np.cos(b), np.sin(a) + np.sin(b)]) / (2 * self.L)
+        y = np.stack([s[0] * e[0] + s[1] * e[1], s[0] * e[1] - s[1] * e[0]])
+        return np.stack([g * y[0] - 1.0, g * y[1], theta / self.L])
+
+    def energy(self, E):
+        d = E.T - self.strain0
+        return 0.5 * self.L * np.einsum("ni,nij,nj->n", d, self.C, d)
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_strains_are_those_of_the_formulas(name):
+    own = Eight(name)
+    E0, E1, _, _, status = own.found()
+    assert status == 0
+    assert np.abs(E0 - own.strains(np.zeros((2, 8)), own.e0)).max() < 1e-14 * 40
+    assert np.abs(E1 - own.strains(own.angles, own.e0 + own.d)).max() < 1e-14 * 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", TURNS)
+def test_forces_do_the_work_of_energy_and_dissipation(name, seed):
+    own = Eight(name, seed)
+    E0, E1, (n1, n2, ta, tb), _, _ = own.found()
+    psi = 2.0 * np.tan(own.angles / 2)
+    work = n1 * own.d[0] + n2 * own.d[1] + ta * psi[0] + tb * psi[1]
+    change = E1 - E0
+    lost = own.L / H * np.einsum("in,nij,jn->n", change, own.D, change)
+    size = own.energy(E0) + own.energy(E1) + lost
+    assert np.abs((work - (own.energy(E1) - own.energy(E0)) - lost) / size).max() < 5e-14
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_forces_balance_each_other(name):
+    """The moment of the forces in the mean, about any point."""
+    own = Eight(name)
+    _, _, (n1, n2, ta, tb), _, _ = own.found()
+    e = own.e0 + 0.5 * own.d
+    moment = e[0] * n2 - e[1] * n1 + ta + tb
+    assert np.abs(moment).max() < 1e-13 * np.abs([n1, n2, ta, tb]).max()
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_the_tangent_is_the_derivative_of_the_forces(name):
+    own, step = Eight(name), 1e-6
+    K = own.found()[3]
+    for column in range(4):
+        both = []
+        for sign in (1.0, -1.0):
+            angles, d = own.angles.copy(), own.d.copy()
+            if column < 2:
+                d[column] += sign * step
+            else:
+                angles[column - 2] += sign * step
+            both.append(own.found(angles, d)[2])
+        slope = (both[0] - both[1]) / (2 * step)
+        assert np.abs(K[:, column] - slope).max() < 2e-7 * np.abs(K).max()
+
+
+def test_where_a_relative_turn_passes_pi_it_is_told():
+    own = Eight("fine")
+    angles = own.angles.copy()
+    angles[0, 5], angles[1, 5] = -1.6, 1.6
+    assert own.found(angles)[4] == 1
+    angles[0, 5], angles[1, 5] = -1.5, 1.5
+    assert own.found(angles)[4] == 0
+
+
+@kernel
+def _differences(u, x, out):
+    found = stretches(load(u, 0), load(u, WIDTH))
+    for i in range(4):
+        store(found[i], out, WIDTH * i)
+    turn = turning(load(x, 0))
+    for i in range(2):
+        store(turn[i], out, WIDTH * (4 + i))
+
+
+def _exact(u0, u1, x):
+    with mpmath.workdps(40):
+
+        def g(u):
+            root = mpmath.sqrt(u)
+            return (1 + u) * mpmath.atan(root) / root if u else mpmath.mpf(1)
+
+        def turn(x):
+            return mpmath.atan(x) / x if x else mpmath.mpf(1)
+
+        u0, u1, x = mpmath.mpf(u0), mpmath.mpf(u1), mpmath.mpf(x)
+        slope = mpmath.diff(g, u1) if u1 else mpmath.mpf(2) / 3
+        first = (g(u1) - g(u0)) / (u1 - u0) if u0 != u1 else slope
+        second = (slope - first) / (u1 - u0) if u0 != u1 else mpmath.diff(g, u1, 2) / 2
+        values = g(u1), slope, first, second, turn(x), mpmath.diff(turn, x) if x else mpmath.mpf(0)
+        return [float(value) for value in values]
+
+
+@pytest.mark.parametrize("largest", [5e-5, 9.9e-5, 1.1e-4, 5e-3, 0.0199, 0.021, 0.3, 3.0])
+def test_functions_of_a_turn_are_exact_on_both_sides_of_where_their_series_end(largest):
+    """In lanes with smaller ones; divided differences where the ends are far from each other, as they are taken of numbers apart."""
+    u = largest * np.array(
+        [[1.0, 0.3, 0.9, 0.01, 0.5, 0.7, 0.2, 0.8], [0.2, 1.0, 0.1, 0.6, 0.05, 0.3, 0.9, 0.4]]
+    )
+    x, out = 0.5 * np.sqrt(u[0]), np.zeros((6, 8))
+    _differences(u, x, out)
+    wanted = np.array([_exact(*each) for each in zip(u[0], u[1], x, strict=True)]).T
+    assert np.abs(out[[0, 4]] / wanted[[0, 4]] - 1.0).max() < 1e-15
+    assert np.abs(out[2] / wanted[2] - 1.0).max() < 2e-15
+    assert np.abs(out[[1, 3]] / wanted[[1, 3]] - 1.0).max() < 1e-10  # of the tangent alone
+    assert np.abs(out[5] - wanted[5]).max() < 1e-12
+
+
+@pytest.mark.parametrize("m", [1, 7, 8, 9, 16])
+def test_what_fills_up_a_group_goes_where_nobody_reads(m):
+    ends = np.stack([np.arange(m) + 1, np.arange(m)], axis=1)
+    ends[::2] = ends[::2, ::-1]
+    places = places_of(np.arange(m + 2), ends, np.arange(m), m + 1)
+    assert places.shape[1] == WIDTH * -(-m // WIDTH)
+    assert places[ITEM, :m].tolist() == list(range(m))
+    assert set(places[ITEM, m:]) <= {m - 1}
+    ground = places_of(np.arange(m + 2), np.full((1, 2), m + 1), np.zeros(1, int), m + 1)
+    for row in (FORCES_A, FORCES_B, NOISE_A, NOISE_B):
+        assert set(places[row, m:]) <= {ground[row, 0]}
+        assert ground[row, 0] not in places[row, :m]
+    assert set(places[AB : BA + 1, m:].ravel()) <= {2 * (m + 1)}
+    # rows of the later place and columns of the earlier one are the first of both kinds
+    later = places[AB, :m] - np.arange(m)
+    assert (later == np.where(ends[:, 0] < ends[:, 1], m + 1, 0)).all()
+    assert (places[BA, :m] - np.arange(m) == m + 1 - later).all()
