@@ -270,6 +270,27 @@ def _store(typing: Any, x: Any, array: Any, place: Any) -> Any:
 
 
 @intrinsic
+def _load4(typing: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        array, place = arguments
+        x = _read(context, builder, called.args[0], array, place, 4)
+        return _part(builder, x, 0, 4, 8)
+
+    return (LANES(array, types.intp), generate) if _is_plain(array) else None
+
+
+@intrinsic
+def _store4(typing: Any, x: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        x, array, place = arguments
+        pointer = _pointer(context, builder, called.args[1], array, place, ir.VectorType(_DOUBLE, 4))
+        builder.store(_part(builder, x, 0, 4, 4), pointer, align=8)
+        return context.get_dummy_value()
+
+    return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
+
+
+@intrinsic
 def _load6(typing: Any, array: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         array, place = arguments
@@ -540,6 +561,14 @@ def _most_array(x: Any, y: Any) -> Any:
     return found[()]
 
 
+def _load4_array(array: Any, place: int) -> Any:
+    return np.resize(array.reshape(-1)[place : place + 4], WIDTH)
+
+
+def _store4_array(x: Any, array: Any, place: int) -> None:
+    array.reshape(-1)[place : place + 4] = x[:4]
+
+
 def _load6_array(array: Any, place: int) -> Any:
     return np.concatenate([array.reshape(-1)[place : place + 6], array.reshape(-1)[place + 4 : place + 6]])
 
@@ -592,7 +621,8 @@ def _either(compiled: Any, function: Any) -> Any:
 
 # (array, place), (x, array, place): lanes side by side, from a place of an array on, counted through all of its axes
 load, store = _either(_load, _load_array), _either(_store, _store_array)
-# the same of the first six lanes; what is then in the last two is not said
+# the same of the first four or six lanes; what is then in the others is not said
+load4, store4 = _either(_load4, _load4_array), _either(_store4, _store4_array)
 load6, store6 = _either(_load6, _load6_array), _either(_store6, _store6_array)
 # (x): square root, of a number or of lanes
 root = _either(_root, np.sqrt)
@@ -621,8 +651,8 @@ _to_rows = _either(_add_rows, _add_rows_of_array)
 add_rows2, add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (2, 3, 6, 12))
 # (x, array, items, i): to the rows items[i], items[i + 1], ... of an array with so many in a row; (x, array, places, i): to
 # array[places[i + l] + k] of lane l
-put_rows3, put_rows4, put_rows6, put_rows9 = (
-    _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9)
+put_rows3, put_rows4, put_rows6, put_rows9, put_rows12 = (
+    _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9, 12)
 )
 put3, put4, put5, put6, put15, put24, put27, put48 = (
     _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 48)

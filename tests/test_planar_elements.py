@@ -235,7 +235,7 @@ def _exact(u0, u1, x):
 
 @pytest.mark.parametrize("largest", [5e-5, 9.9e-5, 1.1e-4, 5e-3, 0.0199, 0.021, 0.3, 3.0])
 def test_functions_of_a_turn_are_exact_on_both_sides_of_where_their_series_end(largest):
-    """In lanes with smaller ones; divided differences where the ends are far from each other, as they are taken of numbers apart."""
+    """Side by side with smaller ones; differences of ends that are far from each other, as they are taken of numbers apart."""
     u = largest * np.array(
         [[1.0, 0.3, 0.9, 0.01, 0.5, 0.7, 0.2, 0.8], [0.2, 1.0, 0.1, 0.6, 0.05, 0.3, 0.9, 0.4]]
     )

@@ -23,11 +23,12 @@ LEFT = 12  # column of `Work.rows` and `Work.columns`: what is left of the row
 # columns of `Work.frames`
 C0, S0, C1, S1, PSI, DX, DY, W0, Z0, RX, RY, VX, VY, OM = range(14)
 AX, AY, AOM, AWAY = range(14, 18)  # acceleration in the step before; distance from the origin, m
-R1, R2, R3 = range(18, 21)  # residual of the forces and of the moment
-D11, D12, D21, D22, D13, D23, D31, D32, D33 = range(21, 30)  # its block of the matrix
-N1, N2 = range(30, 32)  # round-off levels of the residual
+N1, N2 = range(18, 20)  # round-off levels of the residual
+# its block of the matrix, and the residual of the forces and of the moment: row by row
+D11, D12, D13, R1, D21, D22, D23, R2, D31, D32, D33, R3 = range(20, 32)
+ROW = 4  # from a row to the next one
 MX, MY, MPSI = range(32, 35)  # the correction: dx, dy and the angle
-N_FRAME = 35
+N_FRAME = 36  # rows of blocks begin at multiples of four numbers
 
 # columns of `Work.hinges`: lever at the end, in the mean and at the start, of the frame and of the next; what is left of the rows
 XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
@@ -121,10 +122,11 @@ class Work(NamedTuple):
     """Arrays of a step, allocated once; the last row of frames is the ground's."""
 
     frames: Floats  # (k + 1, N_FRAME)
-    blocks: Floats  # (2 (k + b) + 1, 3, 3) those of the next two; the last one is read by nobody
-    up: Floats  # (k + b, 3, 3) rows of the next frame, columns of this one; of its parent, then of those beyond
+    # blocks have a fourth column: what of the row's residual the elimination makes
+    blocks: Floats  # (2 (k + b) + 1, 3, 4) those of the next two; the last one is read by nobody
+    up: Floats  # (k + b, 3, 4) rows of the next frame, columns of this one; of its parent, then of those beyond
     down: (
-        Floats  # (k + b, 3, 3) rows of this one, columns of the next; after the factors its inverse by these
+        Floats  # (k + b, 3, 4) rows of this one, columns of the next; after the factors its inverse by these
     )
     pulls: Floats  # (k + b, 3, 3) of frames on rows: what corrections of the next do to their multipliers
     rest: Floats  # (k, 3) and these without it
@@ -158,7 +160,7 @@ def work_of(tables: Tables) -> Work:
     most = 1 + int(np.diff(tables.first_next).max(initial=0))
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
-        "blocks": (2 * (k + b) + 1, 3, 3),
+        "blocks": (2 * (k + b) + 1, 3, 4),
         "pulls": (k + b, 3, 3),
         "rest": (k, 3),
         "starts": (g, START, WIDTH),

@@ -11,7 +11,7 @@ are solved by what impulses do to each other through the trees (Schur complement
 A column of Z moves the trees of its two frames, no others; of it no more than G Z is kept.
 """
 
-from discretization.planar.arrays import G1, G2, LEFT, MX, R1
+from discretization.planar.arrays import G1, G2, LEFT, MX, R1, R2, R3, ROW
 from discretization.planar.elimination import SMALLEST, solve, solve_part
 from rigid.compilation.decorators import inner_kernel
 
@@ -48,7 +48,7 @@ def _keep(tables, work):
     """What is left of all equations, which a solution overwrites."""
     for s in range(work.hinges.shape[0]):
         own, kept = work.frames[s], work.kept[s]
-        kept[0], kept[1], kept[2] = own[R1], own[R1 + 1], own[R1 + 2]
+        kept[0], kept[1], kept[2] = own[R1], own[R2], own[R3]
         kept[3], kept[4] = work.hinges[s, G1], work.hinges[s, G2]
     for k in range(tables.items.shape[0]):
         for i in range(2):
@@ -59,7 +59,7 @@ def _keep(tables, work):
 def _put_back(tables, work):
     for s in range(work.hinges.shape[0]):
         own, kept = work.frames[s], work.kept[s]
-        own[R1], own[R1 + 1], own[R1 + 2] = kept[0], kept[1], kept[2]
+        own[R1], own[R2], own[R3] = kept[0], kept[1], kept[2]
         work.hinges[s, G1], work.hinges[s, G2] = kept[3], kept[4]
     for k in range(tables.items.shape[0]):
         for i in range(2):
@@ -71,7 +71,7 @@ def _clear(tables, work, first, last):
     """Nothing is left of the equations of these frames."""
     for s in range(first, last):
         own = work.frames[s]
-        own[R1] = own[R1 + 1] = own[R1 + 2] = 0.0
+        own[R1] = own[R2] = own[R3] = 0.0
         work.hinges[s, G1] = work.hinges[s, G2] = 0.0
         for k in range(tables.first[s], tables.first[s + 1]):
             work.rows[tables.items[k], 0, LEFT] = work.rows[tables.items[k], 1, LEFT] = 0.0
@@ -85,7 +85,7 @@ def _pull(tables, work, c, impulse):
         s = tables.coupled[c, side]
         if s < work.hinges.shape[0]:
             for i in range(3):
-                work.frames[s, R1 + i] += impulse * row[6 + 3 * side + i]
+                work.frames[s, R1 + ROW * i] += impulse * row[6 + 3 * side + i]
 
 
 @inner_kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.assembly.stress_rounding import largest_entries, stress_rounding
-from discretization.planar.arrays import C0, MX, MY, N1, N_FRAME, R1, VX, W0, ElementLanes
+from discretization.planar.arrays import C0, D11, MX, MY, N1, N_FRAME, VX, W0, ElementLanes
 from discretization.planar.element import (
     C11,
     C12,
@@ -45,13 +45,12 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import (
     WIDTH,
     add_rows2,
-    add_rows3,
     add_rows12,
     load,
     numbers2,
     numbers4,
     numbers7,
-    put_rows9,
+    put_rows12,
     rows1,
     rows3,
     rows4,
@@ -83,7 +82,7 @@ def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
     places[AT_A], places[AT_B] = N_FRAME * a, N_FRAME * b
     places[AB], places[BA] = blocks[item] + late, blocks[item] + count - late
     a, b = np.where(np.arange(len(item)) < m, (a, b), len(frame) - 1)
-    places[FORCES_A], places[FORCES_B] = N_FRAME * a + R1, N_FRAME * b + R1
+    places[FORCES_A], places[FORCES_B] = N_FRAME * a + D11, N_FRAME * b + D11
     places[NOISE_A], places[NOISE_B] = N_FRAME * a + N1, N_FRAME * b + N1
     places[AB : BA + 1, m:] = 2 * count
     return places
@@ -200,7 +199,7 @@ def add_elements(tables, work, h, wanted):
             return 1
         for i in range(3):
             store(E[i], work.strain1, (3 * group + i) * WIDTH)
-        inertia = 0.0 * n1
+        none = inertia = 0.0 * n1
         if own.couples:
             factor = 2.0 / h * rows1(own.coupling, places, ITEM * lanes + first)[0]
             va, wa = numbers2(work.frames, places, AT_A * lanes + first, VX)
@@ -210,22 +209,24 @@ def add_elements(tables, work, h, wanted):
             inertia = factor / h
         n1, n2, ta, tb = h * n1, h * n2, h * ta, h * tb
         if not wanted:
-            add_rows3((-n1, -n2, ta), work.frames, places, places, forces_a, nothing, 0)
-            add_rows3((n1, n2, tb), work.frames, places, places, forces_b, nothing, 0)
+            of_a = (none, none, none, -n1, none, none, none, -n2, none, none, none, ta)
+            of_b = (none, none, none, n1, none, none, none, n2, none, none, none, tb)
+            add_rows12(of_a, work.frames, places, places, forces_a, nothing, 0)
+            add_rows12(of_b, work.frames, places, places, forces_b, nothing, 0)
             continue
         K = tangent(known, a, b, e1, L, more)
         k11, k12, k13, k14 = h * (K[0] - inertia), h * K[1], h * K[2], h * K[3]
         k21, k22, k23, k24 = h * K[4], h * (K[5] - inertia), h * K[6], h * K[7]
         k31, k32, k33, k34 = h * K[8], h * K[9], h * K[10], h * K[11]
         k41, k42, k43, k44 = h * K[12], h * K[13], h * K[14], h * K[15]
-        of_a = (-n1, -n2, ta, k11, k12, k21, k22, -k13, -k23, -k31, -k32, k33)
-        of_b = (n1, n2, tb, k11, k12, k21, k22, k14, k24, k41, k42, k44)
+        of_a = (k11, k12, -k13, -n1, k21, k22, -k23, -n2, -k31, -k32, k33, ta)
+        of_b = (k11, k12, k14, n1, k21, k22, k24, n2, k41, k42, k44, tb)
         add_rows12(of_a, work.frames, places, places, forces_a, nothing, 0)
         add_rows12(of_b, work.frames, places, places, forces_b, nothing, 0)
-        ab = (-k11, -k12, -k14, -k21, -k22, -k24, k31, k32, k34)
-        ba = (-k11, -k12, k13, -k21, -k22, k23, -k41, -k42, k43)
-        put_rows9(ab, work.blocks, places, AB * lanes + first)
-        put_rows9(ba, work.blocks, places, BA * lanes + first)
+        ab = (-k11, -k12, -k14, none, -k21, -k22, -k24, none, k31, k32, k34, none)
+        ba = (-k11, -k12, k13, none, -k21, -k22, k23, none, -k41, -k42, k43, none)
+        put_rows12(ab, work.blocks, places, AB * lanes + first)
+        put_rows12(ba, work.blocks, places, BA * lanes + first)
     return 0
 
 

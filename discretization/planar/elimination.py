@@ -38,6 +38,7 @@ from discretization.planar.arrays import (
     R1,
     R2,
     R3,
+    ROW,
     ROWS,
     XC,
     XC1,
@@ -50,56 +51,50 @@ from discretization.planar.arrays import (
 )
 from discretization.planar.several import (
     SMALLEST,
+    adjugate,
     back_to_several,
     eliminate_before_several,
     eliminate_rows,
-    inverse,
+    rows_of,
 )
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
-from rigid.lanes import most
+from rigid.lanes import choose, lane, load4, most, store4
 
 
 @inner_kernel
 def eliminate_block(tables, work, s):
     """(1), with the inverse in the place of the block; how far it is from a singular one."""
     own, p = work.frames[s], tables.parent[s]
-    i, size = inverse(
-        own[D11], own[D12], own[D13], own[D21], own[D22], own[D23], own[D31], own[D32], own[D33]
+    b11, b22, b33 = own[D11], own[D22], own[D33]
+    i, det = adjugate(b11, own[D12], own[D13], own[D21], b22, own[D23], own[D31], own[D32], b33)
+    d = 1.0 / det
+    # the residual goes along, as a fourth column of what couples it with the next frame
+    down, up = work.down[s], work.up[s]
+    x, y, z = rows_of(down)
+    x, y, z = (
+        choose(x, load4(own, D11), 0, 3),
+        choose(y, load4(own, D21), 0, 3),
+        choose(z, load4(own, D31), 0, 3),
     )
-    r1, r2, r3 = own[R1], own[R2], own[R3]
-    z1, z2, z3 = (
-        i[0] * r1 + i[1] * r2 + i[2] * r3,
-        i[3] * r1 + i[4] * r2 + i[5] * r3,
-        i[6] * r1 + i[7] * r2 + i[8] * r3,
+    x, y, z = (
+        i[0] * x + i[1] * y + i[2] * z,
+        i[3] * x + i[4] * y + i[5] * z,
+        i[6] * x + i[7] * y + i[8] * z,
     )
-    own[MX], own[MY], own[MPSI] = z1, z2, z3
-    own[D11], own[D12], own[D13] = i[0], i[1], i[2]
-    own[D21], own[D22], own[D23] = i[3], i[4], i[5]
-    own[D31], own[D32], own[D33] = i[6], i[7], i[8]
-    if p == work.hinges.shape[0]:
-        return abs(size)
-    next_, up, down = work.frames[p], work.up[s], work.down[s]
-    for c in range(3):
-        d1, d2, d3 = down[0, c], down[1, c], down[2, c]
-        down[0, c] = i[0] * d1 + i[1] * d2 + i[2] * d3
-        down[1, c] = i[3] * d1 + i[4] * d2 + i[5] * d3
-        down[2, c] = i[6] * d1 + i[7] * d2 + i[8] * d3
-    a, b, c = up[0, 0], up[0, 1], up[0, 2]
-    next_[R1] -= a * z1 + b * z2 + c * z3
-    next_[D11] -= a * down[0, 0] + b * down[1, 0] + c * down[2, 0]
-    next_[D12] -= a * down[0, 1] + b * down[1, 1] + c * down[2, 1]
-    next_[D13] -= a * down[0, 2] + b * down[1, 2] + c * down[2, 2]
-    a, b, c = up[1, 0], up[1, 1], up[1, 2]
-    next_[R2] -= a * z1 + b * z2 + c * z3
-    next_[D21] -= a * down[0, 0] + b * down[1, 0] + c * down[2, 0]
-    next_[D22] -= a * down[0, 1] + b * down[1, 1] + c * down[2, 1]
-    next_[D23] -= a * down[0, 2] + b * down[1, 2] + c * down[2, 2]
-    a, b, c = up[2, 0], up[2, 1], up[2, 2]
-    next_[R3] -= a * z1 + b * z2 + c * z3
-    next_[D31] -= a * down[0, 0] + b * down[1, 0] + c * down[2, 0]
-    next_[D32] -= a * down[0, 1] + b * down[1, 1] + c * down[2, 1]
-    next_[D33] -= a * down[0, 2] + b * down[1, 2] + c * down[2, 2]
-    return abs(size)
+    if p < work.hinges.shape[0]:
+        next_ = work.frames[p]
+        for r in range(3):  # products first: the quotient is waited for
+            at = D11 + ROW * r
+            store4(load4(next_, at) - d * (up[r, 0] * x + up[r, 1] * y + up[r, 2] * z), next_, at)
+    x, y, z = d * x, d * y, d * z
+    store4(x, down, 0)
+    store4(y, down, ROW)
+    store4(z, down, 2 * ROW)
+    own[MX], own[MY], own[MPSI] = lane(x, 3), lane(y, 3), lane(z, 3)
+    own[D11], own[D12], own[D13] = d * i[0], d * i[1], d * i[2]
+    own[D21], own[D22], own[D23] = d * i[3], d * i[4], d * i[5]
+    own[D31], own[D32], own[D33] = d * i[6], d * i[7], d * i[8]
+    return abs(det / (b11 * b22 * b33))
 
 
 @small_kernel

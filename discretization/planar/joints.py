@@ -15,7 +15,7 @@ from discretization.planar.arrays import (
     C1,
     COINCIDENT,
     D11,
-    D13,
+    D21,
     D31,
     D33,
     DX,
@@ -298,11 +298,6 @@ def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
 @inner_kernel
 def _add_to_own(own, column, x, y, turn):
     """To a column of the block of a frame."""
-    if column < 2:
-        own[D11 + column] += x
-        own[D11 + 2 + column] += y
-        own[D31 + column] += turn
-    else:
-        own[D13] += x
-        own[D13 + 1] += y
-        own[D33] += turn
+    own[D11 + column] += x
+    own[D21 + column] += y
+    own[D31 + column] += turn

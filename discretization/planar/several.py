@@ -10,8 +10,6 @@ their blocks: (U_P z + Gbar_P^T m) of the rows of P. Where the order is that of 
 
 import math
 
-import numpy as np
-
 from discretization.planar.arrays import (
     COINCIDENT,
     D11,
@@ -30,23 +28,34 @@ from discretization.planar.arrays import (
     R1,
     R2,
     R3,
+    ROW,
 )
-from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.lanes import load4, store4
 
-_COLUMNS = np.array([[D11, D12, D13], [D21, D22, D23], [D31, D32, D33]])
 SMALLEST = 1e-14  # pivot over the largest number of its column, below which rows depend on each other
+
+
+@small_kernel
+def adjugate(b11, b12, b13, b21, b22, b23, b31, b32, b33):
+    """Of a 3 x 3 matrix, row by row, and its determinant."""
+    c11, c12, c13 = b22 * b33 - b23 * b32, b23 * b31 - b21 * b33, b21 * b32 - b22 * b31
+    return (
+        c11, b13 * b32 - b12 * b33, b12 * b23 - b13 * b22,
+        c12, b11 * b33 - b13 * b31, b13 * b21 - b11 * b23,
+        c13, b12 * b31 - b11 * b32, b11 * b22 - b12 * b21,
+    ), b11 * c11 + b12 * c12 + b13 * c13  # fmt: skip
 
 
 @small_kernel
 def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
     """Of a 3 x 3 matrix, row by row, and its determinant over the product of its diagonal."""
-    c11, c12, c13 = b22 * b33 - b23 * b32, b23 * b31 - b21 * b33, b21 * b32 - b22 * b31
-    det = b11 * c11 + b12 * c12 + b13 * c13
+    a, det = adjugate(b11, b12, b13, b21, b22, b23, b31, b32, b33)
     d = 1.0 / det
     return (
-        d * c11, d * (b13 * b32 - b12 * b33), d * (b12 * b23 - b13 * b22),
-        d * c12, d * (b11 * b33 - b13 * b31), d * (b13 * b21 - b11 * b23),
-        d * c13, d * (b12 * b31 - b11 * b32), d * (b11 * b22 - b12 * b21),
+        d * a[0], d * a[1], d * a[2],
+        d * a[3], d * a[4], d * a[5],
+        d * a[6], d * a[7], d * a[8],
     ), det / (b11 * b22 * b33)  # fmt: skip
 
 
@@ -117,11 +126,10 @@ def eliminate_before_several(tables, work, s, again):
         own[D31], own[D32], own[D33] = i[6], i[7], i[8]
         for d in range(_count(tables, work, s)):
             down = work.down[_ahead(tables, work, s, d)[1]]
-            for c in range(3):
-                d1, d2, d3 = down[0, c], down[1, c], down[2, c]
-                down[0, c] = i[0] * d1 + i[1] * d2 + i[2] * d3
-                down[1, c] = i[3] * d1 + i[4] * d2 + i[5] * d3
-                down[2, c] = i[6] * d1 + i[7] * d2 + i[8] * d3
+            x, y, z = rows_of(down)
+            store4(i[0] * x + i[1] * y + i[2] * z, down, 0)
+            store4(i[3] * x + i[4] * y + i[5] * z, down, ROW)
+            store4(i[6] * x + i[7] * y + i[8] * z, down, 2 * ROW)
     r1, r2, r3 = own[R1], own[R2], own[R3]
     own[MX] = own[D11] * r1 + own[D12] * r2 + own[D13] * r3
     own[MY] = own[D21] * r1 + own[D22] * r2 + own[D23] * r3
@@ -138,27 +146,33 @@ def _leave(tables, work, s, again):
     for d in range(count):
         place, block = _ahead(tables, work, s, d)
         next_, up = work.frames[place], work.up[block]
-        for r in range(3):
-            next_[R1 + r] -= up[r, 0] * x + up[r, 1] * y + up[r, 2] * e
         if again:
+            for r in range(3):
+                next_[R1 + ROW * r] -= up[r, 0] * x + up[r, 1] * y + up[r, 2] * e
             continue
         down = work.down[block]
-        for r in range(3):
-            for c in range(3):
-                next_[_COLUMNS[r, c]] -= up[r, 0] * down[0, c] + up[r, 1] * down[1, c] + up[r, 2] * down[2, c]
+        down[0, 3], down[1, 3], down[2, 3] = x, y, e
+        take(next_, D11, up, down)
         for f in range(d + 1, count):
             other = _ahead(tables, work, s, f)[1]
-            _take(work.down[tables.pair[pair]], up, work.down[other])
-            _take(work.up[tables.pair[pair]], work.up[other], down)
+            take(work.down[tables.pair[pair]], 0, up, work.down[other])
+            take(work.up[tables.pair[pair]], 0, work.up[other], down)
             pair += 1
 
 
-@inner_kernel
-def _take(block, up, down):
-    """Subtract a product."""
+@flat_kernel
+def rows_of(block):
+    """Of a block with its fourth column, as lanes."""
+    return load4(block, 0), load4(block, ROW), load4(block, 2 * ROW)
+
+
+@small_kernel
+def take(block, first, up, down):
+    """Subtract a product from the rows of a block that begins at `first`, the fourth column of down as well."""
+    x, y, z = rows_of(down)
     for r in range(3):
-        for c in range(3):
-            block[r, c] -= up[r, 0] * down[0, c] + up[r, 1] * down[1, c] + up[r, 2] * down[2, c]
+        at = first + ROW * r
+        store4(load4(block, at) - (up[r, 0] * x + up[r, 1] * y + up[r, 2] * z), block, at)
 
 
 @inner_kernel
@@ -268,7 +282,7 @@ def _solve_bordered(tables, work, s, n, behind):
             for c in range(3):
                 matrix[r, n + 3 * d + c] = -down[r, c]
     for r in range(3):
-        matrix[r, last] = -own[R1 + r]
+        matrix[r, last] = -own[R1 + ROW * r]
     if _reduced(matrix, n, last + 1) != 0:
         return 1
     own[MX], own[MY], own[MPSI] = -matrix[0, last], -matrix[1, last], -matrix[2, last]
@@ -293,7 +307,7 @@ def _put_rows(tables, work, s, balance, n, behind):
             matrix[r, c] = 0.0
     for r in range(3):
         for c in range(3):
-            matrix[r, c] = own[_COLUMNS[r, c]]
+            matrix[r, c] = own[D11 + ROW * r + c]
     m = 3
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
@@ -323,12 +337,12 @@ def _leave_of_rows(tables, work, s, behind):
                 row, next_ = work.rows[item, i], work.frames[place]
                 for r in range(3):
                     lever = row[6 + 3 * side + r]
-                    next_[R1 + r] += lever * work.rest[s, n]
+                    next_[R1 + ROW * r] += lever * work.rest[s, n]
                     for e in range(behind):
                         pull = work.pulls[_ahead(tables, work, s, e)[1], n]
                         for c in range(3):
                             if e == d:
-                                next_[_COLUMNS[r, c]] += lever * pull[c]
+                                next_[D11 + ROW * r + c] += lever * pull[c]
                             elif d < e:
                                 work.down[_pair(tables, s, d, e, count), r, c] += lever * pull[c]
                             else:
