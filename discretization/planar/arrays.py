@@ -128,8 +128,8 @@ class Work(NamedTuple):
     down: (
         Floats  # (k + b, 3, 4) rows of this one, columns of the next; after the factors its inverse by these
     )
-    pulls: Floats  # (k + b, 3, 3) of frames on rows: what corrections of the next do to their multipliers
-    rest: Floats  # (k, 3) and these without it
+    pulls: Floats  # (k + b, 3, 4) of frames on rows: what corrections of the next do to their multipliers
+    rest: Floats  # (k, 3) and these without it, which `pulls` has as a fourth column
     starts: Floats  # (groups, START, 8) of elements, eight side by side
     strain1: Floats  # (groups, 3, 8) strains at the end of the step
     hinges: Floats  # (k, N_HINGE)
@@ -161,7 +161,7 @@ def work_of(tables: Tables) -> Work:
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
         "blocks": (2 * (k + b) + 1, 3, 4),
-        "pulls": (k + b, 3, 3),
+        "pulls": (k + b, 3, 4),
         "rest": (k, 3),
         "starts": (g, START, WIDTH),
         "strain1": (g, 3, WIDTH),

@@ -244,30 +244,27 @@ def _solve_held(tables, work, s, behind):
 @inner_kernel
 def _hold_to(tables, work, s, place, block, move, pull):
     """How the frame and the multipliers of its three rows follow one behind it."""
-    own, down, pulls, G, m = work.frames[s], work.down[block], work.pulls[block], work.matrix, 0
-    for r in range(3):
-        for c in range(3):
-            G[3 + r, c] = 0.0
+    own, down, pulls, m = work.frames[s], work.down[block], work.pulls[block], 0
+    a, b, c = rows_of(down)
+    x = y = e = 0.0 * a
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
         side = 1 if tables.joined[item, 0] == s else 0
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
             if tables.joined[item, side] == place:
-                row = work.rows[item, i]
-                for c in range(3):
-                    x = row[3 * side + c]
-                    G[3, c] += move[m] * x
-                    G[4, c] += move[3 + m] * x
-                    G[5, c] += move[6 + m] * x
+                gradient = load4(work.rows[item, i], 3 * side)
+                x = x + move[m] * gradient
+                y = y + move[3 + m] * gradient
+                e = e + move[6 + m] * gradient
             m += 1
-    for c in range(3):
-        x, y, e = G[3, c], G[4, c], G[5, c]
-        f1 = own[D11] * x + own[D12] * y + own[D13] * e - down[0, c]
-        f2 = own[D21] * x + own[D22] * y + own[D23] * e - down[1, c]
-        f3 = own[D31] * x + own[D32] * y + own[D33] * e - down[2, c]
-        for i in range(3):
-            pulls[i, c] = pull[i] * f1 + pull[3 + i] * f2 + pull[6 + i] * f3
-        down[0, c], down[1, c], down[2, c] = x, y, e
+    f = own[D11] * x + own[D12] * y + own[D13] * e - a
+    g = own[D21] * x + own[D22] * y + own[D23] * e - b
+    h = own[D31] * x + own[D32] * y + own[D33] * e - c
+    for i in range(3):
+        store4(pull[i] * f + pull[3 + i] * g + pull[6 + i] * h, pulls, ROW * i)
+    store4(x, down, 0)
+    store4(y, down, ROW)
+    store4(e, down, 2 * ROW)
 
 
 @inner_kernel
@@ -327,6 +324,9 @@ def _put_rows(tables, work, s, balance, n, behind):
 def _leave_of_rows(tables, work, s, behind):
     """What its multipliers leave on the frames behind it; behind: how many of these have their blocks changed."""
     n, count = 0, _count(tables, work, s)
+    for e in range(behind):
+        pulls = work.pulls[_ahead(tables, work, s, e)[1]]
+        pulls[0, 3], pulls[1, 3], pulls[2, 3] = work.rest[s, 0], work.rest[s, 1], work.rest[s, 2]
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
         side = 1 if tables.joined[item, 0] == s else 0  # the other one
@@ -335,19 +335,29 @@ def _leave_of_rows(tables, work, s, behind):
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
             if d >= 0:
                 row, next_ = work.rows[item, i], work.frames[place]
-                for r in range(3):
-                    lever = row[6 + 3 * side + r]
-                    next_[R1 + ROW * r] += lever * work.rest[s, n]
-                    for e in range(behind):
-                        pull = work.pulls[_ahead(tables, work, s, e)[1], n]
-                        for c in range(3):
-                            if e == d:
-                                next_[D11 + ROW * r + c] += lever * pull[c]
-                            elif d < e:
-                                work.down[_pair(tables, s, d, e, count), r, c] += lever * pull[c]
-                            else:
-                                work.up[_pair(tables, s, e, d, count), r, c] += lever * pull[c]
+                lever = row[6 + 3 * side], row[7 + 3 * side], row[8 + 3 * side]
+                if behind == 0:
+                    rest = work.rest[s, n]
+                    next_[R1] += lever[0] * rest
+                    next_[R2] += lever[1] * rest
+                    next_[R3] += lever[2] * rest
+                for e in range(behind):
+                    pull = load4(work.pulls[_ahead(tables, work, s, e)[1]], ROW * n)
+                    if e == d:
+                        _add_on_lever(next_, D11, lever, pull)
+                    elif d < e:
+                        _add_on_lever(work.down[_pair(tables, s, d, e, count)], 0, lever, pull)
+                    else:
+                        _add_on_lever(work.up[_pair(tables, s, e, d, count)], 0, lever, pull)
             n += 1
+
+
+@small_kernel
+def _add_on_lever(block, first, lever, pull):
+    """To the rows of a block that begins at `first`: the force of a multiplier that follows another frame so."""
+    store4(load4(block, first) + lever[0] * pull, block, first)
+    store4(load4(block, first + ROW) + lever[1] * pull, block, first + ROW)
+    store4(load4(block, first + 2 * ROW) + lever[2] * pull, block, first + 2 * ROW)
 
 
 @inner_kernel
