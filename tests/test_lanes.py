@@ -10,7 +10,25 @@ import pytest
 from rigid import lanes
 from rigid.compilation.decorators import kernel
 from rigid.compilation.inlined_kernels import target_of_kernels
-from rigid.lanes import WIDTH, add_rows6, add_rows12, load, load6, rows3, rows9, rows36, store, store6
+from rigid.lanes import (
+    WIDTH,
+    add_rows2,
+    add_rows6,
+    add_rows12,
+    load,
+    load4,
+    load6,
+    numbers2,
+    numbers4,
+    numbers7,
+    put_rows12,
+    rows3,
+    rows9,
+    rows36,
+    store,
+    store4,
+    store6,
+)
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
 
@@ -122,6 +140,11 @@ def test_rows_of_items_in_any_order_are_read():
 
 
 @kernel
+def scatter2(x, out, places, strides, first, second, column):
+    add_rows2((load(x, 0), load(x, 8)), out, places, strides, first, second, column)
+
+
+@kernel
 def scatter6(x, out, places, strides, first, second, column):
     add_rows6(
         (load(x, 0), load(x, 8), load(x, 16), load(x, 24), load(x, 32), load(x, 40)),
@@ -160,7 +183,7 @@ def scatter12(x, out, places, strides, first, second, column):
     )
 
 
-@pytest.mark.parametrize(("width", "add"), [(6, scatter6), (12, scatter12)])
+@pytest.mark.parametrize(("width", "add"), [(2, scatter2), (6, scatter6), (12, scatter12)])
 def test_rows_are_added_where_they_belong_and_nowhere_else(width, add):
     x = numbers(12, WIDTH)
     places, strides = np.array([0, 200, 20, 60, 60, 90, 7, 120, 140]), np.arange(9) % 3
@@ -171,6 +194,37 @@ def test_rows_are_added_where_they_belong_and_nowhere_else(width, add):
         wanted[at : at + width] += x[:width, lane]
     add(x, out, places, strides, 1, 0, 4)
     assert np.array_equal(out, wanted)
+
+
+@kernel
+def copy_rows(a, places, first, offset, items, out):
+    """Rows of four and of eight numbers, the ninth to twelfth from one of two and 0 and 1, to the rows `items` of `out`."""
+    w = numbers4(a, places, first, offset)
+    x = numbers7(a, places, first, offset)
+    y = numbers2(a, places, first, offset + 1)
+    put_rows12((*w, *x[1:], y[0], y[1]), out, items, first)
+
+
+def test_numbers_from_any_places_go_to_rows():
+    a, places = numbers(60), np.array([5, 7, 0, 40, 11, 40, 30, 2, 19, 23])
+    items, out = np.array([9, 3, 1, 0, 8, 5, 6, 2, 11, 10]), numbers(14, 12, seed=1)
+    wanted = out.copy()
+    for lane in range(WIDTH):
+        at = places[1 + lane] + 2
+        wanted[items[1 + lane]] = [*a[at : at + 4], *a[at + 1 : at + 7], *a[at + 1 : at + 3]]
+    copy_rows(a, places, 1, 2, items, out)
+    assert np.array_equal(out, wanted)
+
+
+@kernel
+def copy4(x, out):
+    store4(load4(x, 3), out, 1)
+
+
+def test_four_numbers_go_without_their_neighbours():
+    x, out = numbers(7), np.zeros(7)
+    copy4(x, out)
+    assert np.array_equal(out, [0, *x[3:7], 0, 0])
 
 
 @kernel
