@@ -74,21 +74,18 @@ def factor_with_runs(values, size, band, runs, done, pivots, first, multipliers)
 @inner_kernel
 def solve_with_runs(values, size, band, done, pivots, first, rhs):
     """Solve in place of rhs (size,) with the factors of `factor_with_runs`, by blocks where it found them so."""
-    at = 0
-    for run in range(done.shape[0]):
-        start, count = done[run, 0], done[run, 1]
+    runs, at = done.shape[0], 0
+    for run in range(runs + 1):
+        start, count = (done[run, 0], done[run, 1]) if run < runs else (size, 0)
         narrow_forth(values, size, band, pivots, at, start, rhs)
         if count > 0:
             blocks_forth(values, size, band, start, count, rhs)
         at = start + SIZE * count
-    narrow_forth(values, size, band, pivots, at, size, rhs)
-    at = size
-    for run in range(done.shape[0] - 1, -1, -1):
-        start, count = done[run, 0], done[run, 1]
+    for run in range(runs - 1, -2, -1):
+        start, count = (done[run, 0], done[run, 1]) if run >= 0 else (0, 0)
         narrow_back(values, band, first, start + SIZE * count, at, rhs)
         # rows that were exchanged before a run may reach into its second block
         by_columns = 0 if start == 0 else min(_AFTER_OTHERS, count)
         if count > by_columns:
             blocks_back(values, band, start + SIZE * by_columns, count - by_columns, rhs)
         at = start + SIZE * by_columns
-    narrow_back(values, band, first, 0, at, rhs)
