@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.planar.element import START
+from rigid.lanes import WIDTH
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
@@ -32,6 +33,14 @@ XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
 E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # of the elimination
 X0, Y0, XP0, YP0, FINE = range(19, 24)  # FINE: 1 over the round-off level of its rows
 N_HINGE = 24
+
+
+IN_PLANE = 3  # numbers of a frame: x, y and its turn
+
+
+def numbers_of(frames: int) -> int:
+    """Of so many frames, with zeros behind them: they go eight at a time."""
+    return -(-IN_PLANE * frames // WIDTH) * WIDTH
 
 
 @by_reference
@@ -102,6 +111,7 @@ class Tables(NamedTuple):
     driven: Ints  # (d,) item of each drive
     drives: int  # where their numbers begin in `State.own`
     signals: int  # rows of what is given for a step before theirs
+    hung: bool  # all frames hang on a hinge alone, and nothing acts but weights and loads
     aligned: bool  # numbers of the plane are those of the state, to the bit, but for signs and places
     viscous: bool
     accounts: bool
@@ -139,8 +149,18 @@ class Work(NamedTuple):
     size: Floats  # (c,) factors of its rows
     exchanged: Ints  # (c,) rows exchanged
     impulse: Floats  # (c,) these impulses
+    foretold: Floats  # (numbers_of(k),) rates of the next step
+    latest: Floats  # (numbers_of(k),) and of the last one
     measured: Floats  # (q,) of springs: length at the end, angle at the start of the step
     counted: Ints  # (2,) iterations, factorisations
+
+
+@by_reference
+class Advancing(NamedTuple):
+    """What a march works with."""
+
+    tables: Tables
+    work: Work
 
 
 def work_of(tables: Tables) -> Work:
@@ -170,6 +190,8 @@ def work_of(tables: Tables) -> Work:
         "loops": (c, c),
         "size": (c,),
         "impulse": (c,),
+        "foretold": (numbers_of(k),),
+        "latest": (numbers_of(k),),
         "measured": (q,),
     }
     arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
