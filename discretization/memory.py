@@ -2,8 +2,9 @@
 
     scheme            part        shape
     em and its kin    acc         (n, 6)  rates of (v, spatial angular velocity) over the last step: the predictor's
-    em besides, of    differences (3, k)  of these and of multipliers, divided (`discretization.assembly.extrapolation`)
-    trees             nodes       (8,)    largest differences; middles of the last four steps, s from now on; 0: none;
+    em besides, of    differences (3, k)  of these and of multipliers, divided (`discretization.assembly.extrapolation`);
+    trees, and of                         in a plane of what they are there, from the tips to the roots
+    bodies in a plane nodes       (8,)    largest differences; middles of the last four steps, s from now on; 0: none;
                                           compositions: of mean velocities, and the largest ones below 0
     em-d besides      remembered  (k, 6)  of velocities and strains (`discretization.assembly.step_dissipation`)
                       algorithmic (2,)    the energy in these, J, and what has been dissipated, J

@@ -49,7 +49,7 @@ def em_stepper(
         digest = digest_of_system(system)
         planar = "" if symmetry is None else planar_of(system, symmetry, tolerance, digest=digest)
         if not isinstance(planar, str):
-            return PlanarStepper(system, planar, h, order, load_values, halves, drive_values)
+            return PlanarStepper(system, planar, h, order, load_values, halves, earlier, drive_values)
         of_tables = digest[:-1]  # whether and how it is a tree does not hang on gravity
         tree = tree_of(system, digest=of_tables)
         if isinstance(tree, Tree):

@@ -17,12 +17,14 @@ from discretization.assembly.extrapolation import (
 )
 from discretization.memory import Memory
 from discretization.own_variables import OwnVariables
+from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
 from discretization.state_measures import energies
 from discretization.state_shapes import Sizes
 from rigid.compilation.decorators import kernel
 from rigid.lane_arrays import room
 from rigid.lanes import WIDTH
+from rodsim import MassProperties, Model
 from tests.test_trees import branched, differences, looped, of_last_step
 
 FRAMES = 3
@@ -239,3 +241,69 @@ def test_energy_does_not_drift_where_the_first_correction_is_the_last():
             moving, off = max(moving, now.kinetic), max(off, abs(now.total - total))
         worst.append(off / moving)
     assert sum(worst) < 1.2e-13
+
+
+def hinges(branch=True):
+    """Unequal bodies in their plane, hung beside their middles, one of them on the first."""
+    model = Model("hinges", gravity=(2.0, 0.0, -9.0))
+    held, bodies = model.ground, []
+    for k, (x, z) in enumerate([(0.0, 0.0), (0.7, 0.4), (1.5, 0.1), (2.0, -0.6)]):
+        at = (0.7, 0.0, 0.4) if k == 3 and branch else (x, 0.0, z)
+        own = MassProperties(1.0 + 0.3 * k, np.diag([0.05, 0.06 + 0.01 * k, 0.05]))
+        bodies.append(model.add_body(f"body {k}", own, (at[0] + 0.4, 0.0, at[2] - 0.1 * k)))
+        held = bodies[0] if k == 3 and branch else held
+        pair = (bodies[k], held) if k == 1 else (held, bodies[k])
+        model.add_joint(f"joint {k}", "revolute", *pair, at=at, axis=(0.0, 1.0, 0.0))
+        held = bodies[k]
+    return model
+
+
+def planar(built, h, order=2, **more):
+    symmetry = Symmetry(built.state, built.load_directions)
+    stepper = em_stepper(built.system, h, order, built.load_values, symmetry=symmetry, **more)
+    assert stepper.solver == "planar"
+    return stepper
+
+
+@pytest.mark.parametrize(
+    ("order", "h", "n", "fewer"),
+    [(2, 2e-3, 200, 0.8), (2, 0.01, 60, 0.3), (4, 0.025, 80, 0.4), (6, 0.05, 40, 0.15)],
+)
+def test_planar_hinges_take_fewer_iterations_to_the_same_states(order, h, n, fewer):
+    """Than from the last step alone; to states as in space, which remember so many numbers."""
+    built = hinges().build()
+    counts, ends = [], []
+    for stepper in (planar(built, h, order), planar(built, h, order, earlier=False)):
+        end, report = stepper.advance(stepper.start(built.state), 0, n)
+        counts.append(report.iterations / report.solves)
+        ends.append(end)
+        assert (stepper.sizes.memory.earlier == 16) == (not counts[1:])
+    assert counts[0] < counts[1] - fewer
+    space = em_stepper(built.system, h, order, built.load_values, shortcut=False)
+    end, _ = space.advance(space.start(built.state), 0, n)
+    for one in ends:
+        assert np.abs(one.r - end.r).max() < 1e-13
+        assert np.abs(one.quat - end.quat).max() < 1e-13
+    assert (ends[0].memory[-8] < 0.0) == (order > 2)
+
+
+def test_energy_of_planar_hinges_does_not_drift_where_the_first_correction_is_the_last():
+    """In 8000 steps of each length by no more than those with two corrections."""
+    worst, corrections = [], []
+    for h in (6e-4, 7e-4, 8e-4, 9e-4):
+        built = hinges().build()
+        stepper = planar(built, h)
+        state, total = stepper.start(built.state), energies(built.system, built.state).total
+        moving, off, count = 0.0, 0.0, 0
+        for k in range(20):
+            state, report = stepper.advance(state, 400 * k, 400)
+            now = energies(built.system, state)
+            moving, off, count = (
+                max(moving, now.kinetic),
+                max(off, abs(now.total - total)),
+                count + report.iterations,
+            )
+        worst.append(off / moving)
+        corrections.append(count / 8000)
+    assert max(corrections) < 0.5
+    assert sum(worst) < 1e-13

@@ -779,7 +779,7 @@ def test_what_is_held_only_together_with_others_is_taken_by_the_general_solver()
     assert all(np.array_equal(x, y) for x, y in zip(part, ends[0][0], strict=True))
 
 
-@pytest.mark.parametrize(("make", "h", "order"), [(followed, 0.4, 2), (straight, 0.4, 2), (straight, 1.2, 4)])
+@pytest.mark.parametrize(("make", "h", "order"), [(followed, 0.6, 2), (straight, 0.5, 2), (straight, 2.0, 4)])
 def test_steps_that_fail_are_halved(make, h, order):
     """They begin where the step before ended, which between two axes the state is told of only then."""
     built, plane, space = steppers(make(), h, order)

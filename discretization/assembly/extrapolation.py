@@ -207,6 +207,36 @@ def _sizes(memory, at):
 
 
 @small_kernel
+def factors_of(memory, h, means):
+    """Of D_1, D_2, D_3 in (1) for the next step; means: whether (1) is of mean velocities."""
+    at = memory.shape[0] - NODES
+    return factors(_sizes(memory, at), distances(_nodes(memory, at, means), h))
+
+
+@small_kernel
+def over_distances_of(memory, h, means):
+    """One over the distances of nodes to the middle of a step, before this is one."""
+    distance = distances(_nodes(memory, memory.shape[0] - NODES, means), h)
+    return over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
+
+
+@small_kernel
+def middle_of(memory):
+    """Of the last step, s from now on, where mean velocities are remembered; else 0."""
+    return _nodes(memory, memory.shape[0] - NODES, True)[0]
+
+
+@inner_kernel
+def put_nodes(memory, h, means, by, e):
+    """The nodes with a step of length h; by: `over_distances_of`; e: the largest numbers in differences."""
+    at, sign = memory.shape[0] - NODES, -1.0 if means else 1.0
+    nodes = moved_on(_nodes(memory, at, means), h)
+    memory[at], memory[at + 1] = sign * known(e[0], by[0]), sign * known(e[1], by[1])
+    memory[at + 2], memory[at + 3] = sign * known(e[2], by[2]), sign * known(e[3], by[3])
+    memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7] = nodes
+
+
+@small_kernel
 def differences_of(memory, n):
     """How many numbers there are differences of, of n accelerations and what else; 0 where none are remembered."""
     return max(0, (memory.shape[0] - NODES - n) // DIFFERENCES)
@@ -223,7 +253,7 @@ def last_middle(memory, foreseen):
     """Of the last step, s from now on, where (1) is of mean velocities; else 0, as where no step is remembered."""
     if not of_means(foreseen) or differences_of(memory, foreseen.rates.shape[0]) == 0:
         return 0.0
-    return _nodes(memory, memory.shape[0] - NODES, True)[0]
+    return middle_of(memory)
 
 
 @inner_kernel
@@ -231,13 +261,13 @@ def extrapolate(alone, memory, lam, h, foreseen):
     """(1) at the middle of the next step, of the accelerations of some frames and of multipliers; where no differences are
     remembered what was in the last one. What D_1, D_2, D_3 count, for others.
     """
-    rates, at, own = foreseen.rates, memory.shape[0] - NODES, foreseen.velocities
+    rates, own = foreseen.rates, foreseen.velocities
     n = rates.shape[0]
     count, t = differences_of(memory, n), last_middle(memory, foreseen)
     if count == 0:
         copy(memory[:n], rates)
         return 0.0, 0.0, 0.0
-    by = factors(_sizes(memory, at), distances(_nodes(memory, at, of_means(foreseen)), h))
+    by = factors_of(memory, h, of_means(foreseen))
     for f in alone:
         i = WIDTH * f
         if t == 0.0:
@@ -265,8 +295,7 @@ def over_distances(memory, h, foreseen):
     """One over the distances of nodes to the middle of a step, before this is one; 0 where no differences are remembered."""
     if differences_of(memory, foreseen.rates.shape[0]) == 0:
         return 0.0, 0.0, 0.0, 0.0
-    distance = distances(_nodes(memory, memory.shape[0] - NODES, of_means(foreseen)), h)
-    return over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
+    return over_distances_of(memory, h, of_means(foreseen))
 
 
 @inner_kernel
@@ -274,7 +303,7 @@ def remember(alone, memory, lam, h, foreseen, by, e):
     """The accelerations of a step, of frames as of `extrapolate` in foreseen.rates, its multipliers, and what goes with them; by:
     `over_distances`; e: the largest numbers in differences of other frames, which have theirs.
     """
-    rates, at, own, means = foreseen.rates, memory.shape[0] - NODES, foreseen.velocities, of_means(foreseen)
+    rates, own, means = foreseen.rates, foreseen.velocities, of_means(foreseen)
     n = rates.shape[0]
     count, t = differences_of(memory, n), last_middle(memory, foreseen)
     for f in alone:
@@ -290,10 +319,7 @@ def remember(alone, memory, lam, h, foreseen, by, e):
         return
     if count > n:
         _renew(lam, foreseen.before, memory, 2 * n, count, by)
-    nodes, sign = moved_on(_nodes(memory, at, means), h), -1.0 if means else 1.0
-    memory[at], memory[at + 1] = sign * known(e[0], by[0]), sign * known(e[1], by[1])
-    memory[at + 2], memory[at + 3] = sign * known(e[2], by[2]), sign * known(e[3], by[3])
-    memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7] = nodes
+    put_nodes(memory, h, means, by, e)
 
 
 @small_kernel
@@ -331,16 +357,45 @@ def _renew_runs(now, D0, memory, first, count, by):
 
 
 @inner_kernel
+def factors_of_runs(memory, h, terms):
+    """As `factors_of`, of eight runs; terms (4,) of them: scratch."""
+    at = memory.shape[0] - NODES
+    for run in range(LANES):
+        by = factors(_sizes(memory[:, run], at), distances(_nodes_of(memory, at, run), h))
+        terms[0, run], terms[1, run], terms[2, run] = by
+    return load(terms, 0), load(terms, LANES), load(terms, 2 * LANES)
+
+
+@inner_kernel
+def over_distances_of_runs(memory, h, terms):
+    """As `over_distances_of`, into `terms` too; the nodes with the step."""
+    at = memory.shape[0] - NODES
+    for run in range(LANES):
+        nodes = _nodes_of(memory, at, run)
+        distance, moved = distances(nodes, h), moved_on(nodes, h)
+        for k in range(4):
+            terms[k, run], memory[at + 4 + k, run] = over(distance[k]), moved[k]
+    return load(terms, 0), load(terms, LANES), load(terms, 2 * LANES), load(terms, 3 * LANES)
+
+
+@inner_kernel
+def put_sizes_of_runs(memory, e, terms):
+    """The largest numbers in differences; terms: of `over_distances_of_runs`."""
+    at = memory.shape[0] - NODES
+    for k in range(4):
+        store(e[k], memory, (at + k) * LANES)
+    for run in range(LANES):
+        for k in range(4):
+            memory[at + k, run] = known(memory[at + k, run], terms[k, run])
+
+
+@inner_kernel
 def extrapolate_runs(memory, lam, h, foreseen):
     """As `extrapolate`, of eight runs that all remember differences: each to the bit as alone."""
-    rates, terms, at = foreseen.rates, foreseen.terms, memory.shape[0] - NODES
+    rates, at = foreseen.rates, memory.shape[0] - NODES
     n, m = rates.shape[0], lam.shape[0]
     count = (at - n) // DIFFERENCES
-    for run in range(LANES):
-        sizes = _sizes(memory[:, run], at)
-        by = factors(sizes, distances(_nodes_of(memory, at, run), h))
-        terms[0, run], terms[1, run], terms[2, run] = by
-    by = load(terms, 0), load(terms, LANES), load(terms, 2 * LANES)
+    by = factors_of_runs(memory, h, foreseen.terms)
     _foresee_runs(memory, n, memory, n, count, by, rates)
     if count > n:
         for i in range(m):
@@ -354,21 +409,10 @@ def remember_runs(memory, lam, h, foreseen):
     rates, terms, at = foreseen.rates, foreseen.terms, memory.shape[0] - NODES
     n = rates.shape[0]
     count = (at - n) // DIFFERENCES
-    for run in range(LANES):
-        nodes = _nodes_of(memory, at, run)
-        distance, moved = distances(nodes, h), moved_on(nodes, h)
-        for k in range(4):
-            terms[k, run], memory[at + 4 + k, run] = over(distance[k]), moved[k]
-    by = load(terms, 0), load(terms, LANES), load(terms, 2 * LANES), load(terms, 3 * LANES)
+    by = over_distances_of_runs(memory, h, terms)
     e = _renew_runs(rates, memory, memory, n, count, by)
     for i in range(n):
         store(load(rates, i * LANES), memory, i * LANES)
     if count > n:
         _renew_runs(lam, foreseen.before, memory, 2 * n, count, by)
-    store(e[0], memory, at * LANES)
-    store(e[1], memory, (at + 1) * LANES)
-    store(e[2], memory, (at + 2) * LANES)
-    store(e[3], memory, (at + 3) * LANES)
-    for run in range(LANES):
-        for k in range(4):
-            memory[at + k, run] = known(memory[at + k, run], terms[k, run])
+    put_sizes_of_runs(memory, e, terms)

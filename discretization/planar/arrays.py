@@ -37,6 +37,14 @@ X0, Y0, XP0, YP0, FINE = range(19, 24)  # FINE: 1 over the round-off level of it
 N_HINGE = 24
 
 
+IN_PLANE = 3  # numbers of a frame: x, y and its turn
+
+
+def numbers_of(frames: int) -> int:
+    """Of so many frames, with zeros behind them: they go eight at a time."""
+    return -(-IN_PLANE * frames // WIDTH) * WIDTH
+
+
 class ElementLanes(NamedTuple):
     """Eight of m elements after eight, for `discretization.planar.element_lanes`; vectors have components in the plane."""
 
@@ -112,6 +120,7 @@ class Tables(NamedTuple):
     driven: Ints  # (d,) item of each drive
     drives: int  # where their numbers begin in `State.own`
     signals: int  # rows of what is given for a step before theirs
+    hung: bool  # all frames hang on a hinge alone, and nothing acts but weights and loads
     aligned: bool  # numbers of the plane are those of the state, to the bit, but for signs and places
     accounts: bool
     solved: float  # residual/noise
@@ -149,8 +158,18 @@ class Work(NamedTuple):
     size: Floats  # (c,) factors of its rows
     exchanged: Ints  # (c,) rows exchanged
     impulse: Floats  # (c,) these impulses
+    foretold: Floats  # (numbers_of(k),) rates of the next step
+    latest: Floats  # (numbers_of(k),) and of the last one
     measured: Floats  # (q,) of springs: length at the end, angle at the start of the step
     counted: Ints  # (2,) iterations, factorisations
+
+
+@by_reference
+class Advancing(NamedTuple):
+    """What a march works with."""
+
+    tables: Tables
+    work: Work
 
 
 def work_of(tables: Tables) -> Work:
@@ -178,6 +197,8 @@ def work_of(tables: Tables) -> Work:
         "loops": (c, c),
         "size": (c,),
         "impulse": (c,),
+        "foretold": (numbers_of(k),),
+        "latest": (numbers_of(k),),
         "measured": (q,),
     }
     arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}

@@ -108,7 +108,7 @@ def put_forces(tables, lam, pull):
 
 @inner_kernel
 def begin_joints(tables, work, h, extent):
-    """Impulses to begin with, and noise levels of the rows; of hinges that frames hang on, levers at the start."""
+    """Impulses to begin with, and noise levels of the rows."""
     for j in range(tables.sort.shape[0]):
         work.lam[j, 0], work.lam[j, 1] = h * work.pull[j, 0], h * work.pull[j, 1]
         reach = 1.0
@@ -119,10 +119,17 @@ def begin_joints(tables, work, h, extent):
         work.rows[j, 0, 13] = work.rows[j, 1, 13] = 2.0 * EPS * reach * tables.size[j]
     for s in range(tables.kind.shape[0]):
         if tables.kind[s] == HINGE:
+            work.hinges[s, FINE] = 1.0 / work.rows[tables.hinge[s], 0, 13]
+
+
+@inner_kernel
+def begin_hinges(tables, work):
+    """Levers at the start of hinges that frames hang on."""
+    for s in range(tables.kind.shape[0]):
+        if tables.kind[s] == HINGE:
             own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
             w[X0], w[Y0] = own[C0] * X[0] - own[S0] * X[1], own[S0] * X[0] + own[C0] * X[1]
             w[XP0], w[YP0] = next_[C0] * X[2] - next_[S0] * X[3], next_[S0] * X[2] + next_[C0] * X[3]
-            w[FINE] = 1.0 / work.rows[tables.hinge[s], 0, 13]
 
 
 @inner_kernel

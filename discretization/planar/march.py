@@ -10,9 +10,6 @@ where the last two residuals say that the next correction will leave less than a
 """
 
 from discretization.planar.arrays import (
-    AOM,
-    AX,
-    AY,
     COINCIDENT,
     DX,
     DY,
@@ -40,6 +37,8 @@ from discretization.planar.arrays import (
 from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element_lanes import dissipated, largest_shift
+from discretization.planar.foretelling import foretell, last_middle, put_rates, remember
+from discretization.planar.hanging import add_corrections, begin_hanging, largest_turn, newton_hanging
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
 from discretization.planar.step import (
@@ -55,7 +54,6 @@ from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, 
 from discretization.time.newton import (
     CONVERGED,
     FOLDED,
-    MAX_TURN,
     NOT_CONVERGED,
     NOT_FINITE,
     SINGULAR,
@@ -121,30 +119,9 @@ def _level_of_rows(tables, work, item):
 
 
 @inner_kernel
-def _correct(work):
-    """Add the corrections; the largest turn of them."""
-    largest = 0.0
-    for s in range(work.hinges.shape[0]):
-        largest = max(largest, abs(work.frames[s, MPSI]))
-    damping = 1.0 if largest <= MAX_TURN else MAX_TURN / largest
-    for s in range(work.hinges.shape[0]):
-        own = work.frames[s]
-        own[DX] += damping * own[MX]
-        own[DY] += damping * own[MY]
-        own[PSI] += damping * (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
-    for j in range(work.lam.shape[0]):
-        work.lam[j, 0] += damping * work.more[j, 0]
-        work.lam[j, 1] += damping * work.more[j, 1]
-    return largest
-
-
-@inner_kernel
 def _is_small(tables, work):
     """Whether the correction turns frames, and shifts those of an element or a spring against each other, by next to nothing."""
-    largest = strained(tables, work)
-    for s in range(work.hinges.shape[0]):
-        largest = max(largest, abs(work.frames[s, MPSI]))
-    return max(largest, largest_shift(tables, work)) <= SMALL
+    return largest_turn(work) <= SMALL and max(strained(tables, work), largest_shift(tables, work)) <= SMALL
 
 
 @inner_kernel
@@ -208,8 +185,8 @@ def newton(tables, work, h, values, most, count):
             return _no_correction(work) if level <= tables.solved else SINGULAR
         if last and (level <= tables.solved or _is_small(tables, work)):
             return CONVERGED
-        fresh = tangent
-        turns = _correct(work)
+        fresh, turns = tangent, largest_turn(work)
+        add_corrections(work, turns)
         # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
         if iteration == 0:
             stretches = tables.elements.ends.shape[0] > 0 or tables.spring.shape[0] > 0
@@ -236,8 +213,8 @@ def account(tables, state, work, h, values):
 
 
 @inner_kernel
-def commit(work, h):
-    """Take the end of the step over, in the plane."""
+def commit(work, t, means, h):
+    """Take the end of the step over, in the plane; t, means: of `foretell`."""
     rate = 1.0 / h
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
@@ -256,23 +233,26 @@ def commit(work, h):
         own[VX] += dvx
         own[VY] += dvy
         own[OM] += dom
-        own[AX], own[AY], own[AOM] = dvx * rate, dvy * rate, dom * rate
+        rates = dvx * rate, dvy * rate, dom * rate
+        put_rates(own, s, rates, work, t, means, h)
     for j in range(work.pull.shape[0]):
         work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
 
 
 @released_kernel
-def march_and_keep(tables, state, work, before, substeps, load_values, most, kept, counts):
+def march_and_keep(advancing, state, before, substeps, load_values, most, kept, counts):
     """As `discretization.time.recording.march_and_keep`, in the plane.
 
     Steps of the lengths `substeps` in as many equal parts as `counts` has rows, in place; the state after each part into `kept`.
     Returns the first status that is not 0; the state is then that at the end of the last whole step.
     """
+    tables, work = advancing.tables, advancing.work
     # the state need not follow within a step, or where the plane has its numbers to the bit; those of rods in other planes are
     # taken from it
     stays = tables.aligned or tables.elements.ends.shape[0] == 0
     count, n_substeps, taken = work.counted, substeps.shape[0], False
+    means = n_substeps > 1
     share = load_values.shape[0] // counts.shape[0]
     for part in range(counts.shape[0]):
         counted = counts[part]
@@ -286,10 +266,14 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
             count[0] = 0
             if not taken:
                 take_state(tables, state, work)
-            begin_step(tables, state, work, h)
-            begin_drives(tables, state, work, values)
-            add_load_noise(tables, work, h, values)
-            status = newton(tables, work, h, values, most, count)
+            if tables.hung:
+                begin_hanging(tables, work, h, values, foretell(state, work, means, h))
+                status = newton_hanging(tables, work, h, values, most, count)
+            else:
+                begin_step(tables, state, work, means, h)
+                begin_drives(tables, state, work, values)
+                add_load_noise(tables, work, h, values)
+                status = newton(tables, work, h, values, most, count)
             counted[SOLVES] += 1
             counted[ITERATIONS] += count[0]
             counted[MOST_ITERATIONS] = max(counted[MOST_ITERATIONS], count[0])
@@ -303,7 +287,8 @@ def march_and_keep(tables, state, work, before, substeps, load_values, most, kep
             if tables.accounts:
                 account(tables, state, work, h, values)
             end_springs(tables, state, work, h)
-            commit(work, h)
+            commit(work, last_middle(state, means), means, h)
+            remember(state, work, means, h)
             whole = (k + 1) % n_substeps == 0
             taken = stays and (not whole or (tables.aligned and n_substeps == 1 and k + 1 != share))
             if not taken:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.planar.arrays import HINGE, MX, N_FRAME, Tables, Work, work_of
+from discretization.planar.arrays import MX, N_FRAME, Tables, Work, work_of
 from rigid.lane_arrays import alike, room, stacked
 from rigid.lanes import WIDTH
 from rigid.references import by_reference
@@ -24,17 +24,12 @@ class PlanarRuns(NamedTuple):
     last: Floats  # (k + 1, 3, 8) last corrections of frames
     last_more: Floats  # (j, 2, 8) and of impulses
     left: Floats  # (8,) 1: the run goes on alone
-    level: Floats  # (8,) residual/noise
-    before: Floats  # (8,) the same before the last correction
-    foreseen: Floats  # (8,) and after the next one
-    size: Floats  # (8,) largest turn of the correction; infinite where it is singular
+    before: Floats  # (8,) largest turn of the correction before; 0: there is none
+    terms: Floats  # (4, 8) of `discretization.assembly.extrapolation`
+    size: Floats  # (8,) largest turn of the correction
     takes: Floats  # (8,) 1: takes the correction
     ends: Floats  # (8,) 1: ends with it
     at: Ints  # (8,) what a run is at
-    wants: Ints  # (8,) 1: a new matrix
-    fresh: Ints  # (8,) 1: the last correction was by one
-    looked: Ints  # (8,) 1: its residual is looked at
-    quick: Ints  # (8,) 1: the next correction is the last one, if it is small enough
     iteration: Ints  # (8,)
     factored: Ints  # (8,)
 
@@ -45,7 +40,7 @@ def key_of(stepper: Any) -> tuple[Any, ...]:
     They can where each frame hangs on a hinge alone, none closes a loop, and nothing acts but gravity and loads.
     """
     tables = stepper.tables
-    if len(tables.elements.ends) or len(tables.coupled) or len(tables.spring) or np.any(tables.kind != HINGE):
+    if not tables.hung:
         return ()
     return alike((tables, tuple(stepper.shapes.values())))
 
@@ -55,7 +50,7 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
     tables: Tables = stacked([stepper.tables for stepper in runs])
     work: Work = stacked([work_of(stepper.tables) for stepper in runs])
-    each, numbers = room(7), np.zeros((7, WIDTH), np.int64)
+    each, numbers = room(5), np.zeros((3, WIDTH), np.int64)
     return PlanarRuns(
         tables=tables,
         work=work,
@@ -63,17 +58,12 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
         last=room(len(work.frames), N_FRAME - MX),
         last_more=room(*work.more.shape[:-1]),
         left=each[0],
-        level=each[1],
-        before=each[2],
-        foreseen=each[3],
-        size=each[4],
-        takes=each[5],
-        ends=each[6],
+        before=each[1],
+        size=each[2],
+        takes=each[3],
+        ends=each[4],
+        terms=room(4),
         at=numbers[0],
-        wants=numbers[1],
-        fresh=numbers[2],
-        looked=numbers[3],
-        quick=numbers[4],
-        iteration=numbers[5],
-        factored=numbers[6],
+        iteration=numbers[1],
+        factored=numbers[2],
     )

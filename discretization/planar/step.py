@@ -5,8 +5,6 @@
 psi = 2 tan(angle/2) of the turn. Corrections of turns are angles e: psi changes by (1 + psi^2/4) e.
 """
 
-import math
-
 from discretization.assembly.workspace import EPS, norm
 from discretization.planar.arrays import (
     AOM,
@@ -44,12 +42,19 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.element_lanes import add_elements, begin_elements
-from discretization.planar.joints import add_joints, begin_joints, hang, put_forces, take_forces, turned
+from discretization.planar.foretelling import foretell, mean_velocities
+from discretization.planar.joints import (
+    add_joints,
+    begin_hinges,
+    begin_joints,
+    hang,
+    put_forces,
+    take_forces,
+    turned,
+)
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.lanes import by_lane, largest, most, root
-
-_SMALL = 0.01  # u of small turns
+from rigid.lanes import most, root
 
 
 @small_kernel
@@ -115,31 +120,19 @@ def length(x, y):
     return root(x * x + y * y)
 
 
-@small_kernel
-def _of_small(turn, u):
-    """2 tan(turn/2) of u = turn^2/4."""
-    return turn * (1.0 + u * (1.0 / 3.0 + u * (2.0 / 15.0 + u * 17.0 / 315.0)))
-
-
-@by_lane
-@small_kernel
-def _of_any(turn):
-    u = 0.25 * turn * turn
-    if u < _SMALL:
-        return _of_small(turn, u)
-    return 2.0 * math.tan(0.5 * turn) if abs(turn) < 3.0 else turn
-
-
-@small_kernel
-def cayley_number(turn):
-    """2 tan(turn/2), for angles below pi."""
-    u = 0.25 * turn * turn
-    return _of_small(turn, u) if largest(u) < _SMALL else _of_any(turn)
+@inner_kernel
+def begin_bodies(work, t, h):
+    """Where the iterations of a step begin: with `mean_velocities`."""
+    for s in range(work.hinges.shape[0]):
+        own = work.frames[s]
+        x, y, turn = mean_velocities(own, s, work.foretold, t, 0.5 * h)
+        own[DX], own[DY] = h * x, h * y
+        own[PSI] = h * turn  # as an angle it would miss (h turn)^3/12
 
 
 @inner_kernel
-def begin_bodies(tables, work, h):
-    """Where the iterations of a step begin, with the acceleration of the last one; noise levels; the extent of the model, m."""
+def begin_noise(tables, work, h):
+    """Levels of round-off of the residuals of bodies; the extent of the model, m."""
     extent = 0.0
     gravity = abs(h) * length(tables.gravity[0], tables.gravity[1])
     for s in range(work.frames.shape[0]):
@@ -149,22 +142,20 @@ def begin_bodies(tables, work, h):
         if s == work.hinges.shape[0]:
             break
         extent = most(extent, away)
-        vx, vy, om = own[VX], own[VY], own[OM]
-        force = EPS * tables.mass[s] * (4.0 * length(vx, vy) + gravity)
+        force = EPS * tables.mass[s] * (4.0 * length(own[VX], own[VY]) + gravity)
         own[N1] = force
-        own[N2] = 2.0 * EPS * tables.inertia[s] * abs(om) + force * tables.gyration[s]
-        own[DX] = h * (vx + 0.5 * h * own[AX])
-        own[DY] = h * (vy + 0.5 * h * own[AY])
-        own[PSI] = cayley_number(h * (om + 0.5 * h * own[AOM]))
+        own[N2] = 2.0 * EPS * tables.inertia[s] * abs(own[OM]) + force * tables.gyration[s]
     return extent
 
 
 @inner_kernel
-def begin_step(tables, state, work, h):
-    """What the iterations of a step share, where they begin, and noise levels."""
-    extent = begin_bodies(tables, work, h)
+def begin_step(tables, state, work, means, h):
+    """What the iterations of a step share, where they begin, and noise levels; means: as of `foretell`."""
+    begin_bodies(work, foretell(state, work, means, h), h)
+    extent = begin_noise(tables, work, h)
     begin_elements(tables, state, work, h)
     begin_joints(tables, work, h, extent)
+    begin_hinges(tables, work)
     begin_springs(tables, state, work, h)
 
 

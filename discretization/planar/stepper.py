@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from discretization.known_facts import known_of_numbers
-from discretization.planar.arrays import Tables, work_of
+from discretization.planar.arrays import Advancing, Tables, numbers_of, work_of
 from discretization.planar.march import march_and_keep
 from discretization.planar.plane import Plane, plane_of
 from discretization.planar.runs import key_of, lanes_of
@@ -17,9 +18,15 @@ from discretization.planar.tables import tables_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
+from rigid.settled import settled, told_by
 from rigid.system import Floats, State
 
 SOLVER = "planar"
+
+
+def _told_by(field: Any) -> Any:
+    """What the type of an array or a number follows from."""
+    return told_by(field) if isinstance(field, np.ndarray) else type(field)
 
 
 class Planar(tuple[Plane, Tables]):
@@ -52,12 +59,18 @@ class PlanarStepper(ShapeStepper):
         order: int = 2,
         load_values: LoadValues | None = None,
         halves: bool | None = None,
+        earlier: bool = True,
         drive_values: DriveValues | None = None,
     ):
+        """earlier: as of `ShapeStepper`; rods, which ring, begin with the last step alone."""
         super().__init__(system, h, order, load_values, halves, earlier=False, drive_values=drive_values)
         self.plane, self.tables = planar
         self._work = work_of(self.tables)
+        self._settled: Any = None
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
+        if earlier and not len(self.tables.elements.ends):
+            self._remembering(numbers_of(len(self.tables.parent)))
+            self.solver_settings["differences"] = [float(self.sizes.memory.earlier)]
 
     pace = 0.15  # 5 and 20 bars
 
@@ -83,8 +96,15 @@ class PlanarStepper(ShapeStepper):
     def _march(
         self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
     ) -> int:
+        advancing = self._advancing()
         with self._turn_of_others(values):
-            status = march_and_keep(
-                self.tables, state, self._work, before, substeps, values, MAX_ITERATIONS, kept, counts
-            )
+            status = march_and_keep(advancing, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
         return int(status)
+
+    def _advancing(self) -> Any:
+        """What the march works with, settled for all calls in which it is the same."""
+        models, known = Advancing(self.tables, self._work), self._settled
+        if known is None or any(map(operator.is_not, known[0], models)):
+            told = tuple(map(_told_by, (*self.tables, *self._work)))
+            known = self._settled = models, settled(models, told)
+        return known[1]

@@ -110,6 +110,8 @@ def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0
         driven=driven,
         drives=own_variables(system).first("drive"),
         signals=len(system.signals),
+        hung=bool(np.all(layout.kind == arrays.HINGE))
+        and not (len(ends) or len(coupled) or len(springs.spring)),
         aligned=_is_aligned(plane.basis, half, across, share),
         accounts=bool(elements.damping.any() or len(loads.kind) or len(driven)),
         solved=max(AT_NOISE, tolerance / EPS),

@@ -51,11 +51,13 @@ class ShapeStepper(Stepper):
         self._drive_rows = rows_of_drives(system, drive_values)
         self._halves = halves
         self._plain = self._own_equations = None
-        sizes = sizes_of(system)
-        if earlier and (len(self.fractions) == 1 or not of_forces):
-            count = WIDTH * sizes.frames + of_forces * sizes.multipliers
-            sizes = sizes._replace(memory=sizes.memory._replace(earlier=count))
-        self.sizes = sizes
+        self.sizes = sizes = sizes_of(system)
+        several = earlier and (len(self.fractions) == 1 or not of_forces)
+        self._remembering(WIDTH * sizes.frames + of_forces * sizes.multipliers if several else 0)
+
+    def _remembering(self, count: int) -> None:
+        """Of how many numbers something of steps before the last one is remembered."""
+        self.sizes = self.sizes._replace(memory=self.sizes.memory._replace(earlier=count))
         self.shapes = state_shapes(self.sizes)
 
     @functools.cached_property

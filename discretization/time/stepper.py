@@ -301,10 +301,19 @@ class Stepper(StepperBase):
             )
         return int(status)
 
+    @functools.cached_property
+    def _midpoints(self) -> Floats:
+        """Places of the middles of the substeps in the step."""
+        return midpoints(self.fractions)
+
+    @functools.cached_property
+    def _n_loads(self) -> int:
+        return len(self.system.signals)
+
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
-        middles = (starts[:, None] + h * midpoints(self.fractions)).ravel()
-        n_loads = len(self.system.signals)
+        middles = (starts[:, None] + h * self._midpoints).ravel()
+        n_loads = self._n_loads
         values: Floats = np.zeros((len(middles), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
             values = given_values("load_values", self._load_values, middles, (n_loads, 3))

@@ -1,8 +1,7 @@
 """`em` of trees of bodies: the same step, its linearised joints eliminated from the tips to the root (`discretization.trees`).
 
-dr, psi and the forces of joints are iterates, as in `discretization.time.newton`; no matrix of the whole is made. Newton's method
-converges quadratically: with corrections c_k as turns in rad, c_k^3/c_{k-1}^2 is what the next one would be. The iteration ends
-where that is nothing, with c_k not added: the step takes it over unrounded, as it does with the last correction there.
+dr, psi and the forces of joints are iterates, as in `discretization.time.newton`; no matrix of the whole is made. The last
+correction (`discretization.time.last_correction`) is not added: the step takes it over unrounded, as it does there.
 """
 
 from __future__ import annotations
@@ -41,6 +40,7 @@ from discretization.time.em import (
     predict_alone,
     predict_multipliers,
 )
+from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.newton import (
     CONVERGED,
     FOLDED,
@@ -93,11 +93,6 @@ from rigid.compilation.decorators import (
 from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
 from rigid.references import by_reference
 
-NOTHING = 2e-17  # rad, of a correction that need not be made
-_STALLED, _SAFE = (
-    0.3,
-    1e-7,
-)  # contraction that counts as none, and corrections that may then be left: round-off
 # what `more` is asked for
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 UNHELD = -1  # status of a march in which bodies came to rest by forces that nobody had asked for
@@ -210,28 +205,6 @@ def _taken(old, new, share):
     return new if share == 1.0 else plus(old, times(share, minus(new, old)))
 
 
-@small_kernel
-def is_last(size, before, iteration, solved, again):
-    """Whether a correction of this size needs none after it; before: size of the one before, 0: there is none; again: whether
-    both have the same tangents.
-    """
-    shrunk = size / before if before > 0.0 else 0.0
-    if iteration > 3 and shrunk > _STALLED and size <= _SAFE:
-        return True
-    if again:  # as the tangents have changed since, by half of the turn before at least
-        return size * max(0.5 * before, shrunk) <= NOTHING
-    # as from the last to this one, but not better than a turn's square: the one before may have been far from the solution
-    left = size * max(shrunk * shrunk, size)
-    return left <= (NOTHING if before == 0.0 else max(NOTHING, 0.1 * solved * EPS))
-
-
-@small_kernel
-def may_go_again(size, before):
-    """Whether the correction after one of this size may be made with the same tangents, and be the last; before: of `is_last`."""
-    shrunk = size / before if before > 0.0 else 0.0
-    return 0.5 * size * size * max(shrunk * shrunk, size) <= NOTHING
-
-
 @inner_kernel
 def _add_joint(left, joints, j, body, other):
     """What a joint does to both of its bodies, to what is left of their equations."""
@@ -317,7 +290,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
                 if not abs(work.residual[i]) < 1e300:
                     return NOT_FINITE
             return SINGULAR
-        last = is_last(size, before, count[0], work.solved, again)
+        last = is_last(size, before, count[0], work.solved, again, NOTHING)
         if closed or (last and asked):
             renew_forces(tree, work)
         if last:
@@ -338,7 +311,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if closed:
             _take_forces(tree, share)
             _take_forces(loops.joints, share)
-        again = plain and may_go_again(size, before) and not again
+        again = plain and may_go_again(size, before, NOTHING) and not again
         before = size
 
 

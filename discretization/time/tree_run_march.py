@@ -9,6 +9,7 @@ from discretization.assembly.load_forces import add_loads, put_signals, work_of_
 from discretization.assembly.run_frames import commit_runs, predict_frame
 from discretization.assembly.run_lanes import load9_at
 from discretization.time.em import commit_multipliers, predict_multipliers
+from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.run_march import (
     AGAIN,
     FRESH,
@@ -19,7 +20,6 @@ from discretization.time.run_march import (
     rests,
     some_go_on,
 )
-from discretization.time.tree_march import is_last, may_go_again
 from discretization.trees.bodies import (
     assemble_bodies,
     assemble_residuals,
@@ -95,12 +95,12 @@ def _judge(own, solved, max_iterations, at):
         own.iteration[run] += 1
         if not size < 1e300:
             own.left[run], own.at[run] = 1.0, OUT
-        elif is_last(size, before, own.iteration[run], solved, at == AGAIN):
+        elif is_last(size, before, own.iteration[run], solved, at == AGAIN, NOTHING):
             own.at[run], own.ends[run] = OUT, 1.0
         elif own.iteration[run] > max_iterations:
             own.left[run], own.at[run] = 1.0, OUT
         else:
-            again = own.plain and at == FRESH and may_go_again(size, before)
+            again = own.plain and at == FRESH and may_go_again(size, before, NOTHING)
             own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
 
 

@@ -1,0 +1,150 @@
+"""Bodies that all hang on hinges, where nothing acts but weights and loads: Newton's method by its corrections alone.
+
+No levels of round-off are needed: what turns of corrections say of the next one (`discretization.time.last_correction`) holds as
+in space; what need not be made is less here, where fewer numbers round.
+
+Impulses begin as those that hold the foretold motion, from the tips to the roots
+
+    lam_s = (what hangs on s) + h f - 2 m (dr/h - v0)                                                        (1)
+
+Newton's matrix has torques of impulses by levers that turn. With impulses of the step before, what the first correction leaves
+is its size times by how much they miss, with these its square.
+"""
+
+from discretization.planar.arrays import C0, DX, DY, G1, G2, MPSI, MX, MY, PSI, R1, R2, R3, S0, VX, VY
+from discretization.planar.elimination import again_by_hinges, back_to_hinges, eliminate_hinges
+from discretization.planar.joints import begin_hinges
+from discretization.planar.step import add_loads, along, begin_bodies, put_bodies
+from discretization.time.last_correction import is_last, may_go_again
+from discretization.time.newton import CONVERGED, MAX_TURN, NOT_CONVERGED, NOT_FINITE, SINGULAR
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.lanes import most
+
+NOTHING = 5e-18  # rad, of a correction that need not be made; with 2e-17 energy is off by 2 to 4 times as much in 10,000 steps
+
+
+@small_kernel
+def is_last_hanging(size, before, iteration, solved, again):
+    """Whether a correction is; as of `is_last`."""
+    return is_last(size, before, iteration, 0.1 * solved, again, NOTHING)
+
+
+@small_kernel
+def goes_again(size, before):
+    """Whether the correction after one of this size has its tangents."""
+    return may_go_again(size, before, NOTHING)
+
+
+@inner_kernel
+def begin_impulses(tables, work, h, values):
+    """(1)."""
+    rate, gx, gy = 1.0 / h, h * tables.gravity[0], h * tables.gravity[1]
+    for s in range(work.hinges.shape[0]):
+        own, mass = work.frames[s], tables.mass[s]
+        own[R1] = mass * gx - 2.0 * mass * (own[DX] * rate - own[VX])
+        own[R2] = mass * gy - 2.0 * mass * (own[DY] * rate - own[VY])
+    for l in range(tables.load.shape[0]):
+        if tables.moment[l] == 0:
+            _add_force(tables, work, h, values, l)
+    for s in range(work.hinges.shape[0]):
+        own, next_, lam, sign = (
+            work.frames[s], work.frames[tables.parent[s]], work.lam[tables.hinge[s]], tables.sign[s]
+        )  # fmt: skip
+        fx, fy = own[R1], own[R2]
+        next_[R1] += fx
+        next_[R2] += fy
+        lam[0], lam[1] = sign * fx, sign * fy
+
+
+@inner_kernel
+def _add_force(tables, work, h, values, l):
+    """The impulse of a load, that of one that follows its frame as at the start of the step."""
+    own, value = work.frames[tables.on[l]], values[tables.load[l]]
+    if tables.following[l] == 0:
+        own[R1] += h * along(tables.basis, 0, value)
+        own[R2] += h * along(tables.basis, 1, value)
+        return
+    across = tables.across[tables.on[l]]
+    F, G = along(across, 0, value), along(across, 1, value)
+    own[R1] += h * (own[C0] * F - own[S0] * G)
+    own[R2] += h * (own[S0] * F + own[C0] * G)
+
+
+@inner_kernel
+def begin_hanging(tables, work, h, values, t):
+    """A step; t: of `foretell`."""
+    begin_bodies(work, t, h)
+    begin_hinges(tables, work)
+    begin_impulses(tables, work, h, values)
+
+
+@inner_kernel
+def correct_hanging(tables, work, h, values, again):
+    """Corrections at the present increments into `work`, with the tangents of those before or new ones; the largest turn, not a
+    number where any is none.
+    """
+    count, fresh = work.hinges.shape[0], not again
+    put_bodies(tables, work, h, fresh)
+    add_loads(tables, work, h, values, fresh)
+    if again:
+        again_by_hinges(tables, work, 0, count)
+    else:
+        eliminate_hinges(tables, work, 0, count)
+    back_to_hinges(tables, work, count - 1, 0)
+    return largest_turn(work)
+
+
+@inner_kernel
+def largest_turn(work):
+    """Of corrections; not a number where any is none."""
+    largest = beyond = 0.0 * work.frames[0, MPSI]
+    for s in range(work.hinges.shape[0]):
+        turn = work.frames[s, MPSI]
+        largest, beyond = most(largest, abs(turn)), beyond + (turn - turn)
+    return largest + beyond
+
+
+@inner_kernel
+def add_corrections(work, largest):
+    """To increments and impulses, all of them less where they turn frames too far; largest: turn of them."""
+    damping = 1.0 if largest <= MAX_TURN else MAX_TURN / largest
+    for s in range(work.hinges.shape[0]):
+        own = work.frames[s]
+        own[DX] += damping * own[MX]
+        own[DY] += damping * own[MY]
+        own[PSI] += damping * (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
+    for j in range(work.lam.shape[0]):
+        work.lam[j, 0] += damping * work.more[j, 0]
+        work.lam[j, 1] += damping * work.more[j, 1]
+
+
+@inner_kernel
+def _fails(tables, work, h, values):
+    """Why corrections are not finite."""
+    put_bodies(tables, work, h, False)
+    add_loads(tables, work, h, values, False)
+    total = 0.0
+    for s in range(work.hinges.shape[0]):
+        own, w = work.frames[s], work.hinges[s]
+        total += abs(own[R1]) + abs(own[R2]) + abs(own[R3]) + abs(w[G1]) + abs(w[G2])
+    return SINGULAR if total < 1e300 else NOT_FINITE
+
+
+@inner_kernel
+def newton_hanging(tables, work, h, values, most_iterations, count):
+    """As `discretization.planar.march.newton`."""
+    before, iteration, again = 0.0, 0, False
+    while True:
+        size = correct_hanging(tables, work, h, values, again)
+        count[1] += not again
+        if not size < 1e300:
+            return _fails(tables, work, h, values)
+        if is_last_hanging(size, before, iteration + 1, tables.solved, again):
+            return CONVERGED
+        if iteration == most_iterations:
+            return NOT_CONVERGED
+        add_corrections(work, size)
+        again = not again and goes_again(size, before)
+        before = size
+        iteration += 1
+        count[0] += 1
