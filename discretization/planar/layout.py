@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.known_facts import known_with
+from discretization.planar import arrays
 from discretization.planar.nets import net_of
-from discretization.planar.order import Order, kinds_of, order_of
+from discretization.planar.order import Order, kinds_of, order_of, trees_of
 from discretization.system import System
 from rigid.system import Ints
 
@@ -30,6 +31,10 @@ class Layout(NamedTuple):
     between: Ints
     first_pair: Ints
     pair: Ints
+    trees: Ints  # where nothing couples frames beside them
+    hung: Ints  # frames that hang on hinges, which, and whether each is the side b of its hinge
+    of_hung: Ints
+    is_b: Ints
 
 
 def layout_of(system: System, constraints: Ints, sort: Ints) -> Layout | str:
@@ -57,7 +62,13 @@ def _layout(system: System, words: bytes) -> Layout | str:
     blocks, (first_pair, pair) = _blocks_of(order, slots, ends), _pairs_of(order, slots)
     kinds = kinds_of(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
     between = _blocks_of(order, slots, joined)
-    return Layout(order, place, joined, ends, *kinds, blocks, between, first_pair, pair)
+    kind, hinge = kinds[:2]
+    hung = np.flatnonzero(kind == arrays.HINGE)
+    of_hung = hinge[hung]
+    trees, is_b = trees_of(order, np.zeros((0, 2), np.int64)), joined[of_hung, 1] == hung
+    return Layout(
+        order, place, joined, ends, *kinds, blocks, between, first_pair, pair, trees, hung, of_hung, is_b
+    )
 
 
 Slots = dict[tuple[int, int], int]
