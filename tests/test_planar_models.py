@@ -7,6 +7,7 @@ import pytest
 
 from discretization.multipliers import multipliers_of
 from discretization.planar.arrays import COINCIDENT, DISTANCE
+from discretization.planar.mirror import directions_of_frames
 from discretization.planar.nets import net_of
 from discretization.planar.order import MANY, order_of, trees_of
 from discretization.planar.plane import plane_of
@@ -545,6 +546,31 @@ def test_all_sorts_of_axes_in_space_are_taken_as_they_are():
     built = model.build()
     plane = plane_of(built.system, Symmetry(built.state, built.load_directions))
     np.testing.assert_array_equal(np.abs(plane.basis), [[1, 0, 0], [0, 0, 1], [0, 1, 0]])
+
+
+def test_directions_of_frames_are_found_as_by_quaternions_to_the_bit():
+    """Three of a rod, and others turned in all ways; each quaternion is p o the turn between both sets of directions."""
+    rng = np.random.default_rng(4)
+    quat = quaternions.normalize(rng.standard_normal((9, 4)))
+    quat[:4] = np.eye(4)  # and half turns about the axes
+    for basis in (np.eye(3), np.eye(3)[[1, 2, 0]], quaternions.to_matrix(TURN).T):
+        frame, pairs = rng.permutation(9), np.array([[4, 5], [5, 6]])
+        across, half = np.empty((9, 3, 3)), np.empty((9, 8))
+        directions_of_frames(quat, basis, pairs, np.empty((9, 3)), frame, across, half)
+        normals = quaternions.rotate(quaternions.conjugate(quat), basis[2])
+        normals = np.where(np.abs(normals) < 1e-14, 0.0, normals)
+        normals = (normals / np.linalg.norm(normals, axis=1, keepdims=True))[[0, 1, 2, 3, 4, 4, 4, 7, 8]][
+            frame
+        ]
+        first = np.where(np.abs(normals[:, :1]) > 0.9, np.eye(3)[1], np.eye(3)[0])
+        first = first - np.sum(first * normals, axis=1)[:, None] * normals
+        first = first / np.linalg.norm(first, axis=1, keepdims=True)
+        expected = np.stack([first, np.cross(normals, first), normals], axis=1)
+        assert np.array_equal(across, expected)
+        base = quaternions.from_matrix(np.einsum("ai,naj->nij", basis, across))
+        base = quaternions.normalize(base)
+        turned = quaternions.multiply(np.append(0.0, basis[2]), base)
+        assert np.array_equal(half, np.concatenate([base, turned], axis=1))
 
 
 def straight(rod=False):
