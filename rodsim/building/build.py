@@ -267,7 +267,8 @@ def _stack(*parts: Any) -> Floats:
     )
 
 
-_NO_SPRINGS, _NO_TORSIONS = springs_of(table_of()), torsions_of(table_of())
+_NO_OTHERS = table_of()
+_NO_SPRINGS, _NO_TORSIONS = springs_of(_NO_OTHERS), torsions_of(_NO_OTHERS)
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:
@@ -331,7 +332,8 @@ def _others(
     ]
     loads = load_arrays(model, placement, lines)
     loading = [f"load '{name}'" for name in load_names(model, lines)]
-    own = with_tables(table_of(each), _springs(model, placement), _torsions(model, placement), loads)
+    table = table_of(each) if each else _NO_OTHERS
+    own = with_tables(table, _springs(model, placement), _torsions(model, placement), loads)
     return own, (*loading, *sprung, *names), of_a
 
 
