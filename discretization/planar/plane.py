@@ -53,6 +53,7 @@ from rigid.system import COINCIDENT, FORCE, Floats, State
 from rigid.vectors import cross, lengths, norm
 
 _AXES = np.eye(3)
+_BESIDE = 1e-10  # square of what is surely a second direction beside a first one
 
 
 class Plane(NamedTuple):
@@ -171,6 +172,9 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
     """Normals that may be: across all that lies in the plane; where this is along one line or none, along spins, axes of joints,
     of sections and of inertia.
     """
+    axis = _axis_across(system, state, directions)
+    if axis is not None:
+        return [axis]
     known, total = _AXES[:0], np.zeros((3, 3))
     for vectors in _across(system, state, directions):
         size = lengths(vectors).max(initial=0.0)
@@ -198,6 +202,26 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
     sizes = np.linalg.norm(given, axis=1)
     found = np.unique(np.round([_snapped(x) for x in given[sizes > 1e-3 * sizes.max()]], 13), axis=0)
     return [x / np.linalg.norm(x) for x in found]
+
+
+def _axis_across(system: System, state: State, directions: Floats) -> Floats | None:
+    """The axis of space that has no part in the first vectors that fix a plane, as most models have one: what their singular
+    vectors give, without these.
+    """
+    gram = np.zeros((3, 3))
+    for vectors in _across(system, state, directions):
+        size = lengths(vectors).max(initial=0.0)
+        if size > 0.0:
+            vectors = vectors / size
+            gram += vectors.T @ vectors
+            a, b, c = gram.diagonal().tolist()
+            none = [k for k, square in enumerate((a, b, c)) if square == 0.0]
+            if not none:
+                return None
+            i, j = (k for k in range(3) if k != none[0])
+            if gram[i, i] * gram[j, j] - gram[i, j] ** 2 > _BESIDE * (a + b + c) ** 2:
+                return _AXES[none[0]].copy()
+    return None
 
 
 def _snapped(x: Floats) -> Floats:
