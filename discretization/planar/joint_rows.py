@@ -74,7 +74,8 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
         c, _ = at_states(c, state, part(system, state, "drive"))
         system = system._replace(constraints=c)
     directions = np.empty((2, len(c.kind), 3))
-    if sides_of_joints(system, state, structure.pointed, n, offset, directions) > 10.0 * CLOSE * reach:
+    sides = c.frames, (c.Xa, c.Xb), (c.Ua, c.Ub), (state.r, state.quat)
+    if sides_of_joints(*sides, structure.pointed, n, offset, directions) > 10.0 * CLOSE * reach:
         raise Asymmetric("a joint does not lie in the plane")
     a, b = directions
     joints = _Joints(system, state, basis, a, b, first_rows(c).tolist(), reach)

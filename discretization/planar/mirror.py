@@ -38,12 +38,13 @@ def _largest(a):
 
 
 @kernel
-def unlike_its_image(system, state, moving, normal, offset, extent):
+def unlike_its_image(places, rates, inertia, moving, normal, offset, extent):
     """What of the frames `moving` is the first that is not its own mirror image: PLACES to INERTIA, or NOTHING.
 
-    normal (3,) and offset (m, from the origin) of the plane; extent: m, of the model.
+    places: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: m, of
+    the model.
     """
-    r, quat, v, Omega, inertia = state.r, state.quat, state.v, state.Omega, system.frames.inertia
+    (r, quat), (v, Omega) = places, rates
     n, fastest, spinning = load3(normal), 0.0, 0.0
     for f in moving:
         if abs(dot(load3(r[f]), n) - offset) > CLOSE * extent:
@@ -64,19 +65,23 @@ def unlike_its_image(system, state, moving, normal, offset, extent):
 
 
 @kernel
-def sides_of_joints(system, state, pointed, normal, offset, directions):
-    """How far (m) a point of the constraints `pointed` is from the plane at most; Ua, Ub in space into `directions` (2, c, 3)."""
-    c, r, quat = system.constraints, state.r, state.quat
+def sides_of_joints(frames, points, axes, places, pointed, normal, offset, directions):
+    """How far (m) a point of the constraints `pointed` is from the plane at most; `directions` (2, c, 3) is written, Ua and Ub in
+    space.
+
+    frames (c, 2); points: Xa, Xb; axes: Ua, Ub; places: r, quat.
+    """
+    (Xa, Xb), (Ua, Ub), (r, quat) = points, axes, places
     n, away = load3(normal), 0.0
     for k in pointed:
-        a, b = c.frames[k, 0], c.frames[k, 1]
-        pa, pb = rotated(load4(quat[a]), load3(c.Xa[k])), rotated(load4(quat[b]), load3(c.Xb[k]))
+        a, b = frames[k, 0], frames[k, 1]
+        pa, pb = rotated(load4(quat[a]), load3(Xa[k])), rotated(load4(quat[b]), load3(Xb[k]))
         for i in range(2):
             f, p = (a, pa) if i == 0 else (b, pb)
             away = max(away, abs(dot(load3(r[f]), n) + dot(p, n) - offset))
-    for k in range(len(c.kind)):
-        store3(rotated(load4(quat[c.frames[k, 0]]), load3(c.Ua[k])), directions[0, k])
-        store3(rotated(load4(quat[c.frames[k, 1]]), load3(c.Ub[k])), directions[1, k])
+    for k in range(len(frames)):
+        store3(rotated(load4(quat[frames[k, 0]]), load3(Ua[k])), directions[0, k])
+        store3(rotated(load4(quat[frames[k, 1]]), load3(Ub[k])), directions[1, k])
     return away
 
 

@@ -249,7 +249,8 @@ def _asymmetries(
 ) -> Iterator[str]:
     """What of all but the joints is not its own mirror image, in words."""
     n = plane.normal
-    unlike = unlike_its_image(system, state, _moving(system), n, plane.offset, extent)
+    places, rates = (state.r, state.quat), (state.v, state.Omega)
+    unlike = unlike_its_image(places, rates, system.frames.inertia, _moving(system), n, plane.offset, extent)
     if unlike == PLACES:
         yield _UNLIKE[PLACES]
     if _leaves(system.gravity[None], n):
