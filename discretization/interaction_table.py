@@ -219,7 +219,10 @@ def energy_rows(own: InteractionTable) -> tuple[Ints, Ints, int]:
 
 
 def at_rest(own: InteractionTable) -> InteractionTable:
-    """Without the dissipations."""
+    """Without the dissipations; nobody writes to it."""
+    kinds = [INTERACTIONS[k] for k in set(own.kind.tolist())]
+    if not any(dissipates(kind) or kind.beside for kind in kinds):
+        return own
     found = chosen(own, np.array([not dissipates(INTERACTIONS[k]) for k in own.kind], bool))
     numbers = found.numbers.copy()
     for k in np.unique(found.kind):
@@ -254,6 +257,9 @@ def _widened(frames: Ints, width: int) -> Ints:
 
 def chosen(own: InteractionTable, use: NDArray[np.bool_]) -> InteractionTable:
     """Those of a mask (e,)."""
+    if not use.any():  # as of loads and springs alone
+        rest = {name: getattr(own, name)[:0] for name in own._fields}
+        return InteractionTable(**{**rest, "first": np.zeros(1, np.int64)})
     width = np.diff(own.first)
     return InteractionTable(
         own.kind[use],

@@ -4,7 +4,8 @@ What they are made of, kinds, frames and counts of the tables, nobody changes in
 lists what touches or puts other numbers there makes other arrays. Arrays are told apart by their identity, and not kept.
 Of systems that are kept they are found once for a structure: one with other numbers, other masses or other places, has the same.
 What takes longer to find is told apart by all numbers it is made of: a model that is built again, or run again, has the same.
-These numbers are read once of a system that is said to be `unchanging`: who writes, as statics do, writes to arrays of his own.
+These numbers are not read of a system that is said to be `unchanging`, which is told by its tables: who writes, as statics do,
+writes to arrays of his own.
 Of what is written to, work arrays, everybody gets arrays of his own. Large systems, where asking again is a small part of what
 is done, are not kept.
 """
@@ -269,7 +270,16 @@ def _tables_of(system: System) -> tuple[int, ...]:
 _tables = operator.itemgetter(*(k for k, name in enumerate(System._fields) if name != "gravity"))
 MOST_UNCHANGING = 32  # systems
 
-_unchanging: OrderedDict[tuple[int, ...], tuple[System, dict[Any, Any]]] = OrderedDict()
+
+class _Unchanging:
+    """A system whose tables nobody writes to: as a key it stands for all their numbers."""
+
+    def __init__(self, system: System):
+        self.system = system  # whose tables live as long
+        self.facts: dict[Any, Any] = {}  # by what finds them
+
+
+_unchanging: OrderedDict[tuple[int, ...], _Unchanging] = OrderedDict()
 
 
 def unchanging(system: System) -> System:
@@ -277,7 +287,7 @@ def unchanging(system: System) -> System:
     if len(system.frames.mass) <= SMALL:
         key = _tables_of(system)
         if key not in _unchanging:
-            _unchanging[key] = system, {}
+            _unchanging[key] = _Unchanging(system)
             while len(_unchanging) > MOST_UNCHANGING:
                 _unchanging.popitem(last=False)
     return system
@@ -293,23 +303,23 @@ def known_of_unchanging(find: Callable[[System], Fact]) -> Callable[[System], Fa
         there = _unchanging.get(_tables_of(system))
         if there is None:
             return find(system)
-        facts = there[1]
-        if find not in facts:
-            facts[find] = find(system)
-        fact: Fact = facts[find]
+        if find not in there.facts:
+            there.facts[find] = find(system)
+        fact: Fact = there.facts[find]
         return fact
 
     return found
 
 
 def digest_of_system(system: System) -> Digest:
-    """Of all its arrays, gravity apart."""
-    return *_digest_of_tables(system), system.gravity.tobytes()
-
-
-@known_of_unchanging
-def _digest_of_tables(system: System) -> Digest:
-    return digest_of(tuple(table for table in system if type(table) is not np.ndarray))
+    """What tells its arrays apart in this process, gravity last: all numbers, or, where it is `unchanging`, what stands for
+    them.
+    """
+    there = _unchanging.get(_tables_of(system))
+    tables: Digest = (there,)
+    if there is None:
+        tables = digest_of(tuple(table for table in system if type(table) is not np.ndarray))
+    return *tables, system.gravity.tobytes()
 
 
 def digest_of(things: tuple[Any, ...]) -> Digest:

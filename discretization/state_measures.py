@@ -20,7 +20,7 @@ from discretization.state_checks import POSES, check_states
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
-from rigid.interactions.constraints import first_rows, groups_of
+from rigid.interactions.constraints import first_rows, groups_of, residuals
 from rigid.system import Constraints, Floats, Ints, State
 from rigid.vectors import cross
 
@@ -45,9 +45,14 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     A two-frame element has one point, a span as many as intervals: first all elements, then all spans. Stresses are
     elastic, those of relaxing branches among them.
     """
-    check_states(system, state, *POSES, "own")
-    strain = rods.strains(system.rods, state.r, state.quat)
+    strain = element_strains(system, state)
     return strain, rods.stresses(system.rods, strain, part(system, state, "branch"))
+
+
+def element_strains(system: System, state: State) -> Floats:
+    """The strains alone."""
+    check_states(system, state, *POSES, "own")
+    return rods.strains(system.rods, state.r, state.quat)
 
 
 def elastic_densities(system: System, state: State, strain: Floats) -> Floats:
@@ -174,7 +179,7 @@ def residual_of(constraints: Constraints, state: State, drive: Floats) -> Floats
         own, flat = at_states(constraints, state, drive)
         g = evaluation.values(groups_of(own), flat.r, flat.quat)
         return g.reshape(*state.r.shape[:-2], -1)
-    return evaluation.values(groups_of(constraints), state.r, state.quat)
+    return residuals(constraints, state.r, state.quat)
 
 
 def velocity_residual(system: System, state: State) -> Floats:

@@ -98,8 +98,10 @@ def turn_work(system: Any) -> TurnWork:
     free = own.kind == INTERACTIONS.index(FREE_BUSHING)
     use = np.flatnonzero((own.kind == INTERACTIONS.index(BUSHING)) | free)
     use = use[~free[use] | (own.numbers[heads[use] + MARKERS] != 0.0)]
+    if not len(use):
+        return _NONE
     axes = own.numbers[heads[use][:, None] + np.arange(MARKERS)].reshape(-1, 2, 12)[:, :, 3:]
-    markers = quaternions.from_matrix(axes.reshape(-1, 2, 3, 3)) if len(use) else np.zeros((0, 2, 4))
+    markers = quaternions.from_matrix(axes.reshape(-1, 2, 3, 3))
     return TurnWork(use, np.ascontiguousarray(own.frames[use, :2]), markers, free[use].astype(np.uint8))
 
 

@@ -122,6 +122,9 @@ def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -
 
 def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
     """`value` as a finite array of `length` floats."""
+    plain = isinstance(value, tuple | list) and len(value) == length and _PLAIN.issuperset(map(type, value))
+    if plain and all(-LARGEST <= x <= LARGEST for x in value):  # type: ignore[union-attr, operator]
+        return np.array(value, dtype=float)  # as nearly always
     found = numbers(value)
     if found is None or found.shape != (length,) or not all(map(math.isfinite, each := found.tolist())):
         raise ModelError(f"{owner}: {what} = {shown(value)} is not a list of {length} finite numbers")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rigid.system import Floats
-from rigid.vectors import cross
+from rigid.vectors import FEW, cross
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -80,17 +80,22 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Floats:
     """R(q) x for vectors x of shape (..., 3)."""
     q, x = np.asarray(q, float), np.asarray(x, float)
     if q.ndim == 1 and x.ndim == 1:
-        (w, a, b, c), (x1, x2, x3) = q.tolist(), x.tolist()
-        t1, t2, t3 = 2 * (b * x3 - c * x2), 2 * (c * x1 - a * x3), 2 * (a * x2 - b * x1)
-        return np.array(
-            [
-                x1 + w * t1 + (b * t3 - c * t2),
-                x2 + w * t2 + (c * t1 - a * t3),
-                x3 + w * t3 + (a * t2 - b * t1),
-            ]
-        )
+        return np.array(_rotated(q.tolist(), x.tolist()))
+    if q.ndim == 2 and x.ndim == 2 and 0 < len(q) == len(x) <= FEW:
+        return np.array([_rotated(*each) for each in zip(q.tolist(), x.tolist(), strict=True)])
     t = 2 * cross(q[..., 1:], x)
     return x + q[..., :1] * t + cross(q[..., 1:], t)
+
+
+def _rotated(q: list[float], x: list[float]) -> tuple[float, float, float]:
+    """The same of one vector, number by number in the same order."""
+    (w, a, b, c), (x1, x2, x3) = q, x
+    t1, t2, t3 = 2 * (b * x3 - c * x2), 2 * (c * x1 - a * x3), 2 * (a * x2 - b * x1)
+    return (
+        x1 + w * t1 + (b * t3 - c * t2),
+        x2 + w * t2 + (c * t1 - a * t3),
+        x3 + w * t3 + (a * t2 - b * t1),
+    )
 
 
 def from_rotation_vector(w: ArrayLike) -> Floats:

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import at_rest, chosen, dissipates, springs_of
 from rodsim import Box, Law, Model, Section, equilibrium, modes
+from tests.completeness import forces, loaded, pressed
 
 K, K_TURN, MASS = 4e3, 50.0, 2.0
 
@@ -84,3 +87,22 @@ def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
     as_rod = loaded(rod=True)
     assert abs(as_rod[1]) > 0.02
     assert loaded(rod=False) == pytest.approx(as_rod, abs=1e-10)
+
+
+def test_nothing_dissipates_at_rest():
+    """What does is left out with its numbers; where nothing does, the rest is the table itself."""
+    own = forces().build().system.others
+    found = at_rest(own)
+    kept = [not dissipates(INTERACTIONS[k]) for k in own.kind.tolist()]
+    assert 0 < sum(kept) < len(kept)
+    assert found.kind.tolist() == own.kind[kept].tolist()
+    springs = springs_of(own)
+    assert springs.damping.any()
+    assert not springs_of(found).damping.any()
+    assert np.array_equal(springs_of(found).stiffness, springs.stiffness)
+    assert at_rest(chosen(own, np.zeros(len(kept), bool))).first.tolist() == [0]
+    damped = pressed().build().system.others  # by what stands beside no spring
+    assert any(dissipates(INTERACTIONS[k]) for k in damped.kind)
+    assert not any(dissipates(INTERACTIONS[k]) for k in at_rest(damped).kind)
+    still = loaded().build().system.others
+    assert at_rest(still) is still

@@ -560,6 +560,8 @@ def test_what_is_kept_is_the_model_itself_for_as_long_as_its_address():
 @compiled_only
 def test_a_kept_model_that_needs_more_room_gets_it(monkeypatch):
     monkeypatch.setattr("rigid.compilation.kept.ROOM", 1)
+    monkeypatch.setattr("rigid.compilation.kept._WRITTEN", {})
     kept = Kept(some_state(2))
     assert kept._room.nbytes > 8
     assert pushed(kept, 0.0) == 8.0
+    assert pushed(Kept(some_state(3)), 0.0) == 12.0  # the next of its type is given as much

@@ -5,9 +5,22 @@ import pytest
 from test_interactions import FREE, names, numbers
 
 from rigid import quaternions
+from rigid.errors import ModelError
 from rigid.interactions import evaluation
-from rigid.interactions.constraints import CONSTRAINTS, facts, first_rows, groups_of, rows_of
+from rigid.interactions.constraints import (
+    CONSTRAINTS,
+    MOST_KEPT,
+    facts,
+    first_rows,
+    groups_of,
+    number_of,
+    residuals,
+    rows_of,
+)
+from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.kinds import gathered, group
+from rigid.interactions.numbered import Numbered
+from rigid.interactions.screw import SCREWED_POINTS
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
 
 N = 4  # frames
@@ -108,6 +121,55 @@ def test_rows_of_different_kinds_stand_in_the_order_of_the_constraints():
         one = groups_of(Constraints(*(array[c : c + 1] for array in together)))
         own = evaluation.values(one, state.r, state.quat)
         assert np.array_equal(g[:, first : first + rows], own)
+
+
+@pytest.mark.parametrize("many", [1, 1 + MOST_KEPT // 4])
+def test_residuals_of_constraints_are_the_values_of_their_groups_to_the_bit(many):
+    """Of other numbers, of other frames, of one kind more or with second directions, one after the other."""
+    rng = np.random.default_rng(8)
+    state, kinds = states(rng), np.tile([DISTANCE, COINCIDENT, PERPENDICULAR, ALONG], many)
+    c = len(kinds)
+
+    def some_of(kind, frames, **more):
+        columns = *rng.standard_normal((4, len(kind), 3)), rng.standard_normal(len(kind))
+        return Constraints(kind, frames, *columns, np.arange(len(kind)), **more)
+
+    frames = np.stack([np.arange(c) % N, (1 + np.arange(c)) % N], axis=1)
+    screw, crossed = number_of(SCREWED_POINTS), number_of(CROSSED_DIRECTIONS)
+    second = {"Wa": rng.standard_normal((c, 3)), "Wb": rng.standard_normal((c, 3))}
+    asked = [some_of(kinds, frames), some_of(kinds, frames), some_of(kinds, frames[:, ::-1].copy())]
+    asked += [
+        some_of(np.roll(kinds, 1), frames),
+        some_of(kinds[1:], frames[1:]),
+        some_of(kinds[:0], frames[:0]),
+    ]
+    asked += [some_of(np.where(kinds == ALONG, own, kinds), frames, **second) for own in (screw, crossed)]
+    for own in (*asked, *asked):
+        expected = evaluation.values(groups_of(own), state.r, state.quat)
+        assert residuals(own, state.r, state.quat).tobytes() == expected.tobytes()
+        assert residuals(own, state.r[1], state.quat[1]).tobytes() == expected[1].tobytes()
+
+
+def test_a_kind_that_took_the_place_of_another_has_its_residuals(monkeypatch):
+    rng = np.random.default_rng(9)
+    state = states(rng)
+    one = np.array([DISTANCE]), np.array([[0, 1]]), *rng.standard_normal((4, 1, 3)), np.array([0.3])
+    own = Constraints(*one, np.zeros(1, np.int64))
+    before = residuals(own, state.r, state.quat)
+    others = Numbered(CONSTRAINTS)
+    others[DISTANCE] = CONSTRAINTS[ALONG]._replace(name="another")
+    monkeypatch.setattr("rigid.interactions.constraints.CONSTRAINTS", others)
+    after = residuals(own, state.r, state.quat)
+    assert np.array_equal(after, evaluation.values(groups_of(own), state.r, state.quat))
+    assert not np.array_equal(after, before)
+
+
+def test_residuals_at_too_few_frames_are_refused():
+    rng = np.random.default_rng(10)
+    state = states(rng)
+    columns = *rng.standard_normal((4, 1, 3)), np.zeros(1), np.zeros(1, np.int64)
+    with pytest.raises(ModelError, match="acts on frame 4"):
+        residuals(Constraints(np.array([COINCIDENT]), np.array([[0, N]]), *columns), state.r, state.quat)
 
 
 def test_kinds_made_one_after_the_other_are_told_apart():

@@ -7,11 +7,13 @@ from scipy.sparse import csc_matrix
 from test_assembly import dense
 
 from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.kept_numberings import has_inertia
 from discretization.assembly.numbering import number
 from discretization.linear.fronts import fronts_factor, fronts_of, fronts_solve, scratch_length
 from discretization.time import stepper
 from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
+from rigid import quaternions
 from rodsim import Box, Material, Model, Section
 
 H = 0.01
@@ -245,3 +247,16 @@ def test_what_has_no_pivots_of_its_own_keeps_the_band(without):
     numbering = number_for_steps(without(system))
     assert numbering.band > 0
     assert numbering.fronts.inner.size == 0
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("moment", "has"), [(0.3, True), (0.0, False), (1e-12, False)])
+def test_a_frame_has_inertia_where_all_its_moments_count(moment, has, turned):
+    model = Model("box")
+    model.add_body("box", Box(1.0, 0.5, 0.2, density=1.0))
+    system = model.build().system
+    own = np.diag([0.2, moment, 0.4])
+    R = quaternions.to_matrix(quaternions.normalize(np.array([1.0, 0.3, -0.2, 0.5])))
+    inertia = np.array([np.zeros((3, 3)), R @ own @ R.T if turned else own])  # the ground needs none
+    assert has_inertia(system._replace(frames=system.frames._replace(inertia=inertia))) == has
+    assert not has_inertia(system._replace(frames=system.frames._replace(inertia=inertia, mass=np.zeros(2))))

@@ -1,5 +1,11 @@
 """Models with the same contents are built once: nothing that is in a model is forgotten, nobody writes to what others have."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,8 +15,12 @@ from rodsim import Model, Section, equilibrium, signals, simulate
 from rodsim.building import kept_builds
 from rodsim.building.kept_builds import MOST, contents_of
 from rodsim.parts.model_warnings import DoubtfulModelWarning
+from tests import alike_models
+from tests.alike_models import digests
 from tests.completeness import DT, MODELS
 from tests.test_prepared import CASES, _all_of, _another, _beam, _fresh
+
+ROOT = Path(__file__).parents[1]
 
 
 def swing(push=(0.0, 1.0, 0.0), name="swing"):
@@ -46,6 +56,22 @@ def test_a_model_that_is_run_again_or_made_anew_is_built_once_and_gives_the_same
     kept_builds._kept.clear()
     assert _run(swing()) == first
     assert len(builds) == 2
+
+
+def test_models_of_one_shape_give_what_each_gives_whatever_was_run_before():
+    """Twice here in turn, and in a process of its own in the opposite order."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.alike_models", "backwards"],
+        capture_output=True,
+        check=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+    )
+    found = digests(list(alike_models.MODELS))
+    assert len(set(found.values())) == len(found)
+    assert found == digests(list(alike_models.MODELS)) == json.loads(done.stdout)
 
 
 def test_what_has_changed_in_place_is_seen(builds):

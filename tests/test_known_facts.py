@@ -15,13 +15,16 @@ from discretization.known_facts import (
     LARGEST,
     MOST,
     MOST_BYTES,
+    MOST_UNCHANGING,
     SMALL,
     copied,
     digest_of,
+    digest_of_system,
     known,
     known_anew,
     known_of_numbers,
     structure_of,
+    unchanging,
 )
 from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
@@ -156,6 +159,18 @@ def test_facts_of_the_same_numbers_are_found_once():
     assert fact(system, 1e-300) == 2
     assert fact(system, None) == 3
     assert len(calls) == 3
+
+
+def test_a_system_that_nobody_writes_to_is_told_by_its_tables():
+    system, (fact, _) = unchanging(arms().build().system), asked(known_of_numbers)
+    lighter = system._replace(gravity=0.5 * system.gravity)
+    heavier = system._replace(frames=system.frames._replace(mass=2.0 * system.frames.mass))
+    for _ in range(2):
+        assert [fact(own) for own in (system, lighter, heavier)] == [1, 2, 3]
+    assert digest_of_system(system)[:-1] == digest_of_system(lighter)[:-1] != digest_of_system(heavier)[:-1]
+    others = [unchanging(arms().build().system) for _ in range(MOST_UNCHANGING)]
+    assert len({digest_of_system(own) for own in others}) == MOST_UNCHANGING
+    assert fact(system) == fact(arms().build().system) == 4  # forgotten: by its numbers, as any other
 
 
 def test_every_number_counts():

@@ -6,7 +6,8 @@ import pytest
 from discretization.interaction_table import loads_of
 from discretization.state_measures import energies
 from rigid import quaternions
-from rodsim import Box, Material, Model, ModelError, Section
+from rodsim import Box, Cone, Material, Model, ModelError, Section
+from rodsim.building.build import Placement
 
 SECTION = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000.0))
 LINE = [(0, 0, 0), (1, 0, 0)]
@@ -81,3 +82,24 @@ REFUSED = {
 def test_models_that_do_not_fit_together_are_refused_with_the_cure(words):
     with pytest.raises(ModelError, match=words):
         REFUSED[words]()
+
+
+def test_points_of_all_sorts_of_parts_are_placed_where_they_are():
+    """All at once, and each alone, to the bit; from the frames of their parts, which are in the centres of mass."""
+    model = Model("parts")
+    turn = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
+    cone = model.add_body("cone", Cone(0.2, 0.5, density=10.0), (1.0, 2.0, 3.0), turn)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 1, 0)], Section.circular(0.1, Material(1e7, 0.3, 1e3)), 4)
+    driven = model.add_driven("driven", (0.0, 1.0, 0.0), turn)
+    anchors = [own.at((0.1, -0.2, 0.3)) for own in (cone, model.ground, driven)]
+    anchors += [rod.at(0.5, (0.0, 0.01, 0.02)), cone.at((0.0, 0.0, 0.0))]
+    placement = Placement(model)
+    frames = [1, 0, 7, 4, 1]
+    for anchor, placed, frame in zip(anchors, placement.placed(anchors), frames, strict=True):
+        assert placed.world == pytest.approx(anchor.position, abs=1e-14)
+        own = quaternions.rotate(placement.quat[frame], placed.X)
+        assert placement.r[frame] + own == pytest.approx(anchor.position, abs=1e-14)
+        assert placed.frame == frame
+        assert np.array_equal(placement.place(anchor).world, placed.world)
+    assert placement.r[1] == pytest.approx(cone.center, abs=1e-14)
+    assert placement.placed([]) == []

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discretization.known_facts import digest_of
 from discretization.multipliers import multipliers_of
 from discretization.planar.arrays import COINCIDENT, DISTANCE
+from discretization.planar.mirror import directions_of_frames
 from discretization.planar.nets import net_of
 from discretization.planar.order import MANY, order_of, trees_of
 from discretization.planar.plane import plane_of
@@ -553,6 +555,51 @@ def test_all_sorts_of_axes_in_space_are_taken_as_they_are():
     built = model.build()
     plane = plane_of(built.system, Symmetry(built.state, built.load_directions))
     np.testing.assert_array_equal(np.abs(plane.basis), [[1, 0, 0], [0, 0, 1], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("along", range(3))
+@pytest.mark.parametrize("across", [1, 2])
+def test_an_axis_of_space_is_found_as_by_singular_vectors(along, across, monkeypatch):
+    """Of a bar along one axis that falls along another one, or a little aside; the plane has no digits that round."""
+    axes, last = np.eye(3), (along + across) % 3
+    for aside in (0.0, 1e-3, -1e-9, 1e-13):
+        model = Model("bar", gravity=(-9.81 * axes[last] + aside * axes[along]).tolist())
+        bar = model.add_body("bar", Box(1, 1, 1, density=10), tuple(0.5 * axes[along]))
+        other = model.add_body("other", Box(1, 1, 1, density=10), tuple(1.5 * axes[along]))
+        model.add_joint("pin", "spherical", bar, other, at=tuple(axes[along]))
+        built = model.build()
+        asked = built.system, Symmetry(built.state, built.load_directions)
+        found = plane_of(*asked)
+        with monkeypatch.context() as patched:
+            patched.setattr("discretization.planar.plane._axis_across", lambda *_: None)
+            assert digest_of(found) == digest_of(plane_of(*asked))
+        assert np.array_equal(np.abs(found.normal), axes[3 - along - last])
+
+
+def test_directions_of_frames_are_found_as_by_quaternions_to_the_bit():
+    """Three of a rod, and others turned in all ways; each quaternion is p o the turn between both sets of directions."""
+    rng = np.random.default_rng(4)
+    quat = quaternions.normalize(rng.standard_normal((9, 4)))
+    quat[:4] = np.eye(4)  # and half turns about the axes
+    turns = quaternions.to_matrix(quaternions.normalize(rng.standard_normal((40, 4))))
+    for basis in (np.eye(3), np.eye(3)[[1, 2, 0]], *turns):
+        frame, pairs = rng.permutation(9), np.array([[4, 5], [5, 6]])
+        across, half = np.empty((9, 3, 3)), np.empty((9, 8))
+        directions_of_frames(quat, basis, pairs, np.empty((9, 3)), frame, across, half)
+        normals = quaternions.rotate(quaternions.conjugate(quat), basis[2])
+        normals = np.where(np.abs(normals) < 1e-14, 0.0, normals)
+        normals = (normals / np.linalg.norm(normals, axis=1, keepdims=True))[[0, 1, 2, 3, 4, 4, 4, 7, 8]][
+            frame
+        ]
+        first = np.where(np.abs(normals[:, :1]) > 0.9, np.eye(3)[1], np.eye(3)[0])
+        first = first - np.sum(first * normals, axis=1)[:, None] * normals
+        first = first / np.linalg.norm(first, axis=1, keepdims=True)
+        expected = np.stack([first, np.cross(normals, first), normals], axis=1)
+        assert np.array_equal(across, expected)
+        base = quaternions.from_matrix(np.einsum("ai,naj->nij", basis, across))
+        base = quaternions.normalize(base)
+        turned = quaternions.multiply(np.append(0.0, basis[2]), base)
+        assert np.array_equal(half, np.concatenate([base, turned], axis=1))
 
 
 def straight(rod=False):

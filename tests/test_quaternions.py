@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
+from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotated, rotation_matrix
 from rigid.linear_algebra import product
-from rigid.vectors import cross
+from rigid.vectors import FEW, cross
 
 rng = np.random.default_rng(0)
 P, Q = quaternions.normalize(rng.standard_normal((2, 40, 4)))
@@ -85,5 +85,11 @@ def test_single_vectors_are_turned_and_multiplied_as_many_are_to_the_bit():
     for k in range(200):
         assert cross(a[k], b[k]).tobytes() == np.cross(a[k], b[k]).tobytes()
         assert quaternions.rotate(q[k], a[k]).tobytes() == quaternions.rotate(q, a)[k].tobytes()
+    for n in (1, 2, FEW, FEW + 1):
+        assert cross(a[:n], b[:n]).tobytes() == np.cross(a[:n], b[:n]).tobytes()
+        assert quaternions.rotate(q[:n], a[:n]).tobytes() == quaternions.rotate(q, a)[:n].tobytes()
+    assert cross(a[:0], b[:0]).shape == quaternions.rotate(q[:0], a[:0]).shape == (0, 3)
+    turned = [rotated(tuple(p), tuple(x)) for p, x in zip(q.tolist(), a.tolist(), strict=True)]
+    assert np.array(turned).tobytes() == quaternions.rotate(q, a).tobytes()
     assert cross(a, b).tobytes() == np.cross(a, b).tobytes()
     assert cross(a[:, None], b[:5]).tobytes() == np.cross(a[:, None], b[:5]).tobytes()

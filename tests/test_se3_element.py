@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from discretization.space.se3_element import E0, START, discrete_forces, start_of_step, strains
+from discretization.space.se3_element import E0, START, discrete_forces, start_of_step, strains, strains_along
 from rigid import quaternions
 from rigid.kinematics.rotations import cayley_turn
 
@@ -51,6 +51,13 @@ def test_strains_are_objective():
         for x in (np.add(quaternions.rotate(g, r), (3, 4, 5)), quaternions.multiply(g, q))
     ]
     assert np.abs(strains(*moved, LENGTH) - before).max() < 1e-12
+
+
+def test_strains_along_a_rod_are_those_of_its_elements_to_the_bit():
+    rng = np.random.default_rng(3)
+    r, quat, length = rng.standard_normal((6, 3)), rng.standard_normal((6, 4)), 0.5 + rng.random(5)
+    found = strains_along(r, quat, length)
+    assert np.array_equal(found, strains(r[:-1], quat[:-1], r[1:], quat[1:], length))
 
 
 def floats(x):

@@ -24,6 +24,8 @@ LARGEST = 3000  # unknowns
 _SHARING = "coupling"  # column of real numbers of which it counts where they are none
 _SYMMETRIC = 1e-9  # moments of inertia count from this part of the largest on
 
+_DIAGONAL, _OFF_DIAGONAL = np.eye(3, dtype=bool), ~np.eye(3, dtype=bool)
+
 _kept: OrderedDict[Any, Numbering] = OrderedDict()
 
 
@@ -48,8 +50,14 @@ def keeping(make: Callable[..., Numbering]) -> Callable[..., Numbering]:
 def has_inertia(system: System) -> bool:
     """Whether all frames that move have mass and inertia about all axes."""
     frames, moving = system.frames, system.frames.fixed == 0
-    inertia = np.linalg.eigvalsh(frames.inertia[moving])
-    return bool(np.all((frames.mass[moving] > 0.0) & (inertia[:, 0] > _SYMMETRIC * inertia[:, -1])))
+    inertia = frames.inertia[moving]
+    if not inertia[:, _OFF_DIAGONAL].any():  # as of rods: the moments are there
+        moments = inertia[:, _DIAGONAL]
+        least, largest = moments.min(axis=1), moments.max(axis=1)
+    else:
+        moments = np.linalg.eigvalsh(inertia)
+        least, largest = moments[:, 0], moments[:, -1]
+    return bool(np.all((frames.mass[moving] > 0.0) & (least > _SYMMETRIC * largest)))
 
 
 def _key_of(system: System, asked: tuple[Any, ...]) -> Any:

@@ -56,6 +56,8 @@ def open_edges(system: System) -> bool:
     if not len(own.kind):
         return False
     use = np.flatnonzero(own.kind == INTERACTIONS.index(PRESSED_EDGE))
+    if not len(use):
+        return False
     frames, P = own.frames[use, :2], own.numbers[own.first[use][:, None] + np.arange(3)]
     left = np.zeros((len(system.frames.mass), 3))
     np.add.at(left, frames[:, 0], P)

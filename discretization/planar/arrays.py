@@ -48,7 +48,7 @@ def numbers_of(frames: int) -> int:
 class ElementLanes(NamedTuple):
     """Eight of m elements after eight, for `discretization.planar.element_lanes`; vectors have components in the plane."""
 
-    places: Ints  # (N_PLACES, 8 groups) where their numbers are
+    places: Ints  # (N_PLACES, 8 groups): `element_lanes.places_of`
     ends: Ints  # (m, 2) places of both ends
     length: Floats  # (m,)
     stiffness: Floats  # (m, 3, 3)

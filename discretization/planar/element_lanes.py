@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.assembly.stress_rounding import largest_entries, stress_rounding
-from discretization.planar.arrays import C0, D11, MX, MY, N1, N_FRAME, VX, W0, ElementLanes
+from discretization.assembly.stress_rounding import stress_rounding
+from discretization.planar.arrays import C0, D11, MX, MY, N1, N_FRAME, VX, W0
 from discretization.planar.element import (
     C11,
     C12,
@@ -40,7 +40,6 @@ from discretization.planar.element import (
     tangent,
     with_damping,
 )
-from discretization.space.elements import Elements
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import (
     WIDTH,
@@ -58,7 +57,7 @@ from rigid.lanes import (
     store,
 )
 from rigid.linear_algebra import dot
-from rigid.system import Floats, Ints
+from rigid.system import Ints
 
 # rows of `ElementLanes.places`: of the frames in the system, in `Work.frames`, of their residuals and noise levels there, of the
 # blocks with rows of a and columns of b and the other way round, nothing
@@ -86,24 +85,6 @@ def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
     places[NOISE_A], places[NOISE_B] = N_FRAME * a + N1, N_FRAME * b + N1
     places[AB : BA + 1, m:] = 2 * count
     return places
-
-
-def element_lanes(
-    elements: Elements, places: Ints, ends: Ints, stiffness: Floats, damping: Floats, strain0: Floats
-) -> ElementLanes:
-    """Elements with these places and numbers in the plane."""
-    return ElementLanes(
-        places=places,
-        ends=ends,
-        length=elements.length,
-        stiffness=np.ascontiguousarray(stiffness),
-        damping=np.ascontiguousarray(damping),
-        strain0=np.ascontiguousarray(strain0),
-        coupling=elements.coupling,
-        scale=largest_entries(elements.stiffness, elements.damping),
-        viscous=bool(elements.damping.any()),
-        couples=bool(elements.coupling.any()),
-    )
 
 
 @small_kernel

@@ -19,15 +19,16 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.drives import at_states, varying
+from discretization.known_facts import known
 from discretization.own_variables import part
 from discretization.planar import arrays
+from discretization.planar.mirror import CLOSE, sides_of_joints
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import CONSTRAINTS, first_rows
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
-from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, State
+from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, Ints, State
 
-CLOSE = 1e-12
 _TURNED, _SHIFTED = (CONSTRAINTS.index(kind) for kind in (DRIVEN_ANGLE, DRIVEN_DISPLACEMENT))
 WITHOUT_POINTS = PERPENDICULAR, _TURNED  # kinds
 TAKEN = COINCIDENT, PERPENDICULAR, ALONG, DISTANCE, _TURNED, _SHIFTED
@@ -68,26 +69,20 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
 
     Raises Asymmetric where some are not their own mirror images.
     """
-    c, n = system.constraints, basis[2]
+    c, n, structure = system.constraints, basis[2], _structure_of(system)
     if varying(c):
         c, _ = at_states(c, state, part(system, state, "drive"))
         system = system._replace(constraints=c)
-    pointed = np.flatnonzero(~np.isin(c.kind, WITHOUT_POINTS))
-    for X, side in ((c.Xa, 0), (c.Xb, 1)):
-        f = c.frames[pointed, side]
-        points = state.r[f] + quaternions.rotate(state.quat[f], X[pointed])
-        if (np.abs(points @ n - offset) > 10.0 * CLOSE * reach).any():
-            raise Asymmetric("a joint does not lie in the plane")
-    a, b = (quaternions.rotate(state.quat[c.frames[:, side]], U) for U, side in ((c.Ua, 0), (c.Ub, 1)))
+    directions = np.empty((2, len(c.kind), 3))
+    sides = c.frames, (c.Xa, c.Xb), (c.Ua, c.Ub), (state.r, state.quat)
+    if sides_of_joints(*sides, structure.pointed, n, offset, directions) > 10.0 * CLOSE * reach:
+        raise Asymmetric("a joint does not lie in the plane")
+    a, b = directions
     joints = _Joints(system, state, basis, a, b, first_rows(c).tolist(), reach)
     found: list[Row] = []
-    sorts: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for k, (number, kind) in enumerate(zip(c.joint.tolist(), c.kind.tolist(), strict=True)):
-        sorts[number][kind].append(k)
-    of_three = [rows for of_kind in sorts.values() if len(rows := of_kind.get(PERPENDICULAR, [])) == 3]
-    held = _held(joints, of_three)
-    for of_kind in sorts.values():
-        for kind, rows in of_kind.items():
+    held = _held(joints, structure.of_three)
+    for of_kind in structure.of_joints:
+        for kind, rows in of_kind:
             if kind == COINCIDENT:
                 found += [
                     Row(arrays.COINCIDENT, k, _NONE, _NONE, 0.0, (joints.lam[k],), (1.0,)) for k in rows
@@ -104,6 +99,26 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
                 for same in _with_one_end(joints, rows):
                     found += _directed(joints, same)
     return found
+
+
+class _Structure(NamedTuple):
+    """What of the constraints hangs on their kinds and joints alone."""
+
+    pointed: Ints  # those that have points
+    of_joints: list[list[tuple[int, list[int]]]]  # of each joint its kinds, and which are of each
+    of_three: list[list[int]]  # rows that may keep triads aligned
+
+
+@known
+def _structure_of(system: System) -> _Structure:
+    """Of all its constraints."""
+    c = system.constraints
+    sorts: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for k, (number, kind) in enumerate(zip(c.joint.tolist(), c.kind.tolist(), strict=True)):
+        sorts[number][kind].append(k)
+    three = [rows for of_kind in sorts.values() if len(rows := of_kind.get(PERPENDICULAR, [])) == 3]
+    pointed = np.flatnonzero(~np.isin(c.kind, WITHOUT_POINTS))
+    return _Structure(pointed, [list(of_kind.items()) for of_kind in sorts.values()], three)
 
 
 def _single(joints: _Joints, sort: int, k: int) -> Row:

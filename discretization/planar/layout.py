@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.known_facts import known_with
+from discretization.planar import arrays
 from discretization.planar.element_lanes import places_of
 from discretization.planar.nets import net_of
-from discretization.planar.order import Order, kinds_of, order_of
+from discretization.planar.order import Order, kinds_of, order_of, trees_of
 from discretization.system import System
 from rigid.system import Ints
 
@@ -31,6 +32,10 @@ class Layout(NamedTuple):
     between: Ints
     first_pair: Ints
     pair: Ints
+    trees: Ints  # where nothing couples frames beside them
+    hung: Ints  # frames that hang on hinges, which, and whether each is the side b of its hinge
+    of_hung: Ints
+    is_b: Ints
 
 
 def layout_of(system: System, constraints: Ints, sort: Ints) -> Layout | str:
@@ -59,7 +64,13 @@ def _layout(system: System, words: bytes) -> Layout | str:
     kinds = kinds_of(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
     between = _blocks_of(order, slots, joined)
     elements_at = places_of(np.append(order.frame, 0), ends, blocks, len(order.frame) + len(order.beyond))
-    return Layout(order, place, joined, ends, *kinds, elements_at, between, first_pair, pair)
+    kind, hinge = kinds[:2]
+    hung = np.flatnonzero(kind == arrays.HINGE)
+    of_hung = hinge[hung]
+    trees, is_b = trees_of(order, np.zeros((0, 2), np.int64)), joined[of_hung, 1] == hung
+    return Layout(
+        order, place, joined, ends, *kinds, elements_at, between, first_pair, pair, trees, hung, of_hung, is_b
+    )
 
 
 Slots = dict[tuple[int, int], int]

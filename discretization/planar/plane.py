@@ -31,21 +31,29 @@ from discretization.interaction_table import (
 from discretization.known_facts import known
 from discretization.own_variables import DRIVE, own_variables
 from discretization.planar.joint_rows import (
-    CLOSE,
     TAKEN,
     WITHOUT_POINTS,
     Asymmetric,
     Row,
     rows_in_plane,
 )
+from discretization.planar.mirror import (
+    CLOSE,
+    INERTIA,
+    PLACES,
+    SPINS,
+    VELOCITIES,
+    unlike_its_image,
+)
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.system import COINCIDENT, FORCE, Floats, State
-from rigid.vectors import cross, lengths
+from rigid.vectors import cross, lengths, norm
 
 _AXES = np.eye(3)
+_BESIDE = 1e-10  # square of what is surely a second direction beside a first one
 
 
 class Plane(NamedTuple):
@@ -128,8 +136,8 @@ def _basis(normal: Floats) -> Floats:
     """Two directions across the normal and the normal itself; those of the axes where it is one of them."""
     k = int(np.argmin(np.abs(normal)))
     first = _AXES[k] - normal[k] * normal
-    first /= np.linalg.norm(first)
-    return np.stack([first, cross(normal, first), normal])
+    first /= norm(first)
+    return np.array([first, cross(normal, first), normal])
 
 
 def _in_space(system: System, state: State, vectors: Floats, frames: np.ndarray) -> Floats:
@@ -164,6 +172,9 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
     """Normals that may be: across all that lies in the plane; where this is along one line or none, along spins, axes of joints,
     of sections and of inertia.
     """
+    axis = _axis_across(system, state, directions)
+    if axis is not None:
+        return [axis]
     known, total = _AXES[:0], np.zeros((3, 3))
     for vectors in _across(system, state, directions):
         size = lengths(vectors).max(initial=0.0)
@@ -193,11 +204,31 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
     return [x / np.linalg.norm(x) for x in found]
 
 
+def _axis_across(system: System, state: State, directions: Floats) -> Floats | None:
+    """The axis of space that has no part in the first vectors that fix a plane, as most models have one: what their singular
+    vectors give, without these.
+    """
+    gram = np.zeros((3, 3))
+    for vectors in _across(system, state, directions):
+        size = lengths(vectors).max(initial=0.0)
+        if size > 0.0:
+            vectors = vectors / size
+            gram += vectors.T @ vectors
+            a, b, c = gram.diagonal().tolist()
+            none = [k for k, square in enumerate((a, b, c)) if square == 0.0]
+            if not none:
+                return None
+            i, j = (k for k in range(3) if k != none[0])
+            if gram[i, i] * gram[j, j] - gram[i, j] ** 2 > _BESIDE * (a + b + c) ** 2:
+                return _AXES[none[0]].copy()
+    return None
+
+
 def _snapped(x: Floats) -> Floats:
     """The unit vector along x, its largest component positive; zeros where they are but for round-off."""
-    x = x / np.linalg.norm(x)
+    x = x / norm(x)
     x = np.where(np.abs(x) < 1e-14, 0.0, x)
-    x = x / np.linalg.norm(x)
+    x = x / norm(x)
     return np.asarray(x * np.sign(x[np.argmax(np.abs(x))]) + 0.0)
 
 
@@ -205,12 +236,6 @@ def _leaves(vectors: Floats, normal: Floats) -> bool:
     """Whether vectors (k, 3) have a part along the normal."""
     size = lengths(vectors).max(initial=0.0)
     return bool((np.abs(vectors @ normal) > CLOSE * size).any())
-
-
-def _turns_off(vectors: Floats, normal: Floats) -> bool:
-    """Whether vectors have a part across it."""
-    size = lengths(vectors).max(initial=0.0)
-    return bool((np.abs(vectors - np.outer(vectors @ normal, normal)) > CLOSE * size).any())
 
 
 def _reach(system: System, state: State, plane: Plane) -> float:
@@ -223,29 +248,33 @@ def _asymmetries(
     system: System, state: State, directions: Floats, plane: Plane, extent: float
 ) -> Iterator[str]:
     """What of all but the joints is not its own mirror image, in words."""
-    moving, n, frames = _moving(system), plane.normal, system.frames
-    if (np.abs(state.r[moving] @ n - plane.offset) > CLOSE * extent).any():
-        yield "its parts do not lie in one plane"
+    n = plane.normal
+    places, rates = (state.r, state.quat), (state.v, state.Omega)
+    unlike = unlike_its_image(places, rates, system.frames.inertia, _moving(system), n, plane.offset, extent)
+    if unlike == PLACES:
+        yield _UNLIKE[PLACES]
     if _leaves(system.gravity[None], n):
         yield "gravity is not in the plane"
-    if state.Omega.any() and _turns_off(_in_space(system, state, state.Omega[moving], moving), n):
-        yield "an angular velocity is not about the normal of the plane"
-    if _leaves(state.v[moving], n):
-        yield "a velocity leaves the plane"
-    normals = quaternions.rotate(quaternions.conjugate(state.quat), n)
-    spin = np.einsum("nij,nj->ni", frames.inertia[moving], normals[moving])
-    across = spin - np.einsum("ni,ni->n", spin, normals[moving])[:, None] * normals[moving]
-    if (lengths(across) > CLOSE * np.trace(frames.inertia[moving], axis1=1, axis2=2)).any():
-        yield "the normal of the plane is no principal axis of inertia of a part"
-    yield from _of_elements(system, normals)
+    if unlike in _UNLIKE:
+        yield _UNLIKE[unlike]
+    yield from _of_elements(system, state, n)
     yield from _of_springs(system, state, plane, extent)
     yield from _of_loads(system, state, directions, n)
 
 
-def _of_elements(system: System, normals: Floats) -> Iterator[str]:
+_UNLIKE = {
+    PLACES: "its parts do not lie in one plane",
+    SPINS: "an angular velocity is not about the normal of the plane",
+    VELOCITIES: "a velocity leaves the plane",
+    INERTIA: "the normal of the plane is no principal axis of inertia of a part",
+}
+
+
+def _of_elements(system: System, state: State, n: Floats) -> Iterator[str]:
     elements = system.elements
     if not len(elements.length):
         return
+    normals = quaternions.rotate(quaternions.conjugate(state.quat), n)
     of_a, of_b = (normals[elements.frames[:, k]] for k in (0, 1))
     if (np.abs(of_a - of_b) > CLOSE).any() or (np.abs(of_a[:, 0]) > CLOSE).any():
         yield "a rod does not lie in the plane"

@@ -23,12 +23,25 @@ class SpringTables(NamedTuple):
     rounding: Floats  # (q, 2)
 
 
+_NONE = SpringTables(
+    spring=np.zeros((0, 2), np.int64),
+    counted=np.zeros(0, np.int64),
+    column=np.zeros(0, np.int64),
+    law=np.zeros((0, 3)),
+    arms=np.zeros((0, 3, 2)),
+    rounding=np.zeros((0, 2)),
+)
+
+
 def spring_tables(system: System, place: Ints, in_plane: Floats, first: int) -> tuple[SpringTables, Ints]:
     """The arrays, and the places (c, 2) that the impulses of those between moving frames pull on.
 
     place: (n,) of each frame; in_plane: (k + 1, 2, 3) directions that components are along; first: impulses before these.
     """
-    table, springs, torsions = system.others, springs_of(system.others), torsions_of(system.others)
+    table = system.others
+    if not {SPRINGS, TORSIONS} & set(table.kind.tolist()):
+        return _NONE, np.zeros((0, 2), np.int64)
+    springs, torsions = springs_of(table), torsions_of(table)
     s, t = len(springs.stiffness), len(torsions.stiffness)
     own = np.concatenate([np.flatnonzero(table.kind == kind) for kind in (SPRINGS, TORSIONS)])
     count = own_of(table)

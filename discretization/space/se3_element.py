@@ -107,6 +107,15 @@ def element_strains(frames, length, r, quat, out):
         store3(K, out[m, 3:6])
 
 
+def strains_along(r: Floats, quat: Floats, length: Floats) -> Floats:
+    """The same (k - 1, 6) of elements of these lengths (k - 1,) between k frames in a row, r (k, 3), quat (k, 4)."""
+    m = len(length)
+    frames, out = np.empty((m, 2), np.int64), np.empty((m, 6))
+    frames[:, 0], frames[:, 1] = np.arange(m), np.arange(1, m + 1)
+    element_strains(frames, length, np.ascontiguousarray(r), quaternions.normalize(quat), out)
+    return out
+
+
 def strains(ra: ArrayLike, qa: ArrayLike, rb: ArrayLike, qb: ArrayLike, length: ArrayLike) -> Floats:
     """SE(3) strains (Gamma, K), shape (m, 6), between m pairs of frames.
 

@@ -8,6 +8,7 @@ elements of `Elements`.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,8 +80,9 @@ def as_bytes(texts: tuple[str, ...]) -> np.ndarray:
     return np.frombuffer("\n".join(texts).encode(), np.uint8).copy()
 
 
+@functools.cache
 def no_spans() -> Spans:
-    """None."""
+    """None; the same for all who have none."""
     number, none, pair = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 2), np.int64)
     matrices = np.zeros((0, 6, 6))
     frames = np.zeros((0, MOST_FRAMES), np.int64)

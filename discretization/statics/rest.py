@@ -74,7 +74,7 @@ def _taken(system: System, state: State) -> tuple[System, Digest]:
     if count_drives(system) or goes_on(system):
         drives = part(system, state, "drive")
         system = at_long_rest(system, state)
-        own = _resting(system._replace(constraints=as_driven(system.constraints, drives)))
+        own = _moving(_resting(system._replace(constraints=as_driven(system.constraints, drives))))
         return own, digest_of_system(own)
     found = _resting_once(system)._replace(gravity=system.gravity)
     return _moving(found), digest_of_system(found)
@@ -99,7 +99,7 @@ def _resting_once(system: System) -> System:
 
 
 def _resting(system: System) -> System:
-    return _moving(system.with_rods(system.rods.lumped().undamped()))._replace(
+    return system.with_rods(system.rods.lumped().undamped())._replace(
         others=interaction_table.at_rest(system.others),
         frames=system.frames._replace(mass=np.maximum(system.frames.mass, NOTHING)),
     )

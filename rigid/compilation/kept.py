@@ -6,12 +6,13 @@ To unpack a model's arrays takes 50 us a call, as long as all that is done with 
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
@@ -40,6 +41,18 @@ class _Address(models.PrimitiveModel):
 _KINDS: dict[int, KeptType] = {}
 
 
+class _Written(NamedTuple):
+    """How named tuples of one type are written down."""
+
+    kind: KeptType
+    words: int
+    write: Any  # called where it is compiled, as a kernel would ask for the type of each array anew
+
+
+# by what numba tells types apart by in machine code
+_WRITTEN: dict[bytes, _Written] = {}
+
+
 class Kept:
     """A named tuple of a class `by_reference`, for kernels that read it by `kept_in`.
 
@@ -51,20 +64,28 @@ class Kept:
         self.values = values
         if not _COMPILED:
             return
-        self._room = np.zeros(ROOM, np.int64)
-        digest, size = _hand_over(values, self._room)
-        if size > self._room.nbytes:
-            self._room = np.zeros(size // 8 + 1, np.int64)
-            _hand_over(values, self._room)
+        told = compute_fingerprint(values)
+        if told not in _WRITTEN:
+            _WRITTEN[told] = _written_of(values)
+        self._numba_type_, words, write = _WRITTEN[told]
+        self._room = np.zeros(words, np.int64)
+        write(values, self._room)
         self.address = int(self._room.ctypes.data)
-        if digest not in _KINDS:
-            _KINDS[digest] = KeptType(numba.typeof(values).pointee)
-        self._numba_type_ = _KINDS[digest]
 
     @property
     def kind(self) -> KeptType | None:
         """Its type, from which those of its fields follow; None where nothing is compiled."""
         return getattr(self, "_numba_type_", None)
+
+
+def _written_of(values: Any) -> _Written:
+    room = np.zeros(ROOM, np.int64)
+    digest, size = _hand_over(values, room)
+    if digest not in _KINDS:
+        _KINDS[digest] = KeptType(numba.typeof(values).pointee)
+    compiled: Any = _hand_over
+    write = compiled.overloads[numba.typeof(values), numba.typeof(room)].entry_point
+    return _Written(_KINDS[digest], size // 8 + 1, write)
 
 
 @unbox(KeptType)

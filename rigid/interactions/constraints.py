@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
-from rigid.interactions.kinds import Group, Kind, of_columns
+from rigid.interactions.evaluation import Room, room_of, values, values_of
+from rigid.interactions.kinds import Group, Interacting, Kind, gathered, of_columns
 from rigid.interactions.numbered import Absent, Numbered
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
-from rigid.system import Constraints, Ints
+from rigid.system import Constraints, Floats, Ints
 
 CONSTRAINTS = Numbered(
     [
@@ -70,7 +71,7 @@ def width_of(column: str) -> int:
 
 def numbers_of(kinds: Sequence[Kind]) -> Ints:
     """Numbers of kinds in the list."""
-    place = {own.name: k for k, own in enumerate(CONSTRAINTS)}
+    place = {name: k for k, name in enumerate(_of_kinds("name", len(CONSTRAINTS)).tolist())}
     for name in {kind.name for kind in kinds} - place.keys():
         raise ModelError(
             f"constraint '{name}': is not in the list; name it in `brings` of the joint that has it"
@@ -111,6 +112,43 @@ def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
     """The constraints by kind; their rows in their own order, from `first_row` on."""
     each = _places_of(constraints.kind.tobytes(), len(CONSTRAINTS))
     return [of_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in each]
+
+
+MOST_KEPT = 1000  # constraints: of more it is not kept how they are read
+
+
+class Gathering(NamedTuple):
+    """How compiled code reads constraints of these kinds on these frames, whatever their numbers are."""
+
+    interacting: Interacting  # with no numbers
+    room: Room
+    places: Ints  # of each of its numbers among those of all columns, constraint by constraint
+
+
+def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
+    """g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
+    if len(constraints.kind) > MOST_KEPT or not np.size(r):
+        return values(groups_of(constraints), r, quat)
+    second = len(constraints.Wa) > 0
+    kinds = tuple(CONSTRAINTS[k] for k in sorted(set(constraints.kind.tolist())))
+    known = _gathering(constraints.kind.tobytes(), constraints.frames.tobytes(), kinds, second)
+    columns = [constraints.Xa, constraints.Xb, constraints.Ua, constraints.Ub, constraints.value[:, None]]
+    columns += [constraints.Wa, constraints.Wb] if second else []
+    numbers = np.concatenate(columns, axis=1).ravel()[known.places]
+    return values_of(known.interacting._replace(numbers=numbers), known.room, r, quat)
+
+
+@functools.lru_cache(maxsize=32)
+def _gathering(kind: bytes, frames: bytes, kinds: tuple[Kind, ...], second: bool) -> Gathering:
+    """kinds: those that the numbers mean; second: whether there are second directions. Gathered are places of numbers."""
+    count, widths = len(kind) // 8, (3, 3, 3, 3, 1, *((3, 3) if second else ()))
+    all_columns = np.arange(float(count * sum(widths))).reshape(count, sum(widths))
+    Xa, Xb, Ua, Ub, value, *W = np.split(all_columns, np.cumsum(widths)[:-1], axis=1)
+    own = np.frombuffer(kind, np.int64), np.frombuffer(frames, np.int64).reshape(-1, 2)
+    groups = groups_of(Constraints(*own, Xa, Xb, Ua, Ub, value[:, 0], own[0], *W))
+    interacting = gathered(groups)
+    places = interacting.numbers.astype(np.int64)
+    return Gathering(interacting._replace(numbers=np.zeros(0)), room_of(groups), places)
 
 
 @functools.lru_cache(maxsize=32)

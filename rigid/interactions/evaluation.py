@@ -16,13 +16,23 @@ as alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.errors import ModelError
-from rigid.interactions.kinds import MOST_FRAMES, MOST_ROWS, Group, dual_at, frame, gathered, value_at
+from rigid.interactions.kinds import (
+    MOST_FRAMES,
+    MOST_ROWS,
+    Group,
+    Interacting,
+    dual_at,
+    frame,
+    gathered,
+    value_at,
+)
 from rigid.kinematics.poses import torque_of
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.linear_algebra import apply, cross, dot, load3, minus
@@ -153,9 +163,29 @@ def _evaluate(what, interacting, states, places, row, out):
                     _put_resistances(kind, own, numbers, y, z, row, dual, out[t])
 
 
+class Room(NamedTuple):
+    """What groups need of who evaluates them."""
+
+    rows: int  # of all
+    most_rows: int  # of a kind
+    last: int  # frame that one of them stands on; -1: there is none
+
+
+def room_of(groups: Sequence[Group]) -> Room:
+    """That of these groups."""
+    rows = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
+    last = max((int(own.frames.max()) for own in groups if own.frames.size), default=-1)
+    return Room(rows, max([MOST_ROWS, *(own.kind.rows for own in groups)]), last)
+
+
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
     """V (..., e) of every energy, or g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
     return _evaluated(VALUES, groups, (r, quat, r, r))[..., 0, 0]
+
+
+def values_of(interacting: Interacting, room: Room, r: Floats, quat: Floats) -> Floats:
+    """The same of groups that are gathered already."""
+    return _evaluated_by(lambda: interacting, room, VALUES, (r, quat, r, r))[..., 0, 0]
 
 
 def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
@@ -179,7 +209,10 @@ def rates(groups: Sequence[Group], state: State) -> Floats:
 
 def check_frames(groups: Sequence[Group], n: int) -> None:
     """Raise ModelError where groups stand on more than n frames: compiled code would read what lies behind the last."""
-    last = max((int(own.frames.max()) for own in groups if own.frames.size), default=-1)
+    _check_last(room_of(groups).last, n)
+
+
+def _check_last(last: int, n: int) -> None:
     if last >= n:
         raise ModelError(
             f"poses of {n} frames, but something acts on frame {last}; give the state of that system"
@@ -189,20 +222,30 @@ def check_frames(groups: Sequence[Group], n: int) -> None:
 def _evaluated(
     what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, int] = (1, 1)
 ) -> Floats:
+    return _evaluated_by(lambda: gathered(groups), room_of(groups), what, arrays, each)
+
+
+def _evaluated_by(
+    interacting: Callable[[], Interacting],
+    room: Room,
+    what: int,
+    arrays: tuple[Floats, ...],
+    each: tuple[int, int] = (1, 1),
+) -> Floats:
+    """interacting: gathers the groups, asked where there is something to evaluate."""
     lead, n = arrays[0].shape[:-2], arrays[0].shape[-2]
     for name, array, width in zip(("r", "quat", "v", "Omega"), arrays, (3, 4, 3, 3), strict=True):
         if array.shape != (*lead, n, width):
             raise ModelError(
                 f"State.{name} has shape {array.shape}; with r of {n} frames give {(*lead, n, width)}"
             )
-    check_frames(groups, n)
+    _check_last(room.last, n)
     r, quat, v, Omega = (
         np.ascontiguousarray(array, float).reshape(-1, *array.shape[-2:]) for array in arrays
     )
-    size = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
-    out = np.zeros((len(r), size, *each))
+    out = np.zeros((len(r), room.rows, *each))
     if out.size:
         places = np.zeros((3, MOST_FRAMES, 4, 3), complex)
-        row = np.zeros(max(MOST_ROWS, *(own.kind.rows for own in groups)), complex)
-        _evaluate(what, gathered(groups), (r, quat, v, Omega), places, row, out)
-    return out.reshape(*lead, size, *each)
+        row = np.zeros(room.most_rows, complex)
+        _evaluate(what, interacting(), (r, quat, v, Omega), places, row, out)
+    return out.reshape(*lead, room.rows, *each)

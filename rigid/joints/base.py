@@ -27,7 +27,7 @@ class Marker(NamedTuple):
     axes: Floats  # (3, 3) columns e1, e2, e3 in frame axes
 
 
-_NONE = np.zeros(3)
+NONE = np.zeros(3)
 
 
 class Row(NamedTuple):
@@ -37,8 +37,8 @@ class Row(NamedTuple):
     Ua: Floats
     Ub: Floats
     value: float = 0.0
-    Wa: Floats = _NONE
-    Wb: Floats = _NONE
+    Wa: Floats = NONE
+    Wb: Floats = NONE
 
 
 class Given(NamedTuple):
@@ -51,7 +51,7 @@ class Given(NamedTuple):
 
 def coincident() -> Row:
     """p_b - p_a = 0."""
-    return Row(COINCIDENT_POINTS, _NONE, _NONE)
+    return Row(COINCIDENT_POINTS, NONE, NONE)
 
 
 def perpendicular(a: Marker, i: int, b: Marker, j: int) -> Row:
@@ -61,12 +61,12 @@ def perpendicular(a: Marker, i: int, b: Marker, j: int) -> Row:
 
 def in_plane(a: Marker, i: int) -> Row:
     """e_i of a . (p_b - p_a) = 0."""
-    return Row(POINT_ALONG_DIRECTION, a.axes[:, i - 1], _NONE)
+    return Row(POINT_ALONG_DIRECTION, a.axes[:, i - 1], NONE)
 
 
 def at_distance(length: float) -> Row:
     """|p_b - p_a|^2/2 = length^2/2."""
-    return Row(POINTS_AT_DISTANCE, _NONE, _NONE, 0.5 * length * length)
+    return Row(POINTS_AT_DISTANCE, NONE, NONE, 0.5 * length * length)
 
 
 def aligned(a: Marker, b: Marker) -> list[Row]:

@@ -31,6 +31,17 @@ def rotation_matrix(q):
 
 
 @small_kernel
+def rotated(q, x):
+    """R(q) x, the formula of `rigid.quaternions.rotate`."""
+    w, a, b, c = q
+    x1, x2, x3 = x
+    t1, t2, t3 = 2.0 * (b * x3 - c * x2), 2.0 * (c * x1 - a * x3), 2.0 * (a * x2 - b * x1)
+    return (
+        x1 + w * t1 + (b * t3 - c * t2), x2 + w * t2 + (c * t1 - a * t3), x3 + w * t3 + (a * t2 - b * t1),
+    )  # fmt: skip
+
+
+@small_kernel
 def cayley_turn(psi, q):
     """(1, psi/2) o q / sqrt(1 + |psi|^2/4), normalised against the drift of rounding."""
     x, y, z = 0.5 * psi[0], 0.5 * psi[1], 0.5 * psi[2]

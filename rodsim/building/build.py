@@ -4,7 +4,7 @@ the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -55,6 +55,8 @@ from rodsim.parts.model_description import description
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.results.distances import SURFACES
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
+
+_AXES, _ZERO, _UNTURNED = np.eye(3), np.zeros((1, 3)), quaternions.IDENTITY[None]
 
 
 class Built(NamedTuple):
@@ -107,21 +109,20 @@ class Placement:
         n += len(driven)
         at_start = [[x[0] for x in part.motion(np.zeros(1))] for part in driven]
         meshes = list(self.meshes.values())
-        back = [quaternions.conjugate(body.orientation) for body in bodies]
-        omega = [_given(body.angular_velocity) for body in bodies]
-        arm = [body.center - body.position for body in bodies]
-        spin = [quaternions.rotate(*pair) for pair in zip(back, omega, strict=True)]
-        at_center = [_given(b.velocity) + cross(w, x) for b, w, x in zip(bodies, omega, arm, strict=True)]
+        own = [body.properties for body in bodies]
+        position, turned = _rows([b.position for b in bodies]), _rows([b.orientation for b in bodies], 4)
+        center = position + quaternions.rotate(turned, _rows([x.center for x in own]))
+        omega, arm = _rows([_given(b.angular_velocity) for b in bodies]), center - position
+        spin = quaternions.rotate(quaternions.conjugate(turned), omega)
+        at_center = _rows([_given(b.velocity) for b in bodies]) + cross(omega, arm)
         moved = [[x[k] for x in at_start] for k in range(4)]
-        ground = [[0.0, 0.0, 0.0]]
-        self.r = _stack(ground, [b.center for b in bodies], *(m.r for m in meshes), moved[0])
-        turned = [b.orientation for b in bodies]
-        self.quat = _stack([quaternions.IDENTITY], turned, *(m.quat for m in meshes), moved[1])
-        self.v = _stack(ground, at_center, *(m.v for m in meshes), moved[2])
-        self.Omega = _stack(ground, spin, *(m.Omega for m in meshes), moved[3])
-        own, unit = [b.properties for b in bodies], [np.eye(3)] * len(driven)
+        self.r = _stack(_ZERO, center, *(m.r for m in meshes), moved[0])
+        self.quat = _stack(_UNTURNED, turned, *(m.quat for m in meshes), moved[1])
+        self.v = _stack(_ZERO, at_center, *(m.v for m in meshes), moved[2])
+        self.Omega = _stack(_ZERO, spin, *(m.Omega for m in meshes), moved[3])
+        unit = [np.eye(3)] * len(driven)
         mass = _stack([1.0], [x.mass for x in own], *(m.mass for m in meshes), np.ones(len(driven)))
-        inertia = _stack([np.eye(3)], [x.inertia for x in own], *(m.inertia for m in meshes), unit)
+        inertia = _stack([_AXES], [x.inertia for x in own], *(m.inertia for m in meshes), unit)
         fixed = np.zeros(n, dtype=np.uint8)
         fixed[0] = 1
         fixed[list(self.driven_frame.values())] = DRIVEN
@@ -133,28 +134,37 @@ class Placement:
         self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), together)
         for nodes in together:
             self.held.v[nodes] = self.held.Omega[nodes] = False
-        for k, body in enumerate(bodies, start=1):
-            self.held.v[k] = body.velocity is not None
-            self.held.Omega[k] = body.angular_velocity is not None
-            self.held.point[k] = -arm[k - 1]
-        self.size = float(max(np.ptp(self.r, axis=0).max(), 1e-12))
+        first = slice(1, 1 + len(bodies))
+        self.held.v[first] = [body.velocity is not None for body in bodies]
+        self.held.Omega[first] = [body.angular_velocity is not None for body in bodies]
+        self.held.point[first] = -arm
+        self.size = float(max((self.r.max(axis=0) - self.r.min(axis=0)).max(), 1e-12))
         self.bodies = model.bodies
 
     def place(self, anchor: Anchor) -> Placed:
         """Frame and lever of an anchor."""
-        part = anchor.part
-        if isinstance(part, Ground):
-            return Placed(0, anchor.X, anchor.X)
-        if isinstance(part, Driven):
-            frame, X = self.driven_frame[part.name], anchor.X
-            return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
-        if isinstance(part, Body):
-            frame = self.body_frame[part.name]
-            X = anchor.X - part.properties.center
-        else:
-            mesh = self.meshes[part.name]
-            frame, X = self.first[part.name] + mesh.node(anchor.s), anchor.X - mesh.center
-        return Placed(frame, X, self.r[frame] + quaternions.rotate(self.quat[frame], X))
+        return self.placed([anchor])[0]
+
+    def placed(self, anchors: Sequence[Anchor]) -> list[Placed]:
+        """Of all of them at once."""
+        if not anchors:
+            return []
+        frames, centers = [], []
+        for anchor in anchors:
+            part = anchor.part
+            if isinstance(part, Body):
+                frames.append(self.body_frame[part.name])
+                centers.append(part.properties.center)
+            elif isinstance(part, Rod):
+                mesh = self.meshes[part.name]
+                frames.append(self.first[part.name] + mesh.node(anchor.s))
+                centers.append(mesh.center)
+            else:
+                frames.append(0 if isinstance(part, Ground) else self.driven_frame[part.name])
+                centers.append(_ZERO[0])
+        X = _rows([anchor.X for anchor in anchors]) - _rows(centers)
+        world = self.r[frames] + quaternions.rotate(self.quat[frames], X)
+        return [Placed(f, x, p if f else x) for f, x, p in zip(frames, X, world, strict=True)]
 
     def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
         """Frame number of what a joint holds."""
@@ -246,20 +256,26 @@ def _given(value: Floats | None) -> Floats:
     return np.zeros(3) if value is None else value
 
 
+def _rows(each: Sequence[Floats], width: int = 3) -> Floats:
+    """Vectors (k, width)."""
+    return np.concatenate(each).reshape(-1, width) if each else np.zeros((0, width))
+
+
 def _stack(*parts: Any) -> Floats:
     return np.ascontiguousarray(
         np.concatenate([np.asarray(part, dtype=float) for part in parts if len(part)])
     )
 
 
-_NO_SPRINGS, _NO_TORSIONS = springs_of(table_of()), torsions_of(table_of())
+_NO_OTHERS = table_of()
+_NO_SPRINGS, _NO_TORSIONS = springs_of(_NO_OTHERS), torsions_of(_NO_OTHERS)
 
 
 def _springs(model: Contents, placement: Placement) -> Springs:
     entries = list(model.springs.values())
     if not entries:
         return _NO_SPRINGS
-    a, b = ([placement.place(getattr(entry, side)) for entry in entries] for side in "ab")
+    a, b = (placement.placed([getattr(entry, side) for entry in entries]) for side in "ab")
     length = [
         np.linalg.norm(pb.world - pa.world) if entry.length is None else entry.length
         for entry, pa, pb in zip(entries, a, b, strict=True)
@@ -316,7 +332,8 @@ def _others(
     ]
     loads = load_arrays(model, placement, lines)
     loading = [f"load '{name}'" for name in load_names(model, lines)]
-    own = with_tables(table_of(each), _springs(model, placement), _torsions(model, placement), loads)
+    table = table_of(each) if each else _NO_OTHERS
+    own = with_tables(table, _springs(model, placement), _torsions(model, placement), loads)
     return own, (*loading, *sprung, *names), of_a
 
 
@@ -365,16 +382,7 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         )
         first_element += len(mesh.elements.length)
         first_point += len(mesh.spans.weight)
-    bodies = [
-        BodyLayout(
-            name=body.name,
-            frame=placement.body_frame[body.name],
-            reference=-body.properties.center,
-            vertices=body.properties.vertices - body.properties.center,
-            faces=body.properties.faces,
-        )
-        for body in model.bodies.values()
-    ]
+    bodies = _body_layouts(model, placement)
     sizes = sizes_of(system)
     return Layout(
         name=model.name,
@@ -393,6 +401,16 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
         grounded=_grounded(system),
         drives=[*model.drives, *model.driven],
     )
+
+
+def _body_layouts(model: Contents, placement: Placement) -> list[BodyLayout]:
+    """Bodies of one shape have its arrays in common."""
+    shapes = {id(body.properties): body.properties for body in model.bodies.values()}
+    drawn = {k: (-own.center, own.vertices - own.center, own.faces) for k, own in shapes.items()}
+    return [
+        BodyLayout(name, placement.body_frame[name], *drawn[id(body.properties)])
+        for name, body in model.bodies.items()
+    ]
 
 
 @known

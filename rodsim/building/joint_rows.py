@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -17,13 +18,14 @@ from rigid.errors import ModelError, RedundantJointsWarning
 from rigid.interactions.constraints import numbers_of
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, Given, Marker, Row
+from rigid.joints.base import NONE
 from rigid.system import Constraints, Floats, State
 from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
 from rodsim.building.load_arrays import SpeakingOf
 from rodsim.parts.entries import Contents
-from rodsim.parts.entry import Poses
+from rodsim.parts.entry import Place, Poses
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor
@@ -41,6 +43,8 @@ class Placed(Poses, Protocol):
 
     size: float
 
+    def placed(self, anchors: Sequence[Anchor]) -> Sequence[Place]: ...
+
 
 class Joined(NamedTuple):
     """A joint between two markers."""
@@ -48,6 +52,8 @@ class Joined(NamedTuple):
     a: Marker
     b: Marker
     given: Given
+    points: Floats  # (2, 3) of both markers
+    axes: Floats  # (2, 3, 3)
 
 
 class Holding(NamedTuple):
@@ -65,9 +71,9 @@ def constraints_of(model: Contents, placement: Placed) -> Holding:
     joined = _joined(model, placement)
     of_joint: dict[str, Joined] = dict(zip(model.joints, joined, strict=True))
     for number, entry in enumerate(model.joints.values()):
-        own = joined[number]
+        a, b, given = joined[number][:3]
         with SpeakingOf("joint", entry.name):
-            rows += [(number, own.a, own.b, row) for row in JOINTS[entry.kind].rows(*own)]
+            rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, given)]
     driven = []
     for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
         own = of_joint[drive.joint.name]
@@ -78,7 +84,7 @@ def constraints_of(model: Contents, placement: Placed) -> Holding:
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
 
     def vectors(column: list[Floats]) -> Floats:
-        return np.array(column).reshape(-1, 3)
+        return np.concatenate(column).reshape(-1, 3) if column else np.zeros((0, 3))
 
     constraints = Constraints(
         kind=numbers_of([row.kind for *_, row in rows]),
@@ -90,9 +96,10 @@ def constraints_of(model: Contents, placement: Placed) -> Holding:
         value=np.array([row.value for _, _, _, row in rows], dtype=float),
         joint=np.array([number for number, _, _, _ in rows], dtype=np.int64),
     )
-    Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
-    if np.any(Wa) or np.any(Wb):
-        constraints = constraints._replace(Wa=Wa, Wb=Wb)
+    if any(row.Wa is not NONE or row.Wb is not NONE for *_, row in rows):
+        Wa, Wb = vectors([row.Wa for *_, row in rows]), vectors([row.Wb for *_, row in rows])
+        if np.any(Wa) or np.any(Wb):
+            constraints = constraints._replace(Wa=Wa, Wb=Wb)
     return Holding(constraints, joined, driven, [_gear(entry, of_joint) for entry in model.gears.values()])
 
 
@@ -100,7 +107,7 @@ def _gear(entry: GearEntry, of_joint: dict[str, Joined]) -> Interaction:
     """The axis of a coordinate is as long as it counts."""
     each, none = [], np.zeros(3)
     for part in entry.each:
-        a, b, _ = of_joint[part.joint.name]
+        a, b = of_joint[part.joint.name][:2]
         sort, W, U = ANGLE, a.axes[:, 0], b.axes[:, 0]
         if part.of != "angle":
             sort, W, U = DISPLACEMENT, none, none
@@ -114,10 +121,9 @@ def joint_layouts(model: Contents, joined: list[Joined]) -> list[JointLayout]:
     layouts, first = [], 0
     kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
     kinds += [(name, DRIVE) for name in model.drives] + [(name, GEAR) for name in model.gears]
-    for (name, kind), (a, b, given) in zip(kinds, joined, strict=True):
+    for (name, kind), (a, b, given, points, axes) in zip(kinds, joined, strict=True):
         last = first + (1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(given))
-        frames, points, axes = (a.frame, b.frame), np.array([a.X, b.X]), np.array([a.axes, b.axes])
-        layouts.append(JointLayout(name, kind, (first, last), frames, points, axes))
+        layouts.append(JointLayout(name, kind, (first, last), (a.frame, b.frame), points, axes))
         first = last
     return layouts
 
@@ -133,29 +139,36 @@ class Placing(NamedTuple):
 
 def _joined(model: Contents, placement: Placed) -> list[Joined]:
     """The two markers of each joint and what it is told, those of all joints at once."""
-    each = []
-    for entry in model.joints.values():
-        with SpeakingOf("joint", entry.name):
-            each.append(_placing(entry, placement, model))
-    if not each:
+    entries, each = list(model.joints.values()), []
+    if not entries:
         return []
-    frames = np.array([own.frames for own in each])
-    points, triads = (np.array([getattr(own, name) for own in each]) for name in ("points", "axes"))
+    held = [side for entry in entries for side in (entry.a, entry.b)]
+    found = iter(placement.placed([side for side in held if isinstance(side, Anchor)]))
+    placed = [next(found) if isinstance(side, Anchor) else None for side in held]
+    for k, entry in enumerate(entries):
+        with SpeakingOf("joint", entry.name):
+            each.append(_placing(entry, placed[2 * k : 2 * k + 2], placement, model))
+    frames = np.array([own.frames for own in each]).ravel()
+    points, triads = (
+        np.concatenate([x for own in each for x in getattr(own, w)]) for w in ("points", "axes")
+    )
     back = quaternions.conjugate(placement.quat[frames])
-    X = quaternions.rotate(back, points - placement.r[frames])
+    X = quaternions.rotate(back, points.reshape(-1, 3) - placement.r[frames]).reshape(-1, 2, 3)
     # rows of the transposed triads are the axes
-    axes = quaternions.rotate(back[:, :, None], triads.swapaxes(2, 3)).swapaxes(2, 3)
+    turned = quaternions.rotate(back[:, None], triads.reshape(-1, 3, 3).swapaxes(1, 2)).swapaxes(1, 2)
+    axes = np.ascontiguousarray(turned).reshape(-1, 2, 3, 3)
     return [
-        Joined(Marker(int(f[0]), x[0], e[0]), Marker(int(f[1]), x[1], e[1]), own.given)
-        for own, f, x, e in zip(each, frames, X, axes, strict=True)
+        Joined(Marker(own.frames[0], x[0], e[0]), Marker(own.frames[1], x[1], e[1]), own.given, x, e)
+        for own, x, e in zip(each, X, axes, strict=True)
     ]
 
 
-def _placing(entry: JointEntry, placement: Placed, model: Contents) -> Placing:
-    """Of one joint."""
+def _placing(
+    entry: JointEntry, placed: Sequence[Place | None], placement: Placed, model: Contents
+) -> Placing:
+    """Of one joint; placed: its sides that are points."""
     owner = f"{entry.kind} joint '{entry.name}'"
     sides = entry.a, entry.b
-    placed = [placement.place(x) if isinstance(x, Anchor) else None for x in sides]
     points: list[tuple[Any, Floats]] = [
         (x, found.world) for x, found in zip(sides, placed, strict=True) if found is not None
     ]
@@ -191,12 +204,8 @@ def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
         own = quaternions.to_matrix(quat) if "locked" in JOINTS[entry.kind].takes else np.eye(3)
         return own, own
     e3 = entry.axis
-    if entry.second_axis is not None and JOINTS[entry.kind].second_axis == "perpendicular":
-        e1 = entry.second_axis
-    else:
-        e1 = cross(_AXES[np.abs(e3).argmin()], e3)
-        e1 /= norm(e1)
-    first = np.array([e1, cross(e3, e1), e3]).T
+    across = entry.second_axis if JOINTS[entry.kind].second_axis == "perpendicular" else None
+    first = _triad(e3.tobytes(), b"" if across is None else across.tobytes())
     if entry.second_axis is None or JOINTS[entry.kind].second_axis == "perpendicular":
         return first, first
     # the shortest turn from one shaft to the other
@@ -205,6 +214,21 @@ def _triads(entry: JointEntry, quat: Floats) -> tuple[Floats, Floats]:
     angle = np.arctan2(sine, float(e3 @ entry.second_axis))
     bent = quaternions.from_rotation_vector(turn * (angle / sine if sine > 0.0 else 1.0))
     return first, quaternions.rotate(bent, first.T).T
+
+
+@functools.lru_cache(maxsize=256)
+def _triad(e3: bytes, e1: bytes) -> Floats:
+    """(3, 3) columns e1, e2, e3, of an axis and of a direction across it, if there is one, as bytes: joints of one model, and of
+    the next, have the same.
+    """
+    along: Floats = np.frombuffer(e3)
+    across: Any = np.frombuffer(e1)
+    if not len(across):
+        across = cross(_AXES[np.abs(along).argmin()], along)
+        across = across / norm(across)
+    triad: Floats = np.array([across, cross(along, across), along]).T
+    triad.flags.writeable = False
+    return triad
 
 
 def _not_met(

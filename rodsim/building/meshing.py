@@ -14,7 +14,7 @@ from discretization.space.elements import Elements
 from discretization.space.interpolation import VALUES, leading, nodes, points
 from discretization.space.laws import EXPRESSIONS
 from discretization.space.rod_elements import BY_NUMBER, SE3_SPAN, number_of
-from discretization.space.se3_element import strains
+from discretization.space.se3_element import strains_along
 from discretization.space.spans import MOST_FRAMES, Spans, as_bytes, no_spans, strains_of
 from rigid import quaternions
 from rigid.checks import shown, vector
@@ -25,6 +25,7 @@ from rigid.vectors import cross
 from rodsim.parts.model_parts import SAME_NODE, Rod
 from rodsim.parts.sections import Section
 
+_HARDLY_BENT = 0.9  # cosine of half of .9 rad: twice that is no doubt
 _CLOSES = 1e-6  # rad between the ends of a closed rod that count as rounding of what the user gave
 
 
@@ -107,7 +108,8 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     arm = _arms(quat, center)
     r, r_free = r + arm, r_free + (arm if quat_free is quat else _arms(quat_free, center))
     a = np.arange(len(stops) - 1)
-    ends = np.stack([a, (a + 1) % n], axis=1)
+    ends = np.empty((len(a), 2), np.int64)
+    ends[:, 0], ends[:, 1] = a, (a + 1) % n
     _check_bend(owner, quat[a], quat[(a + 1) % n], order)
     # the stress-free shape need not close: its last element ends at its own end
     if number < 0:
@@ -171,7 +173,7 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
     if along.beyond_linear:
         return _spans(rod, SE3_SPAN, ends, stops, r, quat)
     length = (stops[1:] - stops[:-1]) * rod.stress_free.length
-    strain0 = strains(r[:-1], quat[:-1], r[1:], quat[1:], length) + _rest(rod, middles)
+    strain0 = strains_along(r, quat, length) + _rest(rod, middles)
     n = ends.max() + 1
     mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
     for side in ends.T:  # each node once
@@ -238,7 +240,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
             f"{rod}: its section changes so much along one element that its mass is not positive; give mass='lumped'"
         )
     spans = free._replace(frames=frames, strain0=strain0)
-    return _Discrete(mass, inertia, along.radius, along.sides, _no_elements(), spans)
+    return _Discrete(mass, inertia, along.radius, along.sides, _NO_ELEMENTS, spans)
 
 
 class _Sections:
@@ -248,11 +250,11 @@ class _Sections:
         sections = _sections(rod, places)
 
         def column(name: str) -> Floats:
-            values = np.array([getattr(section, name) for section in sections])
             if len(sections) > 1:
-                return values
-            same = np.empty((len(places), *values.shape[1:]), values.dtype)
-            same[:] = values
+                return np.array([getattr(section, name) for section in sections])
+            value = np.asarray(getattr(sections[0], name))
+            same: Floats = np.empty((len(places), *value.shape), value.dtype)
+            same[:] = value
             return same
 
         self.per_length, self.rotary = column("mass_per_length"), column("rotary_inertia")
@@ -289,6 +291,8 @@ def _rest(rod: Rod, places: Floats) -> Floats:
 
 def _center(rod: Rod, places: Floats) -> Floats:
     """(0, x2, x3) of the centre of mass, which is the same all along."""
+    if isinstance(rod.section, Section):
+        return np.array([0.0, *rod.section.center])
     centers = np.array([section.center for section in _sections(rod, places)])
     if np.ptp(centers, axis=0).max() > 0.0:
         raise ModelError(
@@ -332,7 +336,10 @@ def _check_closing(owner: str, quat: Floats) -> None:
 
 
 def _check_bend(owner: str, qa: Floats, qb: Floats, order: int) -> None:
-    turn = 2 * np.arccos(np.minimum(1.0, np.abs(np.sum(qa * qb, axis=1))))
+    cosine = np.abs(np.add.reduce(qa * qb, axis=1))  # of half the turns
+    if cosine.min() > _HARDLY_BENT and order <= 4:
+        return
+    turn = 2 * np.arccos(np.minimum(1.0, cosine))
     # of an element of several intervals that from its middle, at most the sum of the turns of its half
     if order % 2 == 0:
         turn = turn.reshape(-1, 2, order // 2).sum(axis=2).max(axis=1)
@@ -343,19 +350,22 @@ def _check_bend(owner: str, qa: Floats, qb: Floats, order: int) -> None:
         )
 
 
-def _no_elements() -> Elements:
-    none = np.zeros(0)
-    return Elements(
-        np.zeros((0, 2), np.int64), none, np.zeros((0, 6, 6)), np.zeros((0, 6, 6)), np.zeros((0, 6)), none
-    )
+_NO_ELEMENTS = Elements(
+    np.zeros((0, 2), np.int64),
+    np.zeros(0),
+    np.zeros((0, 6, 6)),
+    np.zeros((0, 6, 6)),
+    np.zeros((0, 6)),
+    np.zeros(0),
+)
 
 
 def joined(parts: list[RodMesh], first_frames: Ints) -> tuple[Elements, Spans]:
     """Elements and spans of several rods, frame numbers moved behind `first_frames`."""
-    elements = [_no_elements()]
+    elements = [_NO_ELEMENTS]
     for part, first in zip(parts, first_frames, strict=True):
         elements.append(part.elements._replace(frames=part.elements.frames + first))
-    one = Elements(*map(_together, zip(*elements, strict=True))) if parts else elements[0]
+    one = Elements(*map(_together, zip(*elements, strict=True))) if parts else _NO_ELEMENTS
     if not any(len(part.spans.kind) for part in parts):
         return one, no_spans()
     spans = [no_spans()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from discretization.state_measures import element_states
+from discretization.state_measures import element_strains
 from discretization.system import System
 from rigid import quaternions
 from rigid.joints import holds_all
@@ -38,7 +38,7 @@ def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: Syst
     ]
     bent = [own for own in layout.rods if _may_be_strained(model.rods[own.name])]
     if bent:
-        strain, _ = element_states(system, state)
+        strain = element_strains(system, state)
         cure = "is the stress-free shape as long as the rod, in the same unit?"
         found += _some(strains(bent, strain, "at t = 0", cure))
     if found:
@@ -52,7 +52,7 @@ def warn_of_strains(layout: Layout, system: System, state: State) -> None:
     rods = [rod for rod in layout.rods if linear[rod.elements].all()]
     if not rods:
         return
-    strain, _ = element_states(system, state)
+    strain = element_strains(system, state)
     cure = "are E, sizes and loads in one system of units? If they are, give the section a law (`with_law`)"
     found = _some(strains(rods, strain, "at rest", cure))
     if found:
@@ -76,12 +76,11 @@ def gaps(model: Contents, placed: Poses) -> Iterator[str]:
     body's surface, in its axes.
     """
     for entry in model.joints.values():
-        if not holds_all(entry.kind):
+        bodies = [x for x in (entry.a, entry.b) if isinstance(x, Body) and len(x.properties.vertices)]
+        point = _point(entry, placed) if bodies and holds_all(entry.kind) else None
+        if point is None:
             continue
-        point = _point(entry, placed)
-        for held in (entry.a, entry.b):
-            if not isinstance(held, Body) or not len(held.properties.vertices) or point is None:
-                continue
+        for held in bodies:
             low, high = held.properties.vertices.min(axis=0), held.properties.vertices.max(axis=0)
             inside = quaternions.rotate(quaternions.conjugate(held.orientation), point - held.position)
             gap = float(np.linalg.norm(inside - np.clip(inside, low, high)))

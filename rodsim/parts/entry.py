@@ -349,11 +349,11 @@ def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
 
 def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]) -> E:
     """The entry of this name that is made of what is given by field, each checked; it keeps what was given."""
-    fields = kind.fields()
-    given = {field: given.get(field, None if own.required else own.default) for field, own in fields.items()}
+    defaults = _defaults_of(kind)  # type: ignore[arg-type]  # classes are hashable
+    given = {**defaults, **{field: given[field] for field in given if field in defaults}}
     asked = Asked(model, kind.owner(name, given), kind, given)
     values: dict[str, Any] = {}
-    for field, own in _in_order(kind):  # type: ignore[arg-type]  # classes are hashable
+    for field, own in _in_order(kind):  # type: ignore[arg-type]
         value = given[field]
         left_out = value is None and own.default is None
         values[field] = None if left_out else own.sort.check(asked, own.key, value)
@@ -363,6 +363,12 @@ def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]
     made = kind(name=name, **values)
     object.__setattr__(made, "given", given)
     return made
+
+
+@cache
+def _defaults_of(kind: type[Entry]) -> Mapping[str, Any]:
+    """What stands in a field that is left out; None also where it must be given."""
+    return {field: None if own.required else own.default for field, own in _fields_of(kind).items()}  # type: ignore[arg-type]
 
 
 @cache

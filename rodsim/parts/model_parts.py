@@ -27,6 +27,7 @@ from rodsim.parts.space_curves import Curve, curve_of
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
 
 MOST_ELEMENTS = 1_000_000  # of one rod
+_TENTHS = np.linspace(0.0, 1.0, 11)
 SAME_NODE = 1e-9  # anchors closer than this fraction of the length share a node
 
 
@@ -150,13 +151,14 @@ class RodShape:
 
     def described(self) -> dict[str, Any]:
         """Numbers fit for JSON; callables by their values at tenths of the length."""
-        s = np.linspace(0.0, 1.0, 11)
-        up = directions_at(self.owner, self.up, s) if callable(self.up) else self.up
+        up, twist = self.up, self.twist
+        if callable(up):
+            up = directions_at(self.owner, up, _TENTHS)
         return {
             "length": self.length,
             "closed": self.curve.closed,
             "up": None if up is None else up.tolist(),
-            "twist": twist_angles(self.owner, self.twist, s).tolist() if callable(self.twist) else self.twist,
+            "twist": twist_angles(self.owner, twist, _TENTHS).tolist() if callable(twist) else twist,
         }
 
 

@@ -1,0 +1,166 @@
+"""The mirror about a plane, on frames and joints: what it does not leave alone, and directions of frames in the plane.
+
+For one model of a few bodies these are some hundred operations on three numbers each: compiled, as each would take numpy longer
+than all of them take.
+"""
+
+from rigid.compilation.decorators import kernel, small_kernel
+from rigid.kinematics.rotations import load4, rotated
+from rigid.lanes import root
+from rigid.linear_algebra import cross, dot, load3, minus, store3, times
+
+CLOSE = 1e-12  # of what is largest of its sort
+NOTHING, PLACES, SPINS, VELOCITIES, INERTIA = range(5)
+_ROUND_OFF = 1e-14  # components of unit vectors that are zero but for it
+_LEANING = 0.9  # component along the first axis from which on another one gives the first direction
+
+
+@small_kernel
+def back(q):
+    """The inverse of a unit quaternion."""
+    return q[0], -q[1], -q[2], -q[3]
+
+
+@small_kernel
+def _across(a, n):
+    """The part of a across the unit vector n."""
+    return minus(a, times(dot(a, n), n))
+
+
+@small_kernel
+def _length(a):
+    return root(dot(a, a))
+
+
+@small_kernel
+def _largest(a):
+    return max(abs(a[0]), abs(a[1]), abs(a[2]))
+
+
+@kernel
+def unlike_its_image(places, rates, inertia, moving, normal, offset, extent):
+    """What of the frames `moving` is the first that is not its own mirror image: PLACES to INERTIA, or NOTHING.
+
+    places: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: m, of
+    the model.
+    """
+    (r, quat), (v, Omega) = places, rates
+    n, fastest, spinning = load3(normal), 0.0, 0.0
+    for f in moving:
+        if abs(dot(load3(r[f]), n) - offset) > CLOSE * extent:
+            return PLACES
+        fastest, spinning = max(fastest, _length(load3(v[f]))), max(spinning, _length(load3(Omega[f])))
+    for f in moving:
+        if _largest(_across(rotated(load4(quat[f]), load3(Omega[f])), n)) > CLOSE * spinning:
+            return SPINS
+    for f in moving:
+        if abs(dot(load3(v[f]), n)) > CLOSE * fastest:
+            return VELOCITIES
+    for f in moving:
+        J, own = inertia[f], rotated(back(load4(quat[f])), n)
+        spin = dot(load3(J[0]), own), dot(load3(J[1]), own), dot(load3(J[2]), own)
+        if _length(_across(spin, own)) > CLOSE * (J[0, 0] + J[1, 1] + J[2, 2]):
+            return INERTIA
+    return NOTHING
+
+
+@kernel
+def sides_of_joints(frames, points, axes, places, pointed, normal, offset, directions):
+    """How far (m) a point of the constraints `pointed` is from the plane at most; `directions` (2, c, 3) is written, Ua and Ub in
+    space.
+
+    frames (c, 2); points: Xa, Xb; axes: Ua, Ub; places: r, quat.
+    """
+    (Xa, Xb), (Ua, Ub), (r, quat) = points, axes, places
+    n, away = load3(normal), 0.0
+    for k in pointed:
+        a, b = frames[k, 0], frames[k, 1]
+        pa, pb = rotated(load4(quat[a]), load3(Xa[k])), rotated(load4(quat[b]), load3(Xb[k]))
+        for i in range(2):
+            f, p = (a, pa) if i == 0 else (b, pb)
+            away = max(away, abs(dot(load3(r[f]), n) + dot(p, n) - offset))
+    for k in range(len(frames)):
+        store3(rotated(load4(quat[frames[k, 0]]), load3(Ua[k])), directions[0, k])
+        store3(rotated(load4(quat[frames[k, 1]]), load3(Ub[k])), directions[1, k])
+    return away
+
+
+@kernel
+def directions_of_frames(quat, basis, pairs, normals, frame, across, half):
+    """Of each place, body-fixed, two directions that components are along and the normal of the plane; and w and z of p, where
+    quat = p o that of the turn from these to the plane's own directions.
+
+    quat (n, 4); basis (3, 3); pairs (m, 2): ends of rod elements, which have the same normal, so that the turn from one to the
+    next is that of its element; frame (k,) of places. normals (n, 3) is scratch; across (k, 3, 3) and half (k, 8) are written.
+    """
+    n = load3(basis[2])
+    for f in range(quat.shape[0]):
+        own = rotated(back(load4(quat[f])), n)
+        own = _rounded(own[0]), _rounded(own[1]), _rounded(own[2])
+        store3(_unit(own), normals[f])
+    for m in range(pairs.shape[0]):
+        store3(load3(normals[pairs[m, 0]]), normals[pairs[m, 1]])
+    for k in range(frame.shape[0]):
+        own = load3(normals[frame[k]])
+        leaning = abs(own[0]) > _LEANING  # not of frames of rods
+        first = (0.0, 1.0, 0.0) if leaning else (1.0, 0.0, 0.0)
+        first = _unit(minus(first, times(own[1] if leaning else own[0], own)))
+        store3(first, across[k, 0])
+        store3(cross(own, first), across[k, 1])
+        store3(own, across[k, 2])
+        q = _turn(basis, across[k])
+        half[k, 0], half[k, 1], half[k, 2], half[k, 3] = q
+        half[k, 4] = 0.0 * q[0] - dot(n, (q[1], q[2], q[3]))
+        by = cross(n, (q[1], q[2], q[3]))
+        for i in range(3):
+            half[k, 5 + i] = 0.0 * q[1 + i] + q[0] * n[i] + by[i]
+
+
+@small_kernel
+def _rounded(x):
+    return 0.0 if abs(x) < _ROUND_OFF else x
+
+
+@small_kernel
+def _unit(a):
+    size = _length(a)
+    return a[0] / size, a[1] / size, a[2] / size
+
+
+@small_kernel
+def _entry(basis, across, i, j):
+    """Of the rotation matrix basis^T across."""
+    return 0.0 + basis[0, i] * across[0, j] + basis[1, i] * across[1, j] + basis[2, i] * across[2, j]
+
+
+@small_kernel
+def _turn(basis, across):
+    """As `rigid.quaternions.from_matrix` of this matrix."""
+    r00, r11, r22 = _entry(basis, across, 0, 0), _entry(basis, across, 1, 1), _entry(basis, across, 2, 2)
+    trace = r00 + r11 + r22
+    ww, xx = 1.0 + trace, 1.0 + 2.0 * r00 - trace
+    yy, zz = 1.0 + 2.0 * r11 - trace, 1.0 + 2.0 * r22 - trace
+    r01, r10 = _entry(basis, across, 0, 1), _entry(basis, across, 1, 0)
+    r02, r20 = _entry(basis, across, 0, 2), _entry(basis, across, 2, 0)
+    r12, r21 = _entry(basis, across, 1, 2), _entry(basis, across, 2, 1)
+    wx, wy, wz = r21 - r12, r02 - r20, r10 - r01
+    xy, yz, zx = r01 + r10, r12 + r21, r20 + r02
+    largest = max(ww, xx, yy, zz)
+    if ww == largest:
+        q = ww, wx, wy, wz
+    elif xx == largest:
+        q = wx, xx, xy, zx
+    elif yy == largest:
+        q = wy, xy, yy, yz
+    else:
+        q = wz, zx, yz, zz
+    q = _normalized(q)
+    if q[0] < 0.0:
+        q = -q[0], -q[1], -q[2], -q[3]
+    return _normalized(q)
+
+
+@small_kernel
+def _normalized(q):
+    size = root(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return q[0] / size, q[1] / size, q[2] / size, q[3] / size
