@@ -20,19 +20,29 @@ from discretization.time.newton import CONVERGED, MAX_TURN, NOT_CONVERGED, NOT_F
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import most
 
-NOTHING = 5e-18  # rad, of a correction that need not be made; with 2e-17 energy is off by 2 to 4 times as much in 10,000 steps
+NOTHING = 1.5e-17  # of the largest turn of the step: a correction that need not be made; energy is known as well as this
+LEAST_TURN = 1e-6  # rad, that counts for where all rests
 
 
 @small_kernel
-def is_last_hanging(size, before, iteration, solved, again):
-    """Whether a correction is; as of `is_last`."""
-    return is_last(size, before, iteration, 0.1 * solved, again, NOTHING)
+def is_last_hanging(size, before, iteration, solved, again, turn):
+    """Whether a correction is; as of `is_last`, all in parts of the largest turn of the step."""
+    return is_last(size, before, iteration, 0.1 * solved * turn, again, NOTHING * turn)
 
 
 @small_kernel
-def goes_again(size, before):
+def goes_again(size, before, turn):
     """Whether the correction after one of this size has its tangents."""
-    return may_go_again(size, before, NOTHING)
+    return may_go_again(size, before, NOTHING * turn)
+
+
+@inner_kernel
+def turn_of_step(work):
+    """The largest one that is foretold, rad."""
+    turn = 0.0 * work.frames[0, PSI] + LEAST_TURN
+    for s in range(work.hinges.shape[0]):
+        turn = most(turn, abs(work.frames[s, PSI]))
+    return turn
 
 
 @inner_kernel
@@ -133,18 +143,18 @@ def _fails(tables, work, h, values):
 @inner_kernel
 def newton_hanging(tables, work, h, values, most_iterations, count):
     """As `discretization.planar.march.newton`."""
-    before, iteration, again = 0.0, 0, False
+    before, iteration, again, turn = 0.0, 0, False, turn_of_step(work)
     while True:
         size = correct_hanging(tables, work, h, values, again)
         count[1] += not again
         if not size < 1e300:
             return _fails(tables, work, h, values)
-        if is_last_hanging(size, before, iteration + 1, tables.solved, again):
+        if is_last_hanging(size, before, iteration + 1, tables.solved, again, turn):
             return CONVERGED
         if iteration == most_iterations:
             return NOT_CONVERGED
         add_corrections(work, size)
-        again = not again and goes_again(size, before)
+        again = not again and goes_again(size, before, turn)
         before = size
         iteration += 1
         count[0] += 1

@@ -5,7 +5,13 @@ what it is alone. What it does to frames, hinges and loads is the source of one 
 from discretization.assembly.extrapolation import factors_of_runs, over_distances_of_runs, put_sizes_of_runs
 from discretization.planar.arrays import DX, DY, MPSI, MX, MY, PSI
 from discretization.planar.foretelling import first_difference, foresee, last_rates, renew
-from discretization.planar.hanging import begin_hanging, correct_hanging, goes_again, is_last_hanging
+from discretization.planar.hanging import (
+    begin_hanging,
+    correct_hanging,
+    goes_again,
+    is_last_hanging,
+    turn_of_step,
+)
 from discretization.planar.march import account, commit
 from discretization.planar.step import put_state, take_state
 from discretization.time.newton import MAX_TURN
@@ -71,16 +77,16 @@ def _judge(own, solved, most_iterations, at):
         own.takes[run] = own.ends[run] = 0.0
         if own.at[run] != at:
             continue
-        size, before = own.size[run], own.before[run]
+        size, before, turn = own.size[run], own.before[run], own.turn[run]
         own.factored[run] += at == FRESH
         if not size <= MAX_TURN:
             own.left[run], own.at[run] = 1.0, OUT
-        elif is_last_hanging(size, before, own.iteration[run] + 1, solved, at == AGAIN):
+        elif is_last_hanging(size, before, own.iteration[run] + 1, solved, at == AGAIN, turn):
             own.ends[run], own.at[run] = 1.0, OUT
         elif own.iteration[run] == most_iterations:
             own.left[run], own.at[run] = 1.0, OUT
         else:
-            again = at == FRESH and goes_again(size, before)
+            again = at == FRESH and goes_again(size, before, turn)
             own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
             own.iteration[run] += 1
 
@@ -98,6 +104,7 @@ def _newton(views, own, solved, h, most_iterations):
     """Solve the step of all runs that have not left; their last corrections are left in work."""
     tables, work, values, last, last_more = views
     _no_last(last, last_more)
+    store(turn_of_step(work), own.turn, 0)
     for run in range(WIDTH):
         own.at[run] = FRESH if own.left[run] == 0.0 else OUT
         own.iteration[run], own.before[run], own.factored[run] = 0, 0.0, 0

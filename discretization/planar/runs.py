@@ -27,6 +27,7 @@ class PlanarRuns(NamedTuple):
     before: Floats  # (8,) largest turn of the correction before; 0: there is none
     terms: Floats  # (4, 8) of `discretization.assembly.extrapolation`
     size: Floats  # (8,) largest turn of the correction
+    turn: Floats  # (8,) that of the step, as it is foretold
     takes: Floats  # (8,) 1: takes the correction
     ends: Floats  # (8,) 1: ends with it
     at: Ints  # (8,) what a run is at
@@ -50,7 +51,7 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
     tables: Tables = stacked([stepper.tables for stepper in runs])
     work: Work = stacked([work_of(stepper.tables) for stepper in runs])
-    each, numbers = room(5), np.zeros((3, WIDTH), np.int64)
+    each, numbers = room(6), np.zeros((3, WIDTH), np.int64)
     return PlanarRuns(
         tables=tables,
         work=work,
@@ -62,6 +63,7 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
         size=each[2],
         takes=each[3],
         ends=each[4],
+        turn=each[5],
         terms=room(4),
         at=numbers[0],
         iteration=numbers[1],

@@ -62,13 +62,13 @@ class PlanarStepper(ShapeStepper):
         earlier: bool = True,
         drive_values: DriveValues | None = None,
     ):
-        """earlier: as of `ShapeStepper`; rods, which ring, begin with the last step alone."""
+        """earlier: as of `ShapeStepper`; rods and springs, which ring and meet ends, begin with the last step alone."""
         super().__init__(system, h, order, load_values, halves, earlier=False, drive_values=drive_values)
         self.plane, self.tables = planar
         self._work = work_of(self.tables)
         self._settled: Any = None
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
-        if earlier and not len(self.tables.elements.ends):
+        if earlier and not (len(self.tables.elements.ends) or len(self.tables.spring)):
             self._remembering(numbers_of(len(self.tables.parent)))
             self.solver_settings["differences"] = [float(self.sizes.memory.earlier)]
 
