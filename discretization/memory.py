@@ -4,8 +4,9 @@
     em and its kin    acc         (n, 6)  rates of (v, spatial angular velocity) over the last step: the predictor's
     em besides, of    differences (3, k)  of these and of multipliers, divided (`discretization.assembly.extrapolation`);
     trees, and of                         in a plane of what they are there, from the tips to the roots
-    bodies in a plane nodes       (8,)    largest differences; middles of the last four steps, s from now on; 0: none;
-                                          compositions: of mean velocities, and the largest ones below 0
+    bodies in a plane nodes       (8,)    largest differences; middles of the last four steps, s from now on; 0: none
+    in substeps       means       (8, k)  mean velocities over the last eight (`discretization.assembly.mean_velocities`)
+                      substep     (5,)    and what these are of
     em-d besides      remembered  (k, 6)  of velocities and strains (`discretization.assembly.step_dissipation`)
                       algorithmic (2,)    the energy in these, J, and what has been dissipated, J
     in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
@@ -30,6 +31,7 @@ from rigid.system import Floats
 
 WIDTH = 6  # of a row
 DIFFERENCES, NODES = 3, 8  # what is remembered of steps before the last one
+MEANS, SUBSTEP = 8, 5  # and of substeps
 
 
 class Memory(NamedTuple):
@@ -41,6 +43,7 @@ class Memory(NamedTuple):
     points: int = 0  # of surfaces that may touch
     control: int = 0  # numbers of steps that choose themselves
     earlier: int = 0  # numbers of which there is something of steps before the last one
+    means: int = 0  # and of substeps
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of its parts."""
@@ -49,6 +52,7 @@ class Memory(NamedTuple):
         if self.chart:
             return {"chart": (self.chart,), **listed}
         before = {"differences": (DIFFERENCES, self.earlier), "nodes": (NODES,)} if self.earlier else {}
+        before |= {"means": (MEANS, self.means), "substep": (SUBSTEP,)} if self.means else {}
         more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
         return {"acc": (self.frames, WIDTH), **before, **more, **listed}
 

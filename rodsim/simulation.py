@@ -190,7 +190,7 @@ def simulate(
             loop_of=partial(loop_in_words, model),
             threads=int(threads),
             shortcut=not touching and (shortcut if n_stored == 0 else "solver" in stored_run),
-            earlier=n_stored == 0 or "differences" in stored_run,
+            earlier=n_stored == 0 or "differences" in stored_run or "means" in stored_run,
             symmetry=Symmetry(state, built.load_directions)
             if n_stored == 0 or "plane" in stored_run
             else None,

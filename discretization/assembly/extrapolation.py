@@ -11,11 +11,6 @@ or something starts at once. D_0 is `acc` of `State.memory`, and of multipliers 
 `nodes`: the largest numbers in D_1 to D_4, and the times t_1 to t_4, s from the end of the last step on.
 
 Multipliers need none where forces of joints follow from motions (`discretization.trees.elimination`).
-
-In substeps of compositions velocities at the ends alternate by what joints do not allow, and accelerations with them; mean
-velocities do not. (1) is there of these: with a step from v0 to v1 that begins after t_1 < 0 its middle is at, D_0 is
-v1 + t_1 acc, and the acceleration of the next step 2 (x - v1)/h. Sizes of their differences are remembered as negative numbers,
-so that none takes the one for the other.
 """
 
 from __future__ import annotations
@@ -24,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discretization.assembly.mean_velocities import weights_of
 from discretization.assembly.workspace import copy
-from discretization.memory import DIFFERENCES, NODES, WIDTH
+from discretization.memory import DIFFERENCES, MEANS, NODES, WIDTH
 from discretization.state_shapes import Sizes
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lane_arrays import room
@@ -45,19 +41,25 @@ class Foreseen(NamedTuple):
     lam: Floats  # (m,) multipliers
     before: Floats  # (m,) those of the last step
     terms: Floats  # (4,)
-    velocities: Floats  # (6 n,) of some frames where (1) is of mean ones, (v, spatial angular velocity); scratch; else (0,)
+    velocities: Floats  # (6 n,) of some frames in substeps, (v, spatial angular velocity); else (0,)
+    weights: (
+        Floats  # (k, 8) of `discretization.assembly.mean_velocities`; steps that are not composed: (0, 8)
+    )
 
 
-def foreseen_of(sizes: Sizes, means: bool = False) -> Foreseen:
-    """Of one run; means: whether (1) is of mean velocities."""
+def foreseen_of(sizes: Sizes, fractions: Floats) -> Foreseen:
+    """Of one run; fractions: of the substeps of which means are remembered."""
     m, n = sizes.multipliers, WIDTH * sizes.frames
-    return Foreseen(np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(4), np.zeros(n if means else 0))
+    weights = weights_of(fractions) if sizes.memory.means else np.zeros((0, MEANS))
+    return Foreseen(
+        np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(4), np.zeros(n * (len(weights) > 0)), weights
+    )
 
 
 def foreseen_of_runs(sizes: Sizes) -> Foreseen:
     """Of eight, side by side."""
     m = sizes.multipliers
-    return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(4), room(0))
+    return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(4), room(0), np.zeros((0, MEANS)))
 
 
 @small_kernel
@@ -194,45 +196,36 @@ def _renew_few(now, D0, memory, first, count, by, e):
 
 
 @small_kernel
-def _nodes(memory, at, means):
-    """None where what is remembered is of the other kind."""
-    if memory[at] < 0.0 if not means else memory[at] > 0.0:
-        return 0.0, 0.0, 0.0, 0.0
+def _nodes(memory, at):
     return memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7]
 
 
 @small_kernel
 def _sizes(memory, at):
-    return abs(memory[at]), abs(memory[at + 1]), abs(memory[at + 2]), abs(memory[at + 3])
+    return memory[at], memory[at + 1], memory[at + 2], memory[at + 3]
 
 
 @small_kernel
-def factors_of(memory, h, means):
-    """Of D_1, D_2, D_3 in (1) for the next step; means: whether (1) is of mean velocities."""
+def factors_of(memory, h):
+    """Of D_1, D_2, D_3 in (1) for the next step."""
     at = memory.shape[0] - NODES
-    return factors(_sizes(memory, at), distances(_nodes(memory, at, means), h))
+    return factors(_sizes(memory, at), distances(_nodes(memory, at), h))
 
 
 @small_kernel
-def over_distances_of(memory, h, means):
+def over_distances_of(memory, h):
     """One over the distances of nodes to the middle of a step, before this is one."""
-    distance = distances(_nodes(memory, memory.shape[0] - NODES, means), h)
+    distance = distances(_nodes(memory, memory.shape[0] - NODES), h)
     return over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
 
 
-@small_kernel
-def middle_of(memory):
-    """Of the last step, s from now on, where mean velocities are remembered; else 0."""
-    return _nodes(memory, memory.shape[0] - NODES, True)[0]
-
-
 @inner_kernel
-def put_nodes(memory, h, means, by, e):
+def put_nodes(memory, h, by, e):
     """The nodes with a step of length h; by: `over_distances_of`; e: the largest numbers in differences."""
-    at, sign = memory.shape[0] - NODES, -1.0 if means else 1.0
-    nodes = moved_on(_nodes(memory, at, means), h)
-    memory[at], memory[at + 1] = sign * known(e[0], by[0]), sign * known(e[1], by[1])
-    memory[at + 2], memory[at + 3] = sign * known(e[2], by[2]), sign * known(e[3], by[3])
+    at = memory.shape[0] - NODES
+    nodes = moved_on(_nodes(memory, at), h)
+    memory[at], memory[at + 1] = known(e[0], by[0]), known(e[1], by[1])
+    memory[at + 2], memory[at + 3] = known(e[2], by[2]), known(e[3], by[3])
     memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7] = nodes
 
 
@@ -244,16 +237,8 @@ def differences_of(memory, n):
 
 @small_kernel
 def of_means(foreseen):
-    """Whether (1) is of mean velocities."""
-    return foreseen.velocities.shape[0] > 0
-
-
-@small_kernel
-def last_middle(memory, foreseen):
-    """Of the last step, s from now on, where (1) is of mean velocities; else 0, as where no step is remembered."""
-    if not of_means(foreseen) or differences_of(memory, foreseen.rates.shape[0]) == 0:
-        return 0.0
-    return middle_of(memory)
+    """Whether mean velocities of substeps are foretold in place of accelerations."""
+    return foreseen.weights.shape[0] > 0
 
 
 @inner_kernel
@@ -261,23 +246,16 @@ def extrapolate(alone, memory, lam, h, foreseen):
     """(1) at the middle of the next step, of the accelerations of some frames and of multipliers; where no differences are
     remembered what was in the last one. What D_1, D_2, D_3 count, for others.
     """
-    rates, own = foreseen.rates, foreseen.velocities
+    rates = foreseen.rates
     n = rates.shape[0]
-    count, t = differences_of(memory, n), last_middle(memory, foreseen)
+    count = differences_of(memory, n)
     if count == 0:
         copy(memory[:n], rates)
         return 0.0, 0.0, 0.0
-    by = factors_of(memory, h, of_means(foreseen))
+    by = factors_of(memory, h)
     for f in alone:
         i = WIDTH * f
-        if t == 0.0:
-            _foresee(memory[i : i + WIDTH], memory, n + i, count, by, rates[i : i + WIDTH])
-            continue
-        for k in range(i, i + WIDTH):
-            rates[k] = own[k] + t * memory[k]
-        _foresee(rates[i : i + WIDTH], memory, n + i, count, by, rates[i : i + WIDTH])
-        for k in range(i, i + WIDTH):
-            rates[k] = 2.0 / h * (rates[k] - own[k])
+        _foresee(memory[i : i + WIDTH], memory, n + i, count, by, rates[i : i + WIDTH])
     if count > n:
         copy(lam, foreseen.before)
         _foresee(lam, memory, 2 * n, count, by, foreseen.lam)
@@ -295,7 +273,7 @@ def over_distances(memory, h, foreseen):
     """One over the distances of nodes to the middle of a step, before this is one; 0 where no differences are remembered."""
     if differences_of(memory, foreseen.rates.shape[0]) == 0:
         return 0.0, 0.0, 0.0, 0.0
-    return over_distances_of(memory, h, of_means(foreseen))
+    return over_distances_of(memory, h)
 
 
 @inner_kernel
@@ -303,37 +281,23 @@ def remember(alone, memory, lam, h, foreseen, by, e):
     """The accelerations of a step, of frames as of `extrapolate` in foreseen.rates, its multipliers, and what goes with them; by:
     `over_distances`; e: the largest numbers in differences of other frames, which have theirs.
     """
-    rates, own, means = foreseen.rates, foreseen.velocities, of_means(foreseen)
+    rates = foreseen.rates
     n = rates.shape[0]
-    count, t = differences_of(memory, n), last_middle(memory, foreseen)
+    count = differences_of(memory, n)
     for f in alone:
         i = WIDTH * f
-        if means:
-            for k in range(i, i + WIDTH):
-                own[k], memory[k] = both_means(own[k], rates[k], memory[k], t, h)
         if count > 0:
-            now = own if means else rates
-            e = _renew_few(now[i : i + WIDTH], memory[i : i + WIDTH], memory, n + i, count, by, e)
+            e = _renew_few(rates[i : i + WIDTH], memory[i : i + WIDTH], memory, n + i, count, by, e)
         copy(rates[i : i + WIDTH], memory[i : i + WIDTH])
     if count == 0:
         return
     if count > n:
         _renew(lam, foreseen.before, memory, 2 * n, count, by)
-    put_nodes(memory, h, means, by, e)
-
-
-@small_kernel
-def both_means(v1, a, a0, t, h):
-    """Mean velocities of a step that ends with v1 and of the one before, with accelerations a and a0; t: the middle of that one
-    from the start of the step on.
-    """
-    return v1 - 0.5 * h * a, v1 - h * a + t * a0
+    put_nodes(memory, h, by, e)
 
 
 @small_kernel
 def _nodes_of(memory, at, run):
-    if memory[at, run] < 0.0:
-        return 0.0, 0.0, 0.0, 0.0
     return memory[at + 4, run], memory[at + 5, run], memory[at + 6, run], memory[at + 7, run]
 
 

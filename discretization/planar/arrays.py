@@ -170,6 +170,9 @@ class Advancing(NamedTuple):
 
     tables: Tables
     work: Work
+    weights: (
+        Floats  # (k, 8) of `discretization.assembly.mean_velocities`; steps that are not composed: (0, 8)
+    )
 
 
 def work_of(tables: Tables) -> Work:

@@ -1,42 +1,56 @@
-"""Where Newton's method begins in the plane, by (1) of `discretization.assembly.extrapolation` for three numbers a frame.
+"""Where Newton's method begins in the plane: by (1) of `discretization.assembly.extrapolation` for three accelerations a frame,
+in substeps of compositions by (1) of `discretization.assembly.mean_velocities` for three mean velocities.
 
-Of accelerations, or of mean velocities where substeps of a composition go to and fro. Differences of x, y and the turn stand
-frame by frame, in the order of elimination, behind the accelerations in space: those of a step that follows another in the plane
-are changed where they are.
+Numbers of x, y and the turn stand frame by frame, in the order of elimination, behind the accelerations in space: those of a step
+that follows another in the plane are changed where they are.
 """
 
 from discretization.assembly.extrapolation import (
     all_larger,
     at_next,
-    both_means,
     factors_of,
-    middle_of,
     over_distances_of,
     put_nodes,
     renewed,
 )
+from discretization.assembly.mean_velocities import (
+    known_means,
+    latest_of,
+    mean_of,
+    place_of,
+    put_substep,
+    too_long,
+    weights_at,
+)
+from discretization.memory import MEANS
 from discretization.memory import WIDTH as IN_SPACE
 from discretization.planar.arrays import AOM, AX, AY, IN_PLANE, OM, VX, VY
 from rigid.compilation.decorators import inner_kernel, small_kernel
-from rigid.lanes import WIDTH, largest, load, store
+from rigid.lanes import WIDTH, largest, load, most, store
+
+
+@small_kernel
+def means_of(weights, memory, substeps, k):
+    """How many means of substeps are known in substep k of a march, below 0: none are remembered; their weights."""
+    if weights.shape[0] == 0:
+        return -1, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    known = known_means(memory, substeps, k)
+    return known, weights_at(weights, known, k % substeps.shape[0])
 
 
 @small_kernel
 def first_difference(memory, frames):
-    """Where they begin, with so many frames in space; 0: none are remembered."""
+    """Where what is remembered begins, with so many frames in space; 0: nothing is."""
     first = IN_SPACE * frames
     return first if memory.shape[0] > first else 0
 
 
 @inner_kernel
-def last_rates(work, t):
-    """What (1) of `extrapolation` begins with: accelerations of the last step or, where t is not zero, its mean velocities."""
+def last_rates(work):
+    """Accelerations of the last step, frame by frame."""
     for s in range(work.hinges.shape[0]):
         own, i = work.frames[s], IN_PLANE * s
-        x, y, turn = own[AX], own[AY], own[AOM]
-        if t != 0.0:
-            x, y, turn = own[VX] + t * x, own[VY] + t * y, own[OM] + t * turn
-        work.foretold[i], work.foretold[i + 1], work.foretold[i + 2] = x, y, turn
+        work.foretold[i], work.foretold[i + 1], work.foretold[i + 2] = own[AX], own[AY], own[AOM]
 
 
 @inner_kernel
@@ -49,30 +63,52 @@ def foresee(x, memory, first, count, by):
 
 
 @small_kernel
-def mean_velocities(own, s, foretold, t, half):
-    """Of a frame in the next step; foretold: of all, `foresee`; half: of the step."""
+def _means_at(memory, i, count, latest):
+    """m_0 ... m_7 of eight numbers."""
+    return (
+        load(memory, i + count * place_of(latest, 0)), load(memory, i + count * place_of(latest, 1)),
+        load(memory, i + count * place_of(latest, 2)), load(memory, i + count * place_of(latest, 3)),
+        load(memory, i + count * place_of(latest, 4)), load(memory, i + count * place_of(latest, 5)),
+        load(memory, i + count * place_of(latest, 6)), load(memory, i + count * place_of(latest, 7)),
+    )  # fmt: skip
+
+
+@inner_kernel
+def _foresee_means(x, memory, first, count, w):
+    """Mean velocities of the next substep, eight numbers at a time, as of (1)."""
+    latest = latest_of(memory)
+    for i in range(0, count, WIDTH):
+        store(mean_of(w, _means_at(memory, first + i, count, latest)), x, i)
+
+
+@inner_kernel
+def _take_last_means(x, memory, first, count):
+    """As in the last one."""
+    at = first + count * latest_of(memory)
+    for i in range(count):
+        x[i] = memory[at + i]
+
+
+@small_kernel
+def mean_velocities(own, s, foretold, of_means, half):
+    """Of a frame in the next step; foretold, of_means: of all, by `foretell`; half: of the step."""
     i = IN_PLANE * s
     x, y, turn = foretold[i], foretold[i + 1], foretold[i + 2]
-    if t != 0.0:
+    if of_means:
         return x, y, turn
     return own[VX] + half * x, own[VY] + half * y, own[OM] + half * turn
 
 
 @small_kernel
-def put_rates(own, s, rates, work, t, means, h):
-    """Accelerations of a step that has ended, of a frame, and what there are differences of: these and those before; or mean
-    velocities.
-    """
-    before, i = (own[AX], own[AY], own[AOM]), IN_PLANE * s
-    own[AX], own[AY], own[AOM] = rates
-    if not means:
-        x, y, turn = (rates[0], before[0]), (rates[1], before[1]), (rates[2], before[2])
+def put_rates(own, s, rates, work, of_means, h):
+    """Accelerations of a step that has ended, of a frame, and what is remembered: these, and those before; or mean velocities."""
+    i, x, y, turn = IN_PLANE * s, rates[0], rates[1], rates[2]
+    if of_means:
+        x, y, turn = own[VX] - 0.5 * h * x, own[VY] - 0.5 * h * y, own[OM] - 0.5 * h * turn
     else:
-        x = both_means(own[VX], rates[0], before[0], t, h)
-        y = both_means(own[VY], rates[1], before[1], t, h)
-        turn = both_means(own[OM], rates[2], before[2], t, h)
-    work.latest[i], work.latest[i + 1], work.latest[i + 2] = x[0], y[0], turn[0]
-    work.foretold[i], work.foretold[i + 1], work.foretold[i + 2] = x[1], y[1], turn[1]
+        work.foretold[i], work.foretold[i + 1], work.foretold[i + 2] = own[AX], own[AY], own[AOM]
+    own[AX], own[AY], own[AOM] = rates
+    work.latest[i], work.latest[i + 1], work.latest[i + 2] = x, y, turn
 
 
 @inner_kernel
@@ -92,30 +128,47 @@ def renew(now, before, memory, first, count, by):
 
 
 @inner_kernel
-def foretell(state, work, means, h):
-    """Rates of the next step into work.foretold; means: whether they are mean velocities. `middle_of` the last step, else 0."""
-    memory, t = state.memory, 0.0
-    first = first_difference(memory, state.r.shape[0])
-    if first > 0 and means:
-        t = middle_of(memory)
-    last_rates(work, t)
-    if first > 0:
-        foresee(work.foretold, memory, first, work.foretold.shape[0], factors_of(memory, h, means))
-    return t
+def _put_means(now, foretold, memory, first, count, w):
+    """One more, eight numbers at a time; by how much (1) and the last one missed it; foretold: by (1), scratch."""
+    missed = beyond = 0.0 * load(now, 0)
+    latest = latest_of(memory)
+    new, last = first + count * place_of(latest, MEANS - 1), first + count * latest
+    if too_long(memory):
+        _foresee_means(foretold, memory, first, count, w)
+    for i in range(0, count, WIDTH):
+        x = load(now, i)
+        missed = most(missed, abs(x - load(foretold, i)))
+        beyond = most(beyond, abs(x - load(memory, last + i)))
+        store(x, memory, new + i)
+    return largest(missed), largest(beyond)
 
 
 @inner_kernel
-def last_middle(state, means):
-    """As `foretell` says."""
-    return middle_of(state.memory) if means and first_difference(state.memory, state.r.shape[0]) > 0 else 0.0
+def foretell(state, work, means, h):
+    """Rates of the next step into work.foretold; means: of `means_of`. Whether they are mean velocities."""
+    memory = state.memory
+    first, count = first_difference(memory, state.r.shape[0]), work.foretold.shape[0]
+    if means[0] > 0:
+        if too_long(memory):
+            _take_last_means(work.foretold, memory, first, count)
+        else:
+            _foresee_means(work.foretold, memory, first, count, means[1])
+        return True
+    last_rates(work)
+    if first > 0 and means[0] < 0:
+        foresee(work.foretold, memory, first, count, factors_of(memory, h))
+    return False
 
 
 @inner_kernel
 def remember(state, work, means, h):
-    """The differences with the step that has ended."""
+    """The step that has ended."""
     memory = state.memory
-    first = first_difference(memory, state.r.shape[0])
-    if first > 0:
-        by = over_distances_of(memory, h, means)
-        e = renew(work.latest, work.foretold, memory, first, work.foretold.shape[0], by)
-        put_nodes(memory, h, means, by, (largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3])))
+    first, count = first_difference(memory, state.r.shape[0]), work.foretold.shape[0]
+    if means[0] >= 0:
+        missed = _put_means(work.latest, work.foretold, memory, first, count, means[1])
+        put_substep(memory, h, means[0], missed)
+    elif first > 0:
+        by = over_distances_of(memory, h)
+        e = renew(work.latest, work.foretold, memory, first, count, by)
+        put_nodes(memory, h, by, (largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3])))

@@ -20,6 +20,7 @@ from discretization.time.newton import CONVERGED, MAX_TURN, NOT_CONVERGED, NOT_F
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import most
 
+CURVED = 4.0  # as of `last_correction`, where what is nothing is less and chains are long
 NOTHING = 1.5e-17  # of the largest turn of the step: a correction that need not be made; energy is known as well as this
 LEAST_TURN = 1e-6  # rad, that counts for where all rests
 
@@ -33,7 +34,7 @@ def is_last_hanging(size, before, iteration, solved, again, turn):
 @small_kernel
 def goes_again(size, before, turn):
     """Whether the correction after one of this size has its tangents."""
-    return may_go_again(size, before, NOTHING * turn)
+    return may_go_again(size, before, NOTHING * turn, CURVED)
 
 
 @inner_kernel
@@ -81,9 +82,9 @@ def _add_force(tables, work, h, values, l):
 
 
 @inner_kernel
-def begin_hanging(tables, work, h, values, t):
-    """A step; t: of `foretell`."""
-    begin_bodies(work, t, h)
+def begin_hanging(tables, work, h, values, of_means):
+    """A step; of_means: of `foretell`."""
+    begin_bodies(work, of_means, h)
     begin_hinges(tables, work)
     begin_impulses(tables, work, h, values)
 

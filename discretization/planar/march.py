@@ -37,7 +37,7 @@ from discretization.planar.arrays import (
 from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element_lanes import dissipated, largest_shift
-from discretization.planar.foretelling import foretell, last_middle, put_rates, remember
+from discretization.planar.foretelling import foretell, means_of, put_rates, remember
 from discretization.planar.hanging import add_corrections, begin_hanging, largest_turn, newton_hanging
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
@@ -213,8 +213,8 @@ def account(tables, state, work, h, values):
 
 
 @inner_kernel
-def commit(work, t, means, h):
-    """Take the end of the step over, in the plane; t, means: of `foretell`."""
+def commit(work, of_means, h):
+    """Take the end of the step over, in the plane; of_means: as of `put_rates`."""
     rate = 1.0 / h
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
@@ -234,7 +234,7 @@ def commit(work, t, means, h):
         own[VY] += dvy
         own[OM] += dom
         rates = dvx * rate, dvy * rate, dom * rate
-        put_rates(own, s, rates, work, t, means, h)
+        put_rates(own, s, rates, work, of_means, h)
     for j in range(work.pull.shape[0]):
         work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
@@ -247,12 +247,11 @@ def march_and_keep(advancing, state, before, substeps, load_values, most, kept, 
     Steps of the lengths `substeps` in as many equal parts as `counts` has rows, in place; the state after each part into `kept`.
     Returns the first status that is not 0; the state is then that at the end of the last whole step.
     """
-    tables, work = advancing.tables, advancing.work
+    tables, work, weights = advancing.tables, advancing.work, advancing.weights
     # the state need not follow within a step, or where the plane has its numbers to the bit; those of rods in other planes are
     # taken from it
     stays = tables.aligned or tables.elements.ends.shape[0] == 0
     count, n_substeps, taken = work.counted, substeps.shape[0], False
-    means = n_substeps > 1
     share = load_values.shape[0] // counts.shape[0]
     for part in range(counts.shape[0]):
         counted = counts[part]
@@ -266,6 +265,7 @@ def march_and_keep(advancing, state, before, substeps, load_values, most, kept, 
             count[0] = 0
             if not taken:
                 take_state(tables, state, work)
+            means = means_of(weights, state.memory, substeps, k)
             if tables.hung:
                 begin_hanging(tables, work, h, values, foretell(state, work, means, h))
                 status = newton_hanging(tables, work, h, values, most, count)
@@ -287,7 +287,7 @@ def march_and_keep(advancing, state, before, substeps, load_values, most, kept, 
             if tables.accounts:
                 account(tables, state, work, h, values)
             end_springs(tables, state, work, h)
-            commit(work, last_middle(state, means), means, h)
+            commit(work, means[0] >= 0, h)
             remember(state, work, means, h)
             whole = (k + 1) % n_substeps == 0
             taken = stays and (not whole or (tables.aligned and n_substeps == 1 and k + 1 != share))

@@ -130,14 +130,14 @@ def march_planar_runs(own, solved, h, values, most_iterations, kept, counts):
             return
         signals = every[k]
         take_state(tables, state, work)
-        last_rates(work, 0.0)
+        last_rates(work)
         if first > 0:
             foresee(own.work.foretold, memory, first, count, factors_of_runs(memory, h, own.terms))
-        begin_hanging(tables, work, h, signals, 0.0)
+        begin_hanging(tables, work, h, signals, False)
         _newton((tables, work, signals, last, last_more), own, solved, h, most_iterations)
         if tables.accounts:
             account(tables, state, work, h, signals)
-        commit(work, 0.0, False, h)
+        commit(work, False, h)
         if first > 0:
             by = over_distances_of_runs(memory, h, own.terms)
             e = renew(own.work.latest, own.work.foretold, memory, first, count, by)

@@ -121,11 +121,11 @@ def length(x, y):
 
 
 @inner_kernel
-def begin_bodies(work, t, h):
-    """Where the iterations of a step begin: with `mean_velocities`."""
+def begin_bodies(work, of_means, h):
+    """Where the iterations of a step begin: with `mean_velocities`; of_means: of `foretell`."""
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
-        x, y, turn = mean_velocities(own, s, work.foretold, t, 0.5 * h)
+        x, y, turn = mean_velocities(own, s, work.foretold, of_means, 0.5 * h)
         own[DX], own[DY] = h * x, h * y
         own[PSI] = h * turn  # as an angle it would miss (h turn)^3/12
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discretization.assembly.mean_velocities import weights_of
 from discretization.known_facts import known_of_numbers
+from discretization.memory import MEANS
 from discretization.planar.arrays import Advancing, Tables, numbers_of, work_of
 from discretization.planar.march import march_and_keep
 from discretization.planar.plane import Plane, plane_of
@@ -70,7 +72,8 @@ class PlanarStepper(ShapeStepper):
         self.solver, self.solver_settings = SOLVER, {"plane": self.plane.normal.tolist()}
         if earlier and not (len(self.tables.elements.ends) or len(self.tables.spring)):
             self._remembering(numbers_of(len(self.tables.parent)))
-            self.solver_settings["differences"] = [float(self.sizes.memory.earlier)]
+            self.solver_settings |= self.remembered()
+        self._weights = weights_of(self.fractions) if self.sizes.memory.means else np.zeros((0, MEANS))
 
     pace = 0.15  # 5 and 20 bars
 
@@ -103,8 +106,8 @@ class PlanarStepper(ShapeStepper):
 
     def _advancing(self) -> Any:
         """What the march works with, settled for all calls in which it is the same."""
-        models, known = Advancing(self.tables, self._work), self._settled
+        models, known = Advancing(self.tables, self._work, self._weights), self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
-            told = tuple(map(_told_by, (*self.tables, *self._work)))
+            told = tuple(map(_told_by, (*self.tables, *self._work, self._weights)))
             known = self._settled = models, settled(models, told)
         return known[1]

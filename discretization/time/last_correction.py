@@ -8,6 +8,7 @@ from discretization.assembly.workspace import EPS
 from rigid.compilation.decorators import small_kernel
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
+CURVED = 1.4  # by so much times the square of a turn the next correction is expected; of bars in space 0.3 to 2.5
 _STALLED, _SAFE = (
     0.3,
     1e-7,
@@ -30,7 +31,9 @@ def is_last(size, before, iteration, solved, again, nothing):
 
 
 @small_kernel
-def may_go_again(size, before, nothing):
-    """Whether the correction after one of this size may be made with the same tangents, and be the last; as of `is_last`."""
-    shrunk = size / before if before > 0.0 else 0.0
-    return 0.5 * size * size * max(shrunk * shrunk, size) <= nothing
+def may_go_again(size, before, nothing, curved):
+    """Whether the correction after one of this size may be made with the same tangents, and be the last; curved: CURVED or more;
+    as of `is_last`.
+    """
+    shrunk, foreseen = size / before if before > 0.0 else 0.0, curved * size
+    return foreseen * size * max(shrunk * shrunk, foreseen) <= nothing

@@ -56,9 +56,16 @@ class ShapeStepper(Stepper):
         self._remembering(WIDTH * sizes.frames + of_forces * sizes.multipliers if several else 0)
 
     def _remembering(self, count: int) -> None:
-        """Of how many numbers something of steps before the last one is remembered."""
-        self.sizes = self.sizes._replace(memory=self.sizes.memory._replace(earlier=count))
+        """Of how many numbers something of steps before the last one is remembered, or of substeps."""
+        own = {"earlier": count} if len(self.fractions) == 1 else {"means": count}
+        self.sizes = self.sizes._replace(memory=self.sizes.memory._replace(**own))
         self.shapes = state_shapes(self.sizes)
+
+    def remembered(self) -> dict[str, list[float]]:
+        """How many numbers these are, as settings of a solver."""
+        memory = self.sizes.memory
+        counts = {"differences": memory.earlier, "means": memory.means}
+        return {name: [float(count)] for name, count in counts.items() if count}
 
     @functools.cached_property
     def _general(self) -> Stepper:
@@ -73,7 +80,7 @@ class ShapeStepper(Stepper):
 
     def _begun(self, state: State) -> State:
         """With what is remembered here, of a state with the memory that `em` has of any system."""
-        plain = np.shape(state.memory) == (self.sizes.memory._replace(earlier=0).size,)
+        plain = np.shape(state.memory) == (self.sizes.memory._replace(earlier=0, means=0).size,)
         return self.start(state) if plain else state
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:

@@ -18,12 +18,20 @@ from discretization.assembly.extrapolation import (
     differences_of,
     extrapolate,
     foretells_forces,
-    last_middle,
     of_means,
     over_distances,
     remember,
 )
 from discretization.assembly.load_forces import add_load_noise, put_signals
+from discretization.assembly.mean_velocities import (
+    foretell_means,
+    known_means,
+    latest_of,
+    put_substep,
+    remember_means,
+    too_long,
+    weights_at,
+)
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import EPS, norm, rotation_of
 from discretization.memory import WIDTH as NUMBERS
@@ -40,7 +48,7 @@ from discretization.time.em import (
     predict_alone,
     predict_multipliers,
 )
-from discretization.time.last_correction import NOTHING, is_last, may_go_again
+from discretization.time.last_correction import CURVED, NOTHING, is_last, may_go_again
 from discretization.time.newton import (
     CONVERGED,
     FOLDED,
@@ -77,7 +85,16 @@ from discretization.trees.body_lanes import (
     take_rotations,
 )
 from discretization.trees.elimination import eliminate, expand, renew_forces, take_over
-from discretization.trees.lane_states import begin_groups, commit_groups, put_down, take_up
+from discretization.trees.lane_states import (
+    BY_DIFFERENCES,
+    BY_LAST,
+    BY_LAST_MEAN,
+    BY_MEANS,
+    begin_groups,
+    commit_groups,
+    put_down,
+    take_up,
+)
 from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
 from discretization.trees.shape import OTHER
@@ -311,7 +328,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if closed:
             _take_forces(tree, share)
             _take_forces(loops.joints, share)
-        again = plain and may_go_again(size, before, NOTHING) and not again
+        again = plain and may_go_again(size, before, NOTHING, CURVED) and not again
         before = size
 
 
@@ -344,36 +361,58 @@ def _put_velocities(tree, R, state, velocities):
 
 
 @inner_kernel
-def _predict(advancing, state, h, shown):
-    """Start of a step and of Newton's method; whether no body moves."""
-    lanes, foreseen, work, memory = advancing.lanes, advancing.foreseen, advancing.work, state.memory
-    begin_tree(advancing.system, advancing.tree, state, work)
+def _foretell(advancing, state, h, known, w):
+    """Accelerations of the next step, of bodies that stand alone; what it is foretold by, and factors of that."""
+    foreseen, alone, memory = advancing.foreseen, advancing.work.frames.alone, state.memory
     if of_means(foreseen):
-        _put_velocities(advancing.tree, work.R0, state, foreseen.velocities)
-    by, t = extrapolate(work.frames.alone, memory, state.lam, h, foreseen), last_middle(memory, foreseen)
+        _put_velocities(advancing.tree, advancing.work.R0, state, foreseen.velocities)
+        foretell_means(alone, memory, h, known, w, foreseen.rates, foreseen.velocities)
+        if known == 0:
+            return BY_LAST, w
+        return BY_LAST_MEAN if too_long(memory) else BY_MEANS, w
+    by = extrapolate(alone, memory, state.lam, h, foreseen)
+    differ = differences_of(memory, foreseen.rates.shape[0]) > 0
+    return BY_DIFFERENCES if differ else BY_LAST, (by[0], by[1], by[2], 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@inner_kernel
+def _predict(advancing, state, h, known, w, shown):
+    """Start of a step and of Newton's method; known, w: means of substeps, and their weights. Whether no body moves."""
+    lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
+    begin_tree(advancing.system, advancing.tree, state, work)
+    foretold, by = _foretell(advancing, state, h, known, w)
     at_rest = True
     if lanes.kind.shape[0] > 0:
-        differs = differences_of(memory, foreseen.rates.shape[0]) > 0
-        at_rest = begin_groups(lanes, work, h, differs, by, t, shown)
+        latest = latest_of(state.memory) if of_means(foreseen) else 0
+        at_rest = begin_groups(lanes, work, h, foretold, by, latest, shown)
         begin_body_groups(lanes, work)
     predict_alone(foreseen.rates, True, state, work, h)
     return at_rest and alone_rest(work)
 
 
 @inner_kernel
-def _commit(advancing, state, h, shown):
-    """Take the end of a step over."""
+def _commit(advancing, state, h, known, w, shown):
+    """Take the end of a step over; known, w: as of `_predict`."""
     lanes, foreseen, work, memory = advancing.lanes, advancing.foreseen, advancing.work, state.memory
-    by, t, e = over_distances(memory, h, foreseen), last_middle(memory, foreseen), (0.0, 0.0, 0.0, 0.0)
-    if lanes.kind.shape[0] > 0:
-        differs = differences_of(memory, foreseen.rates.shape[0]) > 0
-        e = commit_groups(lanes, work, h, differs, differs and of_means(foreseen), by, t)
-        if shown:
-            put_down(lanes, state, work)
-    commit_alone(advancing.numbering, foreseen.rates, state, work, h)
+    foretold, by, latest, e = BY_MEANS, (0.0, 0.0, 0.0, 0.0), 0, (0.0, 0.0, 0.0, 0.0)
     if of_means(foreseen):
-        _put_velocities(advancing.tree, work.R1, state, foreseen.velocities)
-    remember(work.frames.alone, memory, state.lam, h, foreseen, by, e)
+        latest = latest_of(memory)
+    else:
+        by = over_distances(memory, h, foreseen)
+        foretold = BY_DIFFERENCES if differences_of(memory, foreseen.rates.shape[0]) > 0 else BY_LAST
+    if lanes.kind.shape[0] > 0:
+        e = commit_groups(lanes, work, h, foretold, by, latest)
+        if shown:
+            put_down(lanes, foreseen, state, work)
+    commit_alone(advancing.numbering, foreseen.rates, state, work, h)
+    alone = work.frames.alone
+    if of_means(foreseen):
+        own = foreseen.velocities
+        _put_velocities(advancing.tree, work.R1, state, own)
+        missed = remember_means(alone, memory, h, w, foreseen.rates, own, (e[0], e[1]))
+        put_substep(memory, h, known, missed)
+    else:
+        remember(alone, memory, state.lam, h, foreseen, by, e)
 
 
 @allocating_inner_kernel
@@ -389,7 +428,7 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
     ends, counts[:] = True, 0
     begin_held(tree, state, work)
     if grouped:
-        take_up(system, lanes, state, work)
+        take_up(system, lanes, foreseen, state, work)
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         count[0] = 0
@@ -397,13 +436,18 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
             scale_rows(tree, work, h)
             put_signals(work, load_values[k])
             more(BEGIN, system, numbering, tree, loops, state, work, h)
-        at_rest = _predict(advancing, state, h, shown)
+        known, w = 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        if of_means(foreseen):
+            known = known_means(state.memory, substeps, k)
+            w = weights_at(foreseen.weights, known, k % n_substeps)
+        at_rest = _predict(advancing, state, h, known, w, shown)
         if at_rest and not ends:
             return UNHELD
         # else forces of joints are those that hold the motion, and none asks for them before the end
         held = shown or closed or at_rest
         if held:
-            lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
+            told = not of_means(foreseen) and foretells_forces(state.memory, foreseen)
+            lam = foreseen.lam if told else state.lam
             predict_multipliers(lam, work, h)
         if closed or at_rest:
             turn_bodies(tree, work)
@@ -435,10 +479,10 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
             if closed:
                 end_joints(loops.joints, work)
             commit_multipliers(state, work, h)
-        _commit(advancing, state, h, shown)
+        _commit(advancing, state, h, known, w, shown)
         counts[STEPS] = (k + 1) // n_substeps
     if grouped and not shown:
-        put_down(lanes, state, work)
+        put_down(lanes, foreseen, state, work)
     return 0
 
 

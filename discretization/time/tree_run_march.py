@@ -9,7 +9,7 @@ from discretization.assembly.load_forces import add_loads, put_signals, work_of_
 from discretization.assembly.run_frames import commit_runs, predict_frame
 from discretization.assembly.run_lanes import load9_at
 from discretization.time.em import commit_multipliers, predict_multipliers
-from discretization.time.last_correction import NOTHING, is_last, may_go_again
+from discretization.time.last_correction import CURVED, NOTHING, is_last, may_go_again
 from discretization.time.run_march import (
     AGAIN,
     FRESH,
@@ -100,7 +100,7 @@ def _judge(own, solved, max_iterations, at):
         elif own.iteration[run] > max_iterations:
             own.left[run], own.at[run] = 1.0, OUT
         else:
-            again = own.plain and at == FRESH and may_go_again(size, before, NOTHING)
+            again = own.plain and at == FRESH and may_go_again(size, before, NOTHING, CURVED)
             own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
 
 

@@ -87,9 +87,8 @@ class TreeStepper(ShapeStepper):
         self.numbering, self.work, self.arrays, self.loops, self.lanes = made
         self._settled: Any = None
         self._before: State | None = None
-        self.solver, count = str(tree), self.sizes.memory.earlier
-        self._foreseen = foreseen_of(self.sizes, means=count > 0 and len(self.fractions) > 1)
-        self.solver_settings = {"differences": [float(count)]} if count else {}
+        self.solver, self.solver_settings = str(tree), self.remembered()
+        self._foreseen = foreseen_of(self.sizes, self.fractions)
 
     pace = 0.2  # 5 to 100 bodies on hinges
 

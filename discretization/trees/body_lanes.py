@@ -27,7 +27,7 @@ from discretization.assembly.frame_lanes import (
 )
 from discretization.assembly.frame_lanes import START as STEP
 from discretization.assembly.run_lanes import load3_at, load9_at, store3_at, store9_at
-from discretization.memory import DIFFERENCES
+from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
 from discretization.trees.places import MEAN_PARENT_AXIS, OWN, SIZE, TreeArrays
@@ -64,8 +64,9 @@ X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
 X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
 # of a body where a step ends, as far as it is known: rotation, place, increments, and what is left of these by rounding
 ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
-# from step to step: its accelerations and three differences of these (`discretization.assembly.extrapolation`)
-REMEMBERED = (1 + DIFFERENCES) * NUMBERS
+# from step to step: its accelerations and what of these or of mean velocities is remembered besides (`discretization.memory`)
+FORETOLD = (1 + max(DIFFERENCES, MEANS)) * NUMBERS  # behind it: means as they were foretold
+REMEMBERED = FORETOLD + NUMBERS
 # rows of `BodyLanes.places`: bodies, their blocks, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
 BODY, BLOCKS, PARTNER, LAM, EACH, AXIS, N_PLACES = range(7)
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from discretization.assembly.extrapolation import all_larger, at_next, both_means, differences_of, renewed
+from discretization.assembly.extrapolation import all_larger, at_next, differences_of, of_means, renewed
 from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
 from discretization.assembly.frame_lanes import (
     INERTIA,
@@ -17,10 +17,20 @@ from discretization.assembly.frame_lanes import (
     VELOCITY0,
 )
 from discretization.assembly.frame_lanes import START as STEP
+from discretization.assembly.mean_velocities import mean_of, place_of
 from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
-from discretization.memory import DIFFERENCES
+from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
-from discretization.trees.body_lanes import END, INCREMENT, REMEMBERED, REST, ROTATION1, TURN, move_group
+from discretization.trees.body_lanes import (
+    END,
+    FORETOLD,
+    INCREMENT,
+    REMEMBERED,
+    REST,
+    ROTATION1,
+    TURN,
+    move_group,
+)
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.lanes import (
@@ -42,6 +52,8 @@ from rigid.lanes import (
 from rigid.linear_algebra import apply, apply_transposed, minus, plus, times
 
 SMALLEST = 5e-324  # number above 0
+# what the next step is foretold by: accelerations of the last one, or differences of these; means, or the last one
+BY_LAST, BY_DIFFERENCES, BY_MEANS, BY_LAST_MEAN = range(4)
 
 
 @flat_kernel
@@ -63,18 +75,20 @@ def _store6_at(x, into, k):
 
 
 @small_kernel
-def _remembered(memory, n):
+def _remembered(memory, n, foreseen):
     """Rows of six numbers of a frame, from one to the next of these in memory; n: accelerations of all frames."""
+    if of_means(foreseen):
+        return 1 + MEANS, n
     count = differences_of(memory, n)
     return (1 + DIFFERENCES if count > 0 else 1), count
 
 
 @inner_kernel
-def take_up(system, lanes, state, work):
-    """States, masses and what is remembered of accelerations, from where they stand."""
+def take_up(system, lanes, foreseen, state, work):
+    """States, masses and what is remembered of accelerations or means, from where they stand."""
     own, frames, start, memory = work.frames, system.frames, work.frames.start, state.memory
     places, n = own.places, NUMBERS * state.r.shape[0]
-    rows, count = _remembered(memory, n)
+    rows, count = _remembered(memory, n, foreseen)
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * STEP
         _store4_at(rows4(state.quat, places, at), start, s + QUAT0)
@@ -90,11 +104,11 @@ def take_up(system, lanes, state, work):
 
 
 @inner_kernel
-def put_down(lanes, state, work):
+def put_down(lanes, foreseen, state, work):
     """The same to where it stands."""
     own, start, memory = work.frames, work.frames.start, state.memory
     places, n = own.places, NUMBERS * state.r.shape[0]
-    rows, count = _remembered(memory, n)
+    rows, count = _remembered(memory, n, foreseen)
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * STEP
         put_rows4(load4_at(start, s + QUAT0), state.quat, places, at)
@@ -108,10 +122,10 @@ def put_down(lanes, state, work):
 
 
 @inner_kernel
-def begin_groups(lanes, work, h, differs, by, middle, shown):
-    """Start of a step and its predicted end, with the accelerations of the last one or, where it differs from those before, with
-    (1) of `discretization.assembly.extrapolation`; by: its factors; middle: `last_middle`; shown: as of `move_group`.
-    Whether no body moves.
+def begin_groups(lanes, work, h, foretold, by, latest, shown):
+    """Start of a step and its predicted end, with the accelerations of the last one or, as foretold, with (1) of
+    `discretization.assembly.extrapolation` or of `discretization.assembly.mean_velocities`; by: its factors, or w; latest: as
+    of `mean_velocities`; shown: as of `move_group`. Whether no body moves.
     """
     own, start, rates = work.frames, work.frames.start, lanes.rates
     places, none = own.places, 0.0 * load(start, 0)
@@ -123,12 +137,15 @@ def begin_groups(lanes, work, h, differs, by, middle, shown):
         store9_at(R0, start, s + ROTATION0)
         store3_at(apply(R0, apply(load9_at(start, s + INERTIA), Omega)), start, s + MOMENTUM0)
         a, alpha, v = load3_at(rates, r), load3_at(rates, r + 3), load3_at(start, s + VELOCITY0)
-        if middle != 0.0:
-            w = apply(R0, Omega)
-            mean = _foreseen(plus(v, times(middle, a)), rates, r + NUMBERS, by)
-            turning = _foreseen(plus(w, times(middle, alpha)), rates, r + NUMBERS + 3, by)
-            a, alpha = times(2.0 / h, minus(mean, v)), times(2.0 / h, minus(turning, w))
-        elif differs:
+        if foretold >= BY_MEANS:
+            mean, turning = _mean(rates, r + NUMBERS, latest, by), _mean(rates, r + NUMBERS + 3, latest, by)
+            store3_at(mean, rates, r + FORETOLD)
+            store3_at(turning, rates, r + FORETOLD + 3)
+            if foretold == BY_LAST_MEAN:
+                at = r + NUMBERS * (1 + latest)
+                mean, turning = load3_at(rates, at), load3_at(rates, at + 3)
+            a, alpha = times(2.0 / h, minus(mean, v)), times(2.0 / h, minus(turning, apply(R0, Omega)))
+        elif foretold == BY_DIFFERENCES:
             a, alpha = _foreseen(a, rates, r + NUMBERS, by), _foreseen(alpha, rates, r + NUMBERS + 3, by)
         dr, psi = predicted(R0, v, Omega, a, alpha, h)
         dr = to_a_place(load3_at(start, s + PLACE0), dr)
@@ -149,10 +166,29 @@ def _foreseen(D0, rates, k, by):
     )
 
 
+@small_kernel
+def _mean(rates, k, latest, w):
+    """Three numbers, of which eight means begin at a place."""
+    a, b, c, d = (
+        load3_at(rates, k + NUMBERS * place_of(latest, 0)), load3_at(rates, k + NUMBERS * place_of(latest, 1)),
+        load3_at(rates, k + NUMBERS * place_of(latest, 2)), load3_at(rates, k + NUMBERS * place_of(latest, 3)),
+    )  # fmt: skip
+    e, f, g, o = (
+        load3_at(rates, k + NUMBERS * place_of(latest, 4)), load3_at(rates, k + NUMBERS * place_of(latest, 5)),
+        load3_at(rates, k + NUMBERS * place_of(latest, 6)), load3_at(rates, k + NUMBERS * place_of(latest, 7)),
+    )  # fmt: skip
+    return (
+        mean_of(w, (a[0], b[0], c[0], d[0], e[0], f[0], g[0], o[0])),
+        mean_of(w, (a[1], b[1], c[1], d[1], e[1], f[1], g[1], o[1])),
+        mean_of(w, (a[2], b[2], c[2], d[2], e[2], f[2], g[2], o[2])),
+    )
+
+
 @inner_kernel
-def commit_groups(lanes, work, h, differs, means, by, middle):
-    """As `discretization.assembly.frame_lanes.commit_frames`, and the differences of accelerations anew, or of mean velocities;
-    by: `over_distances`; middle: `last_middle`. The largest numbers in these.
+def commit_groups(lanes, work, h, foretold, by, latest):
+    """As `discretization.assembly.frame_lanes.commit_frames`, and what the next steps are foretold from; foretold: BY_LAST, if by
+    accelerations alone; by: `over_distances`; latest: as of `begin_groups`. The largest numbers in differences, or by how much
+    (1) and the last mean missed this one.
     """
     own, start, end, rates = work.frames, work.frames.start, lanes.end, lanes.rates
     none = 0.0 * load(start, 0)
@@ -167,13 +203,11 @@ def commit_groups(lanes, work, h, differs, means, by, middle):
         dv, dOmega = changes(rate, spin, v0, Omega0, faster, apply_transposed(R0, turn), h)
         a, alpha = accelerations(R0, R1, dv, dOmega, h)
         v1, Omega1 = plus(v0, dv), plus(Omega0, dOmega)
-        if means:
-            w1, before = apply(R1, Omega1), (load3_at(rates, r), load3_at(rates, r + 3))
-            mean, last = _both_means(v1, a, before[0], middle, h)
-            turning, turned = _both_means(w1, alpha, before[1], middle, h)
-            e = _renew(mean, last, rates, r, by, e)
-            e = _renew(turning, turned, rates, r + 3, by, e)
-        elif differs:
+        if foretold >= BY_MEANS:
+            mean, turning = minus(v1, times(0.5 * h, a)), minus(apply(R1, Omega1), times(0.5 * h, alpha))
+            e = _put_mean(mean, rates, r, latest, e)
+            e = _put_mean(turning, rates, r + 3, latest, e)
+        elif foretold == BY_DIFFERENCES:
             e = _renew(a, load3_at(rates, r), rates, r, by, e)
             e = _renew(alpha, load3_at(rates, r + 3), rates, r + 3, by, e)
         store3_at(a, rates, r)
@@ -186,14 +220,14 @@ def commit_groups(lanes, work, h, differs, means, by, middle):
 
 
 @flat_kernel
-def _both_means(v1, a, a0, middle, h):
-    """As of `both_means`, of three numbers."""
-    x, y, z = (
-        both_means(v1[0], a[0], a0[0], middle, h),
-        both_means(v1[1], a[1], a0[1], middle, h),
-        both_means(v1[2], a[2], a0[2], middle, h),
-    )
-    return (x[0], y[0], z[0]), (x[1], y[1], z[1])
+def _put_mean(now, rates, k, latest, e):
+    """One more of three numbers, whose accelerations stand at a place; the larger of e and of what foretold it wrongly."""
+    last = load3_at(rates, k + NUMBERS * (1 + latest))
+    missed, beyond = minus(now, load3_at(rates, k + FORETOLD)), minus(now, last)
+    store3_at(now, rates, k + NUMBERS * (1 + place_of(latest, MEANS - 1)))
+    for i in range(3):
+        e = all_larger(e, (missed[i], beyond[i], e[2], e[3]))
+    return e
 
 
 @flat_kernel

@@ -24,6 +24,8 @@ _LAST = (
     "algorithmic",
     "differences",
     "nodes",
+    "means",
+    "substep",
     "reference",
     "skin",
     "control",
