@@ -2,9 +2,9 @@
 
     scheme            part        shape
     em and its kin    acc         (n, 6)  rates of (v, spatial angular velocity) over the last step: the predictor's
-    em besides, of    differences (3, k)  of these and of multipliers, divided (`discretization.assembly.extrapolation`);
+    em besides, of    differences (5, k)  of these and of multipliers, divided (`discretization.assembly.extrapolation`);
     trees, and of                         in a plane of what they are there, from the tips to the roots
-    bodies in a plane nodes       (8,)    largest differences; middles of the last four steps, s from now on; 0: none
+    bodies in a plane nodes       (12,)   largest differences; middles of the last six steps, s from now on; 0: none
     in substeps       means       (8, k)  mean velocities over the last eight (`discretization.assembly.mean_velocities`)
                       substep     (5,)    and what these are of
     em-d besides      remembered  (k, 6)  of velocities and strains (`discretization.assembly.step_dissipation`)
@@ -30,7 +30,7 @@ import numpy as np
 from rigid.system import Floats
 
 WIDTH = 6  # of a row
-DIFFERENCES, NODES = 3, 8  # what is remembered of steps before the last one
+DIFFERENCES, NODES = 5, 12  # what is remembered of steps before the last one
 MEANS, SUBSTEP = 8, 5  # and of substeps
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.planar.arrays import R1, R2
-from discretization.planar.foretelling import foretell
+from discretization.planar.foretelling import NO_MEANS, foretell
 from discretization.planar.hanging import begin_hanging
 from discretization.planar.step import add_loads, put_bodies, take_state
 from discretization.planar.symmetry import Symmetry
@@ -17,7 +17,7 @@ from rodsim import Box, MassProperties, Model, simulate
 @kernel
 def begun(tables, work, state, h, values):
     take_state(tables, state, work)
-    begin_hanging(tables, work, h, values, foretell(state, work, False, h))
+    begin_hanging(tables, work, h, values, foretell(state, work, NO_MEANS, h))
     put_bodies(tables, work, h, False)
     add_loads(tables, work, h, values, False)
 

@@ -826,13 +826,28 @@ def test_what_is_held_only_together_with_others_is_taken_by_the_general_solver()
     assert all(np.array_equal(x, y) for x, y in zip(part, ends[0][0], strict=True))
 
 
-@pytest.mark.parametrize(("make", "h", "order"), [(followed, 0.6, 2), (straight, 0.5, 2), (straight, 2.0, 4)])
+@pytest.mark.parametrize(("make", "h", "order"), [(followed, 0.6, 2), (straight, 0.5, 2), (straight, 1.5, 2)])
 def test_steps_that_fail_are_halved(make, h, order):
     """They begin where the step before ended, which between two axes the state is told of only then."""
     built, plane, space = steppers(make(), h, order)
     ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]
     assert ends[0][1].halvings > 0
     assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-11
+
+
+def test_a_composition_that_fails_is_taken_in_halves_from_its_start():
+    """Whatever substeps of it were solved: as with steps of half the length from there."""
+    built, plane, _ = steppers(straight(), 2.0, 4)
+    half, state, halved = steppers(straight(), 1.0, 4)[1], plane.start(built.state), 0
+    for k in range(4):
+        end, report = plane.advance(state, k, 1)
+        if report.halvings == 1:
+            other, _ = half.advance(state, 2 * k, 2)
+            for one, two in zip(end, other, strict=True):
+                assert np.abs(one - two).max(initial=0.0) < 1e-9
+            halved += 1
+        state = end
+    assert halved > 0
 
 
 @pytest.mark.parametrize("make", [rod, driven_crank])

@@ -6,9 +6,9 @@ through k of them is
     x(t) = D_0 + (t - t_1) D_1 + ... + (t - t_1) ... (t - t_{k-1}) D_{k-1}                                       (1)
 
 which misses x at t by about (t - t_1) ... (t - t_k) D_k (Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
-III.5). Taken is the k, up to four, that misses accelerations least: four where motions are smooth, one where what is stiff rings
+III.5). Taken is the k, up to six, that misses accelerations least: six where motions are smooth, one where what is stiff rings
 or something starts at once. D_0 is `acc` of `State.memory`, and of multipliers `State.lam`; behind it stand `differences`, and
-`nodes`: the largest numbers in D_1 to D_4, and the times t_1 to t_4, s from the end of the last step on.
+`nodes`: the largest numbers in D_1 to D_6, and the times t_1 to t_6, s from the end of the last step on.
 
 Multipliers need none where forces of joints follow from motions (`discretization.trees.elimination`).
 """
@@ -26,11 +26,12 @@ from discretization.state_shapes import Sizes
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lane_arrays import room
 from rigid.lanes import WIDTH as LANES
-from rigid.lanes import choose, load, most, store
+from rigid.lanes import choose, largest, load, most, store
 from rigid.references import by_reference
 from rigid.system import Floats
 
 UNKNOWN = 1e300
+NONE = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
 
 @by_reference
@@ -40,7 +41,7 @@ class Foreseen(NamedTuple):
     rates: Floats  # (6 n,) accelerations
     lam: Floats  # (m,) multipliers
     before: Floats  # (m,) those of the last step
-    terms: Floats  # (4,)
+    terms: Floats  # (6,)
     velocities: Floats  # (6 n,) of some frames in substeps, (v, spatial angular velocity); else (0,)
     weights: (
         Floats  # (k, 8) of `discretization.assembly.mean_velocities`; steps that are not composed: (0, 8)
@@ -52,14 +53,14 @@ def foreseen_of(sizes: Sizes, fractions: Floats) -> Foreseen:
     m, n = sizes.multipliers, WIDTH * sizes.frames
     weights = weights_of(fractions) if sizes.memory.means else np.zeros((0, MEANS))
     return Foreseen(
-        np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(4), np.zeros(n * (len(weights) > 0)), weights
+        np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(6), np.zeros(n * (len(weights) > 0)), weights
     )
 
 
 def foreseen_of_runs(sizes: Sizes) -> Foreseen:
     """Of eight, side by side."""
     m = sizes.multipliers
-    return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(4), room(0), np.zeros((0, MEANS)))
+    return Foreseen(room(WIDTH * sizes.frames), room(m), room(m), room(6), room(0), np.zeros((0, MEANS)))
 
 
 @small_kernel
@@ -73,7 +74,8 @@ def distances(nodes, h):
     """From the nodes that there are to the middle of a step that begins now; 0 of those that there are not."""
     t = 0.5 * h
     return (
-        -_seen_from(t, nodes[0]), -_seen_from(t, nodes[1]), -_seen_from(t, nodes[2]), -_seen_from(t, nodes[3])
+        -_seen_from(t, nodes[0]), -_seen_from(t, nodes[1]), -_seen_from(t, nodes[2]),
+        -_seen_from(t, nodes[3]), -_seen_from(t, nodes[4]), -_seen_from(t, nodes[5]),
     )  # fmt: skip
 
 
@@ -81,7 +83,8 @@ def distances(nodes, h):
 def moved_on(nodes, h):
     """The nodes, and that of a step, as they are seen from its end."""
     return (
-        -0.5 * h, _seen_from(h, nodes[0]), _seen_from(h, nodes[1]), _seen_from(h, nodes[2])
+        -0.5 * h, _seen_from(h, nodes[0]), _seen_from(h, nodes[1]),
+        _seen_from(h, nodes[2]), _seen_from(h, nodes[3]), _seen_from(h, nodes[4]),
     )  # fmt: skip
 
 
@@ -93,18 +96,28 @@ def over(x):
 
 @small_kernel
 def factors(sizes, distance):
-    """Of D_1, D_2, D_3 in (1) with the best k; sizes: of the largest numbers in D_1 ... D_4."""
+    """Of D_1 ... D_5 in (1) with the best k; sizes: of the largest numbers in D_1 ... D_6."""
     one = distance[0]
     two = one * distance[1]
     three = two * distance[2]
+    four = three * distance[3]
+    five = four * distance[4]
+    six = five * distance[5]
     best, least = 1, sizes[0] * abs(one)
     if two != 0.0 and sizes[1] * abs(two) < least:
         best, least = 2, sizes[1] * abs(two)
     if three != 0.0 and sizes[2] * abs(three) < least:
         best, least = 3, sizes[2] * abs(three)
-    if distance[3] != 0.0 and sizes[3] * abs(three * distance[3]) < least:
-        best = 4
-    return (one if best > 1 else 0.0), (two if best > 2 else 0.0), (three if best > 3 else 0.0)
+    if four != 0.0 and sizes[3] * abs(four) < least:
+        best, least = 4, sizes[3] * abs(four)
+    if five != 0.0 and sizes[4] * abs(five) < least:
+        best, least = 5, sizes[4] * abs(five)
+    if six != 0.0 and sizes[5] * abs(six) < least:
+        best = 6
+    return (
+        one if best > 1 else 0.0, two if best > 2 else 0.0, three if best > 3 else 0.0,
+        four if best > 4 else 0.0, five if best > 5 else 0.0,
+    )  # fmt: skip
 
 
 @small_kernel
@@ -116,35 +129,62 @@ def known(size, by):
 @small_kernel
 def at_next(D0, D, by):
     """(1)."""
-    return D0 + by[0] * D[0] + by[1] * D[1] + by[2] * D[2]
+    return D0 + by[0] * D[0] + by[1] * D[1] + by[2] * D[2] + by[3] * D[3] + by[4] * D[4]
 
 
 @small_kernel
 def renewed(x, D0, D, by):
-    """D_1 ... D_4 with x behind what these are of; by: one over its distances to their nodes."""
+    """D_1 ... D_6 with x behind what these are of; by: one over its distances to their nodes."""
     one = (x - D0) * by[0]
     two = (one - D[0]) * by[1]
     three = (two - D[1]) * by[2]
-    return one, two, three, (three - D[2]) * by[3]
+    four = (three - D[2]) * by[3]
+    five = (four - D[3]) * by[4]
+    return one, two, three, four, five, (five - D[4]) * by[5]
 
 
 @small_kernel
-def _lanes_at(memory, i, count):
-    """D_1, D_2, D_3 of eight numbers, or of a number of eight runs."""
-    return load(memory, i), load(memory, i + count), load(memory, i + 2 * count)
+def differences_at(memory, i, count):
+    """D_1 ... D_5 of eight numbers, or of a number of eight runs."""
+    return (
+        load(memory, i), load(memory, i + count), load(memory, i + 2 * count),
+        load(memory, i + 3 * count), load(memory, i + 4 * count),
+    )  # fmt: skip
 
 
 @small_kernel
-def _put_lanes(D, memory, i, count):
+def put_differences(D, memory, i, count):
+    """The same to where they stand."""
     store(D[0], memory, i)
     store(D[1], memory, i + count)
     store(D[2], memory, i + 2 * count)
+    store(D[3], memory, i + 3 * count)
+    store(D[4], memory, i + 4 * count)
+
+
+@small_kernel
+def _few_at(memory, i, count):
+    """D_1 ... D_5 of a number."""
+    return (
+        memory[i], memory[i + count], memory[i + 2 * count], memory[i + 3 * count], memory[i + 4 * count]
+    )  # fmt: skip
 
 
 @small_kernel
 def all_larger(e, D):
     """e and sizes of D, the larger ones."""
-    return most(e[0], abs(D[0])), most(e[1], abs(D[1])), most(e[2], abs(D[2])), most(e[3], abs(D[3]))
+    return (
+        most(e[0], abs(D[0])), most(e[1], abs(D[1])), most(e[2], abs(D[2])),
+        most(e[3], abs(D[3])), most(e[4], abs(D[4])), most(e[5], abs(D[5])),
+    )  # fmt: skip
+
+
+@small_kernel
+def largest_of_each(e):
+    """Of lanes of numbers."""
+    return (
+        largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3]), largest(e[4]), largest(e[5])
+    )  # fmt: skip
 
 
 @inner_kernel
@@ -153,14 +193,13 @@ def _foresee(D0, memory, first, count, by, found):
     n = D0.shape[0]
     if n < LANES:
         for i in range(n):
-            at = first + i
-            found[i] = at_next(D0[i], (memory[at], memory[at + count], memory[at + 2 * count]), by)
+            found[i] = at_next(D0[i], _few_at(memory, first + i, count), by)
         return
     for i in range(0, n - LANES + 1, LANES):
-        store(at_next(load(D0, i), _lanes_at(memory, first + i, count), by), found, i)
+        store(at_next(load(D0, i), differences_at(memory, first + i, count), by), found, i)
     if n % LANES > 0:
         i = n - LANES
-        store(at_next(load(D0, i), _lanes_at(memory, first + i, count), by), found, i)
+        store(at_next(load(D0, i), differences_at(memory, first + i, count), by), found, i)
 
 
 @inner_kernel
@@ -168,46 +207,50 @@ def _renew(now, D0, memory, first, count, by):
     """The differences with `now` behind D0."""
     n = now.shape[0]
     if n < LANES:
-        _renew_few(now, D0, memory, first, count, by, (0.0, 0.0, 0.0, 0.0))
+        _renew_few(now, D0, memory, first, count, by, NONE)
         return
     for i in range(0, n - LANES + 1, LANES):
-        D = renewed(load(now, i), load(D0, i), _lanes_at(memory, first + i, count), by)
-        _put_lanes((D[0], D[1], D[2]), memory, first + i, count)
+        D = renewed(load(now, i), load(D0, i), differences_at(memory, first + i, count), by)
+        put_differences(D, memory, first + i, count)
     left = n % LANES
     if left > 0:  # the last eight, of which the first are done
         i, k = n - LANES, LANES - left
-        old = _lanes_at(memory, first + i, count)
+        old = differences_at(memory, first + i, count)
         D = renewed(load(now, i), load(D0, i), old, by)
-        one, two, three = (
-            choose(D[0], old[0], k, LANES), choose(D[1], old[1], k, LANES), choose(D[2], old[2], k, LANES)
+        new = (
+            choose(D[0], old[0], k, LANES), choose(D[1], old[1], k, LANES), choose(D[2], old[2], k, LANES),
+            choose(D[3], old[3], k, LANES), choose(D[4], old[4], k, LANES),
         )  # fmt: skip
-        _put_lanes((one, two, three), memory, first + i, count)
+        put_differences(new, memory, first + i, count)
 
 
 @inner_kernel
 def _renew_few(now, D0, memory, first, count, by, e):
-    """The same one by one; the larger of e and the sizes of D_1 ... D_4."""
+    """The same one by one; the larger of e and the sizes of D_1 ... D_6."""
     for i in range(now.shape[0]):
         at = first + i
-        D = renewed(now[i], D0[i], (memory[at], memory[at + count], memory[at + 2 * count]), by)
+        D = renewed(now[i], D0[i], _few_at(memory, at, count), by)
         memory[at], memory[at + count], memory[at + 2 * count] = D[0], D[1], D[2]
-        e = max(e[0], abs(D[0])), max(e[1], abs(D[1])), max(e[2], abs(D[2])), max(e[3], abs(D[3]))
+        memory[at + 3 * count], memory[at + 4 * count] = D[3], D[4]
+        e = all_larger(e, D)
     return e
 
 
 @small_kernel
 def _nodes(memory, at):
-    return memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7]
+    return (
+        memory[at + 6], memory[at + 7], memory[at + 8], memory[at + 9], memory[at + 10], memory[at + 11]
+    )  # fmt: skip
 
 
 @small_kernel
 def _sizes(memory, at):
-    return memory[at], memory[at + 1], memory[at + 2], memory[at + 3]
+    return memory[at], memory[at + 1], memory[at + 2], memory[at + 3], memory[at + 4], memory[at + 5]
 
 
 @small_kernel
 def factors_of(memory, h):
-    """Of D_1, D_2, D_3 in (1) for the next step."""
+    """Of D_1 ... D_5 in (1) for the next step."""
     at = memory.shape[0] - NODES
     return factors(_sizes(memory, at), distances(_nodes(memory, at), h))
 
@@ -216,7 +259,10 @@ def factors_of(memory, h):
 def over_distances_of(memory, h):
     """One over the distances of nodes to the middle of a step, before this is one."""
     distance = distances(_nodes(memory, memory.shape[0] - NODES), h)
-    return over(distance[0]), over(distance[1]), over(distance[2]), over(distance[3])
+    return (
+        over(distance[0]), over(distance[1]), over(distance[2]),
+        over(distance[3]), over(distance[4]), over(distance[5]),
+    )  # fmt: skip
 
 
 @inner_kernel
@@ -226,7 +272,9 @@ def put_nodes(memory, h, by, e):
     nodes = moved_on(_nodes(memory, at), h)
     memory[at], memory[at + 1] = known(e[0], by[0]), known(e[1], by[1])
     memory[at + 2], memory[at + 3] = known(e[2], by[2]), known(e[3], by[3])
-    memory[at + 4], memory[at + 5], memory[at + 6], memory[at + 7] = nodes
+    memory[at + 4], memory[at + 5] = known(e[4], by[4]), known(e[5], by[5])
+    memory[at + 6], memory[at + 7], memory[at + 8] = nodes[0], nodes[1], nodes[2]
+    memory[at + 9], memory[at + 10], memory[at + 11] = nodes[3], nodes[4], nodes[5]
 
 
 @small_kernel
@@ -244,14 +292,14 @@ def of_means(foreseen):
 @inner_kernel
 def extrapolate(alone, memory, lam, h, foreseen):
     """(1) at the middle of the next step, of the accelerations of some frames and of multipliers; where no differences are
-    remembered what was in the last one. What D_1, D_2, D_3 count, for others.
+    remembered what was in the last one. What D_1 ... D_5 count, for others.
     """
     rates = foreseen.rates
     n = rates.shape[0]
     count = differences_of(memory, n)
     if count == 0:
         copy(memory[:n], rates)
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0, 0.0
     by = factors_of(memory, h)
     for f in alone:
         i = WIDTH * f
@@ -272,7 +320,7 @@ def foretells_forces(memory, foreseen):
 def over_distances(memory, h, foreseen):
     """One over the distances of nodes to the middle of a step, before this is one; 0 where no differences are remembered."""
     if differences_of(memory, foreseen.rates.shape[0]) == 0:
-        return 0.0, 0.0, 0.0, 0.0
+        return NONE
     return over_distances_of(memory, h)
 
 
@@ -298,36 +346,48 @@ def remember(alone, memory, lam, h, foreseen, by, e):
 
 @small_kernel
 def _nodes_of(memory, at, run):
-    return memory[at + 4, run], memory[at + 5, run], memory[at + 6, run], memory[at + 7, run]
+    return (
+        memory[at + 6, run], memory[at + 7, run], memory[at + 8, run],
+        memory[at + 9, run], memory[at + 10, run], memory[at + 11, run],
+    )  # fmt: skip
 
 
 @inner_kernel
 def _foresee_runs(D0, n, memory, first, count, by, found):
     for i in range(n):
-        D = _lanes_at(memory, (first + i) * LANES, count * LANES)
+        D = differences_at(memory, (first + i) * LANES, count * LANES)
         store(at_next(load(D0, i * LANES), D, by), found, i * LANES)
 
 
 @inner_kernel
 def _renew_runs(now, D0, memory, first, count, by):
     none = 0.0 * by[0]
-    e = none, none, none, none
+    e = none, none, none, none, none, none
     for i in range(now.shape[0]):
         at = (first + i) * LANES
-        D = renewed(load(now, i * LANES), load(D0, i * LANES), _lanes_at(memory, at, count * LANES), by)
-        _put_lanes(D, memory, at, count * LANES)
+        D = renewed(load(now, i * LANES), load(D0, i * LANES), differences_at(memory, at, count * LANES), by)
+        put_differences(D, memory, at, count * LANES)
         e = all_larger(e, D)
     return e
 
 
+@small_kernel
+def _lanes_of(terms):
+    """Six numbers of eight runs."""
+    return (
+        load(terms, 0), load(terms, LANES), load(terms, 2 * LANES),
+        load(terms, 3 * LANES), load(terms, 4 * LANES), load(terms, 5 * LANES),
+    )  # fmt: skip
+
+
 @inner_kernel
 def factors_of_runs(memory, h, terms):
-    """As `factors_of`, of eight runs; terms (4,) of them: scratch."""
+    """As `factors_of`, of eight runs; terms (6,) of them: scratch."""
     at = memory.shape[0] - NODES
     for run in range(LANES):
         by = factors(_sizes(memory[:, run], at), distances(_nodes_of(memory, at, run), h))
-        terms[0, run], terms[1, run], terms[2, run] = by
-    return load(terms, 0), load(terms, LANES), load(terms, 2 * LANES)
+        terms[0, run], terms[1, run], terms[2, run], terms[3, run], terms[4, run] = by
+    return _lanes_of(terms)[:5]
 
 
 @inner_kernel
@@ -337,19 +397,19 @@ def over_distances_of_runs(memory, h, terms):
     for run in range(LANES):
         nodes = _nodes_of(memory, at, run)
         distance, moved = distances(nodes, h), moved_on(nodes, h)
-        for k in range(4):
-            terms[k, run], memory[at + 4 + k, run] = over(distance[k]), moved[k]
-    return load(terms, 0), load(terms, LANES), load(terms, 2 * LANES), load(terms, 3 * LANES)
+        for k in range(6):
+            terms[k, run], memory[at + 6 + k, run] = over(distance[k]), moved[k]
+    return _lanes_of(terms)
 
 
 @inner_kernel
 def put_sizes_of_runs(memory, e, terms):
     """The largest numbers in differences; terms: of `over_distances_of_runs`."""
     at = memory.shape[0] - NODES
-    for k in range(4):
+    for k in range(6):
         store(e[k], memory, (at + k) * LANES)
     for run in range(LANES):
-        for k in range(4):
+        for k in range(6):
             memory[at + k, run] = known(memory[at + k, run], terms[k, run])
 
 

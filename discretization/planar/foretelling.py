@@ -8,8 +8,11 @@ that follows another in the plane are changed where they are.
 from discretization.assembly.extrapolation import (
     all_larger,
     at_next,
+    differences_at,
     factors_of,
+    largest_of_each,
     over_distances_of,
+    put_differences,
     put_nodes,
     renewed,
 )
@@ -28,12 +31,14 @@ from discretization.planar.arrays import AOM, AX, AY, IN_PLANE, OM, VX, VY
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import WIDTH, largest, load, most, store
 
+NO_MEANS = -1, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
 
 @small_kernel
 def means_of(weights, memory, substeps, k):
     """How many means of substeps are known in substep k of a march, below 0: none are remembered; their weights."""
     if weights.shape[0] == 0:
-        return -1, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return NO_MEANS
     known = known_means(memory, substeps, k)
     return known, weights_at(weights, known, k % substeps.shape[0])
 
@@ -57,9 +62,7 @@ def last_rates(work):
 def foresee(x, memory, first, count, by):
     """The same at the middle of the next step, eight numbers at a time: count of them, differences from `first` on."""
     for i in range(0, count, WIDTH):
-        j = first + i
-        D = load(memory, j), load(memory, j + count), load(memory, j + 2 * count)
-        store(at_next(load(x, i), D, by), x, i)
+        store(at_next(load(x, i), differences_at(memory, first + i, count), by), x, i)
 
 
 @small_kernel
@@ -115,14 +118,10 @@ def put_rates(own, s, rates, work, of_means, h):
 def renew(now, before, memory, first, count, by):
     """Differences with `now` behind `before`, eight numbers at a time; the largest of each lane."""
     none = 0.0 * load(now, 0)
-    e = none, none, none, none
+    e = none, none, none, none, none, none
     for i in range(0, count, WIDTH):
-        j = first + i
-        old = load(memory, j), load(memory, j + count), load(memory, j + 2 * count)
-        D = renewed(load(now, i), load(before, i), old, by)
-        store(D[0], memory, j)
-        store(D[1], memory, j + count)
-        store(D[2], memory, j + 2 * count)
+        D = renewed(load(now, i), load(before, i), differences_at(memory, first + i, count), by)
+        put_differences(D, memory, first + i, count)
         e = all_larger(e, D)
     return e
 
@@ -171,4 +170,4 @@ def remember(state, work, means, h):
     elif first > 0:
         by = over_distances_of(memory, h)
         e = renew(work.latest, work.foretold, memory, first, count, by)
-        put_nodes(memory, h, by, (largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3])))
+        put_nodes(memory, h, by, largest_of_each(e))

@@ -25,7 +25,7 @@ class PlanarRuns(NamedTuple):
     last_more: Floats  # (j, 2, 8) and of impulses
     left: Floats  # (8,) 1: the run goes on alone
     before: Floats  # (8,) largest turn of the correction before; 0: there is none
-    terms: Floats  # (4, 8) of `discretization.assembly.extrapolation`
+    terms: Floats  # (6, 8) of `discretization.assembly.extrapolation`
     size: Floats  # (8,) largest turn of the correction
     turn: Floats  # (8,) that of the step, as it is foretold
     takes: Floats  # (8,) 1: takes the correction
@@ -64,7 +64,7 @@ def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
         takes=each[3],
         ends=each[4],
         turn=each[5],
-        terms=room(4),
+        terms=room(6),
         at=numbers[0],
         iteration=numbers[1],
         factored=numbers[2],

@@ -8,7 +8,9 @@ from discretization.assembly.workspace import EPS
 from rigid.compilation.decorators import small_kernel
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
-CURVED = 1.4  # by so much times the square of a turn the next correction is expected; of bars in space 0.3 to 2.5
+CURVED = (
+    1.4  # by so much times the square of a turn the next correction is expected; of bars in space 0.3 to 2.5
+)
 _STALLED, _SAFE = (
     0.3,
     1e-7,

@@ -15,6 +15,7 @@ from numba import typeof, types
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.extrapolation import (
+    NONE,
     differences_of,
     extrapolate,
     foretells_forces,
@@ -372,7 +373,7 @@ def _foretell(advancing, state, h, known, w):
         return BY_LAST_MEAN if too_long(memory) else BY_MEANS, w
     by = extrapolate(alone, memory, state.lam, h, foreseen)
     differ = differences_of(memory, foreseen.rates.shape[0]) > 0
-    return BY_DIFFERENCES if differ else BY_LAST, (by[0], by[1], by[2], 0.0, 0.0, 0.0, 0.0, 0.0)
+    return BY_DIFFERENCES if differ else BY_LAST, (by[0], by[1], by[2], by[3], by[4], 0.0, 0.0, 0.0)
 
 
 @inner_kernel
@@ -394,7 +395,7 @@ def _predict(advancing, state, h, known, w, shown):
 def _commit(advancing, state, h, known, w, shown):
     """Take the end of a step over; known, w: as of `_predict`."""
     lanes, foreseen, work, memory = advancing.lanes, advancing.foreseen, advancing.work, state.memory
-    foretold, by, latest, e = BY_MEANS, (0.0, 0.0, 0.0, 0.0), 0, (0.0, 0.0, 0.0, 0.0)
+    foretold, by, latest, e = BY_MEANS, NONE, 0, NONE
     if of_means(foreseen):
         latest = latest_of(memory)
     else:

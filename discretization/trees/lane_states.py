@@ -4,7 +4,14 @@
 
 from __future__ import annotations
 
-from discretization.assembly.extrapolation import all_larger, at_next, differences_of, of_means, renewed
+from discretization.assembly.extrapolation import (
+    all_larger,
+    at_next,
+    differences_of,
+    largest_of_each,
+    of_means,
+    renewed,
+)
 from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
 from discretization.assembly.frame_lanes import (
     INERTIA,
@@ -158,11 +165,12 @@ def begin_groups(lanes, work, h, foretold, by, latest, shown):
 @flat_kernel
 def _foreseen(D0, rates, k, by):
     """Three numbers, whose differences begin at a place."""
-    one, two, three = load3_at(rates, k), load3_at(rates, k + NUMBERS), load3_at(rates, k + 2 * NUMBERS)
+    a, b, c = load3_at(rates, k), load3_at(rates, k + NUMBERS), load3_at(rates, k + 2 * NUMBERS)
+    d, e = load3_at(rates, k + 3 * NUMBERS), load3_at(rates, k + 4 * NUMBERS)
     return (
-        at_next(D0[0], (one[0], two[0], three[0]), by),
-        at_next(D0[1], (one[1], two[1], three[1]), by),
-        at_next(D0[2], (one[2], two[2], three[2]), by),
+        at_next(D0[0], (a[0], b[0], c[0], d[0], e[0]), by),
+        at_next(D0[1], (a[1], b[1], c[1], d[1], e[1]), by),
+        at_next(D0[2], (a[2], b[2], c[2], d[2], e[2]), by),
     )
 
 
@@ -192,7 +200,7 @@ def commit_groups(lanes, work, h, foretold, by, latest):
     """
     own, start, end, rates = work.frames, work.frames.start, lanes.end, lanes.rates
     none = 0.0 * load(start, 0)
-    e = none, none, none, none
+    e = none, none, none, none, none, none
     for group in range(own.first.shape[0]):
         s, t, r = group * STEP, group * END, group * REMEMBERED
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
@@ -216,7 +224,7 @@ def commit_groups(lanes, work, h, foretold, by, latest):
         store3_at(Omega1, start, s + SPIN0)
         store3_at(plus(load3_at(start, s + PLACE0), plus(dr, faster)), start, s + PLACE0)
         _store4_at(cayley_turn(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
-    return largest(e[0]), largest(e[1]), largest(e[2]), largest(e[3])
+    return largest_of_each(e)
 
 
 @flat_kernel
@@ -226,19 +234,22 @@ def _put_mean(now, rates, k, latest, e):
     missed, beyond = minus(now, load3_at(rates, k + FORETOLD)), minus(now, last)
     store3_at(now, rates, k + NUMBERS * (1 + place_of(latest, MEANS - 1)))
     for i in range(3):
-        e = all_larger(e, (missed[i], beyond[i], e[2], e[3]))
+        e = all_larger(e, (missed[i], beyond[i], e[2], e[3], e[4], e[5]))
     return e
 
 
 @flat_kernel
 def _renew(now, D0, rates, k, by, e):
     """Differences of three numbers behind D0, whose own begin at a place; the larger of e and their sizes."""
-    one = load3_at(rates, k + NUMBERS)
-    two, three = load3_at(rates, k + 2 * NUMBERS), load3_at(rates, k + 3 * NUMBERS)
-    x = renewed(now[0], D0[0], (one[0], two[0], three[0]), by)
-    y = renewed(now[1], D0[1], (one[1], two[1], three[1]), by)
-    z = renewed(now[2], D0[2], (one[2], two[2], three[2]), by)
+    a = load3_at(rates, k + NUMBERS)
+    b, c = load3_at(rates, k + 2 * NUMBERS), load3_at(rates, k + 3 * NUMBERS)
+    d, f = load3_at(rates, k + 4 * NUMBERS), load3_at(rates, k + 5 * NUMBERS)
+    x = renewed(now[0], D0[0], (a[0], b[0], c[0], d[0], f[0]), by)
+    y = renewed(now[1], D0[1], (a[1], b[1], c[1], d[1], f[1]), by)
+    z = renewed(now[2], D0[2], (a[2], b[2], c[2], d[2], f[2]), by)
     store3_at((x[0], y[0], z[0]), rates, k + NUMBERS)
     store3_at((x[1], y[1], z[1]), rates, k + 2 * NUMBERS)
     store3_at((x[2], y[2], z[2]), rates, k + 3 * NUMBERS)
+    store3_at((x[3], y[3], z[3]), rates, k + 4 * NUMBERS)
+    store3_at((x[4], y[4], z[4]), rates, k + 5 * NUMBERS)
     return all_larger(all_larger(all_larger(e, x), y), z)

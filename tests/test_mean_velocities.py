@@ -1,0 +1,228 @@
+"""Where substeps of compositions begin: means of those before, by weights that are exact for what compositions do."""
+
+import numpy as np
+import pytest
+
+from discretization.assembly.mean_velocities import (
+    KNOWN,
+    LATEST,
+    MISSED,
+    MISSED_BY_LAST,
+    OF_SUBSTEP,
+    foretell_means,
+    known_means,
+    put_substep,
+    remember_means,
+    too_long,
+    weights_at,
+    weights_of,
+)
+from discretization.memory import MEANS, Memory
+from discretization.planar.symmetry import Symmetry
+from discretization.shortcuts import em_stepper
+from discretization.time.composition import FRACTIONS, halved
+from rigid.compilation.decorators import kernel
+from rodsim import Box, Model, simulate
+from tests.test_extrapolation import hinges
+from tests.test_trees import branched
+
+FRAMES = 2
+ALONE = np.arange(FRAMES)
+COMPOSITIONS = [*(halved(FRACTIONS[order]) for order in (4, 6, 8)), FRACTIONS[4], FRACTIONS[6]]
+
+
+@kernel
+def foretell(memory, weights, substeps, k, rates, velocities):
+    known = known_means(memory, substeps, k)
+    w = weights_at(weights, known, k % substeps.shape[0])
+    foretell_means(ALONE, memory, substeps[k % substeps.shape[0]], known, w, rates, velocities)
+    return known
+
+
+@kernel
+def learn(memory, weights, substeps, k, rates, velocities):
+    h, known = substeps[k % substeps.shape[0]], known_means(memory, substeps, k)
+    w = weights_at(weights, known, k % substeps.shape[0])
+    missed = remember_means(ALONE, memory, h, w, rates, velocities, (0.0, 0.0))
+    put_substep(memory, h, known, missed)
+
+
+class March:
+    """Substeps whose mean velocities are given; velocities at their ends alternate about these."""
+
+    def __init__(self, fractions):
+        self.fractions, self.weights = fractions, weights_of(fractions)
+        self.memory = np.zeros(Memory(FRAMES, means=6 * FRAMES).size)
+        self.velocities, self.rates = np.ones(6 * FRAMES), np.zeros(6 * FRAMES)
+
+    def substep(self, mean, h, k):
+        """What was foretold of a mean, by how many means."""
+        substeps = h * self.fractions
+        known = foretell(self.memory, self.weights, substeps, k, self.rates, self.velocities)
+        own = substeps[k % len(substeps)]
+        found = self.velocities + own / 2 * self.rates
+        self.rates[:] = 2 / own * (mean - self.velocities)
+        self.velocities += own * self.rates
+        learn(self.memory, self.weights, substeps, k, self.rates, self.velocities)
+        return found, known
+
+    @property
+    def header(self):
+        return self.memory[-OF_SUBSTEP:]
+
+
+def terms(fractions, steps, h):
+    """1, t, t^2, t^3 at the middles of substeps and g^2, over some steps."""
+    g = np.tile(fractions, steps)
+    t = h * (np.cumsum(g) - g / 2)
+    return np.stack([np.ones_like(t), t, t**2, t**3, g**2])
+
+
+@pytest.mark.parametrize("fractions", COMPOSITIONS)
+def test_what_compositions_do_is_foretold_exactly(fractions):
+    """From the second step on, where the substeps before can tell it; a constant from the second substep on."""
+    random, h, steps = np.random.default_rng(3), 0.3, 4
+    own = terms(fractions, steps, h)
+    for count in range(1, 6):
+        C = random.normal(size=(6 * FRAMES, count))
+        march, missed = March(fractions), []
+        for k in range(steps * len(fractions)):
+            found, _ = march.substep(C @ own[:count, k], h, k)
+            missed.append(np.abs(found - C @ own[:count, k]).max())
+        late = np.array(missed[max(MEANS, len(fractions)) :])
+        assert np.mean(late < 1e-9) > (0.85 if count == 5 else 0.99)
+        if count == 1:
+            assert max(missed[1:]) < 1e-12
+
+
+@pytest.mark.parametrize("fractions", COMPOSITIONS)
+def test_weights_are_of_means_that_are_known(fractions):
+    weights = weights_of(fractions)
+    assert weights.shape == (MEANS + len(fractions), MEANS)
+    for j in range(MEANS):
+        assert not weights[j, j:].any()
+    assert np.allclose(weights[1:].sum(axis=1), 1.0, rtol=0, atol=1e-9)
+    assert np.abs(weights).sum(axis=1).max() < 60.0
+    assert not weights.flags.writeable
+
+
+def test_weights_miss_higher_terms_less_than_the_smallest_ones_that_are_exact():
+    """Of the quartic and the sum of cubes, in the middle of substeps of order 4."""
+    fractions = COMPOSITIONS[0]
+    g = np.tile(fractions, 3)
+    t, s = np.cumsum(g) - g / 2, np.cumsum(g**3) - g**3 / 2
+    own = terms(fractions, 3, 1.0)
+    mine, smallest = [], []
+    for stage in range(len(fractions)):
+        i = len(fractions) + stage
+        before = i - 1 - np.arange(MEANS)
+        A = own[:, before].copy()
+        A[1:4] = np.stack([(t[before] - t[i]) ** n for n in (1, 2, 3)])
+        b = np.array([1.0, 0.0, 0.0, 0.0, g[i] ** 2])
+        w = weights_of(fractions)[MEANS + stage]
+        least = np.linalg.lstsq(A, b, rcond=None)[0]
+        if np.abs(A @ least - b).max() > 1e-9:
+            continue
+        for found, x in ((mine, w), (smallest, least)):
+            found.append([x @ (t[before] - t[i]) ** 4, x @ (s[before] - s[i])])
+    mine, smallest = np.linalg.norm(mine, axis=0), np.linalg.norm(smallest, axis=0)
+    assert len(np.atleast_1d(mine)) == 2
+    assert np.all(mine < 0.7 * smallest)
+
+
+def test_steps_of_another_length_begin_anew():
+    """With the accelerations of the last substep."""
+    fractions = COMPOSITIONS[0]
+    march, n = March(fractions), len(fractions)
+    counts = [march.substep(np.full(6 * FRAMES, 1.0 + k), 0.1, k)[1] for k in range(2 * n)]
+    assert counts == [min(k, MEANS) for k in range(2 * n)]
+    begin, rates = march.velocities.copy(), march.rates.copy()
+    found, known = march.substep(np.ones(6 * FRAMES), 0.2, 0)
+    assert known == 0
+    assert np.allclose(found, begin + 0.5 * 0.2 * fractions[0] * rates, rtol=0, atol=1e-12)
+    assert np.abs(found - 1.0).min() > 0.1
+    assert march.header[KNOWN] == 1.0
+    assert march.header[MISSED] == 0.0  # nothing was foretold by means
+    counts = [march.substep(np.ones(6 * FRAMES), 0.2, k)[1] for k in range(1, n)]
+    assert counts == [min(k, MEANS) for k in range(1, n)]
+
+
+def test_where_steps_are_too_long_the_last_mean_is_taken():
+    """A mean that jumps is missed by more than by the last one; what is smooth again is foretold as before."""
+    fractions, random = COMPOSITIONS[0], np.random.default_rng(1)
+    march, n = March(fractions), len(fractions)
+    rough = random.normal(size=(3 * n, 6 * FRAMES))
+    for k in range(3 * n):
+        last = rough[k - 1]
+        long = k > 0 and too_long(march.memory)
+        found, _ = march.substep(rough[k], 0.1, k)
+        if long:
+            assert np.allclose(found, last, rtol=0, atol=1e-12)
+    assert march.header[MISSED] > march.header[MISSED_BY_LAST] > 0.0
+    t = terms(fractions, 3, 0.1)[1]
+    for k in range(3 * n):
+        found, _ = march.substep(np.full(6 * FRAMES, t[k]), 0.1, k)
+    assert not too_long(march.memory)
+    assert np.allclose(found, t[-1], rtol=0, atol=1e-12)
+
+
+def test_the_ring_of_means_goes_round():
+    march, n = March(COMPOSITIONS[0]), len(COMPOSITIONS[0])
+    for k in range(3 * n):
+        march.substep(np.full(6 * FRAMES, 1.0 + k), 0.1, k)
+        assert march.header[LATEST] == (MEANS - 1 - k) % MEANS
+        means = march.memory[6 * FRAMES : -OF_SUBSTEP].reshape(MEANS, -1)
+        for j in range(min(k + 1, MEANS)):
+            at = (int(march.header[LATEST]) + j) % MEANS
+            assert np.allclose(means[at], 1.0 + k - j, rtol=0, atol=1e-9)
+
+
+def stepper_of(planar, order, h):
+    model = hinges() if planar else branched(("revolute",) * 9)
+    built = model.build()
+    symmetry = Symmetry(built.state, built.load_directions) if planar else None
+    stepper = em_stepper(built.system, h, order, built.load_values, symmetry=symmetry)
+    assert stepper.sizes.memory.means > 0
+    return stepper, stepper.start(built.state)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("order", [4, 6])
+def test_runs_that_are_divided_have_the_same_bits(planar, order):
+    stepper, begin = stepper_of(planar, order, 0.02)
+    whole, _ = stepper.advance(begin, 0, 7)
+    first, _ = stepper.advance(begin, 0, 3)
+    again, _ = stepper.advance(first, 3, 4)
+    for one, other in zip(whole, again, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("planar", [True, False])
+def test_means_save_corrections_and_change_no_motion(planar):
+    """Of eight bodies in lanes and one beside them, or in their plane."""
+    h = 0.02 if planar else 0.1
+    stepper, begin = stepper_of(planar, 6, h)
+    begun, _ = stepper.advance(begin, 0, 5)
+    mine, report = stepper.advance(begun, 5, 20)
+    symmetry = Symmetry(begin, np.zeros((0, 3))) if planar else None
+    other = em_stepper(stepper.system, h, 6, stepper._load_values, earlier=False, symmetry=symmetry)
+    assert other.sizes.memory.means == 0
+    acc = stepper.sizes.memory.parts(begun.memory)["acc"].ravel().copy()
+    end, without = other.advance(begun._replace(memory=acc), 5, 20)
+    assert report.iterations < 0.9 * without.iterations
+    assert np.abs(mine.r - end.r).max() < 1e-11
+    assert np.abs(mine.quat - end.quat).max() < 1e-11
+
+
+def test_results_that_go_on_remember_means(tmp_path):
+    model = Model("door", gravity=(0.0, 1.0, -9.81))
+    held = model.ground
+    for k in range(2):
+        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=500.0), position=(k + 0.5, 0.0, 0.0))
+        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0.0, 0.0), axis=(0.3 * k, 1.0, 0.2))
+        held = bar
+    whole = simulate(model, 0.4, 0.02, "em4", progress=False)
+    simulate(model, 0.2, 0.02, "em4", output=tmp_path / "half.vtkhdf", progress=False)
+    more = simulate(model, 0.4, 0.02, "em4", output=tmp_path / "half.vtkhdf", resume=True, progress=False)
+    for one, other in zip(whole.state(-1), more.state(-1), strict=True):
+        assert one.tobytes() == other.tobytes()
