@@ -32,6 +32,7 @@ from rigid.system import Floats
 WIDTH = 6  # of a row
 DIFFERENCES, NODES = 5, 12  # what is remembered of steps before the last one
 MEANS, SUBSTEP = 8, 5  # and of substeps
+_OLDER = 3, 8  # differences and nodes that older versions had
 
 
 class Memory(NamedTuple):
@@ -44,6 +45,7 @@ class Memory(NamedTuple):
     control: int = 0  # numbers of steps that choose themselves
     earlier: int = 0  # numbers of which there is something of steps before the last one
     means: int = 0  # and of substeps
+    older: int = 0  # as `earlier`, in files of older versions: with fewer differences
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of its parts."""
@@ -52,6 +54,8 @@ class Memory(NamedTuple):
         if self.chart:
             return {"chart": (self.chart,), **listed}
         before = {"differences": (DIFFERENCES, self.earlier), "nodes": (NODES,)} if self.earlier else {}
+        if self.older:
+            before = {"differences": (_OLDER[0], self.older), "nodes": (_OLDER[1],)}
         before |= {"means": (MEANS, self.means), "substep": (SUBSTEP,)} if self.means else {}
         more = {"remembered": (self.rows, WIDTH), "algorithmic": (2,)} if self.rows else {}
         return {"acc": (self.frames, WIDTH), **before, **more, **listed}
@@ -67,10 +71,12 @@ class Memory(NamedTuple):
         return {name: memory[..., own].reshape(*lead, *shape) for name, shape, own in _places_of(self)[0]}
 
     def joined(self, lead: tuple[int, ...] = (), /, **parts: Any) -> Floats:
-        """The memory (*lead, size) of these parts; those left out are zero, others are none of its own."""
+        """The memory (*lead, size) of these parts; those left out or of another shape are zero, others are none of its own."""
         memory = np.zeros((*lead, self.size))
         for name, values in self.parts(memory).items():
-            values[...] = parts.get(name, 0.0)
+            given = parts.get(name, 0.0)
+            if np.ndim(given) == 0 or np.shape(given)[len(lead) :] == values.shape[len(lead) :]:
+                values[...] = given
         return memory
 
     def begun(self, memory: Floats) -> Floats:

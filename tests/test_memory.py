@@ -11,6 +11,7 @@ from discretization.memory import Memory
 from discretization.state_shapes import sizes_of
 from discretization.time.stepper import Stepper
 from rodsim import Box, Model, Result, audit, simulate
+from rodsim.results.errors import ResultError
 
 H = 0.02
 SCHEMES = ("em", "em-d(0.5)", "EML-kappa")
@@ -28,7 +29,17 @@ def run(integrator: str, t_end: float = 10 * H, **more) -> Result:
     return simulate(swing(), t_end, H, integrator, output_every=5, progress=False, **more)
 
 
-@pytest.mark.parametrize("memory", [Memory(3), Memory(3, 5), Memory(3, 0, 17)])
+@pytest.mark.parametrize(
+    "memory",
+    [
+        Memory(3),
+        Memory(3, 5),
+        Memory(3, 0, 17),
+        Memory(3, earlier=18),
+        Memory(3, means=18),
+        Memory(3, older=18),
+    ],
+)
 def test_parts_are_views_that_join_to_the_memory(memory: Memory) -> None:
     some = np.arange(2.0 * memory.size).reshape(2, -1)
     parts = memory.parts(some)
@@ -50,6 +61,59 @@ def test_a_scheme_understands_its_own_memory_and_that_of_em_alone() -> None:
     for memory, others in ((em, (b, c)), (dissipating, (c,)), (chart, (a, b))):
         for other in others:
             assert not memory.begun(other).any()
+
+
+def test_of_other_versions_what_fits_is_taken() -> None:
+    """Accelerations; not fewer differences than there are now."""
+    older, memory = Memory(3, older=18), Memory(3, earlier=18)
+    assert older.shapes() == {"acc": (3, 6), "differences": (3, 18), "nodes": (8,)}
+    taken = memory.parts(memory.joined(**older.parts(1.0 + np.arange(older.size))))
+    assert np.array_equal(taken["acc"].ravel(), 1.0 + np.arange(18))
+    assert not taken["differences"].any()
+    assert not taken["nodes"].any()
+
+
+def swung() -> Model:
+    model = Model("doors", gravity=(0.0, 1.0, -9.0))
+    held = model.ground
+    for k in range(3):
+        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.2, density=300), position=(k + 0.5, 0, 0))
+        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0, 0), axis=(0.2 * k, 1.0, 0.1))
+        held = bar
+    return model
+
+
+def doors(tmp_path, n_steps: int, **more) -> Result:
+    path = tmp_path / "doors.vtkhdf"
+    return simulate(swung(), n_steps * H, H, "em", output=path, progress=False, **more)
+
+
+def older(path) -> None:
+    """The file as versions wrote it that remembered three differences."""
+    with h5py.File(path, "r+") as file:
+        root = file["rodsim"]
+        group = root["layout"]
+        group.attrs["n_earlier"] = group.attrs["n_foretold"]
+        del group.attrs["n_foretold"]
+        for name, count in (("differences", 3), ("nodes", 8)):
+            values = root[name][:, :count]
+            del root[name]
+            root.create_dataset(name, data=values, maxshape=(None, *values.shape[1:]), chunks=True)
+        without_digests(file)
+
+
+def test_runs_of_older_versions_are_judged_and_go_on_in_a_new_file(tmp_path) -> None:
+    doors(tmp_path, 10)
+    path = tmp_path / "doors.vtkhdf"
+    older(path)
+    result = Result.open(path)
+    found = audit(result)
+    assert "the last one before" in found.text()
+    assert found.ok, found.text()
+    with pytest.raises(ResultError, match=r"older version, which began the steps of joined bodies otherwise"):
+        doors(tmp_path, 20, resume=True)
+    end = simulate(swung(), 5 * H, H, "em", start=result, progress=False).body("bar 2").r[-1]
+    assert end == pytest.approx(doors(tmp_path, 15, overwrite=True).body("bar 2").r[-1], abs=1e-12)
 
 
 def test_accelerations_are_remembered_of_the_last_step() -> None:

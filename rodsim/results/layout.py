@@ -156,8 +156,9 @@ class Layout:
     n_memory: int = 0  # rows that `em-d` remembers
     n_points: int = 0  # of surfaces that may touch, where the run is one with contacts
     n_control: int = 0  # numbers of steps that choose themselves
-    n_earlier: int = 0  # numbers that earlier steps are remembered of
-    n_means: int = 0  # and substeps
+    n_earlier: int = 0  # numbers that earlier steps are remembered of, by older versions
+    n_foretold: int = 0  # the same now
+    n_means: int = 0  # and of substeps
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
     system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
@@ -234,14 +235,14 @@ class Layout:
     @property
     def memory(self) -> Memory:
         """The parts of `State.memory`."""
-        numbers = self.n_memory, self.n_chart, self.n_points, self.n_control, self.n_earlier, self.n_means
-        return Memory(self.n_frames, *numbers)
+        numbers = self.n_memory, self.n_chart, self.n_points, self.n_control
+        return Memory(self.n_frames, *numbers, self.n_foretold, self.n_means, self.n_earlier)
 
     def remembering(self, memory: Memory) -> None:
         """Its states have this memory from now on."""
         self.n_memory, self.n_chart = memory.rows, memory.chart
         self.n_points, self.n_control = memory.points, memory.control
-        self.n_earlier, self.n_means = memory.earlier, memory.means
+        self.n_foretold, self.n_means, self.n_earlier = memory.earlier, memory.means, memory.older
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of every field of a `State` of this model."""

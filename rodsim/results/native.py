@@ -85,14 +85,8 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     group.attrs["name"] = layout.name
     for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
-    for name in (
-        "n_points",
-        "n_settled",
-        "n_bristles",
-        "n_control",
-        "n_earlier",
-        "n_means",
-    ):  # where there are some
+    some = "n_points", "n_settled", "n_bristles", "n_control", "n_earlier", "n_foretold", "n_means"
+    for name in some:  # where there are some
         if getattr(layout, name):
             group.attrs[name] = getattr(layout, name)
     if layout.gravity is not None:
@@ -199,6 +193,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_points=int(group.attrs.get("n_points", 0)),
         n_control=int(group.attrs.get("n_control", 0)),
         n_earlier=int(group.attrs.get("n_earlier", 0)),
+        n_foretold=int(group.attrs.get("n_foretold", 0)),
         n_means=int(group.attrs.get("n_means", 0)),
         n_bristles=int(group.attrs.get("n_bristles", 0)),
         drives=_read(group, "drives") if "drives" in group else [],
