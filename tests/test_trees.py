@@ -7,7 +7,7 @@ from test_joints import joined
 from discretization.shortcuts import em_stepper
 from discretization.state_measures import constraint_residual, energies, momenta
 from discretization.time.advance import GENERAL, copy_of
-from discretization.time.last_correction import CURVED, NOTHING, is_last, may_go_again
+from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.stepper import Stepper
 from discretization.time.tree_march import keeps_tangents
 from discretization.time.tree_stepper import TreeStepper
@@ -193,7 +193,7 @@ def corrections(K, x, with_old):
         more = -(x + K * x * x) / slope
         if is_last(abs(more), before, iteration, 4.0, again, NOTHING):
             return iteration, abs(x + more)
-        x, again = x + more, with_old and not again and may_go_again(abs(more), before, NOTHING, CURVED)
+        x, again = x + more, with_old and not again and may_go_again(abs(more), before, NOTHING, 20)
         before = abs(more)
     raise AssertionError
 
@@ -205,7 +205,7 @@ def test_the_last_correction_leaves_nothing(K):
         (mine, left), (plain, _) = corrections(K, x, True), corrections(K, x, False)
         assert left < 1e-16
         assert mine <= plain + (K > 0.5)
-    assert any(may_go_again(x, 0.0, NOTHING, CURVED) for x in np.geomspace(1e-7, 1e-3, 200))
+    assert any(may_go_again(x, 0.0, NOTHING, 20) for x in np.geomspace(1e-7, 1e-3, 200))
 
 
 @pytest.mark.parametrize("kind", JOINTS)

@@ -20,7 +20,6 @@ from discretization.time.newton import CONVERGED, MAX_TURN, NOT_CONVERGED, NOT_F
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import most
 
-CURVED = 4.0  # as of `last_correction`, where what is nothing is less and chains are long
 NOTHING = 1.5e-17  # of the largest turn of the step: a correction that need not be made; energy is known as well as this
 LEAST_TURN = 1e-6  # rad, that counts for where all rests
 
@@ -32,9 +31,9 @@ def is_last_hanging(size, before, iteration, solved, again, turn):
 
 
 @small_kernel
-def goes_again(size, before, turn):
+def goes_again(size, before, turn, bodies):
     """Whether the correction after one of this size has its tangents."""
-    return may_go_again(size, before, NOTHING * turn, CURVED)
+    return may_go_again(size, before, NOTHING * turn, bodies)
 
 
 @inner_kernel
@@ -155,7 +154,7 @@ def newton_hanging(tables, work, h, values, most_iterations, count):
         if iteration == most_iterations:
             return NOT_CONVERGED
         add_corrections(work, size)
-        again = not again and goes_again(size, before, turn)
+        again = not again and goes_again(size, before, turn, work.hinges.shape[0])
         before = size
         iteration += 1
         count[0] += 1

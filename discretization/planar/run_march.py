@@ -71,7 +71,7 @@ def _take_last(last, last_more, work):
 
 
 @inner_kernel
-def _judge(own, solved, most_iterations, at):
+def _judge(own, bodies, solved, most_iterations, at):
     """What the runs that are at this do with their corrections: take them, end with them or leave."""
     for run in range(WIDTH):
         own.takes[run] = own.ends[run] = 0.0
@@ -86,7 +86,7 @@ def _judge(own, solved, most_iterations, at):
         elif own.iteration[run] == most_iterations:
             own.left[run], own.at[run] = 1.0, OUT
         else:
-            again = at == FRESH and goes_again(size, before, turn)
+            again = at == FRESH and goes_again(size, before, turn, bodies)
             own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
             own.iteration[run] += 1
 
@@ -112,7 +112,7 @@ def _newton(views, own, solved, h, most_iterations):
     while _some_are(own, FRESH) or _some_are(own, AGAIN):
         at = AGAIN if _some_are(own, AGAIN) else FRESH  # by the factors that there are
         store(correct_hanging(tables, work, h, values, at == AGAIN), own.size, 0)
-        _judge(own, solved, most_iterations, at)
+        _judge(own, work.hinges.shape[0], solved, most_iterations, at)
         _keep_last(own, last, last_more, work)
         _correct(own, work)
     _take_last(last, last_more, work)

@@ -8,9 +8,8 @@ from discretization.assembly.workspace import EPS
 from rigid.compilation.decorators import small_kernel
 
 NOTHING = 2e-17  # rad, of a correction that need not be made
-CURVED = (
-    1.4  # by so much times the square of a turn the next correction is expected; of bars in space 0.3 to 2.5
-)
+# by so much times the square of a turn the next correction is expected: of 5 bars on hinges 0.3, of 100 2.5 and more
+_CURVED, _BY_BODY, _MOST_CURVED = 0.7, 0.03, 4.0
 _STALLED, _SAFE = (
     0.3,
     1e-7,
@@ -33,9 +32,10 @@ def is_last(size, before, iteration, solved, again, nothing):
 
 
 @small_kernel
-def may_go_again(size, before, nothing, curved):
-    """Whether the correction after one of this size may be made with the same tangents, and be the last; curved: CURVED or more;
-    as of `is_last`.
+def may_go_again(size, before, nothing, bodies):
+    """Whether the correction after one of this size may be made with the same tangents, and be the last; bodies: how many; as of
+    `is_last`.
     """
-    shrunk, foreseen = size / before if before > 0.0 else 0.0, curved * size
+    foreseen = min(_CURVED + _BY_BODY * bodies, _MOST_CURVED) * size
+    shrunk = size / before if before > 0.0 else 0.0
     return foreseen * size * max(shrunk * shrunk, foreseen) <= nothing

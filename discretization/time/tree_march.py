@@ -49,7 +49,7 @@ from discretization.time.em import (
     predict_alone,
     predict_multipliers,
 )
-from discretization.time.last_correction import CURVED, NOTHING, is_last, may_go_again
+from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.newton import (
     CONVERGED,
     FOLDED,
@@ -329,7 +329,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if closed:
             _take_forces(tree, share)
             _take_forces(loops.joints, share)
-        again = plain and may_go_again(size, before, NOTHING, CURVED) and not again
+        again = plain and may_go_again(size, before, NOTHING, tree.frame.shape[0]) and not again
         before = size
 
 

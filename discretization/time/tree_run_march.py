@@ -9,7 +9,7 @@ from discretization.assembly.load_forces import add_loads, put_signals, work_of_
 from discretization.assembly.run_frames import commit_runs, predict_frame
 from discretization.assembly.run_lanes import load9_at
 from discretization.time.em import commit_multipliers, predict_multipliers
-from discretization.time.last_correction import CURVED, NOTHING, is_last, may_go_again
+from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.run_march import (
     AGAIN,
     FRESH,
@@ -83,7 +83,7 @@ def _keep_last(own):
 
 
 @inner_kernel
-def _judge(own, solved, max_iterations, at):
+def _judge(own, bodies, solved, max_iterations, at):
     """What the runs that are at this do with their corrections: take them, end with them or leave."""
     for run in range(WIDTH):
         own.takes[run] = own.ends[run] = 0.0
@@ -100,7 +100,7 @@ def _judge(own, solved, max_iterations, at):
         elif own.iteration[run] > max_iterations:
             own.left[run], own.at[run] = 1.0, OUT
         else:
-            again = own.plain and at == FRESH and may_go_again(size, before, NOTHING, CURVED)
+            again = own.plain and at == FRESH and may_go_again(size, before, NOTHING, bodies)
             own.takes[run], own.before[run], own.at[run] = 1.0, size, AGAIN if again else FRESH
 
 
@@ -140,7 +140,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
             for i in range(tree.frame.shape[0] - 1, -1, -1):
                 eliminate_joint_again(tree, work, i)
             _expand(own, tree, work)
-            _judge(own, solved, max_iterations, AGAIN)
+            _judge(own, tree.frame.shape[0], solved, max_iterations, AGAIN)
             _take_corrections(tree, loops, own)
         if not _some_are(own, FRESH):
             return
@@ -159,7 +159,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
         if loops is not None:
             close_loops_of_runs(own, tree, loops, work, in_lanes(own.more), in_lanes(own.moved))
         _expand(own, tree, work)
-        _judge(own, solved, max_iterations, FRESH)
+        _judge(own, tree.frame.shape[0], solved, max_iterations, FRESH)
         _take_corrections(tree, loops, own)
 
 
