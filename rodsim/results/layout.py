@@ -166,6 +166,12 @@ class Layout:
     grounded: bool | None = None  # a joint, a spring or a fixed frame holds something to the ground
     functions: Functions | None = None  # where the model was built in this process
 
+    def copied(self) -> Layout:
+        """The same with a description of its own, to be changed at its first level."""
+        other = object.__new__(Layout)
+        vars(other).update(vars(self), description=dict(self.description), functions=None)
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "functions": None}  # a user's functions stay where they were made
 
