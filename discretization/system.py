@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from discretization.contact.table import Contacts, contacts_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
+    SPRINGS,
+    TORSIONS,
     InteractionTable,
     loads_of,
     signals_of,
@@ -159,7 +161,11 @@ def _apart(own: InteractionTable) -> list[bytes]:
     """Of tables that files have apart from the others."""
     if not len(own.kind):
         return _NOTHING_APART
-    return [part for table in _tables_of(own).values() for part in _contents(table)]
+    kinds = own.kind.tolist()
+    springs = _contents(springs_of(own)) if SPRINGS in kinds else _OF_NO_TABLE["springs"]
+    torsions = _contents(torsions_of(own)) if TORSIONS in kinds else _OF_NO_TABLE["torsions"]
+    return [*springs, *torsions, *_contents(loads_of(own))]
 
 
-_NOTHING_APART = [part for table in _NONE_APART.values() for part in _contents(table)]
+_OF_NO_TABLE = {name: _contents(table) for name, table in _NONE_APART.items()}
+_NOTHING_APART = [part for contents in _OF_NO_TABLE.values() for part in contents]

@@ -247,30 +247,53 @@ class _Sections:
     """Numbers of the sections at fractions (k,) of the length; (k, ...)."""
 
     def __init__(self, rod: Rod, places: Floats):
-        sections = _sections(rod, places)
+        self._sections, self._places = _sections(rod, places), places
+        self.per_length, self.rotary = self._column("mass_per_length"), self._column("rotary_inertia")
+        self.stiffness, self.damping = self._column("stiffness"), self._column("damping")
+        self.radius, self.sides = self._column("radius"), self._column("sides")
+        self.beyond_linear = any(x.law >= 0 or x.law_expression or x.relaxation > 0.0 for x in self._sections)
 
-        def column(name: str) -> Floats:
-            if len(sections) > 1:
-                return np.array([getattr(section, name) for section in sections])
-            value = np.asarray(getattr(sections[0], name))
-            same: Floats = np.empty((len(places), *value.shape), value.dtype)
-            same[:] = value
-            return same
+    def _column(self, name: str) -> Floats:
+        if len(self._sections) > 1:
+            return np.array([getattr(section, name) for section in self._sections])
+        value = np.asarray(getattr(self._sections[0], name))
+        same: Floats = np.empty((len(self._places), *value.shape), value.dtype)
+        same[:] = value
+        return same
 
-        self.per_length, self.rotary = column("mass_per_length"), column("rotary_inertia")
-        self.stiffness, self.damping = column("stiffness"), column("damping")
-        self.radius, self.sides = column("radius"), column("sides")
-        self.law = column("law").astype(np.int64)
-        width = max(len(section.law_parameters) for section in sections)
-        given = np.array([(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in sections])
-        self.parameters = np.repeat(given, len(places), axis=0) if len(sections) == 1 else given
-        self.expressions = tuple(sorted({x.law_expression for x in sections if x.law_expression}))
-        for k, section in enumerate(sections):
-            if section.law_expression:
-                number = EXPRESSIONS + self.expressions.index(section.law_expression)
-                self.law[k if len(sections) > 1 else slice(None)] = number
-        self.branch, self.relaxation = column("branch"), column("relaxation").astype(float)
-        self.beyond_linear = bool(self.law.max() >= 0 or self.relaxation.max() > 0.0)
+    @functools.cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """Texts of energies."""
+        return tuple(sorted({x.law_expression for x in self._sections if x.law_expression}))
+
+    @property
+    def law(self) -> Ints:
+        """Numbers of laws."""
+        numbers = {text: EXPRESSIONS + k for k, text in enumerate(self.expressions)}
+        given = [numbers.get(x.law_expression, x.law) for x in self._sections]
+        return np.repeat(np.array(given, np.int64), self._each)
+
+    @property
+    def parameters(self) -> Floats:
+        """Of laws, as many as the one with the most has."""
+        width = max(len(x.law_parameters) for x in self._sections)
+        given = [(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in self._sections]
+        return np.repeat(np.array(given), self._each, axis=0)
+
+    @property
+    def branch(self) -> Floats:
+        """Stiffness of relaxing branches."""
+        return self._column("branch")
+
+    @property
+    def relaxation(self) -> Floats:
+        """Times in which they relax, s."""
+        return self._column("relaxation").astype(float)
+
+    @property
+    def _each(self) -> int:
+        """Places of one section."""
+        return len(self._places) if len(self._sections) == 1 else 1
 
 
 def _rest(rod: Rod, places: Floats) -> Floats:

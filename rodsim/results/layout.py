@@ -94,6 +94,12 @@ class BodyLayout:
                 f"but there are {len(self.vertices)}"
             )
 
+    def alike(self, name: str, frame: int) -> BodyLayout:
+        """Another body of the same shape, whose arrays they have in common."""
+        other = object.__new__(BodyLayout)
+        vars(other).update(vars(self), name=name, frame=int(frame))
+        return other
+
 
 @dataclass(eq=False)
 class JointLayout:
