@@ -110,7 +110,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     a = np.arange(len(stops) - 1)
     ends = np.empty((len(a), 2), np.int64)
     ends[:, 0], ends[:, 1] = a, (a + 1) % n
-    _check_bend(owner, quat[a], quat[(a + 1) % n], order)
+    _check_bend(owner, quat[:-1], quat[1:], order)
     # the stress-free shape need not close: its last element ends at its own end
     if number < 0:
         discrete = _elements(rod, ends, stops, r_free, quat_free)
@@ -118,7 +118,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         discrete = _spans(rod, number, ends, stops, r_free, quat_free)
     r, quat = r[:n], quat[:n]
     radius, rectangle = np.zeros(n), np.zeros((n, 2))
-    for side in ends.T:  # each node once
+    for side in _sides(ends):
         radius[side] = np.maximum(radius[side], discrete.radius)
         rectangle[side] = np.maximum(rectangle[side], discrete.sides)
     v, Omega = _moving(rod, fractions, quat, arm[:n])
@@ -137,6 +137,12 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         discrete.spans,
         center,
     )
+
+
+def _sides(ends: Ints) -> tuple[Any, Any]:
+    """Nodes at both ends of intervals in a row, each once; of a closed rod the last ends at the first."""
+    first, last = slice(len(ends)), slice(1, None)
+    return (first, last) if ends[-1, 1] else (first, ends[:, 1])
 
 
 def _arms(quat: Floats, center: Floats) -> Floats:
@@ -176,7 +182,7 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
     strain0 = strains_along(r, quat, length) + _rest(rod, middles)
     n = ends.max() + 1
     mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
-    for side in ends.T:  # each node once
+    for side in _sides(ends):
         mass[side] += along.per_length * length / 2
         inertia[side] += along.rotary * length[:, None, None] / 2
     coupling = rod.consistency * along.per_length * length / 6
