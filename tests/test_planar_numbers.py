@@ -118,3 +118,30 @@ def test_places_are_asked_before_gravity_and_gravity_before_velocities(moved, re
     built = model.build()
     asked = Symmetry(built.state, built.load_directions, np.array([0.0, 1.0, 0.0]))
     assert plane_of(built.system, asked) == reason
+
+
+def hinged(kind, **told):
+    """A bar of the plane y = 0 on the ground."""
+    model = Model("hinged", gravity=(0.0, 0.0, -9.81))
+    bar = model.add_body("bar", Box(1, 0.2, 0.3, density=10), (0.5, 0.0, 0.0))
+    model.add_joint("joint", kind, bar, model.ground, at=(0.0, 0.0, 0.0), **told)
+    return model.build()
+
+
+def asked(built, system=None):
+    symmetry = Symmetry(built.state, built.load_directions, np.array([0.0, 1.0, 0.0]))
+    return plane_of(built.system if system is None else system, symmetry)
+
+
+def test_an_axis_across_the_plane_brings_no_row_and_one_in_it_its_own():
+    """About x and y locked: one of both rows has its axis in the plane, the other across it."""
+    plane = asked(hinged("generic", locked=("x", "y", "z", "rx", "ry")))
+    assert [row.sort for row in plane.rows].count(ANGLE) == 1
+    assert not any(row.sort == ANGLE for row in asked(hinged("revolute", axis=(0, 1, 0))).rows)
+
+
+def test_a_hinge_that_holds_an_angle_to_the_plane_has_none():
+    built = hinged("revolute", axis=(0, 1, 0))
+    value = np.where(built.system.constraints.kind == built.system.constraints.kind[-1], 0.1, 0.0)
+    oblique = built.system._replace(constraints=built.system.constraints._replace(value=value))
+    assert "at an angle to the plane" in asked(built, oblique)
