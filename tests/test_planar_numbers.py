@@ -133,9 +133,10 @@ def asked(built, system=None):
     return plane_of(built.system if system is None else system, symmetry)
 
 
-def test_an_axis_across_the_plane_brings_no_row_and_one_in_it_its_own():
-    """About x and y locked: one of both rows has its axis in the plane, the other across it."""
-    plane = asked(hinged("generic", locked=("x", "y", "z", "rx", "ry")))
+@pytest.mark.parametrize("beside", ["rx", "rz"])
+def test_an_axis_across_the_plane_brings_no_row_and_one_in_it_its_own(beside):
+    """Of a joint that locks turns about y, the normal, and about an axis beside it."""
+    plane = asked(hinged("generic", locked=("x", "y", "z", "ry", beside)))
     assert [row.sort for row in plane.rows].count(ANGLE) == 1
     assert not any(row.sort == ANGLE for row in asked(hinged("revolute", axis=(0, 1, 0))).rows)
 
