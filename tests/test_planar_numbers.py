@@ -146,3 +146,17 @@ def test_a_hinge_that_holds_an_angle_to_the_plane_has_none():
     value = np.where(built.system.constraints.kind == built.system.constraints.kind[-1], 0.1, 0.0)
     oblique = built.system._replace(constraints=built.system.constraints._replace(value=value))
     assert "at an angle to the plane" in asked(built, oblique)
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+def test_rows_of_one_joint_are_looked_at_each_by_itself():
+    """Of a hinge and of what stops it, as if both were one joint: the rows of the former go, one of the latter stays."""
+    model = Model("stopped", gravity=(0.0, 0.0, -9.81))
+    bar = model.add_body("bar", Box(1, 0.2, 0.3, density=10), (0.5, 0.0, 0.0))
+    model.add_joint("hinge", "revolute", bar, model.ground, at=(0.0, 0.0, 0.0), axis=(0, 1, 0))
+    model.add_joint("stop", "generic", bar, model.ground, at=(0.0, 0.0, 0.0), locked=("rx", "ry"))
+    built = model.build()
+    own = built.system.constraints
+    together = built.system._replace(constraints=own._replace(joint=np.zeros_like(own.joint)))
+    for system in (built.system, together):
+        assert [row.sort for row in asked(built, system).rows].count(ANGLE) == 1
