@@ -21,6 +21,7 @@ from rigid.interactions.numbered import Absent
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
+from rigid.vectors import FEW
 
 SPRINGS, TORSIONS = INTERACTIONS.index(SPRING), INTERACTIONS.index(TORSION_SPRING)
 FIRST_LOAD = INTERACTIONS.index(LOADS[0])  # those of `LOADS` follow each other
@@ -90,6 +91,8 @@ def _of_kinds(own: InteractionTable, number: Callable[[Kind], int]) -> Ints:
     """(e,) a number of the kind of each."""
     if not len(own.kind):
         return np.zeros(0, np.int64)
+    if len(own.kind) <= FEW:
+        return np.array([number(INTERACTIONS[k]) for k in own.kind.tolist()], np.int64)
     found = np.zeros(int(own.kind.max()) + 1, np.int64)
     for k in set(own.kind.tolist()):
         found[k] = number(INTERACTIONS[k])
@@ -118,6 +121,8 @@ def settled_of(own: InteractionTable) -> Ints:
 
 def settled_values(own: InteractionTable) -> Floats:
     """(k,) what settles as it stands among the numbers, interaction by interaction."""
+    if not len(own.kind):
+        return np.zeros(0)
     return own.numbers[_places(own, settled_of(own))]
 
 

@@ -83,8 +83,10 @@ class Memory(NamedTuple):
         """What a scheme begins with: its own memory as it is, of that of `em` what its kin understand, of others nothing."""
         if np.shape(memory) == (self.size,):
             return memory
-        em = Memory(self.frames)
-        return self.joined(**em.parts(memory) if np.shape(memory) == (em.size,) else {})
+        begun, em = np.zeros(self.size), WIDTH * self.frames
+        if not self.chart and np.shape(memory) == (em,):
+            begun[:em] = memory  # its first part
+        return begun
 
 
 @functools.lru_cache(maxsize=256)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from typing import Any, NamedTuple
 
 from discretization.contact.table import Contacts, contacts_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
+    SPRINGS,
+    TORSIONS,
     InteractionTable,
     loads_of,
     signals_of,
@@ -72,14 +73,9 @@ class System(NamedTuple):
 
 def in_files(system: System) -> dict[str, Any]:
     """Its tables as files have them: springs, torsion springs and loads in tables of their own, kinds in the numbers of files."""
-    return _in_files(system, without_tables(system.others))
-
-
-def _in_files(system: System, others: InteractionTable) -> dict[str, Any]:
-    """others: those that are in no table of their own there."""
     own, tables = system.others, dict(zip(System._fields, system, strict=True))
     first = {name: tables.pop(name) for name in ("frames", "elements", "constraints")}
-    tables["others"] = others_in_files(others)
+    tables["others"] = others_in_files(without_tables(own))
     first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
@@ -102,28 +98,74 @@ def from_files(tables: dict[str, Any]) -> System:
     return System(**own, others=others)
 
 
-def fingerprint(system: System) -> str:
-    """SHA-256 of all arrays of the system: two equal ones are the same model to the bit."""
-    digest, without = hashlib.sha256(), without_tables(system.others)
-    tables = _in_files(system, without)
-    rows, others = as_rows(tables["constraints"], without)
-    if others is not without:
-        tables["others"] = others_in_files(others)
-    # without spans and others, and with gears, what it was before there were any: runs of older files go on
-    late = [part for part in (tables.pop("spans"), tables.pop("others")) if len(part.kind)]
-    for part in (*tables.values(), *late):
-        # and without columns that the model does not need
-        columns = part._asdict() if hasattr(part, "_asdict") else {"": part}
-        defaults = getattr(part, "_field_defaults", {})
-        columns = rows if part is tables["constraints"] else columns
-        contents: list[bytes] = []
-        for name, array in columns.items():
-            if len(array) or name not in defaults:
-                contents += _head(array.shape, array.dtype.str), array.tobytes()
-        digest.update(b"".join(contents))
-    return digest.hexdigest()
+class Begun(NamedTuple):
+    """A fingerprint as far as gravity has no part in it."""
+
+    digest: Any  # of `hashlib`
+    others: InteractionTable  # that come behind it, as files have them
 
 
-@functools.lru_cache(maxsize=1024)
-def _head(shape: tuple[int, ...], word: str) -> bytes:
-    return repr((shape, word)).encode()
+def begun(system: System) -> Begun:
+    """The fingerprint of a system, begun: that of all which differ from it in gravity alone."""
+    own = constraints.in_files(system.constraints)
+    rows, others = as_rows(own, without_tables(system.others))
+    contents = [*_contents(system.frames), *_contents(system.elements), *_contents(own, rows)]
+    contents += _apart(system.others)
+    return Begun(hashlib.sha256(b"".join(contents)), others_in_files(others) if len(others.kind) else others)
+
+
+def fingerprint(system: System, first: Begun | None = None) -> str:
+    """SHA-256 of all arrays of the system: two equal ones are the same model to the bit.
+
+    first: what it begins with, where that is known.
+    """
+    of_tables, others = begun(system) if first is None else first
+    digest, gravity = of_tables.copy(), system.gravity
+    contents = [_HEADS[gravity.shape, gravity.dtype], gravity.tobytes()]
+    # without contacts, spans and others what it was before there were any: runs of older files go on
+    if len(system.contacts.pairs):
+        contents += _contents(system.contacts)
+    for late in (system.spans, others):
+        if len(late.kind):
+            contents += _contents(late)
+    digest.update(b"".join(contents))
+    return str(digest.hexdigest())
+
+
+class _Heads(dict[tuple[tuple[int, ...], Any], bytes]):
+    """What stands before an array of a shape and a type, each written once."""
+
+    def __missing__(self, told: tuple[tuple[int, ...], Any]) -> bytes:
+        shape, kind = told
+        if len(self) >= _MOST_HEADS:
+            self.clear()
+        self[told] = repr((shape, kind.str)).encode()
+        return self[told]
+
+
+_MOST_HEADS = 1024
+_HEADS = _Heads()
+
+
+def _contents(table: Any, columns: dict[str, Any] | None = None) -> list[bytes]:
+    """Of a table, or of these columns in place of its own; without those that a model does not need."""
+    spared = table._field_defaults
+    contents: list[bytes] = []
+    for name, array in (table._asdict() if columns is None else columns).items():
+        if len(array) or name not in spared:
+            contents += _HEADS[array.shape, array.dtype], array.tobytes()
+    return contents
+
+
+def _apart(own: InteractionTable) -> list[bytes]:
+    """Of tables that files have apart from the others."""
+    if not len(own.kind):
+        return _NOTHING_APART
+    kinds = own.kind.tolist()
+    springs = _contents(springs_of(own)) if SPRINGS in kinds else _OF_NO_TABLE["springs"]
+    torsions = _contents(torsions_of(own)) if TORSIONS in kinds else _OF_NO_TABLE["torsions"]
+    return [*springs, *torsions, *_contents(loads_of(own))]
+
+
+_OF_NO_TABLE = {name: _contents(table) for name, table in _NONE_APART.items()}
+_NOTHING_APART = [part for contents in _OF_NO_TABLE.values() for part in contents]

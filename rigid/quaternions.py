@@ -81,7 +81,9 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Floats:
     q, x = np.asarray(q, float), np.asarray(x, float)
     if q.ndim == 1 and x.ndim == 1:
         return np.array(_rotated(q.tolist(), x.tolist()))
-    if q.ndim == 2 and x.ndim == 2 and 0 < len(q) == len(x) <= FEW:
+    if q.ndim == 2 and x.ndim == 2 and len(q) == len(x) <= FEW:
+        if not len(x):
+            return x.copy()
         return np.array([_rotated(*each) for each in zip(q.tolist(), x.tolist(), strict=True)])
     t = 2 * cross(q[..., 1:], x)
     return x + q[..., :1] * t + cross(q[..., 1:], t)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from typing import Any
 
 
 def versions() -> dict[str, str]:
     """Of this program and of what its numbers depend on."""
+    return dict(_versions())
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
     import numba
     import numpy
 

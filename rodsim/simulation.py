@@ -31,7 +31,7 @@ from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
-from rodsim.building.build import Built, Placement
+from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import warn_of_coarse_steps
 from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.joint_rows import holding_names, loop_in_words
@@ -172,7 +172,7 @@ def simulate(
     if own is not None:
         if chart is not None:
             raise ModelError(f"integrator '{integrator}' has its own chart; leave chart = '{chart}' out")
-        spared = _without_inertia(model, built)
+        spared = list(built.idle)  # they can take no torque
         if spared and own.rho is not None:
             built.layout.description["without_inertia"] = spared
         of_kin: Callable[..., Stepper] = em_stepper
@@ -448,12 +448,6 @@ def _check_options(
         checks.flag("simulate", "progress", progress)
     if chart is not None and not isinstance(chart, str):
         raise ModelError(f"simulate: chart = {checks.shown(chart)} is no name; give one or None")
-
-
-def _without_inertia(model: Model, built: Built) -> list[int]:
-    """Frames of bodies without moments of inertia, which can take no torque."""
-    frames = {body.name: body.frame for body in built.layout.bodies}
-    return [frames[name] for name, body in model.bodies.items() if body.properties.without_inertia.any()]
 
 
 def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Result:

@@ -165,3 +165,13 @@ def test_a_run_from_where_an_equilibrium_moved_a_joint_leaves_the_model_as_it_wa
     assert _all_of(again) == before
     assert [joint.points.tolist() for joint in again.layout.joints] == place
     assert _all_of(equilibrium(model)) == at_rest
+
+
+def test_a_copy_of_a_layout_has_a_description_of_its_own_and_no_functions_of_a_run():
+    layout = simulate(swing(), 0.01, 0.01, progress=False).layout
+    assert layout.functions is not None
+    other = layout.copied()
+    assert other.functions is None
+    other.description["name"], other.n_chart = "another", 7
+    assert (layout.description["name"], layout.n_chart) == (layout.name, 0)
+    assert other.bodies is layout.bodies

@@ -16,6 +16,7 @@ from discretization.known_facts import (
     MOST,
     MOST_BYTES,
     MOST_UNCHANGING,
+    MOST_UNWRITTEN,
     SMALL,
     copied,
     digest_of,
@@ -188,6 +189,19 @@ def test_every_number_counts():
             digests.add(digest_of(tuple({**things, name: array[None]}.values())))
             changed += 2
     assert len(digests) == changed + 1
+
+
+def test_numberings_are_told_by_what_stands_in_them_whichever_their_arrays_are():
+    numbering = number_for_steps(arms().build().system)
+    digest = digest_of((numbering,))
+    for own in (numbering, numbering._replace(frame=numbering.frame.copy())):
+        assert digest_of((own, 1)) == digest_of((numbering, 1)) != digest
+        assert digest_of((own,)) == digest
+    others = [numbering._replace(frame=numbering.frame + k) for k in range(1, MOST_UNWRITTEN + 2)]
+    others += [numbering._replace(size=numbering.size + 1), numbering._replace(fronts=numbering.far)]
+    told = [digest_of((own,)) for own in others]
+    assert len({digest, *told}) == len(told) + 1
+    assert [digest_of((own,)) for own in others] == told
 
 
 def making(array):

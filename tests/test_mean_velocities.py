@@ -104,7 +104,6 @@ def test_weights_are_of_means_that_are_known(fractions):
         assert not weights[j, j:].any()
     assert np.allclose(weights[1:].sum(axis=1), 1.0, rtol=0, atol=1e-9)
     assert np.abs(weights).sum(axis=1).max() < 60.0
-    assert not weights.flags.writeable
 
 
 @pytest.mark.parametrize("fractions", COMPOSITIONS)

@@ -29,6 +29,17 @@ def run(integrator: str, t_end: float = 10 * H, **more) -> Result:
     return simulate(swing(), t_end, H, integrator, output_every=5, progress=False, **more)
 
 
+@pytest.mark.parametrize("memory", [Memory(3, 5), Memory(3, 0, 17), Memory(3, earlier=4)])
+def test_a_memory_begins_with_accelerations_of_em_where_it_has_such_and_else_with_nothing(memory):
+    em = np.arange(1.0, 1 + Memory(3).size)
+    begun = memory.parts(memory.begun(em))
+    assert {name for name, x in begun.items() if x.any()} == ({"acc"} & set(memory.shapes()))
+    assert np.array_equal(begun.get("acc", em).ravel(), em)
+    own = np.arange(1.0, 1 + memory.size)
+    assert memory.begun(own) is own
+    assert not memory.begun(np.ones(memory.size + 1)).any()
+
+
 @pytest.mark.parametrize(
     "memory",
     [

@@ -288,3 +288,17 @@ def test_em_and_its_compositions_have_their_order(element, order, h):
     exact = limp_end(element, 6, 1 / 400)
     errors = [np.abs(limp_end(element, order, step) - exact).max() for step in (h, h / 2)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+@pytest.mark.parametrize("mass", ["lumped", "mean"])
+def test_rods_without_viscosity_or_shared_masses_are_those_that_had_none(element, mass):
+    for damped in (0.0, 1e-3):
+        rods = free_rod(element, 4, mass, soft(damped)).build().system.rods
+        for found, name, had in (
+            (rods.undamped(), "damping", damped),
+            (rods.lumped(), "coupling", mass == "mean"),
+        ):
+            assert (found is rods) == (not had)
+            for table in found:
+                assert not getattr(table, name).any()

@@ -15,7 +15,7 @@ from discretization.interaction_table import (
     with_tables,
     without_tables,
 )
-from discretization.system import fingerprint, from_files, in_files
+from discretization.system import begun, fingerprint, from_files, in_files
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from tests import completeness
 from tests.arrays import everything
@@ -59,6 +59,22 @@ def test_a_system_from_its_tables_is_the_same_to_the_bit():
     ):
         other = from_files(in_files(system) | {"loads": loads._replace(**{column: changed})})
         assert fingerprint(other) != fingerprint(system), column
+
+
+def test_a_fingerprint_begun_is_that_of_all_which_differ_in_gravity_alone():
+    system = everything()[0]
+    first = begun(system)
+    found = set()
+    for gravity in ((0.0, 0.0, -9.81), (0.0, 1.0, 0.0), (0.0, 1.0, 0.0)):
+        other = system._replace(gravity=np.array(gravity))
+        assert fingerprint(other, first) == fingerprint(other)
+        found.add(fingerprint(other))
+    assert len(found) == 2
+    for e in range(len(system.others.kind)):  # whichever table files have it in
+        numbers = system.others.numbers.copy()
+        numbers[system.others.first[e]] += 1.0
+        last = system._replace(others=system.others._replace(numbers=numbers))
+        assert fingerprint(last) not in found
 
 
 def test_at_rest_nothing_resists_and_energies_stay():

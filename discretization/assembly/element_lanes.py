@@ -165,7 +165,11 @@ def _side_by_side(numbers: Floats) -> Floats:
 
 def _diagonal(matrices: Floats) -> np.ndarray:
     """Which of the matrices (m, 6, 6) are."""
-    return ~np.any(matrices * (1.0 - np.eye(6)), axis=(1, 2))
+    some: np.ndarray = (matrices * _OFF_DIAGONAL).any(axis=(1, 2))
+    return ~some
+
+
+_OFF_DIAGONAL = 1.0 - np.eye(6)
 
 
 @small_kernel

@@ -38,7 +38,9 @@ _SIZE = 0.01  # of w beside what they miss
 
 
 def weights_of(fractions: Floats) -> Floats:
-    """w (8 + k, 8) of a composition with k substeps: of its first eight substeps, and of each one with eight before it."""
+    """w (8 + k, 8) of a composition with k substeps: of its first eight substeps, and of each one with eight before it; nobody
+    changes them.
+    """
     return _weights_of(tuple(np.asarray(fractions).tolist()))
 
 
@@ -49,9 +51,7 @@ def _weights_of(fractions: tuple[float, ...]) -> Floats:
     g = np.tile(fractions, whole // k + 1)
     middle, summed = np.cumsum(g) - 0.5 * g, np.cumsum(g**3) - 0.5 * g**3
     own = np.concatenate([np.arange(MEANS), whole + np.arange(k)])
-    found = np.stack([_best(g, middle, summed, i, min(i, MEANS)) for i in own])
-    found.setflags(write=False)
-    return found
+    return np.stack([_best(g, middle, summed, i, min(i, MEANS)) for i in own])
 
 
 def _best(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floats:

@@ -16,8 +16,11 @@ EPS = 2.220446049250313e-16
 
 def largest_entries(stiffness: Floats, damping: Floats) -> Floats:
     """(m, 4) of matrices (m, 6, 6) the largest stiffness of force and of moment, N and N m2, and viscosity, N s and N m2 s."""
-    rows = np.abs(np.stack([stiffness, damping], axis=1)).reshape(-1, 2, 2, 18)
-    return rows.max(axis=3, initial=0.0).reshape(-1, 4)
+    rows = np.empty((len(stiffness), 2, 6, 6))
+    np.abs(stiffness, out=rows[:, 0])
+    np.abs(damping, out=rows[:, 1])
+    found: Floats = rows.reshape(-1, 2, 2, 18).max(axis=3, initial=0.0)
+    return found.reshape(-1, 4)
 
 
 @small_kernel

@@ -261,21 +261,17 @@ def _facts(system: System, room: ConstraintFacts) -> ConstraintFacts:
     constraints, held = system.constraints, multipliers_of(system)
     kind = constraints.kind
     reach = lengths(constraints.Xa) + lengths(constraints.Xb)
-    # of the others the gradient to places and to turns; an arm is how much larger this is
-    to_place, to_turn = held.size.T
-    gradient = np.where(to_place == 0.0, to_turn, to_place)
-    arm = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
+    arm = reach + np.where(facts(kind, "constant"), 0.0, 1.0)
+    size = np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0)
+    if len(held.size):
+        # of the others the gradient to places and to turns; an arm is how much larger this is
+        to_place, to_turn = held.size.T
+        larger = np.where(to_place == 0.0, 1.0, to_turn / np.where(to_place == 0.0, 1.0, to_place))
+        reach, arm = np.concatenate([reach, larger]), np.concatenate([arm, larger])
+        size = np.concatenate([size, np.where(to_place == 0.0, to_turn, to_place)])
     seen = lightest(system, room.turns > 0)
     return room._replace(
-        lightest=balanced(system, seen),
-        reach=np.maximum(np.concatenate([reach, arm]), NEAREST),
-        arm=np.concatenate([reach + np.where(facts(kind, "constant"), 0.0, 1.0), arm]),
-        size=np.concatenate(
-            [
-                np.where(facts(kind, "quadratic"), np.sqrt(2.0 * np.abs(constraints.value)), 1.0),
-                gradient,
-            ]
-        ),
+        lightest=balanced(system, seen), reach=np.maximum(reach, NEAREST), arm=arm, size=size
     )
 
 
@@ -291,6 +287,8 @@ def lightest(system: System, turns: np.ndarray) -> Floats:
 def balanced(system: System, sizes: Floats) -> Floats:
     """Masses or stiffnesses (c + e,) as multipliers see them: by the squares of their gradients."""
     held = multipliers_of(system)
+    if not len(held.size):
+        return sizes
     c, (to_place, to_turn) = len(held.frames) - len(held.size), held.size.T
     gradient = np.where(to_place == 0.0, to_turn, to_place)
     return np.concatenate([sizes[:c], sizes[c:] / gradient**2])

@@ -179,7 +179,7 @@ def work_of(tables: Tables) -> Work:
     """Room for a step."""
     k, g, j = len(tables.parent), tables.elements.places.shape[1] // WIDTH, len(tables.sort)
     c, q, b = len(tables.coupled), len(tables.spring), len(tables.beyond)
-    most = 1 + int(np.diff(tables.first_next).max(initial=0))
+    most = 1 + (int(np.diff(tables.first_next).max()) if b else 0)
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
         "blocks": (2 * (k + b) + 1, 3, 4),

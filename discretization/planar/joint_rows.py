@@ -60,6 +60,9 @@ class _Joints(NamedTuple):
     basis: Floats
     a: Floats  # (c, 3) directions on a
     b: Floats
+    up_a: list[float]  # their parts along the normal
+    up_b: list[float]
+    value: list[float]
     lam: list[int]
     reach: float  # m
 
@@ -70,15 +73,16 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
     Raises Asymmetric where some are not their own mirror images.
     """
     c, n, structure = system.constraints, basis[2], _structure_of(system)
-    if varying(c):
+    if structure.driven:
         c, _ = at_states(c, state, part(system, state, "drive"))
         system = system._replace(constraints=c)
-    directions = np.empty((2, len(c.kind), 3))
+    directions, up = np.empty((2, len(c.kind), 3)), np.empty((2, len(c.kind)))
     sides = c.frames, (c.Xa, c.Xb), (c.Ua, c.Ub), (state.r, state.quat)
-    if sides_of_joints(*sides, structure.pointed, n, offset, directions) > 10.0 * CLOSE * reach:
+    if sides_of_joints(*sides, structure.pointed, n, offset, directions, up) > 10.0 * CLOSE * reach:
         raise Asymmetric("a joint does not lie in the plane")
     a, b = directions
-    joints = _Joints(system, state, basis, a, b, first_rows(c).tolist(), reach)
+    up_a, up_b = up.tolist()
+    joints = _Joints(system, state, basis, a, b, up_a, up_b, c.value.tolist(), structure.lam, reach)
     found: list[Row] = []
     held = _held(joints, structure.of_three)
     for of_kind in structure.of_joints:
@@ -95,7 +99,7 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
                 found.append(_driven(joints, arrays.ANGLE if kind == _TURNED else arrays.ALONG, rows[0]))
             elif rows[0] in held:
                 found.append(held[rows[0]])
-            else:
+            elif not all(_across_the_plane(joints, k) for k in rows):
                 for same in _with_one_end(joints, rows):
                     found += _directed(joints, same)
     return found
@@ -107,6 +111,8 @@ class _Structure(NamedTuple):
     pointed: Ints  # those that have points
     of_joints: list[list[tuple[int, list[int]]]]  # of each joint its kinds, and which are of each
     of_three: list[list[int]]  # rows that may keep triads aligned
+    lam: list[int]  # first multiplier of each
+    driven: bool  # something drives some
 
 
 @known
@@ -118,7 +124,8 @@ def _structure_of(system: System) -> _Structure:
         sorts[number][kind].append(k)
     three = [rows for of_kind in sorts.values() if len(rows := of_kind.get(PERPENDICULAR, [])) == 3]
     pointed = np.flatnonzero(~np.isin(c.kind, WITHOUT_POINTS))
-    return _Structure(pointed, [list(of_kind.items()) for of_kind in sorts.values()], three)
+    of_joints = [list(of_kind.items()) for of_kind in sorts.values()]
+    return _Structure(pointed, of_joints, three, first_rows(c).tolist(), varying(c))
 
 
 def _single(joints: _Joints, sort: int, k: int) -> Row:
@@ -163,18 +170,26 @@ def _with_one_end(joints: _Joints, rows: Sequence[int]) -> Iterable[list[int]]:
     return found.values()
 
 
+def _across_the_plane(joints: _Joints, k: int) -> bool:
+    """Whether an axis along the normal is at a right angle to a direction of the plane, as in every hinge: that brings no row."""
+    return (
+        abs(abs(joints.up_b[k]) - 1.0) <= CLOSE
+        and abs(joints.up_a[k]) <= CLOSE
+        and abs(joints.value[k]) <= CLOSE
+    )
+
+
 def _directed(joints: _Joints, rows: Sequence[int]) -> Iterable[Row]:
-    """Of directions at an angle."""
-    n = joints.basis[2]
-    up = abs(float(joints.b[rows[0]] @ n))
+    """Of directions at an angle, one of which is none of these."""
+    up = abs(joints.up_b[rows[0]])
     if up <= CLOSE:
         return _linear(joints, arrays.ANGLE, rows)
     if abs(up - 1.0) > CLOSE:
         raise Asymmetric(_NEITHER)
     for k in rows:
-        if abs(float(joints.a[k] @ n)) > CLOSE:
+        if abs(joints.up_a[k]) > CLOSE:
             raise Asymmetric(_NEITHER)
-        if abs(float(joints.system.constraints.value[k])) > CLOSE:
+        if abs(joints.value[k]) > CLOSE:
             raise Asymmetric("a joint holds its parts at an angle to the plane, or beside it")
     return []
 

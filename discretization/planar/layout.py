@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from discretization.drives import driven_rows
 from discretization.known_facts import known_with
+from discretization.own_variables import own_variables
 from discretization.planar import arrays
 from discretization.planar.element_lanes import places_of
+from discretization.planar.joint_rows import Row
 from discretization.planar.nets import net_of
 from discretization.planar.order import Order, kinds_of, order_of, trees_of
 from discretization.system import System
@@ -21,7 +25,11 @@ class Layout(NamedTuple):
     """Whole numbers of `arrays.Tables`, which see; n frames, j items that bring rows, m elements."""
 
     order: Order
+    frame: Ints  # (k + 1,) of places, with the ground
     place: Ints  # (n,) of frames; of the ground, the number of those that move
+    constraint: Ints  # (j,) that each item has frames and points of
+    sort: Ints  # (j,)
+    lam: Ints  # (j, 3)
     joined: Ints  # (j, 2)
     ends: Ints  # (m, 2)
     kind: Ints
@@ -36,16 +44,22 @@ class Layout(NamedTuple):
     hung: Ints  # frames that hang on hinges, which, and whether each is the side b of its hinge
     of_hung: Ints
     is_b: Ints
+    hinged: bool  # all frames hang on hinges, no elements between them
+    driven: Ints
+    drives: int
+    signals: int
 
 
-def layout_of(system: System, constraints: Ints, sort: Ints) -> Layout | str:
-    """constraints, sort: (j,) of the items. In words, where the elimination does not take the model."""
-    return _layout(system, np.concatenate([constraints, sort]).tobytes())
+def layout_of(system: System, rows: Sequence[Row]) -> Layout | str:
+    """rows: the items. In words, where the elimination does not take the model."""
+    words = [(row.constraint, row.sort, *(*row.lam, *row.lam[:1] * 2)[:3]) for row in rows]
+    return _layout(system, np.array(words, np.int64).tobytes())
 
 
 @known_with
 def _layout(system: System, words: bytes) -> Layout | str:
-    constraints, sort = np.frombuffer(words, np.int64).reshape(2, -1)
+    rows = np.frombuffer(words, np.int64).reshape(-1, 5)
+    constraints, sort, lam = rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2:].copy()
     n, elements, joints = (
         len(system.frames.mass),
         system.elements.frames,
@@ -68,8 +82,29 @@ def _layout(system: System, words: bytes) -> Layout | str:
     hung = np.flatnonzero(kind == arrays.HINGE)
     of_hung = hinge[hung]
     trees, is_b = trees_of(order, np.zeros((0, 2), np.int64)), joined[of_hung, 1] == hung
+    items = constraints.tolist()
     return Layout(
-        order, place, joined, ends, *kinds, elements_at, between, first_pair, pair, trees, hung, of_hung, is_b
+        order,
+        np.append(order.frame, 0),
+        place,
+        constraints,
+        sort,
+        lam,
+        joined,
+        ends,
+        *kinds,
+        elements_at,
+        between,
+        first_pair,
+        pair,
+        trees,
+        hung,
+        of_hung,
+        is_b,
+        hinged=bool(np.all(kind == arrays.HINGE)) and not len(ends),
+        driven=np.array([items.index(row) for row in driven_rows(system.constraints)], np.int64),
+        drives=own_variables(system).first("drive"),
+        signals=len(system.signals),
     )
 
 

@@ -10,8 +10,10 @@ from rigid.lanes import root
 from rigid.linear_algebra import cross, dot, load3, minus, store3, times
 
 CLOSE = 1e-12  # of what is largest of its sort
-NOTHING, PLACES, SPINS, VELOCITIES, INERTIA = range(5)
+NOTHING, PLACES, WEIGHT, SPINS, VELOCITIES, INERTIA = range(6)
+NO_AXIS, UNDECIDED = -1, -2  # in the place of an axis
 _ROUND_OFF = 1e-14  # components of unit vectors that are zero but for it
+_BESIDE = 1e-10  # square of what is surely a second direction beside a first one
 _LEANING = 0.9  # component along the first axis from which on another one gives the first direction
 
 
@@ -38,8 +40,44 @@ def _largest(a):
 
 
 @kernel
-def unlike_its_image(places, rates, inertia, moving, normal, offset, extent):
-    """What of the frames `moving` is the first that is not its own mirror image: PLACES to INERTIA, or NOTHING.
+def extents(r, moving):
+    """m, of the frames `moving` from the first of them, and of all from the origin, in the direction of any axis."""
+    apart, far, first = 0.0, 0.0, load3(r[moving[0]])
+    for f in moving:
+        place = load3(r[f])
+        apart, far = max(apart, _largest(minus(place, first))), max(far, _largest(place))
+    return apart, far
+
+
+@kernel
+def axis_across(vectors, gram):
+    """The axis of space, 0 to 2, across these vectors (k, 3), too, where they fix a plane together with those before them;
+    UNDECIDED where they do not, NO_AXIS where none is. gram (3, 3): sums of products, first zero.
+    """
+    size = 0.0
+    for k in range(vectors.shape[0]):
+        size = max(size, _length(load3(vectors[k])))
+    if size == 0.0:
+        return UNDECIDED
+    for k in range(vectors.shape[0]):
+        for i in range(3):
+            for j in range(3):
+                gram[i, j] += vectors[k, i] / size * (vectors[k, j] / size)
+    none = 0
+    while none < 3 and gram[none, none] != 0.0:
+        none += 1
+    if none == 3:
+        return NO_AXIS
+    i, j = (1 if none == 0 else 0), (1 if none == 2 else 2)
+    trace = gram[0, 0] + gram[1, 1] + gram[2, 2]
+    planar = gram[i, i] * gram[j, j] - gram[i, j] ** 2 > _BESIDE * trace**2
+    return none if planar else UNDECIDED
+
+
+@kernel
+def unlike_its_image(places, rates, inertia, moving, gravity, normal, offset, extent):
+    """What is the first that is not its own mirror image: of the frames `moving` PLACES, then gravity, WEIGHT, then of these
+    frames SPINS to INERTIA; or NOTHING.
 
     places: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: m, of
     the model.
@@ -50,6 +88,8 @@ def unlike_its_image(places, rates, inertia, moving, normal, offset, extent):
         if abs(dot(load3(r[f]), n) - offset) > CLOSE * extent:
             return PLACES
         fastest, spinning = max(fastest, _length(load3(v[f]))), max(spinning, _length(load3(Omega[f])))
+    if abs(dot(load3(gravity), n)) > CLOSE * _length(load3(gravity)):
+        return WEIGHT
     for f in moving:
         if _largest(_across(rotated(load4(quat[f]), load3(Omega[f])), n)) > CLOSE * spinning:
             return SPINS
@@ -65,9 +105,9 @@ def unlike_its_image(places, rates, inertia, moving, normal, offset, extent):
 
 
 @kernel
-def sides_of_joints(frames, points, axes, places, pointed, normal, offset, directions):
+def sides_of_joints(frames, points, axes, places, pointed, normal, offset, directions, up):
     """How far (m) a point of the constraints `pointed` is from the plane at most; `directions` (2, c, 3) is written, Ua and Ub in
-    space.
+    space, and `up` (2, c), their parts along the normal.
 
     frames (c, 2); points: Xa, Xb; axes: Ua, Ub; places: r, quat.
     """
@@ -80,8 +120,13 @@ def sides_of_joints(frames, points, axes, places, pointed, normal, offset, direc
             f, p = (a, pa) if i == 0 else (b, pb)
             away = max(away, abs(dot(load3(r[f]), n) + dot(p, n) - offset))
     for k in range(len(frames)):
-        store3(rotated(load4(quat[frames[k, 0]]), load3(Ua[k])), directions[0, k])
-        store3(rotated(load4(quat[frames[k, 1]]), load3(Ub[k])), directions[1, k])
+        u, w = (
+            rotated(load4(quat[frames[k, 0]]), load3(Ua[k])),
+            rotated(load4(quat[frames[k, 1]]), load3(Ub[k])),
+        )
+        store3(u, directions[0, k])
+        store3(w, directions[1, k])
+        up[0, k], up[1, k] = dot(u, n), dot(w, n)
     return away
 
 

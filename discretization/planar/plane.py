@@ -14,6 +14,7 @@ Up to `CLOSE` of what is largest of its sort. What is not looked at here has no 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -40,9 +41,14 @@ from discretization.planar.joint_rows import (
 from discretization.planar.mirror import (
     CLOSE,
     INERTIA,
+    NO_AXIS,
     PLACES,
     SPINS,
+    UNDECIDED,
     VELOCITIES,
+    WEIGHT,
+    axis_across,
+    extents,
     unlike_its_image,
 )
 from discretization.planar.symmetry import Symmetry
@@ -53,7 +59,10 @@ from rigid.system import COINCIDENT, FORCE, Floats, State
 from rigid.vectors import cross, lengths, norm
 
 _AXES = np.eye(3)
-_BESIDE = 1e-10  # square of what is surely a second direction beside a first one
+_ROUNDED, _LEAST = (
+    1e-3,
+    1e-9,
+)  # of its distance from the origin, where places are rounded, and m: least sizes of a model
 
 
 class Plane(NamedTuple):
@@ -74,12 +83,13 @@ def plane_of(system: System, symmetry: Symmetry) -> Plane | str:
     state, directions, given = symmetry
     if reason := _reason_beyond(system):
         return reason
-    if not np.isfinite(directions).all():
+    if len(directions) and not np.isfinite(directions).all():
         return "a load is a function of time whose direction is not known"
     reasons = []
     for normal in _candidates(system, state, directions) if given is None else [given]:
         plane = Plane(_basis(normal), float(normal @ state.r[_moving(system)[0]]))
-        reach = _reach(system, state, plane)
+        apart, far = extents(state.r, _moving(system))
+        reach = max(apart, _ROUNDED * far, _LEAST)
         found = next(_asymmetries(system, state, directions, plane, reach), None)
         if found is None:
             try:
@@ -134,6 +144,12 @@ def _beyond(system: System) -> Iterator[str]:
 
 def _basis(normal: Floats) -> Floats:
     """Two directions across the normal and the normal itself; those of the axes where it is one of them."""
+    return _basis_of(normal.tobytes())
+
+
+@functools.lru_cache(maxsize=32)
+def _basis_of(words: bytes) -> Floats:
+    normal = np.frombuffer(words)
     k = int(np.argmin(np.abs(normal)))
     first = _AXES[k] - normal[k] * normal
     first /= norm(first)
@@ -210,17 +226,9 @@ def _axis_across(system: System, state: State, directions: Floats) -> Floats | N
     """
     gram = np.zeros((3, 3))
     for vectors in _across(system, state, directions):
-        size = lengths(vectors).max(initial=0.0)
-        if size > 0.0:
-            vectors = vectors / size
-            gram += vectors.T @ vectors
-            a, b, c = gram.diagonal().tolist()
-            none = [k for k, square in enumerate((a, b, c)) if square == 0.0]
-            if not none:
-                return None
-            i, j = (k for k in range(3) if k != none[0])
-            if gram[i, i] * gram[j, j] - gram[i, j] ** 2 > _BESIDE * (a + b + c) ** 2:
-                return _AXES[none[0]].copy()
+        axis = axis_across(vectors, gram)
+        if axis != UNDECIDED:
+            return None if axis == NO_AXIS else _AXES[axis].copy()
     return None
 
 
@@ -238,23 +246,13 @@ def _leaves(vectors: Floats, normal: Floats) -> bool:
     return bool((np.abs(vectors @ normal) > CLOSE * size).any())
 
 
-def _reach(system: System, state: State, plane: Plane) -> float:
-    """m, of the model, and of how far it is from the origin in so far as places are rounded there."""
-    r = state.r[_moving(system)]
-    return max(float(np.abs(r - r[0]).max()), 1e-3 * float(np.abs(r).max()), 1e-9)
-
-
 def _asymmetries(
     system: System, state: State, directions: Floats, plane: Plane, extent: float
 ) -> Iterator[str]:
     """What of all but the joints is not its own mirror image, in words."""
     n = plane.normal
-    places, rates = (state.r, state.quat), (state.v, state.Omega)
-    unlike = unlike_its_image(places, rates, system.frames.inertia, _moving(system), n, plane.offset, extent)
-    if unlike == PLACES:
-        yield _UNLIKE[PLACES]
-    if _leaves(system.gravity[None], n):
-        yield "gravity is not in the plane"
+    frames, places = (system.frames.inertia, _moving(system), system.gravity), (state.r, state.quat)
+    unlike = unlike_its_image(places, (state.v, state.Omega), *frames, n, plane.offset, extent)
     if unlike in _UNLIKE:
         yield _UNLIKE[unlike]
     yield from _of_elements(system, state, n)
@@ -264,6 +262,7 @@ def _asymmetries(
 
 _UNLIKE = {
     PLACES: "its parts do not lie in one plane",
+    WEIGHT: "gravity is not in the plane",
     SPINS: "an angular velocity is not about the normal of the plane",
     VELOCITIES: "a velocity leaves the plane",
     INERTIA: "the normal of the plane is no principal axis of inertia of a part",

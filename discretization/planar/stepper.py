@@ -20,15 +20,10 @@ from discretization.planar.tables import tables_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
-from rigid.settled import settled, told_by
+from rigid.settled import settled
 from rigid.system import Floats, State
 
 SOLVER = "planar"
-
-
-def _told_by(field: Any) -> Any:
-    """What the type of an array or a number follows from."""
-    return told_by(field) if isinstance(field, np.ndarray) else type(field)
 
 
 class Planar(tuple[Plane, Tables]):
@@ -108,6 +103,5 @@ class PlanarStepper(ShapeStepper):
         """What the march works with, settled for all calls in which it is the same."""
         models, known = Advancing(self.tables, self._work, self._weights), self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
-            told = tuple(map(_told_by, (*self.tables, *self._work, self._weights)))
-            known = self._settled = models, settled(models, told)
+            known = self._settled = models, settled(models)
         return known[1]

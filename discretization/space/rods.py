@@ -103,6 +103,8 @@ class Rods(NamedTuple):
     def lumped(self) -> Rods:
         """Without masses that frames share."""
         elements, own = self
+        if not (elements.coupling.any() or own.coupling.any()):
+            return self
         return Rods(
             elements._replace(coupling=np.zeros_like(elements.coupling)),
             own._replace(coupling=np.zeros_like(own.coupling)),
@@ -111,6 +113,8 @@ class Rods(NamedTuple):
     def undamped(self) -> Rods:
         """Without viscosity of sections; branches relax as they do."""
         elements, own = self
+        if not (elements.damping.any() or own.damping.any()):
+            return self
         return Rods(
             elements._replace(damping=np.zeros_like(elements.damping)),
             own._replace(damping=np.zeros_like(own.damping)),

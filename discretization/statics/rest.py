@@ -99,10 +99,11 @@ def _resting_once(system: System) -> System:
 
 
 def _resting(system: System) -> System:
-    return system.with_rods(system.rods.lumped().undamped())._replace(
-        others=interaction_table.at_rest(system.others),
-        frames=system.frames._replace(mass=np.maximum(system.frames.mass, NOTHING)),
-    )
+    frames = system.frames
+    if not frames.mass.min() >= NOTHING:
+        frames = frames._replace(mass=np.maximum(frames.mass, NOTHING))
+    others = interaction_table.at_rest(system.others)
+    return system.with_rods(system.rods.lumped().undamped())._replace(others=others, frames=frames)
 
 
 class Rest:
@@ -435,7 +436,7 @@ class Rest:
         # column after column behind each other, each one place further on
         room = np.zeros((self.size, self.size + width))
         along, across = room.strides
-        columns = np.lib.stride_tricks.as_strided(room, (self.size, width), (along + across, across))
+        columns: Floats = np.ndarray((self.size, width), float, room, 0, (along + across, across))
         columns[:] = values[: numbering.n_values].reshape(self.size, width)
         return room[:, 2 * band : 2 * band + self.size].T
 
@@ -455,13 +456,15 @@ def _of_columns(table: Floats, diagonal: int) -> scipy.sparse.csc_matrix:
 
 def _side_by_side(state: State) -> tuple[Floats, State]:
     """A copy of a state whose arrays stand side by side in one, and that one: it is kept and restored as a whole."""
-    room = np.concatenate([np.ravel(array) for array in state]).astype(float)
+    room = np.concatenate([array.ravel() for array in state])
     return room, _views(room, state)
 
 
 def _views(room: Floats, like: State) -> State:
-    ends = np.cumsum([0, *(array.size for array in like)])
-    parts = [room[a:b].reshape(own.shape) for a, b, own in zip(ends[:-1], ends[1:], like, strict=True)]
+    parts, first = [], 0
+    for own in like:
+        parts.append(room[first : first + own.size].reshape(own.shape))
+        first += own.size
     return State(*parts)
 
 

@@ -58,9 +58,11 @@ class Prediction(NamedTuple):
 def prediction(system: System, work: Workspace) -> Prediction:
     """Room for the strains of `system`, with its own e0."""
     spans, own = system.spans, work.spans
-    span = np.repeat(np.arange(len(spans.kind)), np.diff(own.first))
-    local = np.arange(len(spans.weight)) - np.repeat(own.first[:-1], np.diff(own.first))
-    places = (own.at[span] + FIRST + POINT * local + STRAIN0)[:, None] + np.arange(6)
+    places = np.zeros((0, 6), np.int64)
+    if len(spans.kind):
+        span = np.repeat(np.arange(len(spans.kind)), np.diff(own.first))
+        local = np.arange(len(spans.weight)) - np.repeat(own.first[:-1], np.diff(own.first))
+        places = (own.at[span] + FIRST + POINT * local + STRAIN0)[:, None] + np.arange(6)
     n, points = len(system.frames.mass), len(system.elements.length) + len(places)
     return Prediction(
         Poses(np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 3, 3)), np.zeros((n, 3))),

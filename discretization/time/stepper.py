@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -312,10 +313,10 @@ class Stepper(StepperBase):
 
     def _values(self, starts: Floats, h: float) -> Floats:
         """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
-        middles = (starts[:, None] + h * self._midpoints).ravel()
         n_loads = self._n_loads
-        values: Floats = np.zeros((len(middles), n_loads, 3))
+        values: Floats = np.zeros((len(starts) * len(self.fractions), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
+            middles = (starts[:, None] + h * self._midpoints).ravel()
             values = given_values("load_values", self._load_values, middles, (n_loads, 3))
         if self._drive_values is None:
             return values
@@ -335,13 +336,15 @@ def _report(counts: np.ndarray | list[int]) -> Report:
 
 def check_step(h: float) -> None:
     """Raise ModelError unless h is a step."""
-    if not (np.isfinite(h) and h > 0.0):
+    if not 0.0 < h < math.inf:
         raise ModelError(f"the time step dt = {h} s must be a positive number")
 
 
 def rows_of_drives(system: System, drive_values: DriveValues | None) -> int:
     """How many `drive_values` gives for a time; raise ModelError where it is missing."""
-    if drive_values is None and count_drives(system):
+    if not count_drives(system):
+        return 0
+    if drive_values is None:
         raise ModelError("the model has prescribed motion; give its values as `drive_values`")
     return packed_rows(system)
 

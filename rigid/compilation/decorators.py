@@ -361,7 +361,7 @@ class CompiledFunction(types.WrapperAddressProtocol):
         with _our_cache():
             return _KernelForC.of(self._function, self._signature, **_UNCOUNTED)
 
-    @property
+    @functools.cached_property
     def address(self) -> int:
         """Where the machine code is."""
         return int(self._machine_code.address)

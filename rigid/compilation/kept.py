@@ -165,8 +165,13 @@ def bound(function: Any, *arguments: Any) -> Any:
 
 def _type_of(argument: Any) -> Any:
     """numba's, which takes it from there as well."""
+    if type(argument) in _NUMBERS:
+        return _NUMBERS[type(argument)]
     known = getattr(argument, "_numba_type_", None)
     return numba.typeof(argument) if known is None else known
+
+
+_NUMBERS: dict[type, Any] = {int: numba.typeof(0), float: numba.typeof(0.0)}
 
 
 _BOUND: dict[Any, Any] = {}

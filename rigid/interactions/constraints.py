@@ -42,7 +42,7 @@ CONSTRAINTS = Numbered(
 
 def register(kind: Kind) -> Kind:
     """Have a kind that is not in the list: it goes by its duals."""
-    _of_kinds.cache_clear()
+    _forget()
     return CONSTRAINTS.register(kind._replace(closed=None))
 
 
@@ -60,7 +60,7 @@ def from_files(own: Constraints, names: Sequence[str], rows: Ints) -> Constraint
         return Kind(name, 2, counts[name], none, none, none, columns=("value",))
 
     found = own._replace(kind=CONSTRAINTS.from_files("constraints", own.kind, names, absent))
-    _of_kinds.cache_clear()
+    _forget()
     return found
 
 
@@ -71,11 +71,12 @@ def width_of(column: str) -> int:
 
 def numbers_of(kinds: Sequence[Kind]) -> Ints:
     """Numbers of kinds in the list."""
-    place = {name: k for k, name in enumerate(_of_kinds("name", len(CONSTRAINTS)).tolist())}
-    for name in {kind.name for kind in kinds} - place.keys():
-        raise ModelError(
-            f"constraint '{name}': is not in the list; name it in `brings` of the joint that has it"
-        )
+    place = _by_name(len(CONSTRAINTS))
+    for kind in kinds:
+        if kind.name not in place:
+            raise ModelError(
+                f"constraint '{kind.name}': is not in the list; name it in `brings` of the joint that has it"
+            )
     return np.array([place[kind.name] for kind in kinds], np.int64)
 
 
@@ -93,6 +94,17 @@ def facts(numbers: Ints, name: str) -> Any:
 def _of_kinds(name: str, count: int) -> Any:
     """Of all kinds there are."""
     return np.array([getattr(kind, name) for kind in CONSTRAINTS])
+
+
+@functools.cache
+def _by_name(count: int) -> dict[str, int]:
+    """Their places."""
+    return {kind.name: place for place, kind in enumerate(CONSTRAINTS)}
+
+
+def _forget() -> None:
+    _of_kinds.cache_clear()
+    _by_name.cache_clear()
 
 
 def rows_of(constraints: Constraints) -> Ints:
@@ -130,7 +142,7 @@ def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
     if len(constraints.kind) > MOST_KEPT or not np.size(r):
         return values(groups_of(constraints), r, quat)
     second = len(constraints.Wa) > 0
-    kinds = tuple(CONSTRAINTS[k] for k in sorted(set(constraints.kind.tolist())))
+    kinds = _Kinds([CONSTRAINTS[k] for k in sorted(set(constraints.kind.tolist()))])
     known = _gathering(constraints.kind.tobytes(), constraints.frames.tobytes(), kinds, second)
     columns = [constraints.Xa, constraints.Xb, constraints.Ua, constraints.Ub, constraints.value[:, None]]
     columns += [constraints.Wa, constraints.Wb] if second else []
@@ -138,8 +150,18 @@ def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
     return values_of(known.interacting._replace(numbers=numbers), known.room, r, quat)
 
 
+class _Kinds(tuple[Kind, ...]):
+    """Kinds that are told apart by what they are, not by what they are made of, which takes long."""
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kinds) and tuple(map(id, self)) == tuple(map(id, other))
+
+
 @functools.lru_cache(maxsize=32)
-def _gathering(kind: bytes, frames: bytes, kinds: tuple[Kind, ...], second: bool) -> Gathering:
+def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> Gathering:
     """kinds: those that the numbers mean; second: whether there are second directions. Gathered are places of numbers."""
     count, widths = len(kind) // 8, (3, 3, 3, 3, 1, *((3, 3) if second else ()))
     all_columns = np.arange(float(count * sum(widths))).reshape(count, sum(widths))

@@ -405,12 +405,14 @@ def _layout(model: Contents, placement: Placement, system: System, joints: list[
 
 def _body_layouts(model: Contents, placement: Placement) -> list[BodyLayout]:
     """Bodies of one shape have its arrays in common."""
-    shapes = {id(body.properties): body.properties for body in model.bodies.values()}
-    drawn = {k: (-own.center, own.vertices - own.center, own.faces) for k, own in shapes.items()}
-    return [
-        BodyLayout(name, placement.body_frame[name], *drawn[id(body.properties)])
-        for name, body in model.bodies.items()
-    ]
+    first: dict[int, BodyLayout] = {}
+    found = []
+    for name, body in model.bodies.items():
+        own, frame = body.properties, placement.body_frame[name]
+        if id(own) not in first:
+            first[id(own)] = BodyLayout(name, frame, -own.center, own.vertices - own.center, own.faces)
+        found.append(first[id(own)].alike(name, frame))
+    return found
 
 
 @known

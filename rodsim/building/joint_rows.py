@@ -24,6 +24,7 @@ from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
 from rodsim.building.load_arrays import SpeakingOf
+from rodsim.building.markers import markers
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Place, Poses
 from rodsim.parts.gear_entries import GearEntry
@@ -149,14 +150,11 @@ def _joined(model: Contents, placement: Placed) -> list[Joined]:
         with SpeakingOf("joint", entry.name):
             each.append(_placing(entry, placed[2 * k : 2 * k + 2], placement, model))
     frames = np.array([own.frames for own in each]).ravel()
-    points, triads = (
-        np.concatenate([x for own in each for x in getattr(own, w)]) for w in ("points", "axes")
-    )
-    back = quaternions.conjugate(placement.quat[frames])
-    X = quaternions.rotate(back, points.reshape(-1, 3) - placement.r[frames]).reshape(-1, 2, 3)
-    # rows of the transposed triads are the axes
-    turned = quaternions.rotate(back[:, None], triads.reshape(-1, 3, 3).swapaxes(1, 2)).swapaxes(1, 2)
-    axes = np.ascontiguousarray(turned).reshape(-1, 2, 3, 3)
+    points = np.array([own.points for own in each]).reshape(-1, 3)
+    triads = np.array([own.axes for own in each]).reshape(-1, 3, 3)
+    X, axes = np.empty((len(each), 2, 3)), np.empty((len(each), 2, 3, 3))
+    poses = placement.r, placement.quat
+    markers(frames, points, triads, poses, X.reshape(-1, 3), axes.reshape(-1, 3, 3))
     return [
         Joined(Marker(own.frames[0], x[0], e[0]), Marker(own.frames[1], x[1], e[1]), own.given, x, e)
         for own, x, e in zip(each, X, axes, strict=True)

@@ -7,7 +7,6 @@ each time, as who knows what it gives today; so is one with contacts, and one th
 
 from __future__ import annotations
 
-import copy
 import functools
 import sys
 from collections import OrderedDict
@@ -158,6 +157,4 @@ def built_of(model: Contents) -> Built:
 
 
 def _own(built: Built) -> Built:
-    layout = copy.copy(built.layout)
-    layout.description = copy.copy(layout.description)
-    return built._replace(state=copied(built.state), layout=layout, held=copied(built.held))
+    return built._replace(state=copied(built.state), layout=built.layout.copied(), held=copied(built.held))

@@ -110,7 +110,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     a = np.arange(len(stops) - 1)
     ends = np.empty((len(a), 2), np.int64)
     ends[:, 0], ends[:, 1] = a, (a + 1) % n
-    _check_bend(owner, quat[a], quat[(a + 1) % n], order)
+    _check_bend(owner, quat[:-1], quat[1:], order)
     # the stress-free shape need not close: its last element ends at its own end
     if number < 0:
         discrete = _elements(rod, ends, stops, r_free, quat_free)
@@ -118,7 +118,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         discrete = _spans(rod, number, ends, stops, r_free, quat_free)
     r, quat = r[:n], quat[:n]
     radius, rectangle = np.zeros(n), np.zeros((n, 2))
-    for side in ends.T:  # each node once
+    for side in _sides(ends):
         radius[side] = np.maximum(radius[side], discrete.radius)
         rectangle[side] = np.maximum(rectangle[side], discrete.sides)
     v, Omega = _moving(rod, fractions, quat, arm[:n])
@@ -137,6 +137,12 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         discrete.spans,
         center,
     )
+
+
+def _sides(ends: Ints) -> tuple[Any, Any]:
+    """Nodes at both ends of intervals in a row, each once; of a closed rod the last ends at the first."""
+    first, last = slice(len(ends)), slice(1, None)
+    return (first, last) if ends[-1, 1] else (first, ends[:, 1])
 
 
 def _arms(quat: Floats, center: Floats) -> Floats:
@@ -176,7 +182,7 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
     strain0 = strains_along(r, quat, length) + _rest(rod, middles)
     n = ends.max() + 1
     mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
-    for side in ends.T:  # each node once
+    for side in _sides(ends):
         mass[side] += along.per_length * length / 2
         inertia[side] += along.rotary * length[:, None, None] / 2
     coupling = rod.consistency * along.per_length * length / 6
@@ -247,30 +253,53 @@ class _Sections:
     """Numbers of the sections at fractions (k,) of the length; (k, ...)."""
 
     def __init__(self, rod: Rod, places: Floats):
-        sections = _sections(rod, places)
+        self._sections, self._places = _sections(rod, places), places
+        self.per_length, self.rotary = self._column("mass_per_length"), self._column("rotary_inertia")
+        self.stiffness, self.damping = self._column("stiffness"), self._column("damping")
+        self.radius, self.sides = self._column("radius"), self._column("sides")
+        self.beyond_linear = any(x.law >= 0 or x.law_expression or x.relaxation > 0.0 for x in self._sections)
 
-        def column(name: str) -> Floats:
-            if len(sections) > 1:
-                return np.array([getattr(section, name) for section in sections])
-            value = np.asarray(getattr(sections[0], name))
-            same: Floats = np.empty((len(places), *value.shape), value.dtype)
-            same[:] = value
-            return same
+    def _column(self, name: str) -> Floats:
+        if len(self._sections) > 1:
+            return np.array([getattr(section, name) for section in self._sections])
+        value = np.asarray(getattr(self._sections[0], name))
+        same: Floats = np.empty((len(self._places), *value.shape), value.dtype)
+        same[:] = value
+        return same
 
-        self.per_length, self.rotary = column("mass_per_length"), column("rotary_inertia")
-        self.stiffness, self.damping = column("stiffness"), column("damping")
-        self.radius, self.sides = column("radius"), column("sides")
-        self.law = column("law").astype(np.int64)
-        width = max(len(section.law_parameters) for section in sections)
-        given = np.array([(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in sections])
-        self.parameters = np.repeat(given, len(places), axis=0) if len(sections) == 1 else given
-        self.expressions = tuple(sorted({x.law_expression for x in sections if x.law_expression}))
-        for k, section in enumerate(sections):
-            if section.law_expression:
-                number = EXPRESSIONS + self.expressions.index(section.law_expression)
-                self.law[k if len(sections) > 1 else slice(None)] = number
-        self.branch, self.relaxation = column("branch"), column("relaxation").astype(float)
-        self.beyond_linear = bool(self.law.max() >= 0 or self.relaxation.max() > 0.0)
+    @functools.cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """Texts of energies."""
+        return tuple(sorted({x.law_expression for x in self._sections if x.law_expression}))
+
+    @property
+    def law(self) -> Ints:
+        """Numbers of laws."""
+        numbers = {text: EXPRESSIONS + k for k, text in enumerate(self.expressions)}
+        given = [numbers.get(x.law_expression, x.law) for x in self._sections]
+        return np.repeat(np.array(given, np.int64), self._each)
+
+    @property
+    def parameters(self) -> Floats:
+        """Of laws, as many as the one with the most has."""
+        width = max(len(x.law_parameters) for x in self._sections)
+        given = [(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in self._sections]
+        return np.repeat(np.array(given), self._each, axis=0)
+
+    @property
+    def branch(self) -> Floats:
+        """Stiffness of relaxing branches."""
+        return self._column("branch")
+
+    @property
+    def relaxation(self) -> Floats:
+        """Times in which they relax, s."""
+        return self._column("relaxation").astype(float)
+
+    @property
+    def _each(self) -> int:
+        """Places of one section."""
+        return len(self._places) if len(self._sections) == 1 else 1
 
 
 def _rest(rod: Rod, places: Floats) -> Floats:

@@ -12,6 +12,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.joints import holds_all
 from rigid.system import Floats, State
+from rigid.vectors import lengths
 from rodsim.building.contact_doubts import depths
 from rodsim.building.contact_surfaces import Placed
 from rodsim.building.meshing import RodMesh
@@ -138,8 +139,8 @@ def strains(rods: Sequence[RodLayout], strain: Floats, when: str, cure: str) -> 
     for rod in rods:
         own, radius = strain[rod.elements], float(rod.radius.max(initial=0.0))
         for what, size in (
-            ("stretch and shear", np.linalg.norm(own[:, :3], axis=1).max()),
-            ("bending and twist times the radius", radius * np.linalg.norm(own[:, 3:], axis=1).max()),
+            ("stretch and shear", lengths(own[:, :3]).max()),
+            ("bending and twist times the radius", radius * lengths(own[:, 3:]).max()),
         ):
             if size > LARGE:
                 yield f"rod '{rod.name}': {when} its {what} come to {size:.3g}, a strain that few solids bear; {cure}"

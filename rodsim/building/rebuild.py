@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from discretization.known_facts import copied, unchanging
-from discretization.system import fingerprint
+from discretization.system import Begun, begun, fingerprint
 from rodsim.building.build import Built, Placement, build
 from rodsim.building.load_arrays import line_loads, load_directions, load_values
 from rodsim.building.point_masses import check_rotations
@@ -21,13 +20,14 @@ class Kept(NamedTuple):
 
     built: Built
     placement: Placement
+    fingerprint: Begun
 
 
 def built_once(model: Contents) -> Kept:
     """Of a model, to be built again with other numbers."""
     built: Built = model.build()  # type: ignore[attr-defined]
     unchanging(built.system)
-    return Kept(built, Placement(model))
+    return Kept(built, Placement(model), begun(built.system))
 
 
 def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
@@ -39,18 +39,18 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
     paths = list(changed)
     if model.contacts or not all(_is_read_late(path) for path in paths):
         return build(model, kept.placement.meshes)
-    built, placement = kept
+    built, placement, fingerprint_begun = kept
     moving = [path for path in paths if path.endswith(OF_BODIES[:2])]
     if moving:
         placement = Placement(model, placement.meshes)
         check_rotations(model, built.system, placement)
     system = built.system  # who changes arrays of it in place, as statics do, makes his own
     state = copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
-    layout = copy.copy(built.layout)
-    layout.description = copy.copy(layout.description)
+    layout = built.layout.copied()
     if GRAVITY in paths:
         system = system._replace(gravity=model.gravity.copy())
-        layout.description |= {"fingerprint": fingerprint(system), "gravity": model.gravity.tolist()}
+        layout.description["fingerprint"] = fingerprint(system, fingerprint_begun)
+        layout.description["gravity"] = model.gravity.tolist()
     layout.description |= acting_described(model, ("loads", "line_loads"))
     layout.system, layout.constraints, layout.gravity = system, system.constraints, system.gravity
     lines = line_loads(model, placement)

@@ -89,11 +89,9 @@ class Contents:
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
         """The dictionaries of entries, by their names."""
-        parts = (self.bodies, self.rods, self.driven)
+        parts = ("bodies", "rods", "driven")
         return {
-            what: table
-            for what, table in vars(self).items()
-            if isinstance(table, dict) and all(table is not x for x in parts)
+            what: table for what, table in vars(self).items() if isinstance(table, dict) and what not in parts
         }
 
     @property

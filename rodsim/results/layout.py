@@ -94,6 +94,12 @@ class BodyLayout:
                 f"but there are {len(self.vertices)}"
             )
 
+    def alike(self, name: str, frame: int) -> BodyLayout:
+        """Another body of the same shape, whose arrays they have in common."""
+        other = object.__new__(BodyLayout)
+        vars(other).update(vars(self), name=name, frame=int(frame))
+        return other
+
 
 @dataclass(eq=False)
 class JointLayout:
@@ -167,6 +173,12 @@ class Layout:
     gravity: Floats | None = None  # (3,) m/s^2
     grounded: bool | None = None  # a joint, a spring or a fixed frame holds something to the ground
     functions: Functions | None = None  # where the model was built in this process
+
+    def copied(self) -> Layout:
+        """The same with a description of its own, to be changed at its first level."""
+        other = object.__new__(Layout)
+        vars(other).update(vars(self), description=dict(self.description), functions=None)
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "functions": None}  # a user's functions stay where they were made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from discretization.interaction_table import InteractionTable, from_files, table
 from discretization.older_gears import from_rows
 from discretization.space.elements import Elements
 from discretization.space.spans import Spans, no_spans
+from discretization.state_shapes import Sizes
 from discretization.system import from_files as system_from_files
 from discretization.system import in_files
 from rigid.interactions.constraints import CONSTRAINTS
@@ -55,14 +56,28 @@ TABLES = {
 
 def series(layout: Layout) -> list[Series]:
     """The datasets that grow by one output."""
-    return list(_series(tuple(stored_states.shapes(layout).items()), layout.n_elements))
+    return list(_series(layout.sizes, layout.n_elements))
+
+
+def series_in_memory(layout: Layout) -> tuple[Mapping[str, Series], int]:
+    """The same by their names there, and the bytes of one output."""
+    return _series_in_memory(layout.sizes, layout.n_elements)
 
 
 @functools.lru_cache(maxsize=64)
-def _series(states: tuple[tuple[str, tuple[int, ...]], ...], m: int) -> list[Series]:
+def _series_in_memory(sizes: Sizes, m: int) -> tuple[Mapping[str, Series], int]:
+    items = _series(sizes, m)
+    return {item.path.removeprefix(f"{ROOT}/"): item for item in items}, sum(item.nbytes for item in items)
+
+
+@functools.lru_cache(maxsize=64)
+def _series(sizes: Sizes, m: int) -> list[Series]:
     """Of the arrays of a state and m elements."""
     return [
-        *(Series(f"{ROOT}/{name}", shape, np.float64) for name, shape in states),
+        *(
+            Series(f"{ROOT}/{name}", shape, np.float64)
+            for name, shape in stored_states.shapes_of(sizes).items()
+        ),
         Series(f"{ROOT}/strains", (m, 6), np.float64),
         Series(f"{ROOT}/stresses", (m, 6), np.float64),
         Series(f"{ROOT}/{AUDIT}", (len(COLUMNS),), np.float64),

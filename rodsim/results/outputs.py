@@ -45,6 +45,8 @@ class Outputs(NamedTuple):
 
 def stacked(states: Sequence[State]) -> State:
     """States as one, with an axis in front."""
+    if len(states) == 1:
+        return State(*(array[None].copy() for array in states[0]))
     return State(*(np.array(arrays) for arrays in zip(*states, strict=True)))
 
 

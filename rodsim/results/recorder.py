@@ -74,14 +74,18 @@ class Recorder:
         """Store what waits; what was stored when it was interrupted is not stored again."""
         first = self.writer.n_outputs - self._before
         if first < len(self._steps):
-            states = State(*(array[first:] for array in joined(self._states)))
+            states = joined(self._states)
+            if first:
+                states = State(*(array[first:] for array in states))
             steps, newton = (
                 np.array(self._steps[first:], dtype=np.int64),
                 np.concatenate(self._newton)[first:],
             )
             for start in range(0, len(steps), self.most):
                 part = slice(start, start + self.most)
-                batch = State(*(array[part] for array in states))
+                batch = states
+                if len(steps) > self.most:
+                    batch = State(*(array[part] for array in states))
                 if isinstance(self.writer, MemoryWriter) and self._listener is None:
                     late = LateColumns(self._system, self._dt, at_once=self.most)
                     self.writer.extend_late(steps[part] * self._dt, steps[part], batch, newton[part], late)

@@ -35,11 +35,12 @@ _AT_ONCE = 64  # outputs that are read together
 
 def shapes(layout: Layout) -> Shapes:
     """Of an output's arrays, in the order of a file."""
-    return dict(_shapes_of(layout.sizes))
+    return dict(shapes_of(layout.sizes))
 
 
 @functools.lru_cache(maxsize=256)
-def _shapes_of(sizes: Sizes) -> Shapes:
+def shapes_of(sizes: Sizes) -> Shapes:
+    """The same of what the lengths of a state's arrays count; nobody changes it."""
     found, memory = state_shapes(sizes), sizes.memory.shapes()
     found["own"] = (sizes.own.size + math.prod(memory.pop(_BEHIND, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}

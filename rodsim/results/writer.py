@@ -39,9 +39,8 @@ class MemoryWriter:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.n_outputs = 0
-        self._items = native.series(layout)
-        self.output_bytes = sum(item.nbytes for item in self._items)
-        self._batches: dict[str, list[NDArray[Any]]] = {_name(item): [] for item in self._items}
+        self._items, self.output_bytes = native.series_in_memory(layout)
+        self._batches: dict[str, list[NDArray[Any]]] = {name: [] for name in self._items}
         self._late: LateColumns | None = None
         self._newton: list[Floats] = []  # of the outputs whose other columns are late
 
@@ -84,11 +83,13 @@ class MemoryWriter:
         """What was kept so far."""
         late = None if self._late is None else (self._late, np.concatenate(self._newton))
         arrays = {}
-        for item in self._items:
-            name = _name(item)
+        for name, item in self._items.items():
             if late is None or name not in LATE:
-                none = np.zeros((0, *item.shape), item.dtype)
-                arrays[name] = np.concatenate([none, *self._batches[name]])
+                batches = self._batches[name]
+                if len(batches) == 1 and batches[0].dtype == item.dtype:  # nobody writes to it
+                    arrays[name] = batches[0]
+                else:
+                    arrays[name] = np.concatenate([np.zeros((0, *item.shape), item.dtype), *batches])
         return Result(MemorySource(self.layout, arrays, late))
 
 
@@ -323,10 +324,6 @@ def _locked(path: Path) -> Iterator[Lock]:
     except BaseException:
         lock.release()
         raise
-
-
-def _name(item: Series) -> str:
-    return item.path.removeprefix(f"{native.ROOT}/")
 
 
 def _native_values(layout: Layout, outputs: Outputs) -> dict[str, NDArray[Any]]:

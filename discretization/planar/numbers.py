@@ -1,0 +1,84 @@
+"""Numbers of places and of rows in the plane, `discretization.planar.arrays.Tables`, where there are few of each: compiled, as
+each of them would take numpy longer than all of them take.
+"""
+
+from discretization.assembly.workspace import NEAREST
+from discretization.planar.arrays import COINCIDENT, DISTANCE
+from rigid.compilation.decorators import kernel, small_kernel
+from rigid.lanes import root
+
+XA, XB, UA, UB = range(4)
+REACH, ARM, SIZE = range(3)
+
+
+@kernel
+def numbers_of_places(frame, mass, inertia, across, own, own_inertia, gyration):
+    """Masses, inertia about the normal and radii of gyration (k,) of the moving frames `frame`; across (k + 1, 3, 3)."""
+    for k in range(own.shape[0]):
+        n, J = across[k, 2], inertia[frame[k]]
+        own[k], about = mass[frame[k]], 0.0
+        for i in range(3):
+            for j in range(3):
+                about += n[i] * J[i, j] * n[j]
+        own_inertia[k] = about
+        gyration[k] = root((J[0, 0] + J[1, 1] + J[2, 2]) / own[k])
+
+
+@small_kernel
+def _component(across, U):
+    """Of U along a direction."""
+    return across[0] * U[0] + across[2] * U[2] + across[1] * U[1]
+
+
+@kernel
+def numbers_of_rows(rows, points, directions, values, across, X, lengths):
+    """Components and lengths of j rows.
+
+    rows: constraint, sort (j,) and places of a and b (j, 2). points: Xa, Xb (c, 3) of the constraints; directions: Ua, Ub (j, 3)
+    of the rows; values (c,) of the constraints. X (4, j, 2): components of XA to UB; lengths (3, j): REACH, ARM, SIZE.
+    """
+    (constraint, sort, joined), (Xa, Xb), (Ua, Ub) = rows, points, directions
+    for j in range(constraint.shape[0]):
+        c, a, b = constraint[j], across[joined[j, 0]], across[joined[j, 1]]
+        for i in range(2):
+            X[XA, j, i], X[XB, j, i] = _component(a[i], Xa[c]), _component(b[i], Xb[c])
+            X[UA, j, i], X[UB, j, i] = _component(a[i], Ua[j]), _component(b[i], Ub[j])
+        reach = _length(Xa[c]) + _length(Xb[c])
+        lengths[REACH, j] = max(reach, NEAREST)
+        lengths[ARM, j] = reach + (0.0 if sort[j] == COINCIDENT else 1.0)
+        lengths[SIZE, j] = root(2.0 * abs(values[c])) if sort[j] == DISTANCE else 1.0
+
+
+@small_kernel
+def _length(x):
+    return root(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+
+
+@kernel
+def levers_of(hinges, X, sign, lever):
+    """Signs (k,) and points (k, 4), of the frame and of the next one, of the hinges that frames hang on.
+
+    hinges: frames, their items, and whether each frame is the side b of its hinge. Zero and one where there is none.
+    """
+    frames, items, is_b = hinges
+    sign[:], lever[:] = 1.0, 0.0
+    for h in range(frames.shape[0]):
+        k, j = frames[h], items[h]
+        own, other = (XB, XA) if is_b[h] else (XA, XB)
+        sign[k] = 1.0 if is_b[h] else -1.0
+        for i in range(2):
+            lever[k, i], lever[k, 2 + i] = X[own, j, i], X[other, j, i]
+
+
+@kernel
+def aligned(basis, half, across, share):
+    """Whether all these numbers are 0, 1 or -1, so that no direction has two of them; shares of multipliers, too."""
+    return _are_signs(basis) and _are_signs(half) and _are_signs(across) and _are_signs(share)
+
+
+@small_kernel
+def _are_signs(numbers):
+    others = 0
+    for x in numbers.flat:
+        others += x != 0.0 and abs(x) != 1.0
+    return others == 0
