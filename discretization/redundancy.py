@@ -72,16 +72,6 @@ def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix
     return scipy.sparse.coo_matrix((values, (at.astype(np.int64), columns.astype(np.int64))), shape=shape)
 
 
-def full_constraint_jacobian(system: System, state: State, groups: Sequence[Group]) -> Floats:
-    """The same as an array; groups: the constraints at `state`."""
-    out = np.zeros((count_multipliers(system), len(system.frames.mass), 6))
-    for row, frames, gradients in _gradients(groups, state):
-        for k in range(frames.shape[1]):
-            out[row, frames[:, k]] += gradients[:, k]
-    out[:, system.frames.fixed != 0] = 0.0
-    return out.reshape(len(out), 6 * out.shape[1])
-
-
 def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Of those with as many frames: places (k,) of their rows in `State.lam`, frames (k, arity), gradients (k, arity, 6)."""
     for arity in sorted({own.kind.arity for own in groups}):

@@ -37,6 +37,7 @@ from discretization.linear.one_thread import one_thread
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.matrices import array
 from discretization.linearisation.saddle import Saddle
+from discretization.linearisation.uncoupled import uncoupled
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
@@ -50,6 +51,7 @@ OF_PLACES = 16.0  # rounding of places, turns and the strains between them
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
 BLOCK = 40  # columns that LAPACK takes at a time, and some
 DOUBLE = 1e-4  # of the shift: |lambda| of a double eigenvalue that is zero but for rounding
+ALL = 60  # unknowns up to which all eigenvalues are found sooner than a few
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
 
@@ -206,22 +208,42 @@ def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, ND
 
     The largest are found to round-off; from K y = mu M y they would have that of the highest frequency.
     """
-    from scipy.linalg import lapack
-
-    (Z, M, K), size = reduced, len(reduced.K)
-    if size < n:
+    Z, M, K = reduced
+    if len(K) < n:
         return None
-    # what scipy's `eigh` calls, less what stands around it
-    inverse, y, found, _, failed = lapack.dsygvx(
-        M, K, range="I", il=size - n + 1, iu=size, lwork=BLOCK * size
-    )
-    inverse, y = inverse[:n], y[:, :n]
-    if failed or found < n or inverse[0] <= 0.0:
+    sets = uncoupled(K, M)
+    found: list[tuple[Floats, Floats]] = []  # of each set
+    for own in sets:
+        largest = _largest(own.M, own.K, n)
+        if largest is None:
+            return None
+        found.append(largest)
+    every = np.concatenate([inverse for inverse, _ in found])
+    use = np.argsort(-every, kind="stable")[:n]
+    y, at = np.zeros((len(K), len(every))), 0
+    for own, (_, part) in zip(sets, found, strict=True):
+        y[own.unknowns, at : at + part.shape[1]] = part
+        at += part.shape[1]
+    inverse = every[use]
+    if inverse[-1] <= 0.0:
         return None
-    mu, phi = 1.0 / inverse[::-1], Z.of(y / np.sqrt(inverse)).T[::-1]
+    mu, phi = 1.0 / inverse, Z.of(y[:, use] / np.sqrt(inverse)).T
     if mu[0] <= CLEAR * _most_noise(lin, phi[0]) and mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
         return None
     return mu, phi, np.zeros(n, bool)
+
+
+def _largest(M: Floats, K: Floats, n: int) -> tuple[Floats, Floats] | None:
+    """The n largest 1/mu, or all, from small to large, and y (size, n) with y K y = 1; None where K is not positive."""
+    # what scipy's `eigh` calls, less what stands around it; both matrices are symmetric, and read by columns there
+    size = len(K)
+    if size <= ALL or n >= size:
+        inverse, y, failed = scipy.linalg.lapack.dsygvd(M.T, K.T)
+        return None if failed else (inverse[-n:], y[:, -n:])
+    inverse, y, found, _, failed = scipy.linalg.lapack.dsygvx(
+        M.T, K.T, range="I", il=size - n + 1, iu=size, lwork=BLOCK * size
+    )
+    return None if failed or found < n else (inverse[:n], y[:, :n])
 
 
 def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray]:

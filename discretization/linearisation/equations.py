@@ -40,7 +40,7 @@ from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.long_rest import goes_on, with_states_at_rest
 from discretization.multipliers import multipliers_of
-from discretization.redundancy import constraint_jacobian, full_constraint_jacobian, redundancy
+from discretization.redundancy import constraint_jacobian, redundancy
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
@@ -200,7 +200,7 @@ def linearise(
         force += own.force
         C = joined([C, own.C])
     if small:
-        joints = full_constraint_jacobian(system, state, holding)[:, use]
+        joints = rest.jacobian(len(state.lam), place)
         G = np.vstack([joints, array(idle_rows(state, place, idle))]) if idle else joints
     else:
         joints = constraint_jacobian(system, state).tocsc()[:, use]

@@ -145,7 +145,7 @@ def modes(
             "stiffness holds it; hold it, or give it mass"
         ) from None
     values = np.where(zero, 0.0, values)
-    kinds = tuple(_kind(*each) for each in zip(values, zero, noise, strict=True))
+    kinds = tuple(_kind(*each) for each in zip(values.tolist(), zero.tolist(), noise.tolist(), strict=True))
     if not checks.flag("modes", "anyway", anyway):
         _check_equilibrium(lin, built, eigen.Spectrum(values, phi, zero, noise))
     return Modes(values, lin.of_frames(phi), kinds, lin, built)
