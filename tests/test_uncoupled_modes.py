@@ -36,8 +36,8 @@ def test_sets_are_all_that_hang_together_and_no_more(seed):
     assert sorted(np.concatenate([own.unknowns for own in sets])) == list(range(len(K)))
     for own in sets:
         among = np.ix_(own.unknowns, own.unknowns)
-        assert (K[among] == own.K).all()
-        assert (M[among] == own.M).all()
+        assert (K[among] == own.A).all()
+        assert (M[among] == own.B).all()
 
 
 def beam(turn, n):

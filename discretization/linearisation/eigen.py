@@ -66,15 +66,13 @@ class Spectrum(NamedTuple):
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
-    size, reduced = finite(lin), None
+    size = finite(lin)
     if size <= SMALL and lin.free <= 2 * SMALL:
         with one_thread(lin.size):
             reduced = _reduced(lin)
-            found = _held(lin, n, reduced)
-        if found is not None:
-            return found
+            return _held(lin, n, reduced) or _dense(lin, n, reduced)
     if n >= size - 1 or size <= DENSE:
-        return _dense(lin, n, reduced or _reduced(lin))
+        return _dense(lin, n, _reduced(lin))
     floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
@@ -211,48 +209,23 @@ def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, ND
     Z, M, K = reduced
     if len(K) < n:
         return None
-    sets = uncoupled(K, M)
-    found: list[tuple[Floats, Floats]] = []  # of each set
-    for own in sets:
-        largest = _largest(own.M, own.K, n)
-        if largest is None:
-            return None
-        found.append(largest)
-    every = np.concatenate([inverse for inverse, _ in found])
-    use = np.argsort(-every, kind="stable")[:n]
-    y, at = np.zeros((len(K), len(every))), 0
-    for own, (_, part) in zip(sets, found, strict=True):
-        y[own.unknowns, at : at + part.shape[1]] = part
-        at += part.shape[1]
-    inverse = every[use]
-    if inverse[-1] <= 0.0:
+    try:
+        inverse, y = _largest(M, K, n)
+    except np.linalg.LinAlgError:
         return None
-    mu, phi = 1.0 / inverse, Z.of(y[:, use] / np.sqrt(inverse)).T
+    if len(inverse) < n or inverse[-1] <= 0.0:
+        return None
+    mu, phi = 1.0 / inverse, Z.of(y / np.sqrt(inverse)).T
     if mu[0] <= CLEAR * _most_noise(lin, phi[0]) and mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
         return None
     return mu, phi, np.zeros(n, bool)
 
 
-def _largest(M: Floats, K: Floats, n: int) -> tuple[Floats, Floats] | None:
-    """The n largest 1/mu, or all, from small to large, and y (size, n) with y K y = 1; None where K is not positive."""
-    # what scipy's `eigh` calls, less what stands around it; both matrices are symmetric, and read by columns there
-    size = len(K)
-    if size <= ALL or n >= size:
-        inverse, y, failed = scipy.linalg.lapack.dsygvd(M.T, K.T)
-        return None if failed else (inverse[-n:], y[:, -n:])
-    inverse, y, found, _, failed = scipy.linalg.lapack.dsygvx(
-        M.T, K.T, range="I", il=size - n + 1, iu=size, lwork=BLOCK * size
-    )
-    return None if failed or found < n else (inverse[:n], y[:, :n])
-
-
 def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray]:
     """All at once, on the null space of G."""
-    from scipy.linalg import eigh
-
     Z, M, K = reduced
-    mu, y = eigh(K, M)
-    phi = Z.of(y).T
+    mu, y = _largest(K, M, len(K))
+    mu, phi = mu[::-1], Z.of(y).T[::-1]
     known = noise(lin, phi)
     # what is zero but for rounding is no shift: beside it the inverse would be as singular as K
     low = np.abs(mu) > np.maximum(known, BLURRED * EPS * np.abs(mu).max())
@@ -263,8 +236,7 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
         # the highest, of next to no mass, blurs the lowest: these are the largest of the inverse, beside a shift
         shift = float(np.abs(mu[low]).min())
         with suppress(np.linalg.LinAlgError):
-            _, y = eigh(M, K + shift * M)
-            y = y[:, ::-1]
+            _, y = _largest(M, K + shift * M, len(K))
             y = y / np.sqrt(np.einsum("ij,ij->j", y, M @ y))
             mu, phi = np.einsum("ij,ij->j", y, K @ y), Z.of(y).T
             known = noise(lin, phi)
@@ -275,6 +247,39 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
     zero = np.abs(mu) <= known[order]
     order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
     return mu[order], phi[order], zero[order]
+
+
+def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
+    """The n largest nu (k,) of A y = nu B y, k = n or all there are, and y (size, k) with y B y = 1; set by set.
+
+    Raises LinAlgError where B is not positive.
+    """
+    sets = uncoupled(A, B)
+    found = [_of_one_set(own.A, own.B, n) for own in sets]
+    every = np.concatenate([nu for nu, _ in found])
+    y, at = np.zeros((len(A), len(every))), 0
+    for own, (_, part) in zip(sets, found, strict=True):
+        y[own.unknowns, at : at + part.shape[1]] = part
+        at += part.shape[1]
+    use = np.argsort(-every, kind="stable")[:n]
+    return every[use], y[:, use]
+
+
+def _of_one_set(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
+    """The same of unknowns that hang together, from small to large."""
+    size = len(A)
+    # what scipy's `eigh` calls, less what stands around it; both matrices are symmetric, and read by columns there
+    if size <= ALL or n >= size:
+        nu, y, failed = scipy.linalg.lapack.dsygvd(A.T, B.T)
+        first, last = max(size - n, 0), size
+    else:
+        nu, y, last, _, failed = scipy.linalg.lapack.dsygvx(
+            A.T, B.T, range="I", il=size - n + 1, iu=size, lwork=BLOCK * size
+        )
+        first = 0
+    if failed:
+        raise np.linalg.LinAlgError(f"LAPACK gives {failed}")
+    return nu[first:last], y[:, first:last]
 
 
 class Motions(NamedTuple):

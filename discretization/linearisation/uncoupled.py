@@ -18,16 +18,16 @@ class Set(NamedTuple):
     """Unknowns that nothing couples to others."""
 
     unknowns: Ints  # (m,)
-    K: Floats  # (m, m) of these
-    M: Floats
+    A: Floats  # (m, m) of these
+    B: Floats
 
 
-def uncoupled(K: Floats, M: Floats) -> list[Set]:
+def uncoupled(A: Floats, B: Floats) -> list[Set]:
     """The sets of two symmetric matrices (n, n), each as small as can be."""
-    order, ends = np.empty(len(K), np.int64), np.zeros(len(K) + 1, np.int64)
-    blocks = np.empty((2, K.size))
+    order, ends = np.empty(len(A), np.int64), np.zeros(len(A) + 1, np.int64)
+    blocks = np.empty((2, A.size))
     found, first, at = [], 0, 0
-    for last in ends[1 : 1 + _collect(K, M, order, ends, blocks)].tolist():
+    for last in ends[1 : 1 + _collect(A, B, order, ends, blocks)].tolist():
         m = last - first
         found.append(Set(order[first:last], *blocks[:, at : at + m * m].reshape(2, m, m)))
         first, at = last, at + m * m
@@ -35,10 +35,10 @@ def uncoupled(K: Floats, M: Floats) -> list[Set]:
 
 
 @allocating_kernel
-def _collect(K, M, order, ends, blocks):
-    """Number of sets; order: set behind set; ends: where each ends, from 0 on; blocks: their entries of K and M."""
-    seen, last, sets, at = np.zeros(len(K), np.bool_), 0, 0, 0
-    for start in range(len(K)):
+def _collect(A, B, order, ends, blocks):
+    """Number of sets; order: set behind set; ends: where each ends, from 0 on; blocks: their entries of A and B."""
+    seen, last, sets, at = np.zeros(len(A), np.bool_), 0, 0, 0
+    for start in range(len(A)):
         if seen[start]:
             continue
         first, here = last, last
@@ -46,14 +46,14 @@ def _collect(K, M, order, ends, blocks):
         last += 1
         while here < last:
             a = order[here]
-            for b in range(len(K)):
-                if not seen[b] and (K[a, b] != 0.0 or M[a, b] != 0.0):
+            for b in range(len(A)):
+                if not seen[b] and (A[a, b] != 0.0 or B[a, b] != 0.0):
                     order[last], seen[b] = b, True
                     last += 1
             here += 1
         for a in order[first:last]:
             for b in order[first:last]:
-                blocks[0, at], blocks[1, at] = K[a, b], M[a, b]
+                blocks[0, at], blocks[1, at] = A[a, b], B[a, b]
                 at += 1
         sets += 1
         ends[sets] = last
