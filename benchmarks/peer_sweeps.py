@@ -77,8 +77,12 @@ PEER_SWEEPS: dict[str, dict[str, list[Run]]] = {
         ],
     },
     "EX-eigenmodes": {
-        "rodsim": _meshes("se3", 10, 16, 32, 64, 128) + _meshes("relative(4)", 8, 16, 32),
-        "Exudyn": _meshes("se3", 16, 32, 64, 128),
+        # by the mass that is best for each, and Exudyn by the solver that is faster on each mesh
+        "rodsim": [
+            *[(n, 1.0, {"mass": "lumped"}) for n in (6, 8, 10, 16)],
+            *[(n, 1.0, {"mass": "lumped", "element": "lagrange(4)"}) for n in (8, 12, 16, 20)],
+        ],
+        "Exudyn": [(n, 1.0, {"dense": True}) for n in (16, 32)] + _meshes("se3", 32, 64, 128),
     },
     "PE-pendulum": {
         "rodsim": [

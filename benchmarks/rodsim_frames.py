@@ -23,12 +23,15 @@ from rodsim.statics.load_factors import loading_of
 NAME = "rodsim"
 
 
-def run(case: Frame, resolution: int, h: float, element: str = "se3", order: int = 2) -> Measurement:
+def run(
+    case: Frame, resolution: int, h: float, element: str = "se3", order: int = 2, mass: str = "mean"
+) -> Measurement:
     """Frequencies, an equilibrium with load steps of h at most, or a motion by steps of h with `em` or its composition."""
-    whole = _called(case, resolution, h, element, order)
-    model = frame_model(case, resolution, element)
+    whole = _called(case, resolution, h, element, order, mass)
+    model = frame_model(case, resolution, element, mass)
     built = model.build()
-    name = " ".join([NAME, *([] if element == "se3" else [element]), *([] if order == 2 else [f"em{order}"])])
+    usual = (element, "se3"), (mass, "mean"), (f"em{order}", "em2")
+    name = " ".join([NAME, *(own for own, most in usual if own != most)])
     if case.frequencies:
         begin = process_time()
         omega = modes(built, len(case.frequencies)).omega
@@ -48,10 +51,10 @@ def run(case: Frame, resolution: int, h: float, element: str = "se3", order: int
     return Measurement(name, case.name, resolution, h, steps, wall, error, _drift(case, built, state), whole)
 
 
-def _called(case: Frame, resolution: int, h: float, element: str, order: int) -> float:
+def _called(case: Frame, resolution: int, h: float, element: str, order: int, mass: str) -> float:
     """Seconds of the call that a user makes, with the model."""
     begin = process_time()
-    model = frame_model(case, resolution, element)
+    model = frame_model(case, resolution, element, mass)
     if case.frequencies:
         modes(model, len(case.frequencies))
     elif case.t_end is None:
@@ -79,7 +82,7 @@ def at_rest(model: Model, built: Built, h: float) -> tuple[float, int, State]:
     return wall, steps[0], rest.state
 
 
-def frame_model(case: Frame, resolution: int, element: str) -> Model:
+def frame_model(case: Frame, resolution: int, element: str, mass: str = "mean") -> Model:
     """Each beam a rod; the first that holds a point holds the others there, the clamp and the loads."""
     EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
     section = Section.from_stiffness(
@@ -94,7 +97,7 @@ def frame_model(case: Frame, resolution: int, element: str) -> Model:
     for i, beam in enumerate(case.beams):
         curve = np.array([beam.start, beam.end])
         n = resolution * beam.elements
-        rod = model.add_rod(f"beam{i}", curve, section, n_elements=n, up=case.up, element=element)
+        rod = model.add_rod(f"beam{i}", curve, section, n_elements=n, up=case.up, element=element, mass=mass)
         for k, (point, there) in enumerate(((beam.start, rod.start), (beam.end, rod.end))):
             other = _anchor(model, case, point, i)
             if other is not None:

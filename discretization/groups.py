@@ -184,7 +184,7 @@ def _constraints(system: System, state: State | None) -> Iterator[Acting]:
     own = system.constraints
     if state is not None and varying(own):
         own, _ = at_states(own, state, part(system, state, "drive"))
-    for number, each in zip(np.unique(own.kind), constraints.groups_of(own), strict=True):
+    for number, each in zip(sorted(set(own.kind.tolist())), constraints.groups_of(own), strict=True):
         yield Acting(each, Role.CONSTRAINT, "constraints", np.flatnonzero(own.kind == number))
 
 

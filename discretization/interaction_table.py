@@ -254,7 +254,7 @@ def joined(one: InteractionTable, other: InteractionTable) -> InteractionTable:
 def _widened(frames: Ints, width: int) -> Ints:
     """With more columns of frames, -1: none."""
     if frames.shape[1] == width:
-        return frames.copy()
+        return frames
     found = np.full((len(frames), width), -1, np.int64)
     found[:, : frames.shape[1]] = frames
     return found

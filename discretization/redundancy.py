@@ -72,16 +72,6 @@ def constraint_jacobian(system: System, state: State) -> scipy.sparse.coo_matrix
     return scipy.sparse.coo_matrix((values, (at.astype(np.int64), columns.astype(np.int64))), shape=shape)
 
 
-def full_constraint_jacobian(system: System, state: State, groups: Sequence[Group]) -> Floats:
-    """The same as an array; groups: the constraints at `state`."""
-    out = np.zeros((count_multipliers(system), len(system.frames.mass), 6))
-    for row, frames, gradients in _gradients(groups, state):
-        for k in range(frames.shape[1]):
-            out[row, frames[:, k]] += gradients[:, k]
-    out[:, system.frames.fixed != 0] = 0.0
-    return out.reshape(len(out), 6 * out.shape[1])
-
-
 def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Of those with as many frames: places (k,) of their rows in `State.lam`, frames (k, arity), gradients (k, arity, 6)."""
     for arity in sorted({own.kind.arity for own in groups}):
@@ -93,23 +83,33 @@ def _gradients(groups: Sequence[Group], state: State) -> Iterator[tuple[Ints, In
 
 def redundancy(system: System, state: State) -> Redundancy | None:
     """Which joints repeat each other at `state`; None where all are independent, as without loops they must be."""
-    held = multipliers_of(system)
-    if len(held.joint) <= _FEW and _closes_no_loop(held):
+    excess, y = _repeated(system, state)
+    if excess == 0:
         return None
+    held, rows = multipliers_of(system), np.linalg.norm(y, axis=1) > LEFT
+    return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
+
+
+def count_repeated(system: System, state: State) -> int:
+    """How many equations of joints the others imply at `state`."""
+    return _repeated(system, state)[0]
+
+
+def _repeated(system: System, state: State) -> tuple[int, Floats]:
+    """The same, and what is left of random y (m, PROBES)."""
+    held, none = multipliers_of(system), (0, np.zeros((0, PROBES)))
+    if len(held.joint) <= _FEW and _closes_no_loop(held):
+        return none
     item, side = np.nonzero(held.frames >= 0)
     joints, number = np.unique(held.joint, return_inverse=True)
     nodes = len(joints) + len(system.frames.mass)
     # joints with frames, each pair once
     keys = np.unique(number[item] * nodes + len(joints) + held.frames[item, side])
     if _is_forest(np.stack(np.divmod(keys, nodes)), nodes):
-        return None
+        return none
     jacobian = constraint_jacobian(system, state)
     small = jacobian.shape[0] * jacobian.shape[1] <= _SMALL
-    excess, y = _by_values(jacobian, system, state) if small else _by_factors(jacobian, system, state)
-    if excess == 0:
-        return None
-    rows = np.linalg.norm(y, axis=1) > LEFT
-    return Redundancy(_loops(held, system, np.unique(held.joint[held.per_row[rows]])), excess, rows)
+    return _by_values(jacobian, system, state) if small else _by_factors(jacobian, system, state)
 
 
 def _closes_no_loop(held: Multipliers) -> bool:

@@ -10,6 +10,7 @@ from benchmarks.shortcuts import five_bars
 from discretization.time import side_by_side
 from discretization.time.side_by_side import Group, Parts
 from discretization.time.stepper import Stepper
+from discretization.trees.shape import tree_of
 from rodsim import Box, ConvergenceError, Model, Section, simulate_many
 from rodsim.batches import LONGEST_IN_VAIN
 from tests.test_many_runs import DT
@@ -85,6 +86,13 @@ def loops():
     return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
+def loop_at_the_first():
+    """Closed by a ball joint at the body that stands first in the tree."""
+    closed = looped(("ball at a root",), bridge=False)
+    assert tree_of(closed.build().system).closing.parent.tolist() == [0]
+    return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
+
+
 def row_of_loops():
     """Three that hang together, closed by ball joints: not all of them touch each other."""
     return five_bars(3).prepare(t_end=16 * DT, dt=DT, output_every=2)
@@ -157,6 +165,7 @@ CASES = {
     "two groups, the second one too few": (lambda: rod(3), pushes(11)),
     "tree": (tree, [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "tree with loops": (loops, [{"gravity": (0, k, -9.81)} for k in range(6)]),
+    "loop at the first body": (loop_at_the_first, [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "loops in a row": (row_of_loops, [{"gravity": (0, k, -9.81)} for k in range(6)]),
     "tree with loads": (lambda: tree(loads=True), pushes(6)),
     "tree with velocities and masses of each": (tree, [thrown(k) for k in range(6)]),
@@ -179,8 +188,9 @@ def test_runs_in_lanes_are_to_the_bit_the_runs_alone(case, marched):
         assert all_of(result) == all_of(prepared.run(changes))
 
 
+@pytest.mark.parametrize("case", ["tree with loops", "loop at the first body"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_runs_with_loops_stay_side_by_side_once_they_move(monkeypatch):
+def test_runs_with_loops_stay_side_by_side_once_they_move(case, monkeypatch):
     """What goes wrong in lanes would be put right alone."""
     far, march = [], Group.march
 
@@ -190,7 +200,7 @@ def test_runs_with_loops_stay_side_by_side_once_they_move(monkeypatch):
         return found
 
     monkeypatch.setattr(Group, "march", watched)
-    make, parameters = CASES["tree with loops"]
+    make, parameters = CASES[case]
     simulate_many(make(), parameters, threads=1)
     assert len(far) > 4
     assert all(all(own) for own in far[1:])  # what rests at first is looked at alone

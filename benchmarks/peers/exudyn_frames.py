@@ -16,12 +16,12 @@ from benchmarks.mechanisms import Triple
 from benchmarks.peers.exudyn_common import NAME, Floats, exudyn, new_system, node, settings, solve
 
 
-def run(case: Frame, resolution: int, h: float) -> Measurement:
-    """Frequencies, an equilibrium in load steps of h, or a motion by steps of h."""
+def run(case: Frame, resolution: int, h: float, dense: bool = False) -> Measurement:
+    """Frequencies, by its sparse solver or its dense one, an equilibrium in load steps of h, or a motion by steps of h."""
     first = process_time()
     system = new_system()
     if case.frequencies:
-        return _frequencies(system, case, resolution, h)
+        return _frequencies(system, case, resolution, h, dense)
     nodes = _Planar(system, case, resolution) if case.planar else _Spatial(system, case, resolution)
     for point in case.clamps:
         nodes.clamp(point)
@@ -43,21 +43,22 @@ def run(case: Frame, resolution: int, h: float) -> Measurement:
     return Measurement(NAME, case.name, resolution, h, steps, wall, error, float("nan"), whole)
 
 
-def _frequencies(system: Any, case: Frame, resolution: int, h: float) -> Measurement:
-    """By its sparse solver, the clamp by coordinates left out: faster than its null space of a joint."""
+def _frequencies(system: Any, case: Frame, resolution: int, h: float, dense: bool) -> Measurement:
+    """The clamp by coordinates left out: faster than its null space of a joint."""
     first = process_time()
     _Turning(system, case, resolution)
     system.Assemble()
     begin = process_time()
     squares, _ = system.ComputeODE2Eigenvalues(
-        useSparseSolver=True,
+        useSparseSolver=not dense,
         numberOfEigenvalues=len(case.frequencies),
         constrainedCoordinates=list(range(6)),  # of the first node
     )
     end = process_time()
     error = case.error_of_frequencies(np.sqrt(np.abs(squares[: len(case.frequencies)])))
     nan = float("nan")
-    return Measurement(NAME, case.name, resolution, h, 1, end - begin, error, nan, end - first)
+    name = f"{NAME} dense" if dense else NAME
+    return Measurement(name, case.name, resolution, h, 1, end - begin, error, nan, end - first)
 
 
 def _equilibrium(system: Any, steps: int) -> float:

@@ -37,6 +37,7 @@ from discretization.linear.one_thread import one_thread
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.matrices import array
 from discretization.linearisation.saddle import Saddle
+from discretization.linearisation.uncoupled import uncoupled
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 
@@ -50,6 +51,7 @@ OF_PLACES = 16.0  # rounding of places, turns and the strains between them
 CLEAR = 100.0  # times its noise: a lowest eigenvalue that may be zero is looked at with a shift
 BLOCK = 40  # columns that LAPACK takes at a time, and some
 DOUBLE = 1e-4  # of the shift: |lambda| of a double eigenvalue that is zero but for rounding
+ALL = 60  # unknowns up to which all eigenvalues are found sooner than a few
 SMALL = 200  # the same up to which full matrices are sooner solved than Lanczos' iteration
 
 
@@ -64,15 +66,13 @@ class Spectrum(NamedTuple):
 
 def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     """mu (k,), phi (k, size) with phi M phi = 1, and which mu are zero to round-off; k = n or as many as there are."""
-    size, reduced = finite(lin), None
+    size = finite(lin)
     if size <= SMALL and lin.free <= 2 * SMALL:
         with one_thread(lin.size):
             reduced = _reduced(lin)
-            found = _held(lin, n, reduced)
-        if found is not None:
-            return found
+            return _held(lin, n, reduced) or _dense(lin, n, reduced)
     if n >= size - 1 or size <= DENSE:
-        return _dense(lin, n, reduced or _reduced(lin))
+        return _dense(lin, n, _reduced(lin))
     floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
@@ -206,19 +206,16 @@ def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, ND
 
     The largest are found to round-off; from K y = mu M y they would have that of the highest frequency.
     """
-    from scipy.linalg import lapack
-
-    (Z, M, K), size = reduced, len(reduced.K)
-    if size < n:
+    Z, M, K = reduced
+    if len(K) < n:
         return None
-    # what scipy's `eigh` calls, less what stands around it
-    inverse, y, found, _, failed = lapack.dsygvx(
-        M, K, range="I", il=size - n + 1, iu=size, lwork=BLOCK * size
-    )
-    inverse, y = inverse[:n], y[:, :n]
-    if failed or found < n or inverse[0] <= 0.0:
+    try:
+        inverse, y = _largest(M, K, n)
+    except np.linalg.LinAlgError:
         return None
-    mu, phi = 1.0 / inverse[::-1], Z.of(y / np.sqrt(inverse)).T[::-1]
+    if len(inverse) < n or inverse[-1] <= 0.0:
+        return None
+    mu, phi = 1.0 / inverse, Z.of(y / np.sqrt(inverse)).T
     if mu[0] <= CLEAR * _most_noise(lin, phi[0]) and mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
         return None
     return mu, phi, np.zeros(n, bool)
@@ -226,11 +223,9 @@ def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, ND
 
 def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray]:
     """All at once, on the null space of G."""
-    from scipy.linalg import eigh
-
     Z, M, K = reduced
-    mu, y = eigh(K, M)
-    phi = Z.of(y).T
+    mu, y = _largest(K, M, len(K))
+    mu, phi = mu[::-1], Z.of(y).T[::-1]
     known = noise(lin, phi)
     # what is zero but for rounding is no shift: beside it the inverse would be as singular as K
     low = np.abs(mu) > np.maximum(known, BLURRED * EPS * np.abs(mu).max())
@@ -241,8 +236,7 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
         # the highest, of next to no mass, blurs the lowest: these are the largest of the inverse, beside a shift
         shift = float(np.abs(mu[low]).min())
         with suppress(np.linalg.LinAlgError):
-            _, y = eigh(M, K + shift * M)
-            y = y[:, ::-1]
+            _, y = _largest(M, K + shift * M, len(K))
             y = y / np.sqrt(np.einsum("ij,ij->j", y, M @ y))
             mu, phi = np.einsum("ij,ij->j", y, K @ y), Z.of(y).T
             known = noise(lin, phi)
@@ -253,6 +247,39 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
     zero = np.abs(mu) <= known[order]
     order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
     return mu[order], phi[order], zero[order]
+
+
+def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
+    """The n largest nu (k,) of A y = nu B y, k = n or all there are, and y (size, k) with y B y = 1; set by set.
+
+    Raises LinAlgError where B is not positive.
+    """
+    sets = uncoupled(A, B)
+    found = [_of_one_set(own.A, own.B, n) for own in sets]
+    every = np.concatenate([nu for nu, _ in found])
+    y, at = np.zeros((len(A), len(every))), 0
+    for own, (_, part) in zip(sets, found, strict=True):
+        y[own.unknowns, at : at + part.shape[1]] = part
+        at += part.shape[1]
+    use = np.argsort(-every, kind="stable")[:n]
+    return every[use], y[:, use]
+
+
+def _of_one_set(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
+    """The same of unknowns that hang together, from small to large."""
+    size = len(A)
+    # what scipy's `eigh` calls, less what stands around it; both matrices are symmetric, and read by columns there
+    if size <= ALL or n >= size:
+        nu, y, failed = scipy.linalg.lapack.dsygvd(A.T, B.T)
+        first, last = max(size - n, 0), size
+    else:
+        nu, y, last, _, failed = scipy.linalg.lapack.dsygvx(
+            A.T, B.T, range="I", il=size - n + 1, iu=size, lwork=BLOCK * size
+        )
+        first = 0
+    if failed:
+        raise np.linalg.LinAlgError(f"LAPACK gives {failed}")
+    return nu[first:last], y[:, first:last]
 
 
 class Motions(NamedTuple):

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -40,7 +39,7 @@ from discretization.linearisation.steady import Names, later
 from discretization.linearisation.tangents import Blocks, joined
 from discretization.long_rest import goes_on, with_states_at_rest
 from discretization.multipliers import multipliers_of
-from discretization.redundancy import constraint_jacobian, full_constraint_jacobian, redundancy
+from discretization.redundancy import constraint_jacobian, count_repeated
 from discretization.state_checks import OF_SYSTEMS, checked
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
@@ -51,6 +50,7 @@ from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints, State
 
 SMALL = 250  # unknowns up to which full matrices are sooner solved than sparse ones
+SOFT = 1e-10  # of the mean mass: what dependent rows of joints give way
 SKEW = 1e-9  # of the stiffness: less of it is symmetric but for rounding
 UNCHANGED = 1e-7  # relative: coefficients that count as constant
 
@@ -94,6 +94,7 @@ class Linearised:
     state: State
     motion: SteadyMotion
     loads: Floats  # (l, 3)
+    repeated: int = 0  # rows of the joints that others imply
     states: States | None = None  # what follows equations of its own
 
     def full(self, name: str) -> Floats:
@@ -113,12 +114,11 @@ class Linearised:
         """Unknowns."""
         return 6 * len(self.frames)
 
-    @cached_property
+    @property
     def free(self) -> int:
         """Freedoms: unknowns less the joints' rows, but for those that repeat others."""
-        repeated = redundancy(self.system, self.state)
         rows: int = self.given("G").shape[0]
-        return self.size - rows + (0 if repeated is None else repeated.excess)
+        return self.size - rows + self.repeated
 
     @property
     def conservative(self) -> bool:
@@ -200,13 +200,14 @@ def linearise(
         force += own.force
         C = joined([C, own.C])
     if small:
-        joints = full_constraint_jacobian(system, state, holding)[:, use]
+        joints = rest.jacobian(len(state.lam), place)
         G = np.vstack([joints, array(idle_rows(state, place, idle))]) if idle else joints
     else:
         joints = constraint_jacobian(system, state).tocsc()[:, use]
         G = scipy.sparse.vstack([joints, idle_rows(state, place, idle)], format="csc")
     M = matrix(inertia.mass(system, state, rest.R))
-    lam = multipliers(filled(M), G, force.ravel()[use])
+    repeated = count_repeated(system, state)
+    lam = multipliers(filled(M), G, force.ravel()[use], repeated)
     forces_of_rest = rest.stiffness(lam[: joints.shape[0]])
     parts = [forces_of_rest] if own is None else [forces_of_rest, own.K]
     if turns:
@@ -240,6 +241,7 @@ def linearise(
         state=state,
         motion=motion,
         loads=loads,
+        repeated=repeated,
         states=None if own is None else _of_moving(own, use),
     )
 
@@ -322,29 +324,39 @@ def filled(M: Any) -> Any:
     )
 
 
-def multipliers(M: Any, G: Any, force: Floats) -> Floats:
+def multipliers(M: Any, G: Any, force: Floats, repeated: int) -> Floats:
     """lam with  M a + force + G^T lam = 0,  G a = 0: none of the joints is left, what remains accelerates.
 
-    M and G may be full or sparse.
+    M and G may be full or sparse. repeated: how many rows of G others imply; of the multipliers that do, these are the smallest.
+    Rows that repeat others but for rounding leave the equations singular but for rounding: where it is known no solution of them
+    is looked for.
     """
     if not G.shape[0] or not np.any(force):
         return np.zeros(G.shape[0])
     scale = float(M.diagonal().mean())
-    if sum(G.shape) <= SMALL:
-        n, full = M.shape[0], np.zeros((sum(G.shape),) * 2)
-        full[:n, :n], full[n:, :n] = array(M), scale * array(G)
-        full[:n, n:] = full[n:, :n].T
-        with one_thread(len(full)), suppress(np.linalg.LinAlgError):
-            return scale * np.linalg.solve(full, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]
-    saddle = scipy.sparse.bmat([[M, scale * G.T], [scale * G, None]], format="csc")
-    try:
-        found = scipy.sparse.linalg.splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
-    except RuntimeError:
-        # dependent rows: the smallest multipliers that do
-        delta = 1e-10 * scipy.sparse.diags(np.full(G.shape[0], scale))
-        saddle = scipy.sparse.bmat([[M, scale * G.T], [scale * G, -delta]], format="csc")
-        found = scipy.sparse.linalg.splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
-    return np.asarray(scale * found[len(force) :])
+    solve = _solved_full if sum(G.shape) <= SMALL else _solved_sparse
+    if not repeated:
+        with suppress(np.linalg.LinAlgError, RuntimeError):
+            return scale * solve(M, scale * G, force, 0.0)
+    return scale * solve(M, scale * G, force, SOFT * scale)
+
+
+def _solved_full(M: Any, G: Any, force: Floats, delta: float) -> Floats:
+    """lam with  M a + force + G^T lam = 0,  G a = delta lam."""
+    n, full = M.shape[0], np.zeros((sum(G.shape),) * 2)
+    full[:n, :n], full[n:, :n] = array(M), array(G)
+    full[:n, n:] = full[n:, :n].T
+    np.fill_diagonal(full[n:, n:], -delta)
+    with one_thread(len(full)):
+        return np.linalg.solve(full, np.concatenate([-force, np.zeros(G.shape[0])]))[n:]
+
+
+def _solved_sparse(M: Any, G: Any, force: Floats, delta: float) -> Floats:
+    """The same of sparse matrices."""
+    soft = -delta * scipy.sparse.identity(G.shape[0]) if delta else None
+    saddle = scipy.sparse.bmat([[M, G.T], [G, soft]], format="csc")
+    found = scipy.sparse.linalg.splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
+    return np.asarray(found[len(force) :])
 
 
 def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> None:
@@ -378,7 +390,8 @@ def _check_constant(
     )
     rest = inertia.at_rest(without(system, idle), state, motion).ravel()[use]
     G1 = constraint_jacobian(system, then).tocsc()[:, use]
-    lam = multipliers(M, scipy.sparse.vstack([G1, idle_rows(then, place, idle)], format="csc"), after + rest)
+    G = scipy.sparse.vstack([G1, idle_rows(then, place, idle)], format="csc")
+    lam = multipliers(M, G, after + rest, count_repeated(system, then))
     K1 = _stiffness(system, then, lam[: G1.shape[0]]).matrix(place)
     stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (

@@ -79,9 +79,8 @@ def change(
     after, before = (tangents.placed(groups, state) for groups in (both.after, both.before))
     along, pulled = _along(lin, both.silent, direction, f)
     # what the joints take of it
-    lam = multipliers(
-        filled(lin.M), lin.G, (after.forces(none) - before.forces(none) + pulled - forces)[lin.frames].ravel()
-    )
+    left = after.forces(none) - before.forces(none) + pulled - forces
+    lam = multipliers(filled(lin.M), lin.G, left[lin.frames].ravel(), lin.repeated)
     K, K0 = after.stiffness(none), before.stiffness(none)
     parts = [
         *along,

@@ -33,7 +33,8 @@ def steady_motion(
     Raises ModelError where the velocities are those of no steady motion.
     """
     moving = system.frames.fixed == 0
-    if spin is None and not (np.any(state.v[moving]) or np.any(state.Omega[moving])):
+    still = not (state.v.any() or state.Omega.any())
+    if spin is None and (still or not (state.v[moving].any() or state.Omega[moving].any())):
         return resting(len(state.r))
     omega = np.where(moving[:, None], quaternions.rotate(state.quat, state.Omega), 0.0)
     v = np.where(moving[:, None], state.v, 0.0)

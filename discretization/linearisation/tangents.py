@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
-from rigid import quaternions
-from rigid.compilation.decorators import allocating_kernel, small_kernel
+from rigid.compilation.decorators import allocating_kernel, kernel, small_kernel
 from rigid.errors import ModelError
 from rigid.interactions.blocks import add_change, move_along, move_back, put_pose
 from rigid.interactions.evaluation import check_frames
@@ -34,6 +33,7 @@ from rigid.interactions.kinds import (
     gathered,
 )
 from rigid.kinematics.poses import torque_of
+from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.linear_algebra import load3
 from rigid.system import Floats, Ints, State
 
@@ -62,13 +62,10 @@ class Blocks(NamedTuple):
 
     def full(self, place: Ints) -> Floats:
         """The same, not sparse: for small models a tenth of the time."""
-        size = int(place.max(initial=-1)) + 1
-        rows, columns = place[self.rows], place[self.columns]
-        use = np.flatnonzero((rows >= 0) & (columns >= 0))
-        corner = 36 * size * rows[use] + 6 * columns[use]
-        places = (corner[:, None] + (6 * size * np.arange(6)[:, None] + np.arange(6)).ravel()).ravel()
-        summed = np.bincount(places, self.values[use].ravel(), 36 * size * size)
-        return np.asarray(summed.reshape(6 * size, 6 * size), float)
+        size = 6 * (int(place.max(initial=-1)) + 1)
+        out = np.zeros((size, size))
+        _add_blocks(self.rows, self.columns, self.values, place, out)
+        return out
 
     def times(self, x: Floats) -> Floats:
         """Product with x (n, 6), (n, 6)."""
@@ -105,6 +102,13 @@ class Placed(NamedTuple):
         _add_forces(self.interacting, self.r, self.R, lam, out)
         return out
 
+    def jacobian(self, rows: int, place: Ints) -> Floats:
+        """Derivatives (rows, 6 k) of the constraints to (dr, eta) of the frames with a place >= 0."""
+        out = np.zeros((max(rows, self.rows), 6 * (int(place.max(initial=-1)) + 1)))
+        if self.rows:
+            _put_gradients(self.interacting, self.r, self.R, place, out)
+        return out
+
     def _check(self, lam: Floats) -> None:
         if len(lam) < self.rows:
             raise ModelError(
@@ -114,11 +118,13 @@ class Placed(NamedTuple):
 
 def placed(groups: Sequence[Group], state: State) -> Placed:
     """These groups at the poses of a state."""
-    r, R = np.ascontiguousarray(state.r), np.ascontiguousarray(quaternions.to_matrix(state.quat))
-    if r.shape != (len(r), 3) or R.shape != (len(r), 3, 3):
+    r, quat = np.ascontiguousarray(state.r), np.ascontiguousarray(state.quat)
+    if r.shape != (len(r), 3) or quat.shape != (len(r), 4):
         raise ModelError(
-            f"State.r has shape {r.shape}, State.quat is of {len(R)} frames; give (n, 3) and (n, 4)"
+            f"State.r has shape {r.shape}, State.quat is of {len(quat)} frames; give (n, 3) and (n, 4)"
         )
+    R = np.empty((len(r), 3, 3))
+    _put_rotations(quat, R)
     check_frames(groups, len(r))
     holding = [own for own in groups if own.kind.rows and len(own.row)]
     rows = max((int(own.row.max()) + own.kind.rows for own in holding), default=0)
@@ -154,6 +160,25 @@ def _room(groups: Sequence[Group]) -> Blocks:
         columns.append(own.frames[:, None].repeat(own.kind.arity, axis=1).ravel())
     both = np.concatenate(rows), np.concatenate(columns)
     return Blocks(*both, np.zeros((len(both[0]), 6, 6)))
+
+
+@kernel
+def _add_blocks(rows, columns, values, place, out):
+    for k in range(len(rows)):
+        a, b = 6 * place[rows[k]], 6 * place[columns[k]]
+        if a >= 0 and b >= 0:
+            for i in range(6):
+                for j in range(6):
+                    out[a + i, b + j] += values[k, i, j]
+
+
+@kernel
+def _put_rotations(quat, out):
+    for k in range(len(quat)):
+        R = rotation_matrix(load4(quat[k]))
+        for i in range(3):
+            for j in range(3):
+                out[k, i, j] = R[3 * i + j]
 
 
 @small_kernel
@@ -209,11 +234,17 @@ def _most_rows(I):
 @small_kernel
 def _add(dual, y, own, arity, out):
     for a in range(arity):
-        f = frame(dual, a)
-        force, torque = f[0], torque_of(f, frame(y, a))
-        for i in range(3):
-            out[own.frames[a], i] += force[i].real
-            out[own.frames[a], 3 + i] += torque[i].real
+        _add_to(dual, y, a, out[own.frames[a]])
+
+
+@small_kernel
+def _add_to(dual, y, a, out):
+    """out (6,) += (1) of the frame that is number a of an interaction."""
+    f = frame(dual, a)
+    force, torque = f[0], torque_of(f, frame(y, a))
+    for i in range(3):
+        out[i] += force[i].real
+        out[3 + i] += torque[i].real
 
 
 @allocating_kernel
@@ -226,8 +257,11 @@ def _differentiate(I, r, R, multipliers, out):
         for e in range(kind.first, kind.last):
             own = I.each[e]
             X = I.numbers[own.first : own.last]
-            _put(r, R, own, arity, y)
             _multipliers(kind, own, multipliers, lam)
+            if not lam[: max(kind.rows, 1)].any():  # a constraint that takes nothing
+                at += arity * arity
+                continue
+            _put(r, R, own, arity, y)
             for b in range(arity):
                 for j in range(6):
                     move_along(y, b, j)
@@ -250,6 +284,26 @@ def _add_forces(I, r, R, multipliers, out):
             _multipliers(kind, own, multipliers, lam)
             function(y, y, I.numbers[own.first : own.last], lam, dual)
             _add(dual, y, own, kind.arity, out)
+
+
+@allocating_kernel
+def _put_gradients(I, r, R, place, out):
+    y, dual = np.zeros((MOST_FRAMES, 4, 3), np.complex128), np.zeros((MOST_FRAMES, 4, 3), np.complex128)
+    lam = np.zeros(_most_rows(I), np.complex128)
+    for which in range(I.kinds.size):
+        kind = I.kinds[which]
+        function = dual_at(kind.dual)
+        for e in range(kind.first, kind.last if kind.rows else kind.first):
+            own = I.each[e]
+            _put(r, R, own, kind.arity, y)
+            for k in range(kind.rows):
+                lam[:] = 0.0
+                lam[k] = 1.0
+                function(y, y, I.numbers[own.first : own.last], lam, dual)
+                for a in range(kind.arity):
+                    at = 6 * place[own.frames[a]]
+                    if at >= 0:
+                        _add_to(dual, y, a, out[own.row + k, at : at + 6])
 
 
 @allocating_kernel

@@ -93,7 +93,7 @@ class Rods(NamedTuple):
         """
         own = self.spans
         pairs, couplings = [self.elements.frames.reshape(-1, 2)], [self.elements.coupling]
-        for order in np.unique(own.order[own.coupling != 0.0]):
+        for order in sorted(set(own.order[own.coupling != 0.0].tolist())):
             use = (own.order == order) & (own.coupling != 0.0)
             a, (i, j) = leading(order), np.triu_indices(order + 1, 1)
             pairs.append(own.frames[use][:, np.stack([i, j], axis=1)].reshape(-1, 2))

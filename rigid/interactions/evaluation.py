@@ -174,8 +174,11 @@ class Room(NamedTuple):
 def room_of(groups: Sequence[Group]) -> Room:
     """That of these groups."""
     rows = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
-    last = max((int(own.frames.max()) for own in groups if own.frames.size), default=-1)
-    return Room(rows, max([MOST_ROWS, *(own.kind.rows for own in groups)]), last)
+    return Room(rows, max([MOST_ROWS, *(own.kind.rows for own in groups)]), _last_of(groups))
+
+
+def _last_of(groups: Sequence[Group]) -> int:
+    return max((int(own.frames.max()) for own in groups if own.frames.size), default=-1)
 
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
@@ -209,7 +212,7 @@ def rates(groups: Sequence[Group], state: State) -> Floats:
 
 def check_frames(groups: Sequence[Group], n: int) -> None:
     """Raise ModelError where groups stand on more than n frames: compiled code would read what lies behind the last."""
-    _check_last(room_of(groups).last, n)
+    _check_last(_last_of(groups), n)
 
 
 def _check_last(last: int, n: int) -> None:

@@ -445,9 +445,13 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
     return (*addresses, *facts, kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque)
 
 
+# of records already: so they are viewed as ones sooner
+_KINDS, _ENTRIES = (np.dtype((np.record, each)) for each in (KIND, ENTRY))
+
+
 def _gathered(groups: Sequence[Group], row_of: Callable[[Kind], tuple[Any, ...]], dtype: Any) -> Interacting:
-    kinds = np.zeros(len(groups), KIND)
-    each = np.zeros(sum(len(own.row) for own in groups), ENTRY)
+    kinds = np.zeros(len(groups), _KINDS)
+    each = np.zeros(sum(len(own.row) for own in groups), _ENTRIES)
     at = number = 0
     for k, own in enumerate(groups):
         count, width = own.numbers.shape

@@ -27,6 +27,7 @@ from rodsim.small_motions.linear_equations import frame_names, linearise
 
 RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
 AWAY = 1e-5  # of the model's size: further from equilibrium there are no modes
+ALIKE = 1e-9  # relative: motions that are as large
 NOISE = 50.0  # times the round-off of the positions, in forces along a shape
 
 
@@ -67,10 +68,13 @@ class Modes:
         return GROWS not in self.kinds
 
     def most(self, k: int) -> str:
-        """The body or the rod's node that mode k moves most, or turns most where nothing moves."""
+        """The body or the rod's node that mode k moves most, or turns most where nothing moves; the first of those that move as
+        much, but for rounding.
+        """
         move, turn = (np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
         size = model_size(self.linear.state)
-        return frame_names(self.built.layout)(int(np.argmax(np.maximum(move, 0.1 * size * turn))))
+        moves = np.maximum(move, 0.1 * size * turn)
+        return frame_names(self.built.layout)(int(np.argmax(moves >= (1.0 - ALIKE) * moves.max())))
 
     def _repr_html_(self) -> str:
         """For notebooks: the same as a table."""
@@ -145,7 +149,7 @@ def modes(
             "stiffness holds it; hold it, or give it mass"
         ) from None
     values = np.where(zero, 0.0, values)
-    kinds = tuple(_kind(*each) for each in zip(values, zero, noise, strict=True))
+    kinds = tuple(_kind(*each) for each in zip(values.tolist(), zero.tolist(), noise.tolist(), strict=True))
     if not checks.flag("modes", "anyway", anyway):
         _check_equilibrium(lin, built, eigen.Spectrum(values, phi, zero, noise))
     return Modes(values, lin.of_frames(phi), kinds, lin, built)

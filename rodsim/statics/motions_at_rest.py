@@ -9,6 +9,7 @@ from discretization.linearisation import inertia
 from discretization.linearisation.equations import SKEW, Linearised, filled, idle_rows
 from discretization.linearisation.matrices import sparse
 from discretization.long_rest import resting_state
+from discretization.redundancy import count_repeated
 from discretization.statics.rest import Rest
 from discretization.statics.tangent import tangent
 from rodsim.building.build import Built
@@ -47,4 +48,5 @@ def about_equilibrium(built: Built, rest: Rest) -> Linearised:
         state=state,
         motion=inertia.resting(len(state.r)),
         loads=rest.values,
+        repeated=count_repeated(system, state),
     )

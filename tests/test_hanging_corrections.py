@@ -1,0 +1,66 @@
+"""When corrections of bodies that hang on hinges in their plane come to an end, and that none is overlooked."""
+
+import numpy as np
+import pytest
+
+from discretization.assembly.workspace import EPS
+from discretization.planar.arrays import MPSI
+from discretization.planar.hanging import is_last_hanging, largest_turn
+from rodsim import Box, Model
+from tests.test_hanging import branched, stepper_of
+
+
+def ends(left, turn, solved):
+    """Whether the iteration does where so much would be left, rad, behind a correction that shrank as fast as this says."""
+    size = 1e-12
+    return is_last_hanging(size, size * np.sqrt(size / left), 1, solved, False, turn)
+
+
+@pytest.mark.parametrize("turn", [1e-3, 0.3])
+def test_what_is_left_is_in_parts_of_the_turn_of_the_step(turn):
+    """A tenth of its round-off; a hundredth of what the equations are to be solved to, where that is more."""
+    assert ends(1e-17 * turn, turn, 4.0)
+    assert not ends(3e-17 * turn, turn, 4.0)
+    assert ends(0.9 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
+    assert not ends(1.1 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
+
+
+@pytest.mark.parametrize("body", range(4))
+def test_a_correction_that_is_no_number_is_seen_whichever_body_has_it(body):
+    built = branched().build()
+    stepper = stepper_of(built)
+    stepper.advance(stepper.start(built.state), 0, 2)
+    work = stepper._work
+    assert largest_turn(work) == np.abs(work.frames[: len(work.hinges), MPSI]).max()
+    work.frames[body, MPSI] = np.nan
+    assert np.isnan(largest_turn(work))
+
+
+def falling(side):
+    """Bars on hinges that all fall to one side."""
+    model, held = Model("falling", gravity=(0.0, 0.0, -9.81)), None
+    for k in range(3):
+        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), (side * (0.5 + k), 0.0, 0.0))
+        joint = model.ground if held is None else held, bar
+        model.add_joint(f"joint {k}", "revolute", *joint, at=(side * k, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+        held = bar
+    return model.build()
+
+
+def test_a_motion_and_its_mirror_image_take_as_many_iterations():
+    counts = []
+    for side in (1.0, -1.0):
+        built = falling(side)
+        stepper = stepper_of(built, 0.02)
+        end, report = stepper.advance(stepper.start(built.state), 0, 30)
+        assert (np.sign(end.Omega[1, 1]), report.solves) == (side, 30)
+        counts.append(report.iterations)
+    assert counts[0] == counts[1] > 15
+
+
+def test_a_short_step_from_rest_takes_one_iteration():
+    """As nothing is foretold to turn, what counts is what it would turn in the least."""
+    built = falling(1.0)
+    stepper = stepper_of(built, 1e-4)
+    _, report = stepper.advance(stepper.start(built.state), 0, 1)
+    assert report.iterations == 1

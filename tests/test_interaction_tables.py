@@ -1,0 +1,51 @@
+"""The table of interactions: put together from parts, or from the tables that files have, it is the one that was taken apart."""
+
+import numpy as np
+
+from discretization.interaction_table import (
+    FRAMES,
+    INTERACTIONS,
+    chosen,
+    joined,
+    loads_of,
+    pairs_of,
+    springs_of,
+    torsions_of,
+    with_tables,
+    without_tables,
+)
+from tests.test_linearise import everything
+
+
+def table():
+    """Of loads, springs and torsion springs on bodies and on a rod."""
+    return everything().build().system.others
+
+
+def same(one, other):
+    return all(np.array_equal(*both) for both in zip(one, other, strict=True))
+
+
+def test_a_table_is_what_its_loads_springs_and_torsion_springs_say():
+    own = table()
+    parts = springs_of(own), torsions_of(own), loads_of(own)
+    assert [len(part[-1]) for part in parts] == [1, 1, 4]
+    again = with_tables(without_tables(own), *parts)
+    order = np.lexsort((own.frames[:, 0], own.kind)), np.lexsort((again.frames[:, 0], again.kind))
+    assert np.array_equal(own.kind[order[0]], again.kind[order[1]])
+    assert np.array_equal(own.frames[order[0]], again.frames[order[1]])  # none behind those that count
+    for each in (own, again):
+        arity = np.array([INTERACTIONS[k].arity for k in each.kind])
+        assert ((each.frames >= 0) == (np.arange(FRAMES) < arity[:, None])).all()
+
+
+def test_tables_of_other_widths_are_joined_with_none_in_what_they_lack():
+    own = table()
+    wide = own._replace(frames=np.pad(own.frames, ((0, 0), (0, 3)), constant_values=-1))
+    for one, other in ((own, wide), (wide, own)):
+        both = joined(one, other)
+        assert both.frames.shape == (2 * len(own.kind), FRAMES + 3)
+        assert np.array_equal(np.unique(pairs_of(both), axis=0), np.unique(pairs_of(own), axis=0))
+        half = np.arange(len(both.kind)) < len(own.kind)
+        assert same(chosen(both, half), wide)
+        assert same(chosen(both, ~half), wide)
