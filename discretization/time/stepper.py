@@ -136,7 +136,7 @@ class Stepper(StepperBase):
     def start(self, state: State) -> State:
         """The state with the memory of this integrator: begun anew where it is another's."""
         checked(state, self.shapes, *OF_SYSTEMS)
-        return checked(state._replace(memory=self.sizes.memory.begun(state.memory)), self.shapes)
+        return checked(state._replace(memory=self.sizes.memory.begun(state.memory)), self.shapes, "memory")
 
     def check_losing(self) -> None:
         """As of `StepperBase`: compositions go backwards in some substeps."""
@@ -158,7 +158,7 @@ class Stepper(StepperBase):
         current = copy_of(checked(state, self.shapes))
         starts: Floats = self.h * np.arange(first_step, first_step + count * every)
         _, counts, kept = self._run(current, self.h, starts, count)
-        done = int(np.sum(counts[:, STEPS] == every))
+        done = int(np.count_nonzero(counts[:, STEPS] == every))
         if done == 0:
             current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
@@ -166,12 +166,12 @@ class Stepper(StepperBase):
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
-        status, (counts,), _ = self._run(state, h, starts, 1)
+        status, (counts,), _ = self._run(checked(state, self.shapes, in_place=True), h, starts, 1)
         return Marched(state, int(counts[STEPS]), _report(counts), self._failure(status))
 
     def ends(self, state: State, h: float, starts: Floats) -> Ends:
         """The ends of all steps of length h from `starts`, as far as they can be solved."""
-        status, counts, kept = self._run(copy_of(state), h, starts, len(starts))
+        status, counts, kept = self._run(copy_of(checked(state, self.shapes)), h, starts, len(starts))
         done = int(counts[:, STEPS].sum())
         reports = [_report(row) for row in counts[: done + (status != CONVERGED)].tolist()]
         return Ends(State(*(array[:done] for array in kept)), reports, self._failure(status))
@@ -206,8 +206,9 @@ class Stepper(StepperBase):
         )
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
-        """Whole steps of length h from `starts`, in place: status, counts (parts, N_COUNTS), the state after each part."""
-        checked(state, self.shapes, in_place=True)
+        """Whole steps of length h from `starts`, in place of a checked state: status, counts (parts, N_COUNTS), the state after
+        each part.
+        """
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
         values = self._values(starts, h)
