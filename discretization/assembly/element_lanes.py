@@ -165,8 +165,7 @@ def _side_by_side(numbers: Floats) -> Floats:
 
 def _diagonal(matrices: Floats) -> np.ndarray:
     """Which of the matrices (m, 6, 6) are."""
-    some: np.ndarray = (matrices * _OFF_DIAGONAL).any(axis=(1, 2))
-    return ~some
+    return ~np.asarray((matrices * _OFF_DIAGONAL).any(axis=(1, 2)))
 
 
 _OFF_DIAGONAL = 1.0 - np.eye(6)
