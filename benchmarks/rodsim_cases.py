@@ -24,7 +24,7 @@ NAME = "rodsim"
 
 
 def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE3) -> Measurement:
-    """One run with steps of h of `em` (order 2), or of its composition of order 4 or 6; element: of rods."""
+    """One run with steps of h of `em` (order 2), or of its composition of order 4, 6 or 8; element: of rods."""
     begin = process_time()
     simulate(
         model_of(case, resolution, element),
