@@ -36,10 +36,10 @@ def test_a_correction_that_is_no_number_is_seen_whichever_body_has_it(body):
     assert np.isnan(largest_turn(work))
 
 
-def falling(side):
+def falling(side, bars=3):
     """Bars on hinges that all fall to one side."""
     model, held = Model("falling", gravity=(0.0, 0.0, -9.81)), None
-    for k in range(3):
+    for k in range(bars):
         bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), (side * (0.5 + k), 0.0, 0.0))
         joint = model.ground if held is None else held, bar
         model.add_joint(f"joint {k}", "revolute", *joint, at=(side * k, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
@@ -64,3 +64,15 @@ def test_a_short_step_from_rest_takes_one_iteration():
     stepper = stepper_of(built, 1e-4)
     _, report = stepper.advance(stepper.start(built.state), 0, 1)
     assert report.iterations == 1
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_largest_differences_of_all_bodies_are_remembered(side):
+    """Of seven, which go in three groups of lanes; by these it is told how far a step is foretold."""
+    built = falling(side, 7)
+    stepper = stepper_of(built, 0.005)
+    end, _ = stepper.advance(stepper.start(built.state), 0, 20)
+    parts = stepper.sizes.memory.parts(end.memory)
+    largest = np.abs(parts["differences"])
+    assert len({int(k) // 8 for k in largest.argmax(axis=1)}) > 1  # not all in one group
+    assert np.array_equal(parts["nodes"][:3], largest.max(axis=1))
