@@ -31,6 +31,7 @@ the metric is that of the two quantities apart: m of the point, J about the cent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +50,7 @@ from rigid.system import Floats, Ints, State
 WEIGHT = 1e-6  # eps of (3)
 SOFT = 1e-8  # of the multipliers' diagonal where joints repeat each other
 ITERATIONS = 50
+SMALL = 250  # unknowns and rows of (3) up to which full matrices are sooner solved than sparse ones
 
 
 class Held(NamedTuple):
@@ -93,8 +95,10 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     arm = np.where(mixed[:, None], held.point, 0.0)
     identity = np.tile(np.eye(6), (n, 1, 1))
     identity[:, :3, 3:] = _hat(arm)
-    to_frames = _block_diagonal(identity)
-    G = (constraint_jacobian(system, state) @ to_frames).tocsc()
+    small = 6 * n + len(state.lam) <= SMALL
+    to_frames = _block_diagonal(identity, small)
+    jacobian = constraint_jacobian(system, state)
+    G = jacobian.toarray() @ to_frames if small else (jacobian @ to_frames).tocsc()
     R = quaternions.to_matrix(state.quat)
     spatial = R @ system.frames.inertia @ np.swapaxes(R, 1, 2)
     blocks = np.zeros((n, 6, 6))
@@ -103,8 +107,14 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     omega = quaternions.rotate(state.quat, state.Omega)
     velocity = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
     free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
-    weight = scipy.sparse.diags(np.where(free, WEIGHT, 1.0) ** 0.5)
-    mass = weight @ (_block_diagonal(blocks) + _shared_mass(system, 6 * n)) @ weight
+    mass, weight = _block_diagonal(blocks, small), np.sqrt(np.where(free, WEIGHT, 1.0))
+    if len(system.rods.shared_masses[0]):
+        shared = _shared_mass(system, 6 * n)
+        mass = mass + (shared.toarray() if small else shared)
+    if small:
+        mass = weight[:, None] * mass * weight
+    else:
+        mass = scipy.sparse.diags(weight) @ mass @ scipy.sparse.diags(weight)
     # what the drives, whose motion is none of the unknowns, do to the joints
     given = (
         velocity_residual(system, state) - G @ velocity if count_drives(system) else np.zeros(len(state.lam))
@@ -113,6 +123,7 @@ def project_velocities(system: System, state: State, held: Held | None = None) -
     wish = np.zeros(6 * n)
     if held.together:
         S = _rigidly(state.r, held.together)
+        S = S.toarray() if small else S
         of_rods = (abs(S).T @ free.astype(float)) > 0.0
         rigid = S @ _least_change(S.T @ mass @ S, G @ S, G @ velocity + given, of_rods, soft=True)
         wish = np.where(free, rigid, 0.0)
@@ -129,18 +140,17 @@ def _least_change(mass: Any, G: Any, misfit: Floats, free: NDArray[np.bool_], so
     """
     light = mass.diagonal()
     inverse = np.divide(1.0, light, out=np.zeros_like(light), where=light > 0.0)
-    delta = SOFT * (G.multiply(G) @ inverse) if soft else None
-    matrix = scipy.sparse.bmat(
-        [[mass, G.T], [G, None if delta is None else -scipy.sparse.diags(delta)]], format="csc"
-    )
+    delta = SOFT * (_squared(G) @ inverse) if soft else None
     k = len(free)
-    change, size, mu = np.zeros(k), np.inf, np.zeros(len(misfit))
+    change: Floats = np.zeros(k)
+    mu: Floats = np.zeros(len(misfit))
+    size = np.inf
     try:
-        factors = scipy.sparse.linalg.splu(matrix)
+        solve = _solving(mass, G, delta)
         for _ in range(ITERATIONS if free.any() or soft else 1):
             pull = np.where(free, 0.0, mass @ change)
             rate = misfit + G @ change
-            found = factors.solve(-np.concatenate([pull, rate if delta is None else rate + delta * mu]))
+            found = solve(-np.concatenate([pull, rate if delta is None else rate + delta * mu]))
             step, mu = found[:k], found[k:]
             change, before, size = change + step, size, np.abs(step).max()
             if size <= 1e-16 * np.abs(change).max() or size > 0.5 * before:  # nothing is gained any more
@@ -151,6 +161,29 @@ def _least_change(mass: Any, G: Any, misfit: Floats, free: NDArray[np.bool_], so
             "replace one joint of the loop by one that leaves more motion free"
         ) from singular
     return change
+
+
+def _squared(G: Any) -> Any:
+    return G * G if isinstance(G, np.ndarray) else G.multiply(G)
+
+
+def _solving(mass: Any, G: Any, delta: Floats | None) -> Callable[[Floats], Floats]:
+    """Solutions of (3), by its factors, with -delta in its lower rows. Raises RuntimeError where it is singular."""
+    if not isinstance(G, np.ndarray):
+        below = None if delta is None else -scipy.sparse.diags(delta)
+        solve: Callable[[Floats], Floats] = scipy.sparse.linalg.splu(
+            scipy.sparse.bmat([[mass, G.T], [G, below]], format="csc")
+        ).solve
+        return solve
+    m, k = G.shape
+    matrix = np.zeros((k + m, k + m))
+    matrix[:k, :k], matrix[k:, :k], matrix[:k, k:] = mass, G, G.T
+    if delta is not None:
+        matrix[range(k, k + m), range(k, k + m)] = -delta
+    factors, pivots, singular = scipy.linalg.lapack.dgetrf(matrix)
+    if singular:
+        raise RuntimeError(f"no pivot in column {singular}")
+    return lambda x: scipy.linalg.lapack.dgetrs(factors, pivots, x)[0]
 
 
 def _rigidly(r: Floats, together: tuple[Ints, ...]) -> scipy.sparse.csr_matrix:
@@ -187,6 +220,11 @@ def _hat(x: Floats) -> Floats:
     return np.cross(x[:, None, :], np.eye(3)).swapaxes(1, 2)
 
 
-def _block_diagonal(blocks: Floats) -> scipy.sparse.bsr_matrix:
+def _block_diagonal(blocks: Floats, full: bool) -> Any:
+    """(6 n, 6 n) of blocks (n, 6, 6)."""
     n = len(blocks)
+    if full:
+        matrix = np.zeros((n, 6, n, 6))
+        matrix[range(n), :, range(n)] = blocks
+        return matrix.reshape(6 * n, 6 * n)
     return scipy.sparse.bsr_matrix((blocks, np.arange(n), np.arange(n + 1)))

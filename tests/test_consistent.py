@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
+from discretization import consistent
 from discretization.consistent import constraint_jacobian, held_changes, project_velocities
 from discretization.state_measures import velocity_residual
 from rigid import quaternions
+from rigid.errors import ModelError
 from rigid.signals import Steady
 from rodsim import (
     Box,
@@ -38,6 +40,43 @@ def fitted(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitialVelocityWarning)
         return fit_velocities(model.build()).state
+
+
+@pytest.fixture(params=["full", "sparse"], autouse=True)
+def matrices(request, monkeypatch):
+    """All of this with both kinds of matrices."""
+    if request.param == "sparse":
+        monkeypatch.setattr(consistent, "SMALL", 0)
+    return request.param
+
+
+def test_small_models_are_solved_with_full_matrices(matrices, monkeypatch):
+    """To the same velocities: of bodies, of a rod that goes along, with masses shared by frames."""
+    models = [chain(GIVEN["mixed"]), hub()[0].build(), hub(mass="consistent")[0].build()]
+    here = [project_velocities(built.system, built.state, built.held)[0] for built in models]
+    solve, used = consistent._solving, []
+    monkeypatch.setattr(consistent, "_solving", lambda *given: used.append(type(given[1])) or solve(*given))
+    monkeypatch.setattr(consistent, "SMALL", 250 if matrices == "sparse" else 0)
+    there = [project_velocities(built.system, built.state, built.held)[0] for built in models]
+    assert len(used) == 5  # rods as rigid bodies first
+    assert all((own is np.ndarray) == (matrices == "sparse") for own in used)
+    for one, other in zip(here, there, strict=True):
+        assert one.v == pytest.approx(other.v, abs=1e-11)
+        assert one.Omega == pytest.approx(other.Omega, abs=1e-11)
+
+
+def test_joints_that_fix_one_motion_twice_are_refused_where_nobody_has_said_so():
+    model = Model("twice")
+    body = model.add_body("body", Box(1, 1, 1, mass=2), (1, 0, 0), velocity=(0.0, 1.0, 0.0))
+    for name in ("one", "other"):
+        model.add_joint(name, "spherical", model.ground, body, at=(0, 0, 0))
+    built = model.build()
+    constraints = built.system.constraints
+    system = built.system._replace(
+        constraints=constraints._replace(repeats=np.zeros_like(constraints.repeats))
+    )
+    with pytest.raises(ModelError, match="the joints repeat each other"):
+        project_velocities(system, built.state)
 
 
 def test_a_spinning_top_needs_its_angular_velocity_only():
