@@ -65,6 +65,36 @@ def test_small_models_are_solved_with_full_matrices(matrices, monkeypatch):
         assert one.Omega == pytest.approx(other.Omega, abs=1e-11)
 
 
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+def test_what_joints_take_away_is_their_impulse_with_masses_that_frames_share(mass):
+    """Energy of masses shared by frames a, b with c: less by c |v_b - v_a|^2/2."""
+    model = Model("flail")
+    section = Section.circular(0.05, Material(E=1e7, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0), (1.5, 0.5, 0.4)], section, 3, mass=mass)
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    built = model.build()
+    system, n = built.system, len(built.state.r)
+    rng = np.random.default_rng(5)
+    thrown = built.state._replace(v=rng.normal(size=(n, 3)), Omega=rng.normal(size=(n, 3)))
+    thrown.v[0], thrown.Omega[0] = 0.0, 0.0
+    there, _ = project_velocities(system, thrown)
+    M, R = np.zeros((n, 6, n, 6)), quaternions.to_matrix(thrown.quat)
+    M[range(n), :3, range(n), :3] = system.frames.mass[:, None, None] * np.eye(3)
+    M[range(n), 3:, range(n), 3:] = R @ system.frames.inertia @ R.swapaxes(1, 2)
+    pairs, shared = system.rods.shared_masses
+    assert bool(shared.any()) == (mass == "consistent")
+    for (a, b), c in zip(pairs, shared, strict=True):
+        for one, other, sign in ((a, a, -1), (b, b, -1), (a, b, 1), (b, a, 1)):
+            M[one, :3, other, :3] += sign * c * np.eye(3)
+    gained = np.hstack(
+        [there.v - thrown.v, quaternions.rotate(thrown.quat, there.Omega - thrown.Omega)]
+    ).ravel()
+    impulse = (M.reshape(6 * n, 6 * n) @ gained)[6:]
+    G = constraint_jacobian(system, thrown).toarray()[:, 6:]
+    assert np.abs(impulse).max() > 0.1
+    assert np.abs(null_space(G).T @ impulse).max() < 1e-11
+
+
 def test_joints_that_fix_one_motion_twice_are_refused_where_nobody_has_said_so():
     model = Model("twice")
     body = model.add_body("body", Box(1, 1, 1, mass=2), (1, 0, 0), velocity=(0.0, 1.0, 0.0))
