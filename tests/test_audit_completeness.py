@@ -105,6 +105,27 @@ def test_whatever_is_changed_in_a_result_is_found(integrator):
     assert "Newton, as the run counted" in sound.text()
 
 
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+@pytest.mark.parametrize("planar", [True, False])
+def test_whatever_is_remembered_of_steps_before_the_last_one_is_looked_at(planar, integrator):
+    """Of bodies that are joined to trees, in space and in their plane."""
+    model = Model("doors", gravity=(0, 0, -9.81))
+    held = model.ground
+    for k in range(2):
+        bar = model.add_body(f"bar {k}", Box(1, 0.1, 0.2, density=300), position=(k + 0.5, 0, 0))
+        axis = (0, 1, 0) if planar else (0.2 * k, 1, 0.1)
+        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0, 0), axis=axis)
+        held = bar
+    result = simulate(model, STEPS * H, H, integrator, output_every=1, progress=False)
+    sound, memory = audit(result), result.layout.memory
+    assert sound.ok, sound.text()
+    assert memory.means if integrator == "em4" else memory.earlier
+    arrays = result._source._arrays
+    assert arrays.keys() >= memory.shapes().keys()
+    changes = {name: changed(result, name, pushed) for name, array in arrays.items() if array.size}
+    assert not [name for name, other in changes.items() if audit(other).ok]
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"

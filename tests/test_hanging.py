@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from discretization.assembly.mean_velocities import NO_MEANS
 from discretization.planar.arrays import R1, R2
-from discretization.planar.foretelling import NO_MEANS, foretell
+from discretization.planar.foretelling import foretell
 from discretization.planar.hanging import begin_hanging
 from discretization.planar.step import add_loads, put_bodies, take_state
 from discretization.planar.symmetry import Symmetry

@@ -23,8 +23,9 @@ from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
 from discretization.time.composition import FRACTIONS, halved
 from rigid.compilation.decorators import kernel
-from rodsim import Box, Model, simulate
+from rodsim import simulate
 from tests.test_extrapolation import hinges
+from tests.test_memory import swung
 from tests.test_trees import branched
 
 FRAMES = 2
@@ -237,14 +238,8 @@ def test_what_foretold_wrongly_does_not_again(planar, order):
 
 
 def test_results_that_go_on_remember_means(tmp_path):
-    model = Model("door", gravity=(0.0, 1.0, -9.81))
-    held = model.ground
-    for k in range(2):
-        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=500.0), position=(k + 0.5, 0.0, 0.0))
-        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0.0, 0.0), axis=(0.3 * k, 1.0, 0.2))
-        held = bar
-    whole = simulate(model, 0.4, 0.02, "em4", progress=False)
-    simulate(model, 0.2, 0.02, "em4", output=tmp_path / "half.vtkhdf", progress=False)
-    more = simulate(model, 0.4, 0.02, "em4", output=tmp_path / "half.vtkhdf", resume=True, progress=False)
+    whole = simulate(swung(), 0.4, 0.02, "em4", progress=False)
+    simulate(swung(), 0.2, 0.02, "em4", output=tmp_path / "half.vtkhdf", progress=False)
+    more = simulate(swung(), 0.4, 0.02, "em4", output=tmp_path / "half.vtkhdf", resume=True, progress=False)
     for one, other in zip(whole.state(-1), more.state(-1), strict=True):
         assert one.tobytes() == other.tobytes()

@@ -43,9 +43,7 @@ class Foreseen(NamedTuple):
     before: Floats  # (m,) those of the last step
     terms: Floats  # (6,)
     velocities: Floats  # (6 n,) of some frames in substeps, (v, spatial angular velocity); else (0,)
-    weights: (
-        Floats  # (k, 8) of `discretization.assembly.mean_velocities`; steps that are not composed: (0, 8)
-    )
+    weights: Floats  # (k, 8) of `mean_velocities`; steps that are not composed: (0, 8)
 
 
 def foreseen_of(sizes: Sizes, fractions: Floats) -> Foreseen:

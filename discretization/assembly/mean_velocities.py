@@ -5,9 +5,9 @@ do not. With m_0, m_1 ... of the last ones, the latest first, that of the next o
 
     m = sum_j w_j m_j                                                                                   (1)
 
-A step of order 2 and length g h ends off the motion by c (g h)^3: at the middle of a substep its mean velocity is that of the
-motion and h^2 g^2 times what is smooth, h^3 s times what is smooth, where s sums g^3 up to there, and more of higher order. (1)
-is exact for
+A step of order 2 and length g h ends off the motion by c (g h)^3 (Hairer, Lubich, Wanner, Geometric Numerical Integration, II.4):
+at the middle of a substep its mean velocity is that of the motion and h^2 g^2 times what is smooth, h^3 s times what is smooth,
+where s sums g^3 up to there, and more of higher order. (1) is exact for
 
     1, t, t^2, t^3 at the middles and g^2                                                               (2)
 
@@ -78,6 +78,18 @@ def _best(g: Floats, middle: Floats, summed: Floats, i: int, count: int) -> Floa
             break
     found[:count] = w
     return found
+
+
+NO_MEANS = -1, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@small_kernel
+def means_of(weights, memory, substeps, k):
+    """How many means are known in substep k of a march, below 0: none are remembered; their weights."""
+    if weights.shape[0] == 0:
+        return NO_MEANS
+    known = known_means(memory, substeps, k)
+    return known, weights_at(weights, known, k % substeps.shape[0])
 
 
 @small_kernel

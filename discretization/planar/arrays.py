@@ -170,9 +170,7 @@ class Advancing(NamedTuple):
 
     tables: Tables
     work: Work
-    weights: (
-        Floats  # (k, 8) of `discretization.assembly.mean_velocities`; steps that are not composed: (0, 8)
-    )
+    weights: Floats  # (k, 8) of `mean_velocities`; steps that are not composed: (0, 8)
 
 
 def work_of(tables: Tables) -> Work:

@@ -17,30 +17,17 @@ from discretization.assembly.extrapolation import (
     renewed,
 )
 from discretization.assembly.mean_velocities import (
-    known_means,
     latest_of,
     mean_of,
     place_of,
     put_substep,
     too_long,
-    weights_at,
 )
 from discretization.memory import MEANS
 from discretization.memory import WIDTH as IN_SPACE
 from discretization.planar.arrays import AOM, AX, AY, IN_PLANE, OM, VX, VY
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import WIDTH, largest, load, most, store
-
-NO_MEANS = -1, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-@small_kernel
-def means_of(weights, memory, substeps, k):
-    """How many means of substeps are known in substep k of a march, below 0: none are remembered; their weights."""
-    if weights.shape[0] == 0:
-        return NO_MEANS
-    known = known_means(memory, substeps, k)
-    return known, weights_at(weights, known, k % substeps.shape[0])
 
 
 @small_kernel

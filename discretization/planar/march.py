@@ -9,6 +9,7 @@ where the last two residuals say that the next correction will leave less than a
 (`discretization.time.newton`): the step takes it over unrounded.
 """
 
+from discretization.assembly.mean_velocities import means_of
 from discretization.planar.arrays import (
     COINCIDENT,
     DX,
@@ -37,7 +38,7 @@ from discretization.planar.arrays import (
 from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element_lanes import dissipated, largest_shift
-from discretization.planar.foretelling import foretell, means_of, put_rates, remember
+from discretization.planar.foretelling import foretell, put_rates, remember
 from discretization.planar.hanging import add_corrections, begin_hanging, largest_turn, newton_hanging
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained

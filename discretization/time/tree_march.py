@@ -26,12 +26,11 @@ from discretization.assembly.extrapolation import (
 from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.mean_velocities import (
     foretell_means,
-    known_means,
     latest_of,
+    means_of,
     put_substep,
     remember_means,
     too_long,
-    weights_at,
 )
 from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import EPS, norm, rotation_of
@@ -437,10 +436,7 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
             scale_rows(tree, work, h)
             put_signals(work, load_values[k])
             more(BEGIN, system, numbering, tree, loops, state, work, h)
-        known, w = 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        if of_means(foreseen):
-            known = known_means(state.memory, substeps, k)
-            w = weights_at(foreseen.weights, known, k % n_substeps)
+        known, w = means_of(foreseen.weights, state.memory, substeps, k)
         at_rest = _predict(advancing, state, h, known, w, shown)
         if at_rest and not ends:
             return UNHELD
