@@ -298,6 +298,13 @@ B3_5_SPACE = replace(
     tip=PATHS["B3-5-space"]["end"],
     spin=1.5,
 )
+B3_20 = replace(
+    B3_5,
+    name="B3-20",
+    title="20 pinned rigid bars in their plane, free end at t = 0.4, 0.8 ... 2, largest error / bar",
+    n_bars=20,
+    tip=PATHS["B3-20"]["end"],
+)
 B3_100 = ChainCase(
     "B3-100",
     "100 pinned rigid bars in their plane, free end at t = 0.1, 0.2 ... 0.5, largest error / bar",
@@ -320,6 +327,14 @@ B3_5_OBLIQUE = replace(
     title="5 bars on hinges about axes that differ, gravity askew, free end at t = 0.4, 0.8 ... 2, largest error / bar",
     tip=PATHS["B3-5-oblique"]["end"],
     axes=_oblique(5),
+    down=_OBLIQUE_DOWN,
+)
+B3_20_OBLIQUE = replace(
+    B3_20,
+    name="B3-20-oblique",
+    title="20 bars on hinges about axes that differ, gravity askew, free end at t = 0.4, 0.8 ... 2, largest error / bar",
+    tip=PATHS["B3-20-oblique"]["end"],
+    axes=_oblique(20),
     down=_OBLIQUE_DOWN,
 )
 B3_100_OBLIQUE = replace(

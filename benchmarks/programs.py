@@ -66,4 +66,5 @@ PROGRAMS = (
         {RodCase: "benchmarks.peers.pyelastica_rods", Slender: "benchmarks.peers.pyelastica_slender"},
     ),
     Program("MuJoCo", "mujoco", dict.fromkeys((ChainCase, TopCase), "benchmarks.peers.mujoco_bodies")),
+    Program("Pinocchio", "pin", dict.fromkeys((ChainCase, TopCase), "benchmarks.peers.pinocchio_bodies")),
 )

@@ -23,9 +23,10 @@ MESHES = {
     "B2-space": (320, 0.00125, 4),
     "B3-5-space": (5, 0.001, 6),
     "B3-5-oblique": (5, 0.001, 6),
+    "B3-20-oblique": (20, 0.001, 6),
     "B3-100-oblique": (100, 0.0025, 6),
 }
-PENDULUMS = "B3-5", "B3-100"
+PENDULUMS = "B3-5", "B3-20", "B3-100"
 DIGITS = 9
 
 

@@ -9,6 +9,8 @@ from benchmarks.cases import (
     B3_5,
     B3_5_OBLIQUE,
     B3_5_SPACE,
+    B3_20,
+    B3_20_OBLIQUE,
     B3_100,
     B3_100_OBLIQUE,
     B3_500,
@@ -28,7 +30,8 @@ Case = RodCase | ChainCase | TopCase | Mechanism | Frame | Slender
 CASES: dict[str, Case] = {
     case.name: case
     for case in (
-        *(B1, B2, B2_SPACE, B3_5, B3_5_SPACE, B3_5_OBLIQUE, B3_100, B3_100_OBLIQUE, B3_500, B4),
+        *(B1, B2, B2_SPACE, B3_5, B3_5_SPACE, B3_5_OBLIQUE, B3_20, B3_20_OBLIQUE, B3_100, B3_100_OBLIQUE),
+        *(B3_500, B4),
         *(*MECHANISMS, *FRAMES, *SLENDER),
     )
 }

@@ -18,6 +18,15 @@ PLANAR = {"module": "benchmarks.peers.exudyn_planar"}
 HINGES = {"module": "benchmarks.peers.exudyn_hinges"}
 
 
+DENSE = {**PLANAR, "sparse": False, "radius": 0.7}  # quicker on coarse meshes
+
+
+def _pinocchio(n: int, rk4: tuple[float, ...], rk8: tuple[float, ...], hinges: bool = True) -> list[Run]:
+    """Steps of the classical Runge-Kutta method and of that of order 8."""
+    model = {"hinges": True} if hinges else {}
+    return [(n, h, model) for h in rk4] + [(n, h, {**model, "order": 8}) for h in rk8]
+
+
 def _plain(*runs: tuple[int, float]) -> list[Run]:
     return [(n, h, {}) for n, h in runs]
 
@@ -42,6 +51,14 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
             *[(n, h, {"order": 4, "element": "relative(2)"}) for n, h in ((20, 0.04), (40, 0.025))],
         ],
         "Exudyn": [
+            *[
+                (n, h, {**DENSE, "element": element})
+                for element, meshes in (
+                    ("beam", ((6, 0.05), (8, 0.04), (8, 0.02), (12, 0.02), (12, 0.01), (16, 0.01))),
+                    ("cable", ((4, 0.05), (5, 0.04), (6, 0.04), (6, 0.02), (10, 0.02), (10, 0.01))),
+                )
+                for n, h in meshes
+            ],
             *[
                 (n, h, PLANAR)
                 for n, h in (
@@ -92,6 +109,9 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
             *[(5, h, {"hinges": True}) for h in (0.02, 0.01, 0.04, 0.005, 0.0025)],
             *_plain((5, 0.02), (5, 0.01)),
         ],
+        "Pinocchio": _pinocchio(
+            5, (0.08, 0.04, 0.02, 0.01), (0.08, 0.4 / 6, 0.4 / 7, 0.05, 0.04, 0.4 / 12, 0.02, 0.01)
+        ),
     },
     "B3-5-space": {
         "rodsim": [
@@ -101,6 +121,9 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
         ],
         "Exudyn": _plain((5, 0.01), (5, 0.005), (5, 0.0025), (5, 0.001)),
         "MuJoCo": _plain((5, 0.02), (5, 0.01), (5, 0.04), (5, 0.005)),
+        "Pinocchio": _pinocchio(
+            5, (0.1, 0.08, 0.04, 0.02, 0.01), (0.2, 0.4 / 3, 0.1, 0.08, 0.05, 0.04, 0.02, 0.01), hinges=False
+        ),
     },
     "B3-5-oblique": {
         "rodsim": [
@@ -110,6 +133,29 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
             *[(5, h, {"order": 8}) for h in (0.05, 0.4 / 9, 0.04)],
         ],
         "MuJoCo": [(5, h, {"hinges": True}) for h in (0.02, 0.01, 0.04, 0.005, 0.0025, 0.4 / 182)],
+        "Pinocchio": _pinocchio(
+            5, (0.08, 0.04, 0.02, 0.01), (0.1, 0.08, 0.4 / 6, 0.4 / 7, 0.05, 0.04, 0.4 / 12, 0.02, 0.01)
+        ),
+    },
+    "B3-20": {
+        "rodsim": [
+            *_plain((20, 0.02), (20, 0.04), (20, 0.05), (20, 0.1), (20, 0.2), (20, 0.01)),
+            *[(20, h, {"order": 4}) for h in (0.2, 0.4 / 3, 0.1, 0.08, 0.05, 0.04)],
+            *[(20, h, {"order": 6}) for h in (0.2, 0.4 / 3, 0.1, 0.08, 0.05)],
+            *[(20, h, {"order": 8}) for h in (0.2, 0.4 / 3, 0.1)],
+        ],
+        "MuJoCo": [(20, h, {"hinges": True}) for h in (0.04, 0.02, 0.1, 0.08, 0.05, 0.01)],
+        "Pinocchio": _pinocchio(20, (0.2, 0.1, 0.08, 0.05, 0.04, 0.02), (0.2, 0.4 / 3, 0.1, 0.08, 0.05)),
+    },
+    "B3-20-oblique": {
+        "rodsim": [
+            *_plain((20, 0.02), (20, 0.04), (20, 0.05), (20, 0.1), (20, 0.2), (20, 0.01)),
+            *[(20, h, {"order": 4}) for h in (0.2, 0.4 / 3, 0.1, 0.08, 0.05, 0.04)],
+            *[(20, h, {"order": 6}) for h in (0.2, 0.4 / 3, 0.1, 0.08, 0.05)],
+            *[(20, h, {"order": 8}) for h in (0.2, 0.4 / 3, 0.1)],
+        ],
+        "MuJoCo": [(20, h, {"hinges": True}) for h in (0.04, 0.02, 0.1, 0.08, 0.05, 0.01)],
+        "Pinocchio": _pinocchio(20, (0.2, 0.1, 0.08, 0.05, 0.04, 0.02), (0.2, 0.4 / 3, 0.1, 0.08, 0.05)),
     },
     "B3-100-oblique": {
         "rodsim": [
@@ -119,6 +165,7 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
             *[(100, h, {"order": 4}) for h in (0.1, 0.05, 0.02, 0.01, 0.005)],
         ],
         "MuJoCo": [(100, h, {"hinges": True}) for h in (0.01, 0.005, 0.02, 0.0025)],
+        "Pinocchio": _pinocchio(100, (0.1, 0.05, 0.02, 0.01, 0.005, 0.0025), (0.1, 0.05, 0.1 / 3, 0.02)),
     },
     "B3-100": {
         "rodsim": [
@@ -134,6 +181,7 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
             (100, 0.01, {}),
             (100, 0.01, {"integrator": "Euler"}),
         ],
+        "Pinocchio": _pinocchio(100, (0.1, 0.05, 0.02, 0.01, 0.005), (0.1, 0.05, 0.1 / 3, 0.02)),
     },
     "B3-500": {
         "rodsim": _plain((500, 0.01)),
@@ -151,6 +199,9 @@ SWEEPS: dict[str, dict[str, list[Run]]] = {
         ],
         "Exudyn": _plain((1, 0.01), (1, 0.002), (1, 0.0005)),
         "MuJoCo": _plain((1, 0.01), (1, 0.002), (1, 0.001), (1, 0.0005)),
+        "Pinocchio": _pinocchio(
+            1, (0.002, 0.001, 0.0005), (0.01, 0.2 / 25, 0.2 / 30, 0.005, 0.002), hinges=False
+        ),
     },
     **PEER_SWEEPS,
 }

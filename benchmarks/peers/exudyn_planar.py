@@ -13,8 +13,13 @@ from benchmarks.measurement import Measurement
 from benchmarks.peers.exudyn_common import NAME, history, new_system, settings, solve, watch
 
 
-def run(case: RodCase, resolution: int, h: float, element: str = "beam") -> Measurement:
-    """One run with `resolution` elements and steps of h; the plane is that of the rod and of gravity."""
+def run(
+    case: RodCase, resolution: int, h: float, element: str = "beam", sparse: bool = True, radius: float = 0.9
+) -> Measurement:
+    """Run `resolution` elements with steps of h in the plane of the rod and of gravity.
+
+    sparse: the sparse solver, else the dense one; radius: spectral radius of the generalised alpha method.
+    """
     if case.peak or not case.clamped or case.down != (0.0, 0.0, -1.0):
         raise ValueError(f"{case.name} is no clamped rod that gravity bends in its plane")
     first = process_time()
@@ -23,8 +28,8 @@ def run(case: RodCase, resolution: int, h: float, element: str = "beam") -> Meas
     end = watch(system, last)
     system.Assemble()
     steps = case.instants * steps_a_part(case.t_end, h, case.instants)
-    s = settings(case.t_end, steps, sparse=True, period=case.t_end / case.instants)
-    s.timeIntegration.generalizedAlpha.spectralRadius = 0.9
+    s = settings(case.t_end, steps, sparse=sparse, period=case.t_end / case.instants)
+    s.timeIntegration.generalizedAlpha.spectralRadius = radius
     s.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = True
     wall = solve(system, s)
     whole = process_time() - first
