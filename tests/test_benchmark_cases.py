@@ -2,7 +2,8 @@
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from benchmarks.cases import steps_a_part
 from benchmarks.measure import measure
 from benchmarks.measurement import Measurement
 from benchmarks.paths import PATHS
+from benchmarks.programs import Program
 from benchmarks.references import by_angles, by_steps
 from benchmarks.registry import CASES
 from benchmarks.report import table
@@ -120,3 +122,39 @@ def test_a_picture_shows_the_front_of_each_program_in_each_case_that_two_of_them
     assert "B2" not in texts
     with pytest.raises(ValueError, match="two programs"):
         picture.draw(runs[:3], target)
+
+
+def test_each_measured_call_has_a_number_that_no_call_before_had(monkeypatch):
+    """A program that remembers its last models must not be timed on one that it knows."""
+    seen = []
+
+    def run(case, resolution, h, **options):
+        seen.append(case)
+        return Measurement("rodsim", case.name, resolution, h, 1, 1.0, 0.0, 0.0)
+
+    monkeypatch.setattr(Program, "runner", lambda self, case, module=None: run)
+    for name, case in CASES.items():
+        seen.clear()
+        measure(case, ["none"], repeats=2, quick=True)
+        assert len(seen) >= 3
+        assert all(a != b for a, b in combinations(seen, 2)), name
+        assert all(replace(case, **_differences(case, other)) == other for other in seen)
+
+
+def _differences(case, other):
+    """Return the fields of `other` that differ, after checking that they differ by less than any error compared."""
+    changed = {
+        f.name: getattr(other, f.name)
+        for f in fields(case)
+        if getattr(case, f.name) != getattr(other, f.name)
+    }
+    for name, value in changed.items():
+        if name == "density":
+            assert value == pytest.approx(case.density, rel=1e-9)
+        elif name == "stiffness":
+            assert value == pytest.approx(case.stiffness, rel=1e-9)
+        else:
+            assert name == "bodies"
+            assert value[0].mass == pytest.approx(case.bodies[0].mass, rel=1e-9)
+            assert value[1:] == case.bodies[1:]
+    return changed
