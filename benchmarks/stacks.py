@@ -17,6 +17,7 @@ from rodsim import Box, Model, Section, simulate
 G, STIFFNESS, ROUNDING, MU, TILT = 9.81, 1e6, 0.005, 0.3, 0.25  # tan(tilt) = 0.255 < mu
 CUBE, FLAT = (0.1, 0.1, 0.1), (0.1, 0.1, 0.04)  # m, of 1 kg
 TUBE, SIDES, CABLE, LENGTH, LINKS, MASS, EI = 0.05, 96, 0.005, 0.5, 10, 0.1, 1e-3
+GAP, ASIDE = 1e-3, 2e-3  # m, of cubes that are dropped
 ANGLE, SWING = 0.8, 0.88  # rad; s, two periods
 
 
@@ -33,6 +34,32 @@ def stack(n: int, size: tuple[float, float, float], tilt: float, mu: float) -> M
     model.add_contact("floor", each, floor, STIFFNESS, **losses)
     model.add_contact("stack", each, stiffness=STIFFNESS, **losses)
     return model
+
+
+def dropped(n: int, mu: float = MU) -> Model:
+    """Cubes of 1 kg with gaps of 1 mm, aside by 2 mm in turn: they fall, meet and settle."""
+    model, each = Model("dropped", gravity=(0, 0, -G)), []
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    for k, at in enumerate(dropped_centres(n)):
+        body = model.add_body(f"it {k}", Box(*CUBE, mass=1.0), at)
+        each.append(model.add_solid(f"it {k}", body, radius=ROUNDING))
+    losses = {"friction": mu, "damping": 10.0}
+    model.add_contact("floor", each, floor, STIFFNESS, **losses)
+    model.add_contact("stack", each, stiffness=STIFFNESS, **losses)
+    return model
+
+
+def dropped_centres(n: int) -> list[tuple[float, float, float]]:
+    """Return the n start positions (x, y, z) of the cubes of `dropped`, m."""
+    return [(ASIDE * (k % 2), 0.0, (k + 0.5) * CUBE[2] + (k + 1) * GAP) for k in range(n)]
+
+
+def dropped_by_rodsim(n: int, h: float, t_end: float) -> tuple[float, float]:
+    """Return the largest speed at the end, m/s, and the processor time of the whole call, s."""
+    begun = process_time()
+    result = simulate(dropped(n), t_end, h, output_every=10, progress=False)
+    seconds = process_time() - begun
+    return max(float(np.abs(result.body(f"it {k}").v[-1]).max()) for k in range(n)), seconds
 
 
 def of_rodsim(
@@ -113,6 +140,12 @@ def main() -> None:
             for h in (1e-3, 5e-3):
                 *found, seconds = peer.stack(*case, h, 10.0, **settings)
                 line(f"MuJoCo, {which}", h, moved(*found), seconds)
+    print("cubes dropped, 0.5 s by 1 ms      step  speed m/s       s")
+    dropped_by_rodsim(2, 1e-3, 0.02)
+    for n in (2, 5, 10):
+        line(f"rodsim, {n}", 1e-3, *dropped_by_rodsim(n, 1e-3, 0.5))
+        runs = [peer.dropped(dropped_centres(n), CUBE, MU, 1e-3, 0.5) for _ in range(3)]
+        line(f"MuJoCo, {n}", 1e-3, *min(runs, key=lambda run: run[1]))
     print("cable in a tube                   step  error rad  energy/mgR   s for 1 s")
     for h in (4e-3, 2e-3, 1e-3, 5e-4):
         t, angles, energies, seconds = cable_of_rodsim(h)
