@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from rodsim.studies.scheme_choice import cheapest_scheme
     from rodsim.studies.sweeping import sweep
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 # Name -> module: imported when first asked for, so that `import rodsim` and the command's help are quick.
 _WHERE = {
