@@ -102,8 +102,10 @@ def pytest_sessionstart(session):
     config = session.config
     if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
         return
-    from rigid.compilation.decorators import CACHE_DIRECTORY
+    from rigid.compilation.cache_folder import CACHE_DIRECTORY
 
+    if not CACHE_DIRECTORY:  # each worker compiles for itself
+        return
     there = Path(CACHE_DIRECTORY)
     tasks = [
         task

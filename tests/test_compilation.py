@@ -286,8 +286,8 @@ def test_a_kernel_that_is_compiled_anew_takes_in_kept_ones_that_call_python(tmp_
             check=False,
         )
         said.append(done.stdout.strip() or done.stderr)
-        assert list(cache.glob("*/asking_python.between*.nbc"))
-        for file in cache.glob("*/asking_python.outermost*"):
+        assert list(cache.rglob("asking_python.between*.nbc"))
+        for file in cache.rglob("asking_python.outermost*"):
             file.unlink()
     assert said == ["43", "43"]
 
@@ -381,7 +381,7 @@ def test_a_long_kernel_is_called_by_whoever_loads_the_caller_or_what_took_it_in(
     assert _calls(tmp_path, "for Python", "for C") == said + called + taken_in
     assert _calls(tmp_path, "for C") == called
     for lost in ("long_one", "outermost"):  # another process compiles it under another name of numba's
-        for file in (tmp_path / "kept").glob(f"*/calling.{lost}-*"):
+        for file in (tmp_path / "kept").rglob(f"calling.{lost}-*"):
             file.unlink()
     assert _calls(tmp_path, "for Python") == said + called + taken_in
     assert _calls(tmp_path, "for Python") == said + called
@@ -407,9 +407,8 @@ def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
     """Or they would be found in the place of those that do not, and the other way round."""
 
     def folder(**given):
-        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)} | given
-        environment.pop("NUMBA_CACHE_DIR", None)
-        code = "from rigid.compilation.decorators import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)} | given
+        code = "from rigid.compilation.cache_folder import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
         return subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True,

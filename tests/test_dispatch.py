@@ -45,6 +45,12 @@ class Client:
         self.sent.append(Future(len(self.sent), cases, list(workers)))
         return self.sent[-1]
 
+    def wait_for_workers(self, count, timeout):
+        pass
+
+    def run(self, function, on_error):
+        return {worker: cluster.Place("", "here", self.cache) for worker in self.workers}
+
     def nthreads(self):
         return dict.fromkeys(self.workers, 1)
 
@@ -67,6 +73,13 @@ def under_way():
 def receive(found):
     while not found._finished.empty():
         found._receive(found._finished.get())
+
+
+@pytest.mark.parametrize(("folder", "groups"), [("/cache", [["a", "b"]]), ("", [["a"], ["b"]])])
+def test_workers_share_a_cache_of_compiled_code_if_there_is_one(under_way, folder, groups):
+    client, found, _, _ = under_way
+    client.cache = folder
+    assert found._places() == groups
 
 
 def test_a_first_case_whose_worker_is_gone_is_sent_to_any_and_counts_once(under_way):

@@ -2,12 +2,15 @@
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from rigid.compilation import cache_folder
 from rodsim.cli.main import main
 from rodsim.doctor import examination, installed, probes
 from rodsim.doctor import probe_processes as asking
@@ -50,8 +53,23 @@ def test_a_cache_that_cannot_be_written_is_broken_with_a_cure(tmp_path, monkeypa
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "cache"))
     found = examination._cache()
     assert found.state == BROKEN
-    assert str(file) in found.words
+    assert f"{file}/cache/rodsim/" in found.words
+    assert "Not a directory" in found.words
     assert "NUMBA_CACHE_DIR" in found.cure
+
+
+def test_a_cache_on_a_full_disk_is_broken(tmp_path, monkeypatch):
+    """An empty file can still be made there."""
+    monkeypatch.setattr(cache_folder, "TRIED", str(tmp_path))
+    monkeypatch.setattr(cache_folder, "FAULT", "")
+    assert probes.cache()["fault"] == ""
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+        assert probes.cache()["fault"] == "File too large"
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_the_cache_of_other_versions_is_told_with_its_size(tmp_path):
@@ -60,16 +78,15 @@ def test_the_cache_of_other_versions_is_told_with_its_size(tmp_path):
     (tmp_path / "rodsim").chmod(0o700)
     (other / "a.nbi").write_bytes(b"x" * 3 * 2**20)
     (tmp_path / "rodsim" / "systems").mkdir()
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
         [sys.executable, "-m", "rodsim.doctor.probes", "cache"],
-        capture_output=True, text=True, cwd=ROOT, env={**environment, "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     )  # fmt: skip
     found = json.loads(done.stdout)
     assert found["older"] == [str(other)]
     assert found["older_bytes"] == 3 * 2**20
     assert Path(found["folder"]).parent == tmp_path / "rodsim"
-    assert (found["kernels"], found["given"], found["fault"]) == (0, False, "")
+    assert (found["kernels"], found["given"], found["fault"]) == (0, True, "")
 
 
 def test_a_switched_off_compiler_is_broken(monkeypatch):

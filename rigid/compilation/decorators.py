@@ -1,8 +1,6 @@
 """How kernels are compiled: one set of decorators, one cache.
 
-numba's file cache watches the file a kernel stands in but not the helpers it calls, so an edited helper
-would go unnoticed, as would NUMBA_BOUNDSCHECK. The cache directory is therefore keyed on a hash of all kernel sources and of
-that switch; it is numba's for our kernels alone, and NUMBA_CACHE_DIR, when set, is left alone.
+Machine code is kept in a folder of our own (`cache_folder`), which is numba's for our kernels alone.
 
 numba reads the index of a kernel, all signatures it was compiled for, in one go: one with a type of a user's module in it could
 not be read where that module is not there, and the kernel would fail for every script. Such signatures are not kept; what a user
@@ -14,59 +12,31 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
-import importlib.util
 import io
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
 import numba.experimental.function_type  # says how functions are passed: `CompiledFunction`; numba imports it late
-import platformdirs
 from llvmlite import ir
 from numba import types
 from numba.core import caching, ccallback, cgutils, event, serialize, sigutils
 from numba.core import dispatcher as dispatching
 from numba.extending import intrinsic
 
+from rigid.compilation.cache_folder import CACHE_DIRECTORY
 from rigid.compilation.inlined_kernels import inlined, target_of_kernels
 from rigid.compilation.kernel_cache import KernelCache
 from rigid.compilation.kernel_libraries import with_target
 from rigid.compilation.known_signatures import known_signature, signature_of
-from rigid.compilation.private_folder import make_private
 from rigid.compilation.quick_compiler import KernelFlags, WhileCompiling
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
-def _kernel_sources() -> list[Path]:
-    files = list(Path(__file__).parent.parent.glob("**/*.py"))
-    spec = importlib.util.find_spec("discretization")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        files += Path(folder).glob("**/*.py")
-    return sorted(files)
-
-
-def _cache_directory() -> Path:
-    digest = hashlib.sha256(numba.__version__.encode())
-    if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
-        digest.update(b"with checks of every index")
-    for file in _kernel_sources():
-        digest.update(file.read_bytes())
-    home = Path(platformdirs.user_cache_dir("rodsim"))
-    folder = home / digest.hexdigest()[:16]
-    with contextlib.suppress(OSError):  # where it cannot be written, numba does without
-        make_private(home)
-        make_private(folder)
-    return folder
-
-
 _config: Any = numba.config
-CACHE_DIRECTORY = os.environ.get("NUMBA_CACHE_DIR") or str(_cache_directory())
 
 
 @contextlib.contextmanager

@@ -8,7 +8,10 @@ from typing import Any
 
 from numba.core import event
 
-MESSAGE = "rodsim: compiling, once for this version and machine; this takes up to a minute ..."
+from rigid.compilation.cache_folder import CACHE_DIRECTORY
+
+_ONCE = "once for this version and machine; " if CACHE_DIRECTORY else ""
+MESSAGE = f"rodsim: compiling, {_ONCE}this takes up to a minute ..."
 _OURS = {"rigid", "discretization", "rodsim"}
 
 

@@ -11,13 +11,18 @@ Parts of numba that it may change: `tests/test_compilation.py` notices. Where on
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
+import os
 from typing import Any
 
 import llvmlite.binding
 import numba
 from numba.core import caching, codegen
 from numba.core.runtime import nrtdynmod, rtsys
+
+from rigid.compilation.cache_folder import CACHE_DIRECTORY, report_not_kept
 
 _config: Any = numba.config
 # what the part of numba names that `_LoadedLibrary` stands in for
@@ -68,8 +73,26 @@ class _LoadedLibrary(codegen.JITCodeLibrary):
         return library
 
 
+class _OurFolder(caching.UserProvidedCacheLocator):
+    """The folder that is set, also if it cannot be written to: what a read-only disk has is loaded.
+
+    numba would go on to folders whose names have no hash of our sources, and find old machine code there.
+    """
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """For any function that has a file."""
+        return cls(py_func, py_file)
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder of the kernel's file."""
+        os.makedirs(self.get_cache_path(), exist_ok=True)
+
+
 class _Results(caching.CompileResultCacheImpl):
     """What is kept of a compiled kernel: numba's, and the names in it."""
+
+    _locator_classes: list[type[object]] = [_OurFolder]  # noqa: RUF012
 
     def reduce(self, cres: Any) -> Any:
         """(what numba keeps, names where there is machine code); types of all variables as a text are left out."""
@@ -129,7 +152,10 @@ def _know_memory(target_context: Any) -> None:
 
 
 class KernelCache(caching.FunctionCache):
-    """numba's cache of a kernel, in the folder and with the index that are set where the kernel is decorated."""
+    """numba's cache of a kernel, in the folder and with the index that are set where the kernel is decorated.
+
+    It keeps nothing if there is no folder, if the kernel has no file, or if the disk does not take it.
+    """
 
     _impl_class = _Results
 
@@ -142,16 +168,32 @@ class KernelCache(caching.FunctionCache):
         if name.startswith("__") or "_where" not in self.__dict__:
             raise AttributeError(name)
         where = self.__dict__.pop("_where")
-        before = _config.CACHE_DIR, caching.IndexDataCacheFile
-        _config.CACHE_DIR, caching.IndexDataCacheFile = where  # type: ignore[misc]
+        if not where[0] or not os.path.exists(inspect.getfile(self._py_func)):
+            self._cache_path, self._enabled = "", False
+            return getattr(self, name)
+        # numba lets users name other locators
+        settings = {"CACHE_DIR": where[0], "CACHE_LOCATOR_CLASSES": ""}
+        before = {key: getattr(_config, key, "") for key in settings}, caching.IndexDataCacheFile
+        vars(_config).update(settings)
+        caching.IndexDataCacheFile = where[1]  # type: ignore[misc]
         try:
             super().__init__(self._py_func)
         finally:
-            _config.CACHE_DIR, caching.IndexDataCacheFile = before  # type: ignore[misc]
+            vars(_config).update(before[0])
+            caching.IndexDataCacheFile = before[1]  # type: ignore[misc]
         return getattr(self, name)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What is kept for this signature, or None."""
         _know_memory(target_context)
-        with self._guard_against_spurious_io_errors():
+        with contextlib.suppress(OSError):
             return self._load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep it if the disk takes it."""
+        if not CACHE_DIRECTORY:
+            report_not_kept()
+        try:
+            self._save_overload(sig, data)
+        except OSError as error:
+            report_not_kept(error)

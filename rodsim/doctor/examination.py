@@ -79,10 +79,9 @@ def _cache() -> Finding:
         return Finding("cache", BROKEN, found["error"], _cure_of(found["error"]))
     size = f"{found['kernels']} kernels, {found['bytes'] / 2**20:.0f} MiB"
     if found["fault"]:
-        cure = "make it writable, or name another in NUMBA_CACHE_DIR; every start compiles anew until then"
-        return Finding(
-            "cache", BROKEN, f"{found['folder']} cannot be written: {found['fault']}; {size}", cure, found
-        )
+        words = f"compiled code cannot be kept in {found['folder']}: {found['fault']}; {size}"
+        cure = f"every start compiles again, which takes up to a minute. {found['remedy']}"
+        return Finding("cache", BROKEN, words, cure, found)
     words = f"{found['folder']}: {size}, "
     words += "named by NUMBA_CACHE_DIR" if found["given"] else "of this version"
     words += "" if found["kernels"] else "; empty: the first run compiles, about a minute"

@@ -92,31 +92,29 @@ def ffmpeg() -> dict[str, Any]:
 
 
 def cache() -> dict[str, Any]:
-    """Where compiled kernels are kept, how many there are, and whether more can be."""
+    """Folder that keeps compiled kernels, how many there are, and whether more can be written."""
     import tempfile
 
-    from rigid.compilation.decorators import CACHE_DIRECTORY
+    from rigid.compilation import cache_folder
 
-    folder = Path(CACHE_DIRECTORY)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            fault = ""
-    except OSError as error:
-        fault = str(error)
+    folder, fault = Path(cache_folder.TRIED), cache_folder.FAULT
+    if not fault:
+        try:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                file.write(bytes(2**20))  # a full disk takes an empty file
+        except OSError as error:
+            fault = cache_folder.reason(error)
     files = [file for file in folder.glob("**/*") if file.suffix in (".nbi", ".nbc")]
-    given = os.environ.get("NUMBA_CACHE_DIR", "")
-    others = (
-        [] if given else [x for x in folder.parent.iterdir() if x.is_dir() and _is_digest(x) and x != folder]
-    )
+    beside = [x for x in folder.parent.glob("*") if x.is_dir() and _is_digest(x) and x != folder]
     return {
         "folder": str(folder),
-        "given": bool(given),
+        "given": bool(os.environ.get("NUMBA_CACHE_DIR", "")),
         "kernels": sum(file.suffix == ".nbi" for file in files),
         "bytes": sum(file.stat().st_size for file in files),
         "fault": fault,
-        "older": [str(other) for other in others],
-        "older_bytes": sum(x.stat().st_size for other in others for x in other.glob("**/*") if x.is_file()),
+        "remedy": cache_folder.REMEDY,
+        "older": [str(other) for other in beside],
+        "older_bytes": sum(x.stat().st_size for other in beside for x in other.glob("**/*") if x.is_file()),
     }
 
 

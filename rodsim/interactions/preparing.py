@@ -12,6 +12,7 @@ names the folder that keeps their machine code: numba itself watches the file of
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import inspect
 import os
@@ -25,7 +26,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from rigid.compilation.decorators import CACHE_DIRECTORY, compiled_apart, inner_apart, small_kernel
+from rigid.compilation import cache_folder
+from rigid.compilation.decorators import compiled_apart, inner_apart, small_kernel
 from rigid.compilation.private_folder import make_private
 from rigid.interactions.kinds import DUAL, VALUE
 
@@ -209,16 +211,20 @@ def _said(function: FunctionType) -> str:
 
 
 def folder_of(digest: str) -> str:
-    """Where the machine code of functions of this digest is kept."""
-    parent = Path(CACHE_DIRECTORY) / _FOLDER
+    """Folder that keeps the machine code of functions of this digest; empty if there is none."""
+    if not cache_folder.CACHE_DIRECTORY:
+        return ""
+    parent = Path(cache_folder.CACHE_DIRECTORY) / _FOLDER
     folder = parent / digest[:16]
     try:
         make_private(parent)
         make_private(folder)
+    except OSError as error:
+        cache_folder.report_not_kept(error)
+        return ""
+    with contextlib.suppress(OSError):  # on a read-only disk
         os.utime(folder)
         by_age = sorted(parent.iterdir(), key=lambda each: each.stat().st_mtime_ns, reverse=True)
         for old in by_age[_KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
-    except OSError:  # where it cannot be written, numba does without
-        pass
     return str(folder)

@@ -30,7 +30,7 @@ def place() -> Place:
     import socket
 
     import rodsim.simulation
-    from rigid.compilation.decorators import CACHE_DIRECTORY
+    from rigid.compilation.cache_folder import CACHE_DIRECTORY
     from rodsim.studies.keys import program
 
     assert rodsim.simulation is not None

@@ -162,7 +162,7 @@ class _Dispatch:
                     f"worker {address} on '{said.host}' has rodsim {said.program}, here it is {self._recipe.program}; "
                     "install the same there"
                 )
-            groups.setdefault((said.host, said.cache), []).append(address)
+            groups.setdefault((said.host, said.cache or address), []).append(address)
         return list(groups.values())
 
     # --- sending

@@ -1,0 +1,83 @@
+"""The folder that keeps machine code, or none: the program runs without one, but then compiles at each start.
+
+numba's file cache watches the file of a kernel, but not the helpers it calls, nor NUMBA_BOUNDSCHECK. The folder is therefore
+named by a hash of the sources of all kernels and of that switch, also if the user names its parent in NUMBA_CACHE_DIR.
+
+What lies in the folder is run. It is private (`private_folder`) unless the user names its parent; a folder that others can
+write to is not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import numba
+import platformdirs
+
+from rigid.compilation.private_folder import make_private
+
+REMEDY = "Set NUMBA_CACHE_DIR to a folder with free space that only you can write to, or mend this one"
+
+
+def _hash_of_sources() -> str:
+    """Sources of `rigid` and `discretization`, and of those files of `rodsim` that have kernels."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
+        digest.update(b"with checks of every index")
+    for package in ("rigid", "discretization", "rodsim"):
+        spec = importlib.util.find_spec(package)
+        for folder in (spec.submodule_search_locations or []) if spec else []:
+            for file in sorted(Path(folder).glob("**/*.py")):
+                text = file.read_bytes()
+                if package != "rodsim" or b"rigid.compilation.decorators" in text:
+                    digest.update(text)
+    return digest.hexdigest()[:16]
+
+
+def _make_folder() -> tuple[str, str, str]:
+    """Path of the folder, empty if there is none; the path that was tried; why there is none."""
+    named, tried = os.environ.get("NUMBA_CACHE_DIR", ""), Path("~/.cache/rodsim")
+    try:
+        if named:
+            tried = Path(named, "rodsim", _hash_of_sources()).absolute()
+            tried.mkdir(parents=True, exist_ok=True)
+        else:
+            home = Path(platformdirs.user_cache_dir("rodsim"))
+            if not home.is_absolute():  # older versions of platformdirs, of a user without a home
+                raise FileNotFoundError("this user has no home folder")
+            tried = home / _hash_of_sources()
+            make_private(home)
+            make_private(tried)
+    except OSError as error:
+        return "", str(tried), reason(error)
+    except RuntimeError as error:  # of platformdirs, of a user without a home
+        return "", str(tried), str(error)
+    return str(tried), str(tried), ""
+
+
+def reason(error: OSError) -> str:
+    """Text of the error without its number and path."""
+    return error.strerror or str(error)
+
+
+# empty if there is none; the folder that was tried; why there is none
+CACHE_DIRECTORY, TRIED, FAULT = _make_folder()
+
+
+_reported: set[str] = set()
+
+
+def report_not_kept(error: OSError | None = None) -> None:
+    """Say on stderr, once a process, that compiled code is not kept: in which folder, why, and what to do."""
+    if not _reported:
+        why = reason(error) if error else FAULT
+        _reported.add(why)
+        sys.stderr.write(
+            f"rodsim: compiled code cannot be kept in '{TRIED}': {why}. Every start compiles again, which takes up to "
+            f"a minute. {REMEDY}.\n"
+        )
+        sys.stderr.flush()
