@@ -13,7 +13,7 @@ from rodsim.results.columns import COLUMNS
 from rodsim.results.errors import UnknownName
 from rodsim.scenes.model_from_scene import load
 
-ROD = {"r": "xyz", "quat": "wxyz", "v": "xyz", "Omega": "axis"}
+ROD = {"r": "xyz", "quat": "wxyz", "v": "xyz", "Omega": "axis", "omega": "xyz"}
 ELEMENT = dict.fromkeys(("Gamma", "K", "N", "M"), "axis")
 
 
@@ -51,7 +51,7 @@ def test_every_history_of_rods_and_bodies_is_there_to_the_bit(sample):
                 assert data[f"{name}.{field}"].dims == ("t", along, last)
                 assert same(data[f"{name}.{field}"], getattr(rod, field))
     body = sample.body("box")
-    for field in ("r", "center_of_mass", "quat", "v", "Omega"):
+    for field in ("r", "center_of_mass", "quat", "v", "Omega", "omega"):
         assert same(data[f"body_{field}"].sel(body="box"), getattr(body, field))
 
 

@@ -29,6 +29,8 @@ def test_rod_arrays_are_by_output_and_node(result):
             _, _, state, strains, stresses, _ = sample_output(result.layout, i)
             for name in ("r", "quat", "v", "Omega"):
                 assert np.array_equal(getattr(history, name)[i], getattr(state, name)[rod.frames])
+            in_inertial_axes = rotate(state.quat[rod.frames], state.Omega[rod.frames])
+            np.testing.assert_allclose(history.omega[i], in_inertial_axes, atol=1e-15)
             assert np.array_equal(history.Gamma[i], strains[rod.elements, :3])
             assert np.array_equal(history.K[i], strains[rod.elements, 3:])
             assert np.array_equal(history.N[i], stresses[rod.elements, :3])
@@ -41,6 +43,7 @@ def test_body_position_is_that_of_its_reference_point(result):
         state = sample_output(result.layout, i)[2]
         arm = rotate(state.quat[1], [0.3, 0.3, 0.3])
         np.testing.assert_allclose(box.r[i], state.r[1] + arm, atol=1e-15)
+        assert np.array_equal(box.Omega[i], state.Omega[1])
         np.testing.assert_allclose(box.omega[i], rotate(state.quat[1], state.Omega[1]), atol=1e-15)
         np.testing.assert_allclose(box.v[i], state.v[1] + np.cross(box.omega[i], arm), atol=1e-14)
 

@@ -45,6 +45,7 @@ _OF_NODES = {
     "quat": ("wxyz", "1", "unit quaternion, section to inertial axes"),
     "v": ("xyz", "m/s", "velocity, inertial axes"),
     "Omega": ("axis", "rad/s", "angular velocity, section axes"),
+    "omega": ("xyz", "rad/s", "angular velocity, inertial axes"),
 }
 _OF_ELEMENTS = {
     "Gamma": ("axis", "1", "stretch and shear, section axes"),
@@ -58,6 +59,7 @@ _OF_BODIES = {
     "quat": ("wxyz", "1", "unit quaternion, body to inertial axes"),
     "v": ("xyz", "m/s", "velocity of the reference point, inertial axes"),
     "Omega": ("axis", "rad/s", "angular velocity, body axes"),
+    "omega": ("xyz", "rad/s", "angular velocity, inertial axes"),
 }
 _OF_JOINTS = {
     "force": ("xyz", "N", "force on the second part, inertial axes"),

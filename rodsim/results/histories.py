@@ -66,6 +66,11 @@ class RodHistory:
         """(T, n_nodes, 3) rad/s, angular velocities, section axes"""
         return _columns(self._source, "Omega", self.layout.frames)
 
+    @property
+    def omega(self) -> Floats:
+        """(T, n_nodes, 3) rad/s, angular velocities, inertial axes"""
+        return rotate(self.quat, self.Omega)
+
     @cached_property
     def _strains(self) -> Floats:
         return _columns(self._source, "strains", self.layout.elements)

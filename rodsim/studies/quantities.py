@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 UNITS_OF_COLUMNS = {"work": "J", "dissipation": "J", "algorithmic": "J"}
 AT_POINT = {"r": "m", "displacement": "m", "quat": ""}
-AT_NODE = {"v": "m/s", "Omega": "rad/s"}
+AT_NODE = {"v": "m/s", "Omega": "rad/s", "omega": "rad/s"}
 ON_ELEMENT = {"Gamma": "", "K": "1/m", "N": "N", "M": "N m"}
 OF_BODY = {"r": "m", "displacement": "m", "v": "m/s", "quat": "", "Omega": "rad/s", "omega": "rad/s"}
 OF_JOINT = {"force": "N", "moment": "N m", "offset": "m", "multipliers": ""}
