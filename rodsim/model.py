@@ -166,7 +166,7 @@ class Model(Contents):
     ) -> JointEntry:
         """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical, revolute,
         prismatic, distance, universal, cylindrical, planar, point_on_line, point_on_plane, constant_velocity, screw,
-        generic.
+        generic. Synonyms: hinge (revolute), ball (spherical), fixed (weld; without `b` clamp).
 
         at (3,), m: its world point at t = 0, by default that of an anchor; axis (3,): world direction, on `a`, of
         revolute, prismatic, cylindrical and screw joints, of the line of point_on_line, the normal of planar and
@@ -238,6 +238,8 @@ class Model(Contents):
         Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
         """
         return add(self, LoadEntry, name, kind="moment", anchor=anchor, value=value, following=following)
+
+    add_torque = add_moment
 
     def add_distributed_load(
         self,

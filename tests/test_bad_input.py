@@ -31,7 +31,7 @@ SCENES = {
     "NUL": (SPHERE + RUN + 'name: "a\\0b"\n', 3, r"value = 'a\x00b': it contains a control character"),
     "NUL in a body": (RUN + SPHERE.replace("b,", '"a\\0b",'), 2, "body 1: name"),
     "surrogate": (SPHERE + RUN + 'name: "\\ud800"\n', 3, "unable to parse raw data as a unicode string"),
-    "quoted number": (SPHERE + 'run:\n  t_end: 1\n  dt: "0.1"\n', 4, "run: dt = '0.1': it should be a valid number"),
+    "quoted number": (SPHERE + 'run:\n  t_end: 1\n  dt: "0.1"\n', 4, "run: dt = '0.1' is not a number"),
     "true as a number": (SPHERE.replace("mass: 1", "mass: true") + RUN, 1, "body 'b': shape"),
     "broken count": (SPHERE + "run: {t_end: 1, dt: 0.1, output_every: 2.0}\n", 2, "output_every = 2.0"),
     "many elements": (LINE.replace("}]", ", n_elements: 1000000000}]") + SECTION + RUN, 1, "n_elements = 1000000000"),

@@ -256,5 +256,7 @@ def test_scenes_know_what_joints_are_told(tmp_path):
     assert joints["thread"].pitch == 0.2
     assert joints["grip"].locked == ("x", "y", "z", "rx")
     path.write_text(SCENE.replace("[x, y, z, rx]", "[x, y, up]"))
-    with pytest.raises(SceneError, match=r"joint 'grip': locked.2 = 'up': it should be 'x', 'y'"):
+    with pytest.raises(
+        SceneError, match=r"joint 'grip': locked.2 = 'up' is not known; choose one of 'x', 'y'"
+    ):
         load(path)

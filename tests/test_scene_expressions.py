@@ -140,8 +140,8 @@ def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are():
         ("length: 0.3", "length: long", 2, "parameters.length = 'long'|no number"),
         ("length: 0.3", "pi: 3, length: 0.3", 2, "means something else in expressions"),
         ("length: 0.3", "arm-length: 3, length: 0.3", 2, "no word that can stand in an expression"),
-        ("=n + 4", "=n/5", 14, "integer"),
-        ("=0.04*length", "=-length", 13, "greater than"),
+        ("=n + 4", "=n/5", 14, "is not a whole number"),
+        ("=0.04*length", "=-length", 13, "is not positive"),
         ("name: arm", "name: =arm", 11, "there is no parameter 'arm'"),
     ],
 )

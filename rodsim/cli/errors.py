@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rigid.errors import ModelError
+from rodsim.cli.scene_words import in_scene_words
 from rodsim.results.errors import ResultError
 from rodsim.scenes.errors import SceneError
 
@@ -13,4 +14,4 @@ def words(error: BaseException) -> str:
     """The message of an error, on as many lines as it has problems."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"'{error.filename}': {error.strerror}"
-    return str(error)
+    return in_scene_words(str(error))

@@ -17,6 +17,7 @@ from rigid.errors import (
     UnstableEquilibriumWarning,
 )
 from rodsim.cli.exit_codes import NOT_CONVERGED
+from rodsim.cli.scene_words import in_scene_words
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 
 _OURS = (
@@ -39,7 +40,7 @@ def short_warnings() -> Iterator[None]:
                 before(message, category, *where, **more)
             elif str(message) not in shown:
                 shown.add(str(message))
-                print(f"rodsim: {message}", file=sys.stderr)
+                print(f"rodsim: {in_scene_words(str(message))}", file=sys.stderr)
 
         warnings.showwarning = show
         for category in _OURS:
@@ -49,6 +50,6 @@ def short_warnings() -> Iterator[None]:
 
 def not_converged(error: ConvergenceError, output: Path) -> int:
     """Tell why it ended and where the rest is; the exit code."""
-    print(f"rodsim: {error}", file=sys.stderr)
+    print(f"rodsim: {in_scene_words(str(error))}", file=sys.stderr)
     print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
     return NOT_CONVERGED

@@ -21,6 +21,7 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
@@ -175,6 +176,7 @@ class Sort(NamedTuple):
     check: Callable[[Asked, str, Any], Any] = lambda asked, what, value: value
     describe: Callable[[Any], Any] = plain
     choices: tuple[str, ...] = ()
+    synonyms: Mapping[str, str] = MappingProxyType({})  # accepted words, and the choice that each stands for
 
 
 def _of(check: Callable[..., Any], **more: Any) -> Callable[[Asked, str, Any], Any]:
@@ -254,6 +256,16 @@ class Entry:
     def owner(cls, name: str, given: Mapping[str, Any]) -> str:
         """It, at the beginning of a message."""
         return f"{cls.word} '{name}'"
+
+    @classmethod
+    def canonical(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace each synonym of a choice by that choice, which results and files use."""
+        found = dict(given)
+        for field, synonyms in _synonyms_of(cls).items():  # type: ignore[arg-type]  # classes are hashable
+            word = found.get(field)
+            if isinstance(word, str):
+                found[field] = synonyms.get(word, word)
+        return found
 
     @classmethod
     def points(cls, given: Mapping[str, Any]) -> bool:
@@ -350,7 +362,7 @@ def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
 def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]) -> E:
     """The entry of this name that is made of what is given by field, each checked; it keeps what was given."""
     defaults = _defaults_of(kind)  # type: ignore[arg-type]  # classes are hashable
-    given = {**defaults, **{field: given[field] for field in given if field in defaults}}
+    given = kind.canonical({**defaults, **{field: given[field] for field in given if field in defaults}})
     asked = Asked(model, kind.owner(name, given), kind, given)
     values: dict[str, Any] = {}
     for field, own in _in_order(kind):  # type: ignore[arg-type]
@@ -369,6 +381,11 @@ def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]
 def _defaults_of(kind: type[Entry]) -> Mapping[str, Any]:
     """What stands in a field that is left out; None also where it must be given."""
     return {field: None if own.required else own.default for field, own in _fields_of(kind).items()}  # type: ignore[arg-type]
+
+
+@cache
+def _synonyms_of(kind: type[Entry]) -> Mapping[str, Mapping[str, str]]:
+    return {field: own.sort.synonyms for field, own in _fields_of(kind).items() if own.sort.synonyms}
 
 
 @cache

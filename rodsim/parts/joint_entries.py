@@ -19,6 +19,8 @@ from rodsim.parts.model_parts import Anchor, Ground
 
 COORDINATES = "angle", "displacement"
 
+SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # as other programs call them
+
 SQUARE = 1e-9  # cosine of axes that count as perpendicular
 
 
@@ -29,8 +31,13 @@ class JointEntry(Entry):
     key, word, many = "joints", "joint", "what holds parts together"
     table, namesakes = "joints", ("drives", "gears")
     kind: str = stated(
-        Sort("choice", lambda asked, what, value: kind_of(asked.owner, value), choices=tuple(JOINTS)),
-        "what it holds together, see the table of kinds",
+        Sort(
+            "choice",
+            lambda asked, what, value: kind_of(asked.owner, value),
+            choices=tuple(JOINTS),
+            synonyms=SYNONYMS,
+        ),
+        "what it holds together, see the table of kinds; hinge: revolute, ball: spherical, fixed: weld, without b clamp",
     )
     a: Held = stated(END, "first point or part")
     b: Held = stated(END, "second point or part; a clamp needs none", None)
@@ -59,6 +66,13 @@ class JointEntry(Entry):
     def owner(cls, name: str, given: Mapping[str, Any]) -> str:
         kind = given["kind"]
         return f"{kind} joint '{name}'" if isinstance(kind, str) and kind in JOINTS else f"joint '{name}'"
+
+    @classmethod
+    def canonical(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        found = super().canonical(given)
+        if given["kind"] == "fixed" and given.get("b") is None:
+            found["kind"] = "clamp"
+        return found
 
     @classmethod
     def points(cls, given: Mapping[str, Any]) -> bool:

@@ -19,6 +19,7 @@ KIND = Sort(  # stored as FORCE or MOMENT
     lambda asked, what, value: KINDS[word(asked.owner, what, value, KINDS)],
     lambda value: next(name for name, own in KINDS.items() if own == value),
     tuple(KINDS),
+    {"torque": "moment"},
 )
 
 

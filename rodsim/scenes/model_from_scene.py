@@ -263,7 +263,7 @@ class _Loader:
     def _entry(self, path: Path, kind: type[Entry], item: Any) -> None:
         """Read the fields of an entry, each by its sort."""
         fields = kind.fields()
-        plain = {field: getattr(item, own.key) for field, own in fields.items()}
+        plain = kind.canonical({field: getattr(item, own.key) for field, own in fields.items()})
         points = kind.points(plain)
         given = {
             field: None

@@ -5,7 +5,6 @@ value and cure.
 from __future__ import annotations
 
 import difflib
-import re
 import typing
 from collections.abc import Sequence
 from functools import cache
@@ -13,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from rigid.checks import name_fault
+from rigid.checks import LARGEST, name_fault
 from rodsim.parts.entry import ENTRIES
 from rodsim.scenes import schema
 from rodsim.scenes.errors import Path, SceneError
@@ -32,9 +31,51 @@ MOST_PROBLEMS = 10
 # Errors of union members that are of another kind than what was given: a text where a list stands.
 _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type", "dict_type")
 
-# In pydantic's words: a kind of Python's, and bounds in all their digits.
-_MAPPING = re.compile(r"a valid dictionary( or instance of \w+)?")
-_LONG_NUMBER = re.compile(r"\d+\.\d{12,}")
+# What other programs call the keys of a scene.
+_FOREIGN = {
+    "actuators": "drives",
+    "beams": "rods",
+    "cables": "rods",
+    "constraints": "joints",
+    "duration": "t_end",
+    "forces": "loads",
+    "links": "bodies",
+    "moments": "loads",
+    "motors": "drives",
+    "rho": "density",
+    "rigid_bodies": "bodies",
+    "step": "dt",
+    "strings": "rods",
+    "time_step": "dt",
+    "timestep": "dt",
+    "torques": "loads",
+    "youngs_modulus": "E",
+}
+
+# What is wrong and what to do, by the type of pydantic's error; names in braces are those of its context.
+_WORDS = {
+    "bool_type": "is neither true nor false; give one of them",
+    "dict_type": "is not a mapping; give one, as {{key: value}}",
+    "extra_forbidden": "is not known here; leave it out",
+    "finite_number": "is not a finite number; give one",
+    "float_type": "is not a number; give one",
+    "greater_than": "is too small; give a number above {gt:.6g}",
+    "greater_than_equal": "is too small; give at least {ge:.6g}",
+    "int_from_float": "is not a whole number; give one",
+    "int_type": "is not a whole number; give one",
+    "less_than": "is too large; give a number below {lt:.6g}",
+    "less_than_equal": "is too large; give at most {le:.6g}",
+    "list_type": "is not a list; give one, as [...]",
+    "literal_error": "is not known; choose one of {expected}",
+    "missing": "is missing; give it",
+    "model_attributes_type": "is not a mapping; give one, as {{key: value}}",
+    "model_type": "is not a mapping; give one, as {{key: value}}",
+    "string_too_long": "has too many characters; give at most {max_length}",
+    "string_too_short": "is too short; give at least {min_length} characters",
+    "string_type": "is not a text; give one",
+    "too_long": "has {actual_length} entries; give at most {max_length}",
+    "too_short": "has {actual_length} entries; give at least {min_length}",
+}
 
 M = typing.TypeVar("M", bound=BaseModel)
 
@@ -140,7 +181,10 @@ def _text(
         return f"{who}: '{missing}' is missing{inside}; give it"
     if kind == "extra_forbidden":
         key = str(path[-1])
-        near = difflib.get_close_matches(key, keys_of(whole), 1)
+        known = keys_of(whole)
+        near = difflib.get_close_matches(key, known, 1)
+        if _FOREIGN.get(key.lower()) in known:
+            near = [_FOREIGN[key.lower()]]
         hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "leave it out"
         return f"{who}: the key {_quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
@@ -149,13 +193,19 @@ def _text(
         found = value.get(key) if isinstance(value, dict) else value
         cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
         return f"{who}: {what or 'value'}: {key} = {_short(found)} is not known; {cure}"
-    if kind == "value_error":  # one of ours
-        message = str(item["ctx"]["error"])
-    else:
-        message = item["msg"].replace("Input should", "it should")  # pydantic has no other data
-        message = _MAPPING.sub("a mapping, as {key: value}", message)
-        message = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.6g}", message)
-    return f"{who}: {what or 'value'} = {_short(value)}: {message}"
+    return f"{who}: {what or 'value'} = {_short(value)}{complaint(item)}"
+
+
+def complaint(item: typing.Mapping[str, Any]) -> str:
+    """Say what is wrong with a value and what to do, to follow the value: of one error of pydantic."""
+    kind, context = item["type"], item.get("ctx", {})
+    if kind == "value_error":  # a check of the schema
+        return f": {context['error']}"
+    if kind == "greater_than_equal" and 0.0 < context["ge"] <= 1.0 / LARGEST and item["input"] <= 0.0:
+        return " is not positive; give a number above 0"
+    if kind in _WORDS:
+        return f" {_WORDS[kind].format(**context)}"
+    return f": {item['msg']}"  # written in the schema: `custom_error_message`
 
 
 def _short(value: Any) -> str:

@@ -89,7 +89,7 @@ def type_of(sort: Sort) -> Any:
     """What may stand in a scene for it."""
     if not sort.choices:
         return TYPES[sort.word]
-    one: Any = Literal.__getitem__(sort.choices)
+    one: Any = Literal.__getitem__((*sort.choices, *sort.synonyms))
     return {"choice": one, "choices": list[one], "coordinates": list[one | None]}[sort.word]
 
 

@@ -148,11 +148,12 @@ def _validated(kind: Callable[..., Any], owner: str, data: Mapping[str, Any]) ->
     """pydantic's first complaint as ours."""
     from pydantic import ValidationError
 
+    from rodsim.scenes.scene_checks import complaint
+
     try:
         return kind(**data)
     except ValidationError as error:
         item = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in item["loc"])
-        what = str(item["ctx"]["error"]) if item["type"] == "value_error" else item["msg"]
-        told = f" {where} = {item['input']!r:.60}:" if where else ":"
-        raise StudyError(f"{owner}:{told} {what}") from None
+        value = "" if item["type"] == "missing" else f" = {item['input']!r:.60}"
+        raise StudyError(f"{owner}:{f' {where}{value}' if where else ''}{complaint(item)}") from None
