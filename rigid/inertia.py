@@ -41,7 +41,7 @@ class MassProperties:
 
     `center` (3,): the centre of mass from the reference point, in the shape's axes. `vertices` (nv, 3) from
     the reference point and `faces` (nf, 3), counter-clockwise from outside, are for drawing only. `solid`: what it touches others
-    with, of shapes that have it.
+    with, of shapes that have it. `density` (kg/m^3): as it was given; 0: not given.
 
     Principal moments that are zero, all of a point or the one about a straight line, are allowed: such a body never spins
     about `without_inertia` (a projection on these axes), where `inertia` then has a number that nothing depends on, and
@@ -58,6 +58,7 @@ class MassProperties:
     faces: Ints = field(default_factory=lambda: _NO_FACES)
     without_inertia: Floats = field(init=False)
     solid: Solid | None = None
+    density: float = 0.0
 
     def __post_init__(self) -> None:
         self.mass = positive_mass("mass properties", self.mass)
@@ -188,6 +189,7 @@ def Box(
         _SIGNS * edges / 2,
         _FACES,
         solid=Cuboid(edges),
+        density=density or 0.0,
     )
 
 
@@ -211,7 +213,8 @@ def Sphere(
     r = number("Sphere", "radius", radius, positive=True)
     m = mass_of("Sphere", 4 / 3 * np.pi * r**3, density, mass)
     vertices, faces = _icosphere(_SPLITS[_fineness("Sphere", surface)])
-    return MassProperties(m, np.full(3, 0.4 * m * r**2), np.zeros(3), r * vertices, faces, solid=Ball(r))
+    inertia = np.full(3, 0.4 * m * r**2)
+    return MassProperties(m, inertia, np.zeros(3), r * vertices, faces, solid=Ball(r), density=density or 0.0)
 
 
 def Cylinder(
@@ -234,7 +237,7 @@ def Cylinder(
     profile = Revolved(np.array([0, r, r, 0]), np.array([-h / 2, -h / 2, h / 2, h / 2]))
     vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cylinder", surface)])
     inertia = np.array([across, across, m * r**2 / 2])
-    return MassProperties(m, inertia, np.zeros(3), vertices, faces, solid=profile)
+    return MassProperties(m, inertia, np.zeros(3), vertices, faces, solid=profile, density=density or 0.0)
 
 
 def Capsule(
@@ -264,7 +267,9 @@ def Capsule(
     heights = r * np.concatenate([-np.cos(rise), np.sin(rise)]) + np.repeat([-h / 2, h / 2], len(rise))
     vertices, faces = _revolve(radii, heights, around)
     inertia = np.array([across, across, rod * r**2 / 2 + balls * 0.4 * r**2])
-    return MassProperties(m, inertia, np.zeros(3), vertices, faces, solid=Stadium(r, h))
+    return MassProperties(
+        m, inertia, np.zeros(3), vertices, faces, solid=Stadium(r, h), density=density or 0.0
+    )
 
 
 def Cone(
@@ -287,7 +292,9 @@ def Cone(
     profile = Revolved(np.array([0, r, 0]), np.array([0, h, h]))
     vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cone", surface)])
     inertia = np.array([across, across, 0.3 * m * r**2])
-    return MassProperties(m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces, solid=profile)
+    return MassProperties(
+        m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces, solid=profile, density=density or 0.0
+    )
 
 
 def _fineness(owner: str, surface: str) -> Fineness:

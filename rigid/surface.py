@@ -57,7 +57,9 @@ def Mesh(
     about_center = second / volume - np.outer(center, center)
     about_center = 0.5 * (about_center + about_center.T)  # sums of products are symmetric to their rounding
     inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
-    return MassProperties(m, inertia, origin + center, vertices, faces, solid=Hull(vertices))
+    return MassProperties(
+        m, inertia, origin + center, vertices, faces, solid=Hull(vertices), density=density or 0.0
+    )
 
 
 def given_triangles(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from discretization.contact import table
 from discretization.contact.search import candidates
 from discretization.contact.table import points_of
 from rigid.errors import ModelError
-from rodsim import Material, Model, Result, Section, Sphere, audit, simulate
+from rodsim import Cylinder, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import expected, stations_on_rods
 from rodsim.results.errors import ResultError
@@ -165,6 +167,38 @@ def test_what_begins_inside_is_refused(model, words):
     with pytest.raises(ModelError, match=words) as error:
         model().build()
     assert error.value.about[0].kind == "contact"
+
+
+def wound(n, law="power", away=0.0, radius=0.01):
+    """A rope once round a drum of radius 0.25, its nodes at the distance `away` from it."""
+    ring = 0.25 + radius + away
+    model = Model("drum")
+    drum = model.add_body("drum", Cylinder(0.25, 0.2, mass=3.0), (0.0, 0.0, 0.0))
+    curve = [(ring * np.cos(a), ring * np.sin(a), 0.0) for a in np.linspace(0.0, 1.5 * np.pi, 601)]
+    given = {"reach": 1e-3} if law == "barrier" else {}
+    rope = model.add_rod("rope", curve, THIN, n)
+    model.add_contact(
+        "c", rope, model.add_solid("drum", drum), stiffness=1e5, radius=radius, law=law, **given
+    )
+    return model
+
+
+@pytest.mark.parametrize(
+    ("law", "away"), [("power", 0.0), ("power", 0.0005), ("power", -0.0005), ("barrier", 5e-4)]
+)
+def test_where_chords_cut_into_a_drum_the_number_of_elements_that_is_enough_is_told(law, away):
+    for n in (6, 20):
+        with pytest.raises(ModelError, match="only chords between nodes of rod 'rope'") as error:
+            wound(n, law, away).build()
+        enough = int(re.search(rf"give it n_elements = (\d+) instead of {n}", str(error.value))[1])
+        wound(enough, law, away).build()
+        with pytest.raises(ModelError, match="only chords"):  # and not many more than are needed
+            wound(int(0.85 * enough), law, away).build()
+
+
+def test_where_nodes_are_in_a_drum_no_number_of_elements_is_told():
+    with pytest.raises(ModelError, match="move one of them by that"):
+        wound(20, away=-0.002).build()
 
 
 # --- runs

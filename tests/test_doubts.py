@@ -9,9 +9,35 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import Box, DoubtfulModelWarning, MassProperties, Material, Model, Section, equilibrium
-from rodsim.building.plausibility import GAP, LARGE, SLENDER, SOFTEST, STIFFEST, THICK
+from rodsim import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    DoubtfulModelWarning,
+    MassProperties,
+    Material,
+    Mesh,
+    Model,
+    Section,
+    Sphere,
+    equilibrium,
+)
+from rodsim.building.plausibility import (
+    AWAY,
+    FASTEST,
+    GAP,
+    LARGE,
+    LIGHTEST,
+    SLENDER,
+    SOFTEST,
+    STIFFEST,
+    THICK,
+    surface_strains,
+)
+from rodsim.results.layout import RodLayout
 from rodsim.scenes.model_from_scene import load
+from rodsim.scenes.schema_shapes import SHAPES
 
 ROOT = Path(__file__).parents[1]
 SIDE = 0.02
@@ -134,6 +160,88 @@ def test_a_rod_in_other_units_is_told(model, words):
     assert bool(found) == bool(words)
 
 
+MASSIVE = {
+    "box": lambda **given: Box(0.1, 0.2, 0.3, **given),
+    "sphere": lambda **given: Sphere(0.1, **given),
+    "cylinder": lambda **given: Cylinder(0.1, 0.2, **given),
+    "capsule": lambda **given: Capsule(0.1, 0.2, **given),
+    "cone": lambda **given: Cone(0.1, 0.2, **given),
+    "mesh": lambda **given: Mesh((CORNERS, FACES), **given),
+}
+CORNERS = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
+FACES = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+
+
+def test_every_shape_with_a_density_is_tried():
+    massive = {word for word, own in SHAPES.items() if "density" in own.base.model_fields}
+    assert set(MASSIVE) == massive
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("shape", MASSIVE)
+def test_a_body_with_a_density_in_grams_per_cubic_centimetre_is_told(shape):
+    def words(**given):
+        model = Model("m")
+        model.add_body("part", MASSIVE[shape](**given))
+        return told(model)
+
+    assert words(density=1.01 * LIGHTEST) == ""
+    assert "body 'part': its density, 7.85 kg/m^3, is that of no solid" in words(density=7.85)
+    assert "g/cm^3? Give it in kg/m^3, 7850" in words(density=7.85)
+    assert words(mass=1e-6) == ""  # a hollow body
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("material", [{"density": 0.99 * LIGHTEST}, {"density": 7.85}])
+def test_a_rod_with_a_density_in_grams_per_cubic_centimetre_is_told(material):
+    for make in (Section.circular, lambda r, own: Section.rectangle(r, 2 * r, own).with_centers((r, 0))):
+        section = make(0.01, Material(E=1e6, nu=0.4, **material))
+        assert f"rod 'cord': its density, {material['density']:.3g} kg/m^3" in told(rod(section=section))
+    for density in (0.0, 1.01 * LIGHTEST):
+        assert told(rod(section=Section.circular(0.01, Material(E=1e6, nu=0.4, density=density)))) == ""
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize(
+    ("length", "offset", "words"),
+    [
+        (2.0, (0, 0.99 * AWAY * 0.01, 0), ""),
+        (
+            2.0,
+            (0, 0, 1.01 * AWAY * 0.01),
+            "m from the axis of rod 'cord', which has radius 0.01 m and length 2 m",
+        ),
+        (0.5, (0, 0.3, 0.3), ""),
+        (0.5, (0, 0.4, 0.4), "force 'push' acts 0.566 m from the axis"),
+    ],
+)
+def test_an_offset_in_another_unit_than_the_rod_is_told(length, offset, words):
+    model = rod(length=length)
+    model.add_force("push", model.rods["cord"].at(1.0, offset), (0, 0, 1))
+    found = told(model)
+    assert words.replace("force", "load") in found
+    assert bool(found) == bool(words)
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("part", ["body", "rod"])
+def test_a_spin_that_no_machine_has_is_told(part):
+    def words(rate):
+        model = Model("m")
+        omega = rate * np.array([0.6, 0.0, 0.8])
+        if part == "body":
+            model.add_body("part", Box(0.1, 0.2, 0.3, mass=1.0), angular_velocity=omega)
+        else:
+            section = Section.circular(0.01, RUBBER)
+            model.add_rod(
+                "part", [(0, 0, 0), (1, 0, 0)], section, 4, velocity=(0, 0, 0), angular_velocity=omega
+            )
+        return told(model)
+
+    assert words(0.99 * FASTEST) == ""
+    assert f"{part} 'part' turns with 1e+07 rad/s at t = 0" in words(1e7)
+
+
 def stiff(EA=1.0, radius=0.0):
     """Numbers of a made-up kind: nothing is known of a material."""
     return Section.from_stiffness(
@@ -171,7 +279,7 @@ def test_bending_counts_at_the_surface():
         return model
 
     assert told(ring(0.97 * LARGE)) == ""
-    assert "bending and twist times the radius come to 0.2" in told(ring(1.03 * LARGE))
+    assert "bending and twist at the surface come to 0.2" in told(ring(1.03 * LARGE))
 
 
 @pytest.mark.exact
@@ -237,3 +345,55 @@ def test_check_tells_a_doubt(tmp_path):
     )
     assert done.returncode == 0
     assert done.stderr.startswith("rodsim: model 'scene': rod 'arm': E = 210 Pa is that of no solid")
+
+
+# --- strains of sections that are not round
+
+
+def layout_of(radius, sides, n=3):
+    return RodLayout(
+        "r",
+        np.arange(n),
+        np.arange(n - 1),
+        np.arange(float(n)),
+        np.full(n, radius),
+        False,
+        np.tile(sides, (n, 1)),
+    )
+
+
+def test_the_strain_of_a_flat_strip_is_that_of_its_height():
+    """Bending about d2 strains the faces at +- h/2, about d3 those at +- w/2; Saint-Venant: shear G K1 h of a thin strip."""
+    K = np.array([(0.0, -25.0, 0.0), (0.0, 0.0, 25.0)])
+    w, h = 20e-3, 0.1e-3
+    strip = layout_of(np.sqrt(w * h / np.pi), (w, h))
+    np.testing.assert_allclose(surface_strains(strip, K), [25.0 * h / 2, 25.0 * w / 2], rtol=1e-12)
+    twisted = np.array([(3.0, 0.0, 0.0), (3.0, 0.0, 0.0)])
+    np.testing.assert_allclose(surface_strains(strip, twisted), 3.0 * h, rtol=1e-12)
+    both = np.array([(0.0, 2.0, -3.0), (0.0, -2.0, 3.0)])  # at a corner they add up
+    np.testing.assert_allclose(surface_strains(strip, both), h + 1.5 * w, rtol=1e-12)
+    assert np.allclose(surface_strains(layout_of(0.1, (0.0, 0.0)), K), 2.5)
+
+
+def test_the_strain_at_the_surface_is_that_of_the_thicker_end():
+    rod = layout_of(0.1, (0.0, 0.0))
+    rod.radius[:] = 0.1, 0.2, 0.1
+    rod.sides[2] = 0.4, 0.6
+    K = np.array([(0.0, 1.0, 0.0), (0.0, 1.0, 0.0)])
+    np.testing.assert_allclose(surface_strains(rod, K), [0.2, 0.3])
+
+
+def test_a_steel_tape_coiled_to_40_mm_is_not_doubted_and_one_coiled_to_its_thickness_is():
+    """20 mm x 0.1 mm: at R = 40 mm the strain of its faces is 0.125 %, of the circle of equal area 2 %; at R = 0.2 mm 25 %."""
+
+    def words(radius):
+        model = Model("m")
+        section = Section.rectangle(20e-3, 0.1e-3, Material(E=2.1e11, nu=0.3, density=7850))
+        angle = np.linspace(0, 2, 41)
+        arc = np.stack([radius * np.sin(angle), 0 * angle, radius * np.cos(angle)], axis=1)
+        straight = [(0, 0, 0), (2 * radius, 0, 0)]
+        model.add_rod("tape", arc, section, 20, up=(0, 0, 1), stress_free=straight, stress_free_up=(0, 0, 1))
+        return told(model)
+
+    assert words(2.5e-3) == ""
+    assert "bending and twist at the surface come to 0.25" in words(0.2e-3)

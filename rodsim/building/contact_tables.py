@@ -13,7 +13,7 @@ from discretization.contact import table
 from discretization.contact.listed_gaps import gaps
 from discretization.contact.mesh_corners import features_of
 from discretization.contact.mesh_pairs import depth_of_ridges
-from discretization.contact.search import candidates
+from discretization.contact.search import Candidates, candidates
 from discretization.contact.table import (
     BARRIER,
     Contacts,
@@ -59,6 +59,7 @@ from rodsim.parts.model_parts import Rod
 from rodsim.parts.surface_entries import SIDES, MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 DEEP = 0.1  # of the radius: deeper shapes may not begin inside of others
+ROOM = 1.05  # in a number of elements that is enough: nodes come to lie elsewhere
 POINT_DEEP = 1e-3  # of the size of the model, of points
 ON_PLANES = 8  # intervals of an element, the most by default
 MUCH_THICKER = 4.0  # a rod than another, on which it is wound
@@ -219,15 +220,15 @@ def _refuse_deep(entry: ContactEntry, pair: Pair, depth: float, allowed: float) 
         _refuse(entry, pair, depth, allowed)
 
 
-def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float) -> None:
+def _refuse(entry: ContactEntry, pair: Pair, depth: float, allowed: float, cure: str = "") -> None:
     why = (
         f"more than {allowed:.3g} m, which would spring back" if allowed else "which a barrier does not allow"
     )
     one, other = pair if isinstance(pair.b, MeshEntry) else (pair.b, pair.a)
     inside = "itself" if one is other else called(other)
+    cure = cure or "move one of them by that, give a smaller radius, or ignore the pair"
     raise ModelError(
-        f"contact '{entry.name}': {called(one)} is {depth:.3g} m inside of {inside} at t = 0, {why}; move one of them by "
-        "that, give a smaller radius, or ignore the pair"
+        f"contact '{entry.name}': {called(one)} is {depth:.3g} m inside of {inside} at t = 0, {why}; {cure}"
     )
 
 
@@ -478,8 +479,42 @@ def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshEntry], pla
         return
     worst = int(inside[np.argmax((depth - allowed)[inside])])
     entry, meet = found.of[pair[worst]]
+    cure = ""
+    if worst < len(listed.pair):
+        cure = _finer_chords(contacts, found, listed, points, worst, float(allowed[worst]))
     with SpeakingOf(entry.word, entry.name):
-        _refuse(entry, meet, float(depth[worst]), float(allowed[worst]))
+        _refuse(entry, meet, float(depth[worst]), float(allowed[worst]), cure)
+
+
+def _finer_chords(
+    contacts: Contacts, found: _Pairs, listed: Candidates, points: Floats, worst: int, allowed: float
+) -> str:
+    """Say how many elements a rod needs, if only its chord is too deep and both of its nodes are not; else nothing.
+
+    The depth of a chord below the nodes of a curve goes with the square of its length.
+    """
+    own = listed.ends[worst]
+    entry, meet = found.of[listed.pair[worst]]
+    surfaces = contacts.pairs[listed.pair[worst], [listed.side[worst], 1 - listed.side[worst]]].tolist()
+    depth = -gaps(contacts, listed, points)[worst]
+    for rod in (x for x in meet if isinstance(x, Rod)):
+        number = found.numbers[id(rod), entry.radius]
+        for k in (0, 2):
+            if surfaces[k // 2] != number or own[k] == own[k + 1]:
+                continue
+            of_nodes = []
+            for node in own[[k, k + 1]]:
+                ends = listed.ends.copy()
+                ends[worst, [k, k + 1]] = node
+                of_nodes.append(-gaps(contacts, listed._replace(ends=ends), points)[worst])
+            if max(of_nodes) < allowed:
+                factor = np.sqrt((depth - max(of_nodes)) / (allowed - max(of_nodes)))
+                n = int(np.ceil(ROOM * factor * rod.n_elements))
+                return (
+                    f"only chords between nodes of {rod} come so deep: give it n_elements = {n} instead of "
+                    f"{rod.n_elements}"
+                )
+    return ""
 
 
 def _depths_of_ridges(contacts: Contacts, found: _Pairs, points: Floats) -> list[tuple[int, float]]:

@@ -26,6 +26,9 @@ from rodsim.results.layout import Layout, RodLayout
 GAP = 0.1  # of a body's size: how far it may be from the point where such a joint holds it
 THICK, SLENDER = 0.5, 1e5  # of a rod: radius over length, length over radius
 SOFTEST, STIFFEST = 1e3, 1e13  # Pa: a soft gel has 1e3, diamond 1.1e12
+LIGHTEST = 25.0  # kg/m^3, of what is no foam: the densest solid has 22.6 g/cm^3
+AWAY = 100.0  # radii of a rod: how far from its axis a point of a section may be
+FASTEST = 1e6  # rad/s: ten times the fastest turbines
 LARGE = 0.2  # strain
 _TOLD = 3  # of one kind in a message
 
@@ -35,6 +38,9 @@ def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: Syst
     found = [
         *_some(gaps(model, placed)),
         *_some(units(model.rods, placed.meshes)),
+        *_some(densities(model)),
+        *_some(offsets(model, placed.meshes)),
+        *_some(spins(model, placed, state)),
         *_some(depths(model, placed)),
     ]
     bent = [own for own in layout.rods if _may_be_strained(model.rods[own.name])]
@@ -130,17 +136,77 @@ def units(rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh]) -> Iterator[st
             yield f"{rod}: E = {E:.3g} Pa is that of no solid; is it given in {unit}? Give it in Pa"
 
 
+def densities(model: Contents) -> Iterator[str]:
+    """Rods and bodies whose density, as given, is that of no solid in kg/m^3."""
+    for rod in model.rods.values():
+        section = rod.section if not callable(rod.section) else rod.section(0.5)
+        # of a section that is made of a material: EA = E A
+        area = section.stiffness[0, 0] / section.modulus if section.modulus > 0.0 else np.inf
+        yield from _too_light(str(rod), section.mass_per_length / area)
+    for body in model.bodies.values():
+        yield from _too_light(str(body), body.properties.density)
+
+
+def _too_light(owner: str, density: float) -> Iterator[str]:
+    if 0.0 < density < LIGHTEST:
+        yield (
+            f"{owner}: its density, {density:.3g} kg/m^3, is that of no solid; is it given in g/cm^3? Give it in "
+            f"kg/m^3, {1e3 * density:.4g}"
+        )
+
+
+def offsets(model: Contents, meshes: Mapping[str, RodMesh]) -> Iterator[str]:
+    """Points of sections of rods that are far outside of them: offsets in another unit than the rod."""
+    told = set()
+    for entry in model.entries:
+        for own in entry.held:
+            if not isinstance(own, Anchor) or not isinstance(own.part, Rod):
+                continue
+            away, radius = float(np.linalg.norm(own.X)), float(meshes[own.part.name].radius.max(initial=0.0))
+            length = own.part.stress_free.length
+            if (away > length or 0.0 < AWAY * radius < away) and (entry.name, own.part.name) not in told:
+                told.add((entry.name, own.part.name))
+                of = f"radius {radius:.3g} m and " if radius else ""
+                yield (
+                    f"{entry.word} '{entry.name}' acts {away:.3g} m from the axis of {own.part}, which has {of}length "
+                    f"{length:.3g} m; give the offset in m"
+                )
+
+
+def spins(model: Contents, placed: Poses, state: State) -> Iterator[str]:
+    """Parts that turn faster at t = 0 than anything does."""
+    for part in (*model.bodies.values(), *model.rods.values()):
+        rate = float(lengths(state.Omega[placed.frames_of(part)]).max())
+        if rate > FASTEST:
+            yield f"{part} turns with {rate:.3g} rad/s at t = 0, faster than any machine; give rad/s, not turns a minute"
+
+
 def _may_be_strained(rod: Rod) -> bool:
     return rod.stress_free is not rod.initial or rod.rest_strains is not None
+
+
+def surface_strains(rod: RodLayout, K: Floats) -> Floats:
+    """Largest strain at the surface of a rod's elements (n,) by twist and curvatures (n, 3), in 1/m.
+
+        round: R |K|        rectangle: ((|K2| h/2 + |K3| w/2)^2 + (K1 min(w, h))^2)^(1/2)
+
+    with the width w along d2 and the height h along d3; the last term is the shear of a thin strip in torsion, an upper bound
+    for thicker rectangles. Radius and sides are those of the thicker end of each element.
+    """
+    ends = np.stack([np.arange(len(K)), (np.arange(len(K)) + 1) % len(rod.radius)])
+    radius, (w, h) = rod.radius[ends].max(axis=0), rod.sides[ends].max(axis=0).T
+    bent = 0.5 * (np.abs(K[:, 1]) * h + np.abs(K[:, 2]) * w)
+    of_rectangles = np.hypot(bent, K[:, 0] * np.minimum(w, h))
+    return np.where(np.minimum(w, h) > 0.0, of_rectangles, radius * lengths(K))
 
 
 def strains(rods: Sequence[RodLayout], strain: Floats, when: str, cure: str) -> Iterator[str]:
     """Rods whose strains, of all points (n, 6), are beyond those of a linear law, at the axis or at the surface."""
     for rod in rods:
-        own, radius = strain[rod.elements], float(rod.radius.max(initial=0.0))
+        own = strain[rod.elements]
         for what, size in (
             ("stretch and shear", lengths(own[:, :3]).max()),
-            ("bending and twist times the radius", radius * lengths(own[:, 3:]).max()),
+            ("bending and twist at the surface", surface_strains(rod, own[:, 3:]).max()),
         ):
             if size > LARGE:
                 yield f"rod '{rod.name}': {when} its {what} come to {size:.3g}, a strain that few solids bear; {cure}"

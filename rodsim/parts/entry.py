@@ -385,7 +385,8 @@ def _defaults_of(kind: type[Entry]) -> Mapping[str, Any]:
 
 @cache
 def _synonyms_of(kind: type[Entry]) -> Mapping[str, Mapping[str, str]]:
-    return {field: own.sort.synonyms for field, own in _fields_of(kind).items() if own.sort.synonyms}
+    fields = _fields_of(kind)  # type: ignore[arg-type]  # classes are hashable
+    return {field: own.sort.synonyms for field, own in fields.items() if own.sort.synonyms}
 
 
 @cache

@@ -44,7 +44,7 @@ def loop(level: int) -> Values:
     """Bars 1 and 3 along y, 2 and 4 along x, spherical joints at the corners."""
     model = Model("closed loop")
     centres = np.array([[5.0, 0.0, 0.0], [0.0, 5.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -5.0, 0.0]])
-    shapes = [Box(1.0, 10.0, 1.0, density=1.0), Box(10.0, 1.0, 1.0, density=1.0)] * 2
+    shapes = [Box(1.0, 10.0, 1.0, mass=10.0), Box(10.0, 1.0, 1.0, mass=10.0)] * 2
     bars = [
         model.add_body(f"bar {k + 1}", shape, position=at)
         for k, (shape, at) in enumerate(zip(shapes, centres, strict=True))
