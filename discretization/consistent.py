@@ -1,32 +1,37 @@
-"""Consistent initial velocities: what was given is kept as well as the joints allow, what was not given follows.
+"""Compute consistent initial velocities: keep what is given as far as the joints allow, let the rest follow.
 
-Every frame has two quantities, the velocity of one of its points and its angular velocity, each held (given, with a
-target) or free (left out, target zero, or what comes last here). Of all w = (velocities) with G w = 0 wanted is the one that
-changes the held ones d_h least in the kinetic metric M_h, and among these the one with the least kinetic energy of the free
-ones:
+Every frame has two quantities, the velocity of one of its points and its angular velocity. Each is held (given by the user)
+or free (left out). With G w + g' = 0 the joints' equations of the velocities w (g': rates of drives), three rules hold, the
+first before the second, the second before the third:
 
-    minimise d_h . M_h d_h/2 subject to G (w* + d) = 0,   then  d_f . M_f d_f/2 at this d_h                  (1)
+1.  Held quantities change only if no free ones exist with which they satisfy the joints. Then they change least in the
+    kinetic metric:  minimise d_h . M_h d_h/2.
+2.  A part that was left out stays at rest if its joints to given parts allow that. Otherwise it moves as if it were fixed to
+    the parts that move it: the motions across joints, of part b relative to part a,
 
-with the conditions  M_h d_h + G_h^T mu = 0,  G_f^T mu = 0,  M_f d_f + G_f^T nu = 0,  G d = -G w*.           (2)
+        dv = v_b - v_a - (omega_a + omega_b)/2 x (r_b - r_a),   l d_omega = l (omega_b - omega_a),   l: size of the model  (1)
 
-With a small weight eps on the free ones one matrix serves, and iterating takes the weight out again:
+    are least in the mean square. The frames of a rod that was left out move as one rigid body with six velocities; those of
+    a rod with a given angular velocity have a common translation.
+3.  If rods cannot follow as rigid bodies (both ends are moved apart), their frames change with the least kinetic energy.
+
+Rules 2 and 3 change free quantities alone: with their increments y and the rows E of (1),
+
+    [P  E^T  G^T ] [y ]   [         0          ]
+    [E  -1       ] [..] = [   -E w             ]      P: a little of the mass, where nothing in reach is given           (2)
+    [G      -soft] [mu]   [-(G w + g') - soft mu]
+
+where `soft` cures rows that repeat each other, or that no free quantity enters, and has no effect once mu does not change.
+If the joints are not satisfied then, rule 1 needs all quantities. With a small weight eps on the free ones one matrix serves,
+and iterating takes the weight out again:
 
     [S M  G^T] [step]   [-M_h d_h (held), 0 (free)]
-    [G    0  ] [mu  ] = [      -G (w* + d)        ]    S = 1 (held), eps (free);   d + step is the next d       (3)
+    [G    0  ] [mu  ] = [     -(G (w + d) + g')   ]    S = 1 (held), eps (free);   d + step is the next d                (3)
 
-At its fixed point M_h d_h + G_h^T mu = 0 and G_f^T mu = 0, and M_f d_f = -G_f^T (sum of all mu)/eps: that is (2),
-exactly. The error falls by about eps m_f/m_h an iteration, at once where the held ones need not change.
+At its fixed point M_h d_h + G_h^T mu = 0 and G_f^T mu = 0: that is rule 1, exactly. What is free then follows again.
 
-Where joints repeat each other the matrix (3) is singular. -delta (mu_after - mu_before) in its lower rows cures that and
-changes nothing once mu does not change any more.
-
-The frames of a rod that nothing was given of move together, as one rigid body with six velocities: first the same is done
-with these, and what comes out are the targets of everything free. Where the joints leave the rod stiff, as one that turns
-with its hub, that is the end of it; where they do not, both ends moved apart, its frames change next, least in (1). Rigid
-rods can make joints repeat each other that do not; the first matrix is always the softened one.
-
-Where a held velocity belongs to another point than the centre of mass and the turn is free, or the other way round,
-the metric is that of the two quantities apart: m of the point, J about the centre.
+If the held velocity belongs to another point than the centre of mass and the angular velocity is free, or the other way
+round, the metric is that of the two quantities apart: m of the point, J about the centre.
 """
 
 from __future__ import annotations
@@ -38,7 +43,9 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.components import components
 from discretization.drives import count_drives
+from discretization.extent import extent
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian
 from discretization.state_measures import velocity_residual
@@ -47,10 +54,13 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 
-WEIGHT = 1e-6  # eps of (3)
+WEIGHT = 1e-6  # eps of (3), of the lightest held quantity over the heaviest free one
 SOFT = 1e-8  # of the multipliers' diagonal where joints repeat each other
 ITERATIONS = 50
 SMALL = 250  # unknowns and rows of (3) up to which full matrices are sooner solved than sparse ones
+LIGHT, _LEAST = 1e-6, 1e-6  # P of (2) over the mass; the least of that, of the largest one
+ROUNDING = 1e-14  # of the terms of a row of G w + g': what rounding leaves of their sum
+RESTS = 1e-10  # of the terms of rows: a joint whose rates are below lets its part rest
 
 
 class Held(NamedTuple):
@@ -59,101 +69,278 @@ class Held(NamedTuple):
     v: NDArray[np.bool_]  # (n,) of the point at `point`
     Omega: NDArray[np.bool_]  # (n,)
     point: Floats  # (n, 3) m, from the frame's origin, inertial axes
-    together: tuple[Ints, ...] = ()  # frames of rods that nothing was given of, rod by rod
-
-
-def _shared_mass(system: System, size: int) -> scipy.sparse.coo_matrix:
-    """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
-    pairs, coupling = system.rods.shared_masses
-    a, b = (6 * pairs.T[:, :, None] + np.arange(3)).reshape(2, -1)
-    c = np.repeat(coupling, 3)
-    return scipy.sparse.coo_matrix(
-        (np.concatenate([-c, -c, c, c]), (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))),
-        shape=(size, size),
-    )
+    together: tuple[Ints, ...] = ()  # frames of rods whose velocity was left out, rod by rod
 
 
 def everything_held(system: System) -> Held:
-    """All velocities of all frames were given."""
+    """Return the description of a state in which all velocities of all frames were given."""
     n = len(system.frames.mass)
     return Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)))
 
 
 def project_velocities(system: System, state: State, held: Held | None = None) -> tuple[State, float]:
-    """State with velocities that satisfy all joints (1), and the largest change of a held one (m/s or rad/s).
+    """Change the velocities of a state so that they satisfy all joints, by the rules of this module.
 
-    held: what was given, by default all; the rest of the velocities in `state` is what is wished for.
-    Raises ModelError where two joints fix the same motion, so that the constraint forces are not determined.
+    Parameters
+    ----------
+    system : System
+    state : State
+        Its velocities are those given, and the wish for those left out.
+    held : Held, optional
+        What was given. By default everything.
+
+    Returns
+    -------
+    State
+        With changed `v` and `Omega`.
+    float
+        Largest change of a held quantity, m/s or rad/s.
+
+    Raises
+    ------
+    ModelError
+        If joints that are not marked as redundant fix the same motion.
     """
     still = not (state.v.any() or state.Omega.any() or count_drives(system))
     if still or not len(state.lam) or np.abs(velocity_residual(system, state)).max() == 0.0:
         return state, 0.0
     held = everything_held(system) if held is None else held
-    n = len(system.frames.mass)
-    # v = v_point - omega x point, where one of the two is held and the other free
-    mixed = held.v != held.Omega
-    arm = np.where(mixed[:, None], held.point, 0.0)
-    identity = np.tile(np.eye(6), (n, 1, 1))
-    identity[:, :3, 3:] = _hat(arm)
-    small = 6 * n + len(state.lam) <= SMALL
-    to_frames = _block_diagonal(identity, small)
-    jacobian = constraint_jacobian(system, state)
-    G = jacobian.toarray() @ to_frames if small else (jacobian @ to_frames).tocsc()
-    R = quaternions.to_matrix(state.quat)
-    spatial = R @ system.frames.inertia @ np.swapaxes(R, 1, 2)
-    blocks = np.zeros((n, 6, 6))
-    blocks[:, :3, :3] = system.frames.mass[:, None, None] * np.eye(3)
-    blocks[:, 3:, 3:] = spatial
-    omega = quaternions.rotate(state.quat, state.Omega)
-    velocity = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
-    free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
-    mass, weight = _block_diagonal(blocks, small), np.sqrt(np.where(free, WEIGHT, 1.0))
-    if len(system.rods.shared_masses[0]):
-        shared = _shared_mass(system, 6 * n)
-        mass = mass + (shared.toarray() if small else shared)
-    if small:
-        mass = weight[:, None] * mass * weight
-    else:
-        mass = scipy.sparse.diags(weight) @ mass @ scipy.sparse.diags(weight)
-    # what the drives, whose motion is none of the unknowns, do to the joints
-    given = (
-        velocity_residual(system, state) - G @ velocity if count_drives(system) else np.zeros(len(state.lam))
-    )
-    repeating = bool(np.any(multipliers_of(system).repeats))
-    wish = np.zeros(6 * n)
-    if held.together:
-        S = _rigidly(state.r, held.together)
-        S = S.toarray() if small else S
-        of_rods = (abs(S).T @ free.astype(float)) > 0.0
-        rigid = S @ _least_change(S.T @ mass @ S, G @ S, G @ velocity + given, of_rods, soft=True)
-        wish = np.where(free, rigid, 0.0)
-    change = wish + _least_change(mass, G, G @ (velocity + wish) + given, free, repeating)
-    of_frames = (to_frames @ change).reshape(n, 6)
+    rates = _Rates(system, state, held)
+    given = rates.given
+    w = rates.following(given)
+    if not rates.fit(w):
+        w = w + rates.least_change_of_held(w)
+        if rates.free.any():
+            w = rates.following(np.where(rates.free, given, w))
+            if not rates.fit(w):  # rounding
+                w = w + rates.least_change_of_held(w)
+    change = w - given
+    of_frames = (rates.to_frames @ change).reshape(-1, 6)
     Omega = state.Omega + quaternions.rotate(quaternions.conjugate(state.quat), of_frames[:, 3:])
     fitted = state._replace(v=state.v + of_frames[:, :3], Omega=Omega)
-    return fitted, float(np.abs(change[~free]).max(initial=0.0))
+    return fitted, float(np.abs(change[~rates.free]).max(initial=0.0))
 
 
-def _least_change(mass: Any, G: Any, misfit: Floats, free: NDArray[np.bool_], soft: bool) -> Floats:
-    """d of (3), for the weighted metric S M (k, k), G (m, k), G w* (m,) and which of the quantities are free (k,); soft: where
-    rows of G may repeat each other.
+class _Rates:
+    """Velocities of a state as quantities (6 n,), and the joints' equations G w + driven = 0 between them.
+
+    Quantities of a frame are (v, omega), inertial; v is that of the point `held.point` if one of the two is free.
     """
-    light = mass.diagonal()
-    inverse = np.divide(1.0, light, out=np.zeros_like(light), where=light > 0.0)
-    delta = SOFT * (_squared(G) @ inverse) if soft else None
+
+    def __init__(self, system: System, state: State, held: Held):
+        n = len(system.frames.mass)
+        self._system, self._state, self._held = system, state, held
+        # v = v_point - omega x point
+        arm = np.where((held.v != held.Omega)[:, None], held.point, 0.0)
+        identity = np.tile(np.eye(6), (n, 1, 1))
+        identity[:, :3, 3:] = _hat(arm)
+        self.full = 6 * n + len(state.lam) <= SMALL
+        self.to_frames = _block_diagonal(identity, self.full)
+        jacobian = constraint_jacobian(system, state)
+        self.G = jacobian.toarray() @ self.to_frames if self.full else (jacobian @ self.to_frames).tocsr()
+        omega = quaternions.rotate(state.quat, state.Omega)
+        self.given = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
+        self.free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
+        # what the drives, whose motion is none of the unknowns, do to the joints
+        self.driven = (
+            velocity_residual(system, state) - self.G @ self.given
+            if count_drives(system)
+            else np.zeros(len(state.lam))
+        )
+        R = quaternions.to_matrix(state.quat)
+        blocks = np.zeros((n, 6, 6))
+        blocks[:, :3, :3] = system.frames.mass[:, None, None] * np.eye(3)
+        blocks[:, 3:, 3:] = R @ system.frames.inertia @ np.swapaxes(R, 1, 2)
+        self.mass = _block_diagonal(blocks, self.full)
+        if len(system.rods.shared_masses[0]):
+            shared = _shared_mass(system, 6 * n)
+            self.mass = self.mass + (shared.toarray() if self.full else shared)
+
+    def residual(self, w: Floats) -> Floats:
+        """(m,) rates of the constraints."""
+        return self.G @ w + self.driven
+
+    def terms(self, w: Floats) -> Floats:
+        """(m,) sums of the sizes of the terms of `residual`."""
+        return abs(self.G) @ np.abs(w) + np.abs(self.driven)
+
+    def fit(self, w: Floats) -> bool:
+        """Whether w satisfies the joints but for rounding."""
+        return bool(np.all(np.abs(self.residual(w)) <= ROUNDING * self.terms(w)))
+
+    def least_change_of_held(self, w: Floats) -> Floats:
+        """(6 n,) change of w by (3)."""
+        free, mass, weight = self.free, self.mass, np.ones(len(self.free))
+        if free.any():
+            diagonal = mass.diagonal()
+            lightest = diagonal[~free & (diagonal > 0.0)].min(initial=np.inf)
+            heaviest = diagonal[free].max(initial=0.0)
+            weight[free] = np.sqrt(WEIGHT * min(1.0, lightest / heaviest) if heaviest > 0.0 else WEIGHT)
+        if self.full:
+            mass = weight[:, None] * mass * weight
+        else:
+            mass = scipy.sparse.diags(weight) @ mass @ scipy.sparse.diags(weight)
+        repeating = bool(np.any(multipliers_of(self._system).repeats))
+        return _least_change(
+            mass, self.G, self.residual(w), free, _softness(mass, self.G) if repeating else None
+        )
+
+    def following(self, w: Floats) -> Floats:
+        """(6 n,) w with free quantities that follow by rules 2 and 3; joints that held ones break may stay broken."""
+        if not self.free.any():
+            return w
+        w = w + self._rigidly(w)
+        return w if self.fit(w) else w + self._singly(w)
+
+    def _rigidly(self, w: Floats) -> Floats:
+        """(6 n,) change by (2), rods as rigid bodies."""
+        r, size = self._state.r, extent(self._state.r)
+        S = _basis(r, self.free, self._held.together, size, self.full)
+        a, b, start = self._followed(w, size)
+        w = w + start
+        E = _relative(r, a, b, size, self.full) @ self.to_frames
+        rows = E @ S
+        G = self.G @ S
+        used = np.flatnonzero(np.asarray(_squared(G).sum(axis=1)).ravel())
+        P = LIGHT * self._alone(S, a, b)
+        soft = SOFT * np.asarray(_squared(G).sum(axis=1)).ravel()[used]
+        k = rows.shape[0]
+        if self.full:
+            J = np.concatenate([rows, G[used]])
+        else:
+            J = scipy.sparse.vstack([rows, G[used]]).tocsr()
+        misfit = np.concatenate([E @ w, self.residual(w)[used]])
+        compliance, delta = np.zeros(len(misfit)), np.zeros(len(misfit))
+        compliance[:k], delta[k:] = 1.0, soft
+        return start + S @ _least_change(P, J, misfit, np.ones(S.shape[1], bool), delta, compliance)
+
+    def _singly(self, w: Floats) -> Floats:
+        """(6 n,) change by rule 3."""
+        number = np.flatnonzero(self.free)
+        G = self.G[:, number]
+        used = np.flatnonzero(np.asarray(_squared(G).sum(axis=1)).ravel())
+        mass = self.mass[number][:, number] if self.full else self.mass.tocsr()[number][:, number]
+        change = np.zeros(len(w))
+        change[number] = _least_change(
+            mass, G[used], self.residual(w)[used], np.ones(len(number), bool), _softness(mass, G[used])
+        )
+        return change
+
+    def _alone(self, S: Any, a: Ints, b: Ints) -> Any:
+        """(k, k) mass, over the largest one, of free quantities that no edge (a, b) connects to a part whose motion is given."""
+        held, n = self._held, len(self._held.v)
+        rods = [np.stack([np.full(len(frames) - 1, frames[0]), frames[1:]]) for frames in held.together]
+        label = components(np.concatenate([np.stack([a, b]), *rods], axis=1), n)
+        known = np.isin(label, label[held.v & held.Omega])
+        alone = np.asarray(abs(S).T @ np.repeat(~known, 6)).ravel() > 0.0
+        largest = float(self.mass.diagonal().max()) or 1.0
+        mass = S.T @ self.mass @ S / largest
+        least = alone * np.maximum(0.0, _LEAST - mass.diagonal())
+        if self.full:
+            return np.outer(alone, alone) * mass + np.diag(least)
+        chosen = scipy.sparse.diags(alone.astype(float))
+        return chosen @ mass @ chosen + scipy.sparse.diags(least)
+
+    def _followed(self, w: Floats, size: float) -> tuple[Ints, Ints, Floats]:
+        """Frames (a, b) of joints across which what was left out follows: not those that let it rest; and the change (6 n,) of
+        parts of which one quantity was given with which they let it rest.
+        """
+        held, rows = self._held, multipliers_of(self._system)
+        known, nothing = held.v & held.Omega, ~(held.v | held.Omega)
+        two = (rows.frames[:, 1] >= 0) & (rows.frames[:, 2:] < 0).all(axis=1)
+        every, pair_of = np.unique(np.sort(rows.frames[two][:, :2], axis=1), axis=0, return_inverse=True)
+        a, b = every.T
+        own = np.full(len(two), -1)
+        own[two] = pair_of.ravel()
+        own = own[rows.per_row]  # (m,) pair of each row
+        between = nothing[a] != nothing[b]  # a part of which something was given, and one that was left out
+        asked = (own >= 0) & between[own]
+        among = ~(nothing[rows.frames] & (rows.frames >= 0)).any(axis=1)[rows.per_row]
+        change = self._letting_rest(w, asked, among, size)
+        there = w + change
+        rests = np.ones(len(every), bool)
+        met = np.abs(self.residual(there)) <= RESTS * (self.terms(there) + np.abs(there).max())
+        np.logical_and.at(rests, own[asked], met[asked])
+        moves = between & ~rests
+        ground = self._system.frames.fixed == 1
+        use = ~(known[a] & known[b]) & (~between | moves | ground[a] | ground[b])
+        starts = np.zeros(len(nothing), bool)  # frames that let all rest that they hold
+        for pairs, rest in ((between & rests, True), (moves, False)):
+            starts[np.concatenate([a[pairs], b[pairs]])] = rest
+        for frames in held.together:
+            lets, moved = starts[frames].any(), np.isin(frames, np.concatenate([a[moves], b[moves]])).any()
+            starts[frames] = lets and not moved
+        return a[use], b[use], np.where(np.repeat(starts, 6), change, 0.0)
+
+    def _letting_rest(
+        self, w: Floats, asked: NDArray[np.bool_], among: NDArray[np.bool_], size: float
+    ) -> Floats:
+        """(6 n,) change of what is free of parts of which the other half was given: it satisfies the rows `among` given parts,
+        and then those `asked` as well as it can.
+        """
+        half = np.repeat(self._held.v != self._held.Omega, 6) & self.free
+        if not half.any() or not asked.any():
+            return np.zeros(len(w))
+        rods = tuple(frames for frames in self._held.together if half[6 * frames[0]])
+        S = _basis(self._state.r, half, rods, size, self.full)
+        G = self.G @ S
+        entered = np.asarray(_squared(G).sum(axis=1)).ravel()
+        used = np.flatnonzero((asked | among) & (entered > 0.0))
+        least = LIGHT * np.ones(S.shape[1])
+        change: Floats = S @ _least_change(
+            np.diag(least) if self.full else scipy.sparse.diags(least),
+            G[used],
+            self.residual(w)[used],
+            np.ones(S.shape[1], bool),
+            np.where(among[used], SOFT * entered[used], 0.0),
+            np.where(among[used], 0.0, entered[used]),
+        )
+        return change
+
+
+def _least_change(
+    mass: Any,
+    J: Any,
+    misfit: Floats,
+    free: NDArray[np.bool_],
+    delta: Floats | None,
+    compliance: Floats | None = None,
+) -> Floats:
+    """Solve (2) or (3) by iterations.
+
+    Parameters
+    ----------
+    mass : (k, k) array or sparse matrix
+        Metric. Of free quantities each iteration's own change counts, of others the whole one.
+    J : (m, k) array or sparse matrix
+    misfit : (m,) array
+        Rates that J d has to cancel.
+    free : (k,) array of bool
+    delta : (m,) array, optional
+        Softness of the rows, which the iterations take out again.
+    compliance : (m,) array, optional
+        That of rows which are met in the mean square only.
+
+    Returns
+    -------
+    (k,) array
+    """
     k = len(free)
     change: Floats = np.zeros(k)
     mu: Floats = np.zeros(len(misfit))
     size = np.inf
+    below = delta if compliance is None or delta is None else delta + compliance
     try:
-        solve = _solving(mass, G, delta)
-        for _ in range(ITERATIONS if free.any() or soft else 1):
+        solve = _solving(mass, J, below)
+        for _ in range(ITERATIONS if free.any() or delta is not None else 1):
             pull = np.where(free, 0.0, mass @ change)
-            rate = misfit + G @ change
+            rate = misfit + J @ change
             found = solve(-np.concatenate([pull, rate if delta is None else rate + delta * mu]))
             step, mu = found[:k], found[k:]
-            change, before, size = change + step, size, np.abs(step).max()
-            if size <= 1e-16 * np.abs(change).max() or size > 0.5 * before:  # nothing is gained any more
+            change, before, size = change + step, size, np.abs(step).max(initial=0.0)
+            if (
+                size <= 1e-16 * np.abs(change).max(initial=0.0) or size > 0.5 * before
+            ):  # nothing is gained any more
                 break
     except RuntimeError as singular:
         raise ModelError(
@@ -163,12 +350,20 @@ def _least_change(mass: Any, G: Any, misfit: Floats, free: NDArray[np.bool_], so
     return change
 
 
+def _softness(mass: Any, G: Any) -> Floats:
+    """(m,) SOFT times what rows of G are worth in this metric."""
+    light = mass.diagonal()
+    inverse = np.divide(1.0, light, out=np.zeros_like(light), where=light > 0.0)
+    soft: Floats = SOFT * (_squared(G) @ inverse)
+    return soft
+
+
 def _squared(G: Any) -> Any:
     return G * G if isinstance(G, np.ndarray) else G.multiply(G)
 
 
 def _solving(mass: Any, G: Any, delta: Floats | None) -> Callable[[Floats], Floats]:
-    """Solutions of (3), by its factors, with -delta in its lower rows. Raises RuntimeError where it is singular."""
+    """Factorise the matrix of (3), with -delta in its lower rows. Raises RuntimeError if it is singular."""
     if not isinstance(G, np.ndarray):
         below = None if delta is None else -scipy.sparse.diags(delta)
         solve: Callable[[Floats], Floats] = scipy.sparse.linalg.splu(
@@ -186,25 +381,55 @@ def _solving(mass: Any, G: Any, delta: Floats | None) -> Callable[[Floats], Floa
     return lambda x: scipy.linalg.lapack.dgetrs(factors, pivots, x)[0]
 
 
-def _rigidly(r: Floats, together: tuple[Ints, ...]) -> scipy.sparse.csr_matrix:
-    """(6 n, k): velocities and turns of all frames at r (n, 3), those of a rod from the six of a rigid body."""
-    n = len(r)
-    own = np.ones(n, bool)
+def _basis(r: Floats, free: NDArray[np.bool_], together: tuple[Ints, ...], size: float, full: bool) -> Any:
+    """(6 n, k) changes of all quantities by those that are free: of rods `together` as of one body.
+
+    Angular velocities are multiplied by `size`, m.
+    """
+    free = free.reshape(-1, 6)
+    single = free.copy()
     for frames in together:
-        own[frames] = False
-    alone = (6 * np.flatnonzero(own)[:, None] + np.arange(6)).ravel()
-    rows, columns, values = [alone], [np.arange(len(alone))], [np.ones(len(alone))]
+        single[frames] = False
+    alone = np.flatnonzero(single)
+    rows, columns, values = [alone], [np.arange(len(alone))], [np.where(alone % 6 < 3, 1.0, 1.0 / size)]
     first = len(alone)
     for frames in together:
+        k = 6 if free[frames[0], 5] else 3
         blocks = np.tile(np.eye(6), (len(frames), 1, 1))
         blocks[:, :3, 3:] = -_hat(r[frames] - r[frames].mean(axis=0))  # W x (r - r_mean)
-        i, j = np.meshgrid(np.arange(6), np.arange(6), indexing="ij")
+        blocks[:, :, 3:] /= size
+        i, j = np.meshgrid(np.arange(k), np.arange(k), indexing="ij")
         rows.append((6 * frames[:, None, None] + i).ravel())
         columns.append(np.tile(first + j, (len(frames), 1, 1)).ravel())
-        values.append(blocks.ravel())
-        first += 6
+        values.append(blocks[:, :k, :k].ravel())
+        first += k
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    return scipy.sparse.csr_matrix(entries, shape=(6 * n, first))
+    S = scipy.sparse.csr_matrix(entries, shape=(free.size, first))
+    return S.toarray() if full else S
+
+
+def _relative(r: Floats, a: Ints, b: Ints, size: float, full: bool) -> Any:
+    """(6 k, 6 n) motions (1) of frames b relative to frames a, of velocities (v, omega) of all frames."""
+    k, unit = len(a), np.tile(np.eye(3), (len(a), 1, 1))
+    half = 0.5 * _hat(r[b] - r[a])
+    blocks = np.zeros((k, 6, 2, 6))
+    blocks[:, :3, 0, :3], blocks[:, :3, 0, 3:], blocks[:, 3:, 0, 3:] = -unit, half, -size * unit
+    blocks[:, :3, 1, :3], blocks[:, :3, 1, 3:], blocks[:, 3:, 1, 3:] = unit, half, size * unit
+    rows = np.broadcast_to(6 * np.arange(k)[:, None, None, None] + np.arange(6)[:, None, None], blocks.shape)
+    columns = np.broadcast_to(6 * np.stack([a, b], axis=1)[:, None, :, None] + np.arange(6), blocks.shape)
+    E = scipy.sparse.csr_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(6 * k, 6 * len(r)))
+    return E.toarray() if full else E
+
+
+def _shared_mass(system: System, size: int) -> scipy.sparse.coo_matrix:
+    """Off-diagonal and diagonal parts of consistent rod masses: -coupling |v_b - v_a|^2/2 as a matrix."""
+    pairs, coupling = system.rods.shared_masses
+    a, b = (6 * pairs.T[:, :, None] + np.arange(3)).reshape(2, -1)
+    c = np.repeat(coupling, 3)
+    return scipy.sparse.coo_matrix(
+        (np.concatenate([-c, -c, c, c]), (np.concatenate([a, b, a, b]), np.concatenate([a, b, b, a]))),
+        shape=(size, size),
+    )
 
 
 def held_changes(held: Held, before: State, after: State) -> Floats:

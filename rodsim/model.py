@@ -77,9 +77,10 @@ class Model(Contents):
         """Add a rigid body: `shape` placed with its reference point at `position` (3,), m, and axes turned by
         `orientation` (w, x, y, z).
 
-        velocity (3,): of the reference point, m/s; angular_velocity (3,): rad/s, both in inertial axes. What is left
-        out follows from the joints, and is zero where they leave it free. What is given and does not fit the joints is
-        changed to the nearest that does, with an `InitialVelocityWarning`.
+        velocity (3,): of the reference point, m/s; angular_velocity (3,): rad/s, both in inertial axes. What is given has
+        priority over what is left out. A part without a velocity rests if its joints allow that, otherwise it moves as if
+        it were fixed to the parts that move it. Given velocities that do not fit the joints are changed to the nearest
+        that do, with an `InitialVelocityWarning`.
 
         Raises ModelError where the name is taken, `shape` is no shape, or a number is not finite.
         """
@@ -121,8 +122,8 @@ class Model(Contents):
         It makes whole turns on a closed rod. stress_free, stress_free_up, stress_free_twist: the shape without stress;
         what is not given is that of the initial shape. stress_free_closed: False where a closed rod is free of stress
         when it is open. velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity:
-        the same, rad/s. One of them left out is zero; without both the rod follows its joints, as a rigid body would
-        where they let it. mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with
+        the same, rad/s. With `angular_velocity` alone the centre line turns with the sections; with `velocity` alone they
+        do not turn, except where joints turn them; without both the rod rests, or follows as a rigid body. mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with
         large bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary inertia,
         best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a shape and never far
         from the best; measured in docs/numerics.md. element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)",

@@ -127,13 +127,16 @@ class Placement:
         fixed[0] = 1
         fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
-        following = [
-            rod for rod in model.rods.values() if rod.velocity is None and rod.angular_velocity is None
-        ]
-        together = tuple(self.frames_of(rod) for rod in following)
-        self.held = Held(np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), together)
-        for nodes in together:
-            self.held.v[nodes] = self.held.Omega[nodes] = False
+        left_out = [rod for rod in model.rods.values() if rod.velocity is None]
+        self.held = Held(
+            np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), tuple(map(self.frames_of, left_out))
+        )
+        for rod in model.rods.values():
+            nodes = self.frames_of(rod)
+            self.held.v[nodes] = rod.velocity is not None
+            self.held.Omega[nodes] = rod.angular_velocity is not None
+            if rod.velocity is not None:
+                self.held.point[nodes] = -quaternions.rotate(self.quat[nodes], self.meshes[rod.name].center)
         first = slice(1, 1 + len(bodies))
         self.held.v[first] = [body.velocity is not None for body in bodies]
         self.held.Omega[first] = [body.angular_velocity is not None for body in bodies]

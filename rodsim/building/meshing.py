@@ -121,7 +121,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     for side in _sides(ends):
         radius[side] = np.maximum(radius[side], discrete.radius)
         rectangle[side] = np.maximum(rectangle[side], discrete.sides)
-    v, Omega = _moving(rod, fractions, quat, arm[:n])
+    v, Omega = _moving(rod, fractions, r, quat, arm[:n], discrete.mass)
     return RodMesh(
         fractions,
         r,
@@ -152,12 +152,22 @@ def _arms(quat: Floats, center: Floats) -> Floats:
     return quaternions.rotate(quat, np.tile(center, (len(quat), 1)))
 
 
-def _moving(rod: Rod, fractions: Floats, quat: Floats, arm: Floats) -> tuple[Floats, Floats]:
-    """Velocities and angular velocities (n, 3) of the frames."""
+def _moving(
+    rod: Rod, fractions: Floats, r: Floats, quat: Floats, arm: Floats, mass: Floats
+) -> tuple[Floats, Floats]:
+    """Velocities and angular velocities (n, 3) of the frames.
+
+    If only the angular velocity is given the centre line goes with the sections, v' = omega x r', and the centre of mass rests.
+    """
     if rod.velocity is None and rod.angular_velocity is None:
         return np.zeros(arm.shape), np.zeros(arm.shape)
     omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
-    v = _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm)
+    if rod.velocity is not None:
+        v = _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm)
+    else:
+        steps = cross(0.5 * (omega[1:] + omega[:-1]), r[1:] - r[:-1])
+        v = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+        v -= np.average(v, axis=0, weights=mass if mass.any() else None)
     return v, quaternions.rotate(quaternions.conjugate(quat), omega)
 
 

@@ -66,7 +66,7 @@ class Body:
     properties: MassProperties
     position: Floats
     orientation: Floats
-    velocity: Floats | None  # of the reference point, inertial, m/s; None: what the joints imply, else zero
+    velocity: Floats | None  # of the reference point, inertial, m/s; None: zero, or as if fixed to what moves it
     angular_velocity: Floats | None  # inertial, rad/s; None: the same
     stands_for: StandsFor | None = None
 
@@ -175,7 +175,7 @@ class Rod:
     n_elements: int
     velocity: (
         Floats | Callable[[float], ArrayLike] | None
-    )  # None, and the next too: what the joints imply, else zero
+    )  # None: that of a rigid body, which turns with the next, or rests or follows its joints
     angular_velocity: Floats | Callable[[float], ArrayLike] | None
     consistency: float = 0.5  # part of the consistent in the translational mass
     element: str = DEFAULT  # a word of `discretization.space.rod_elements`

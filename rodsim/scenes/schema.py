@@ -130,9 +130,9 @@ class RodScene(Part):
     stress_free_closed: bool | None = None
     """false: a closed rod is free of stress when it is open; left out: as `closed`"""
     velocity: Vector | None = None
-    """of all nodes, inertial; left out, with the next: the rod follows its joints as if it were rigid [m/s]"""
+    """of all nodes, inertial; left out: of a rigid body that turns with the next, or that rests or follows its joints [m/s]"""
     angular_velocity: Vector | None = None
-    """of all sections, inertial [rad/s]"""
+    """of all sections, inertial; left out: zero, or with the velocity left out that of the rigid body [rad/s]"""
     mass: RodMass = "mean"
     """translational mass of the elements: at the nodes, consistent, or the mean of both"""
     element: Element = DEFAULT
@@ -157,9 +157,9 @@ class BodyScene(Part):
     orientation: Quaternion | AxisAngle | OrientationOf = [1.0, 0.0, 0.0, 0.0]
     """of the shape's axes: unit quaternion [w, x, y, z], axis and angle, or {of: point of another part} [1]"""
     velocity: Vector | None = None
-    """of the reference point, inertial; left out: what the joints imply, else zero [m/s]"""
+    """of the reference point, inertial; left out: zero, or as if fixed to the parts that move it [m/s]"""
     angular_velocity: Vector | None = None
-    """inertial; left out: what the joints imply, else zero [rad/s]"""
+    """inertial; left out: zero, or as if fixed to the parts that move it [rad/s]"""
 
 
 class DrivenScene(Part):
