@@ -121,6 +121,10 @@ def _layout(source: Source, points: NDArray[Any], names: list[str], t: Floats, h
         {"label": "play", "method": "animate", "args": [None, play]},
         {"label": "stop", "method": "animate", "args": [[None], now]},
     ]
+    statics = source.layout.description.get("statics")
+    name, unit = ("t", " s") if not statics else ("load factor", "")
+    if statics and statics["method"] != "newton":
+        name = "length of the path"
     return {
         "title": {"text": source.layout.name},
         "height": height,
@@ -128,7 +132,7 @@ def _layout(source: Source, points: NDArray[Any], names: list[str], t: Floats, h
         "scene": {**axes, "aspectmode": "manual", "aspectratio": ratio},
         "updatemenus": [{"type": "buttons", "direction": "left", **_CORNER, "buttons": buttons}],
         "sliders": [
-            {"steps": steps, "x": 0.2, "len": 0.8, "currentvalue": {"prefix": "t = ", "suffix": " s"}}
+            {"steps": steps, "x": 0.2, "len": 0.8, "currentvalue": {"prefix": f"{name} = ", "suffix": unit}}
         ],
         "margin": {"l": 0, "r": 0, "t": 40, "b": 0},
     }

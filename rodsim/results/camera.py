@@ -7,12 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rigid.quaternions import conjugate, multiply
 from rigid.system import Floats
 from rodsim.results.errors import ResultError
 
 ANGLE = np.radians(28.0)  # of view, over the height of the picture
 MARGIN = 1.12  # room around the scene
 FLAT = 0.08  # a scene thinner than this part of its size is looked at from straight ahead
+THICK = 0.6  # a scene that is thicker, across the plane in which it moves, has more to show than this plane
+IN_PLANE = 1e-3  # of motions in a plane, what leaves it
+ON_LINE = 0.02  # of motions along a line, what leaves it
 
 
 @dataclass(frozen=True)
@@ -48,14 +52,22 @@ def upward(gravity: Floats | None) -> Floats:
     return -gravity / np.linalg.norm(gravity)
 
 
-def view_direction(points: Floats, up: Floats) -> tuple[Floats, Floats]:
-    """Where to look from, and up, for points (n, 3): across a flat scene, else from above at an angle."""
-    variances, axes = np.linalg.eigh(np.cov(points.T))
-    normal = axes[:, 0]
-    if variances[0] < FLAT**2 * variances[1]:
+def view_direction(points: Floats, up: Floats, normal: Floats | None = None) -> tuple[Floats, Floats]:
+    """Return where to look from, and up, for points (n, 3): across a flat scene, else from above at an angle.
+
+    normal (3,): of the plane in which the scene moves (`plane_of_motion`); it is looked along unless the scene is thick.
+    """
+    if normal is not None and _is_thick(points, normal):
+        normal = None
+    if normal is None:
+        variances, axes = np.linalg.eigh(np.cov(points.T))
+        normal = axes[:, 0] if variances[0] < FLAT**2 * variances[1] else None
+    if normal is not None:
         if abs(normal @ up) > 0.9:  # a scene in a horizontal plane: a map with y to the north
             north = np.array([0.0, 1.0, 0.0]) if abs(up[1]) < 0.9 else np.array([0.0, 0.0, 1.0])
             return up, north
+        if abs(normal @ up) > 0.3:  # an inclined plane, from above
+            return np.sign(normal @ up) * normal, up
         normal = normal - (normal @ up) * up
         normal /= np.linalg.norm(normal)
         if np.cross(up, normal) @ (1.0, 0.5, 0.25) < 0:
@@ -65,6 +77,33 @@ def view_direction(points: Floats, up: Floats) -> tuple[Floats, Floats]:
     side, front = _side_front(up)
     direction = 0.45 * side + 0.8 * front + 0.42 * up
     return direction / np.linalg.norm(direction), up
+
+
+def _is_thick(points: Floats, normal: Floats) -> bool:
+    """Whether a scene is large along the normal, compared with its extent across it."""
+    along = points @ normal
+    across = points - np.outer(along, normal)
+    return bool(np.ptp(along) > THICK * np.ptp(across, axis=0).max())
+
+
+def plane_of_motion(r: Floats, quat: Floats) -> Floats | None:
+    """Return the unit normal (3,) of the plane in which frames move; None if they move in none, or along a line.
+
+    r (t, n, 3) m and quat (t, n, 4): poses of n frames at t times. With displacements d and vector parts w of the rotations
+    since the first time, the normal n is perpendicular to all d and parallel to all w: it has the least sum of
+    (d . n)^2/L^2 + |w x n|^2, which is to be zero for one direction alone.
+    """
+    if len(r) < 2:
+        return None
+    d = (r - r[0]).reshape(-1, 3)
+    size = float(np.abs(d).max(initial=0.0))
+    if size > 0.0:
+        d = d / size
+    w = multiply(quat, conjugate(quat[:1]))[..., 1:].reshape(-1, 3)
+    squares = d.T @ d + float(np.sum(w * w)) * np.eye(3) - w.T @ w
+    values, axes = np.linalg.eigh(squares)
+    planar = values[0] < IN_PLANE**2 * values[2] and values[1] > ON_LINE**2 * values[2]
+    return axes[:, 0] if planar else None
 
 
 # degrees of azimuth and elevation

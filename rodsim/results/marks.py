@@ -36,7 +36,7 @@ class Marks:
             reach = max(half.get(frame, 0.0) for frame in joint.frames or ())
             if holds_all(joint.kind):  # a block; others are cones with the joint at the apex
                 side = SIZE * size + 2.0 * reach
-                shapes.append(side * _box())
+                shapes.append(side * box())
                 self._X[k, 0] += 0.5 * side * outward.get(int(self._frame[k]), 0.0)  # before the end of a rod
             else:
                 shapes.append((SIZE * size + 1.5 * reach) * _cone(up))
@@ -100,7 +100,7 @@ def _half_thickness(layout: Layout) -> dict[int, float]:
     return found
 
 
-def _box(low: Floats | None = None, high: Floats | None = None) -> Floats:
+def box(low: Floats | None = None, high: Floats | None = None) -> Floats:
     """Triangles (12, 3, 3), counter-clockwise from outside; by default of a cube of side 1 about the origin."""
     low = np.full(3, -0.5) if low is None else low
     high = np.full(3, 0.5) if high is None else high
@@ -132,4 +132,4 @@ def _axis(k: int) -> Floats:
     """Triangles of a thin rod from the origin along the k-th axis, for a scene of size 1."""
     low, high = np.full(3, -THIN / 2), np.full(3, THIN / 2)
     high[k] = LENGTH
-    return _box(low, high)
+    return box(low, high)

@@ -29,9 +29,9 @@ def _font(size: int) -> FreeTypeFont:
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"), size)
 
 
-def write_time(picture: NDArray[np.uint8], t: float, digits: int) -> NDArray[np.uint8]:
-    """The time t (s) in the lower left corner."""
-    return _draw(picture, lambda draw, m, font: _text(draw, picture, m, f"t = {t:.{digits}f} s", font))
+def write_text(picture: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
+    """Write a text, such as a time, in the lower left corner."""
+    return _draw(picture, lambda draw, m, font: _text(draw, picture, m, text, font))
 
 
 def write_legend(
@@ -48,12 +48,6 @@ def write_legend(
             draw.text((margin + 1.4 * font.size, y + 0.4 * font.size), name, fill=INK, font=font, anchor="lm")
 
     return _draw(picture, lines)
-
-
-def write_times(picture: NDArray[np.uint8], t0: float, t1: float, digits: int) -> NDArray[np.uint8]:
-    """The range of times from t0 to t1 (s) in the lower left corner."""
-    words = f"t = {t0:.{digits}f} to {t1:.{digits}f} s"
-    return _draw(picture, lambda draw, m, font: _text(draw, picture, m, words, font))
 
 
 def write_color_bar(
@@ -82,21 +76,18 @@ def _short(x: float) -> str:
     return f"{x:.3g}"
 
 
-def write_time_bar(
-    picture: NDArray[np.uint8], t0: float, t1: float, digits: int, colors: Floats
-) -> NDArray[np.uint8]:
-    """A bar of colors (n, 3) from t0 to t1 (s) in the lower left corner."""
+def write_time_bar(picture: NDArray[np.uint8], first: str, last: str, colors: Floats) -> NDArray[np.uint8]:
+    """Draw a bar of colors (n, 3) between two texts, the first and the last time, in the lower left corner."""
 
     def bar(draw, margin, font):
         height, width = picture.shape[:2]
         y, long, thick = height - margin, 0.22 * width, 0.45 * font.size
-        left = f"t = {t0:.{digits}f} s"
-        x = margin + draw.textlength(left, font=font) + 0.6 * font.size
-        draw.text((margin, y), left, fill=INK, font=font, anchor="lm")
+        x = margin + draw.textlength(first, font=font) + 0.6 * font.size
+        draw.text((margin, y), first, fill=INK, font=font, anchor="lm")
         edges = np.linspace(x, x + long, len(colors) + 1)
         for a, b, color in zip(edges[:-1], edges[1:], colors, strict=True):
             draw.rectangle([a, y - thick / 2, b, y + thick / 2], fill=_rgb(color))
-        draw.text((x + long + 0.6 * font.size, y), f"{t1:.{digits}f} s", fill=INK, font=font, anchor="lm")
+        draw.text((x + long + 0.6 * font.size, y), last, fill=INK, font=font, anchor="lm")
 
     return _draw(picture, bar)
 

@@ -49,7 +49,8 @@ def render(
 
     Parameters
     ----------
-    times : one time (s) or several, drawn over each other, the earlier the paler; default: evenly over the run
+    times : one time (s) or several, drawn over each other, the earlier the paler; default: evenly over the run; of equilibria
+        load factors, or lengths of the path
     size : width and height in pixels
     view : from where to look: a direction, or 'iso', 'front', 'side', 'top' or 'azimuth/elevation' in degrees;
         default: chosen so that most is seen
@@ -73,7 +74,7 @@ def render(
     if times is None:
         wanted: Sequence[float] = np.linspace(t[0], t[-1], min(OVERLAID, len(t))).tolist()
     else:
-        wanted = _times(times, float(t[0]), float(t[-1]))
+        wanted = _times(times, float(t[0]), float(t[-1]), "statics" in result.description)
     outputs = sorted({result.index_at(x) for x in wanted})
     stage = Stage(result, size, view, up, ground, color, outputs)
     camera = stage.camera(outputs)
@@ -148,7 +149,7 @@ def render_movie(
             surface = stage.surface(stage.states.between(now))
             picture = draw(surface, stage.colors(surface, now, 0.0, overlaid=False))
             if labels:
-                picture = overlay.write_time(stage.name(picture), now, digits)
+                picture = overlay.write_text(stage.name(picture), stage.clock.words(now, digits))
             add(picture)
             if progress is not None:
                 progress(k + 1, n)
@@ -171,7 +172,8 @@ def _checked(size: object, engine: object, ground: object, labels: object) -> tu
     return width, height
 
 
-def _times(times: object, first: float, last: float) -> list[float]:
+def _times(times: object, first: float, last: float, static: bool) -> list[float]:
+    unit, what = ("", "a load factor, or length of a path,") if static else (" s", "a time")
     found = numbers(times)
     if found is None or found.ndim > 1 or found.size == 0:
         raise ResultError(f"render: times = {shown(times)}; give one time (s) or a list of them")
@@ -179,8 +181,8 @@ def _times(times: object, first: float, last: float) -> list[float]:
     for t in found.reshape(-1).tolist():
         if not first - beside <= t <= last + beside:
             raise ResultError(
-                f"render: t = {t:g} s is not in the result, which goes from {first:g} to {last:g} s; "
-                "give a time within"
+                f"render: t = {t:g}{unit} is not in the result, which goes from {first:g} to {last:g}{unit}; give "
+                f"{what} within"
             )
     return found.reshape(-1).tolist()
 

@@ -57,8 +57,9 @@ class SceneBuilder:
 
     def surface(self, state: State) -> Surface:
         """All objects at `state`, as one surface."""
-        vertices, normals = zip(*(part.place(state) for part in self._parts), strict=True)
-        return Surface(np.concatenate(vertices), np.concatenate(normals), self._faces, self._owner)
+        placed = [part.place(state) for part in self._parts]
+        vertices, normals = (np.concatenate([own[k] for own in placed]) for k in (0, 1))
+        return Surface(vertices, normals, self._faces, self._owner)
 
     def spread(self, values: Floats) -> Floats:
         """Values at the points of a `Drawing` (n_points,), at the vertices of the surface: linear between nodes."""

@@ -13,11 +13,13 @@ from rigid.checks import direction
 from rigid.quaternions import normalize
 from rigid.system import Floats, State
 from rodsim.results import contact_surfaces, fields, marks, overlay
-from rodsim.results.camera import Camera, fit, named_view, upward, view_direction
+from rodsim.results.bare_bodies import BareBodies
+from rodsim.results.camera import Camera, fit, named_view, plane_of_motion, upward, view_direction
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.result import Result
 from rodsim.results.scene import SceneBuilder, Surface, merge
+from rodsim.results.static_words import Clock
 
 Picture = NDArray[np.uint8]
 Lines = list[tuple[Floats, tuple[int, int, int]]]
@@ -28,6 +30,7 @@ NEXT = 0.35  # how much paler every second one of a family is
 TIMES = np.array([[250, 205, 100], [235, 130, 75], [190, 65, 95], [110, 35, 105], [45, 25, 75]]) / 255
 GRID = (218, 221, 226)
 FADE = 0.8  # how much of the first of several times is white
+COMPARED = 12  # outputs compared to find a plane of motion
 LOOKED_AT = 80  # outputs looked at to place the camera
 LEGEND = 6  # no more names than this
 
@@ -100,8 +103,7 @@ class Stage:
         layout = result.layout
         self.result = result
         self._drawing = Drawing(layout)
-        if self._drawing.n_points == 0:
-            raise ResultError(f"render: model '{layout.name}' has no rods and no surfaces to draw")
+        self.clock = Clock.of(layout, result.t)
         self._size, self._ground = size, ground
         self._view = view if view is None or isinstance(view, str) else direction("render", "view", view)
         self._up = upward(layout.gravity) if up is None else direction("render", "up", up)
@@ -109,23 +111,31 @@ class Stage:
         self.states = States(result, self._drawing, self._field)
         rods, self._legend = palette([rod.name for rod in layout.rods], RODS)
         bodies, names = palette([body.name for body in layout.bodies], BODIES)
-        self._palette = np.concatenate([rods, bodies, marks.COLORS, contact_surfaces.COLORS])
+        self._parts = len(rods) + len(bodies)
+        self._first_bare = self._parts + len(marks.COLORS) + len(contact_surfaces.COLORS)
+        bare = BareBodies(layout, 1.0, self._first_bare)
+        self._palette = np.concatenate(
+            [rods, bodies, marks.COLORS, contact_surfaces.COLORS, bodies[bare.numbers]]
+        )
         self._legend += names
         candidates = np.arange(result.n_outputs) if outputs is None else np.asarray(outputs)
         chosen = candidates[
             np.unique(np.linspace(0, len(candidates) - 1, min(LOOKED_AT, len(candidates))).astype(int))
         ]
         looked_at = {int(i): result.state(int(i)) for i in chosen}
-        clouds = {i: self._drawing.points(state) for i, state in looked_at.items()}
+        clouds = {
+            i: np.concatenate([self._drawing.points(state), bare.points(state)])
+            for i, state in looked_at.items()
+        }
         self._clouds = {i: points for i, points in clouds.items() if np.all(np.isfinite(points))}
         if not self._clouds:
             raise ResultError(f"render: model '{layout.name}' has no output with finite positions")
         extents = [points.max(axis=0) - points.min(axis=0) for points in self._clouds.values()]
         everything = np.concatenate(list(self._clouds.values()))
         whole = np.linalg.norm(everything.max(axis=0) - everything.min(axis=0))
-        self._scene_size = max(float(np.linalg.norm(extents[0])), 0.5 * float(whole))
+        self._scene_size = max(float(np.linalg.norm(extents[0])), 0.5 * float(whole)) or 1.0
         self.builder = SceneBuilder(layout, self._scene_size)
-        self._parts = len(rods) + len(bodies)
+        self._bare = BareBodies(layout, self._scene_size, self._first_bare)
         self._marks = marks.Marks(layout, self._scene_size, self._up, self._parts)
         self._touched = contact_surfaces.ContactSurfaces(
             layout,
@@ -152,7 +162,7 @@ class Stage:
 
     def surface(self, state: State) -> Surface:
         """All objects, what holds them and what they may touch, at `state`."""
-        each = (self.builder, self._marks, self._touched)
+        each = (self.builder, self._marks, self._touched, self._bare)
         return merge([own.surface(state) for own in each])
 
     def camera(self, outputs: Sequence[int] | range) -> Camera:
@@ -165,7 +175,7 @@ class Stage:
         points = np.concatenate(clouds)
         points = points[np.all(np.isfinite(points), axis=1)]
         self._seen = points
-        view, up = view_direction(points, self._up)
+        view, up = view_direction(points, self._up, self._plane_of_motion())
         if isinstance(self._view, str):
             view, up = named_view(self._view, self._up)
         elif self._view is not None:
@@ -175,6 +185,14 @@ class Stage:
         self.builder = SceneBuilder(self.result.layout, self._scene_size, camera.pixel(self._size[1]))
         self._camera, self._corner = camera, self._free_corner(camera, points)
         return camera
+
+    def _plane_of_motion(self) -> Floats | None:
+        """The normal (3,) of the plane in which everything moves over the whole result; None: there is none."""
+        count = self.result.n_outputs
+        chosen = np.unique(np.linspace(0, count - 1, min(COMPARED, count)).astype(int))
+        states = [self.result.state(int(i)) for i in chosen]
+        finite = [own for own in states if np.all(np.isfinite(own.r)) and np.all(np.isfinite(own.quat))]
+        return plane_of_motion(np.array([own.r for own in finite]), np.array([own.quat for own in finite]))
 
     def _free_corner(self, camera: Camera, points: Floats) -> str:
         """Where axes and a scale cover least: names are in the upper left, the colour bar in the lower right."""
@@ -221,30 +239,34 @@ class Stage:
         """Colours (n, 3) of vertices at time `now`; age: 1 for the first, 0 for the last of several times."""
         colors = self._palette[surface.owner]
         of_parts = surface.owner < self._parts
+        faded = of_parts | (surface.owner >= self._first_bare)
         if self._field is not None:
             found = self.builder.spread(self.states.values_between(now))
             colors[of_parts] = fields.colors(found, *self._limits, self._shades)
         elif overlaid and self._alone:
-            colors[of_parts] = time_color(1 - age)
+            colors[faded] = time_color(1 - age)
         else:
-            colors[of_parts] += (1 - colors[of_parts]) * FADE * age**0.8
+            colors[faded] += (1 - colors[faded]) * FADE * age**0.8
         return colors
 
     def label(self, picture: Picture, times: Floats) -> Picture:
         """Names, and the time or the range of times."""
         picture = self.name(picture)
         if len(times) == 1:
-            return overlay.write_time(picture, float(times[0]), overlay.digits_for(self._output_step))
+            digits = overlay.digits_for(self._output_step)
+            return overlay.write_text(picture, self.clock.words(float(times[0]), digits))
         x = np.linspace(0, 1, 120)
         if self._alone:
             bar = np.array([time_color(k) for k in x])
         else:
             base = self._palette[0]
             bar = base + (1 - base) * FADE * (1 - x[:, None]) ** 0.8
-        digits = overlay.digits_for((times[-1] - times[0]) / 10)
+        ends, clock = (float(times[0]), float(times[-1])), self.clock
+        digits = overlay.digits_for(abs(clock.at(ends[1]) - clock.at(ends[0])) / 10)
         if self._field is not None:
-            return overlay.write_times(picture, float(times[0]), float(times[-1]), digits)
-        return overlay.write_time_bar(picture, float(times[0]), float(times[-1]), digits, bar)
+            return overlay.write_text(picture, clock.span(*ends, digits))
+        last = f"{clock.at(ends[1]):.{digits}f}{clock.unit}"
+        return overlay.write_time_bar(picture, clock.words(ends[0], digits), last, bar)
 
     def name(self, picture: Picture) -> Picture:
         """Axes and a scale; the names of all families of objects, where they are few and more than one, or the colour bar."""

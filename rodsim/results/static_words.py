@@ -2,7 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rigid.system import Floats
+    from rodsim.results.layout import Layout
+
+
+class Clock(NamedTuple):
+    """What pictures say of the outputs of a result: their times, of equilibria their load factors."""
+
+    t: Floats  # (T,) s; of equilibria the load factor, or the length of the path
+    shown: Floats  # (T,) what is said of them
+    name: str
+    unit: str
+
+    @classmethod
+    def of(cls, layout: Layout, t: Floats) -> Clock:
+        """Of a result with this layout, whose outputs are at t (T,)."""
+        statics = layout.description.get("statics")
+        if not statics:
+            return cls(t, t, "t", " s")
+        factors = np.array(statics["load_factor"], float)
+        return cls(t, factors if len(factors) == len(t) else t, "load factor", "")
+
+    def at(self, t: float) -> float:
+        """What is shown at t, on straight lines between outputs."""
+        return float(np.interp(t, self.t, self.shown))
+
+    def words(self, t: float, digits: int) -> str:
+        """The value with its name and unit."""
+        return f"{self.name} = {self.at(t):.{digits}f}{self.unit}"
+
+    def span(self, t0: float, t1: float, digits: int) -> str:
+        """The range of values from t0 to t1."""
+        return f"{self.name} = {self.at(t0):.{digits}f} to {self.at(t1):.{digits}f}{self.unit}"
 
 
 def start_words(description: dict[str, Any]) -> list[str]:

@@ -1,0 +1,175 @@
+"""Default cameras look along the normal of a plane of motion; bodies without a surface are drawn; captions of equilibria."""
+
+import numpy as np
+import pytest
+
+from rigid import quaternions
+from rigid.system import State
+from rodsim.results import MemoryWriter, overlay
+from rodsim.results.camera import plane_of_motion, upward, view_direction
+from rodsim.results.columns import COLUMNS
+from rodsim.results.layout import BodyLayout, Layout
+from rodsim.results.render import render, render_movie
+from rodsim.results.stage import Stage
+from rodsim.results.static_words import Clock
+
+Z = np.array([0.0, 0.0, 1.0])
+NONE = np.zeros((0, 3))
+AXES = {
+    "x": np.array([1.0, 0, 0]),
+    "y": np.array([0, 1.0, 0]),
+    "z": Z,
+    "inclined": np.array([1.0, 0, 1.0]) / np.sqrt(2),
+    "askew": np.array([1.0, 2.0, 0.5]) / np.sqrt(5.25),
+}
+
+
+def swinging(axis, thick=0.1, through=0.0):
+    """Poses of two frames that swing about an axis in parallel planes, at 7 times; points of bars of this thickness."""
+    side = np.cross(axis, [0.3, 0.5, -0.7])
+    side /= np.linalg.norm(side)
+    angles = np.linspace(0.0, 1.0, 7)
+    quat = quaternions.from_rotation_vector(angles[:, None, None] * axis * np.ones((1, 2, 1)))
+    arms = np.array([side, 2.0 * side + through * axis])
+    r = quaternions.rotate(quat, arms)
+    points = np.concatenate([(r + sign * thick * axis).reshape(-1, 3) for sign in (-1.0, 1.0)])
+    return r, quat, points
+
+
+@pytest.mark.parametrize("name", AXES)
+@pytest.mark.parametrize("through", [0.0, 0.3])
+def test_the_normal_of_a_plane_of_motion_is_the_axis_about_which_everything_turns(name, through):
+    r, quat, _ = swinging(AXES[name], through=through)
+    assert abs(plane_of_motion(r, quat) @ AXES[name]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_motions_in_space_along_a_line_and_none_have_no_plane():
+    r, quat, _ = swinging(AXES["y"])
+    assert plane_of_motion(r[:1], quat[:1]) is None
+    assert plane_of_motion(r[[0, 0]], quat[[0, 0]]) is None
+    out = r.copy()
+    out[-1, 0] += 0.1 * AXES["y"]
+    assert plane_of_motion(out, quat) is None
+    turned = quat.copy()
+    turned[-1, 1] = quaternions.from_rotation_vector([0.3, 0.0, 0.0])
+    assert plane_of_motion(r, turned) is None
+    still = np.tile(quat[0], (7, 1, 1))
+    assert plane_of_motion(np.linspace(0, 1, 7)[:, None, None] * np.ones((1, 2, 3)), still) is None
+    # in a circle without a rotation: known by the displacements alone; a rotation in one place: by its axis alone
+    assert abs(plane_of_motion(r, still) @ AXES["y"]) == pytest.approx(1.0)
+    assert abs(plane_of_motion(0.0 * r, quat) @ AXES["y"]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_a_planar_mechanism_is_looked_at_along_its_normal_however_thick_its_parts_are(name):
+    axis = AXES[name]
+    r, quat, points = swinging(axis, thick=0.35)
+    direction, up = view_direction(points, upward(None), plane_of_motion(r, quat))
+    assert abs(direction @ axis) > 0.9
+    assert abs(direction @ up) < 0.99
+    assert np.linalg.norm(np.cross(up, direction)) > 0.1
+    assert direction @ Z > -1e-9  # from above
+
+
+def test_what_is_thicker_than_its_plane_is_looked_at_as_before():
+    r, quat, points = swinging(Z, thick=3.0)  # a door
+    assert np.array_equal(
+        view_direction(points, Z, plane_of_motion(r, quat))[0], view_direction(points, Z)[0]
+    )
+
+
+def pendulums(statics=None, faces=False):
+    """A result of two bodies that swing in the plane yz, without surfaces."""
+    r, quat, _ = swinging(AXES["x"])
+    triangle = (
+        (np.array([(0, 0, 0), (0.3, 0.2, 0), (0, 0, 0.3)]), np.array([(0, 1, 2)])) if faces else (NONE, NONE)
+    )
+    bodies = [BodyLayout(name, k + 1, np.zeros(3), *triangle) for k, name in enumerate(("inner", "outer"))]
+    layout = Layout("pendulums", [], bodies, [], n_frames=3, gravity=np.array([0, 0, -9.81]))
+    if statics is not None:
+        layout.description["statics"] = {"method": "newton", "load_factor": statics}
+    writer = MemoryWriter(layout)
+    shapes = layout.state_shapes()
+    for i in range(len(r)):
+        own = {name: np.zeros(shape) for name, shape in shapes.items()}
+        own["r"][1:], own["quat"][:] = r[i], (1.0, 0, 0, 0)
+        own["quat"][1:] = quat[i]
+        writer.append(
+            0.1 * i, i, State(**own), np.zeros((0, 6)), np.zeros((0, 6)), dict.fromkeys(COLUMNS, 0.0)
+        )
+    writer.close()
+    return writer.result()
+
+
+def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_colours():
+    result = pendulums()
+    stage = Stage(result, (320, 200), None, None, False, None, [0, 6])
+    camera = stage.camera([0, 6])
+    surface = stage.surface(result.state(6))
+    colors = stage.colors(surface, 0.6, 0.0, overlaid=False)
+    for k, (_, color) in enumerate(stage.legend):
+        own = surface.owner == surface.owner.min() + k
+        centre = surface.vertices[own].mean(axis=0)
+        np.testing.assert_allclose(centre, result.state(6).r[k + 1], atol=1e-12)
+        np.testing.assert_allclose(colors[own], np.tile(color, (own.sum(), 1)))
+    pixels, _ = camera.project(surface.vertices, 320, 200)
+    assert pixels.min() > 0
+    assert np.all(pixels < [320, 200])
+    picture = render(result, times=[0.0, 0.6], size=(320, 200), labels=False)
+    for x, y in np.round(camera.project(result.state(6).r[1:], 320, 200)[0]).astype(int):
+        assert picture[y - 2 : y + 3, x - 2 : x + 3].min() < 200
+
+
+def test_markers_of_bodies_turn_with_them():
+    result = pendulums()
+    stage = Stage(result, (320, 200), None, None, False, None)
+    first, last = (stage.surface(result.state(i)) for i in (0, 6))
+    quat = result.state(6).quat[1:2]
+    own = first.owner == first.owner.min()
+    arms = first.vertices[own] - result.state(0).r[1]
+    there = result.state(6).r[1] + quaternions.rotate(quat, arms)
+    np.testing.assert_allclose(last.vertices[own], there, atol=1e-12)
+
+
+def test_bodies_with_a_surface_have_no_marker():
+    result = pendulums(faces=True)
+    stage = Stage(result, (320, 200), None, None, False, None)
+    assert len(stage.surface(result.state(0)).faces) == 2
+
+
+def test_the_default_camera_of_a_render_looks_along_the_plane_s_normal():
+    stage = Stage(pendulums(), (320, 200), None, None, False, None)
+    assert abs(stage.camera([0, 3, 6]).axes[0, 2]) > 0.95
+    assert abs(stage.camera([3]).axes[0, 2]) > 0.95  # of one output, too
+
+
+def test_pictures_of_equilibria_say_the_load_factor(monkeypatch, tmp_path):
+    said = []
+    for name in ("write_text", "write_time_bar"):
+        real = getattr(overlay, name)
+        monkeypatch.setattr(
+            overlay, name, lambda picture, *words, real=real: said.append(words[:2]) or real(picture, *words)
+        )
+    factors = [0.0, 0.5, 1.0, 1.5, 1.3, 0.7, 0.21]
+    own, run = pendulums(factors), pendulums()
+    render(own, times=0.3, size=(160, 100))
+    render(own, size=(160, 100))
+    render_movie(own, tmp_path / "a.gif", speed=1.0, fps=5, size=(160, 100))
+    assert said[0] == ("load factor = 1.5",)
+    assert said[1] == ("load factor = 0.00", "0.21")
+    assert said[2:] == [
+        ("load factor = 0.0",),
+        ("load factor = 1.0",),
+        ("load factor = 1.3",),
+        ("load factor = 0.2",),
+    ]
+    said.clear()
+    render(run, times=0.3, size=(160, 100))
+    render(run, size=(160, 100))
+    assert said == [("t = 0.3 s",), ("t = 0.00 s", "0.60 s")]
+
+
+def test_what_is_said_between_outputs_lies_on_a_straight_line():
+    clock = Clock(np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 1.0]), "load factor", "")
+    assert clock.words(2.0, 2) == "load factor = 1.50"
+    assert clock.span(0.0, 3.0, 1) == "load factor = 0.0 to 1.0"
