@@ -1,6 +1,8 @@
 """Studies on real clusters: workers and drivers die, cases fail, and the table is that of the undisturbed study to the bit."""
 
 import os
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ from pathlib import Path
 import dask
 import distributed  # noqa: F401, its settings are read before a test changes one
 import numpy as np
+import psutil
 import pytest
 from deadly_cases import deadly, troubled
 from distributed.utils import get_mp_context
@@ -17,6 +20,7 @@ from rodsim import sweep
 from rodsim.cli.main import main
 from rodsim.studies import dispatch
 from rodsim.studies.cases import Recipe, run_batch
+from rodsim.studies.cluster import Cluster
 from rodsim.studies.keys import program
 from rodsim.studies.study_file import read_study
 from rodsim.studies.study_results import Sweep
@@ -24,6 +28,65 @@ from rodsim.studies.study_results import Sweep
 SCENE = Path(__file__).parent.parent / "examples" / "scenes" / "flying_spaghetti.yaml"
 PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.05]}
 MEASURES = {"far": "final rods.spaghetti.end.displacement.norm", "E": "final energy.total"}
+
+
+def listening():
+    """(address, port) of every TCP socket on which this process and those that it started listen."""
+    me = psutil.Process()
+    processes = [me, *me.children(recursive=True)]
+    sockets = [socket for each in processes for socket in each.net_connections("inet")]
+    return {tuple(each.laddr) for each in sockets if each.status == psutil.CONN_LISTEN}
+
+
+def answers(address, request=b""):
+    """What a port sends to someone who connects without a key."""
+    with socket.create_connection(address, timeout=5.0) as connection:
+        connection.settimeout(1.0)
+        connection.sendall(request)
+        try:
+            return connection.recv(200)
+        except OSError:
+            return b""
+
+
+def admits(address):
+    """Whether a server of Dask talks by TLS to someone without its key: it would speak first."""
+    stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection(address, timeout=5.0) as connection,
+            stranger.wrap_socket(connection) as encrypted,
+        ):
+            return encrypted.recv(1) != b""
+    except OSError:
+        return False
+
+
+def test_own_workers_listen_on_this_machine_alone_and_only_to_those_with_a_key(quickly_started):
+    before = listening()
+    with Cluster(workers=1) as own:
+        client = own.client()
+        client.wait_for_workers(1)
+        ports = listening() - before
+        servers = {client.scheduler.address, *client.scheduler_info()["workers"]}
+        info = client.scheduler_info()["workers"].values()
+        servers |= {worker["nanny"] for worker in info}
+        ports_of_servers = set()
+        for server in servers:
+            protocol, address = server.split("://")
+            assert protocol == "tls"
+            ports_of_servers.add((address.rpartition(":")[0], int(address.rpartition(":")[2])))
+        assert len(ports_of_servers) == 3
+        assert ports_of_servers <= ports
+        assert {address for address, _ in ports} == {"127.0.0.1"}
+        for port in ports:  # Dask's servers greet whoever connects, those with TLS say nothing
+            assert answers(port) == b""
+        for port in ports - ports_of_servers:
+            for path in (b"/", b"/status", b"/info/main/workers.html", b"/json/identity.json", b"/metrics"):
+                found = answers(port, b"GET " + path + b" HTTP/1.0\r\n\r\n")
+                assert found.startswith((b"HTTP/1.1 404", b"HTTP/1.1 302"))
+        assert not any(admits(port) for port in ports_of_servers)
 
 
 @pytest.fixture

@@ -50,6 +50,8 @@ class Cluster:
         self._opened = contextlib.ExitStack()
         if not self.here:
             extra("distributed", "studies", "a study")
+            if scheduler is None:
+                extra("cryptography", "studies", "a study with workers of its own")
 
     @property
     def here(self) -> bool:
@@ -94,6 +96,9 @@ class Cluster:
             "distributed.worker.memory.transfer": False,
             # of a worker that dies twice within this time Dask would end the nanny that starts it again, and start no other
             "distributed.deploy.lost-worker-timeout": "365 days",
+            # Dask always starts HTTP servers; these show nothing
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
         }
         with dask.config.set(settings), self._local() as local, Client(local) as client:
             yield client
@@ -113,7 +118,10 @@ class Cluster:
                 n_workers=self.workers or CPU_COUNT,
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=":0",  # any port: None would claim 8787
+                security=True,  # TLS with keys of this run: who can connect can run code as this user
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # any port: None would claim 8787
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
                 local_directory=str(scratch),
                 env={**dict.fromkeys(threads, "1"), SCRATCH: str(scratch)},
