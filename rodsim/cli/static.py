@@ -18,7 +18,7 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("-o", "--output", help="result file; default: the scene's name with -static.vtkhdf")
     parser.add_argument("--method", choices=["newton", "arc-length"], help="instead of the scene's")
     parser.add_argument("--force", action="store_true", help="overwrite an existing result")
-    parser.add_argument("--quiet", action="store_true", help="no events, no audit")
+    parser.add_argument("--quiet", action="store_true", help="no progress line, no events, no audit")
     parser.set_defaults(act=static)
 
 
@@ -43,6 +43,7 @@ def static(options: argparse.Namespace) -> int:
             **equilibrium_settings(loaded, options.method),
             output=output,
             overwrite=options.force,
+            progress=False if options.quiet else None,
         )
     except ModelError as error:
         raise translate(loaded.source, error) from None

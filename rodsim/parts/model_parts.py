@@ -66,7 +66,9 @@ class Body:
     properties: MassProperties
     position: Floats
     orientation: Floats
-    velocity: Floats | None  # of the reference point, inertial, m/s; None: zero, or as if fixed to what moves it
+    velocity: (
+        Floats | None
+    )  # of the reference point, inertial, m/s; None: zero, or as if fixed to what moves it
     angular_velocity: Floats | None  # inertial, rad/s; None: the same
     stands_for: StandsFor | None = None
 

@@ -38,6 +38,7 @@ from rodsim.statics.equilibrium_stability import judge, leave
 from rodsim.statics.load_factors import GRAVITY, copied, loading_of, stations
 from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
 from rodsim.statics.pressed_pairs import pressed_in_words
+from rodsim.statics.progress_line import ProgressLine
 
 METHODS = ("newton", "arc-length")
 MOST_POINTS = 500
@@ -66,6 +67,7 @@ def equilibrium(
     start_at: float | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
+    progress: bool | None = None,
 ) -> Equilibrium:
     """The equilibrium of `model` under its loads and weights, reached from its initial shape by load steps.
 
@@ -99,6 +101,7 @@ def equilibrium(
     0 is the stored state, 1 the new equilibrium. A joint that the other result had moved is where it was moved to; `motions`
     move it on from there, or, as a callable that begins at that place, along a path from where the model has it.
     output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
+    progress: show on stderr the load factor reached; by default if that is a terminal.
 
     Warns
     -----
@@ -133,6 +136,7 @@ def equilibrium(
         )
     if output is not None:
         check_output(Path(output), False, overwrite)
+    line = ProgressLine(progress)
     announce()
     built = built_of(model)
     if followed:
@@ -153,7 +157,7 @@ def equilibrium(
     if start is not None:
         rest.hold()
     settings = {"method": method, "at": float(at), "constant": list(constant)}
-    record = Record(built, loading, settings, checked.monitors)
+    record = Record(built, loading, settings, checked.monitors, line)
 
     def reached(point: Point) -> None:
         record.add(point.factor, rest, point.iterations)
@@ -177,6 +181,7 @@ def equilibrium(
         raise_not_converged(built, rest, reason, failure, result)
     if unstable == "leave":
         leave(built, rest, record)
+    line.close()
     judge(built, rest, record, warn=not followed)
     return record.write(output)
 

@@ -21,6 +21,7 @@ from rodsim.results.result import Result
 from rodsim.results.standing import Standing
 from rodsim.results.tabulate import tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.statics.progress_line import ProgressLine
 
 
 class Equilibrium(Result):
@@ -63,8 +64,11 @@ class Record:
         loading: Loading,
         settings: dict[str, Any],
         monitors: Mapping[str, Callable[[State], float]] | None = None,
+        progress: ProgressLine | None = None,
     ):
+        """progress: told of each equilibrium, and cleared before the result is written."""
         self._built, self._loading = built, loading
+        self._progress = ProgressLine(False) if progress is None else progress
         self.settings = settings
         self.states: list[State] = []
         self.factors: list[float] = []
@@ -81,6 +85,7 @@ class Record:
             self.measured[name].append(float(monitor(rest.state)))
         self.residuals.append(max(rest.assemble(False), 0.0))
         self.iterations.append(iterations)
+        self._progress.reached(factor, iterations)
 
     def _times(self) -> Floats:
         """Load factors; along an arc the length of the path, in positions of the model's size and load factors."""
@@ -94,6 +99,7 @@ class Record:
 
     def write(self, output: str | Path | None) -> Equilibrium:
         """The result, in memory or in a file."""
+        self._progress.close()
         layout, system = self._built.layout, self._built.system
         if self.states:
             warn_of_strains(layout, system, self.states[-1])

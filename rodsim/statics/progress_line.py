@@ -1,0 +1,41 @@
+"""Show on stderr how far the search for an equilibrium is."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rigid import checks
+
+
+class ProgressLine:
+    """A line with the number of equilibria, the load factor reached and the iterations of Newton's method.
+
+    It is cleared at its end, so that messages begin on a line of their own.
+    """
+
+    def __init__(self, show: bool | None) -> None:
+        """show: None shows it if stderr is a terminal."""
+        if show is not None:
+            checks.flag("equilibrium", "progress", show)
+        self._shown = sys.stderr.isatty() if show is None else show
+        self._count = 0
+        self._bar: Any = None
+
+    def reached(self, factor: float, iterations: int) -> None:
+        """Count one more equilibrium; the line appears with the first."""
+        self._count += 1
+        if not self._shown:
+            return
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(unit=" equilibria", dynamic_ncols=True, leave=False, initial=self._count - 1)
+        self._bar.set_postfix_str(f"load factor {factor:.6g}, Newton {iterations}", refresh=False)
+        self._bar.update(1)
+
+    def close(self) -> None:
+        """Clear the line; another equilibrium would show it again."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
