@@ -37,6 +37,7 @@ from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.joint_rows import holding_names, loop_in_words
 from rodsim.building.kept_builds import built_of
 from rodsim.building.massless_rods import check_mass
+from rodsim.building.plausibility import warn_of_stretched_starts
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.chosen_steps import Asked, adaptive, asked_steps
@@ -160,6 +161,8 @@ def simulate(
     if model.contacts and error is None:
         warn_of_coarse_steps(model, Placement(model), dt)
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
+    if start is None and not n_stored:
+        warn_of_stretched_starts(model, built._replace(state=state))
     if start is not None:
         built, state, origin = restarted(built, start, at)
         built.layout.description["start"] = origin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from rodsim.parts.model_parts import Anchor, Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.results.layout import Layout, RodLayout
 
+if TYPE_CHECKING:
+    from rodsim.building.build import Built
+
 GAP = 0.1  # of a body's size: how far it may be from the point where such a joint holds it
 THICK, SLENDER = 0.5, 1e5  # of a rod: radius over length, length over radius
 SOFTEST, STIFFEST = 1e3, 1e13  # Pa: a soft gel has 1e3, diamond 1.1e12
@@ -30,6 +34,9 @@ LIGHTEST = 25.0  # kg/m^3, of what is no foam: the densest solid has 22.6 g/cm^3
 AWAY = 100.0  # radii of a rod: how far from its axis a point of a section may be
 FASTEST = 1e6  # rad/s: ten times the fastest turbines
 LARGE = 0.2  # strain
+STRETCHED = 1e-3  # root of the mean square of the stretch along a rod: less is how exactly curves are drawn
+SAMPLES = 200  # places along a rod at which its drawn curve is looked at
+_STRAIGHT = 1e-6  # rad, and of a length: rounding of what is drawn
 _TOLD = 3  # of one kind in a message
 
 
@@ -64,6 +71,13 @@ def warn_of_strains(layout: Layout, system: System, state: State) -> None:
     found = _some(strains(rods, strain, "at rest", cure))
     if found:
         warnings.warn(f"model '{layout.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
+
+
+def warn_of_stretched_starts(model: Contents, built: Built) -> None:
+    """Warn of rods whose drawn curve stretches them at t = 0 in a way that is probably not meant; at the call of `simulate`."""
+    found = _some(stretched_starts(model, built))
+    if found:
+        warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=3)
 
 
 def _some(lines: Iterator[str]) -> list[str]:
@@ -179,6 +193,54 @@ def spins(model: Contents, placed: Poses, state: State) -> Iterator[str]:
         rate = float(lengths(state.Omega[placed.frames_of(part)]).max())
         if rate > FASTEST:
             yield f"{part} turns with {rate:.3g} rad/s at t = 0, faster than any machine; give rad/s, not turns a minute"
+
+
+def stretched_starts(model: Contents, built: Built) -> Iterator[str]:
+    """Yield a warning for each rod drawn as a curve whose stretch has more energy than its bending, weight and motion.
+
+    Such a rod is far from any balance: its axial energy becomes vibrations at once. A rod is passed over if its
+    stretch is stated on purpose: `rest_strains`, a straight rod (it may be pulled, or hold a longitudinal wave), a
+    curved shape without stress, or two callables with a common label.
+    """
+    gravity = float(np.linalg.norm(model.gravity))
+    for layout in built.layout.rods:
+        rod = model.rods[layout.name]
+        free = rod.stress_free.curve
+        if rod.stress_free is rod.initial or rod.rest_strains is not None or free.by_callable:
+            continue
+        s = np.linspace(0.0, 1.0, SAMPLES + 1)
+        length, step = rod.stress_free.length, rod.stress_free.length / SAMPLES
+        r = rod.initial_frames(s)[0]
+        edges = np.diff(r, axis=0)
+        stretch = lengths(edges) / step - 1.0
+        tangents = edges / lengths(edges)[:, None]
+        bends = lengths(np.diff(tangents, axis=0)).sum()
+        straight = np.ptp(np.diff(rod.stress_free.frames(s)[0], axis=0), axis=0).max() < _STRAIGHT * step
+        size = float(np.sqrt(np.mean(stretch**2)))
+        if size < STRETCHED or bends < _STRAIGHT or not (straight or rod.initial.curve.by_callable):
+            continue
+        section = rod.section if not callable(rod.section) else rod.section(0.5)
+        EA, EI = section.stiffness[0, 0], max(section.stiffness[4, 4], section.stiffness[5, 5])
+        mass, v = built.system.frames.mass[layout.frames], built.state.v[layout.frames]
+        others = (
+            0.5 * EI * np.sum(np.diff(tangents, axis=0) ** 2) / step
+            + gravity * mass.sum() * np.ptp(r, axis=0).max()
+            + 0.5 * mass @ np.sum(v**2, axis=1)
+        )
+        energy = 0.5 * EA * size**2 * length
+        if energy <= others:
+            continue
+        mean = float(stretch.mean())
+        cure = f"draw it as long as its stress-free shape, {length:.4g} m (it is {length * (1.0 + mean):.4g} m long)"
+        if np.ptp(stretch) > size:  # uneven
+            cure = "let s of the curve be the fraction of its length" + (
+                "" if abs(mean) < STRETCHED else f", and {cure}"
+            )
+        yield (
+            f"{rod} is stretched at t = 0 by its drawn curve: by {mean:.2%} on average, from {stretch.min():.2%} to "
+            f"{stretch.max():.2%}, which is {energy:.3g} J, and {others:.3g} J are in its bending, weight and motion. If this is "
+            f"not meant, start from its `equilibrium`, or {cure}"
+        )
 
 
 def _may_be_strained(rod: Rod) -> bool:
