@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discretization.interaction_table import loads_of
-from rigid.signals import Sine
-from rodsim import Model, ModelError, Section, audit, equilibrium, signals, simulate
+from rigid.signals import Field, Sine
+from rodsim import DoubtfulModelWarning, Model, ModelError, Section, audit, equilibrium, signals, simulate
 from rodsim.building.distributed_loads import spread_of
 
 ELEMENTS = ("se3", "lagrange(2)", "relative(4)")
@@ -66,7 +66,7 @@ def test_a_closed_rod_is_loaded_all_around():
     model, rod = held(curve=[tuple(p) for p in ring], closed=True, n_elements=10)
     load = model.add_distributed_load("wind", rod, (0, 0, 3.0))
     spread = spread_of(load, _mesh(model, rod))
-    assert spread.weights.sum() == pytest.approx(rod.stress_free.length, rel=1e-13)
+    assert spread.rule().weights.sum() == pytest.approx(rod.stress_free.length, rel=1e-13)
     assert len(spread.frames) == 10
     result = simulate(model, 0.2, 0.01)
     P = 3.0 * rod.stress_free.length * result.t
@@ -203,3 +203,71 @@ def test_what_a_field_may_not_give_is_refused_by_name():
     model, rod = held()
     with pytest.raises(ModelError, match="load 'push': Field is of places along a rod"):
         model.add_force("push", rod.end, signals.Field(lambda s, t: (s, t, s)))
+
+
+# -- loads that are narrow against an element --------------------------------------------------------------------------
+
+
+def passing(width, speed=0.4):
+    """8 N along y, as a Gauss curve of this width (m, its standard deviation) that moves along the rod of 2 m from 0.5 m on."""
+
+    def shape(s, t):
+        return 8.0 / (width * np.sqrt(2 * np.pi)) * np.exp(-0.5 * ((2 * s - 0.5 - speed * t) / width) ** 2)
+
+    return shape
+
+
+TIMES = np.linspace(0.0, 2.0, 41)
+
+
+def carried(field, element="se3", n_elements=8):
+    """Loads (t, k, 3) of nodes at x (k,) of a rod of 2 m."""
+    model, rod = held(element=element, curve=((0, 0, 0), (2, 0, 0)), n_elements=n_elements)
+    model.add_distributed_load("load", rod, field)
+    built = model.build()
+    return built.load_values, built.state.r[loads_of(built.system.others).frame, 0]
+
+
+@pytest.mark.parametrize(("element", "order"), [("se3", 1), ("relative(2)", 2), ("lagrange(4)", 4)])
+@pytest.mark.parametrize("part", [0.15, 1 / 16, 1 / 30])
+def test_a_field_has_its_total_and_its_moment_however_narrow_it_is(element, order, part):
+    """Of the length of an element: interpolation of order 1 at least takes x to x. All of the load is on the rod."""
+    shape = passing(part * 0.25 * order)
+    values, x = carried(Field(lambda s, t: (0, shape(s, t), 0)), element)
+    times = TIMES if part > 0.1 else np.array([1.25])
+    times = times[np.abs(0.5 + 0.4 * times - 1.0) < 1.0 - 5 * part * 0.25 * order]
+    assert len(times)
+    found = values(times)[:, :, 1]
+    assert found.sum(axis=1) == pytest.approx(np.full(len(times), 8.0), rel=1e-3)
+    assert found @ x == pytest.approx(8.0 * (0.5 + 0.4 * times), rel=1e-3)
+
+
+def test_fields_are_integrated_at_each_time_by_itself():
+    """Or a run that goes on would have other loads than one that went through."""
+    shape = passing(0.02)
+    values, _ = carried(Field(lambda s, t: (0, shape(s, t), 0)))
+    assert np.array_equal(
+        values(TIMES), np.concatenate([values(TIMES[k : k + 1]) for k in range(len(TIMES))])
+    )
+
+
+def test_a_field_that_is_wide_is_that_of_its_points_alone():
+    wide = lambda s, t: (0.0, 3.0 * np.sin(s + t), 1.0 + s)  # noqa: E731
+    field, function = (carried(x)[0](TIMES) for x in (Field(wide), wide))
+    assert np.array_equal(field, function)
+
+
+def test_a_function_that_is_narrow_against_an_element_is_reported():
+    shape = passing(0.02)
+    values, _ = carried(lambda s, t: (0, shape(s, t), 0))
+    with pytest.warns(
+        DoubtfulModelWarning,
+        match=r"load 'load': it varies so much along an element .* Give a `signals.Field`",
+    ):
+        values(TIMES)
+
+
+def test_a_function_that_is_wide_is_not_reported(recwarn):
+    values, _ = carried(lambda s, t: (0.0, 3.0 * np.sin(s + t), 1.0 + s))
+    values(TIMES)
+    assert not recwarn.list
