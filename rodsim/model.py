@@ -122,15 +122,16 @@ class Model(Contents):
         It makes whole turns on a closed rod. stress_free, stress_free_up, stress_free_twist: the shape without stress;
         what is not given is that of the initial shape. stress_free_closed: False where a closed rod is free of stress
         when it is open. velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity:
-        the same, rad/s. With `angular_velocity` alone the centre line turns with the sections; with `velocity` alone they
-        do not turn, except where joints turn them; without both the rod rests, or follows as a rigid body. mass: translational mass "lumped" at the nodes (best where a held rod falls or whips with
-        large bends), "consistent" (velocities linear between nodes: a straight element has its exact rotary inertia,
-        best where a rod tumbles freely), or the "mean" of both, best where a rod swings about a shape and never far
-        from the best; measured in docs/numerics.md. element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)",
-        "relative(4)" or "midpoint"; the number is the order p of an element that spans p intervals between nodes, so
-        that n_elements means about as many nodes with every element. rest_strains: (Gamma, K) without stress, (6,) or a
-        callable s -> (6,), besides those of the stress-free shape: stretch and shear, twist and curvature (1/m) that
-        were put into the rod when it was made.
+        the same, rad/s. With `angular_velocity` alone the centre line turns with the sections; with `velocity` alone
+        they do not turn, except where joints turn them; without both the rod rests, or follows as a rigid body. mass:
+        translational mass "lumped" at the nodes (best where a held rod falls or whips with large bends), "consistent"
+        (velocities linear between nodes: a straight element has its exact rotary inertia, best where a rod tumbles
+        freely), or the "mean" of both, best where a rod swings about a shape and never far from the best; measured in
+        docs/numerics.md. element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)" or "midpoint";
+        the number is the order p of an element that spans p intervals between nodes, so that n_elements means about as
+        many nodes with every element. rest_strains: (Gamma, K) without stress, (6,) or a callable s -> (6,), besides
+        those of the stress-free shape: stretch and shear, twist and curvature (1/m) that were put into the rod when it
+        was made.
 
         Raises ModelError where the name is taken, a curve has no length or a shape does not fit `closed`; at `build`
         where a callable gives no numbers.
@@ -255,9 +256,10 @@ class Model(Contents):
 
         rod: a `Rod`. kind: "force" (N/m) or "moment" (N m/m), per length of the rod without stress. value: a constant
         (3,), a signal `.along(direction)`, or a function (s, t) -> (3,), s the fraction of the length; where that takes
-        arrays, `signals.Field(function)` calls it once for the whole rod and many steps. following: components in the
-        axes (d1, d2, d3) of the sections, with which they turn: a pressure normal to a rod that is not sheared is
-        (0, -p, 0). between: the two fractions, (2,).
+        arrays, `signals.Field(function)` calls it once for the whole rod and many steps. A Field is integrated adaptively
+        along each element, down to a width of about 1/30 of it; a function of one place is not, with a
+        `DoubtfulModelWarning` if it is too narrow. following: components in the axes (d1, d2, d3) of the sections, with
+        which they turn: a pressure normal to a rod that is not sheared is (0, -p, 0). between: the two fractions, (2,).
 
         Raises ModelError where `rod` is no rod of this model, or the fractions do not increase within [0, 1].
         """
