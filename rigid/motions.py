@@ -16,7 +16,7 @@ import numpy as np
 from rigid import quaternions
 from rigid.checks import number, shown, unit_quaternion, vector
 from rigid.errors import ModelError
-from rigid.signals import Constant, Signal, VectorSignal
+from rigid.signals import Constant, Signal, VectorSignal, corners_of
 from rigid.system import Floats
 
 STEP = 1e-4  # s, of differences
@@ -33,6 +33,20 @@ class Motion:
     value: Function
     rate: Function
     given: Any  # what the user gave
+
+    @property
+    def corners(self) -> list[float]:
+        """Times (s) that a function of the user declares; signals that are smooth enough for a motion have none."""
+        return self._declared("corners")
+
+    @property
+    def knots(self) -> list[float]:
+        """Times (s) at which a derivative of some order jumps."""
+        return self._declared("knots")
+
+    def _declared(self, what: str) -> list[float]:
+        several = self.given if isinstance(self.given, list | tuple) else [self.given]
+        return [t for one in several for t in corners_of("motion", one, what)]
 
 
 def _differences(value: Function) -> Function:
@@ -124,6 +138,20 @@ class FrameMotion:
     axis: Floats | None
     angle: Motion
     attitude: Callable[[float], Any] | None
+
+    @property
+    def corners(self) -> list[float]:
+        """As of `Motion`, s."""
+        return [
+            *self.displacement.corners,
+            *self.angle.corners,
+            *corners_of(self.owner, self.attitude),
+        ]
+
+    @property
+    def knots(self) -> list[float]:
+        """As of `Motion`, s."""
+        return [*self.displacement.knots, *self.angle.knots, *corners_of(self.owner, self.attitude)]
 
     def __call__(self, t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """r, quat, v and Omega (body-fixed) at times (k,)."""

@@ -17,12 +17,26 @@ from rigid.checks import array, number, vector, vectors
 from rigid.errors import ModelError
 from rigid.system import Floats
 
+_STRAIGHT = (
+    1e-9  # of the steepest slope: slopes of a table that differ by less, as rounded data do, are one line
+)
+
 
 class Signal:
     """A scalar function of time, vectorised: s(t) for t of any shape, s."""
 
     def __call__(self, t: ArrayLike) -> Floats:
         raise NotImplementedError
+
+    @property
+    def corners(self) -> Sequence[float]:
+        """Times (s) at which the value or the slope jumps. A step of `simulate` ends at each of them."""
+        return ()
+
+    @property
+    def knots(self) -> Sequence[float]:
+        """Corners, and times (s) at which a higher derivative jumps. Adaptive steps (`error=`) end at each of them."""
+        return self.corners
 
     def rate(self, t: ArrayLike) -> Floats:
         """ds/dt, of those that are smooth enough to be a motion."""
@@ -46,6 +60,16 @@ class VectorSignal:
     def __call__(self, t: ArrayLike) -> Floats:
         return self.scalar(t)[..., None] * self.direction
 
+    @property
+    def corners(self) -> Sequence[float]:
+        """Those of its scalar, s."""
+        return self.scalar.corners
+
+    @property
+    def knots(self) -> Sequence[float]:
+        """Those of its scalar, s."""
+        return self.scalar.knots
+
     def rate(self, t: ArrayLike) -> Floats:
         """Its derivative."""
         return self.scalar.rate(t)[..., None] * self.direction
@@ -60,6 +84,12 @@ class Field:
     """
 
     function: Callable[[Floats, Floats], Sequence[ArrayLike]]
+
+    @property
+    def corners(self) -> Sequence[float]:
+        """Those that its function declares, s (see `corners_of`)."""
+        found: Sequence[float] = getattr(self.function, "corners", ())
+        return found
 
     def __call__(self, s: float, t: float) -> Floats:
         """(3,) at one place and time."""
@@ -129,6 +159,15 @@ class Table(Signal):
     def __call__(self, t: ArrayLike) -> Floats:
         return np.interp(np.asarray(t, dtype=float), np.asarray(self.times), np.asarray(self.values))
 
+    @property
+    def corners(self) -> Sequence[float]:
+        """Times at which the slope changes; at points that continue a straight line there is no corner."""
+        times, values = np.asarray(self.times), np.asarray(self.values)
+        slopes = np.concatenate([[0.0], np.diff(values) / np.diff(times), [0.0]])
+        size = np.abs(slopes).max(initial=0.0)
+        corners: list[float] = times[np.abs(np.diff(slopes)) > _STRAIGHT * size].tolist()
+        return corners
+
 
 @dataclass(frozen=True)
 class Ramp(Signal):
@@ -144,6 +183,10 @@ class Ramp(Signal):
 
     def __call__(self, t: ArrayLike) -> Floats:
         return np.interp(np.asarray(t, dtype=float), [self.t_start, self.t_end], [0.0, self.value])
+
+    @property
+    def corners(self) -> Sequence[float]:
+        return self.t_start, self.t_end
 
 
 @dataclass(frozen=True)
@@ -163,6 +206,10 @@ class Triangle(Signal):
         return np.interp(
             np.asarray(t, dtype=float), [self.t_start, self.t_peak, self.t_end], [0.0, self.peak, 0.0]
         )
+
+    @property
+    def corners(self) -> Sequence[float]:
+        return self.t_start, self.t_peak, self.t_end
 
 
 @dataclass(frozen=True)
@@ -200,6 +247,10 @@ class Pulse(Signal):
     def __call__(self, t: ArrayLike) -> Floats:
         t = np.asarray(t, dtype=float)
         return np.where((t >= self.t_start) & (t < self.t_end), self.value, 0.0)
+
+    @property
+    def corners(self) -> Sequence[float]:
+        return self.t_start, self.t_end
 
 
 @dataclass(frozen=True)
@@ -239,6 +290,10 @@ class SmoothStep(Signal):
         x = self._fraction(t)
         return self.value * x**3 * (10.0 + x * (6.0 * x - 15.0))
 
+    @property
+    def knots(self) -> Sequence[float]:
+        return self.t_start, self.t_end
+
     def rate(self, t: ArrayLike) -> Floats:
         x = self._fraction(t)
         return self.value / (self.t_end - self.t_start) * 30.0 * (x * (1.0 - x)) ** 2
@@ -262,6 +317,10 @@ class SpinUp(Signal):
         x = np.clip(t / T, 0.0, 1.0)
         rising = T * (0.5 * x**2 + (np.cos(2 * np.pi * x) - 1.0) / (4 * np.pi**2))
         return self.speed * (rising + np.maximum(t - T, 0.0))
+
+    @property
+    def knots(self) -> Sequence[float]:
+        return 0.0, self.t_end
 
     def rate(self, t: ArrayLike) -> Floats:
         x = np.clip(np.asarray(t, dtype=float) / self.t_end, 0.0, 1.0)
@@ -296,6 +355,11 @@ class SmoothTable(Signal):
         value: Floats = self._spline(self._inside(t))
         return value
 
+    @property
+    def knots(self) -> Sequence[float]:
+        times: list[float] = np.asarray(self.times).tolist()
+        return times
+
     def rate(self, t: ArrayLike) -> Floats:
         rate: Floats = self._spline(self._inside(t), 1)
         return rate
@@ -320,6 +384,34 @@ def _increasing(owner: str, **times: float) -> None:
 VectorFunction = Callable[[Floats], Floats]
 
 
+def corners_of(owner: str, value: Any, what: str = "corners") -> list[float]:
+    """Times (s) at which a function of time has corners, or knots: what its attribute of this name says.
+
+    Signals have both. A function of the user declares its corners in the same way, `push.corners = (0.5, 0.52)`. Knots that are
+    not declared are its corners.
+
+    Raises
+    ------
+    ModelError
+        What is declared is not a sequence of finite numbers.
+    """
+    declared = getattr(value, what, None)
+    if declared is None:
+        declared = getattr(value, "corners", ())
+    times: list[float] = array(owner, what, declared, (None,)).tolist()
+    return times
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantVector:
+    """One vector at all times: (k,) -> (k, 3)."""
+
+    value: Floats
+
+    def __call__(self, times: Floats) -> Floats:
+        return np.broadcast_to(self.value, (len(times), 3))
+
+
 def vector_function(owner: str, value: object) -> VectorFunction:
     """A function times (k,) -> vectors (k, 3) from a constant vector, a signal along a direction, or a
     callable t -> (3,).
@@ -340,6 +432,6 @@ def vector_function(owner: str, value: object) -> VectorFunction:
             every = times.tolist()
             return vectors(owner, map(value, every), lambda k: f"value at t = {every[k]:g}")
 
+        sampled.corners = corners_of(owner, value)  # type: ignore[attr-defined]
         return sampled
-    constant = vector(owner, "value", value)  # type: ignore[arg-type]
-    return lambda times: np.broadcast_to(constant, (len(times), 3))
+    return ConstantVector(vector(owner, "value", value))  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -40,6 +40,7 @@ from rodsim.building.drive_values import DriveValues, check_drives
 from rodsim.building.joint_rows import ASSEMBLED, constraints_of, joint_layouts, without_doubt
 from rodsim.building.load_arrays import (
     Line,
+    LoadValues,
     SpeakingOf,
     line_loads,
     load_arrays,
@@ -50,6 +51,7 @@ from rodsim.building.load_arrays import (
 from rodsim.building.meshing import RodMesh, joined, mesh_rod
 from rodsim.building.plausibility import warn_of_doubts
 from rodsim.building.point_masses import check_rotations, idle_axes
+from rodsim.building.time_corners import NO_CORNERS, Corners, corners_of_model
 from rodsim.parts.entries import Contents, TorsionEntry
 from rodsim.parts.model_description import description
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
@@ -67,13 +69,14 @@ class Built(NamedTuple):
     system: System
     state: State
     layout: Layout
-    load_values: Callable[[Floats], Floats]
+    load_values: LoadValues
     held: Held  # which of its velocities were given
     drive_values: DriveValues | None = None  # of prescribed motion, see `discretization.drives`
     idle: Mapping[int, Floats] = MappingProxyType({})  # frame -> (3, 3) on its axes without inertia
     load_directions: Floats = np.zeros((0, 3))  # (loads, 3) along which they act at all times; nan: not known
     other_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: of the rows of `system.others`
     doubted: bool = False  # its user was warned of something
+    corners: Corners = NO_CORNERS  # of its functions of time
 
 
 class Placed(NamedTuple):
@@ -252,6 +255,7 @@ def build(model: Contents, meshed: Mapping[str, RodMesh] = MappingProxyType({}))
         load_directions(model, lines),
         other_names,
         doubted or bool(undetermined),
+        corners_of_model(model),
     )
 
 

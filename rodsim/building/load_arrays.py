@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from discretization.interaction_table import loads_of, table_of
 from rigid.errors import ModelError, PartName
-from rigid.signals import VectorFunction, VectorSignal
+from rigid.signals import ConstantVector, VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
 from rodsim.building.distributed_loads import nodal_values, spread_of
 from rodsim.building.meshing import RodMesh
@@ -56,6 +56,7 @@ class Line(NamedTuple):
     entry: DistributedEntry | Wind
     frames: Ints
     values: Callable[[Floats], Floats]
+    given: Any  # what the user gave
 
 
 def line_loads(model: Contents, placement: Meshed) -> list[Line]:
@@ -64,12 +65,12 @@ def line_loads(model: Contents, placement: Meshed) -> list[Line]:
     for entry in model.line_loads.values():
         spread = spread_of(entry, placement.meshes[entry.rod.name])
         values = nodal_values(f"load '{entry.name}'", entry, spread)
-        found.append(Line(entry, placement.first[entry.rod.name] + spread.frames, values))
+        found.append(Line(entry, placement.first[entry.rod.name] + spread.frames, values, entry.value))
     for other in model.others.values():
         if isinstance(other, DampingEntry) and other.ambient is not None:
             frames = placement.frames_of(other.part)
             pushed = other.rate * placement.frames.mass[frames]
-            found.append(Line(Wind(other.name), frames, _wind(other.ambient, pushed)))
+            found.append(Line(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
     return found
 
 
@@ -126,18 +127,33 @@ def load_directions(model: Contents, lines: list[Line]) -> Floats:
     return np.asarray(np.round(unit, _DIGITS))
 
 
-def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats]:
-    """Times (k,) -> values of all loads (k, loads, 3)."""
-    functions = [(name, 1, entry.function) for name, entry in model.loads.items()]
-    functions += [(line.entry.name, len(line.frames), line.values) for line in lines]
-    none = np.zeros(0)
-    counts = [(entry, entry.signals(none).shape[1]) for entry in model.others.values()]
-    functions += [(entry.name, count, entry.signals) for entry, count in counts if count]
-    total = sum(count for _, count, _ in functions)
+class LoadFunction(NamedTuple):
+    """One load, or one distributed load, as a function of time."""
 
-    def values(times: Floats) -> Floats:
-        out, k = np.empty((len(times), total, 3)), 0
-        for name, count, function in functions:
+    name: str
+    n_loads: int  # of nodes, that it gives
+    function: Callable[[Floats], Floats]  # times (k,) -> (k, count, 3), or (k, 3)
+    given: Any  # what the user gave
+
+
+class LoadValues:
+    """Values of all loads of a model: times (k,), s -> (k, loads, 3).
+
+    functions: in the order of the loads. Raises ModelError where a value is not finite.
+    """
+
+    def __init__(self, functions: Sequence[LoadFunction]) -> None:
+        self.functions = tuple(functions)
+        self.total = sum(own.n_loads for own in functions)
+
+    @property
+    def vary(self) -> bool:
+        """Whether one of them is a function of time."""
+        return any(is_varying(own.given) for own in self.functions)
+
+    def __call__(self, times: Floats) -> Floats:
+        out, k = np.empty((len(times), self.total, 3)), 0
+        for name, count, function, _ in self.functions:
             with SpeakingOf("load", name):
                 out[:, k : k + count] = np.reshape(function(times), (len(times), count, 3))
             bad = ~np.isfinite(out[:, k : k + count]).all(axis=(1, 2))
@@ -149,4 +165,18 @@ def load_values(model: Contents, lines: list[Line]) -> Callable[[Floats], Floats
                 )
         return out
 
-    return values
+
+def is_varying(given: Any) -> bool:
+    """Whether what the user gave for a load is a function of time."""
+    return callable(given) and not isinstance(given, ConstantVector)
+
+
+def load_values(model: Contents, lines: list[Line]) -> LoadValues:
+    """Values of all loads as a function of times."""
+    functions = [LoadFunction(name, 1, entry.function, entry.value) for name, entry in model.loads.items()]
+    functions += [LoadFunction(line.entry.name, len(line.frames), line.values, line.given) for line in lines]
+    none = np.zeros(0)
+    for other in model.others.values():
+        if count := other.signals(none).shape[1]:
+            functions.append(LoadFunction(other.name, count, other.signals, other.signals))
+    return LoadValues(functions)

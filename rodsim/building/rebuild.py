@@ -10,6 +10,7 @@ from discretization.system import Begun, begun, fingerprint
 from rodsim.building.build import Built, Placement, build
 from rodsim.building.load_arrays import line_loads, load_directions, load_values
 from rodsim.building.point_masses import check_rotations
+from rodsim.building.time_corners import corners_of_model
 from rodsim.parts.changes import GRAVITY, OF_BODIES
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_description import acting_described
@@ -61,6 +62,7 @@ def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
         load_values=load_values(model, lines),
         load_directions=load_directions(model, lines),
         held=copied(placement.held),
+        corners=corners_of_model(model),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rigid import quaternions
 from rigid.checks import number, shown, word
 from rigid.errors import ModelError
-from rigid.signals import VectorFunction, vector_function
+from rigid.signals import VectorFunction, corners_of, vector_function
 from rigid.system import FORCE, MOMENT, Floats
 from rodsim.parts.entry import FLAG, PAIR, POINT, ROD, VARYING, Asked, Entry, Sort, entry, stated
 from rodsim.parts.model_parts import Anchor, Driven, Ground, Rod
@@ -47,6 +47,7 @@ class LoadEntry(Entry):
         if self.following and "anchor" in changed:
             quat, function = section(self.anchor), self.function
             turned = lambda times: quaternions.rotate(quat, function(times))  # noqa: E731
+            turned.corners = corners_of(f"load '{self.name}'", function)  # type: ignore[attr-defined]
             changed |= {"value": turned, "function": turned}
         return super().moved(changed, section)
 
