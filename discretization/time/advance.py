@@ -1,16 +1,17 @@
 """How every stepper of models advances: march, halve a step that fails, count what it costs, say what went wrong.
 
-A stepper gives `march`, whole steps of any length. Schemes that take a state to the next one from nothing but that state
-start by themselves, so that a step may be replaced by two of half its length. All integrators of models are such:
-also those with substeps, stages or nodes inside the step, which leave nothing behind but the state at its end. BG(k)
-solves for all steps at once and has none to halve; `integrate` marches with one step, so that its trajectories are those
-of the scheme alone.
+A stepper gives whole steps of any length, `equal_steps`; `march` splits those that contain a corner of a load. Schemes that take
+a state to the next one from nothing but that state start by themselves, so that a step may be replaced by two of half its
+length. All integrators of models are such: also those with substeps, stages or nodes inside the step, which leave nothing
+behind but the state at its end. BG(k) solves for all steps at once and has none to halve; `integrate` marches with one step, so
+that its trajectories are those of the scheme alone.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from discretization.state_checks import checked
 from discretization.state_shapes import Shapes, Sizes
+from discretization.time.step_ends import ends_of_parts, steps_before_corner
 from rigid.errors import ConvergenceError, Reached
 from rigid.system import Floats, Ints, State
 
@@ -104,6 +106,9 @@ class StepperBase(ABC):
     shapes: Shapes
     # of a state, and whether an element of a rod is known to have passed pi: what of it is turned too far, in words, or nothing
     turned_in_words: Callable[[State, bool], str] | None = None
+    corners: Floats = np.zeros(
+        0
+    )  # times at which a step ends, s, increasing (`discretization.time.step_ends`)
 
     @property
     def first_march(self) -> int:
@@ -114,6 +119,11 @@ class StepperBase(ABC):
     def threads(self) -> int:
         """That work on a step."""
         return 1
+
+    @property
+    def load_points(self) -> tuple[Floats, Floats]:
+        """Where in a step loads are read, as fractions of it, and with which weights."""
+        return np.array([0.5]), np.array([1.0])
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -128,10 +138,44 @@ class StepperBase(ABC):
         """Raise ModelError where contacts that lose energy, which come and go, would not fit."""
 
     @abstractmethod
-    def march(self, state: State, h: float, starts: Floats) -> Marched:
-        """Whole steps of length h that begin at the times `starts`, as far as they can be solved. The state may be changed
-        in place, by whole steps.
+    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
+        """Take whole steps of length h that begin at the times `starts` and contain no corner, as far as they can be solved.
+        The state may be changed in place, by whole steps.
         """
+
+    def march(self, state: State, h: float, starts: Floats) -> Marched:
+        """Take whole steps as `equal_steps` does; one that contains a corner is split there and counts as one."""
+        done, report = 0, Report()
+        while True:
+            count = steps_before_corner(self.corners, h, starts[done:])
+            if count or not len(starts):
+                marched = self.equal_steps(state, h, starts[done : done + count])
+            else:
+                marched = self._split_step(state, h, float(starts[done]))
+            state, steps, cost, failure = marched
+            done, report = done + steps, report.plus(cost)
+            if failure is not None or done == len(starts):
+                return Marched(state, done, report, failure)
+
+    def _split_step(self, state: State, h: float, start: float) -> Marched:
+        """One step, from corner to corner; if a part fails, the state before it."""
+        begun, report = copy_of(state), Report()
+        ends = ends_of_parts(self.corners, h, start)
+        for begin, end in pairwise(ends.tolist()):
+            state, _, cost, failure = self._part_of_step(state, begin, end)
+            report = report.plus(cost)
+            if failure is not None:
+                return Marched(begun, 0, report, failure)
+        return Marched(state, 1, report, None)
+
+    def _part_of_step(self, state: State, begin: float, end: float) -> Marched:
+        """The part of a split step between two times."""
+        return self.equal_steps(state, end - begin, np.array([begin]))
+
+    def _outputs_before_corner(self, first_step: int, every: int, count: int) -> int:
+        """How many of `count` outputs, `every` steps apart, come before the first step that contains a corner."""
+        starts: Floats = self.h * np.arange(first_step, first_step + count * every)
+        return steps_before_corner(self.corners, self.h, starts) // every
 
     def ends(self, state: State, h: float, starts: Floats) -> Ends:
         """The ends of some of the steps of length h from `starts`, in order: of one at least if it can be solved. `state` is

@@ -125,6 +125,11 @@ class ContactStepper(StepperBase):
         return (self._free if self._last is None else self._last[1].stepper).threads
 
     @property
+    def load_points(self) -> tuple[Floats, Floats]:
+        """As of `StepperBase`: those of the steps with a list."""
+        return self._free.load_points
+
+    @property
     def chart(self) -> str | None:
         """Of an integrator of mechanical systems."""
         return getattr(self._free, "chart", None)
@@ -141,7 +146,7 @@ class ContactStepper(StepperBase):
         begun = inner._replace(memory=np.concatenate([inner.memory, behind]), own=after)
         return checked(begun if behind.any() else self._with_list(begun), self.shapes)
 
-    def march(self, state: State, h: float, starts: Floats) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`; the state is not changed."""
         done, report = 0, Report()
         for taken in self._steps(checked(state, self.shapes), h, starts):
@@ -154,6 +159,7 @@ class ContactStepper(StepperBase):
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
         """As `discretization.time.stepper.Stepper.record`."""
+        count = self._outputs_before_corner(first_step, every, count)
         starts = self.h * np.arange(first_step, first_step + count * every)
         kept, reports, report, done = [], [], Report(), 0
         for taken in self._steps(checked(state, self.shapes), self.h, starts):

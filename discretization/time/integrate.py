@@ -11,6 +11,7 @@ from discretization.time.integrators import parse
 from discretization.time.pattern import Pattern, dense_pattern, diagonal_of, pattern_of, softened
 from discretization.time.scheme import Scheme, Work
 from discretization.time.scratch import new_work
+from discretization.time.step_ends import NEAR
 from discretization.time.trajectory import Start, Trajectory
 from rigid.charts.multibody import branches, counted
 from rigid.errors import ConvergenceError, ModelError
@@ -115,12 +116,17 @@ class March:
         """Newton matrices made so far."""
         return int(self._solver.made[0])
 
-    def run(self, h: float, t: Floats, start: Start) -> tuple[Trajectory, Failure | None]:
-        """Steps of length h between the times t (N + 1,), as far as they can be solved, and why no further."""
+    def run(
+        self, h: float, t: Floats, start: Start, inside: bool = False
+    ) -> tuple[Trajectory, Failure | None]:
+        """Steps of length h between the times t (N + 1,), as far as they can be solved, and why no further; inside: as of
+        `signals_at`.
+        """
         system, scheme = self.system, self.scheme
         run = _allocate(system, scheme, h, t)
         run.q[0], run.p[0], run.v[0], run.lam[0], run.gam[0], run.totals[0] = start[1:]
-        substeps = substeps_of(self._marched, self._form, t[:-1], h)._replace(attempts=self._attempts)
+        substeps = substeps_of(self._marched, self._form, t[:-1], h, inside)
+        substeps = substeps._replace(attempts=self._attempts)
         rows = marching.Rows(run.q, run.p, run.v, run.lam, run.gam, run.totals, run.iterations)
         functions, data = self._marched.functions, self._marched.data
         keeping, kept = system.condensed, system.books[2 + system.n_drives :]
@@ -171,11 +177,13 @@ def method_of(scheme: Scheme) -> marching.Method:
     return marching.Method(scheme.residual, scheme.update, account, drives, scheme.options)
 
 
-def substeps_of(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> marching.Substeps:
-    """Substeps of the steps of length h that begin at `starts`."""
+def substeps_of(
+    system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float, inside: bool = False
+) -> marching.Substeps:
+    """Substeps of the steps of length h that begin at `starts`; inside: as of `signals_at`."""
     lengths = h * np.array(scheme.fractions)
     accounts = system.has_signal or system.has(mechanical.VISCOUS) or len(system.data.working.each)
-    return marching.Substeps(lengths, signals_at(system, scheme, starts, h), int(accounts), 0)
+    return marching.Substeps(lengths, signals_at(system, scheme, starts, h, inside), int(accounts), 0)
 
 
 def _chosen(integrator: str | Scheme, parameters: dict[str, float]) -> Scheme:
@@ -282,11 +290,19 @@ def nodes_of(system: MechanicalSystem, scheme: Scheme) -> tuple[float, ...]:
     return scheme.nodes + scheme.driven if len(system.drives) else scheme.nodes
 
 
-def signals_at(system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float) -> Floats:
-    """Signals (steps, substeps, nodes, s) at the nodes of all substeps, and where driven constraints are read besides."""
+def signals_at(
+    system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float, inside: bool = False
+) -> Floats:
+    """Signals (steps, substeps, nodes, s) at the nodes of all substeps, and where driven constraints are read besides.
+
+    inside: nodes at the ends of a step are moved into it by a part `NEAR`, where loads jump at these ends.
+    """
     fractions = np.array(scheme.fractions)
     begins = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
     places = begins[:, None] + fractions[:, None] * np.array(nodes_of(system, scheme))
+    if inside:
+        of_loads = places[:, : len(scheme.nodes)]
+        of_loads[...] = np.clip(of_loads, NEAR, 1.0 - NEAR)
     times = starts[:, None, None] + h * places
     size = system.signal_size
     if not system.has_signal:

@@ -198,7 +198,11 @@ class MechanicalStepper(StepperBase):
         own = np.concatenate([q, self.mechanical.momentum(q, v), v, none])
         return checked(checked(state, self.shapes, *OF_SYSTEMS)._replace(memory=own), self.shapes)
 
-    def march(self, state: State, h: float, starts: Floats) -> Marched:
+    def _part_of_step(self, state: State, begin: float, end: float) -> Marched:
+        """As of `StepperBase`; schemes that read loads at the ends of a step read them on its side of a corner."""
+        return self.equal_steps(state, end - begin, np.array([begin]), inside=True)
+
+    def equal_steps(self, state: State, h: float, starts: Floats, inside: bool = False) -> Marched:
         """Whole steps of length h from `starts`; the state is not changed. What is wound too far for its potential is counted
         anew from where it stands.
         """
@@ -212,7 +216,7 @@ class MechanicalStepper(StepperBase):
             kept = state.own[self._condensed]
             totals = np.concatenate([state.totals, works_in(self._system, state), kept])
             start = Start(starts[done], q, p, v, lam, gam, totals)
-            run, failure = self._march.run(h, ends[done:], start)
+            run, failure = self._march.run(h, ends[done:], start, inside)
             steps, iterations = len(run.t) - 1, run.iterations[1:]
             done += steps
             report = report.plus(

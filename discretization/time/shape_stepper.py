@@ -91,16 +91,16 @@ class ShapeStepper(Stepper):
         """As of `Stepper`."""
         return super().record(self._begun(state), first_step, every, count)
 
-    def march(self, state: State, h: float, starts: Floats) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
         """As of `Stepper`, which takes a step whose parts are held only by each other: what is eliminated one by one is singular
         then.
         """
-        marched = super().march(state, h, starts)
+        marched = super().equal_steps(state, h, starts)
         if marched.failure is None or not marched.failure.singular:
             return marched
         general, at = self._general, slice(marched.steps, marched.steps + 1)
         acc = self.sizes.memory.parts(state.memory)["acc"].ravel().copy()
-        taken = general.march(state._replace(memory=acc), h, starts[at])
+        taken = general.equal_steps(state._replace(memory=acc), h, starts[at])
         taken = taken._replace(state=self.start(taken.state))
         return taken._replace(steps=marched.steps + taken.steps, report=marched.report.plus(taken.report))
 

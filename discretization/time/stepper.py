@@ -153,18 +153,20 @@ class Stepper(StepperBase):
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
         """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
-        for each; 1 <= k <= `count`, fewer where a step must be halved. `state` is not changed.
+        for each; 1 <= k <= `count`, fewer where a step must be halved or split. `state` is not changed.
         """
-        current = copy_of(checked(state, self.shapes))
-        starts: Floats = self.h * np.arange(first_step, first_step + count * every)
-        _, counts, kept = self._run(current, self.h, starts, count)
-        done = int(np.count_nonzero(counts[:, STEPS] == every))
+        current, done = copy_of(checked(state, self.shapes)), 0
+        count = self._outputs_before_corner(first_step, every, count)
+        if count:
+            starts: Floats = self.h * np.arange(first_step, first_step + count * every)
+            _, counts, kept = self._run(current, self.h, starts, count)
+            done = int(np.count_nonzero(counts[:, STEPS] == every))
         if done == 0:
             current, report = self.advance(state, first_step, every)
             return State(*(array[None] for array in current)), [report]
         return State(*(array[:done] for array in kept)), reports_of(counts[:done])
 
-    def march(self, state: State, h: float, starts: Floats) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
         """Whole steps of length h from `starts`, in place."""
         status, (counts,), _ = self._run(checked(state, self.shapes, in_place=True), h, starts, 1)
         return Marched(state, int(counts[STEPS]), _report(counts), self._failure(status))
@@ -302,6 +304,11 @@ class Stepper(StepperBase):
                 equations, rest, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
             )
         return int(status)
+
+    @property
+    def load_points(self) -> tuple[Floats, Floats]:
+        """As of `StepperBase`: the middles of the substeps."""
+        return self._midpoints, self.fractions
 
     @functools.cached_property
     def _midpoints(self) -> Floats:
