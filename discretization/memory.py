@@ -12,8 +12,8 @@
     in charts         chart       (c,)    coordinates, momenta, velocities (n,) and multipliers (m,), (m,)
     all, with what    reference   (k, 3)  the points of surfaces where the list of pairs was made
     may touch         skin        (1,)    m, of that list (`discretization.time.contact_stepper`)
-    all whose steps   control     (5,)    the next step, s, and how steps were chosen (`discretization.time.adaptive`)
-    choose themselves
+    all whose steps   control     (c,)    the next step, s, how steps were chosen, and a second solution
+    choose themselves                     (`discretization.time.adaptive`)
 
 Part stands behind part, row behind row, in this order. Rows of six are all of one width, so that compiled code counts them
 through: those of frames, then what is remembered.

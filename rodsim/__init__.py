@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rodsim.many_runs import simulate_many
     from rodsim.model import Model
     from rodsim.parts.materials import Material
-    from rodsim.parts.model_warnings import DoubtfulModelWarning
+    from rodsim.parts.model_warnings import DoubtfulModelWarning, StepWarning
     from rodsim.parts.sections import Section
     from rodsim.parts.spring_laws import Law
     from rodsim.reporting.page import report
@@ -85,6 +85,7 @@ _WHERE = {
     "Section": "rodsim.parts.sections",
     "Sphere": "rigid.inertia",
     "Start": "discretization.time.integrate",
+    "StepWarning": "rodsim.parts.model_warnings",
     "Symmetry": "rigid.mechanics.mechanical",
     "Trajectory": "discretization.time.integrate",
     "audit": "rodsim.results.audit",
@@ -144,6 +145,7 @@ __all__ = [
     "Section",
     "Sphere",
     "Start",
+    "StepWarning",
     "Symmetry",
     "Trajectory",
     "UnstableEquilibriumWarning",

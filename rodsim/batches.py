@@ -17,6 +17,7 @@ import numpy as np
 from discretization.planar.symmetry import Symmetry
 from discretization.system import System
 from discretization.time.side_by_side import LEAST, Group, Parts
+from discretization.time.step_ends import steps_before_corner
 from discretization.time.stepper import Stepper
 from discretization.time.turns import StoppedError, busy
 from rigid.errors import ConvergenceError
@@ -25,6 +26,7 @@ from rodsim.building.build import Built
 from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.turn_limits import turned_in_words
+from rodsim.building.watched_loads import WatchedLoads
 from rodsim.model import Model
 from rodsim.results.layout import Functions, Layout
 from rodsim.results.recorder import Recorder
@@ -75,15 +77,17 @@ class Run:
         self._first, self._output = first, output
         fit = fitted(self._built)
         alike = _differ_in_gravity_alone(self._built.system, first.stepper.system)
+        self._loads = WatchedLoads(self._built.load_values)
         self._make = partial(
             first.make,
             self._built.system,
-            load_values=self._built.load_values,
+            load_values=self._loads,
             symmetry=Symmetry(fit.state, self._built.load_directions),
         )
         if not alike:
             check_mass(self._built, "simulate")
         self.stepper: Stepper = self._make(beside=first.stepper if alike else None)
+        self.stepper.corners = self._built.corners.corners
         self.state = self.stepper.start(fit.state)
         self._alone: Stepper | None = None
         self._writer = self._begin(self._laid_out(fit))
@@ -99,7 +103,9 @@ class Run:
         own.remembering(self.stepper.sizes.memory)
         of_first = {"solver": None, **self._first.stepper.solver_settings}
         shared = {name: x for name, x in first.description["run"].items() if name not in of_first}
-        own.description["run"] = shared | self.stepper.settings
+        shared.pop("corners", None)
+        corners = self._built.corners.settings(adaptive=False)
+        own.description["run"] = shared | self.stepper.settings | corners
         own.description["provenance"] = first.description["provenance"]
         own.description["velocity_projection"] = fit.change
         own.description["initial_velocity_change"] = {name: list(x) for name, x in fit.parts.items()}
@@ -138,6 +144,7 @@ class Run:
         """
         if self._alone is None:
             self._alone = self._make()
+            self._alone.corners = self._built.corners.corners
             self._alone.turned_in_words = partial(turned_in_words, self._built)
         first, dt, memory = self._first, self._alone.h, self._built.layout.memory
         output = step if step == first.n_steps else step // first.every * first.every
@@ -160,6 +167,7 @@ class Run:
         if self.step < self._first.n_steps:
             self.catch_up(self._first.n_steps)
         self.recorder.flush()
+        self._loads.warn(f"model '{self._built.layout.name}'", 0.0, self.step * self.stepper.h)
         return finish(self._writer, self._output)
 
     def close(self) -> None:
@@ -213,8 +221,15 @@ class Batch:
                 step = min(run.step for run in still.values())
                 going = {n for n, run in still.items() if run.step == step}
                 began, (share, parts) = busy(), self._parts(step, line.chunk, still)
-                states = [run.state if n in going else None for n, run in runs.items()]
                 starts = dt * np.arange(step, step + parts * share)
+                whole = min(steps_before_corner(still[n].stepper.corners, dt, starts) for n in going)
+                if whole < share:  # a step is split: each takes this part alone
+                    for number in going:
+                        with named(number, self.failures):
+                            runs[number].catch_up(step + share)
+                    continue
+                parts, starts = whole // share, starts[: whole // share * share]
+                states = [run.state if n in going else None for n, run in runs.items()]
                 went = dict(zip(runs, group.march(states, starts, parts), strict=True))
                 line.moved(step, busy() - began, parts * share)
                 for number in going:

@@ -200,7 +200,8 @@ def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Begun | None
         warnings.simplefilter("ignore")
         first = None if alone else begun(model, given)
         if first is None:
-            simulate(model, **step, t_end=given["dt"], progress=False)
+            t_end = given["t_end"] if given.get("dt") is None else given["dt"]
+            simulate(model, **step, t_end=t_end, progress=False)
         return first
     return None
 

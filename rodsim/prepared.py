@@ -81,7 +81,7 @@ class Prepared:
         _check_settings("prepared run", self._simulate, others or {})
         given = {**self._settings, **(others or {})}
         for name in ("t_end", "dt"):
-            if name not in given:
+            if name not in given and not (name == "dt" and given.get("error") is not None):
                 raise ModelError(f"prepared run: {name} is missing; give it here or to `prepare`")
         return given
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +40,8 @@ from rodsim.building.massless_rods import check_mass
 from rodsim.building.plausibility import warn_of_stretched_starts
 from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
-from rodsim.chosen_steps import Asked, adaptive, asked_steps
+from rodsim.building.watched_loads import WatchedLoads
+from rodsim.chosen_steps import Asked, adaptive, asked_steps, check_fit, resumed_steps, steps_of
 from rodsim.model import Model
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.provenance import provenance
@@ -58,10 +59,8 @@ from rodsim.stops import Until, Watch, march_until
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
 
-MOST_STEPS_BETWEEN = 1_000_000_000  # outputs
 USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
 MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
-MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 LARGEST_TOLERANCE = 1e-3
 MOST_THREADS = 1024
 _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the progress line moves
@@ -87,9 +86,16 @@ def simulate(
     shortcut: bool = True,
     error: float | None = None,
     output_dt: float | None = None,
+    max_dt: float | None = None,
     threads: int = 1,
 ) -> Result:
     """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s), or of lengths that `error` chooses, and return the result.
+
+    If t_end is not a multiple of dt to 1e-6, dt is shortened to one of which it is, with a StepWarning. A step that contains a
+    corner of a load, as signals declare them, is split there; outputs stay at multiples of dt. A function of Python declares its
+    corners as an attribute, `push.corners = (0.5, 0.52)`. One that does not is read where steps read loads: with dt once in each
+    step of "em"; with error also at ten times in each step. What lasts for less may be missed; a StepWarning names loads
+    that were zero wherever they were read.
 
     Parameters
     ----------
@@ -122,9 +128,10 @@ def simulate(
     progress: show a progress line on stderr; by default where that is a terminal.
     error: in place of dt: steps are as long as an error of the motion allows, relative to the size of the model, over the whole
     run (`discretization.time.adaptive`): with 1e-4 a model of 1 m ends some 0.1 mm off where errors only add
-    up. For "em" and its kin. `Result.steps` has their lengths and the error estimated.
+    up. For "em" and its kin. `Result.steps` has their lengths and the error estimated; it says "unreliable" where errors grow.
     output_dt: with error, time between outputs (s), which steps hit; at least two lie between. By default 1/100 of t_end, of
     compositions 1/50 ("em4") and 1/25. `until` is asked of outputs then.
+    max_dt: with error, the longest step (s); by default half of output_dt.
     threads: that work on each step, of "em" and its kin on nets and frames of rods whose steps are solved by fronts (numerics,
     linear algebra); all others take one. The result is the same to the bit, a run may go on with another number. It pays from
     some thousand elements on, where there are as many cores with nothing else to do. The description says under "run", "threads"
@@ -139,15 +146,20 @@ def simulate(
     """
     asked, tolerance = check_asked(
         model, t_end, dt, integrator, output, output_every, resume, progress, chart=chart, overwrite=overwrite,
-        tolerance=tolerance, shortcut=shortcut, error=error, output_dt=output_dt, threads=threads
+        tolerance=tolerance, shortcut=shortcut, error=error, output_dt=output_dt, threads=threads, max_dt=max_dt
     )  # fmt: skip
     if output is not None:
         check_output(Path(output), resume, overwrite)
     # an earlier end may lie between the outputs of this run
     n_stored, last, stored_run = stored_outputs(output) if resume and output is not None else (0, -1, {})
-    dt = float(asked.between(stored_run))
-    n_steps = steps_of(t_end, dt, output_every)
-    t_end, h = float(t_end), dt if error is None else FIRST * dt
+    given = float(asked.between(stored_run))
+    t_end = float(t_end)
+    if n_stored and given in (stored_run.get("dt"), stored_run.get("dt_given")):
+        dt, n_steps = resumed_steps(t_end, float(stored_run["dt"]))
+    else:
+        dt, n_steps = steps_of(t_end, given, output_every)
+        check_fit(dt, t_end, n_steps, given, "dt" if error is None else "output_dt")
+    h = dt if error is None else FIRST * dt
     every = 1 if error is not None else _output_every(output_every, stored_run, n_steps)
     most = n_stored + _outputs_after(last, n_steps, every) + 2 * (until is not None)
     if output is not None and most > MOST_OUTPUTS:
@@ -169,6 +181,7 @@ def simulate(
     elif at is not None:
         raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
     built.layout.functions = Functions(built.load_values, built.drive_values)
+    loads = WatchedLoads(built.load_values)
     touching = len(built.system.contacts.pairs) > 0
     make: Callable[[System], Stepper | MechanicalStepper]
     own = em_integrator(integrator)
@@ -183,7 +196,7 @@ def simulate(
             of_kin,
             h=h,
             order=own.order,
-            load_values=built.load_values,
+            load_values=loads,
             tolerance=tolerance,
             drive_values=built.drive_values,
             joint_names=holding_names(
@@ -203,26 +216,34 @@ def simulate(
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
 
-        initial, values = state, (built.load_values, built.drive_values)
+        initial, values = state, (loads, built.drive_values)
 
         def make(system: System) -> MechanicalStepper:
             begun = initial if system is built.system else without_lists(system, built.system, initial)
             return MechanicalStepper(model.name, system, begun, dt, integrator, chart, *values)
 
-    settings: dict[str, float | str | list[float]] = {
+    settings: dict[str, Any] = {
         "dt": dt,
         "integrator": integrator,
         "output_every": every,
         "t_end": t_end,
     }
+    if dt != given or "dt_given" in stored_run:
+        settings["dt_given"] = given if dt != given else stored_run["dt_given"]
     stepper: Stepper | MechanicalStepper | ContactStepper | AdaptiveStepper
     stepper = ContactStepper(built.system, h, make) if touching else make(built.system)
     if isinstance(make, partial) and isinstance(stepper, Stepper):
         stepper.make = make
     settings |= stepper.settings
+    if n_stored == 0 or "corners" in stored_run:  # an older version did not split the steps of this run
+        settings |= built.corners.settings(error is not None)
     if error is not None and not isinstance(stepper, AdaptiveStepper):
-        settings |= asked.settings(built.system, state, stored_run)
-        stepper = adaptive(stepper, built.system, dt, settings)
+        settings |= asked.settings(
+            built.system, state, built.load_values.vary, stored_run if n_stored else {}
+        )
+        stepper = adaptive(stepper, built.system, dt, settings, loads)
+    else:
+        stepper.corners = np.array(settings.get("corners", ()))
     state = stepper.start(state)
     if threads > 1:
         settings["threads"] = stepper.threads
@@ -274,6 +295,7 @@ def simulate(
                 recorder.flush()
                 raise
             recorder.flush()
+        loads.warn(f"model '{model.name}'", step * dt, recorder.last * dt)
         return finish(writer, output)
     finally:
         writer.close()
@@ -295,6 +317,7 @@ def check_asked(
     shortcut: bool,
     error: float | None,
     output_dt: float | None,
+    max_dt: float | None,
     threads: int,
 ) -> tuple[Asked, float]:
     """Steps and tolerance of a call of `simulate`; ModelError for what no run can have."""
@@ -304,7 +327,7 @@ def check_asked(
     checks.flag("simulate", "shortcut", shortcut)
     check_integrator(integrator)
     _check_threads(threads, integrator)
-    asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator)
+    asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator, max_dt)
     return asked, _check_tolerance(tolerance, integrator)
 
 
@@ -415,25 +438,6 @@ def _check_threads(threads: int, integrator: str) -> None:
             f"integrator '{integrator}' takes its steps in one thread; leave threads = {threads} out, or use one of "
             f"{', '.join(KIN)}"
         )
-
-
-def steps_of(t_end: float, dt: float, output_every: int | None = None) -> int:
-    """Number of steps; ModelError where there is no whole number of them."""
-    t_end = checks.number("simulate", "t_end", t_end, positive=True)
-    dt = checks.number("simulate", "dt", dt, positive=True)
-    if output_every is not None:
-        checks.count("simulate", "output_every", output_every, at_most=MOST_STEPS_BETWEEN)
-    steps = t_end / dt
-    if steps > MOST_STEPS:
-        raise ModelError(
-            f"t_end = {t_end} s takes {steps:.3g} steps of dt = {dt} s, more than can be counted; "
-            f"use dt = {t_end / MOST_STEPS:.3g} or more"
-        )
-    n_steps = round(steps)
-    if n_steps < 1 or abs(n_steps * dt - t_end) > 1e-9 * t_end:
-        nearest = t_end / max(n_steps, 1)
-        raise ModelError(f"t_end = {t_end} s is not a multiple of dt = {dt} s; use dt = {nearest:.12g}")
-    return n_steps
 
 
 def _check_options(

@@ -1,7 +1,7 @@
-"""Steps that choose themselves: of any stepper's steps, as long as an error of the motion allows.
+"""Adaptive steps: those of any stepper, as long as an error of the motion allows.
 
-From one output to the next steps are taken in windows: `steps_of_window` of length h, and beside them half as many of 2 h from
-the same state, which are thrown away. Where both end at r, R and r', R', the window errs, of order p, by about
+From one output to the next steps are taken in windows: some of length h, and half as many of 2 h from the same state, which
+are thrown away. Where both end at r, R and r', R', the window errs, of order p, by about
 
     E = max_f (|r - r'| + k_f |angle(R, R')|)/(2^p - 1),   k_f^2 = tr J_f/(2 m_f)                                 (1)
 
@@ -16,28 +16,40 @@ vibrations that no step resolves have large velocities and small amplitudes, and
 
 is half of the way to where E = a/2, so that steps change smoothly; a window with E > 2 a, or one that cannot be solved, is
 taken again with less. Steps of a window are equal and their number is even, since `em` reverses what violates G v = 0 and the
-next one restores it. Outputs are hit: what is left to the next one is divided into an even number of steps of h at most.
+next one restores it. Outputs and the corners and knots of loads and motions are hit: what is left to the next one is divided
+into an even number of steps of h at most. Before a window is taken, loads that vary are sampled in each of its steps
+(`discretization.time.load_samples`): the window ends before the first pair of steps that does not see how they change, and its
+first pair is halved until it does.
 
-The step of the next window is part of the state (`discretization.memory`), so that who goes on from any output takes the same
-steps to the bit. Invariants are those of the steps, whatever their lengths.
+Errors grow where neighbouring motions separate. A second solution is therefore kept that takes the same windows with steps of
+2 h from its own state, from the start of the run. Where it is at r', R', (1) estimates the error of the whole run with that
+growth, and its ratio to the sum of all windows' E is the factor by which errors have grown. It chooses no steps.
+
+The step of the next window and the second solution are part of the state (`discretization.memory`), so that a run that is
+resumed from any output takes the same steps, bitwise. Invariants are those of the steps, whatever their lengths.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from discretization.state_checks import OF_SYSTEMS, checked
-from discretization.state_shapes import state_shapes
+from discretization.state_shapes import Shapes, state_shapes
 from discretization.system import System
 from discretization.time.advance import Failure, Marched, Report, StepperBase, copy_of
+from discretization.time.load_samples import LoadSamples
 from rigid import quaternions
 from rigid.errors import ConvergenceError, Reached
 from rigid.system import Floats, State
 
-STEP, SMALLEST, LARGEST, STEPS, ERROR, N_CONTROL = range(6)  # of `State.memory`, see `Memory`
+# of `State.memory`, see `Memory`; with a second solution also the sum of all windows' errors, and the error before it began
+# again where one of its steps could not be solved, both relative to the model's size
+STEP, SMALLEST, LARGEST, STEPS, ERROR, N_CONTROL = range(6)
+SUM, BEFORE, N_GROWTH = N_CONTROL, N_CONTROL + 1, N_CONTROL + 2
 FIRST = 1 / 32  # of the time between outputs: the first step that is tried
 LEAST = 2.0**-20  # of it: a step that counts as none
 MOST = 2.0  # of what a window may err by: beyond it is taken again
@@ -80,7 +92,9 @@ def gyration(system: System) -> Floats:
 class AdaptiveStepper(StepperBase):
     """Advances states from output to output: its `h` is the time between them.
 
-    taken: what takes the steps, of order `order`; error: relative to `size` (m), of a run of `duration` (s).
+    taken: what takes the steps, of order `order`; error: relative to `size` (m), of a run of `duration` (s). knots: times at
+    which a step ends, s, increasing; load_values: of loads that are sampled, times (k,) -> (k, loads, 3); None: none are. max_dt:
+    the longest step, s; growth: whether a second solution measures how errors grow.
     """
 
     def __init__(
@@ -92,6 +106,11 @@ class AdaptiveStepper(StepperBase):
         error: float,
         size: float,
         duration: float,
+        *,
+        knots: Floats | Sequence[float] = (),
+        load_values: Callable[[Floats], Floats] | None = None,
+        max_dt: float = math.inf,
+        growth: bool = False,
     ) -> None:
         self.taken, self.h, self.order = taken, h, order
         self._rate = error * size / duration  # m/s
@@ -99,7 +118,16 @@ class AdaptiveStepper(StepperBase):
         self.error, self.size = error, size
         self._gyration = gyration(system)
         self._window = _WINDOWS.get(order, 2)
-        self.sizes = taken.sizes._replace(memory=taken.sizes.memory._replace(control=N_CONTROL))
+        self._knots, self._most, self._grows = np.asarray(knots, float), min(h, max_dt), growth
+        self._samples: LoadSamples | None = None
+        if load_values is not None:
+            self._samples = LoadSamples(
+                system, load_values, *taken.load_points, self._gyration, size, self._rate
+            )
+        self._n_control = N_CONTROL
+        if growth:
+            self._n_control = N_GROWTH + sum(math.prod(shape) for shape in taken.shapes.values())
+        self.sizes = taken.sizes._replace(memory=taken.sizes.memory._replace(control=self._n_control))
         self.shapes = state_shapes(self.sizes)
 
     @property
@@ -116,11 +144,13 @@ class AdaptiveStepper(StepperBase):
         checked(state, self.shapes, *OF_SYSTEMS)
         if np.shape(state.memory) == (self.sizes.memory.size,):
             return checked(state, self.shapes)
-        begun, control = self.taken.start(state), np.zeros(N_CONTROL)
-        control[STEP] = FIRST * self.h
+        begun, control = self.taken.start(state), np.zeros(self._n_control)
+        control[STEP] = min(FIRST * self.h, self._most)
+        if self._grows:
+            control[N_GROWTH:] = _packed(begun)
         return checked(begun._replace(memory=np.concatenate([begun.memory, control])), self.shapes)
 
-    def march(self, state: State, h: float, starts: Floats) -> Marched:
+    def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
         """From output to output, h apart; the state is not changed."""
         report = Report()
         for done, t in enumerate(starts.tolist()):
@@ -154,13 +184,20 @@ class AdaptiveStepper(StepperBase):
 
     def _to_output(self, state: State, start: float, length: float) -> Marched:
         """From an output to the next one; where it fails, the state as it was."""
-        control = state.memory[-N_CONTROL:].copy()
-        now, report = state._replace(memory=state.memory[:-N_CONTROL].copy()), Report()
+        control = state.memory[-self._n_control :].copy()
+        now, report = state._replace(memory=state.memory[: -self._n_control].copy()), Report()
+        second = _unpacked(control[N_GROWTH:], self.taken.shapes) if self._grows else None
         control[SMALLEST : STEPS + 1] = np.inf, 0.0, 0.0
-        t, end = start, start + length
+        t, end, least = start, start + length, LEAST * length
         while True:
-            parts = 2 * max(1, math.ceil((end - t) / (2.0 * control[STEP]) - 1e-9))
-            h, count = (end - t) / parts, min(self._window, parts)
+            stop = self._next_knot(t, end, least)
+            parts = 2 * max(1, math.ceil((stop - t) / (2.0 * control[STEP]) - 1e-9))
+            h, count = (stop - t) / parts, min(self._window, parts)
+            seen = self._seen(t, h, count)
+            if seen == 0 and 0.5 * h >= least:
+                control[STEP] = 0.5 * h
+                continue
+            count = seen or 2
             then, E, cost, failure = self._tried(now, t, h, count)
             report = report.plus(cost)
             ratio = E / max(self._rate * h * count, self._noise)
@@ -168,18 +205,52 @@ class AdaptiveStepper(StepperBase):
             if ratio > MOST:
                 report = report.plus(Report(halvings=1))
                 control[STEP] = h * min(max(aim / h, 0.1), 0.7)
-                if control[STEP] < LEAST * length:
+                if control[STEP] < least:
                     return Marched(state, 0, report, failure or _TOO_EXACT)
                 continue
             control[STEP] = min(
-                max(math.sqrt(control[STEP] * aim), 0.5 * control[STEP]), 2.0 * control[STEP], self.h
+                max(math.sqrt(control[STEP] * aim), 0.5 * control[STEP]), 2.0 * control[STEP], self._most
             )
             control[SMALLEST], control[LARGEST] = min(control[SMALLEST], h), max(control[LARGEST], h)
             control[STEPS] += count
-            control[ERROR] += E / self.size
-            now, t = then, t + h * count
-            if count == parts:
+            if second is None:
+                control[ERROR] += E / self.size
+            else:
+                control[SUM] += E / self.size
+                second, cost = self._measured(second, then, t, h, count, control)
+                report = report.plus(cost)
+            now, t = then, stop if count == parts else t + h * count
+            if t == end:
+                if second is not None:
+                    control[N_GROWTH:] = _packed(second)
                 return Marched(now._replace(memory=np.concatenate([now.memory, control])), 1, report, None)
+
+    def _next_knot(self, t: float, end: float, least: float) -> float:
+        """The first knot after t and before `end`, or `end`; what is nearer than the smallest step is there."""
+        k = int(np.searchsorted(self._knots, t + least, side="right"))
+        return float(self._knots[k]) if k < len(self._knots) and self._knots[k] < end - least else end
+
+    def _seen(self, t: float, h: float, count: int) -> int:
+        """How many of the steps from t see how loads change in them, in pairs, before the first that does not."""
+        if self._samples is None:
+            return count
+        missed = self._samples.missed(h, t + h * np.arange(count)) > 1.0
+        return int(np.argmax(missed)) // 2 * 2 if missed.any() else count
+
+    def _measured(
+        self, second: State, then: State, t: float, h: float, count: int, control: Floats
+    ) -> tuple[State, Report]:
+        """The second solution after a window; the error of the whole run goes into `control`. Where it cannot take the window it
+        begins again from the first one, `then`.
+        """
+        starts = t + 2.0 * h * np.arange(count // 2)
+        state, _, report, failure = self.taken.march(copy_of(second), 2.0 * h, starts)
+        if failure is not None:
+            control[BEFORE] = control[ERROR]
+            return copy_of(then), report
+        E = self._apart(then, state) / (2.0**self.order - 1.0)
+        control[ERROR] = max(control[ERROR], control[BEFORE] + E / self.size)
+        return state, report
 
     def _tried(self, state: State, t: float, h: float, count: int) -> Tried:
         """A window, and (1); of one that cannot be solved, or not with steps of 2 h, it is infinite."""
@@ -199,3 +270,15 @@ class AdaptiveStepper(StepperBase):
         # |q - q'| = 2 sin(angle/4)
         turned = np.minimum(*(np.linalg.norm(a.quat + sign * b.quat, axis=1) for sign in (-1.0, 1.0)))
         return float(np.max(moved + 2.0 * self._gyration * turned))
+
+
+def _packed(state: State) -> Floats:
+    """All numbers of a state in one array."""
+    return np.concatenate([array.ravel() for array in state])
+
+
+def _unpacked(numbers: Floats, shapes: Shapes) -> State:
+    """The state of these numbers."""
+    lengths = [math.prod(shape) for shape in shapes.values()]
+    pieces = np.split(numbers, np.cumsum(lengths)[:-1])
+    return State(*(piece.reshape(shape).copy() for piece, shape in zip(pieces, shapes.values(), strict=True)))

@@ -27,6 +27,7 @@ def add_parsers(commands: Any) -> None:
         "--error", type=float, help="in place of dt: of the motion, relative to the model's size; em and kin"
     )
     parser.add_argument("--output-dt", type=float, help="s, with error: time between outputs")
+    parser.add_argument("--max-dt", type=float, help="s, with error: the longest step")
     parser.add_argument(
         "--integrator",
         help="em, em4, em6, em8, each also with -ggl, em-d(0.8), EML, mG(3) ..., instead of the scene's",
@@ -109,7 +110,17 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
         kept = f"what was computed is in {output}"
     elif options.force:
         again.append("--force")
-    for name in ("t_end", "dt", "error", "output_dt", "integrator", "output_every", "chart", "tolerance"):
+    for name in (
+        "t_end",
+        "dt",
+        "error",
+        "output_dt",
+        "max_dt",
+        "integrator",
+        "output_every",
+        "chart",
+        "tolerance",
+    ):
         if getattr(options, name) is not None:
             again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
     if options.shortcut is not None:
@@ -137,11 +148,13 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
     dt = run_scene.dt if options.dt is None and options.error is None else options.dt
     error = run_scene.error if options.dt is None and options.error is None else options.error
     of_dt, of_error = (None, run_scene.output_dt) if dt is None else (run_scene.output_every, None)
+    longest = run_scene.max_dt if dt is None else None
     return {
         "t_end": run_scene.t_end if options.t_end is None else options.t_end,
         "dt": dt,
         "error": error,
         "output_dt": of_error if options.output_dt is None else options.output_dt,
+        "max_dt": longest if options.max_dt is None else options.max_dt,
         "integrator": run_scene.integrator if options.integrator is None else options.integrator,
         "output_every": of_dt if options.output_every is None else options.output_every,
         "chart": run_scene.chart if options.chart is None else options.chart,

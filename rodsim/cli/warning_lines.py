@@ -18,13 +18,14 @@ from rigid.errors import (
 )
 from rodsim.cli.exit_codes import NOT_CONVERGED
 from rodsim.cli.scene_words import in_scene_words
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.parts.model_warnings import DoubtfulModelWarning, StepWarning
 
 _OURS = (
     DoubtfulModelWarning,
     InitialVelocityWarning,
     RedundantJointsWarning,
     RoundedForcesWarning,
+    StepWarning,
     UnstableEquilibriumWarning,
 )
 

@@ -55,6 +55,7 @@ def result_of(
             progress=progress,
             error=scene.error if dt is None else None,
             output_dt=scene.output_dt if dt is None else None,
+            max_dt=scene.max_dt if dt is None else None,
             shortcut=scene.shortcut,
         )
     except ModelError as error:
@@ -109,6 +110,7 @@ def _run_as(result: Result, model: Model) -> Result:
         output_every=None if chosen else run.get("output_every"),
         error=run.get("error"),
         output_dt=run["dt"] if chosen else None,
+        max_dt=run.get("max_dt"),
         chart=run.get("chart"),
         tolerance=run.get("tolerance", 0.0),
         shortcut="solver" in run,

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class DoubtfulModelWarning(UserWarning):
     """A model that can be simulated and is probably not what was meant: a joint across a gap, a number in another unit."""
+
+
+class StepWarning(UserWarning):
+    """Steps that are not those that were asked for, or that may pass over a load."""

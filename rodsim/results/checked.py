@@ -251,6 +251,11 @@ _RUN: dict[str, Callable[[Any], bool]] = {
     "error": _positive,
     "error_size": _positive,
     "error_time": _positive,
+    "error_growth": lambda value: isinstance(value, bool),
+    "load_samples": _count,
+    "max_dt": _positive,
+    "dt_given": _positive,
+    "corners": lambda value: _numbers(value) and list(value) == sorted(value),
 }
 _STATICS: dict[str, Callable[[Any], bool]] = {
     "method": _text,

@@ -21,6 +21,7 @@ from discretization.system import System
 from discretization.time.adaptive import FIRST
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_names import em_integrator
+from discretization.time.step_ends import steps_before_corner
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.motions import STEP
 from rigid.system import Floats, State
@@ -73,6 +74,9 @@ class GoingOn:
         if "plane" in settings:  # the run has looked at its loads
             none = np.zeros((len(self.system.signals), 3))
             self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))
+        self.corners: Floats = np.array(
+            settings.get("corners", ()), float
+        )  # older versions did not split steps there
         self._tolerance, self._spared = tolerance_of(result), result.description.get("without_inertia", [])
         # older versions took halves of what is clamped, too, and say nothing
         self._halves = bool(settings.get("halves", count_multipliers(self.system) > 0))
@@ -85,7 +89,9 @@ class GoingOn:
             touching = len(self.system.contacts.pairs) > 0
             self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
             if self._chosen:
-                self._stepper = adaptive(self._stepper, self.system, self.h, settings)
+                self._stepper = adaptive(self._stepper, self.system, self.h, settings, self.loads)
+            else:
+                self._stepper.corners = self.corners
             return
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
@@ -101,6 +107,7 @@ class GoingOn:
         self._stepper, self.shape = plain, (layout, plain.mechanical.n, plain.mechanical.m)
         if len(self.system.contacts.pairs):
             self._stepper = ContactStepper(self.system, self.h, make)
+        self._stepper.corners = self.corners
 
     @property
     def solver(self) -> str:
@@ -132,8 +139,10 @@ class GoingOn:
 
         Raises Unknown where what drives did in between is not known.
         """
-        if self._read and (count > 1 or self.own is None or self.own.order > 2 or halvings or self._chosen):
-            raise Unknown(_DRIVES)
+        if self._read:
+            whole = steps_before_corner(self.corners, self.h, self.h * np.arange(first, first + count)) == 1
+            if not whole or count > 1 or self.own is None or self.own.order > 2 or halvings or self._chosen:
+                raise Unknown(_DRIVES)
         self._end = stored
         return self._stepper.advance(start, first, count)[0]
 

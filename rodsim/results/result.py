@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.drives import WORK
-from discretization.time.adaptive import ERROR, LARGEST, SMALLEST, STEPS
+from discretization.time.adaptive import ERROR, LARGEST, N_CONTROL, NOISE, SMALLEST, STEPS, SUM
 from rigid.checks import number, shown
 from rigid.system import Floats, Ints, State
 from rodsim.chosen_steps import StepHistory
@@ -214,12 +214,16 @@ class Result:
 
     @property
     def steps(self) -> StepHistory | None:
-        """(T,) each, of steps that chose themselves: their number, smallest and largest, the error estimated; None with dt."""
+        """(T,) each, of adaptive steps (`error=`): number, smallest and largest, estimated error and its growth; None with dt."""
         if not self.layout.n_control:
             return None
         control = self._source.read("control")
         number, smallest, largest, error = (control[:, k].copy() for k in (STEPS, SMALLEST, LARGEST, ERROR))
-        return StepHistory(number.astype(np.int64), smallest, largest, error)
+        growth: Floats = np.ones(len(error))
+        if self.layout.n_control > N_CONTROL:
+            growth = np.maximum(error / np.maximum(control[:, SUM], 10.0 * NOISE), 1.0)
+        asked = float(self.description.get("run", {}).get("error", 0.0))
+        return StepHistory(number.astype(np.int64), smallest, largest, error, growth, asked)
 
     @property
     def work(self) -> Floats:

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discretization.memory import Memory
+from discretization.time.step_ends import ends_of_parts
 from rigid import quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, Ints, State
@@ -145,7 +146,8 @@ class _Retaking:
         assert self._run.own is not None
         stored = self._result.state(k + 1)
         whole = self._run.stepper(self._run.h, self._run.own.order)
-        h = self._run.h * float(whole.fractions[-1])
+        last = ends_of_parts(self._run.corners, self._run.h, self._t[k + 1] - self._run.h)[-2:]
+        h = float(np.diff(last)[0] * whole.fractions[-1])
         stepper = self._run.stepper(h, 2, earlier=False)
         plain, own = stepper.sizes.memory, self._result.layout.memory
 

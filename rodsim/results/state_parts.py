@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.time.adaptive import N_GROWTH
 from rigid.system import Floats, State
 from rodsim.results.layout import Layout
 
@@ -17,8 +18,9 @@ _COLUMNS = {
     "branch": ((3,), ("shear and stretch", "bending and twist")),
     "remembered": ((3,), ("first half", "second half")),
     "nodes": ((4,), ("sizes", "times")),
-    "control": ((1, 3, 4), ("step", "steps", "number of steps", "error")),
+    "control": ((1, 3, 4), ("step", "steps", "number of steps", "errors")),
 }
+_SECOND = ("r", "quat", "v", "Omega", "rest")  # of the second solution of adaptive steps
 _CHART = ("q", "p", "v", "lam", "gam")
 _OF_FRAMES = ("r", "quat", "v", "Omega")
 _STARTING = (
@@ -30,6 +32,10 @@ _STARTING = (
     "chart q",
     "chart p",
     "chart v",
+    "second r",
+    "second quat",
+    "second v",
+    "second Omega",
 )  # what a step depends on
 
 
@@ -38,7 +44,8 @@ def parts_of(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
     arrays = state._asdict()
     own, remembered = arrays.pop("own"), layout.memory.parts(arrays.pop("memory"))
     arrays |= {block: layout.own.part(own, block) for block in layout.own._fields}
-    chart = remembered.pop("chart", np.zeros(0))
+    chart, control = (remembered.pop(name, np.zeros(0)) for name in ("chart", "control"))
+    remembered["control"], second = control[:N_GROWTH], control[N_GROWTH:]
     arrays |= remembered
     found: dict[str, Floats] = {}
     for name, x in arrays.items():
@@ -49,6 +56,11 @@ def parts_of(state: State, layout: Layout, n: int, m: int) -> dict[str, Floats]:
         }
     pieces = np.split(chart, np.cumsum([n, n, n, m])) if chart.size else []
     found |= {f"chart {name}": piece for name, piece in zip(_CHART, pieces, strict=False)}
+    if second.size:
+        frames = len(state.r)
+        *of_frames, rest = np.split(second, np.cumsum([3, 4, 3, 3]) * frames)
+        pieces = [*(piece.reshape(frames, -1) for piece in of_frames), rest]
+        found |= {f"second {name}": piece for name, piece in zip(_SECOND, pieces, strict=True)}
     return {name: x for name, x in found.items() if x.size}
 
 
@@ -66,8 +78,10 @@ def moved(
     for name, x in parts_of(copy, layout, n, m).items():
         if name.partition(",")[0] not in _STARTING:
             continue
-        size = 1.0 if name == "quat" else float(np.abs(x).max()) + more.get(name, 0.0)
+        kind = name.removeprefix("second ")
+        size = 1.0 if kind == "quat" else float(np.abs(x).max()) + more.get(kind, 0.0)
         step = part * size * way.choice([-1.0, 1.0], x.shape)
-        x += step * free[:, None] if name in _OF_FRAMES else step
-    copy.quat[...] /= np.linalg.norm(copy.quat, axis=-1, keepdims=True)
+        x += step * free[:, None] if kind in _OF_FRAMES else step
+        if kind == "quat":
+            x /= np.linalg.norm(x, axis=-1, keepdims=True)
     return copy

@@ -233,6 +233,8 @@ class RunScene(Part):
     """in place of dt: of the motion, relative to the size of the model; em and its kin choose their steps by it [1]"""
     output_dt: Positive | None = None
     """with error, time between outputs; left out: t_end/100, of em4 1/50, of em6 and em8 1/25 of it [s]"""
+    max_dt: Positive | None = None
+    """with error, the longest step; left out: half of output_dt [s]"""
     integrator: Integrator = "em"
     """em, em-ggl, their compositions, or any other by its name: EML-kappa, mG(3) ..."""
     output_every: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None

@@ -34,6 +34,7 @@ SETTINGS = (
     "dt",
     "error",
     "output_dt",
+    "max_dt",
     "integrator",
     "chart",
     "tolerance",
@@ -314,7 +315,7 @@ def _simulate(model: Model, settings: Mapping[str, Any], output: Path | None) ->
 
 
 def _end(settings: Mapping[str, Any]) -> float | None:
-    from rodsim.simulation import steps_of
+    from rodsim.chosen_steps import steps_of
 
     if settings.get("t_end") is None or settings.get("dt") is None:
         return None

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from discretization.space.rod_elements import order_of
+from rodsim.chosen_steps import steps_of
 from rodsim.simulation import USUAL_OUTPUTS
 from rodsim.studies.bases import SceneBase
 from rodsim.studies.errors import StudyError
@@ -111,14 +112,14 @@ def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
         raise StudyError(
             f"converge: '{base.file}' has `error`, by which steps choose themselves; give dt, the step to refine from"
         )
-    n_steps = round(run.t_end / run.dt)
+    dt, n_steps = steps_of(run.t_end, run.dt)
     between = _between_samples(n_steps)
     usual = run.output_every or max(1, round(n_steps / USUAL_OUTPUTS))
     if motion:  # its samples are outputs
         usual = math.gcd(between, usual)
     else:
         between = usual * max(1, round(n_steps / usual / SAMPLES))
-    return Plan(Run(elements, run.dt, usual), levels, orders, n_steps, between, motion)
+    return Plan(Run(elements, dt, usual), levels, orders, n_steps, between, motion)
 
 
 def _multiple(n: int, order: int) -> int:

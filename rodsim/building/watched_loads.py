@@ -1,0 +1,86 @@
+"""Warn about loads that steps may have missed: those that were zero wherever steps read them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from rigid.signals import VectorSignal, corners_of
+from rigid.system import Floats
+from rodsim.building.load_arrays import LoadFunction, LoadValues, is_varying
+from rodsim.parts.model_warnings import StepWarning
+
+SAMPLES = 10  # for each time at which steps read a load
+MOST = 20_000  # samples of a load
+NAMED = 5  # loads in a warning
+
+
+class WatchedLoads:
+    """Values of loads, as `LoadValues`; remembers which of them were zero at all times at which they were read."""
+
+    def __init__(self, values: LoadValues) -> None:
+        self._values = values
+        self._acted = np.zeros(values.total, bool)
+        self._watching = values.vary
+        self._times = 0
+
+    def __call__(self, times: Floats) -> Floats:
+        """Times (k,), s -> (k, loads, 3)."""
+        found = self._values(times)
+        if self._watching:
+            self._acted |= found.any(axis=(0, 2))
+            self._times += len(times)
+        return found
+
+    def warn(self, owner: str, start: float, end: float) -> None:
+        """Warn about functions of time that were zero, in a run between two times, s.
+
+        One that is zero at all samples between the steps too, and declares its corners, is known to be zero.
+        """
+        if not self._times or self._acted.all():
+            return
+        first, lines = 0, []
+        for load in self._values.functions:
+            acted = self._acted[first : first + load.n_loads]
+            first += load.n_loads
+            if load.n_loads and not acted.any() and is_varying(load.given):
+                missed = _first_time_that_acts(load, start, end, self._times)
+                if missed is not None:
+                    lines.append(f"'{load.name}', which acts at t = {missed:.6g} s")
+                elif not _declares(load):
+                    lines.append(f"'{load.name}'")
+        if lines:
+            named = ", ".join(lines[:NAMED]) + (
+                f" and {len(lines) - NAMED} more" if len(lines) > NAMED else ""
+            )
+            warnings.warn(
+                f"{owner}: a load is zero at all {self._times} times at which steps read it: {named}. If it acts for less "
+                "than a step, use smaller steps (dt, or max_dt with error), or declare the times at which it jumps or bends: "
+                "`function.corners = (t1, t2)`.",
+                StepWarning,
+                stacklevel=3,
+            )
+
+
+def _declares(load: LoadFunction) -> bool:
+    return isinstance(load.given, VectorSignal) or bool(corners_of(load.name, load.given))
+
+
+def _first_time_that_acts(load: LoadFunction, start: float, end: float, read: int) -> float | None:
+    """The first of many times at which the load is not zero; None: it is at all, or gives no value at one of them.
+
+    read: how often steps read it.
+    """
+    count = min(SAMPLES * read, MOST)
+    knots = [t for t in corners_of(load.name, load.given, "knots") if start < t < end]
+    ends = np.unique([start, *knots, end])
+    times = np.concatenate(
+        [start + (end - start) * (np.arange(count) + 0.5) / count, 0.5 * (ends[1:] + ends[:-1])]
+    )
+    times.sort()
+    try:
+        acts = np.reshape(load.function(times), (len(times), -1)).any(axis=1)
+    except Exception:  # of the user's function, after the run: what was computed is not lost
+        return None
+    return float(times[np.argmax(acts)]) if acts.any() else None
