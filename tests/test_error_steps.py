@@ -311,7 +311,6 @@ REFUSED = {
         "error": 1e-3,
         "integrator": "GGL-EM",
     },
-    "t_end = 1.0 s is not a multiple of dt": {"error": 1e-3, "output_dt": 0.3},
 }
 
 

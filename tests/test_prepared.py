@@ -198,7 +198,7 @@ def test_what_is_added_later_is_no_part_of_what_was_prepared():
         ({"loads.tip.value": (0, 0)}, {}, "load 'tip': value"),
         ({"loads.tip.value": lambda t: (0.0, 0.0, np.nan)}, {}, "load 'tip'"),
         ({"gravity": (0, 0, np.inf)}, {}, "gravity"),
-        ({}, {"dt": 0.003}, "t_end = 0.01 s is not a multiple of dt = 0.003 s"),
+        ({}, {"dt": -0.003}, "simulate: dt = -0.003"),
         ({}, {"dtt": 0.003}, "prepared run: there is no setting 'dtt'"),
         (3, {}, "changes"),
     ],

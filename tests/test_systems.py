@@ -249,7 +249,7 @@ def broken_models():
         "density or mass": lambda m: Box(1, 1, 1),
         "Box.*x = -1": lambda m: Box(-1, 1, 1, mass=1),
         "nothing that moves": lambda m: m.build(),
-        "multiple of dt": lambda m: (with_rod(m), simulate(m, 1.0, 0.3)),
+        "simulate: dt = -0.3": lambda m: (with_rod(m), simulate(m, 1.0, -0.3)),
         "integrator 'rk4'": lambda m: (with_rod(m), simulate(m, 1.0, 0.1, "rk4")),
     }
 

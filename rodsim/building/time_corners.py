@@ -52,6 +52,6 @@ def _functions_of(model: Contents) -> Iterator[tuple[str, Any]]:
     for entry in model.entries:
         for value in vars(entry).values():
             if callable(value) or isinstance(value, Motion):
-                yield f"{entry.word} '{entry.name}'", value
+                yield f"'{entry.name}'", value
     for driven in model.driven.values():
         yield f"driven '{driven.name}'", driven.motion
