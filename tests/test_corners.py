@@ -11,8 +11,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from discretization.time.adaptive import BEFORE, ERROR, STEP, SUM, AdaptiveStepper, gyration
 from discretization.time.advance import Failure, Marched, Report, StepperBase
-from discretization.time.step_ends import NEAR, ends_of_parts, steps_before_corner
+from discretization.time.load_samples import SHARE, LoadSamples
+from discretization.time.step_ends import ends_of_parts, steps_before_corner
+from discretization.time.stepper import Stepper
 from rigid.signals import Signal, corners_of
 from rigid.system import State
 from rodsim import (
@@ -28,6 +31,7 @@ from rodsim import (
     signals,
     simulate,
 )
+from rodsim.chosen_steps import StepHistory
 from rodsim.many_runs import simulate_many
 
 Z = (0.0, 0.0, 1.0)
@@ -101,21 +105,13 @@ def test_functions_declare_corners_as_an_attribute():
 
 
 def test_a_corner_at_an_end_of_a_step_to_a_millionth_is_there():
-    h, starts = 0.1, 0.1 * np.arange(4)
-    for inside, count in (
-        (0.25, 2),
-        (0.2 + 0.9 * NEAR * h, 4),
-        (0.3 - 0.9 * NEAR * h, 4),
-        (0.05, 0),
-        (0.4, 4),
-        (-1.0, 4),
-    ):
-        assert steps_before_corner(np.array([inside]), h, starts) == count
-    assert steps_before_corner(np.array([0.2 + 1.1 * NEAR * h]), h, starts) == 2
-    assert steps_before_corner(np.array([0.3 - 1.1 * NEAR * h]), h, starts) == 2
+    h, starts, near = 0.1, 0.1 * np.arange(4), 1e-7
+    there = [(0.2 + 0.9 * near, 4), (0.3 - 0.9 * near, 4), (0.2 + 1.1 * near, 2), (0.3 - 1.1 * near, 2)]
+    for corner, count in (*there, (0.25, 2), (0.05, 0), (0.4, 4), (-1.0, 4)):
+        assert steps_before_corner(np.array([corner]), h, starts) == count
     assert steps_before_corner(np.zeros(0), h, starts) == 4
-    corners = np.array([0.05, 0.21, 0.25, 0.25 + 0.5 * NEAR * h, 0.35])
-    assert ends_of_parts(corners, h, 0.2).tolist() == [0.2, 0.21, 0.25, 0.2 + h]
+    corners = np.array([0.05, 0.21, 0.25, 0.25 + 0.5 * near, 0.26, 0.35])
+    assert ends_of_parts(corners, h, 0.2).tolist() == [0.2, 0.21, 0.25, 0.26, 0.2 + h]
 
 
 class Counting(StepperBase):
@@ -330,6 +326,67 @@ def test_adaptive_steps_see_short_loads(push, middle, error, integrator):
     assert result.body("body").r[-1, 2] == pytest.approx(impulse * (1.0 - middle), abs=error)
     assert result.body("body").v[-1, 2] == pytest.approx(impulse, abs=2.0 * error)
     assert result.steps.number.sum() < 2000
+
+
+def test_what_a_step_misses_of_an_impulse_is_compared_with_what_it_would_move():
+    """f = F t^2, of which the middle of a step misses F h^3/12; both bars move, a moment by the radius of gyration."""
+    model = pushed(lambda t: (0.0, 0.0, 6.0 * t**2), hinged=True)
+    model.add_moment("turn", model.bodies["body"], lambda t: (0.0, 3.0 * t**2, 0.0))
+    built, rate, size, h = model.build(), 1e-3, 2.0, 0.2
+    middle = np.array([0.5]), np.array([1.0])
+    k = gyration(built.system)
+
+    def missed(loads):
+        return LoadSamples(built.system, loads, *middle, k, size, rate).missed(h, np.array([0.0, 5.0]))
+
+    force = lambda t: built.load_values(t) * np.array([1.0, 0.0])[:, None]  # noqa: E731
+    moment = lambda t: built.load_values(t) * np.array([0.0, 1.0])[:, None]  # noqa: E731
+    assert missed(force) == pytest.approx([6.0 * h**3 / 12.0 / (SHARE * rate * 2.0)] * 2, rel=1e-9)
+    radius = max(k.max(), size / np.sqrt(12.0))
+    assert missed(moment) == pytest.approx([3.0 * h**3 / 12.0 / (SHARE * rate * 2.0 * radius)] * 2, rel=1e-9)
+    assert missed(built.load_values) == pytest.approx(np.maximum(missed(force), missed(moment)), rel=1e-12)
+    assert 0.01 <= SHARE <= 0.1
+
+
+class Drifting(Stepper):
+    """Moves a body by h^2 a second, and so errs by that; from `fails` on it takes no state that is further than `far`."""
+
+    fails, far = np.inf, np.inf
+
+    def march(self, state, h, starts):
+        r = state.r.copy()
+        r[1, 0] += h**2 * h * len(starts)
+        failure = Failure("never", "none") if starts[0] > self.fails and r[1, 0] > self.far else None
+        return Marched(state._replace(r=r), len(starts), Report(), failure)
+
+
+@pytest.mark.parametrize("fails", [np.inf, 0.5])
+def test_a_second_solution_measures_the_error_of_the_run(fails):
+    """It errs four times as much, so that three errors lie between; one that cannot go on begins again from the first."""
+    built = pushed(Z).build()
+    taken = Drifting(built.system, 1.0)
+    taken.fails, taken.far = fails, 4e-4
+    stepper = AdaptiveStepper(taken, built.system, 1.0, 2, 0.02, 1.0, 1.0, max_dt=1 / 64, growth=True)
+    begun = stepper.start(built.state)
+    begun.memory[-stepper.sizes.memory.control + STEP] = 1 / 64
+    end, _ = stepper.advance(begun, 0, 1)
+    control = end.memory[-stepper.sizes.memory.control :]
+    true = end.r[1, 0]
+    assert control[SUM] == pytest.approx(true)
+    assert control[ERROR] == pytest.approx(true)
+    assert (control[BEFORE] > 0.0) == (fails < 1.0)
+    again = stepper.advance(begun, 0, 1)[0]
+    assert all(np.array_equal(one, other) for one, other in zip(again, end, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("growth", "error", "unreliable"), [(11.0, 2e-3, True), (9.0, 2e-3, False), (1e4, 0.9e-3, False)]
+)
+def test_an_estimate_is_unreliable_where_errors_grew_tenfold_beyond_what_was_asked(growth, error, unreliable):
+    one = np.ones(2)
+    steps = StepHistory(one, one, one, error * one, growth * one, 1e-3)
+    assert steps.unreliable == unreliable
+    assert ("unreliable" in steps.text()) == unreliable
 
 
 def test_moments_are_seen_as_forces_are():

@@ -217,7 +217,7 @@ class AdaptiveStepper(StepperBase):
                 control[ERROR] += E / self.size
             else:
                 control[SUM] += E / self.size
-                second, cost = self._measured(second, then, t, h, count, control)
+                second, cost = self._measured(second, then, t, h, count, E, control)
                 report = report.plus(cost)
             now, t = then, stop if count == parts else t + h * count
             if t == end:
@@ -238,18 +238,18 @@ class AdaptiveStepper(StepperBase):
         return int(np.argmax(missed)) // 2 * 2 if missed.any() else count
 
     def _measured(
-        self, second: State, then: State, t: float, h: float, count: int, control: Floats
+        self, second: State, then: State, t: float, h: float, count: int, E: float, control: Floats
     ) -> tuple[State, Report]:
-        """The second solution after a window; the error of the whole run goes into `control`. Where it cannot take the window it
-        begins again from the first one, `then`.
+        """The second solution after a window in which the first one errs by E; the error of the whole run goes into `control`.
+        Where it cannot take the window it begins again from the first one, `then`.
         """
         starts = t + 2.0 * h * np.arange(count // 2)
         state, _, report, failure = self.taken.march(copy_of(second), 2.0 * h, starts)
         if failure is not None:
-            control[BEFORE] = control[ERROR]
+            control[BEFORE] = control[ERROR] = control[ERROR] + E / self.size
             return copy_of(then), report
-        E = self._apart(then, state) / (2.0**self.order - 1.0)
-        control[ERROR] = max(control[ERROR], control[BEFORE] + E / self.size)
+        since = self._apart(then, state) / (2.0**self.order - 1.0)
+        control[ERROR] = max(control[ERROR], control[BEFORE] + since / self.size)
         return state, report
 
     def _tried(self, state: State, t: float, h: float, count: int) -> Tried:
