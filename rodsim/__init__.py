@@ -8,8 +8,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from rodsim.lasting import imports_that_last
-
 if TYPE_CHECKING:
     from discretization.time.integrate import Start, Trajectory, integrate
     from rigid import signals
@@ -183,11 +181,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _MODULES and name not in _WHERE:
         raise AttributeError(f"module 'rodsim' has no attribute '{name}'")
-    with imports_that_last():
-        if name in _MODULES:
-            found = importlib.import_module(_MODULES[name])
-        else:
-            found = getattr(importlib.import_module(_WHERE[name]), name)
+    if name in _MODULES:
+        found = importlib.import_module(_MODULES[name])
+    else:
+        found = getattr(importlib.import_module(_WHERE[name]), name)
     globals()[name] = found
     return found
 

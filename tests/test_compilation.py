@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -564,3 +565,33 @@ def test_a_kept_model_that_needs_more_room_gets_it(monkeypatch):
     assert kept._room.nbytes > 8
     assert pushed(kept, 0.0) == 8.0
     assert pushed(Kept(some_state(3)), 0.0) == 12.0  # the next of its type is given as much
+
+
+@compiled_only
+def test_our_kernels_compile_without_numbas_warning_of_experiments_and_those_of_others_with_it():
+    def chosen_of(decorate):
+        @decorate
+        def one(x):
+            return x + 1.0
+
+        @decorate
+        def other(x):
+            return 3.0 * x
+
+        @decorate
+        def chosen(x, first):
+            function = one if first else other
+            return function(x)
+
+        return chosen
+
+    before = list(warnings.filters)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        filters = list(warnings.filters)
+        assert chosen_of(kernel)(2.0, True) == 3.0
+        assert not seen
+        assert list(warnings.filters) == filters
+        assert chosen_of(numba.njit)(2.0, True) == 3.0
+        assert [each.category for each in seen] == [numba.errors.NumbaExperimentalFeatureWarning]
+    assert list(warnings.filters) == before

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from typing import Any
+
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numba import objmode
@@ -43,6 +46,13 @@ def sparse_solve_transposed(handle: int, rhs: Floats) -> Floats:
 def sparse_forget(handle: int) -> None:
     """Give the memory of the factors back."""
     _factors.pop(handle, None)
+
+
+def forget_with(owner: object, handle: int) -> weakref.finalize[[int], Any]:
+    """Give the memory of the factors back when `owner` is gone, or when the result is called; not at the exit of Python."""
+    finalizer = weakref.finalize(owner, sparse_forget, handle)
+    finalizer.atexit = False
+    return finalizer
 
 
 @allocating_kernel

@@ -133,6 +133,7 @@ class Rest:
         self.loading = loading.of(self.system)
         # determinant and matrix are of all unknowns
         self.numbering = _numbered(self.system, band_limit, condense=False)
+        self._forget = sparse.forget_with(self, self.numbering.handle)
         self._all, self.state = _side_by_side(state)
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
@@ -191,10 +192,6 @@ class Rest:
         self.load_at(0.0)
         self._hold_idle()
         self._balance()
-
-    def __del__(self) -> None:
-        if hasattr(self, "numbering"):
-            sparse.sparse_forget(self.numbering.handle)
 
     @property
     def of_motion(self) -> State:

@@ -21,7 +21,6 @@ from discretization.contact.nearest import DEEP, distances, passing
 from discretization.contact.search import candidates
 from discretization.contact.table import CAPSULE, OF_MESHES, ROD, contacts_of, points_of, reaches, usual_reach
 from discretization.interaction_table import at_rest, joined
-from discretization.linear import sparse
 from discretization.long_rest import at_long_rest
 from discretization.own_variables import part
 from discretization.state_shapes import sizes_of, state_shapes
@@ -101,7 +100,7 @@ class TouchingRest(Rest):
         held, offset = self._by_frame(self.held), self._by_frame(self.offset)
         values, gravity, factor = self.values.copy(), self.system.gravity.copy(), self.factor
         most_turn, found = self.most_turn, self.n_factorisations
-        sparse.sparse_forget(self.numbering.handle)
+        self._forget()
         self._list(self.state, self.idle)
         self.most_turn, self.n_factorisations = most_turn, found + self.n_factorisations
         self.load_at(factor)

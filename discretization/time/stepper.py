@@ -20,7 +20,7 @@ from discretization.assembly.team import Team, at_work, team_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
 from discretization.groups import Role, groups_of
-from discretization.linear.sparse import sparse_forget
+from discretization.linear.sparse import forget_with
 from discretization.multipliers import count_multipliers, multipliers_of
 from discretization.state_checks import OF_SYSTEMS, checked, given_values
 from discretization.state_shapes import sizes_of, state_shapes
@@ -106,6 +106,7 @@ class Stepper(StepperBase):
         if self.fractions.min() < 0.0:
             check_conservative(system, "with these substeps" if len(own) else f"'em{order}{kin}'", kin)
         self.numbering = number_for_steps(system, band_limit, hidden)
+        forget_with(self, self.numbering.handle)
         self.work = workspace(system, self.numbering, tolerance=tolerance)
         self._hidden = hidden_workspace(system, self.work) if hidden else None
         self._load_values, self._drive_values = load_values, drive_values
@@ -146,10 +147,6 @@ class Stepper(StepperBase):
                 f"integrator 'em{self.order}{kin}' takes negative substeps, which contacts with friction, damping or a "
                 f"restitution below 1 do not allow; use integrator 'em{kin}', or contacts that lose nothing"
             )
-
-    def __del__(self) -> None:
-        if hasattr(self, "numbering"):
-            sparse_forget(self.numbering.handle)
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
         """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report

@@ -11,13 +11,15 @@ import functools
 import gc
 import hashlib
 import inspect
+import warnings
 from typing import Any
 
 from llvmlite.binding import ffi
 from numba.core import base, compiler, event, ir, postproc, targetconfig, transforms, types, utils
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.extending import overload
 
-# the first digits of SHA-256 of the sources, in numba 0.62 to 0.68; the last four in 0.68
+# the first digits of SHA-256 of the sources, in numba 0.65 to 0.68; the last four in 0.68
 KNOWN: dict[str, tuple[str, ...]] = {
     "_rec_list_vars": ("054700e9100b",),
     "order_by_target_specificity": ("e937ed208fd8",),
@@ -216,6 +218,8 @@ class WhileCompiling(event.Listener):
     Python looks for garbage in cycles after every 700 objects. The compiler makes millions and leaves little such garbage, so
     that an eighth of its time went into looking: meanwhile this is done after many more, unless nothing is collected. Nor is each
     of some hundred thousand calls of LLVM told to the timers of all kernels that wait for this one.
+
+    In our kernels numba does not warn that functions as values are experimental.
     """
 
     EVERY = 500_000  # at 100,000 looking took 3 s of 57; as much memory is held at the most, 540 MB for `em`
@@ -223,11 +227,13 @@ class WhileCompiling(event.Listener):
 
     def __init__(self) -> None:
         self._told: list[Any] = []
+        self._filters: list[Any] = []
 
     def on_start(self, started: Any) -> None:
         """Changes both."""
         if self.depth == 0:
             quicken()
+            self._filters = _without_experimental() if _is_ours(started.data["dispatcher"]) else []
             self.before = gc.get_threshold()
             gc.set_threshold(self.EVERY if self.before[0] else 0, *self.before[1:])
             self._told = _exchange_told([])
@@ -239,6 +245,21 @@ class WhileCompiling(event.Listener):
         if self.depth == 0:
             gc.set_threshold(*self.before)
             _exchange_told(self._told)
+            for each in self._filters:
+                if each in warnings.filters:
+                    warnings.filters.remove(each)  # type: ignore[attr-defined]
+
+
+def _is_ours(dispatcher: Any) -> bool:
+    """Whether it is compiled by `rigid.compilation.decorators`."""
+    own = getattr(dispatcher, "_compiler", None)
+    return own is not None and isinstance(own._customize_flags(compiler.Flags()), KernelFlags)
+
+
+def _without_experimental() -> list[Any]:
+    """Ignore numba's warning that functions as values are experimental, which users cannot act on. Returns what to remove."""
+    warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
+    return [warnings.filters[0]]
 
 
 def _exchange_told(others: list[Any]) -> list[Any]:

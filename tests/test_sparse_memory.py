@@ -1,0 +1,57 @@
+"""Sparse factors live as long as what solves with them."""
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from discretization.linear import sparse
+from discretization.statics.rest import Rest
+from discretization.time.stepper import Stepper
+from rodsim import Material, Model, Section
+from rodsim.statics.load_factors import loading_of
+
+
+def solver_of(kind):
+    """A `Stepper` or `Rest` of a short rod."""
+    model = Model("small", gravity=(0, 0, -9.81))
+    rubber = Material(E=2e6, nu=0.45, density=1100)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, rubber), n_elements=3)
+    model.add_joint("wall", "clamp", rod.start)
+    built = model.build()
+    if kind == "Stepper":
+        return Stepper(built.system, 1e-3)
+    return Rest(built.system, built.state, loading_of(model, built, {}, (), 0.0, {}))
+
+
+@pytest.mark.parametrize("kind", ["Stepper", "Rest"])
+def test_factors_are_forgotten_with_their_solver(kind):
+    solver, other = solver_of(kind), solver_of(kind)
+    handles = [each.numbering.handle for each in (solver, other)]
+    for handle in handles:
+        sparse._factors[handle] = object()
+    del solver
+    gc.collect()
+    assert [handle in sparse._factors for handle in handles] == [False, True]
+    del other
+    gc.collect()
+    assert not set(handles) & set(sparse._factors)
+
+
+AT_EXIT = """
+import atexit, builtins, sys
+sys.path.insert(0, "tests")
+from test_sparse_memory import solver_of
+from discretization.linear import sparse
+from discretization.statics import rest
+from discretization.time import stepper
+builtins.kept = [solver_of("Stepper"), solver_of("Rest")]
+for module in (sparse, stepper, rest):  # as the end of Python does
+    atexit.register(vars(module).clear)
+"""
+
+
+def test_solvers_that_live_to_the_end_of_python_say_nothing():
+    done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
