@@ -19,6 +19,7 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
 from rodsim.batches import Batch, Begun, begun, named
+from rodsim.chosen_steps import check_fit
 from rodsim.model import Model
 from rodsim.prepared import Prepared
 from rodsim.results.result import Result
@@ -151,6 +152,8 @@ def simulate_many(
     failed: dict[int, Exception] = {}
     turns = Turns(workers)
     first = _set_up(models[0], given, alone=len(models) < LEAST)
+    if first is not None:  # runs that go alone warn by themselves
+        check_fit(first.stepper.h, float(given["t_end"]), first.n_steps, float(given["dt"]))
 
     def run(numbers: range) -> range:
         try:

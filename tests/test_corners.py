@@ -267,6 +267,13 @@ def test_runs_side_by_side_are_those_alone_bitwise():
             assert all(np.array_equal(x, y) for x, y in zip(many[k].state(i), alone.state(i), strict=True))
 
 
+def test_runs_side_by_side_shorten_their_step_with_a_warning():
+    prepared = pushed(Z, hinged=True).prepare(t_end=0.1, dt=0.03, progress=False)
+    with pytest.warns(StepWarning, match=r"t_end = 0.1 s is not a multiple of dt = 0.03 s"):
+        many = simulate_many(prepared, [{"loads.push.value": (0.0, 0.0, k)} for k in range(4)], threads=1)
+    assert [result.t.tolist() for result in many] == [[0.0, 0.025, 0.05, 0.025 * 3, 0.1]] * 4
+
+
 def test_prepared_models_take_an_error():
     prepared = pushed(PULSE.along(Z)).prepare(t_end=1.0, error=1e-3, output_dt=0.1, progress=False)
     changes = [{}, {"loads.push.value": signals.Pulse(25.0, UP, DOWN).along(Z)}]
