@@ -98,13 +98,15 @@ def count_repeated(system: System, state: State) -> int:
 def _repeated(system: System, state: State) -> tuple[int, Floats]:
     """The same, and what is left of random y (m, PROBES)."""
     held, none = multipliers_of(system), (0, np.zeros((0, PROBES)))
-    if len(held.joint) <= _FEW and _closes_no_loop(held):
+    # frames whose motion is given hold as the ground does: a chain from one to another is a loop
+    frames = np.where(system.frames.fixed[held.frames] != 0, np.minimum(held.frames, 0), held.frames)
+    if len(held.joint) <= _FEW and _closes_no_loop(held.joint, frames):
         return none
-    item, side = np.nonzero(held.frames >= 0)
+    item, side = np.nonzero(frames >= 0)
     joints, number = np.unique(held.joint, return_inverse=True)
     nodes = len(joints) + len(system.frames.mass)
     # joints with frames, each pair once
-    keys = np.unique(number[item] * nodes + len(joints) + held.frames[item, side])
+    keys = np.unique(number[item] * nodes + len(joints) + frames[item, side])
     if _is_forest(np.stack(np.divmod(keys, nodes)), nodes):
         return none
     jacobian = constraint_jacobian(system, state)
@@ -112,11 +114,11 @@ def _repeated(system: System, state: State) -> tuple[int, Floats]:
     return _by_values(jacobian, system, state) if small else _by_factors(jacobian, system, state)
 
 
-def _closes_no_loop(held: Multipliers) -> bool:
-    """Whether few joints and their frames are a forest: joints are nodes too, -1 - number."""
+def _closes_no_loop(joints: Ints, frames: Ints) -> bool:
+    """Whether few joints (k,) and their frames (k, columns) are a forest: joints are nodes too, -1 - number."""
     above: dict[int, int] = {}
-    pairs = zip(held.joint.tolist(), held.frames.tolist(), strict=True)
-    for joint, frame in {(-1 - joint, f) for joint, frames in pairs for f in frames if f >= 0}:
+    pairs = zip(joints.tolist(), frames.tolist(), strict=True)
+    for joint, frame in {(-1 - joint, f) for joint, each in pairs for f in each if f >= 0}:
         while joint in above:
             joint = above[joint]
         while frame in above:

@@ -186,7 +186,7 @@ class Stepper(StepperBase):
         """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""
         numbering, work = self.numbering, self.work
         repeating = numbering.repeating
-        if not len(repeating) or status != NOT_CONVERGED:
+        if not len(repeating) or status not in (NOT_CONVERGED, SINGULAR):
             return CURES[status]
         rows = [
             np.abs(work.residual[numbering.row[c] :][: numbering.rows[c]]).max() / work.scale[c]
@@ -198,6 +198,8 @@ class Stepper(StepperBase):
         names = [known.get(number, str(number)) for number in dict.fromkeys(numbers)]
         others = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
         loop = self._loop_of(names[0]) if self._loop_of is not None else ""
+        if not 0.0 < max(rows) < np.inf:  # a matrix that is singular for another reason
+            return CURES[status]
         return (
             f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over"
             f"{' in ' if loop else ''}{loop}; place them so that they agree on the way, or leave one of them out; or "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.drives import (
     DRIVEN,
@@ -25,7 +26,7 @@ from rigid.interactions.constraints import first_rows
 from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.joints import Marker
 from rigid.joints.base import Row
-from rigid.system import Floats, State
+from rigid.system import Floats, Ints, State
 from rodsim.parts.entries import Contents
 from rodsim.parts.joint_entries import DriveEntry
 from rodsim.parts.model_parts import Driven
@@ -33,6 +34,12 @@ from rodsim.parts.model_parts import Driven
 _NONE = np.zeros(3)
 LARGEST_LOOP = 1500  # rows: for more the search, by singular values, would take longer than the run
 DEPENDENT = 1e-9  # of unit rows: what is left of one that the others imply
+AGREES = (
+    1e-7  # of the terms: rates of redundant rows that are below are zero; rates of functions are differences
+)
+OTHER_TIMES = 20  # at which motions are looked at, besides t = 0 and their corners
+FIRST, LAST = 1e-3, 1e3  # s: between them lie those of motions without corners
+BESIDE = 1e-3  # of the time up to the last corner: how far beside a corner, where the acceleration shows
 
 
 class DrivenRow(NamedTuple):
@@ -126,7 +133,9 @@ def check_drives(model: Contents, system: System, state: State) -> None:
     """Raise ModelError where a drive prescribes what joints or another drive fix already.
 
     Freedom is counted at t = 0: a drive acts against others if constraints depend on each other that are independent
-    without it, where it is a row, or where its frame may move as it likes.
+    without it, where it is a row, or where its frame may move as it likes. Such driven frames are accepted if they move so that
+    these constraints agree (a planar linkage whose foot is driven in its plane): n . G_driven (v, omega) = 0 for all n with
+    n^T G = 0 of the frames that are not driven, at the times of `_times`.
     """
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     if not len(rows) + len(frames) or not 0 < len(state.lam) <= LARGEST_LOOP:
@@ -153,6 +162,12 @@ def check_drives(model: Contents, system: System, state: State) -> None:
             blamed.append(f"driven '{name}'")
     if not blamed:
         return
+    when = ""
+    if all(who.startswith("driven ") for who in blamed):
+        time = _disagreement(G, held, list(model.driven.values()), frames, size)
+        if time is None:
+            return
+        when = f", at t = {time:.3g} s"
     names = [PartName("joint", own.joint.name) for own in model.drives.values()]
     driven = {own.joint.name for own in model.drives.values()}
     between = [
@@ -161,14 +176,59 @@ def check_drives(model: Contents, system: System, state: State) -> None:
     coupled = f" (coupled by gear {' and '.join(map(repr, between))})" if between else ""
     if len(blamed) == 1:
         raise ModelError(
-            f"model '{model.name}': {blamed[0]} prescribes what joints fix already{coupled}; leave it out, or free the motion",
+            f"model '{model.name}': {blamed[0]} prescribes what joints fix already{coupled}{when}; "
+            "leave it out, or free the motion",
             about=names,
         )
     raise ModelError(
-        f"model '{model.name}': {' and '.join(blamed)} drive against each other: they prescribe the same motion{coupled}; "
+        f"model '{model.name}': {' and '.join(blamed)} drive against each other: they prescribe the same motion{coupled}{when}; "
         "leave one of them out, or put a spring between",
         about=names,
     )
+
+
+def _disagreement(
+    G: Floats, held: NDArray[np.bool_], driven: Sequence[Driven], frames: Ints, size: float
+) -> float | None:
+    """First time at which driven frames (d,) do not move as redundant constraints allow; G (m, 6 n): gradients, of turns over
+    `size`.
+    """
+    lengths = np.linalg.norm(G[:, held], axis=1)
+    used = lengths > 0.0
+    unit = G[used] / lengths[used, None]
+    U, sizes, _ = np.linalg.svd(unit[:, held])
+    rank = int((sizes > DEPENDENT).sum())
+    null = [U[:, rank:].T @ unit]  # (k, 6 n) rows that are zero but for driven frames
+    if not used.all():  # constraints between driven frames and the ground alone
+        null.append(G[~used] / np.maximum(np.linalg.norm(G[~used], axis=1), 1e-300)[:, None])
+    columns = 6 * frames[:, None] + np.arange(6)
+    rows = np.concatenate(null)[:, columns]  # (k, d, 6)
+    for t in _times(driven):
+        w = np.zeros((len(driven), 6))
+        try:
+            for k, part in enumerate(driven):
+                _, quat, v, Omega = (x[0] for x in part.motion(np.array([t])))
+                w[k] = [*v, *(size * quaternions.rotate(quat, Omega))]
+        except (ModelError, ValueError, ArithmeticError):  # a function that is not defined at all times
+            continue
+        terms = np.abs(rows * w).sum(axis=(1, 2))
+        if np.any(np.abs((rows * w).sum(axis=(1, 2))) > AGREES * np.maximum(terms, np.abs(w).max())):
+            return float(t)
+    return None
+
+
+def _times(driven: Sequence[Driven]) -> Floats:
+    """Times (k,) at which motions are compared with constraints: t = 0, corners, close to them on both sides, and others.
+
+    Those others lie, evenly on a scale of logarithms, up to beyond the last corner. Between FIRST and LAST if there are none.
+    """
+    corners = np.array(sorted({t for part in driven for t in getattr(part.motion, "knots", ()) if t > 0.0}))
+    last = corners[-1] if len(corners) else LAST
+    least = FIRST * (last if len(corners) else 1.0)
+    others = np.geomspace(least, 1.3 * last, OTHER_TIMES)
+    beside = BESIDE * last if len(corners) else FIRST
+    near = np.concatenate([[0.0], corners])[:, None] + beside * np.array([-1.0, 0.0, 1.0])
+    return np.unique(np.maximum(0.0, np.concatenate([near.ravel(), others])))
 
 
 def _excess(rows: Floats) -> int:
