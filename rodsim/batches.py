@@ -29,6 +29,7 @@ from rodsim.building.turn_limits import turned_in_words
 from rodsim.building.watched_loads import WatchedLoads
 from rodsim.model import Model
 from rodsim.results.layout import Functions, Layout
+from rodsim.results.output_multipliers import MultipliersAfter, start_of
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
 from rodsim.results.writer import MemoryWriter, ResultWriter
@@ -91,7 +92,10 @@ class Run:
         self.state = self.stepper.start(fit.state)
         self._alone: Stepper | None = None
         self._writer = self._begin(self._laid_out(fit))
-        self.recorder = Recorder(self._built.system, first.stepper.h, self._writer)
+        h, after = first.stepper.h, None
+        if self._built.layout.n_after and output is not None:
+            after = MultipliersAfter(self._built.layout, self._stepper_alone, h)
+        self.recorder = Recorder(self._built.system, h, self._writer, None, after)
         self.recorder.add_last(0, self.state)
         self.step = 0  # of its state
         self.in_vain = 0  # marches with others, one after the other, in which nothing was reached
@@ -106,6 +110,9 @@ class Run:
         shared.pop("corners", None)
         corners = self._built.corners.settings(adaptive=False)
         own.description["run"] = shared | self.stepper.settings | corners
+        own.n_after = first.n_after
+        if self._output is not None:
+            own.lam_start = start_of(self._built, self.state, self._first.stepper.h)
         own.description["provenance"] = first.description["provenance"]
         own.description["velocity_projection"] = fit.change
         own.description["initial_velocity_change"] = {name: list(x) for name, x in fit.parts.items()}
@@ -142,25 +149,28 @@ class Run:
 
         Raises ConvergenceError, with the result, where it fails.
         """
-        if self._alone is None:
-            self._alone = self._make()
-            self._alone.corners = self._built.corners.corners
-            self._alone.turned_in_words = partial(turned_in_words, self._built)
-        first, dt, memory = self._first, self._alone.h, self._built.layout.memory
+        alone = self._stepper_alone()
+        first, dt, memory = self._first, alone.h, self._built.layout.memory
         output = step if step == first.n_steps else step // first.every * first.every
         try:
             with Progress(first.n_steps, self.step, dt, first.every, False, memory) as line:
-                self.state = march(
-                    self._alone, self.state, self.step, output, first.every, self.recorder, line
-                )
+                self.state = march(alone, self.state, self.step, output, first.every, self.recorder, line)
             self.step = max(self.step, output)
             if self.step < step:
-                self.state, report = self._alone.advance(self.state, self.step, step - self.step)
+                self.state, report = alone.advance(self.state, self.step, step - self.step)
                 self.recorder.took(report)
                 self.step = step
         except ConvergenceError as failed:
             failed.result = finish_at(failed, self.recorder, self._output)
             raise
+
+    def _stepper_alone(self) -> Stepper:
+        """Return a stepper with work arrays of its own."""
+        if self._alone is None:
+            self._alone = self._make()
+            self._alone.corners = self._built.corners.corners
+            self._alone.turned_in_words = partial(turned_in_words, self._built)
+        return self._alone
 
     def result(self) -> Result:
         """At its end, to which it goes alone where others brought it not so far. Raises as `catch_up`."""

@@ -48,6 +48,7 @@ from rodsim.provenance import provenance
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import Functions
 from rodsim.results.lock import check_locks
+from rodsim.results.output_multipliers import STORED, MultipliersAfter, number_stored, start_of
 from rodsim.results.outputs import Outputs
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
@@ -260,6 +261,12 @@ def simulate(
         settings["until"] = str(until)
     if not isinstance(stepper, Stepper) and stepper.chart is not None:
         settings["chart"] = stepper.chart
+    if not n_stored or STORED in stored_run:  # files of older versions have none
+        built.layout.n_after = number_stored(stepper, every, integrator)
+    if built.layout.n_after:
+        settings[STORED] = True
+    if output is not None:
+        built.layout.lam_start = start_of(built, state, dt)
     built.layout.description["run"] = settings
     built.layout.description["provenance"] = provenance(model.scene)
     # how far the nearest velocities that the joints allow are from those given (m/s or rad/s), and of which parts
@@ -276,7 +283,10 @@ def simulate(
         writer = ResultWriter.create(output, built.layout, most)
     try:
         with Progress(n_steps, step, dt, every, progress, built.layout.memory) as line:
-            recorder = Recorder(built.system, dt, writer, line.audit if line.shown else None)
+            after = None
+            if built.layout.n_after and (output is not None or error is not None):
+                after = MultipliersAfter(built.layout, lambda: stepper, dt)
+            recorder = Recorder(built.system, dt, writer, line.audit if line.shown else None, after)
             try:
                 if fresh:
                     recorder.add_last(0, state)

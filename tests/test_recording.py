@@ -289,7 +289,7 @@ def test_interrupted_batch_is_stored_once(monkeypatch):
     kept, writer, step = collecting(monkeypatch, REPORT)
     extend = writer.extend_late
 
-    def interrupted(t, steps, states, newton, late):
+    def interrupted(t, steps, states, newton, late, after):
         extend(t[:2], steps[:2], State(*(array[:2] for array in states)), newton[:2], late)
         raise KeyboardInterrupt
 

@@ -201,8 +201,8 @@ def test_file_written_in_batches_equals_one_written_one_by_one(tmp_path, monkeyp
             writer.extend(
                 Outputs(
                     *(
-                        state
-                        if name == "state"
+                        {"state": state, "after": None}[name]
+                        if name in ("state", "after")
                         else np.concatenate([getattr(each, name) for each in singles])
                         for name in Outputs._fields
                     )

@@ -118,6 +118,7 @@ class AdaptiveStepper(StepperBase):
         self.error, self.size = error, size
         self._gyration = gyration(system)
         self._window = _WINDOWS.get(order, 2)
+        self._last_steps: dict[int, float] = {}  # s, the last one before each output
         self._knots, self._most, self._grows = np.asarray(knots, float), min(h, max_dt), growth
         self._samples: LoadSamples | None = None
         if load_values is not None:
@@ -134,6 +135,19 @@ class AdaptiveStepper(StepperBase):
     def threads(self) -> int:
         """Those of what takes the steps."""
         return self.taken.threads
+
+    @property
+    def solves_per_step(self) -> int:
+        """As of `StepperBase`: at least two between outputs."""
+        return 2 * self.taken.solves_per_step
+
+    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+        """As of `StepperBase`, of a step as long as the one that ended at t, whatever h is; None if none did here."""
+        before = self._last_steps.get(round(t / self.h))
+        if before is None or self._next_knot(t, t + before, 0.0) < t + before:
+            return None
+        inner = state._replace(memory=state.memory[: -self._n_control].copy())
+        return self.taken.end_of_first_solve(inner, t, before)
 
     @property
     def chart(self) -> None:
@@ -221,6 +235,7 @@ class AdaptiveStepper(StepperBase):
                 report = report.plus(cost)
             now, t = then, stop if count == parts else t + h * count
             if t == end:
+                self._last_steps[round(end / self.h)] = h
                 if second is not None:
                     control[N_GROWTH:] = _packed(second)
                 return Marched(now._replace(memory=np.concatenate([now.memory, control])), 1, report, None)

@@ -184,6 +184,16 @@ class StepperBase(ABC):
         end, done, report, failure = self.march(copy_of(state), h, starts[:1])
         return Ends(State(*(array[None][:done] for array in end)), [report], failure)
 
+    @property
+    def solves_per_step(self) -> int:
+        """Return how many substeps a step is made of, each with multipliers of its own."""
+        return 1
+
+    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+        """Return the end of the first substep of a step of length h from t, s. None if it fails. `state` is not changed."""
+        end, done, _, failure = self.march(copy_of(state), h, np.array([t]))
+        return end if done and failure is None else None
+
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
         """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is
         not changed.

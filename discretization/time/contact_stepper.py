@@ -157,6 +157,31 @@ class ContactStepper(StepperBase):
             state, done = _last(taken.states), done + len(taken.reports)
         return Marched(copy_of(state), done, report, None)
 
+    @property
+    def solves_per_step(self) -> int:
+        """As of `StepperBase`."""
+        return self._free.solves_per_step
+
+    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+        """As of `StepperBase`; None, too, if the step would not be accepted."""
+        state = copy_of(checked(state, self.shapes))
+        if self._moved(state.memory, self._points(state)) > 0.0:
+            state = self._with_list(state)
+        while True:
+            listed, behind = self._list_of(state), state.memory[self._inner :]
+            own = self._settled(state, listed)
+            inner = state._replace(memory=state.memory[: self._inner].copy(), own=own)
+            end = listed.stepper.end_of_first_solve(inner, t, h)
+            if end is None:
+                return None
+            ends = State(*(array[None] for array in end))
+            good, problem = self._accepted(state, ends, listed)
+            if good:
+                return _last(self._with_lists(ends, behind, listed))
+            if problem is not _SKIN or np.array_equal(self._reference(state), self._points(state)):
+                return None
+            state = self._with_list(state)
+
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
         """As `discretization.time.stepper.Stepper.record`."""
         count = self._outputs_before_corner(first_step, every, count)

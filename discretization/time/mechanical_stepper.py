@@ -6,6 +6,7 @@ frames' state back.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -206,6 +207,28 @@ class MechanicalStepper(StepperBase):
         """Whole steps of length h from `starts`; the state is not changed. What is wound too far for its potential is counted
         anew from where it stands.
         """
+        return self._marched(self._march, state, h, starts, inside)
+
+    @property
+    def solves_per_step(self) -> int:
+        """As of `StepperBase`."""
+        return len(self.scheme.fractions)
+
+    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+        """As of `StepperBase`."""
+        first = h * self.scheme.fractions[0]
+        end, done, _, failure = self._marched(self._one_substep, state, first, np.array([t]))
+        return end if done and failure is None else None
+
+    @functools.cached_property
+    def _one_substep(self) -> March:
+        """Return a march whose steps are substeps of the composition."""
+        if self.solves_per_step == 1:
+            return self._march
+        return March(self.mechanical, replace(self.scheme, fractions=(1.0,)), attempts=0)
+
+    def _marched(self, march: March, state: State, h: float, starts: Floats, inside: bool = False) -> Marched:
+        """As `equal_steps`, of `march`."""
         checked(state, self.shapes)
         n, m = self.mechanical.n, self.mechanical.m
         ends = np.append(starts, starts[-1] + h)
@@ -216,7 +239,7 @@ class MechanicalStepper(StepperBase):
             kept = state.own[self._condensed]
             totals = np.concatenate([state.totals, works_in(self._system, state), kept])
             start = Start(starts[done], q, p, v, lam, gam, totals)
-            run, failure = self._march.run(h, ends[done:], start, inside)
+            run, failure = march.run(h, ends[done:], start, inside)
             steps, iterations = len(run.t) - 1, run.iterations[1:]
             done += steps
             report = report.plus(

@@ -106,6 +106,7 @@ class Scheme:
     account: adds (work, dissipation) of a step to its last argument; dissipates: takes viscous forces, see `forcing`.
     driven: where numbers of driven constraints are read besides the nodes, the start and the end of a step by default; drives:
     adds what each drive does, see `rheonomic`.
+    ends: its multipliers are forces at the end of the step; else they are means over it, in its middle.
     caution: the cure where Newton's method fails, if it is not a smaller step.
     """
 
@@ -130,6 +131,7 @@ class Scheme:
     needs: int = 0
     options: Floats = field(default_factory=lambda: np.zeros(1))
     fractions: tuple[float, ...] = (1.0,)
+    ends: bool = False
     caution: str = ""
     prepare: Callable[[Any], Any] | None = None  # a system to the one that is marched
     in_quaternions: Scheme | None = None  # the form it takes of frames in quaternions, if it is another one

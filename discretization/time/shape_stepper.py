@@ -91,6 +91,10 @@ class ShapeStepper(Stepper):
         """As of `Stepper`."""
         return super().record(self._begun(state), first_step, every, count)
 
+    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+        """As of `Stepper`."""
+        return super().end_of_first_solve(self._begun(state), t, h)
+
     def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
         """As of `Stepper`, which takes a step whose parts are held only by each other: what is eliminated one by one is singular
         then.

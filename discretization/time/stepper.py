@@ -168,6 +168,20 @@ class Stepper(StepperBase):
         status, (counts,), _ = self._run(checked(state, self.shapes, in_place=True), h, starts, 1)
         return Marched(state, int(counts[STEPS]), _report(counts), self._failure(status))
 
+    @property
+    def solves_per_step(self) -> int:
+        """As of `StepperBase`."""
+        return len(self.fractions)
+
+    def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
+        """As of `StepperBase`."""
+        end = copy_of(checked(state, self.shapes))
+        kept = State(*(np.empty((1, *array.shape)) for array in end))
+        counts = np.zeros((1, N_COUNTS), dtype=np.int64)
+        values = self._values(np.array([t]), h)[:1]
+        status = self._march(end, end, h * self.fractions[:1], values, kept, counts)
+        return end if status == CONVERGED else None
+
     def ends(self, state: State, h: float, starts: Floats) -> Ends:
         """The ends of all steps of length h from `starts`, as far as they can be solved."""
         status, counts, kept = self._run(copy_of(checked(state, self.shapes)), h, starts, len(starts))

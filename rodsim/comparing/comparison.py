@@ -352,10 +352,10 @@ def _energies(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> 
 
 
 def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> list[Pair]:
-    """Joint forces and moments; both are means over the last step, so they belong to its middle."""
+    """Joint forces and moments."""
     pairs = []
     size = extent(a.state(0).r)  # frames in one place have levers all the same: those of their bodies
-    times = [r.t[1:] - 0.5 * float(r.description.get("run", {}).get("dt", 0.0)) for r in (a, b)]
+    times = [r.t for r in (a, b)]
     if min(map(len, times)) < 2 or a.layout.constraints is None or b.layout.constraints is None:
         return []
     for name in a.joints:
@@ -364,7 +364,7 @@ def _forces(a: Result, b: Result, files: tuple[str, str], rows: list[Row]) -> li
         carried_a, carried_b = (_carried(r.joint(name)) for r in (a, b))
         strongest = np.abs(carried_a["force"]).max() * size if "force" in carried_a else 0.0
         for what in [what for what in carried_a if what in carried_b]:
-            in_a, in_b = carried_a[what][1:], carried_b[what][1:]
+            in_a, in_b = carried_a[what], carried_b[what]
             largest = max(np.abs(in_a).max(initial=0.0), np.abs(in_b).max(initial=0.0))
             if largest == 0.0 or (what == "moment" and largest < ROUNDING_TOLD * strongest):
                 continue  # a joint that holds no moment leaves the rounding of one

@@ -37,6 +37,10 @@ class SomeOutputs:
         found: Floats = self._source.read(name, (self._outputs, *rest))
         return found
 
+    def multipliers(self, rows: slice) -> Floats:
+        """Of the outputs: those of others are needed for them."""
+        return self._source.multipliers(rows)[self._outputs]
+
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, Floats]:
         """Some of the outputs, an int or a slice."""
         return self._source.read_all(names, self._outputs[key])

@@ -248,6 +248,7 @@ _RUN: dict[str, Callable[[Any], bool]] = {
     "plane": lambda value: _numbers(value) and len(value) == 3,
     "tolerance": lambda value: _number(value) and value >= 0,
     "halves": lambda value: isinstance(value, bool),
+    "multipliers_after": lambda value: isinstance(value, bool),
     "error": _positive,
     "error_size": _positive,
     "error_time": _positive,

@@ -110,6 +110,11 @@ class GoingOn:
         self._stepper.corners = self.corners
 
     @property
+    def taking(self) -> StepperBase:
+        """What takes its steps."""
+        return self._stepper
+
+    @property
     def solver(self) -> str:
         """In words, of the equations of its steps."""
         return self._stepper.solver

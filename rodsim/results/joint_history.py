@@ -37,8 +37,10 @@ class _Sides(NamedTuple):
 class JointHistory:
     """A joint between a and b: its multipliers, what it does to b (to a the opposite), how b stands against a.
 
-    Multipliers are means over the last step and are paired with the directors at its end: forces converge
-    with order 1. Of joints that repeat others (`determined` is False) forces and moments are one of many possible ones.
+    Forces are those at the outputs, of order 2 with every integrator: means of the two steps around an output. At t = 0 they
+    solve the equations of motion; at the last output, and next to halved steps and contacts that open or close, they are
+    one-sided, of order 1 (`rodsim.results.output_multipliers`). Of joints that repeat others (`determined` is False) forces and
+    moments are one of many possible ones.
     """
 
     def __init__(self, source: Source, layout: JointLayout) -> None:
@@ -67,7 +69,12 @@ class JointHistory:
 
     @cached_property
     def multipliers(self) -> Floats:
-        """(T, rows) one for each scalar equation of the joint"""
+        """(T, rows) one for each scalar equation of the joint, at the outputs"""
+        return self._source.multipliers(slice(*self.layout.rows))
+
+    @cached_property
+    def step_multipliers(self) -> Floats:
+        """(T, rows) the same as states store them: means over the last step, or substep, before an output"""
         return self._source.read("lam", (slice(None), slice(*self.layout.rows)))
 
     @property

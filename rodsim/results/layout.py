@@ -165,6 +165,9 @@ class Layout:
     n_earlier: int = 0  # numbers that earlier steps are remembered of, by older versions
     n_foretold: int = 0  # the same now
     n_means: int = 0  # and of substeps
+    n_after: int = 0  # multipliers of the step after each output that a file has, see `rodsim.results.output_multipliers`
+    # (m,) multipliers at t = 0, see `discretization.constraint_forces`; None: not known, or not yet
+    lam_start: Floats | None = None
     # What the states belong to: the audit recomputes from it whatever the run says of itself. None: of an older file.
     system: System | None = None
     # Of the whole system (`System.constraints`): turns multipliers into joint forces. None: multipliers only.
@@ -177,7 +180,9 @@ class Layout:
     def copied(self) -> Layout:
         """The same with a description of its own, to be changed at its first level."""
         other = object.__new__(Layout)
-        vars(other).update(vars(self), description=dict(self.description), functions=None)
+        vars(other).update(
+            vars(self), description=dict(self.description), functions=None, n_after=0, lam_start=None
+        )
         return other
 
     def __getstate__(self) -> dict[str, Any]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 ROOT = "rodsim"
 FORMAT = 2  # raised when an older reader would misread the file; 1 is read too: `rodsim.results.older_files`
 TIME, STEP, AUDIT, OWN = "time", "step", "audit", "own"
+AFTER, START = "lam_after", "lam_start"  # of `rodsim.results.output_multipliers`
 OWN_KINDS = "own_kinds"  # names of the kinds that are not ours, see `rigid.interactions.numbered`
 OWN_ROWS = "own_rows"  # of the constraints among them
 OWN_VARIABLES = "own_variables"  # of the others among them: how many are counted, how many settle
@@ -56,28 +57,29 @@ TABLES = {
 
 def series(layout: Layout) -> list[Series]:
     """The datasets that grow by one output."""
-    return list(_series(layout.sizes, layout.n_elements))
+    return list(_series(layout.sizes, layout.n_elements, layout.n_after))
 
 
 def series_in_memory(layout: Layout) -> tuple[Mapping[str, Series], int]:
     """The same by their names there, and the bytes of one output."""
-    return _series_in_memory(layout.sizes, layout.n_elements)
+    return _series_in_memory(layout.sizes, layout.n_elements, layout.n_after)
 
 
 @functools.lru_cache(maxsize=64)
-def _series_in_memory(sizes: Sizes, m: int) -> tuple[Mapping[str, Series], int]:
-    items = _series(sizes, m)
+def _series_in_memory(sizes: Sizes, m: int, n_after: int) -> tuple[Mapping[str, Series], int]:
+    items = _series(sizes, m, n_after)
     return {item.path.removeprefix(f"{ROOT}/"): item for item in items}, sum(item.nbytes for item in items)
 
 
 @functools.lru_cache(maxsize=64)
-def _series(sizes: Sizes, m: int) -> list[Series]:
-    """Of the arrays of a state and m elements."""
+def _series(sizes: Sizes, m: int, n_after: int) -> list[Series]:
+    """Of the arrays of a state, m elements and n_after multipliers of the step after an output."""
     return [
         *(
             Series(f"{ROOT}/{name}", shape, np.float64)
             for name, shape in stored_states.shapes_of(sizes).items()
         ),
+        *([Series(f"{ROOT}/{AFTER}", (n_after,), np.float64)] if n_after else []),
         Series(f"{ROOT}/strains", (m, 6), np.float64),
         Series(f"{ROOT}/stresses", (m, 6), np.float64),
         Series(f"{ROOT}/{AUDIT}", (len(COLUMNS),), np.float64),
@@ -100,10 +102,12 @@ def create(file: h5py.File, layout: Layout, capacity: int, counter: Counter) -> 
     group.attrs["name"] = layout.name
     for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
-    some = "n_points", "n_settled", "n_bristles", "n_control", "n_earlier", "n_foretold", "n_means"
+    some = "n_points", "n_settled", "n_bristles", "n_control", "n_earlier", "n_foretold", "n_means", "n_after"
     for name in some:  # where there are some
         if getattr(layout, name):
             group.attrs[name] = getattr(layout, name)
+    if layout.lam_start is not None:
+        group[START] = layout.lam_start
     if layout.gravity is not None:
         group.attrs["gravity"] = layout.gravity
     if layout.grounded is not None:
@@ -210,6 +214,8 @@ def read_layout(file: h5py.File) -> Layout:
         n_earlier=int(group.attrs.get("n_earlier", 0)),
         n_foretold=int(group.attrs.get("n_foretold", 0)),
         n_means=int(group.attrs.get("n_means", 0)),
+        n_after=int(group.attrs.get("n_after", 0)),
+        lam_start=read_numbers(group, START) if START in group else None,
         n_bristles=int(group.attrs.get("n_bristles", 0)),
         drives=_read(group, "drives") if "drives" in group else [],
         system=system,

@@ -20,6 +20,7 @@ class Outputs(NamedTuple):
     strains: Floats  # (k, m, 6)
     stresses: Floats  # (k, m, 6)
     audit: Floats  # (k, columns)
+    after: Floats | None = None  # (k, m) multipliers of the step after each, NaN: not known; None: not stored
 
     @classmethod
     def single(
@@ -39,7 +40,13 @@ class Outputs(NamedTuple):
         """Some of them."""
         state = State(*(array[rows] for array in self.state))
         return Outputs(
-            self.t[rows], self.step[rows], state, self.strains[rows], self.stresses[rows], self.audit[rows]
+            self.t[rows],
+            self.step[rows],
+            state,
+            self.strains[rows],
+            self.stresses[rows],
+            self.audit[rows],
+            None if self.after is None else self.after[rows],
         )
 
 

@@ -28,12 +28,15 @@ class Recorder:
         dt: float,
         writer: ResultWriter | MemoryWriter,
         listener: Callable[[Outputs], None] | None = None,
+        after: Callable[[Floats, State], Floats] | None = None,
     ) -> None:
-        """`listener` is called with each batch; in memory, where none does, columns are found when they are read."""
+        """`listener` is called with each batch; in memory, where none does, columns are found when they are read. `after` gives
+        the multipliers (k, m) of the step after each of k states, at these times, to be stored with them.
+        """
         self._system = system
         self._dt = dt
         self.writer = writer
-        self._listener = listener
+        self._listener, self._after = listener, after
         self._before = writer.n_outputs  # of the outputs that wait
         self._looked = self._oldest = time.monotonic()
         self._clear()
@@ -86,11 +89,14 @@ class Recorder:
                 batch = states
                 if len(steps) > self.most:
                     batch = State(*(array[part] for array in states))
+                t = steps[part] * self._dt
+                after = None if self._after is None else self._after(t, batch)
                 if isinstance(self.writer, MemoryWriter) and self._listener is None:
                     late = LateColumns(self._system, self._dt, at_once=self.most)
-                    self.writer.extend_late(steps[part] * self._dt, steps[part], batch, newton[part], late)
+                    self.writer.extend_late(t, steps[part], batch, newton[part], late, after)
                     continue
                 outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
+                outputs = outputs._replace(after=after)
                 self.writer.extend(outputs)
                 if self._listener is not None:
                     self._listener(outputs)

@@ -15,6 +15,7 @@ from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
 from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
+from rodsim.results.output_multipliers import after_in_memory, read_multipliers, start_of_source
 from rodsim.results.storage import open_file
 
 VTKHDF = "VTKHDF"  # the other group of a result file, see `rodsim.results.vtkhdf`
@@ -68,6 +69,12 @@ class Source(Protocol):
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         """Part `key` of several arrays."""
 
+    def multipliers(self, rows: slice) -> NDArray[Any]:
+        """Multipliers (T, k) of some rows at the outputs, see `rodsim.results.output_multipliers`."""
+
+    def start_multipliers(self) -> NDArray[Any] | None:
+        """All multipliers (m,) at t = 0; None: not known."""
+
     def changed(self, outputs: slice) -> list[digests.Changed] | None:
         """What of these outputs, and of the model, is not what was written; None: not known."""
 
@@ -92,11 +99,28 @@ class MemorySource:
         self.n_outputs = len(arrays[native.TIME])
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
+        if name == native.AFTER and name not in self._arrays:
+            self._arrays[name] = after_in_memory(self)
         if name not in self._arrays and self._late is not None:
             columns, newton = self._late
             self._arrays |= columns.found(self.layout, self._arrays, newton)
             self._late = None
         return self._arrays[name][key]
+
+    def multipliers(self, rows: slice) -> NDArray[Any]:
+        return read_multipliers(self, rows)
+
+    def start_multipliers(self) -> NDArray[Any] | None:
+        if self.layout.lam_start is None:
+            self.layout.lam_start = start_of_source(self)
+        return self.layout.lam_start
+
+    def __getstate__(self) -> dict[str, Any]:
+        # functions of a model stay in their process: what is computed from them goes along
+        self.start_multipliers()
+        if self.layout.n_after:
+            self.read(native.AFTER)
+        return vars(self)
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:
         return None
@@ -169,6 +193,12 @@ class FileSource:
             if len(key) == 1:
                 return {name: native.read_rows(file, name, first) for name in names}
             return {name: np.asarray(file[f"{native.ROOT}/{name}"][(first, *key[1:])]) for name in names}
+
+    def multipliers(self, rows: slice) -> NDArray[Any]:
+        return read_multipliers(self, rows)
+
+    def start_multipliers(self) -> NDArray[Any] | None:
+        return self.layout.lam_start
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         with damage_of(self.path), self._open() as file:

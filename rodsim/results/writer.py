@@ -59,7 +59,15 @@ class MemoryWriter:
         self.layout.check_state(outputs.state, len(outputs.t))
         self._keep(outputs, _native_values(self.layout, outputs))
 
-    def extend_late(self, t: Floats, steps: Ints, states: State, newton: Floats, late: LateColumns) -> None:
+    def extend_late(
+        self,
+        t: Floats,
+        steps: Ints,
+        states: State,
+        newton: Floats,
+        late: LateColumns,
+        after: Floats | None = None,
+    ) -> None:
         """Keep states (k, ...), all of a result in this way; the rest of them is found where it is read."""
         if self.n_outputs and self._late is None:
             raise ValueError("late columns behind outputs that have theirs; give these by `extend` as well")
@@ -67,7 +75,7 @@ class MemoryWriter:
         self._late = late
         self._newton.append(np.array(newton, copy=True))
         none = np.zeros((len(t), 0))
-        outputs = Outputs(t, steps, states, none, none, none)
+        outputs = Outputs(t, steps, states, none, none, none, after)
         values = _native_values(self.layout, outputs)
         self._keep(outputs, {name: value for name, value in values.items() if name not in LATE})
 
@@ -84,6 +92,8 @@ class MemoryWriter:
         late = None if self._late is None else (self._late, np.concatenate(self._newton))
         arrays = {}
         for name, item in self._items.items():
+            if name == native.AFTER and not self._batches[name]:
+                continue  # computed if a force is read
             if late is None or name not in LATE:
                 batches = self._batches[name]
                 if len(batches) == 1 and batches[0].dtype == item.dtype:  # nobody writes to it
@@ -231,6 +241,8 @@ class ResultWriter:
 
     def _store(self, outputs: Outputs) -> None:
         """Outputs that there is room for."""
+        if outputs.after is None and self.layout.n_after:
+            outputs = outputs._replace(after=np.full((len(outputs.t), self.layout.n_after), np.nan))
         values = {
             f"{native.ROOT}/{name}": value for name, value in _native_values(self.layout, outputs).items()
         }
@@ -327,8 +339,10 @@ def _locked(path: Path) -> Iterator[Lock]:
 
 
 def _native_values(layout: Layout, outputs: Outputs) -> dict[str, NDArray[Any]]:
+    after = {} if outputs.after is None else {native.AFTER: outputs.after}
     return {
         **stored_states.parts(layout, outputs.state),
+        **after,
         "strains": outputs.strains,
         "stresses": outputs.stresses,
         native.AUDIT: outputs.audit,

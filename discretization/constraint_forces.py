@@ -1,0 +1,166 @@
+"""Multipliers of the constraints at one instant, from the equations of motion there.
+
+With the poses, velocities and loads of that instant, and velocities that satisfy the constraints, G v + g_t = 0,
+
+    M a + c + G^T lam = f,   G a = -gamma,   gamma = d/dt (G v + g_t) for a = 0                          (1)
+
+c has the gyroscopic moments omega x J omega, f the weight, the loads and all forces of interactions. gamma is the derivative of
+the constraints' rates along the motion in which every frame that moves by forces keeps its velocity and its spatial angular
+velocity, and every driven frame moves as prescribed. It is found by finite differences: of order 8 about the instant, or forward
+ones of order 7 where something is driven, since a prescribed motion may begin at that instant. If constraints repeat each other,
+lam is the solution of (1) with the smallest Euclidean norm.
+
+What an integrator stores as multipliers are means over its step; (1) has no step and is exact to round-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy  # its parts are loaded when they are asked for
+
+from discretization.drives import count_drives
+from discretization.groups import Role, groups_of, loaded
+from discretization.linearisation import applied, inertia
+from discretization.linearisation.equations import SMALL, filled
+from discretization.linearisation.matrices import array, sparse
+from discretization.long_rest import goes_on
+from discretization.multipliers import count_multipliers
+from discretization.redundancy import constraint_jacobian, count_repeated
+from discretization.state_measures import velocity_residual
+from discretization.system import System
+from discretization.time.drives_in_charts import DriveValues, take_over, works_in
+from rigid import quaternions
+from rigid.interactions import evaluation
+from rigid.interactions.kinds import Group
+from rigid.system import Floats, State
+
+TURNED = (
+    0.05  # rad, or part of the smallest lever: how far a frame moves between two points of the differences
+)
+OF_STEP = 0.125  # of the time step, at most, where something is driven
+PROXIMAL = 1e-8  # of the mean of G M^-1 G^T: softness of multipliers that are not determined
+REPEATED = 8  # iterations: each multiplies an error by PROXIMAL over an eigenvalue of that matrix
+# places and weights of first derivatives, in units of the distance of the points
+_CENTRAL = (
+    np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0]),
+    np.array([3.0, -32.0, 168.0, -672.0, 672.0, -168.0, 32.0, -3.0]) / 840.0,
+)
+_FORWARD = (
+    np.arange(8.0),
+    np.array([-1089.0, 2940.0, -4410.0, 4900.0, -3675.0, 1764.0, -490.0, 60.0]) / 420.0,
+)
+
+
+def instant_multipliers(
+    system: System, state: State, loads: Floats, drive_values: DriveValues | None, t: float, dt: float
+) -> Floats | None:
+    """Solve (1) for the multipliers at time t.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Poses, velocities and own variables at t. The velocities satisfy the constraints.
+    loads : (l, 3) array
+        Values of the loads at t, N or N m.
+    drive_values : callable or None
+        Prescribed motion: times (k,), s -> packed values, see `discretization.drives`.
+    t, dt : float
+        Time and length of a step, s.
+
+    Returns
+    -------
+    (m,) array, or None
+        In the order of `State.lam`. None if the forces at one instant are not a function of the state: internal variables that
+        follow equations of their own (relaxing sections, states of user interactions, friction that remembers).
+    """
+    system = loaded(system, loads)
+    acting = groups_of(system, state)
+    resisting = [own.group for own in acting if own.role is Role.DISSIPATION]
+    if goes_on(system) or any(group.kind.condensed.settle is not None for group in resisting):
+        return None
+    moving = np.flatnonzero(system.frames.fixed == 0)
+    if not len(moving):
+        return None
+    place = np.full(len(system.frames.fixed), -1)
+    place[moving] = np.arange(len(moving))
+    use = (6 * moving[:, None] + np.arange(6)).ravel()
+    pushing = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
+    force = -applied.weight(system)
+    for group in pushing:
+        _add_forces(evaluation.gradients, group, state.r, state.quat, out=force)
+    for group in resisting:
+        _add_forces(evaluation.resistances, group, state, out=force)
+    omega = quaternions.rotate(state.quat, state.Omega)
+    turning = np.einsum("nij,nj->ni", inertia.spatial_inertia(system, state), omega)
+    force[:, 3:] += np.cross(omega, turning)
+    M = filled(sparse(inertia.mass(system, state).matrix(place)))
+    G = constraint_jacobian(system, state).tocsr()[:, use]
+    gamma = _changing_rates(system, state, drive_values, t, dt)
+    return _solved(M, G, force.ravel()[use], gamma, bool(count_repeated(system, state)))
+
+
+def _add_forces(evaluate: Callable[..., Floats], group: Group, *arguments: Any, out: Floats) -> None:
+    """Add forces and spatial torques of a group to those of all frames (n, 6)."""
+    alone = group._replace(row=np.arange(len(group.frames)))
+    np.add.at(out, group.frames, evaluate([alone], *arguments))
+
+
+def _changing_rates(
+    system: System, state: State, drive_values: DriveValues | None, t: float, dt: float
+) -> Floats:
+    """gamma (m,) of (1)."""
+    omega = quaternions.rotate(state.quat, state.Omega)
+    fastest = float(np.linalg.norm(omega, axis=1).max())
+    speed = float(np.linalg.norm(state.v, axis=1).max())
+    driven = bool(count_drives(system))
+    if not driven and not fastest and not speed:
+        return np.zeros(count_multipliers(system))
+    lever = float(np.ptp(state.r, axis=0).max()) or 1.0
+    distance = TURNED / max(fastest, speed / lever, 1e-300)
+    places, weights = _FORWARD if driven else _CENTRAL
+    distance = min(distance, OF_STEP * dt) if driven else distance
+    residuals = []
+    for offset in (distance * places).tolist():
+        turn = quaternions.from_rotation_vector(offset * omega)
+        quat = quaternions.multiply(turn, state.quat)
+        # the spatial angular velocity is constant, and so is that about the axes of the frame, which turn with it
+        there = state._replace(r=state.r + offset * state.v, quat=quat)
+        if driven:
+            there = State(*(values.copy() for values in there))
+            packed = drive_values(np.array([t + offset]))[0]
+            take_over(system, packed, works_in(system, there), there)
+        residuals.append(velocity_residual(system, there))
+    changes: Floats = weights @ np.array(residuals) / distance
+    return changes
+
+
+def _solved(
+    M: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix, force: Floats, gamma: Floats, repeat: bool
+) -> Floats:
+    """lam with M a + force + G^T lam = 0 and G a = -gamma, of the smallest norm if rows of G repeat each other.
+
+    With S = G M^-1 G^T and a small delta, (S + delta) lam' = b + delta lam converges to a solution of S lam = b, and
+    (S + delta) z' = delta z to the part of z that S does not determine, which is taken away.
+    """
+    n, m = M.shape[0], G.shape[0]
+    delta = PROXIMAL * G.multiply(G).sum() / m / float(M.diagonal().mean()) if repeat else 0.0
+    saddle = scipy.sparse.bmat([[M, G.T], [G, -delta * scipy.sparse.identity(m)]], format="csc")
+    solve: Callable[[Floats], Floats]
+    if n + m <= SMALL:
+        solve = partial(scipy.linalg.lu_solve, scipy.linalg.lu_factor(array(saddle)))
+    else:
+        solve = scipy.sparse.linalg.splu(saddle).solve
+    lam = np.zeros(m)
+    for _ in range(REPEATED if repeat else 1):
+        lam = solve(np.concatenate([-force, -gamma - delta * lam]))[n:]
+    if repeat:
+        left = lam
+        for _ in range(REPEATED):
+            left = solve(np.concatenate([np.zeros(n), -delta * left]))[n:]
+        lam = lam - left
+    return lam

@@ -1,0 +1,237 @@
+"""Multipliers of constraints at the outputs, of which joint forces are made: the one place where they are read.
+
+A state stores those of its last step. With most integrators they are means over that step (of a composition, over its last
+substep), so that they belong to its middle and differ from the force at its end by a term of order h. At an output n > 0
+
+    lam(t_n) = (lam_n + lam'_n)/2                                                                        (1)
+
+where lam_n are those of the step, or substep, that ends at t_n, and lam'_n those of the next one, which is as long: (1) is of
+order 2 with every integrator. With integrators whose multipliers are forces at the end of a step (`Scheme.ends`) the stored ones
+are taken. lam'_n is
+
+    - that of the next output, if that is one step later and a step is one solve;
+    - else `lam_after`: when a file stores an output, the step after it is taken and discarded but for its multipliers. That is
+      done after the last output, too, so that files of resumed runs equal those of others. Of a run in memory it is done
+      when forces are first read.
+
+(1) is one-sided, and of order 1: at the last output, if outputs are one step apart; beside a step that had to be halved or was
+split at a corner of a load, and where the next one cannot be taken; next to a step in which a contact begins or ends to act, on
+the side of the other step. Before an output that is several steps after the one before it is not known whether a contact did.
+
+At t = 0 the equations of motion are solved (`discretization.constraint_forces`); if they have internal variables that this does
+not know, the mean over the first step is taken. Files of versions before 0.1.1 have neither `lam_after` nor lam(0): if their
+outputs are several steps apart, multipliers are means over the last step before an output, and at t = 0 those that the run began
+with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discretization.constraint_forces import instant_multipliers
+from discretization.time.em_names import em_integrator
+from discretization.time.step_ends import steps_before_corner
+from rigid.system import Floats, State
+from rodsim.results import native
+from rodsim.results.columns import COLUMNS
+from rodsim.results.contact_gaps import CONTACTS, Gaps
+from rodsim.results.layout import Layout
+
+if TYPE_CHECKING:
+    from discretization.time.advance import StepperBase
+    from rodsim.building.build import Built
+    from rodsim.results.sources import Source
+
+HALVINGS = COLUMNS.index("halvings")
+CHOSEN = "error"  # setting of runs whose steps choose themselves
+STORED = "multipliers_after"  # setting of runs whose files have `lam_after`
+
+After = Callable[[Floats, State], Floats]  # times (k,) and states (k, ...) -> (k, m)
+
+
+def read_multipliers(source: Source, rows: slice) -> Floats:
+    """Return the multipliers (T, k) of these rows at all outputs."""
+    stored: Floats = source.read("lam", (slice(None), rows))
+    run = source.layout.description.get("run", {})
+    if not stored.size or not stores_means(run):
+        return _with_start(source, stored, stored[:1], rows, run)
+    step = source.read(native.STEP)
+    after, adjacent = np.full(stored.shape, np.nan), np.zeros(len(step), bool)
+    if solves_are_steps(run):
+        adjacent[:-1] = np.diff(step) == 1
+        after[adjacent] = stored[1:][adjacent[:-1]]
+    if source.layout.n_after:
+        found = source.read(native.AFTER, (slice(None), rows))
+        after[~adjacent] = found[~adjacent]
+    halved = np.zeros(len(step), bool)
+    if CHOSEN not in run:  # there it counts windows that were taken again
+        halved = source.read(native.AUDIT, (slice(None), HALVINGS)) > 0.0
+        halved |= _split(run, source.read(native.TIME))
+        after[:-1][halved[1:] & adjacent[:-1]] = np.nan
+        after[halved] = np.nan
+    jumps = _jumps(source, adjacent)
+    after[:-1][jumps[1:] & adjacent[:-1]] = np.nan
+    known = np.isfinite(after).all(axis=1)
+    values = np.where(known[:, None], 0.5 * (stored + after), stored)
+    one_sided = jumps & known
+    values[one_sided] = after[one_sided]
+    return _with_start(source, values, np.where(known[:1, None], after[:1], stored[:1]), rows, run)
+
+
+def _with_start(
+    source: Source, values: Floats, otherwise: Floats, rows: slice, run: dict[str, Any]
+) -> Floats:
+    """With those at t = 0 in the first row, or what is to stand there otherwise."""
+    if "dt" not in run or run.get("integrator") == "modes" or not values.size:
+        return values
+    start = source.start_multipliers()
+    values = values.copy()
+    values[0] = otherwise[0] if start is None else start[rows]
+    return values
+
+
+def stores_means(run: dict[str, Any]) -> bool:
+    """Whether states of a run, of these settings, have multipliers that are means over steps."""
+    name = run.get("integrator", "")
+    if "dt" not in run or name == "modes":
+        return False
+    if em_integrator(name) is not None:
+        return True
+    from discretization.time.integrators import parse
+
+    return not parse(name).ends
+
+
+def solves_are_steps(run: dict[str, Any]) -> bool:
+    """Whether a step of a run, of these settings, is one solve: the multipliers of the next output may be lam'_n of (1)."""
+    if CHOSEN in run:
+        return False
+    own = em_integrator(run["integrator"])
+    if own is not None:
+        return own.order == 2 and len(own.fractions) < 2
+    from discretization.time.integrators import parse
+
+    return len(parse(run["integrator"]).fractions) == 1
+
+
+def _split(run: dict[str, Any], t: Floats) -> Any:
+    """(T,) whether the step before an output was split at a corner of a load."""
+    corners, dt = np.array(run.get("corners", ()), float), float(run["dt"])
+    if not len(corners):
+        return np.zeros(len(t), bool)
+    return np.array([steps_before_corner(corners, dt, np.array([start])) == 0 for start in t - dt])
+
+
+def _jumps(source: Source, adjacent: Any) -> Any:
+    """(T,) whether a contact began or ended to act in the step before an output, which is one step after the one before."""
+    jumps = np.zeros(source.n_outputs, bool)
+    if source.layout.description.get(CONTACTS) and adjacent.any():
+        from rodsim.results import stored_states
+
+        acting = _acting(source.layout, stored_states.read(source, slice(0, source.n_outputs)))
+        jumps[1:] = (acting[1:] != acting[:-1]).any(axis=1) & adjacent[:-1]
+    return jumps
+
+
+def _acting(layout: Layout, states: State) -> Any:
+    """(T, contacts) whether each contact acts."""
+    names = layout.description.get(CONTACTS, {})
+    return np.stack([Gaps(layout, name).beyond(states) < 0.0 for name in names], axis=1)
+
+
+class MultipliersAfter:
+    """Takes the first substep after each of some states, and throws it away but for its multipliers.
+
+    Parameters
+    ----------
+    layout : Layout
+    stepper : callable
+        Returns the stepper of the run, when it is first needed.
+    h : float
+        Step, s.
+    """
+
+    def __init__(self, layout: Layout, stepper: Callable[[], StepperBase], h: float) -> None:
+        self._layout, self._make, self._h = layout, stepper, h
+
+    def __call__(self, t: Floats, states: State) -> Floats:
+        """Return the multipliers (k, m) after states (k, ...) at times t (k,), s; NaN where they are not known."""
+        found = np.full((len(t), len(states.lam[0])), np.nan)
+        ends, of_ends = [], []
+        for k, time in enumerate(t.tolist()):
+            end = self._end(State(*(array[k] for array in states)), time)
+            if end is not None:
+                found[k] = end.lam
+                ends.append(end)
+                of_ends.append(k)
+        if ends and self._layout.description.get(CONTACTS):
+            before = _acting(self._layout, State(*(array[of_ends] for array in states)))
+            after = _acting(self._layout, State(*(np.stack(arrays) for arrays in zip(*ends, strict=True))))
+            found[np.array(of_ends)[(before != after).any(axis=1)]] = np.nan
+        return found
+
+    def _end(self, state: State, t: float) -> State | None:
+        # a user's load may raise there: behind the end of the run, or as the run itself will
+        try:
+            stepper = self._make()
+            if not steps_before_corner(stepper.corners, self._h, np.array([t])):
+                return None
+            return stepper.end_of_first_solve(state, t, self._h)
+        except Exception:
+            return None
+
+
+def number_stored(stepper: StepperBase, every: int, integrator: str) -> int:
+    """Return how many multipliers of the step after it an output stores: none if the next output has them."""
+    if not stores_means({"dt": 1.0, "integrator": integrator}) or (
+        every == 1 and stepper.solves_per_step == 1
+    ):
+        return 0
+    return int(stepper.sizes.multipliers)
+
+
+def start_of(built: Built, state: State, dt: float) -> Floats | None:
+    """Return the multipliers (m,) at t = 0 of a run from this state; None if they are not known."""
+    return _start(built.system, state, built.load_values, built.drive_values, dt)
+
+
+def start_of_source(source: Source) -> Floats | None:
+    """Return the same of a run in memory whose model was built in this process."""
+    layout, run = source.layout, source.layout.description.get("run", {})
+    if layout.functions is None or layout.system is None or not source.n_outputs:
+        return None
+    from rodsim.results import stored_states
+
+    loads, drives = layout.functions
+    return _start(layout.system, stored_states.read(source, 0), loads, drives, float(run["dt"]))
+
+
+def _start(system: Any, state: State, loads: Any, drives: Any, dt: float) -> Floats | None:
+    if not len(state.lam):
+        return None
+    values = np.zeros((len(system.signals), 3))
+    try:
+        if loads is not None and len(values):
+            values = np.asarray(loads(np.zeros(1)), float)[0]
+        found = instant_multipliers(system, state, values, drives, 0.0, dt)
+    except Exception:  # a singular model: its first step says so
+        return None
+    return found if found is not None and np.isfinite(found).all() else None
+
+
+def after_in_memory(source: Source) -> Floats:
+    """Return `lam_after` (T, m) of a run in memory."""
+    from rodsim.results import stored_states
+    from rodsim.results.going_on import GoingOn, Unknown
+    from rodsim.results.result import Result
+
+    states = stored_states.read(source, slice(0, source.n_outputs))
+    nothing = np.full(states.lam.shape, np.nan)
+    try:
+        run = GoingOn(Result(source))
+    except Unknown:
+        return nothing
+    return MultipliersAfter(source.layout, lambda: run.taking, run.h)(source.read(native.TIME), states)
