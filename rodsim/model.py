@@ -549,8 +549,9 @@ class Model(Contents):
         than `rest_speed` (m/s) lose nothing by it. damping: s/m, c of a force c times rate of depth times normal force
         (Hunt and Crossley). The normal force never pulls. friction: coefficient of Coulomb's friction, or (static, kinetic);
         what sticks is held by a spring of `tangential_stiffness` (as stiffness; by default the same, of a linear law). rolling,
-        drilling: m, moments against rolling and against a turn about the normal, over the normal force. anisotropy: (3,), factors
-        of friction on rods, forth along the rod, back and aside.
+        drilling: m, moments against rolling and against a rotation about the normal, over the normal force. Friction alone does
+        not resist a rotation of solids about the normal; a round face of radius R has drilling = 2/3 friction R. anisotropy:
+        (3,), factors of friction on rods, forth along the rod, back and aside.
 
         radius: m, of the rods, by default that of their sections, of a rectangle that of the circle of the same area. stations:
         intervals into which an element is divided, at whose ends it is looked at; by default some of the depth that weight and

@@ -207,7 +207,9 @@ class ContactEntry(Entry):
     )
     rolling: float = stated(NOT_NEGATIVE, "moment against rolling over normal force [m]", 0.0)
     drilling: float = stated(
-        NOT_NEGATIVE, "moment against a turn about the normal over normal force [m]", 0.0
+        NOT_NEGATIVE,
+        "moment against a turn about the normal over normal force; of a round face that rubs 2/3 friction R [m]",
+        0.0,
     )
     anisotropy: Floats = stated(
         Sort("vector", _factors),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection
 from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from discretization.drives import WORK
 from discretization.time.adaptive import ERROR, LARGEST, N_CONTROL, NOISE, SMALLEST, STEPS, SUM
 from rigid.checks import number, shown
+from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 from rodsim.chosen_steps import StepHistory
 from rodsim.html_tables import some
@@ -268,12 +270,28 @@ class Result:
     @property
     def linear_momentum(self) -> Floats:
         """(T, 3) kg m/s"""
-        return np.stack([self.audit_column(name) for name in LINEAR_MOMENTUM], axis=1)
+        return self._momentum(LINEAR_MOMENTUM)
 
     @property
     def angular_momentum(self) -> Floats:
-        """(T, 3) kg m^2/s, about the origin"""
-        return np.stack([self.audit_column(name) for name in ANGULAR_MOMENTUM], axis=1)
+        """(T, 3) kg m^2/s, about the origin; of integrators in a chart, that of their own momenta, which they conserve"""
+        return self._momentum(ANGULAR_MOMENTUM)
+
+    def _momentum(self, names: tuple[str, ...]) -> Floats:
+        own = self._momenta_of_scheme
+        return np.stack([own[name] if name in own else self.audit_column(name) for name in names], axis=1)
+
+    @cached_property
+    def _momenta_of_scheme(self) -> dict[str, Floats]:
+        """Of an integrator in a chart: formed from its momenta; the audit table has those of the velocities of frames."""
+        if not self.layout.n_chart or self.n_outputs == 0:
+            return {}
+        from rodsim.results.of_scheme import SchemeReader
+
+        try:
+            return SchemeReader(self).read(self.states(slice(0, self.n_outputs))).columns
+        except ModelError:  # an older file without its system
+            return {}
 
     @property
     def constraint_residual(self) -> Floats:
