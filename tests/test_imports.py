@@ -130,24 +130,6 @@ def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_
     assert said == [values.format(True), values.format(False)]
 
 
-LAPACK = """
-import sys, rodsim.simulation
-print("scipy.linalg" in sys.modules, "scipy.linalg.cython_lapack" in sys.modules)
-from rigid.compilation.lapack import lapack_addresses
-before = lapack_addresses("dgbtrf")
-import scipy.linalg.cython_lapack
-from numba.extending import get_cython_function_address
-print(scipy.linalg.cython_lapack is sys.modules["scipy.linalg.cython_lapack"])
-print(before == lapack_addresses("dgbtrf") == [get_cython_function_address("scipy.linalg.cython_lapack", "dgbtrf")])
-print(scipy.linalg.solve([[2.0]], [4.0]))
-"""
-
-
-def test_lapack_is_found_without_scipys_package_and_is_that_of_the_package():
-    done = subprocess.run([sys.executable, "-c", LAPACK], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n") == ["False False", "True", "True", "[2.]", ""]
-
-
 GARBAGE = """
 import gc, weakref
 class Knot:

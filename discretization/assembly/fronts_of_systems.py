@@ -24,7 +24,6 @@ _LOOSE = 32  # half bandwidth of parts that meet, up to which contacts between t
 _WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or branched rod is wider
 _PARTS = 8  # rods, bodies, mechanisms that meet, from which on contacts between them are left to an iteration
 _SLOWER = 3.0  # operations of a band in the time of one in fronts
-_THREADED = 64  # half bandwidth up to which LAPACK works without threads, which for such bands only wait for each other
 
 
 @keeping
@@ -43,8 +42,7 @@ def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool 
     columns = numbering if numbering.band < 0 else number(system, -1, hidden, condense=False)
     group, leads = _groups(system, columns, companions)
     fronts = fronts_of(columns.indptr, columns.indices, group, leads)
-    slower = 1.0 if numbering.band > _THREADED and one_sided(system.others).any() else _SLOWER
-    if numbering.band >= 0 and 2.0 * numbering.banded * numbering.band**2 < slower * fronts.flops:
+    if numbering.band >= 0 and 2.0 * numbering.banded * numbering.band**2 < _SLOWER * fronts.flops:
         return numbering
     return columns._replace(fronts=fronts)
 

@@ -95,7 +95,7 @@ class Workspace(NamedTuple):
     rows: Ints  # first unknowns of their rows
     counts: Ints  # (2,) how many
     pivots: np.ndarray  # (N,) int32
-    integers: np.ndarray  # (8,) int32, arguments of LAPACK; the first: 1 where fronts have the factors
+    integers: np.ndarray  # (1,) int32: 1 if fronts have the factors
     done: Ints  # (k, 2) of every run of blocks, what was eliminated by blocks: first unknown, blocks
     rested: Ints  # (1,) whether the last solve needed no matrix
     first: np.ndarray  # (N,) int32 first rows of the columns of U
@@ -203,7 +203,7 @@ def _room(system: System, numbering: Numbering, closed: bool, frames: FrameLanes
         rows=np.zeros(len(numbering.far.row), np.int64),
         counts=np.zeros(2, np.int64),
         pivots=np.zeros(numbering.size, dtype=np.int32),
-        integers=np.zeros(8, dtype=np.int32),
+        integers=np.zeros(1, dtype=np.int32),
         done=np.zeros((len(numbering.runs), 2), np.int64),
         rested=np.zeros(1, np.int64),
         first=np.zeros(numbering.size, dtype=np.int32),

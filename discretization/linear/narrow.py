@@ -1,20 +1,20 @@
-"""LU of narrow bands, where a LAPACK call spends its time in calls of BLAS on a dozen numbers.
+"""LU of bands, without LAPACK and without threads.
 
-The same storage as `discretization.linear.banded`: column by column, (N, 3 band + 1), entry (i, j) at [j, 2
+LAPACK's `dgbtrf` spends its time in calls of BLAS on a few dozen numbers. Above a half bandwidth of 64 a threaded BLAS shares
+these among threads, which then wait for each other.
+
+The storage is that of LAPACK, column by column: (N, 3 band + 1) in C order, entry (i, j) at [j, 2
 band + i - j], room for the fill of row exchanges above. A row is exchanged only where the diagonal is below a tenth of the
 largest entry under it, or another part that the caller names, which keeps the factors narrow. Two columns are eliminated and
 eight rows updated at a time, as lanes (`rigid.lanes`); the multipliers are padded with zeros, so the last ones add nothing to
 what stands behind them (the array needs eight entries of slack at its end).
 """
 
-import numba
 import numpy as np
 
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import WIDTH, choose, larger, largest, load, store
 
-# Bandwidth up to which this beats LAPACK; without the compiler LAPACK's entry points cannot be called at all.
-NARROW = 64 if not getattr(numba.config, "DISABLE_JIT", False) else 10**6
 _PIVOT = 0.1
 
 

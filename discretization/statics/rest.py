@@ -15,7 +15,6 @@ from discretization.drives import as_driven, count_drives
 from discretization.extent import extent
 from discretization.known_facts import Digest, digest_of_system, known_of_unchanging, unchanging
 from discretization.linear import sparse
-from discretization.linear.narrow import NARROW
 from discretization.long_rest import at_long_rest, goes_on, with_states_at_rest
 from discretization.median import median
 from discretization.own_variables import part
@@ -394,8 +393,7 @@ class Rest:
         if numbering.band < 0:
             return _sparse_sign(sparse.factors_of(numbering.handle))
         diagonal = work.values[: numbering.n_values].reshape(self.size, -1)[:, 2 * numbering.band]
-        swaps = work.pivots != (0 if numbering.band <= NARROW else np.arange(1, self.size + 1))
-        return 1 - 2 * int((np.count_nonzero(diagonal < 0.0) + np.count_nonzero(swaps)) % 2)
+        return 1 - 2 * int((np.count_nonzero(diagonal < 0.0) + np.count_nonzero(work.pivots)) % 2)
 
     def matrix(self) -> scipy.sparse.csc_matrix:
         """The assembled [K/2 G^T; G 0], rows and columns in the order of `numbering`, constraint rows scaled."""

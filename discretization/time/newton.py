@@ -35,10 +35,9 @@ from discretization.assembly.stress_dissipation import add_stresses
 from discretization.assembly.team import clear_matrix, factor_by_fronts, solve_by_fronts
 from discretization.assembly.workspace import Workspace
 from discretization.linear import sparse
-from discretization.linear.banded import band_factor, band_solve, band_solve_transposed
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
 from discretization.linear.fronts import fronts_solve_transposed
-from discretization.linear.narrow import NARROW, narrow_solve_transposed
+from discretization.linear.narrow import narrow_solve_transposed
 from discretization.linear.runs_of_blocks import factor_with_runs, solve_with_runs
 from discretization.linear.substructures import (
     condense,
@@ -94,22 +93,17 @@ def _condensed(numbering, work):
 @inner_kernel
 def _factored_band(numbering, work):
     values, band, banded = work.values, numbering.band, numbering.banded
-    if band <= NARROW:
-        failed, _ = factor_with_runs(
-            values, banded, band, numbering.runs, work.done, work.pivots, work.first, work.multipliers
-        )
-    else:
-        failed = band_factor(values, banded, band, work.pivots, work.integers)
+    failed, _ = factor_with_runs(
+        values, banded, band, numbering.runs, work.done, work.pivots, work.first, work.multipliers
+    )
     return SINGULAR if failed else 0
 
 
 @inner_kernel
 def _solved_band(numbering, work):
-    values, band, banded = work.values, numbering.band, numbering.banded
-    if band <= NARROW:
-        solve_with_runs(values, banded, band, work.done, work.pivots, work.first, work.rhs)
-    else:
-        band_solve(values, banded, band, work.pivots, work.rhs, work.integers)
+    solve_with_runs(
+        work.values, numbering.banded, numbering.band, work.done, work.pivots, work.first, work.rhs
+    )
 
 
 @inner_kernel
@@ -211,10 +205,8 @@ def solve_transposed(numbering, work):
                 work.rhs[:banded],
                 True,
             )
-        elif band <= NARROW:
-            narrow_solve_transposed(values, banded, band, work.pivots, work.first, work.rhs)
         else:
-            band_solve_transposed(values, banded, band, work.pivots, work.rhs, work.integers)
+            narrow_solve_transposed(values, banded, band, work.pivots, work.first, work.rhs)
         expand_solution_transposed(values, numbering.substructures, work.pivots, work.rhs)
         return SINGULAR if failed else 0
     if work.integers[0] == 1:
