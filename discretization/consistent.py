@@ -46,6 +46,8 @@ from numpy.typing import NDArray
 from discretization.components import components
 from discretization.drives import count_drives
 from discretization.extent import extent
+from discretization.linear.one_thread import one_thread
+from discretization.linear.sparse import sparse_lu
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian
 from discretization.state_measures import velocity_residual
@@ -366,7 +368,7 @@ def _solving(mass: Any, G: Any, delta: Floats | None) -> Callable[[Floats], Floa
     """Factorise the matrix of (3), with -delta in its lower rows. Raises RuntimeError if it is singular."""
     if not isinstance(G, np.ndarray):
         below = None if delta is None else -scipy.sparse.diags(delta)
-        solve: Callable[[Floats], Floats] = scipy.sparse.linalg.splu(
+        solve: Callable[[Floats], Floats] = sparse_lu(
             scipy.sparse.bmat([[mass, G.T], [G, below]], format="csc")
         ).solve
         return solve
@@ -375,7 +377,8 @@ def _solving(mass: Any, G: Any, delta: Floats | None) -> Callable[[Floats], Floa
     matrix[:k, :k], matrix[k:, :k], matrix[:k, k:] = mass, G, G.T
     if delta is not None:
         matrix[range(k, k + m), range(k, k + m)] = -delta
-    factors, pivots, singular = scipy.linalg.lapack.dgetrf(matrix)
+    with one_thread(k + m):
+        factors, pivots, singular = scipy.linalg.lapack.dgetrf(matrix)
     if singular:
         raise RuntimeError(f"no pivot in column {singular}")
     return lambda x: scipy.linalg.lapack.dgetrs(factors, pivots, x)[0]

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from discretization.components import components
 from discretization.groups import constraints_of
+from discretization.linear.sparse import sparse_lu
 from discretization.multipliers import Multipliers, count_multipliers, multipliers_of, with_repeats
 from discretization.state_checks import POSES, check_states
 from discretization.state_measures import constraint_residual
@@ -235,7 +236,7 @@ def _factors(G: scipy.sparse.csr_matrix, delta: float) -> scipy.sparse.linalg.Su
         [[scipy.sparse.identity(n), G.T], [G, -delta * scipy.sparse.identity(m)]], format="csc"
     )
     options = {"SymmetricMode": True}
-    return scipy.sparse.linalg.splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    return sparse_lu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
 
 
 def _log_determinant(factors: scipy.sparse.linalg.SuperLU) -> float:

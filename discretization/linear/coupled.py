@@ -18,7 +18,7 @@ import scipy  # its parts are loaded when they are asked for
 from numba import objmode
 
 from discretization.linear.runs_of_blocks import solve_with_runs
-from discretization.linear.sparse import sparse_keep, sparse_solve, sparse_solve_transposed
+from discretization.linear.sparse import sparse_keep, sparse_lu, sparse_solve, sparse_solve_transposed
 from rigid.compilation.decorators import allocating_kernel, inner_kernel, kernel
 from rigid.system import Floats, Ints
 
@@ -133,7 +133,7 @@ def factor_whole(handle: int, band: Floats, half: int, far: Far, values: Floats,
     try:
         sparse_keep(
             handle,
-            scipy.sparse.linalg.splu(scipy.sparse.csc_matrix((entries, (rows, columns)), shape=(n, n))),
+            sparse_lu(scipy.sparse.csc_matrix((entries, (rows, columns)), shape=(n, n))),
         )
     except RuntimeError:  # SuperLU's word for a singular matrix
         return 1

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
+from discretization.linear.sparse import sparse_lu
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import WIDTH, larger, largest, load, store
 from rigid.system import Ints
@@ -146,7 +147,7 @@ def _minimum_degree(pairs: Ints, count: int) -> Ints:
     dominant = scipy.sparse.coo_matrix(
         (1.0 - graph.sum(axis=0).A1, (np.arange(count), np.arange(count)))
     ).tocsc()
-    factors = scipy.sparse.linalg.splu(
+    factors = sparse_lu(
         graph + dominant,
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,

@@ -1,6 +1,11 @@
-"""Small dense matrices by one thread: those of a BLAS wait for each other, the longer the more others want the processors.
+"""Limit the BLAS to one thread during small linear algebra.
 
-How many there are is the process's, and whoever sets it has to set it back: one thread of Python at a time does.
+A threaded BLAS shares even matrices of thirty rows among its threads. They gain nothing there: they wait for each other, the
+longer the busier the processors are. Sparse factorisations and Lanczos' iteration call the BLAS for such matrices only.
+
+Most libraries have one number of threads for the whole process: the first user in `one_thread` sets it to one and the last one
+to leave restores it, so users in several Python threads may overlap. Work of other threads gives the same results meanwhile.
+A library on OpenMP has a number for each Python thread, which every user sets for itself.
 """
 
 from __future__ import annotations
@@ -11,34 +16,74 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-_FEW = 60  # unknowns up to which no BLAS shares the work
-_setting = threading.Lock()
+UNTHREADED = (
+    24  # rows up to which no BLAS shares the work: eigenvalues of symmetric matrices are shared from 28 on
+)
+_lock = threading.Lock()
+_users = 0
+_before: list[tuple[Any, int]] = []  # libraries with one number for the process, and these numbers
 
 
 @contextlib.contextmanager
-def one_thread(size: int) -> Iterator[None]:
-    """Inside, libraries of linear algebra take one thread for matrices of this size, unless another thread asks for that, too;
-    behind, as many as before.
+def one_thread(size: int = UNTHREADED + 1) -> Iterator[None]:
+    """Limit all loaded BLAS libraries to one thread inside the context.
+
+    Parameters
+    ----------
+    size : int
+        Rows of the dense matrices. Up to 24 the context does nothing, as no library uses threads. Default: it acts.
     """
-    if size <= _FEW or not _setting.acquire(blocking=False):
+    global _users
+    if size <= UNTHREADED:
         yield
         return
-    before: list[tuple[Any, int]] = []
+    own = _limited(of_process=False)
+    with _lock:
+        if _users == 0:
+            _before[:] = _limited(of_process=True)
+        _users += 1
     try:
-        before += [(library, library.get_num_threads()) for library in _libraries()]
-        for library, _ in before:
-            library.set_num_threads(1)
         yield
     finally:
-        for library, count in before:
-            library.set_num_threads(count)
-        _setting.release()
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _restore(_before)
+        _restore(own)
+
+
+def _limited(of_process: bool) -> list[tuple[Any, int]]:
+    """Set libraries of one sort to one thread; these, and their numbers of threads before."""
+    sort = [library for library in _libraries() if _is_of_process(library) == of_process]
+    before = [(library, library.get_num_threads()) for library in sort]
+    for library in sort:
+        _set(library, 1)
+    return before
+
+
+def _restore(before: list[tuple[Any, int]]) -> None:
+    for library, threads in before:
+        if library.get_num_threads() == 1:  # otherwise somebody else has changed it meanwhile
+            _set(library, threads)
+
+
+def _is_of_process(library: Any) -> bool:
+    return getattr(library, "threading_layer", None) != "openmp"
+
+
+def _set(library: Any, threads: int) -> None:
+    """Set the number of threads, from whichever thread: threadpoolctl 3.8 lets one thread alone do so until it is cleared."""
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+    library.set_num_threads(threads)
+    if clear is not None:
+        clear()
 
 
 @functools.cache
 def _libraries() -> Any:
-    from threadpoolctl import (
-        ThreadpoolController,
-    )  # looks through what is loaded: once, where it is asked for
+    """Find the loaded BLAS libraries, once."""
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas").lib_controllers

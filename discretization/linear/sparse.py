@@ -9,10 +9,20 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numba import objmode
 
+from discretization.linear.one_thread import one_thread
 from rigid.compilation.decorators import allocating_kernel
 from rigid.system import Floats, Ints
 
 _factors: dict[int, scipy.sparse.linalg.SuperLU] = {}
+
+
+def sparse_lu(matrix: scipy.sparse.csc_matrix, **options: Any) -> scipy.sparse.linalg.SuperLU:
+    """Factor a square matrix by SuperLU, with one BLAS thread; options: of scipy's `splu`.
+
+    Raises RuntimeError if the matrix is singular. Threads save nothing: SuperLU calls the BLAS for parts of single columns.
+    """
+    with one_thread():
+        return scipy.sparse.linalg.splu(matrix, **options)
 
 
 def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> int:
@@ -22,7 +32,7 @@ def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> i
     n = len(indptr) - 1
     matrix = scipy.sparse.csc_matrix((values[: indptr[-1]], indices, indptr), shape=(n, n))
     try:
-        _factors[handle] = scipy.sparse.linalg.splu(matrix)
+        _factors[handle] = sparse_lu(matrix)
     except RuntimeError:  # SuperLU's word for a singular matrix
         return 1
     return 0

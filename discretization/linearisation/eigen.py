@@ -73,6 +73,12 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
             return _held(lin, n, reduced) or _dense(lin, n, reduced)
     if n >= size - 1 or size <= DENSE:
         return _dense(lin, n, _reduced(lin))
+    with one_thread():
+        return _lowest(lin, n, size)
+
+
+def _lowest(lin: Linearised, n: int, size: int) -> tuple[Floats, Floats, NDArray]:
+    """The same by Lanczos' iteration; size: finite eigenvalues."""
     floor = 4.0 * EPS * float(squares(lin).max(initial=0.0))
     shift = 100.0 * floor
     for _ in range(3):
@@ -412,10 +418,14 @@ def general(lin: Linearised, n: int) -> Spectrum:
             "modes: something with states of its own, or a section that relaxes, acts on a rod without mass; give it mass"
         )
     count = 0 if own is None else len(own.L)
-    if 2 * free + count <= 4 * DENSE or 2 * n + 14 >= 2 * free + count:
+    if 2 * free + count <= 4 * DENSE:
+        with one_thread(2 * free + count):
+            values, vectors = _dense_general(lin, D, sigma)
+    elif 2 * n + 14 >= 2 * free + count:
         values, vectors = _dense_general(lin, D, sigma)
     else:
-        values, vectors = _arnoldi(lin, D, n, sigma)
+        with one_thread():
+            values, vectors = _arnoldi(lin, D, n, sigma)
     zero = np.abs(values) ** 2 <= _noise_general(lin, vectors, sigma)
     upper = ~zero & (values.imag > -1e-9 * np.abs(values))
     order = np.argsort(np.abs(values), kind="stable")

@@ -31,6 +31,7 @@ import scipy  # its parts are loaded when they are asked for
 from discretization.groups import Acting, Role, constraints_of, energies_of, groups_of, loaded
 from discretization.interaction_table import kinds_of_signals
 from discretization.linear.one_thread import one_thread
+from discretization.linear.sparse import sparse_lu
 from discretization.linearisation import applied, inertia, tangents
 from discretization.linearisation.evolving import Evolved, evolved
 from discretization.linearisation.inertia import SteadyMotion
@@ -355,7 +356,7 @@ def _solved_sparse(M: Any, G: Any, force: Floats, delta: float) -> Floats:
     """The same of sparse matrices."""
     soft = -delta * scipy.sparse.identity(G.shape[0]) if delta else None
     saddle = scipy.sparse.bmat([[M, G.T], [G, soft]], format="csc")
-    found = scipy.sparse.linalg.splu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
+    found = sparse_lu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
     return np.asarray(found[len(force) :])
 
 

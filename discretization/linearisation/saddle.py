@@ -11,6 +11,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.linear.sparse import sparse_lu
 from rigid.errors import ModelError
 
 ROUNDING = 1e-12  # of the largest diagonal entry
@@ -61,4 +62,4 @@ class Saddle:
 
 def _factored(A: scipy.sparse.csc_matrix) -> Any:
     # the pattern is symmetric: an order of A + A^T fills in less than one of A^T A
-    return scipy.sparse.linalg.splu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)
+    return sparse_lu(A, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)

@@ -23,6 +23,7 @@ from discretization.assembly.numbering import number
 from discretization.assembly.step_equations import assemble, begin_step, move
 from discretization.assembly.workspace import Workspace, workspace
 from discretization.groups import Acting, Role
+from discretization.linear.sparse import sparse_lu
 from discretization.own_variables import own_variables
 from discretization.system import System
 from rigid import quaternions
@@ -64,7 +65,7 @@ class StepDerivative:
         way = end.r - start.r, 2.0 * step[:, 1:] / step[:, :1]
         self.K0 = self._matrix(end, -h, tuple(-x for x in way))
         self.K1 = self._matrix(start, h, way)
-        self._factors = scipy.sparse.linalg.splu(self.K1)
+        self._factors = sparse_lu(self.K1)
         self._moving = np.flatnonzero(system.frames.fixed == 0)
         self._place = self._numbering.frame[self._moving, None] + np.arange(6)  # of (r, turn)
         self._M = _masses(system)

@@ -13,6 +13,8 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
+from discretization.linear.one_thread import one_thread
+from discretization.linear.sparse import sparse_lu
 from discretization.median import median
 from discretization.statics.rest import Rest
 from rigid.system import Floats
@@ -41,7 +43,7 @@ def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np
     starts = np.concatenate([[0], np.cumsum(is_row)])
     shift = scipy.sparse.csc_matrix((np.full(len(rows), -_EPS * stiffness), rows, starts), shape=matrix.shape)
     try:
-        factors = scipy.sparse.linalg.splu(
+        factors = sparse_lu(
             (matrix + shift).tocsc(),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
@@ -56,8 +58,8 @@ def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np
 
 def _negative_of_dense(matrix: Floats) -> int:
     """Negative eigenvalues of a symmetric matrix, by Sylvester's law from P^T A P = L D L^T of Bunch and Kaufman."""
-    work = _PANEL * len(matrix)  # with less it goes column by column, which threads of a BLAS make slow
-    factors, pivots, _ = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=work)
+    with one_thread(len(matrix)):
+        factors, pivots, _ = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=_PANEL * len(matrix))
     pairs = pivots < 0  # two rows each: a block of D, whose eigenvalues have different signs
     return int(np.count_nonzero(factors.diagonal()[~pairs] < 0.0)) + int(pairs.sum()) // 2
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
+from discretization.linear.sparse import sparse_lu
 from discretization.time.bubnov_elements import (
     Elements,
     account_elements,
@@ -86,7 +87,7 @@ def solve_global(
     reason, singular = f"it takes more than limit = {limit} iterations", False
     for iteration in range(1, limit + 1):
         try:
-            factors = scipy.sparse.linalg.splu(matrix)
+            factors = sparse_lu(matrix)
         except RuntimeError:  # what SuperLU raises
             reason, singular = "its matrix is singular", True
             break

@@ -21,6 +21,7 @@ import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
 from discretization.continuum.local_laws import Loading
+from discretization.linear.sparse import sparse_lu
 from discretization.space.interpolation import VALUES, points
 from discretization.system import System
 from rigid.system import Floats, Ints
@@ -133,7 +134,7 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
     found = np.tile(given.sum(axis=0) / weight.sum(), (k, 1))
     normal = (A.T @ A).tocsc()
     try:
-        solve = scipy.sparse.linalg.splu(
+        solve = sparse_lu(
             normal + OPEN * normal.diagonal().max() * scipy.sparse.identity(k, format="csc")
         ).solve
     except RuntimeError:  # lengths of 1 and of 1e300 m

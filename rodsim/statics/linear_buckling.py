@@ -19,6 +19,7 @@ import scipy  # its parts are loaded when they are asked for
 from numpy.typing import NDArray
 
 from discretization.interaction_kinds import INTERACTIONS
+from discretization.linear.one_thread import one_thread
 from discretization.linearisation import eigen, prestress
 from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.saddle import Saddle
@@ -250,7 +251,8 @@ def _ratios(
         onto = -Z.T @ (change @ Z)
         onto[np.abs(onto) <= ROUNDING * abs(change).max()] = 0.0
         try:
-            inverse, phi = scipy.linalg.eigh(onto, Z.T @ (lin.K @ Z))
+            with one_thread(free):
+                inverse, phi = scipy.linalg.eigh(onto, Z.T @ (lin.K @ Z))
         except np.linalg.LinAlgError:
             _refuse(built, lin)
             raise ModelError(failed) from None
@@ -263,7 +265,10 @@ def _ratios(
     many = min(n + 4, free - 2)
     ncv = min(4 * many + 20, lin.size)
     try:
-        return scipy.sparse.linalg.eigsh(-change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv)
+        with one_thread():
+            return scipy.sparse.linalg.eigsh(
+                -change, many, lin.K, which="LA", Minv=inverted, v0=start, ncv=ncv
+            )
     except scipy.sparse.linalg.ArpackNoConvergence as few:  # all that are positive are zero but for rounding
         _refuse(built, lin)
         if not np.any(few.eigenvalues > 0.0):
