@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rigid.errors import ModelError
-from rodsim import Model, Section, simulate
+from rigid.system import State
+from rodsim import Box, Model, Section, simulate
 from rodsim.parts.materials import Material
 from rodsim.results.audit import audit
 from rodsim.results.errors import ResultError
@@ -94,3 +95,68 @@ def test_a_run_goes_on_with_its_own_tolerance_only(tmp_path):
     resumed = simulate(tumbling_rod(), 0.04, H, tolerance=1e-6, output=file, resume=True)
     whole = simulate(tumbling_rod(), 0.04, H, tolerance=1e-6)
     assert np.array_equal(resumed.state(resumed.n_outputs - 1).r, whole.state(whole.n_outputs - 1).r)
+
+
+TOLERANCES = (0.0, 1e-6, 1e-5, 1e-3)
+
+
+def over_a_floor(model, body, stiffness=1e6):
+    """A contact of a body with a floor that is far below it."""
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("contact", [model.add_solid("solid", body, radius=0.005)], floor, stiffness)
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.parametrize("tolerance", TOLERANCES)
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+def test_a_body_above_a_floor_falls_freely_at_any_tolerance(tolerance, integrator):
+    model = Model("falling", gravity=(0, 0, -9.81))
+    cube = model.add_body("cube", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 1.0))
+    over_a_floor(model, cube)
+    fallen = simulate(model, 0.1, 1e-2, tolerance=tolerance, integrator=integrator)
+    assert fallen.body("cube").r[:, 2] == pytest.approx(1.0 - 0.5 * 9.81 * fallen.t**2, rel=1e-12)
+
+
+def nearly_balanced(shape):
+    """Bodies at rest under two large loads that hardly differ, with a special solver or without."""
+    model = Model(shape, gravity=(0, 0, 0))
+    body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=1.0), position=(0, 0, 1.0))
+    if shape == "general":
+        over_a_floor(model, body)
+    if shape == "tree":
+        arm = model.add_body("arm", Box(0.3, 0.1, 0.2, mass=2.0), position=(0.3, 0, 1.0))
+        model.add_joint("shoulder", "revolute", model.ground, body, at=(0, 0.1, 1.0), axis=(1, 2, 0))
+        model.add_joint("elbow", "revolute", body, arm, at=(0.1, 0, 1.0), axis=(0, 1, 1))
+    model.add_force("push", body, (0, 0, 1e5))
+    model.add_force("pull", body, (0, 0, -1e5 - 1.0))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.parametrize("tolerance", TOLERANCES)
+@pytest.mark.parametrize("shape", ["general", "tree", "planar"])
+def test_bodies_at_rest_move_at_any_tolerance_if_their_loads_do_not_balance(shape, tolerance):
+    """The loads differ by less than the larger tolerances allow: the prediction that all stays at rest must not pass."""
+    model = nearly_balanced(shape)
+    exact, found = (simulate(model, 0.1, 1e-2, tolerance=x) for x in (0.0, tolerance))
+    assert found.description["run"].get("solver", "general").startswith(shape)
+    z = exact.body("body").r[:, 2] - 1.0
+    assert z[-1] < -1e-5
+    # one iteration solves steps of so small a motion to their second order
+    assert found.body("body").r[:, 2] - 1.0 == pytest.approx(z, abs=1e-4 * abs(z[-1]))
+
+
+@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.parametrize("tolerance", TOLERANCES)
+def test_a_contact_that_does_not_act_changes_nothing_whatever_its_stiffness(tolerance):
+    """To the bit: where it does not act its usual force says nothing about the round-off of a step."""
+    runs = []
+    for stiffness in (1e2, 1e9):
+        model = Model("tumbling", gravity=(0, 0, -9.81))
+        body = Box(0.1, 0.2, 0.3, mass=1.0)
+        box = model.add_body("box", body, position=(0, 0, 1.0), angular_velocity=(3, 4, 5))
+        over_a_floor(model, box, stiffness)
+        runs.append(simulate(model, 0.1, 2e-3, tolerance=tolerance))
+    for field, soft, stiff in zip(State._fields, *(run.states(slice(None)) for run in runs), strict=True):
+        assert np.array_equal(soft, stiff), field
+    assert np.array_equal(runs[0].newton_iterations, runs[1].newton_iterations)

@@ -42,6 +42,7 @@ from rigid.linear_algebra import load3
 from rigid.system import Constraints
 
 EPS = 2.220446049250313e-16
+NOT_FINITE = 4  # status of a step
 
 
 DISSIPATES, WORKS, LOOPS_DISSIPATE, LOOPS_WORK = 1, 2, 4, 8
@@ -81,6 +82,7 @@ class ByDuals(NamedTuple):
     expected: (
         np.ndarray
     )  # (e, WITH_SEEN), or none: of each at the last tangent in this step, `expected_forces`
+    acts: np.ndarray  # (e,) uint8 1: a contact that acted in this step: its round-off is in `Workspace.noise`
 
 
 def table_groups(constraints: Constraints, which: np.ndarray) -> list[Group]:
@@ -147,6 +149,7 @@ def by_duals(system: Any, numbering: Any, which: np.ndarray) -> ByDuals:
         block,
         np.zeros(WITH_SEEN, complex),
         np.zeros((len(base) if np.any(interacting.kinds.slides) else 0, WITH_SEEN)),
+        np.zeros(len(base), np.uint8),
     )
 
 
@@ -372,20 +375,30 @@ def end_counted(state, work):
 
 @inner_kernel
 def add_noise_by_duals(numbering, state, work, h):
-    """Round-off of the forces of what has no rows; of what is counted it grows with that."""
+    """Round-off of the forces of what has no rows; of what is counted it grows with that. That of a contact counts from where
+    it first acts in the step (`add_by_duals`): its usual force is far above those on a body that is still in the air.
+    """
     own = work.by_duals
     interacting = own.interacting
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.rows == 0 and kind.signal < 0 else kind.first):
-            grown = EPS * abs(h)
-            for i in range(kind.own if kind.count != 0 else 0):
-                grown *= 1.0 + abs(state.own[own.own[e] + i])
-            for k in range(kind.arity):
-                at = numbering.frame[interacting.each[e].frames[k]]
-                for i in range(3):
-                    work.noise[at + i] += grown * own.size[e, 0]
-                    work.noise[at + 3 + i] += grown * own.size[e, 1]
+            own.acts[e] = 0
+            if kind.one_sided == 0:
+                _add_noise_of(own, kind, e, numbering, state, work, h)
+
+
+@inner_kernel
+def _add_noise_of(own, kind, e, numbering, state, work, h):
+    """Round-off of the forces of interaction e."""
+    grown = EPS * abs(h)
+    for i in range(kind.own if kind.count != 0 else 0):
+        grown *= 1.0 + abs(state.own[own.own[e] + i])
+    for k in range(kind.arity):
+        at = numbering.frame[own.interacting.each[e].frames[k]]
+        for i in range(3):
+            work.noise[at + i] += grown * own.size[e, 0]
+            work.noise[at + 3 + i] += grown * own.size[e, 1]
 
 
 @inner_kernel
@@ -402,14 +415,17 @@ def add_forces_of(own, entry, arity, numbering, h, residual):
 
 @inner_kernel
 def add_column_of(own, base, entry, arity, numbering, h, k, j, values):
-    """Its derivative along coordinate j of frame k, from the imaginary parts; base: of its blocks."""
-    stride = numbering.frame_stride[entry.frames[k]]
+    """Its derivative along coordinate j of frame k, from the imaginary parts; base: of its blocks. Whether it is finite."""
+    stride, total = numbering.frame_stride[entry.frames[k]], 0.0
     for l in range(arity):
         force, torque = pulled(own.dual, own.start, own.end, l)
         at = base[l, k] + j * stride
         for i in range(3):
-            values[at + i] += h * force[i].imag / COMPLEX_STEP
-            values[at + 3 + i] += h * torque[i].imag / COMPLEX_STEP
+            by_force, by_torque = h * force[i].imag / COMPLEX_STEP, h * torque[i].imag / COMPLEX_STEP
+            values[at + i] += by_force
+            values[at + 3 + i] += by_torque
+            total += abs(by_force) + abs(by_torque)
+    return total < np.inf
 
 
 @inner_kernel
@@ -439,8 +455,8 @@ def _add_rows_of(own, kind, functions, e, numbering, work, tangent):
 
 @inner_kernel
 def _add_block_of(own, base, entry, kind, numbering, h, values):
-    """The derivative that `block` has: of forces to places, and of torques and to turns where these count."""
-    each = 3 if kind.turning == 0 else 6
+    """The derivative that `block` has: of forces to places, and of torques and to turns if these count; whether it is finite."""
+    each, total = 3 if kind.turning == 0 else 6, 0.0
     for k in range(kind.arity):
         if own.dual[k, 3, 0] == 0.0 or numbering.frame[entry.frames[k]] >= numbering.size:
             continue  # it has no part in it, or no unknowns
@@ -451,13 +467,16 @@ def _add_block_of(own, base, entry, kind, numbering, h, values):
             for j in range(each):
                 at = base[l, k] + j * stride
                 for i in range(each):
-                    values[at + i] += h * own.block[each * k + j, each * l + i]
+                    change = h * own.block[each * k + j, each * l + i]
+                    values[at + i] += change
+                    total += abs(change)
+    return total < np.inf
 
 
 @inner_kernel
 def add_by_duals(numbering, state, work, h, tangent):
-    """Residual and, on demand, matrix."""
-    own = work.by_duals
+    """Residual and, on demand, matrix; 0, or NOT_FINITE where a derivative is not, as of a function that raised an exception."""
+    own, finite = work.by_duals, True
     interacting, y0, y1, dual = own.interacting, own.start, own.end, own.dual
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
@@ -478,6 +497,9 @@ def add_by_duals(numbering, state, work, h, tangent):
                 if tangent and kind.slides != 0:
                     own.expected[e, KNOWN] = 0.0
                 continue
+            if kind.one_sided != 0 and own.acts[e] == 0:
+                own.acts[e] = 1
+                _add_noise_of(own, kind, e, numbering, state, work, h)
             if tangent and kind.slides != 0:
                 expect(own.expected[e], lam)
             add_forces_of(own, entry, kind.arity, numbering, factor, work.residual)
@@ -486,7 +508,7 @@ def add_by_duals(numbering, state, work, h, tangent):
                     dual[k, 3, 0] = 1.0 if numbering.frame[entry.frames[k]] < numbering.size else 0.0
                 tangent_of_kind = tangent_at(kind.tangent)
                 tangent_of_kind(y0, y1, X, lam, dual, own.block)
-                _add_block_of(own, base, entry, kind, numbering, factor, work.values)
+                finite &= _add_block_of(own, base, entry, kind, numbering, factor, work.values)
                 continue
             for k in range(kind.arity if tangent else 0):
                 if numbering.frame[entry.frames[k]] >= numbering.size:
@@ -494,8 +516,11 @@ def add_by_duals(numbering, state, work, h, tangent):
                 for j in range(6 if k < kind.turning else 3):
                     move_along(y1, k, j)
                     dual_of_kind(y0, y1, X, lam, dual)
-                    add_column_of(own, base, entry, kind.arity, numbering, factor, k, j, work.values)
+                    finite &= add_column_of(
+                        own, base, entry, kind.arity, numbering, factor, k, j, work.values
+                    )
                     move_back(y1, k)
+    return 0 if finite else NOT_FINITE
 
 
 @inner_kernel

@@ -99,8 +99,8 @@ def _move_frame(state, work, f):
 
 @inner_kernel
 def assemble(system, numbering, state, work, h, tangent, general=True, acted=True):
-    """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0 or the status of a
-    failed element.
+    """Residual (1)-(3) at the present dr, psi, lam and, on demand, the matrix. Returns 0, 1 where an element failed, or
+    NOT_FINITE where a derivative is not finite.
 
     general: None for models without elements of order p and interactions that go by their duals, acted: None for models
     without springs and loads whose constraints are `COMMON`: the compiler then leaves these out.
@@ -123,7 +123,9 @@ def add_forces(system, numbering, state, work, h, tangent, general=True, acted=T
         status = add_spans(system, numbering, state, work, h, tangent)
         if status != 0:
             return status
-        add_by_duals(numbering, state, work, h, tangent)
+        status = add_by_duals(numbering, state, work, h, tangent)
+        if status != 0:
+            return status
     if acted is None:
         add_common_constraints(system, numbering, state, work, tangent)
     else:

@@ -10,6 +10,7 @@ where the last two residuals say that the next correction will leave less than a
 """
 
 from discretization.assembly.mean_velocities import means_of
+from discretization.assembly.workspace import AT_NOISE
 from discretization.planar.arrays import (
     COINCIDENT,
     DX,
@@ -165,17 +166,18 @@ def newton(tables, work, h, values, most, count):
             return NOT_FINITE
         if level <= NEGLIGIBLE:
             return _no_correction(work)
+        solved = AT_NOISE if iteration == 0 else tables.solved  # as in `discretization.time.newton`
         contraction = level / before
-        if not tangent and level > tables.solved and (contraction > QUADRATIC or level * contraction > LEFT):
+        if not tangent and level > solved and (contraction > QUADRATIC or level * contraction > LEFT):
             tangent = known = True
             continue
-        if level > tables.solved:
+        if level > solved:
             if fresh and iteration > 2 and contraction > STALLED and level <= SAFE:
                 return _no_correction(work)
             if iteration == most:
                 return NOT_CONVERGED
         foreseen = level * contraction * (contraction if tangent else 1.0)
-        last = level <= tables.solved or (
+        last = level <= solved or (
             not tables.elements.viscous  # strains at the end say what is lost
             and iteration > 0
             and contraction <= QUADRATIC
@@ -183,8 +185,8 @@ def newton(tables, work, h, values, most, count):
         )
         count[1] += tangent
         if solve_coupled(tables, work, not tangent) != 0:
-            return _no_correction(work) if level <= tables.solved else SINGULAR
-        if last and (level <= tables.solved or _is_small(tables, work)):
+            return _no_correction(work) if level <= solved else SINGULAR
+        if last and (level <= solved or _is_small(tables, work)):
             return CONVERGED
         fresh, turns = tangent, largest_turn(work)
         add_corrections(work, turns)

@@ -22,6 +22,7 @@ import numpy as np
 from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
+from discretization.assembly.by_duals import NOT_FINITE as IS_NOT_FINITE
 from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.frame_lanes import begin_frames
@@ -73,8 +74,9 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
         if frames.fixed[f] == 0:
             at = numbering.frame[f]
             add3(times(-frames.mass[f], gravity), work.residual[at : at + 3])
-    if add_forces(system, numbering, state, work, 1.0, tangent, general, acted) != 0:
-        return -2.0
+    failed = add_forces(system, numbering, state, work, 1.0, tangent, general, acted)
+    if failed != 0:
+        return -1.0 if failed == IS_NOT_FINITE else -2.0
     add_constraint_noise(numbering, work)
     return residual_over_noise(numbering, work)
 

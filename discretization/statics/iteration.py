@@ -80,8 +80,8 @@ class Standing(NamedTuple):
 def balance(system, numbering, state, work, load_values, tangent, forces, own):
     """`forces_at_rest`, behind the pointer `forces`, less what holds the model."""
     level = forces(system, numbering, state, work, load_values, tangent)
-    if level < 0.0:
-        return level
+    if not level >= 0.0:
+        return -2.0 if level == -2.0 else -1.0  # NaN: it raised an exception
     if tangent:
         _hold_idle(numbering, work, own)
     for i in range(work.residual.shape[0]):

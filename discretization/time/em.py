@@ -58,7 +58,7 @@ from discretization.assembly.step_dissipation import begin_dissipation, begin_st
 from discretization.assembly.step_equations import begin_step, move
 from discretization.assembly.workspace import copy, rotation_of
 from discretization.memory import WIDTH
-from discretization.time.newton import CONVERGED, newton
+from discretization.time.newton import CONVERGED, NOT_FINITE, newton
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
@@ -238,6 +238,17 @@ def commit_multipliers(state, work, h):
 
 
 @inner_kernel
+def has_finite_account(state):
+    """Whether work, dissipation and own variables are finite: functions that raised an exception leave NaN there."""
+    total = 0.0
+    for i in range(state.totals.shape[0]):
+        total += abs(state.totals[i])
+    for i in range(state.own.shape[0]):
+        total += abs(state.own[i])
+    return total < np.inf
+
+
+@inner_kernel
 def copy_state(source, target):
     """Values of one state into another."""
     for f in range(source.r.shape[0]):
@@ -277,41 +288,57 @@ def march(kernels, advancing, hidden, plain, kept, substeps, load_values, max_it
     system, numbering, state, work = advancing.system, advancing.numbering, advancing.state, advancing.work
     equations, rest, beyond = kernels
     count = np.zeros(2, dtype=np.int64)
+    totals, own, memory = np.empty_like(state.totals), np.empty_like(state.own), np.empty_like(state.memory)
     n_substeps = substeps.shape[0]
     counts[:] = 0
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
         if n_substeps > 1 and k % n_substeps == 0:
             copy_state(state, kept)
+        copy(state.totals, totals)
+        copy(state.own, own)
+        if plain is not None:
+            copy(state.memory, memory)
         count[0] = 0
         if plain is not None:
             begin_stresses(system, plain, state, work, h)
-        rest(SIGNALS, system, numbering, hidden, state, work, h, load_values[k])
+        failed = rest(SIGNALS, system, numbering, hidden, state, work, h, load_values[k])
         begin_step(system, numbering, state, work, h)
-        rest(NOISE, system, numbering, hidden, state, work, h, load_values[k])
+        failed = max(failed, rest(NOISE, system, numbering, hidden, state, work, h, load_values[k]))
         if plain is not None:
             begin_dissipation(system, numbering, state, work, h)
         if hidden is not None:
             begin_hidden_step(system, numbering, hidden, state, work, h)
-        rest(COUNTED, system, numbering, hidden, state, work, h, load_values[k])
+        failed = max(failed, rest(COUNTED, system, numbering, hidden, state, work, h, load_values[k]))
         predict(state.memory, state.lam, False, state, work, h)
-        status = newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count)
+        status = failed
+        if status == CONVERGED:
+            status = newton(
+                equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count
+            )
         if status == CONVERGED:
             status = rest(CHECKED, system, numbering, hidden, state, work, h, load_values[k])
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
         counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
         counts[FACTORISATIONS] = count[1]
-        if status != 0:
+        if status == CONVERGED:
+            if plain is not None:
+                end_dissipation(system, state, work, h)
+                status = rest(LOST, plain, numbering, hidden, state, work, h, load_values[k])
+            else:
+                status = rest(ACCOUNTED, system, numbering, hidden, state, work, h, load_values[k])
+            status = max(status, rest(ENDED, system, numbering, hidden, state, work, h, load_values[k]))
+            if status == CONVERGED and not has_finite_account(state):
+                status = NOT_FINITE
+        if status != CONVERGED:
+            copy(totals, state.totals)
+            copy(own, state.own)
+            if plain is not None:
+                copy(memory, state.memory)
             if k % n_substeps != 0:
                 copy_state(kept, state)
             return status
-        if plain is not None:
-            end_dissipation(system, state, work, h)
-            rest(LOST, plain, numbering, hidden, state, work, h, load_values[k])
-        else:
-            rest(ACCOUNTED, system, numbering, hidden, state, work, h, load_values[k])
-        rest(ENDED, system, numbering, hidden, state, work, h, load_values[k])
         commit(system, numbering, hidden, plain, state.memory, state, work, h)
         rest(GIVEN, system, numbering, hidden, state, work, h, load_values[k])
         counts[STEPS] = (k + 1) // n_substeps

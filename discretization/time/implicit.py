@@ -37,7 +37,7 @@ SOLVED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 REASONS = {
     NOT_CONVERGED: "Newton's iteration did not converge",
     SINGULAR: "the Newton matrix is singular",
-    NOT_FINITE: "the residual is not a finite number",
+    NOT_FINITE: "the residual is not a finite number, or its tangent is not",
 }
 
 _ROUND_OFF = 2e-16  # scaled error that is left after the last correction
@@ -284,7 +284,7 @@ def measure_rows(S, solver):
 def is_round_off(solver):
     """Whether every row of r = rhs is round-off of what it sums: |r_i| <= c eps terms_i."""
     for i in range(solver.x.size):  # noqa: SIM110  numba compiles loops
-        if abs(solver.rhs[i]) > _ROUNDED * solver.terms[i]:
+        if not abs(solver.rhs[i]) <= _ROUNDED * solver.terms[i]:  # neither where one is not finite
             return False
     return True
 

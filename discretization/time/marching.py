@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from discretization.time.implicit import SOLVED, SOLVER, damped_newton, guess, newton
+from discretization.time.implicit import NOT_FINITE, SOLVED, SOLVER, damped_newton, guess, newton
 from discretization.time.rheonomic import add_kinetic
 from discretization.time.scheme import ACCOUNT, DRIVES, RESIDUAL, UPDATE, WORK, Step
 from rigid.charts.condensed import begin_all
@@ -140,6 +140,19 @@ def account_drives(method, fn, D, S, W, x, ends):
         ends.totals[2 + k] += ends.works[k]
 
 
+@inner_kernel
+def are_finite(ends):
+    """Whether all numbers at the end of a substep are: functions that raised an exception leave NaN there."""
+    total = 0.0
+    for i in range(ends.q1.size):
+        total += abs(ends.q1[i].real) + abs(ends.p1[i].real) + abs(ends.v1[i].real)
+    for k in range(ends.lam.size):
+        total += abs(ends.lam[k].real) + abs(ends.gam[k].real)
+    for k in range(ends.totals.size):
+        total += abs(ends.totals[k].real)
+    return total < np.inf
+
+
 @explicit_kernel(OUTCOME(METHOD, FUNCTIONS, DATA, WORK, SOLVER, SUBSTEPS, ROWS, ENDS))
 def march(method, fn, D, W, solver, substeps, rows, ends):
     """Steps 1.. from row 0 into the rows after it; `ends` is scratch."""
@@ -163,6 +176,8 @@ def march(method, fn, D, W, solver, substeps, rows, ends):
                 method.account(fn, D, S, W, solver.x, ends.q1, ends.v1, ends.totals)
                 if D.driven.drives > 0:
                     account_drives(method, fn, D, S, W, solver.x, ends)
+            if not are_finite(ends):
+                return Outcome(NOT_FINITE, step, norm, count, damped)
             for i in range(D.n):
                 ends.q0[i], ends.p0[i], ends.v0[i] = ends.q1[i].real, ends.p1[i].real, ends.v1[i].real
         store_row(ends, rows, step + 1)

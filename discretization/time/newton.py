@@ -23,6 +23,7 @@ from typing import Any
 from numba import typeof, types
 from numba._dispatcher import compute_fingerprint
 
+from discretization.assembly.by_duals import NOT_FINITE as NOT_FINITE
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
 from discretization.assembly.frame_lanes import correct_frames, has_groups
@@ -33,7 +34,7 @@ from discretization.assembly.step_dissipation import add_damped_inertia
 from discretization.assembly.step_equations import add_forces, assemble, move
 from discretization.assembly.stress_dissipation import add_stresses
 from discretization.assembly.team import clear_matrix, factor_by_fronts, solve_by_fronts
-from discretization.assembly.workspace import Workspace
+from discretization.assembly.workspace import AT_NOISE, Workspace
 from discretization.linear import sparse
 from discretization.linear.coupled import acting_blocks, solved_coupled, solved_whole
 from discretization.linear.fronts import fronts_solve_transposed
@@ -48,22 +49,25 @@ from discretization.linear.substructures import (
 )
 from discretization.system import System
 from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
+from rigid.compilation.raised_exceptions import RAISED
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import add3, apply, load3, times
 from rigid.system import State
 
-CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED, NOT_FINITE = 0, 1, 2, 3, 4
+CONVERGED, NOT_CONVERGED, SINGULAR, FOLDED = 0, 1, 2, 3
 REASONS = {
     NOT_CONVERGED: "Newton's iteration did not converge",
     SINGULAR: "the Newton matrix is singular",
     FOLDED: "the relative rotation of the two ends of a rod element or of a bushing passed pi",
-    NOT_FINITE: "the residual is not a finite number",
+    NOT_FINITE: "the residual is not a finite number, or its tangent is not",
+    RAISED: "a compiled function raised an exception, which is printed above",
 }
 CURES = {
     NOT_CONVERGED: "try a smaller dt, more elements, or look for loads or springs that are far too stiff",
     SINGULAR: "look for a joint that repeats what another one fixes, or a frame without inertia",
     FOLDED: "use more elements, or a smaller dt",
-    NOT_FINITE: "look for loads that are not finite or far too large",
+    NOT_FINITE: "look for loads that are not finite or far too large, and for an exception printed above",
+    RAISED: "mend what raised it",
 }
 
 _PREDICTED = 0.25  # of what counts as solved, in `em-d`, of a prediction: it makes no last correction, and the errors add up
@@ -289,23 +293,28 @@ def alone_rest(work):
 @allocating_inner_kernel
 def last_correction(beyond, numbering, work, level, factored, count):
     """work.rhs = the correction that the residual of a solved step still asks for; zero where there is next to nothing, where
-    all rests, and in `em-d`, whose velocities at the end are made with the residual.
+    all rests, and in `em-d`, whose velocities at the end are made with the residual. CONVERGED, or NOT_FINITE where the matrix
+    or the correction is not finite.
 
     beyond: `beyond_band`; factored: whether factors are at hand; else the matrix, of a prediction that needed no iteration.
     """
     no_correction(numbering, work)
     if level <= _NEGLIGIBLE or work.dissipation.law.size > 0:
-        return
+        return CONVERGED
     if not factored:
         if rests(work):
-            return
+            return CONVERGED
         count[1] += 1
         if factor_as(beyond, numbering, work) != 0:
-            return
+            return CONVERGED if matrix_is_finite(numbering, work) else NOT_FINITE
     for i in range(numbering.size):
         work.rhs[i] = -work.residual[i]
     if solve_as(beyond, numbering, work) != 0:
-        no_correction(numbering, work)
+        return no_correction(numbering, work)
+    for i in range(numbering.size):
+        if not abs(work.rhs[i]) < 1e300:
+            return NOT_FINITE
+    return CONVERGED
 
 
 @inner_kernel
@@ -342,9 +351,10 @@ def earned(level, before, solved):
 
 
 def _equations(system, numbering, hidden, state, work, h, tangent):
-    """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0 or FOLDED."""
-    if assemble(system, numbering, state, work, h, tangent) != 0:
-        return FOLDED
+    """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0, FOLDED or NOT_FINITE."""
+    failed = assemble(system, numbering, state, work, h, tangent)
+    if failed != 0:
+        return NOT_FINITE if failed == NOT_FINITE else FOLDED
     if hidden is not None:
         add_hidden(system, numbering, hidden, state, work, h, tangent)
         add_hidden_groups(numbering, hidden, state, work, h, tangent)
@@ -378,7 +388,10 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
         clear_matrix(numbering, work)
     add_damped_inertia(system, numbering, state, work, h, tangent)
     add_stresses(numbering, state, work, h, tangent)
-    return FOLDED if add_forces(system, numbering, state, work, h, tangent) != 0 else 0
+    failed = add_forces(system, numbering, state, work, h, tangent)
+    if failed != 0:
+        return NOT_FINITE if failed == NOT_FINITE else FOLDED
+    return 0
 
 
 def prints_of(*models: Any) -> tuple[Any, ...]:
@@ -428,7 +441,8 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
     beyond: `beyond_band`; count: (2,) iterations, factorisations added.
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
-    enough = work.solved * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
+    # a prediction passes at round-off only: one within a tolerance may be that nothing moves
+    enough = AT_NOISE * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
     before, level, iteration, fresh = 1e300, 0.0, 0, False
     tangent, known = (
@@ -438,8 +452,9 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
     work.rested[0] = 0
     coupled = numbering.far.row.size > 0
     while True:
-        if equations(system, numbering, hidden, state, work, h, tangent) != 0:
-            return FOLDED
+        failed = equations(system, numbering, hidden, state, work, h, tangent)
+        if failed != 0:
+            return failed
         if not known:
             if iteration < 2:
                 add_constraint_noise(numbering, work)
@@ -455,8 +470,7 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
                         tangent = True
                         continue
                 factored = iteration > 0 and not tangent  # a matrix stands where factors stood
-                last_correction(beyond, numbering, work, level, factored, count)
-                return CONVERGED
+                return last_correction(beyond, numbering, work, level, factored, count)
             stalled = iteration > 2 and level > stall * before
             if stalled and fresh and level <= _SAFE:  # round-off: one more would be of its size
                 return no_correction(numbering, work)

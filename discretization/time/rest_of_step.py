@@ -38,7 +38,9 @@ from rigid.system import State
 
 
 def _rest(part, system, numbering, hidden, state, work, h, given):
-    """One part; given: values of loads (l, 3) in this step, and behind them what drives give at its end. CONVERGED or FOLDED."""
+    """One part; given: values of loads (l, 3) in this step, and behind them what drives give at its end. CONVERGED or FOLDED;
+    RAISED, of `compiled`, where an exception was raised.
+    """
     if part == SIGNALS:
         put_signals(work, given)
     elif part == NOISE:

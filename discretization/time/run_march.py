@@ -25,6 +25,7 @@ from discretization.assembly.run_joints import (
     raise_noise,
 )
 from discretization.assembly.run_lanes import load3_at, store3_at
+from discretization.assembly.workspace import AT_NOISE
 from discretization.linear.run_blocks import factor_runs, solve_runs
 from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS
 from discretization.time.newton import _NEGLIGIBLE, _REUSE, _SAFE, MAX_TURN, STALLED
@@ -122,7 +123,7 @@ def correct_runs(own):
 def decide(solved, own, run, max_iterations):
     """What a run does next with its residual."""
     iteration, level, before = own.iteration[run], own.level[run], own.before[run]
-    if level <= solved:
+    if level <= (AT_NOISE if iteration == 0 else solved):  # as in `discretization.time.newton`
         if level <= _NEGLIGIBLE:
             return RESTS
         return DONE

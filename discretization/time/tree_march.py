@@ -33,7 +33,7 @@ from discretization.assembly.mean_velocities import (
     too_long,
 )
 from discretization.assembly.step_equations import add_forces, begin_step, move
-from discretization.assembly.workspace import EPS, norm, rotation_of
+from discretization.assembly.workspace import AT_NOISE, EPS, norm, rotation_of
 from discretization.memory import WIDTH as NUMBERS
 from discretization.time.em import (
     FACTORISATIONS,
@@ -45,6 +45,7 @@ from discretization.time.em import (
     commit_alone,
     commit_multipliers,
     copy_state,
+    has_finite_account,
     predict_alone,
     predict_multipliers,
 )
@@ -107,6 +108,7 @@ from rigid.compilation.decorators import (
     released_allocating_kernel,
     small_kernel,
 )
+from rigid.compilation.raised_exceptions import RAISED
 from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
 from rigid.references import by_reference
 
@@ -131,7 +133,7 @@ class Advancing(NamedTuple):
 
 
 def _more(what, system, numbering, tree, loops, state, work, h):
-    """All but bodies, their weights and joints of closed form: 0 or FOLDED."""
+    """All but bodies, their weights and joints of closed form: 0, FOLDED or NOT_FINITE."""
     if what == BEGIN:
         begin_counted(numbering, state, work)
     elif what == ASSEMBLE:
@@ -140,8 +142,9 @@ def _more(what, system, numbering, tree, loops, state, work, h):
             values[i] = 0.0
         for i in range(6 * n, residual.shape[0]):
             residual[i] = 0.0
-        if add_forces(system, numbering, state, work, h, True) != 0:
-            return FOLDED
+        failed = add_forces(system, numbering, state, work, h, True)
+        if failed != 0:
+            return NOT_FINITE if failed == NOT_FINITE else FOLDED
         take_over(tree, work)
     elif what == NOISE:
         begin_step(system, numbering, state, work, h)
@@ -154,6 +157,7 @@ def _more(what, system, numbering, tree, loops, state, work, h):
         if work.accounts:
             account(system, numbering, None, state, work, h)
         end_counted(state, work)
+        return 0 if has_finite_account(state) else NOT_FINITE
     return 0
 
 
@@ -242,7 +246,8 @@ def _is_balanced(advancing, state, h):
     n, weight = tree.frame.shape[0], norm(load3(system.gravity))
     for i in range(noise.shape[0]):
         noise[i] = 0.0
-    more(NOISE, system, numbering, tree, loops, state, work, h)
+    if more(NOISE, system, numbering, tree, loops, state, work, h) != 0:
+        return False
     scale_rows(tree, work, h)
     add_constraint_noise(numbering, work)
     for i in range(6 * n):
@@ -265,7 +270,7 @@ def _is_balanced(advancing, state, h):
         for r in range(tree.rows[i]):
             row = tree.row[i, r]
             worst = max(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
-    return worst <= work.solved
+    return worst <= AT_NOISE
 
 
 @inner_kernel
@@ -286,10 +291,13 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         else:
             assemble_bodies(system, tree, state, work, h)
             assemble_body_groups(system, tree, lanes, work, h)
-        if shown and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
-            return FOLDED
+        failed = 0
+        if shown:
+            failed = more(ASSEMBLE, system, numbering, tree, loops, state, work, h)
         if closed:
-            of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h)
+            failed = max(failed, of_loops(ASSEMBLE, system, numbering, tree, loops, state, work, h))
+        if failed != 0:
+            return failed
         if at_rest and _is_balanced(advancing, state, h):
             return CONVERGED
         at_rest = False
@@ -297,9 +305,10 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
             eliminate_again(tree, work)
         else:
             eliminate(tree, work, closed)
-        failed = 0
         if closed:
             failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
+            if failed == RAISED:
+                return RAISED
         size = expand(tree, work) if failed == 0 else 1e300
         count[0] += 1
         if not size < 1e300:
@@ -431,11 +440,11 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
         take_up(system, lanes, foreseen, state, work)
     for k in range(load_values.shape[0]):
         h = substeps[k % n_substeps]
-        count[0] = 0
+        count[0], failed = 0, 0
         if shown or k == 0:  # rows of closed forms are not scaled
             scale_rows(tree, work, h)
             put_signals(work, load_values[k])
-            more(BEGIN, system, numbering, tree, loops, state, work, h)
+            failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
         known, w = means_of(foreseen.weights, state.memory, substeps, k)
         at_rest = _predict(advancing, state, h, known, w, shown)
         if at_rest and not ends:
@@ -454,7 +463,9 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
             if closed:
                 begin_joints(loops.joints, work)
         ends = held or asks or k == last
-        status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
+        status = failed
+        if status == CONVERGED:
+            status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
         if status == CONVERGED:
             if grouped:
                 take_last_of_groups(lanes, work, ends, shown)

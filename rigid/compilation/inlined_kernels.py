@@ -27,6 +27,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
 from rigid.compilation.kernel_libraries import KernelLibrary, Target, target_of, with_target
+from rigid.compilation.raised_exceptions import create_c_wrapper
 
 # Instructions of LLVM, before it has simplified the whole, from which on a kernel is long: a call costs some nanoseconds, a
 # thousand instructions a hundred or more. Tuples, in registers where a kernel is taken in, go through memory in a call.
@@ -199,7 +200,10 @@ def _target_of_inlined() -> Target:
 def target_of_kernels() -> Target:
     """Of kernels with machine code."""
     _prepared()
-    return target_of(KernelLibrary)
+    target = target_of(KernelLibrary)
+    context = target.target_context
+    context.create_cfunc_wrapper = functools.partial(create_c_wrapper, context)
+    return target
 
 
 def inlined(dispatcher: Any) -> Any:

@@ -1,0 +1,95 @@
+"""Report an exception in a compiled function to the compiled code that called it.
+
+Compiled functions call each other through C pointers, which carry no exception: numba prints it and returns to the caller, which
+goes on with whatever stands in the results. A function of `compiled` that raises gives results that no step accepts: NaN in
+its last array of floats or in the number that it returns, or the status `RAISED` where it returns a whole number. The exception
+is still printed, by `sys.unraisablehook`, since the caller does not know what happened.
+
+Divisions of real numbers follow IEEE and raise nothing (`rigid.compilation.decorators`), those of complex numbers raise
+ZeroDivisionError, and functions of users raise what they like.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+
+RAISED = 5  # returned by functions whose result is a status, 0 being success
+
+
+def create_c_wrapper(context: Any, library: Any, described: Any, environment: Any, call_helper: Any) -> None:
+    """Add the function that C calls to the library, as numba's `CPUContext.create_cfunc_wrapper` does.
+
+    Parameters
+    ----------
+    context : numba.core.cpu.CPUContext
+    library : numba.core.codegen.CodeLibrary
+        Receives a module with the wrapper.
+    described : numba.core.funcdesc.FunctionDescriptor
+        Of the compiled function.
+    environment, call_helper
+        Not used; numba passes them.
+    """
+    module = context.create_module("cfunc_wrapper")
+    kind = context.call_conv.get_function_type(described.restype, described.argtypes)
+    callee = ir.Function(module, kind, described.llvm_func_name)
+    handed = [context.get_value_type(each) for each in described.argtypes]
+    returned = context.get_value_type(described.restype)
+    wrapper = ir.Function(module, ir.FunctionType(returned, handed), described.llvm_cfunc_wrapper_name)
+    builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
+    status, result = context.call_conv.call_function(
+        builder, callee, described.restype, described.argtypes, wrapper.args, attrs=("noinline",)
+    )
+    with builder.if_then(status.is_error, likely=False):
+        _print_exception(context, builder, status, described.qualname)
+        for argument, value in reversed(list(zip(described.argtypes, wrapper.args, strict=True))):
+            if _is_array_of_floats(argument):
+                _fill_with_nan(context, builder, argument, value)
+                break
+        builder.ret(_failed_result(context, builder, described.restype, result))
+    builder.ret(result)
+    library.add_ir_module(module)
+
+
+def _print_exception(context: Any, builder: Any, status: Any, name: str) -> None:
+    """Take the interpreter's lock and hand the exception to `sys.unraisablehook`."""
+    python = context.get_python_api(builder)
+    lock = python.gil_ensure()
+    context.call_conv.raise_error(builder, python, status)
+    text = context.insert_const_string(builder.module, f"compiled function '{name}'; its step fails")
+    said = python.string_from_string(text)
+    python.err_write_unraisable(said)
+    python.decref(said)
+    python.gil_release(lock)
+
+
+def _is_array_of_floats(kind: Any) -> bool:
+    return (
+        isinstance(kind, types.Array)
+        and kind.layout == "C"
+        and isinstance(kind.dtype, types.Float | types.Complex)
+    )
+
+
+def _fill_with_nan(context: Any, builder: Any, kind: Any, value: Any) -> None:
+    array = context.make_array(kind)(context, builder, value)
+    nan = _failed_result(context, builder, kind.dtype, None)
+    with cgutils.for_range(builder, array.nitems) as loop:
+        place = cgutils.gep(builder, array.data, loop.index)
+        builder.store(context.get_value_as_data(builder, kind.dtype, nan), place)
+
+
+def _failed_result(context: Any, builder: Any, kind: Any, result: Any) -> Any:
+    """NaN, RAISED or a tuple of these; `result` where the type has no such value."""
+    if isinstance(kind, types.Float):
+        return context.get_constant(kind, float("nan"))
+    if isinstance(kind, types.Complex):
+        return context.get_constant_generic(builder, kind, complex("nan+nanj"))
+    if isinstance(kind, types.Integer):
+        return context.get_constant(kind, RAISED)
+    if isinstance(kind, types.BaseTuple):
+        parts = [_failed_result(context, builder, each, None) for each in kind]
+        return context.make_tuple(builder, kind, parts)
+    return result
