@@ -61,7 +61,8 @@ class Prepared:
         """The model with other numbers; its `build` takes what was prepared.
 
         changes: path -> value: "gravity" (3,), "loads.push.value", "springs.coil.stiffness", "bodies.arm.velocity",
-        "bodies.arm.shape" (mass and inertia, the same centre) and all else that `changeable` lists.
+        "bodies.arm.shape" (mass and inertia, the same centre), "rods.cord.section" (a `Section`), what that was made of
+        ("rods.cord.section.radius", "rods.cord.section.material.E") and all else that `changeable` lists.
 
         Raises ModelError for another path, and where a value is none for it, as where the part is made.
         """

@@ -1,5 +1,6 @@
 """Models that are prepared: every number that may change, to the bit as a model that was made with it."""
 
+import dataclasses
 import re
 import sys
 from pathlib import Path
@@ -13,7 +14,19 @@ from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.kept_numberings import structure
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.known_facts import digest_of
-from rodsim import Box, Law, Model, ModelError, Section, equilibrium, signals, simulate, sweep
+from rodsim import (
+    Box,
+    Law,
+    Material,
+    Model,
+    ModelError,
+    Section,
+    equilibrium,
+    signals,
+    simulate,
+    simulate_many,
+    sweep,
+)
 from rodsim.building import kept_builds
 from rodsim.parts.changes import changeable, fields_of
 from rodsim.parts.entry import ENTRIES
@@ -40,10 +53,17 @@ def test_every_number_of_every_kind_of_entries_is_in_a_case():
     assert {("gravity", "")} | {
         ("bodies", x) for x in ("velocity", "angular_velocity", "shape")
     } <= CASES.keys()
+    assert {
+        ("rods", x) for x in ("section", "EI", "radius", "mass_per_length", "E", "density")
+    } <= CASES.keys()
 
 
 def _another(value, field):
     """Near what was there."""
+    if isinstance(value, Section):
+        return dataclasses.replace(value, stiffness=1.03 * value.stiffness, radius=1.02 * value.radius)
+    if callable(value) and field == "section":
+        return lambda s: _another(value(s), field)
     if field == "shape":
         return Box(0.52, 0.3, 0.2, density=103.0)
     if field in ("law", "damping") and isinstance(value, Law):
@@ -62,7 +82,7 @@ def _fresh(name, path, value, monkeypatch):
     """The model, made with this number; and what stood there."""
     key, _, rest = path.partition(".")
     part, _, field = rest.rpartition(".")
-    before, add, make_body = [], rodsim.model.add, rodsim.model.make_body
+    before, add, make_body, make_rod = [], rodsim.model.add, rodsim.model.make_body, rodsim.model.make_rod
 
     def other(old):
         before.append(old)
@@ -82,8 +102,18 @@ def _fresh(name, path, value, monkeypatch):
             named, given["shape"], position, orientation, given["velocity"], given["angular_velocity"]
         )
 
+    def rolling(named, shape, stress_free, section, *others):
+        path, of_section = f"{part}.{field}", f"{named}.section"
+        if key == "rods" and path == of_section:
+            section = other(section)
+        elif key == "rods" and path.startswith(of_section):
+            number = path[len(of_section) + 1 :]
+            section = section.with_numbers({number: other(section.numbers[number])})
+        return make_rod(named, shape, stress_free, section, *others)
+
     with monkeypatch.context() as patch:
         patch.setattr(rodsim.model, "add", adding)
+        patch.setattr(rodsim.model, "make_rod", rolling)
         patch.setattr(rodsim.model, "make_body", making)
         model = MODELS[name]()
     if key == "gravity":
@@ -180,6 +210,104 @@ def test_a_prepared_run_begins_where_an_equilibrium_ends_with_another_step_and_i
         assert _all_of(prepared.run(**given)) == _all_of(simulate(model, **given))
 
 
+STEEL = Material(E=2e9, nu=0.3, density=900.0)
+OTHERS = {"radius": 0.011, "material.E": 3e9, "material.density": 700.0}
+
+
+def _whip(section):
+    """A rod that others refer to in every way: by anchors, by joints and by the names of these, by its surface."""
+    model = Model("whip", gravity=(0, 0, -9.81))
+    rod = model.add_rod("whip", [(0, 0, 0.1), (1, 0, 0.1)], section, 5)
+    load = model.add_body("load", Box(0.1, 0.1, 0.1, mass=0.2), position=(1.0, 0, 0.1))
+    model.add_joint("hinge", "revolute", model.ground, rod.start, axis=(0, 1, 0))
+    model.add_joint("knuckle", "revolute", rod.end, load, axis=(0, 1, 0))
+    model.add_joint_friction("rub", "knuckle", turning=0.01)
+    model.add_spring("string", model.ground.at((0.5, 0, 1.0)), rod.at(0.43), 10.0)
+    model.add_distributed_load("snow", rod, (0, 0, -1.0), between=(0.13, 0.61))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    ball = model.add_sphere("ball", rod.at(0.71), 0.03)
+    model.add_contact("knock", ball, floor, 1e4)
+    model.add_contact("slap", rod, floor)  # its stiffness is that of the material
+    return model
+
+
+@pytest.mark.exact
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_section_made_with_other_numbers_is_that_of_a_model_made_with_them():
+    prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.02, dt=0.002)
+    before = _all_of(prepared.run())
+    for names in (["radius"], ["material.E"], list(OTHERS)):
+        changed = {name: OTHERS[name] for name in names}
+        own = {name.partition(".")[2]: x for name, x in changed.items() if name != "radius"}
+        section = Section.circular(changed.get("radius", 0.01), dataclasses.replace(STEEL, **own))
+        expected = _all_of(simulate(_whip(section), 0.02, 0.002))
+        assert expected != before
+        by_number = {f"rods.whip.section.{name}": x for name, x in changed.items()}
+        for changes in (by_number, {"rods.whip.section": section}):
+            assert _all_of(prepared.run(changes)) == expected
+    assert _all_of(prepared.run()) == before
+
+
+@pytest.mark.exact
+def test_many_runs_with_other_sections_are_to_the_bit_those_alone():
+    """Of clamped rods, which go side by side."""
+    model = Model("reed", gravity=(0, 0, -9.81))
+    reed = model.add_rod("reed", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, STEEL), 4)
+    model.add_joint("clamp", "clamp", reed.start)
+    prepared = model.prepare(t_end=0.02, dt=0.002)
+    parameters = [
+        {"rods.reed.section.material.E": E, "rods.reed.section.radius": r}
+        for E in (1e9, 2e9)
+        for r in (0.01, 0.02)
+    ]
+    many = simulate_many(prepared, parameters, threads=1)
+    tips = many.stack(lambda result: result.rod("reed").r[-1, -1, 2])
+    assert len(set(tips.tolist())) == len(parameters)
+    for result, changes in zip(many, parameters, strict=True):
+        assert _all_of(result)[0] == _all_of(prepared.run(changes))[0]
+
+
+@pytest.mark.parametrize(
+    ("section", "path", "value", "expected"),
+    [
+        (Section.tube(0.02, 0.01, STEEL), "inner_radius", 0.012, Section.tube(0.02, 0.012, STEEL)),
+        (Section.rectangle(0.02, 0.01, STEEL), "height", 0.012, Section.rectangle(0.02, 0.012, STEEL)),
+        (
+            Section.circular(0.01, STEEL).with_relaxation(0.1, 0.5).with_centers((0.001, 0.0), (0.0, 0.002)),
+            "radius",
+            0.02,
+            Section.circular(0.02, STEEL).with_relaxation(0.1, 0.5).with_centers((0.001, 0.0), (0.0, 0.002)),
+        ),
+        (
+            Section.circular(0.01, STEEL).with_law("stiffening", strain=0.1),
+            "material.E",
+            1e9,
+            Section.circular(0.01, dataclasses.replace(STEEL, E=1e9)).with_law("stiffening", strain=0.1),
+        ),
+        (
+            Section.circular(0.01, STEEL).with_energy("EA*Gamma1**2*k + GA2*Gamma2**2/2 + GA3*Gamma3**2/2 + GJ*K1**2/2 + EI2*K2**2/2 + EI3*K3**2/2", k=0.6),
+            "material.E",
+            1e9,
+            Section.circular(0.01, dataclasses.replace(STEEL, E=1e9)).with_energy("EA*Gamma1**2*k + GA2*Gamma2**2/2 + GA3*Gamma3**2/2 + GJ*K1**2/2 + EI2*K2**2/2 + EI3*K3**2/2", k=0.6),
+        ),
+    ],
+    ids=["tube", "rectangle", "relaxing, off its curve", "law", "energy"],
+)  # fmt: skip
+def test_a_section_with_another_number_is_made_again_with_all_that_was_added(section, path, value, expected):
+    found = section.with_numbers({path: value})
+    assert found.numbers == {**section.numbers, path: value}
+    for name in (field.name for field in dataclasses.fields(Section)):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert section.with_numbers({}) is section
+
+
+def test_a_section_of_matrices_has_no_numbers():
+    section = dataclasses.replace(Section.circular(0.01, STEEL), stiffness=np.eye(6))
+    assert section.numbers == {}
+    with pytest.raises(ModelError, match="it has no number 'radius'; its numbers are none"):
+        section.with_numbers({"radius": 0.02})
+
+
 def test_what_is_added_later_is_no_part_of_what_was_prepared():
     model = _beam()
     prepared = model.prepare(t_end=0.01, dt=0.01)
@@ -193,7 +321,9 @@ def test_what_is_added_later_is_no_part_of_what_was_prepared():
     ("changes", "settings", "words"),
     [
         ({"loads.tipp.value": (0, 0, 1)}, {}, "'loads.tipp.value' is no number that may change; near it are loads.tip.value"),
-        ({"rods.beam.section": 1.0}, {}, "'rods.beam.section' is no number"),
+        ({"rods.beam.section": 1.0}, {}, "rod 'beam': section = 1.0 is neither a Section"),
+        ({"rods.beam.section.E": 1.0}, {}, "'rods.beam.section.E' is no number that may change; near it are rods.beam.section.EI"),
+        ({"rods.beam.section.EI": -1.0}, {}, "Section.from_stiffness: EI2 = -1"),
         ({"loads.tip.on": 1.0}, {}, "'loads.tip.on' is no number"),
         ({"loads.tip.value": (0, 0)}, {}, "load 'tip': value"),
         ({"loads.tip.value": lambda t: (0.0, 0.0, np.nan)}, {}, "load 'tip'"),

@@ -14,6 +14,7 @@ from rodsim.building.time_corners import corners_of_model
 from rodsim.parts.changes import GRAVITY, OF_BODIES
 from rodsim.parts.entries import Contents
 from rodsim.parts.model_description import acting_described
+from rodsim.parts.model_parts import Rod
 
 
 class Kept(NamedTuple):
@@ -22,25 +23,27 @@ class Kept(NamedTuple):
     built: Built
     placement: Placement
     fingerprint: Begun
+    rods: dict[str, Rod]  # of which its meshes were made
 
 
 def built_once(model: Contents) -> Kept:
     """Of a model, to be built again with other numbers."""
     built: Built = model.build()  # type: ignore[attr-defined]
     unchanging(built.system)
-    return Kept(built, Placement(model), begun(built.system))
+    return Kept(built, Placement(model), begun(built.system), model.rods)
 
 
 def rebuilt(kept: Kept, model: Contents, changed: Iterable[str]) -> Built:
     """As `build(model)`, to the bit, where these numbers have changed since.
 
     Loads, gravity and velocities of bodies are read by what was built; anything else is built again on the meshes that are
-    there, and so is a model with contacts, whose doubts depend on all numbers.
+    there, of rods whose section is the same, and so is a model with contacts, whose doubts depend on all numbers.
     """
     paths = list(changed)
     if model.contacts or not all(_is_read_late(path) for path in paths):
-        return build(model, kept.placement.meshes)
-    built, placement, fingerprint_begun = kept
+        meshes = kept.placement.meshes.items()
+        return build(model, {name: mesh for name, mesh in meshes if model.rods[name] is kept.rods[name]})
+    built, placement, fingerprint_begun, _ = kept
     moving = [path for path in paths if path.endswith(OF_BODIES[:2])]
     if moving:
         placement = Placement(model, placement.meshes)

@@ -1,4 +1,4 @@
-"""Numbers of a model by their paths, as in scenes: "gravity", "springs.coil.stiffness", "loads.push.value"."""
+"""Change numbers of a model by their paths, as in scenes: "gravity", "springs.coil.stiffness", "rods.cord.section.radius"."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import ENTRIES, Entry, checked_entry
-from rodsim.parts.model_parts import Body, make_body
+from rodsim.parts.model_parts import Anchor, Body, check_section, make_body
+from rodsim.parts.sections import Section
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 
 M = TypeVar("M", bound=Contents)
 
-GRAVITY, BODIES = "gravity", "bodies"
+GRAVITY, BODIES, RODS, SECTION = "gravity", "bodies", "rods", "section"
 OF_BODIES = ("velocity", "angular_velocity", "shape")
 # what stands in a field that may change: no parts, places, directions and choices, which say what acts on what
 _SORTS = ("number", "positive", "not negative", "varying", "matrix", "six", "law", "parameters")
@@ -34,6 +35,9 @@ def fields_of(kind: type[Entry]) -> dict[str, str]:
 def changeable(model: Contents) -> list[str]:
     """All paths of numbers of a model that may change."""
     found = [GRAVITY, *(f"{BODIES}.{name}.{key}" for name in model.bodies for key in OF_BODIES)]
+    for name, rod in model.rods.items():
+        numbers = rod.section.numbers if isinstance(rod.section, Section) else ()
+        found += [_of_section(name), *(f"{_of_section(name)}.{number}" for number in numbers)]
     for key, kind in ENTRIES.items():
         for name, entry in getattr(model, kind.table).items():
             if type(entry) is kind:
@@ -56,26 +60,95 @@ def check_paths(owner: str, model: Contents, paths: Iterable[str]) -> None:
 def change(model: M, values: Mapping[str, Any]) -> M:
     """Put other numbers into a model whose tables are its own, checked as where its parts are made."""
     bodies: dict[str, dict[str, Any]] = {}
+    _change_sections(model, values)
     for path, value in values.items():
         if path == GRAVITY:
             model.gravity = vector(f"model '{model.name}'", GRAVITY, value)
             continue
         key, rest = path.split(".", 1)
+        if key == RODS:
+            continue
         name, field = rest.rsplit(".", 1)
         if key == BODIES:
             bodies.setdefault(name, {})[field] = value
             continue
         kind = ENTRIES[key]
         table = getattr(model, kind.table)
-        given = {**_given(table[name]), fields_of(kind)[field]: value}
-        # some are checked against the others of their kind
-        setattr(model, kind.table, {other: entry for other, entry in table.items() if other != name})
-        table[name] = checked_entry(model, kind, name, given)
-        setattr(model, kind.table, table)
+        _replaced(model, kind, name, {**_given(table[name]), fields_of(kind)[field]: value})
     # entries hold the bodies as they were: only now may others stand in their place
     for name, changed in bodies.items():
         model.bodies[name] = _body(model.bodies[name], changed)
     return model
+
+
+def _of_section(rod: str) -> str:
+    return f"{RODS}.{rod}.{SECTION}"
+
+
+def _change_sections(model: Contents, values: Mapping[str, Any]) -> None:
+    """Put rods with other sections in the place of those that are there, and make all entries again that refer to these."""
+    others: dict[int, Any] = {}
+    for name, rod in model.rods.items():
+        path, section = _of_section(name), rod.section
+        if path in values:
+            section = values[path]
+            check_section(str(rod), section)
+        inside = {key[len(path) + 1 :]: x for key, x in values.items() if key.startswith(f"{path}.")}
+        if inside:
+            if not isinstance(section, Section):
+                raise ModelError(f"{rod}: its section varies along it and has no numbers; give {path} alone")
+            section = section.with_numbers(inside)
+        if section is not rod.section:
+            others[id(rod)] = dataclasses.replace(rod, section=section)
+    if others:
+        model.rods = {name: others.get(id(rod), rod) for name, rod in model.rods.items()}
+        _Referring(model, others).put_all()
+
+
+class _Referring:
+    """Entries that refer to rods in whose place there are others, by themselves or through other entries."""
+
+    def __init__(self, model: Contents, others: dict[int, Any]):
+        """others: what stands in the place of an object, by its id."""
+        self._model, self._others = model, others
+
+    def put_all(self) -> None:
+        """Put entries that refer to the rods of today in the place of those that do not."""
+        for table in dict.fromkeys(kind.table for kind in ENTRIES.values()):
+            for entry in list(getattr(self._model, table).values()):
+                self._of(entry)
+
+    def _of(self, thing: Any) -> Any:
+        """The same, or what stands in its place."""
+        if id(thing) in self._others:
+            return self._others[id(thing)]
+        if isinstance(thing, Anchor):
+            part = self._of(thing.part)
+            return thing if part is thing.part else dataclasses.replace(thing, part=part)
+        if isinstance(thing, list | tuple):
+            found = [self._of(x) for x in thing]
+            return thing if all(x is y for x, y in zip(found, thing, strict=True)) else type(thing)(found)
+        return self._again(thing) if isinstance(thing, Entry) else thing
+
+    def _again(self, entry: Entry) -> Entry:
+        """An entry in its table, made again where something that it was given has another in its place."""
+        given = _given(entry)
+        found = {field: self._of(value) for field, value in given.items()}
+        # what was given by its name is an object in the field
+        held = [getattr(entry, field) for field in entry.fields()]
+        same = all(x is self._of(x) for x in held) and all(found[field] is x for field, x in given.items())
+        made = entry if same else _replaced(self._model, type(entry), entry.name, found)
+        self._others[id(entry)] = made
+        return made
+
+
+def _replaced(model: Contents, kind: type[Entry], name: str, given: Mapping[str, Any]) -> Entry:
+    """Make the entry of this name again of what is given, checked against the others of its kind."""
+    table = getattr(model, kind.table)
+    setattr(model, kind.table, {other: entry for other, entry in table.items() if other != name})
+    made = table[name] = checked_entry(model, kind, name, given)
+    setattr(model, kind.table, table)
+    return made
 
 
 def _given(entry: Entry) -> dict[str, Any]:

@@ -301,10 +301,7 @@ def make_rod(
     owner = f"rod '{name}'"
     closed = flag(owner, "closed", shape.closed)
     n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
-    if not (isinstance(section, Section) or callable(section)):
-        raise ModelError(
-            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
-        )
+    check_section(owner, section)
     word(owner, "mass", mass, MASSES)
     number_of(owner, element)
     initial = RodShape(
@@ -327,6 +324,14 @@ def make_rod(
         if rest_strains is None or callable(rest_strains)
         else vector(owner, "rest_strains", rest_strains, 6),
     )
+
+
+def check_section(owner: str, section: Any) -> None:
+    """Raise ModelError unless it may be the section of a rod."""
+    if not (isinstance(section, Section) or callable(section)):
+        raise ModelError(
+            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
+        )
 
 
 def _stress_free(owner: str, given: Given, initial: RodShape, closed: bool) -> RodShape:

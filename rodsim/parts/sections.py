@@ -4,9 +4,9 @@ rod).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,14 @@ from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.parts.materials import Material
 from rodsim.parts.section_energies import energy_law
+
+
+class Call(NamedTuple):
+    """A call that made a section: a method of `Section` and its arguments."""
+
+    method: str
+    unnamed: tuple[Any, ...]
+    named: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +51,9 @@ class Section:
     center: tuple[float, float] = (0.0, 0.0)  # m, centre of mass from the rod's curve, see `with_centers`
     product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
     modulus: float = 0.0  # Pa, Young's modulus of its material; 0: not known
+    # calls that made it, one after the other; `dataclasses.replace` and `Section(...)` leave none
+    given: ClassVar[tuple[Call, ...]] = ()
+    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)  # of studies: the fields follow from it
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -110,10 +121,11 @@ class Section:
         if set(parameters) != set(law.parameters):
             wanted = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
             raise ModelError(f"Section: law '{word}' takes {wanted}; give these")
-        given = [number("Section", name, parameters[name], positive=True) for name in law.parameters]
+        given = {name: number("Section", name, parameters[name], positive=True) for name in law.parameters}
         if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
             raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
-        return replace(self, law=words[word], law_parameters=tuple(given), law_expression="")
+        made = replace(self, law=words[word], law_parameters=tuple(given.values()), law_expression="")
+        return made._after(self, Call("with_law", (word,), given))
 
     def with_energy(self, W: Any, /, **parameters: float) -> Section:
         """This section with the stored energy W per length, J/m, in the place of its linear one.
@@ -124,7 +136,8 @@ class Section:
         its second derivatives there become the section's stiffness, its damping stays.
         """
         text, values, stiffness = energy_law(self.stiffness, W, parameters)
-        return replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
+        made = replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
+        return made._after(self, Call("with_energy", (text,), parameters))
 
     def with_relaxation(
         self, time: float, fraction: float | None = None, stiffness: ArrayLike | None = None
@@ -151,7 +164,8 @@ class Section:
                 raise ModelError(
                     f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
                 )
-        return replace(self, branch=branch, relaxation=tau)
+        made = replace(self, branch=branch, relaxation=tau)
+        return made._after(self, Call("with_relaxation", (time, fraction, stiffness), {}))
 
     @property
     def rotary_inertia(self) -> Floats:
@@ -183,7 +197,7 @@ class Section:
         A = np.eye(6)
         A[:3, 3:] = -np.array([[0.0, -x3, x2], [x3, 0.0, -c[0]], [-x2, c[0], 0.0]])  # K x c
         J23 = self.product_of_inertia if product_of_inertia is None else product_of_inertia
-        return replace(
+        made = replace(
             self,
             stiffness=A.T @ self.stiffness @ A,
             damping=A.T @ self.damping @ A,
@@ -191,6 +205,67 @@ class Section:
             center=(float(at[0]), float(at[1])),
             product_of_inertia=J23,
         )
+        return made._after(self, Call("with_centers", (mass, stiffness, product_of_inertia), {}))
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Numbers that the section was made of, by their paths in scenes.
+
+        Returns
+        -------
+        dict of str to float or array
+            Such as "radius" (m) and "material.E" (Pa) of a circular section, "EI" (N m^2) of one from stiffnesses. Empty if
+            the section was made by `Section(...)` or `dataclasses.replace`.
+        """
+        found: dict[str, Any] = {}
+        for name, value in self.given[0].named.items() if self.given else ():
+            if isinstance(value, Material):
+                of_material = {own.name: getattr(value, own.name) for own in fields(value)}
+                found |= {f"{name}.{own}": x for own, x in of_material.items() if x is not None}
+            elif value is not None:
+                found[name] = value
+        return found
+
+    def with_numbers(self, changes: Mapping[str, Any]) -> Section:
+        """Make the section again with other numbers; laws, relaxation and centres are added as they were.
+
+        Parameters
+        ----------
+        changes : mapping of str to float or array
+            Path -> value, such as {"radius": 0.02, "material.E": 7e10}; paths as of `numbers`.
+
+        Raises
+        ------
+        ModelError
+            For a path that `numbers` has not, and for a value that the section cannot have.
+        """
+        known = self.numbers
+        for path in changes:
+            if path not in known:
+                have = ", ".join(known) or "none, since it was made of its matrices"
+                raise ModelError(
+                    f"Section: it has no number {shown(path)}; its numbers are {have}", choices=list(known)
+                )
+        if not changes:
+            return self
+        first, *others = self.given
+        made: Section = getattr(Section, first.method)(
+            **{name: _changed(name, value, changes) for name, value in first.named.items()}
+        )
+        for call in others:
+            made = getattr(made, call.method)(*call.unnamed, **call.named)
+        return made
+
+    def _made_by(self, method: str, **arguments: Any) -> Section:
+        """Remember the method of the class that made this section, and its arguments."""
+        object.__setattr__(self, "given", (Call(method, (), arguments),))
+        return self
+
+    def _after(self, before: Section, call: Call) -> Section:
+        """Remember that this section was made of another one by a method of that."""
+        if before.given:
+            object.__setattr__(self, "given", (*before.given, call))
+        return self
 
     @classmethod
     def _solid(
@@ -225,7 +300,8 @@ class Section:
         """
         r = number("Section.circular", "radius", radius, positive=True)
         I = np.pi * r**4 / 4
-        return cls._solid(np.pi * r**2, I, I, 2 * I, material, r)
+        made = cls._solid(np.pi * r**2, I, I, 2 * I, material, r)
+        return made._made_by("circular", radius=radius, material=material)
 
     @classmethod
     def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
@@ -240,7 +316,8 @@ class Section:
         if r >= R:
             raise ModelError(f"Section.tube: inner_radius = {r} is not smaller than outer_radius = {R}")
         I = np.pi * (R**4 - r**4) / 4
-        return cls._solid(np.pi * (R**2 - r**2), I, I, 2 * I, material, R)
+        made = cls._solid(np.pi * (R**2 - r**2), I, I, 2 * I, material, R)
+        return made._made_by("tube", outer_radius=outer_radius, inner_radius=inner_radius, material=material)
 
     @classmethod
     def rectangle(cls, width: float, height: float, material: Material) -> Section:
@@ -258,7 +335,8 @@ class Section:
             a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5))
         )
         radius = float(np.sqrt(w * h / np.pi))  # a circle of the same area, for what draws no rectangles
-        return cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
+        made = cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
+        return made._made_by("rectangle", width=width, height=height, material=material)
 
     @classmethod
     def from_stiffness(
@@ -306,7 +384,19 @@ class Section:
             raise ModelError(f"{owner}: give either damping_time or D, not both")
         damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
         inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
-        return cls(stiffness, mass_per_length, inertia, damping, radius)
+        made = cls(stiffness, mass_per_length, inertia, damping, radius)
+        given = {"EA": EA, "GA": GA, "GJ": GJ, "EI": EI, "C": stiffness if EA is None else None}
+        given |= {"mass_per_length": mass_per_length, "inertia_per_length": inertia_per_length}
+        given |= {"damping_time": damping_time, "D": None if D is None else damping, "radius": radius}
+        return made._made_by("from_stiffness", **given)
+
+
+def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
+    """An argument with the numbers that change."""
+    if not isinstance(value, Material):
+        return changes.get(name, value)
+    own = {path.partition(".")[2]: x for path, x in changes.items() if path.startswith(f"{name}.")}
+    return replace(value, **own) if own else value
 
 
 def _each(owner: str, what: str, value: object, n: int) -> Floats:
