@@ -1,8 +1,8 @@
 """Which models are solved by fronts, and what goes together in one: a joint with a frame that it holds.
 
 The multipliers of a joint have zeros on the diagonal; with the inertia of a frame of their own they can be eliminated before
-anything else is. Where this cannot be had (bodies without inertia, more joints than frames, joints that repeat others), and
-where a band takes about as few operations, the matrix stays a band.
+anything else is. A hinge and its motor hold the same frames and share one. Where this cannot be had (bodies without inertia,
+more joints than frames, joints that repeat others), and where a band takes about as few operations, the matrix stays a band.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import scipy  # its parts are loaded when they are asked for
 
 from discretization.assembly.incidence import incidence
 from discretization.assembly.kept_numberings import has_inertia, keeping
-from discretization.assembly.numbering import BAND_LIMIT, Numbering, number
+from discretization.assembly.numbering import BAND_LIMIT, Numbering, half_bandwidth, number
 from discretization.assembly.vertices import joined, joined_by_contact, vertices_of
 from discretization.interaction_table import one_sided
 from discretization.linear.fronts import fronts_of
@@ -23,13 +23,14 @@ from rigid.system import Ints
 _LOOSE = 32  # half bandwidth of parts that meet, up to which contacts between them are left out of the band
 _WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or branched rod is wider
 _PARTS = 8  # rods, bodies, mechanisms that meet, from which on contacts between them are left to an iteration
+_NARROW_HEAP = 60  # half bandwidth with these contacts, up to which they stay in the band all the same
 _SLOWER = 3.0  # operations of a band in the time of one in fronts
 
 
 @keeping
 def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool = False) -> Numbering:
     """As `numbering.number`, with fronts where these are quicker: for matrices that have inertia in them."""
-    if not hidden and parts_that_meet(system) >= _PARTS:
+    if not hidden and parts_that_meet(system) >= _PARTS and half_bandwidth(system) > _NARROW_HEAP:
         loose = number(system, _LOOSE, loose=True)
         if loose.band >= 0:
             return loose
@@ -69,25 +70,49 @@ def _joints(system: System) -> tuple[Ints, Ints]:
 
 
 def _companions(system: System, numbering: Numbering) -> Ints | None:
-    """A moving frame for every joint, no two alike and with as few neighbours as can be; None where there are none."""
+    """A moving frame for every joint, with as few neighbours as can be, and one for both where two joints hold the same frames;
+    None where there are none.
+    """
     frames, held = system.frames, multipliers_of(system)
     moving = frames.fixed == 0
     if not has_inertia(system) or len(numbering.repeating) or (held.of_joint > 6).any():
         return None
-    joints, _ = _joints(system)
+    joints, first = _joints(system)
     if not len(joints):
         return joints
     there = (held.frames >= 0) & moving[held.frames] & np.isin(held.joint, joints)[:, None]
     each, side = np.nonzero(there)
     edges = np.stack([np.searchsorted(joints, held.joint[each]), held.frames[each, side]])
     edges = np.unique(edges, axis=1)
+    together = _together(edges, held.of_joint[first])
+    edges = np.unique(np.stack([together[edges[0]], edges[1]]), axis=1)
+    count = int(together.max()) + 1
     degree = 1.0 + np.bincount(_all_frames(system), minlength=len(frames.mass))
-    graph = scipy.sparse.coo_matrix((degree[edges[1]], edges), shape=(len(joints), len(frames.mass))).tocsr()
+    graph = scipy.sparse.coo_matrix((degree[edges[1]], edges), shape=(count, len(frames.mass))).tocsr()
     try:
         of, found = scipy.sparse.csgraph.min_weight_full_bipartite_matching(graph)
     except ValueError:  # there is none
         return None
-    return found[np.argsort(of)] if len(of) == len(joints) else None
+    return found[np.argsort(of)][together] if len(of) == count else None
+
+
+def _together(edges: Ints, rows: Ints) -> Ints:
+    """Number joints (j,) so that those that hold the same moving frames, by six rows at most, have one number.
+
+    edges (2, e): a joint and a moving frame that it holds, in the order of joints, then of frames; rows (j,) of each joint.
+    """
+    joints, at = np.unique(edges[0], return_index=True)
+    held = dict(zip(joints.tolist(), np.split(edges[1], at[1:]), strict=True))
+    numbers, first, total = np.empty(len(rows), np.int64), dict[bytes, int](), list[int]()
+    for joint, count in enumerate(rows.tolist()):
+        frames = held[joint].tobytes() if joint in held else b""
+        number = first.get(frames, -1)
+        if number < 0 or total[number] + count > 6:
+            first[frames] = number = len(total)
+            total.append(0)
+        numbers[joint] = number
+        total[number] += count
+    return numbers
 
 
 def _all_frames(system: System) -> Ints:

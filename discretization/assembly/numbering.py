@@ -173,6 +173,13 @@ def number(
     )
 
 
+def half_bandwidth(system: System) -> int:
+    """Half bandwidth of the matrix if all its blocks stand in the band, those of contacts among them."""
+    vertices = vertices_of(system, False)
+    none = np.zeros((0, 2), np.int64)
+    return _ordered(system, vertices, joined(system, vertices), True, none).band
+
+
 class _Ordered(NamedTuple):
     """The unknowns in their order."""
 
