@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from rigid.lanes import COMPILED, LANES, VECTOR, spread
+from rigid.lanes import COMPILED, LANES, VECTOR, check_place, spread
 
 _SIX = types.UniTuple(LANES, 6)
 _COLUMNS = (LANES, _SIX)
@@ -153,9 +153,10 @@ def _kind_in(array: Any) -> Any:
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, at: Any, k: int, count: int) -> Any:
     """To so many numbers, from the k-th behind a place of an array on."""
-    data = context.make_array(of)(context, builder, array).data
+    found, place = context.make_array(of)(context, builder, array), builder.add(at, _I64(k))
+    check_place(context, builder, found, place, 1 if of.dtype is LANES else count)
     kind = VECTOR if of.dtype is LANES else ir.VectorType(_DOUBLE, count)
-    return builder.bitcast(builder.gep(data, [builder.add(at, _I64(k))]), kind.as_pointer())
+    return builder.bitcast(builder.gep(found.data, [place]), kind.as_pointer())
 
 
 def _at(places: tuple[int, ...]) -> Any:
@@ -193,8 +194,9 @@ def _three_at(typing: Any, array: Any, place: Any) -> Any:
     of = _kind_in(array) and array.dtype
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        data = context.make_array(array)(context, builder, arguments[0]).data
-        places = [builder.gep(data, [builder.add(arguments[1], _I64(k))]) for k in range(3)]
+        found = context.make_array(array)(context, builder, arguments[0])
+        check_place(context, builder, found, arguments[1], 3)
+        places = [builder.gep(found.data, [builder.add(arguments[1], _I64(k))]) for k in range(3)]
         numbers = [builder.load(place, align=8) for place in places]
         return context.make_tuple(builder, called.return_type, numbers)
 

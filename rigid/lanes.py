@@ -6,7 +6,8 @@ each lane has the bits that the same formula has for its item alone. A kernel on
 as it stands, provided that it has no branch: what decides for all lanes together asks `largest`.
 
 Two ways lead to memory: `load` and `store` where the lanes of a number lie side by side, `rows*`, `numbers*` and `add_rows*`
-where each item has numbers of its own, by transposing 8 x 8. Places are not checked.
+where each item has numbers of its own, by transposing 8 x 8. Places are checked where NUMBA_BOUNDSCHECK is set, by the array's
+size, as numba checks indices.
 
 Without the compiler (NUMBA_DISABLE_JIT) lanes are arrays of numpy.
 """
@@ -235,9 +236,21 @@ def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: Any) -> Any:
-    """To `kind` at a place of an array, counted through all of its axes."""
-    data = context.make_array(of)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
+    """To the vector `kind` at a place of an array, counted through all of its axes."""
+    found = context.make_array(of)(context, builder, array)
+    check_place(context, builder, found, place, kind.count)
+    return builder.bitcast(builder.gep(found.data, [place]), kind.as_pointer())
+
+
+def check_place(context: Any, builder: Any, array: Any, place: Any, count: int) -> None:
+    """With NUMBA_BOUNDSCHECK raise IndexError unless `count` numbers from a place on lie in the array; else nothing."""
+    if not numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
+        return
+    before = builder.icmp_signed("<", place, _I64(0))
+    behind = builder.icmp_signed(">", builder.add(place, _I64(count)), array.nitems)
+    with builder.if_then(builder.or_(before, behind), likely=False):
+        message = f"{count} numbers side by side are not all in their array"
+        context.call_conv.return_user_exc(builder, IndexError, (message,))
 
 
 def vector_pointer(builder: Any, data: Any) -> Any:
