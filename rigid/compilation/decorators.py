@@ -348,6 +348,11 @@ class CompiledFunction(types.WrapperAddressProtocol):
         """The Python function."""
         return self._function
 
+    @property
+    def folder(self) -> str | None:
+        """Folder that keeps the machine code of a user's function; None for one of the program, which allocates nothing."""
+        return self._folder
+
     def __call__(self, *arguments: Any) -> Any:
         """What Python makes of it, uncompiled but for the kernels it calls."""
         return self._function(*arguments)
@@ -381,7 +386,7 @@ def with_complex_numbers(function: Any) -> Any:
     """
     if _config.DISABLE_JIT:
         return function
-    return CompiledFunction(function.source, complexified(function.signature()))
+    return CompiledFunction(function.source, complexified(function.signature()), function.folder)
 
 
 def compiled_apart(signature: Any, function: Callable[..., Any], folder: str) -> Any:

@@ -12,6 +12,7 @@ from rigid.errors import ModelError
 from rigid.interactions.kinds import COMPLEX_STEP, Kind
 from rigid.system import Floats
 from rodsim.interactions import calling
+from rodsim.interactions.compile_errors import explain
 from rodsim.interactions.preparing import ANCHOR
 
 TRIES = 4
@@ -230,19 +231,18 @@ def _moved(y: Any, length: float) -> Any:
 
 
 def _check_compiles(owner: str, kind: Kind, fields: tuple[str, ...]) -> None:
-    from numba.core.errors import NumbaError
-
     names = {"value": "value", "dual": "dual", "bend": "rate_dual"}
     if fields[0] == "dual":
         names["dual"] = "step_dual"
     for field in fields:
         try:
-            _ = getattr(getattr(kind, field), "address", None)
-        except NumbaError as error:
-            said = " ".join(line.strip() for line in str(error).splitlines() if line.strip())
+            function = getattr(kind, field)
+            if hasattr(type(function), "address"):
+                _ = function.address
+        except Exception as error:  # of any type, where numba meets what it does not know
             raise ModelError(
-                f"{owner}: `{names[field]}` does not compile: {said[:600]}; write it with numbers, tuples, small arrays, "
-                "loops and the helpers of rodsim.interactions"
+                f"{owner}: `{names[field]}` does not compile: {explain(error)}. Write it with numbers, tuples, small "
+                "arrays, loops and the helpers of rodsim.interactions"
             ) from error
 
 
