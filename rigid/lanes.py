@@ -236,9 +236,9 @@ def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: Any) -> Any:
-    """To the vector `kind` at a place of an array, counted through all of its axes."""
+    """To `kind` at a place of an array, counted through all of its axes."""
     found = context.make_array(of)(context, builder, array)
-    check_place(context, builder, found, place, kind.count)
+    check_place(context, builder, found, place, getattr(kind, "count", 1))
     return builder.bitcast(builder.gep(found.data, [place]), kind.as_pointer())
 
 

@@ -57,7 +57,7 @@ def test_checks_go_on_where_a_browser_cannot_be_installed(commands, calls, tmp_p
     assert run(tmp_path, **commands) == (0, [*calls, *CHECKS])
 
 
-@pytest.mark.parametrize("what", ["test_se3_element", "test_integrators", "Unraisable"])
+@pytest.mark.parametrize("what", ["test_se3_element", "test_integrators", "Unraisable", "test_element_lanes"])
 def test_small_tests_that_fail_beside_the_others_fail_the_script(what, tmp_path):
     code, calls = run(tmp_path, tests=f'case "$*" in *{what}*) exit 3;; esac')
     assert (code, calls) == (1, CHECKS)

@@ -14,7 +14,7 @@ from discretization.time import stepper
 from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Material, Model, Section
+from rodsim import Box, Material, Model, Section, signals
 
 H = 0.01
 SECTION = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000.0))
@@ -226,6 +226,43 @@ def test_chains_and_rods_keep_the_band(hidden):
         numbering = number_for_steps(model.build().system, hidden=hidden)
         assert numbering.band > 0
         assert numbering.fronts.inner.size == 0
+
+
+def turned(drives=0):
+    """The net with wheels on its posts; some are driven: hinge and motor hold the same frames."""
+    model = net()
+    for j in range(3):
+        wheel = model.add_body(f"wheel{j}", Box(0.1, 0.1, 0.1, density=1000.0), position=(4.0, j + 0.5, 0))
+        post = model.rods[f"post{j}-4"]
+        model.add_joint(f"axle{j}", "revolute", post.at(0.5), wheel, at=(4.0, j + 0.5, 0), axis=(0, 0, 1))
+    for j in range(drives):
+        model.add_drive(f"motor{j}", f"axle{j}", signals.Steady(2.0))
+    return model.build()
+
+
+@pytest.mark.parametrize("drives", [1, 3])
+def test_a_hinge_and_its_motor_are_solved_in_one_front(drives):
+    free, driven = turned(), turned(drives)
+    numbering = number_for_steps(driven.system)
+    assert numbering.size == number_for_steps(free.system).size + drives
+    assert numbering.fronts.inner.size > 0
+    assert numbering.fronts.flops < 1.1 * number_for_steps(free.system).fronts.flops
+
+
+def test_a_driven_net_moves_as_by_the_band(monkeypatch):
+    built = turned(3)
+
+    def ended():
+        march = Stepper(built.system, H, load_values=built.load_values, drive_values=built.drive_values)
+        return march.numbering, march.advance(march.start(built.state), 0, 5)[0]
+
+    fronts, state = ended()
+    monkeypatch.setattr(stepper, "number_for_steps", number)
+    band, expected = ended()
+    assert fronts.fronts.inner.size > 0
+    assert band.band > 0
+    assert np.abs(state.r - expected.r).max() < 1e-11
+    assert np.abs(state.v - expected.v).max() < 1e-9
 
 
 def without_inertia(system):

@@ -13,6 +13,7 @@ from touching_models import surface_of, touching
 
 from benchmarks.heaps import Settling, balance, heap, settling
 from discretization.assembly import fronts_of_systems
+from discretization.assembly.fronts_of_systems import parts_that_meet
 from discretization.assembly.numbering import Numbering, number
 from discretization.contact.nearest import distances
 from discretization.contact.search import candidates
@@ -224,6 +225,25 @@ def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: 
     assert len(other._list_of(directly[-1]).stepper.numbering.far.row) == 0
     assert states[-1].r == pytest.approx(directly[-1].r, abs=1e-13)
     assert states[-1].v == pytest.approx(directly[-1].v, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_narrow"), [((1, 1, 12), True), ((3, 1, 4), True), ((4, 4, 4), False)], ids=str
+)
+def test_contacts_leave_the_band_if_they_widen_it_not_if_many_parts_meet(
+    shape: tuple[int, int, int], is_narrow: bool
+) -> None:
+    """Balls that touch: a stack and a wall are narrow bands, a heap is a wide one."""
+    model = Model("balls")
+    for i, j, k in np.ndindex(shape):
+        ball = model.add_body(f"{i} {j} {k}", Ball(0.05, mass=1.0), position=0.0999 * np.array([i, j, k]))
+        model.add_sphere(f"of {i} {j} {k}", ball, 0.05)
+    model.add_contact("all", list(model.spheres.values()), stiffness=1e4)
+    built = model.build()
+    stepper = ContactStepper(built.system, H, lambda each: Stepper(each, H))
+    of_list = stepper._list_of(stepper.start(built.state)).stepper
+    assert parts_that_meet(of_list.system) == np.prod(shape)
+    assert (len(of_list.numbering.far.row) == 0) == is_narrow
 
 
 def test_who_goes_on_with_far_blocks_has_the_same_bits() -> None:

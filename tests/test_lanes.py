@@ -1,7 +1,11 @@
 """Eight numbers side by side: each lane has the bits of its item alone, and no other number is touched."""
 
+import os
 import platform
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -30,6 +34,7 @@ from rigid.lanes import (
     store6,
 )
 
+ROOT = Path(__file__).parents[1]
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
 
 
@@ -236,3 +241,16 @@ def test_six_numbers_go_without_their_neighbours():
     x, out = numbers(9), np.zeros(9)
     copy6(x, out)
     assert np.array_equal(out, [0, *x[3:9], 0, 0])
+
+
+@compiled_only
+def test_with_checks_of_indices_no_place_outside_an_array_is_read_or_written():
+    """In a process of its own: the switch is read when numba is imported."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.checked_places"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(ROOT)},
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr

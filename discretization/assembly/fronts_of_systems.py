@@ -23,7 +23,7 @@ from rigid.system import Ints
 _LOOSE = 32  # half bandwidth of parts that meet, up to which contacts between them are left out of the band
 _WIDE = 36  # half bandwidth up to which fronts are not looked at: no chain or branched rod is wider
 _PARTS = 8  # rods, bodies, mechanisms that meet, from which on contacts between them are left to an iteration
-_NARROW_HEAP = 60  # half bandwidth with these contacts, up to which they stay in the band all the same
+_NARROW_HEAP = 36  # half bandwidth with these contacts, up to which they stay in the band all the same
 _SLOWER = 3.0  # operations of a band in the time of one in fronts
 
 

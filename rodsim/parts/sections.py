@@ -385,10 +385,16 @@ class Section:
         damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
         inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
         made = cls(stiffness, mass_per_length, inertia, damping, radius)
-        given = {"EA": EA, "GA": GA, "GJ": GJ, "EI": EI, "C": stiffness if EA is None else None}
-        given |= {"mass_per_length": mass_per_length, "inertia_per_length": inertia_per_length}
-        given |= {"damping_time": damping_time, "D": None if D is None else damping, "radius": radius}
-        return made._made_by("from_stiffness", **given)
+        arguments: dict[str, Any] = {
+            "EA": EA,
+            "GA": GA,
+            "GJ": GJ,
+            "EI": EI,
+            "C": stiffness if EA is None else None,
+        }
+        arguments |= {"mass_per_length": mass_per_length, "inertia_per_length": inertia_per_length}
+        arguments |= {"damping_time": damping_time, "D": None if D is None else damping, "radius": radius}
+        return made._made_by("from_stiffness", **arguments)
 
 
 def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
