@@ -257,7 +257,8 @@ class _Rates:
         own = own[rows.per_row]  # (m,) pair of each row
         between = nothing[a] != nothing[b]  # a part of which something was given, and one that was left out
         asked = (own >= 0) & between[own]
-        among = ~(nothing[rows.frames] & (rows.frames >= 0)).any(axis=1)[rows.per_row]
+        left_out = nothing[rows.frames] & (rows.frames >= 0)
+        among = np.logical_not(np.any(left_out, axis=1, keepdims=True)[rows.per_row, 0])
         change = self._letting_rest(w, asked, among, size)
         there = w + change
         rests = np.ones(len(every), bool)

@@ -40,7 +40,7 @@ def test_a_planar_linkage_on_a_driven_foot_moves_as_one_without_redundant_constr
     one, other = (simulate(linkage(kind, **motion), 0.1, 0.01) for kind in ("revolute", "spherical"))
     for name in ("a", "b"):
         assert one.body(name).r == pytest.approx(other.body(name).r, abs=1e-10)
-    assert np.ptp(one.body("b").r, axis=0)[:2].min() > 1e-4
+    assert np.ptp(one.body("b").r, axis=0).max() > 1e-4
 
 
 OUT_OF_PLANE = {

@@ -64,7 +64,9 @@ class Spread(NamedTuple):
 
     def chosen(self, which: Ints) -> Spread:
         """On some of the elements."""
-        return Spread(self.frames, *(column[which] for column in self[1:]))
+        return Spread(
+            self.frames, self.start[which], self.share[which], self.lengths[which], self.nodes[which]
+        )
 
     def at_nodes(self, each: Floats) -> Floats:
         """Sums at nodes (t, k, c) of what elements give to theirs (t, m, p + 1, c)."""

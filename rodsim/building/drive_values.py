@@ -222,7 +222,7 @@ def _times(driven: Sequence[Driven]) -> Floats:
 
     Those others lie, evenly on a scale of logarithms, up to beyond the last corner. Between FIRST and LAST if there are none.
     """
-    corners = np.array(sorted({t for part in driven for t in getattr(part.motion, "knots", ()) if t > 0.0}))
+    corners = np.array(sorted({t for part in driven for t in part.motion.knots if t > 0.0}))
     last = corners[-1] if len(corners) else LAST
     least = FIRST * (last if len(corners) else 1.0)
     others = np.geomspace(least, 1.3 * last, OTHER_TIMES)
