@@ -45,6 +45,7 @@ from rodsim.chosen_steps import Asked, adaptive, asked_steps, check_fit, resumed
 from rodsim.model import Model
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.provenance import provenance
+from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import Functions
 from rodsim.results.lock import check_locks
@@ -479,6 +480,8 @@ def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Re
     if bends := result.tight_bends:
         told = "; ".join(map(str, bends))
         warnings.warn(f"model '{result.layout.name}': {told}", DoubtfulModelWarning, stacklevel=3)
+    if words := describe_coarse_rotation(result):
+        warnings.warn(f"model '{result.layout.name}': {words}", DoubtfulModelWarning, stacklevel=3)
     return result
 
 
