@@ -7,6 +7,7 @@ from test_buckling import LENGTH, critical, links
 from discretization.groups import Role, groups_of, registered
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import dissipates
+from discretization.linearisation.saddle import Saddle
 from rodsim import Box, Law, Model, Section, measures
 from rodsim.statics.critical_points import BIFURCATION, LIMIT
 from rodsim.statics.linear_buckling import LinearFactorWarning, buckling
@@ -187,9 +188,11 @@ def test_two_linear_factors_that_lead_to_one_point_are_told_once():
     built = truss(0.2).build()
     loaded = stability._loaded(built, (), 0.0)
     lin = loaded.linear(built.state, 0.0)
-    factors, shapes = stability._linear(loaded, built.state, lin, 1)
+    saddle = Saddle(lin.K, lin.G)
+    direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
+    factors, shapes = stability._linear(loaded, lin, saddle, direction, 1)
     twice = np.append(factors, 1.1 * factors), np.concatenate([shapes, -2.0 * shapes])
-    points, led = stability._refined(loaded, built.state, *twice, 2)
+    points, led = stability._refined(loaded, lin, *twice, 2)
     assert [point.kind for point in points] == [LIMIT]
     assert led == pytest.approx(factors)
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
-from discretization.linearisation.equations import filled
+from discretization.linearisation.equations import Linearised, filled
 from discretization.linearisation.moving import moved
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
@@ -50,6 +50,7 @@ NEAR = 1.5  # times a linear factor: below, shapes are held beside that of this 
 HALVINGS = 8  # of the way to a factor, where Newton's method does not go there at once
 DOUBLE = 1e-6  # of an eigenvalue without loads: nearer ones are one
 ZERO = 1e-4  # of the same: no more is left of it at a critical point
+SETTLED = 1e-9  # of a factor: a change below it is the last one, if the eigenvalue is round-off
 CLOSE = 0.3  # of the same: so near to a limit point (2) starts
 STEPS = 100  # of a walk to a limit point
 BEYOND = 10.0  # of the model's size: so far along the linear path that it says nothing of the real one
@@ -79,12 +80,11 @@ class NoCriticalPoint(Exception):
     """There is no such point, in words."""
 
 
-def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats, which: int) -> Critical:
-    """That next to a factor of linear buckling, number `which` of those with these shapes (k, size) at `state`, the
+def critical_point(loaded: Loaded, lin: Linearised, factors: Floats, shapes: Floats, which: int) -> Critical:
+    """That next to a factor of linear buckling, number `which` of those with these shapes (k, size); lin: about the
     equilibrium at factor zero. Raises NoCriticalPoint.
     """
-    lin = loaded.linear(state, 0.0)
-    M, load = filled(lin.M), loaded.rate(lin)
+    state, M, load = lin.state, filled(lin.M), loaded.rate(lin)
     near = [which, *(k for k in range(len(factors)) if k != which and factors[k] <= NEAR * factors[which])]
     unit = _orthonormal(shapes[near], M)
     # a step of inverse iteration: without the round-off of what is stiff
@@ -101,9 +101,11 @@ def critical_point(loaded: Loaded, state: State, factors: Floats, shapes: Floats
     # coarse, for linear shapes have the round-off of K'; where the path goes along what is held shows at its end
     if abs(phi @ load) <= SCARCELY * work_scale(phi[None], load)[0]:
         idle = np.abs(first.shapes @ load) <= SCARCELY * work_scale(first.shapes, load)
-        for held, parts in ((first.shapes[idle], 1), (phi[None], 1), (first.shapes[idle], PARTS)):
+        shapes = first.shapes if idle.all() else first.shapes[idle]
+        for held, parts in ((shapes, 1), (phi[None], 1), (shapes, PARTS)):
             with suppress(*FAILURES):
-                found = _bifurcation(loaded, state, factor, phi, held, M, parts)
+                here = first if held is first.shapes else loaded.held(state, 0.0, held, M)
+                found = _bifurcation(loaded, here, factor, phi, M, parts)
                 if found is not None:
                     return found
     try:
@@ -136,19 +138,12 @@ def _along(phi: Floats, held: Held, M: scipy.sparse.csr_matrix, alike: float) ->
 
 
 def _bifurcation(
-    loaded: Loaded,
-    state: State,
-    factor: float,
-    phi: Floats,
-    shapes: Floats,
-    M: scipy.sparse.csr_matrix,
-    parts: int,
+    loaded: Loaded, here: Held, factor: float, phi: Floats, M: scipy.sparse.csr_matrix, parts: int
 ) -> Critical | None:
-    """Next to a factor, by secants, with shapes (k, size) held; None where the path goes along one of them.
+    """Next to a factor, by secants, from factor zero with shapes held; None where the path goes along one of them.
 
     parts: of the way to the factor at first; it ends where the eigenvalue changes its sign.
     """
-    here = loaded.held(state, 0.0, shapes, M)
     first = float(np.abs(here.squares).max())
     phi, square = _along(phi, here, M, DOUBLE * first)
     start, before, last = factor, 0.0, np.inf
@@ -160,7 +155,9 @@ def _bifurcation(
             break
     for _ in range(ITERATIONS):
         step = -square * (factor - before) / (square - square_before) if square != square_before else 0.0
-        if abs(step) <= CONVERGED * factor or (abs(step) < 1e-4 * factor and abs(step) > 0.5 * last):
+        rounded = abs(square) <= here.noise and abs(step) <= SETTLED * factor
+        small = abs(step) < 1e-4 * factor and abs(step) > 0.5 * last
+        if abs(step) <= CONVERGED * factor or rounded or small:
             if abs(square) > ZERO * first:
                 break
             loose = np.any(np.abs(here.left) > _loose(loaded, here, factor))

@@ -21,13 +21,13 @@ import scipy  # its parts are loaded when they are asked for
 from discretization.linearisation import applied
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
-from discretization.linearisation.saddle import Saddle
 from discretization.linearisation.steady import steady_motion
 from discretization.state_measures import constraint_residual
 from discretization.system import System
 from rigid.errors import ConvergenceError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
+from rodsim.small_motions.bordered import Bordered
 from rodsim.small_motions.linear_equations import frame_names, under
 from rodsim.small_motions.modal_analysis import model_size
 
@@ -55,7 +55,7 @@ class Held(NamedTuple):
     squares: Floats  # (k,) their eigenvalues, 1/s^2
     noise: float  # of these
     pull: Floats  # (k, m) Y of (2)
-    saddle: Saddle  # of (1)
+    saddle: Bordered  # of (1)
 
 
 class Loaded(NamedTuple):
@@ -98,13 +98,21 @@ class Loaded(NamedTuple):
         values = self.values(factor)
         return values, applied.applied(self.system(factor), lin.state, values)
 
-    def settled(self, state: State, factor: float, shapes: Floats, M: scipy.sparse.csr_matrix) -> Held:
-        """The equilibrium next to a state, the amplitudes of the shapes (k, size), k may be 0, held."""
+    def settled(
+        self,
+        state: State,
+        factor: float,
+        shapes: Floats | None = None,
+        M: scipy.sparse.csr_matrix | None = None,
+    ) -> Held:
+        """The equilibrium next to a state; the amplitudes of the shapes (k, size), if any, are held in the product of M."""
         size, change, rises = model_size(state), np.inf, 0
         for _ in range(ITERATIONS):
             here = self.held(state, factor, shapes, M)
             by_frame, shapes = here.lin.of_frames(here.x), here.shapes
             before, change = change, largest(by_frame, size)
+            if change <= CONVERGED * size:
+                return here
             rises = rises + 1 if change > before else 0
             state = moved(self.built.system, state, by_frame)
             # quadratic: what follows would be below CONVERGED; or rounding of what is stiff along what is soft
@@ -123,20 +131,21 @@ class Loaded(NamedTuple):
             ),
         )
 
-    def held(self, state: State, factor: float, shapes: Floats, M: scipy.sparse.csr_matrix) -> Held:
+    def held(
+        self, state: State, factor: float, shapes: Floats | None, M: scipy.sparse.csr_matrix | None
+    ) -> Held:
         """(1) and (2) at a state."""
-        lin, k = self.linear(state, factor), len(shapes)
-        B = (M @ shapes.T).T.reshape(k, lin.size)
+        lin = self.linear(state, factor)
+        shapes = np.zeros((0, lin.size)) if shapes is None else shapes
+        k = len(shapes)
+        B = np.zeros((0, lin.size)) if M is None else (M @ shapes.T).T.reshape(k, lin.size)
         scale = 1.0 / np.maximum(np.linalg.norm(B, axis=1), 1e-300)
-        rows = scipy.sparse.vstack([lin.G, scipy.sparse.csr_matrix(scale[:, None] * B)], format="csr")
-        saddle = Saddle(lin.K, rows)
+        saddle = Bordered(lin.K, lin.G, scale[:, None] * B, shapes)
         m = lin.G.shape[0]
         right, below = np.zeros((lin.size, 1 + k)), np.zeros((m + k, 1 + k))
         right[:, 0], below[:m, 0] = -lin.force, -lin.below(constraint_residual(self.built.system, state))
         below[m:, 1:] = np.diag(scale)
-        found, reactions = saddle.reactions(right, below)
-        more = saddle.reactions(right - lin.K @ found - rows.T @ reactions, below - rows @ found)
-        found, reactions = found + more[0], reactions + more[1]
+        found, reactions = saddle.refined(right, below)
         x, U = found[:, 0], found[:, 1:]
         squares, turned = (
             scipy.linalg.eigh(U.T @ (lin.K @ U), U.T @ (M @ U)) if k else (np.zeros(0), np.zeros((0, 0)))

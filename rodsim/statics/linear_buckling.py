@@ -79,21 +79,22 @@ def buckling(
     still = np.zeros_like(built.state.v)
     start = built.state._replace(v=still, Omega=still)
     check_held(built)
-    at_start = loaded.linear(start, 0.0)
     try:
-        here = loaded.settled(start, 0.0, np.zeros((0, at_start.size)), filled(at_start.M))
+        here = loaded.settled(start, 0.0)
     except (ConvergenceError, ModelError) as error:
-        _refuse(built, at_start)
+        _refuse(built, loaded.linear(start, 0.0))
         raise error
     state, lin = here.state, here.lin
     _check_potential(loaded, state)
     if _negative_pivots(lin) > 0:
         _refuse(built, lin)
-    linear, shapes = _linear(loaded, state, lin, n)
+    saddle = Saddle(lin.K, lin.G)
+    direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
+    linear, shapes = _linear(loaded, lin, saddle, direction, n)
     if np.any(np.sum(shapes * (lin.K @ shapes.T).T, axis=1) <= eigen.noise(lin, shapes)):
         _refuse(built, lin)
     if nonlinear:
-        points, factors = _refined(loaded, state, linear, shapes, n)
+        points, factors = _refined(loaded, lin, linear, shapes, n)
     else:
         factors = [float(factor) for factor in linear[:n]]
         points = [Critical(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)]
@@ -109,19 +110,19 @@ def buckling(
 
 
 def _refined(
-    loaded: Loaded, state: State, linear: Floats, shapes: Floats, n: int
+    loaded: Loaded, lin: Linearised, linear: Floats, shapes: Floats, n: int
 ) -> tuple[list[Critical], list[float]]:
     """The first n points that linear factors lead to, each told once, and these factors."""
     points: list[Critical] = []
     factors: list[float] = []
-    M = filled(loaded.linear(state, 0.0).M)
+    M = filled(lin.M)
     for which, factor in enumerate(linear):
         if len(points) == n:
             break
         try:
-            point = critical_point(loaded, state, linear, shapes, which)
+            point = critical_point(loaded, lin, linear, shapes, which)
         except NoCriticalPoint as why:
-            point = Critical(f"{LINEAR}: {why}", float(factor), state, shapes[which])
+            point = Critical(f"{LINEAR}: {why}", float(factor), lin.state, shapes[which])
             warnings.warn(
                 f"model '{loaded.built.layout.name}': factor {factor:.6g} is that of linear buckling alone; {why}",
                 LinearFactorWarning,
@@ -207,11 +208,11 @@ def _check_potential(loaded: Loaded, state: State) -> None:
         )
 
 
-def _linear(loaded: Loaded, state: State, lin: Linearised, n: int) -> tuple[Floats, Floats]:
-    """Factors and shapes of K(0) + f K'."""
-    saddle = Saddle(lin.K, lin.G)
-    direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
-    size = model_size(state)
+def _linear(
+    loaded: Loaded, lin: Linearised, saddle: Saddle, direction: Floats, n: int
+) -> tuple[Floats, Floats]:
+    """Factors and shapes of K(0) + f K'; saddle: of K(0); direction (n, 6): displacements of the frames for factor one."""
+    size = model_size(lin.state)
     farthest = largest(direction, size)
     change = prestress.change(lin, loaded.grown(lin), direction, STEP * size / (farthest or 1.0))
     name = loaded.built.layout.name
