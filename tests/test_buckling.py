@@ -1,14 +1,18 @@
 """Buckling loads against Euler's, Engesser's and Greenhill's, and what modes say of the same loads."""
 
+import warnings
+
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.optimize import brentq
 from scipy.special import jv
 
 from discretization.groups import energies_of
-from discretization.linearisation import prestress, tangents
-from rodsim import Box, Model, ModelError, Section
+from discretization.linearisation import prestress, saddle, tangents
+from rodsim import Box, DoubtfulModelWarning, Model, ModelError, Section
 from rodsim.papers.claims import observed_order
+from rodsim.small_motions.bordered import Bordered
 from rodsim.small_motions.modal_analysis import GROWS, modes
 from rodsim.statics.growing_loads import Loaded
 from rodsim.statics.linear_buckling import buckling
@@ -308,3 +312,85 @@ def test_loads_that_pull_are_told_to_make_nothing_buckle(nonlinear, monkeypatch)
         ):
             buckling(pulled)
         assert len(linearised) < 10
+
+
+def test_the_fill_of_buckling_grows_with_the_number_of_elements(monkeypatch):
+    """Shapes that are held have full rows; as pivots these would fill the factors: 16 times at 4 times the elements."""
+    fill = []
+
+    def counting(matrix, **options):
+        factors = sparse_lu(matrix, **options)
+        fill.append(factors.nnz)
+        return factors
+
+    sparse_lu, most = saddle.sparse_lu, []
+    monkeypatch.setattr(saddle, "sparse_lu", counting)
+    for n in (60, 240):
+        fill.clear()
+        found = buckling(column(200.0, 60.0, n=n, element="se3"))
+        assert found.factors[0] == pytest.approx(critical(200.0, 60.0, np.pi / 2 / LENGTH), rel=1.0 / n**2)
+        most.append(max(fill))
+    assert most[1] < 5.0 * most[0]
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 1e-13, 1e-6, 1.0])
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_equations_with_full_rows_are_solved_next_to_where_the_rest_is_singular(k, stiffness):
+    """K has k motions of this stiffness, and the full rows hold them; three other unknowns are tied."""
+    rng, n, m = np.random.default_rng(k), 40, 3
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    G = rng.standard_normal((m, n))
+    motions = rng.standard_normal((k, n))
+    motions -= motions @ np.linalg.pinv(G) @ G
+    motions = np.linalg.qr(motions.T)[0].T
+    onto = np.eye(n) - motions.T @ motions
+    K = onto @ Q @ np.diag(np.linspace(1e3, 1e5, n)) @ Q.T @ onto + stiffness * motions.T @ motions
+    B = motions * np.linspace(1.0, 3.0, n)
+    matrix = np.zeros((n + m + k, n + m + k))
+    matrix[:n, :n], matrix[n:, :n] = K, np.vstack([G, B])
+    matrix[:n, n:] = matrix[n:, :n].T
+    right = rng.standard_normal((n + m + k, 2))
+    right[:n] *= 1e3
+    exact = np.linalg.solve(matrix, right)
+    own = Bordered(scipy.sparse.csr_matrix(K), scipy.sparse.csr_matrix(G), B, motions)
+    found = np.concatenate(own.refined(right[:n], right[n:]))
+    assert found == pytest.approx(exact, rel=1e-9, abs=1e-9 * np.abs(exact).max())
+    one = own.solve(right[:n, 0], right[n:, 0])
+    assert one == pytest.approx(exact[:n, 0], rel=1e-6, abs=1e-8 * np.abs(exact[:n, 0]).max())
+    alone = own.solve(right[:n])
+    assert np.abs(np.vstack([G, B]) @ alone).max() < 1e-9 * np.abs(alone).max()
+
+
+@pytest.mark.parametrize("nonlinear", [True, False])
+def test_a_bar_in_tension_is_said_to_be_pulled(nonlinear):
+    """Its factor is near GA, or where the linear path has long left the model."""
+    with pytest.warns(DoubtfulModelWarning, match=r"the loads stretch its rods: the factor .* near GA"):
+        found = buckling(column(2e4, 1e4, load=-1.0, n=8, element="se3"), nonlinear=nonlinear)
+    assert found.factors[0] > 1e4
+
+
+@pytest.mark.parametrize("nonlinear", [True, False])
+@pytest.mark.parametrize(("EA", "warns"), [(25.0, False), (16.0, True)])
+def test_a_factor_that_strains_rods_by_more_than_a_tenth_is_doubted(EA, warns, nonlinear):
+    """Euler's load of this column is 1.85: it is compressed by 7.4 % and 11.6 %, linearly."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        buckling(column(EA, 1e4, n=12), nonlinear=nonlinear)
+    doubts = [str(own.message) for own in told if own.category is DoubtfulModelWarning]
+    assert [("at the factor" in own and "stretch and shear come to 0.1" in own) for own in doubts] == [
+        True
+    ] * warns
+
+
+def test_a_strip_that_tips_over_is_not_said_to_be_pulled():
+    """Its load bends it; along it there is tension only where it is bent already."""
+    section = Section.from_stiffness(
+        EA=1e7, GA=1e7, GJ=2.0, EI=(1e6, 3.0), mass_per_length=1.0, inertia_per_length=0.01
+    )
+    model = Model("strip")
+    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], section, 8, up=(0, 0, 1))
+    model.add_joint("root", "clamp", rod.start)
+    model.add_force("load", rod.end, (0, 0, -1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        buckling(model)

@@ -262,7 +262,9 @@ def surface_strains(rod: RodLayout, K: Floats) -> Floats:
     return np.where(np.minimum(w, h) > 0.0, of_rectangles, radius * lengths(K))
 
 
-def strains(rods: Sequence[RodLayout], strain: Floats, when: str, cure: str) -> Iterator[str]:
+def strains(
+    rods: Sequence[RodLayout], strain: Floats, when: str, cure: str, bearable: float = LARGE
+) -> Iterator[str]:
     """Rods whose strains, of all points (n, 6), are beyond those of a linear law, at the axis or at the surface."""
     for rod in rods:
         own = strain[rod.elements]
@@ -270,6 +272,6 @@ def strains(rods: Sequence[RodLayout], strain: Floats, when: str, cure: str) -> 
             ("stretch and shear", lengths(own[:, :3]).max()),
             ("bending and twist at the surface", surface_strains(rod, own[:, 3:]).max()),
         ):
-            if size > LARGE:
+            if size > bearable:
                 yield f"rod '{rod.name}': {when} its {what} come to {size:.3g}, a strain that few solids bear; {cure}"
                 break

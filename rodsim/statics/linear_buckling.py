@@ -36,6 +36,7 @@ from rodsim.model import Model
 from rodsim.small_motions.free_motions import MOST, loose, worded
 from rodsim.small_motions.linear_equations import frame_names
 from rodsim.small_motions.modal_analysis import model_size
+from rodsim.statics.buckling_strains import warn_of_strains
 from rodsim.statics.critical_points import Critical, NoCriticalPoint, critical_point
 from rodsim.statics.growing_loads import Loaded, largest
 
@@ -100,6 +101,7 @@ def buckling(
         points = [Critical(LINEAR, factor, state, phi) for factor, phi in zip(factors, shapes, strict=False)]
     order = np.argsort([point.factor for point in points], kind="stable")
     ordered = [points[k] for k in order]
+    warn_of_strains(built, lin, direction, ordered)
     return Buckling(
         np.array([point.factor for point in ordered]),
         np.array([factors[k] for k in order]),
