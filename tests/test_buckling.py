@@ -339,9 +339,8 @@ def test_equations_with_full_rows_are_solved_next_to_where_the_rest_is_singular(
     """K has k motions of this stiffness, and the full rows hold them; three other unknowns are tied."""
     rng, n, m = np.random.default_rng(k), 40, 3
     Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
-    G = rng.standard_normal((m, n))
-    motions = rng.standard_normal((k, n))
-    motions -= motions @ np.linalg.pinv(G) @ G
+    G, motions = np.zeros((m, n)), np.zeros((k, n))
+    G[:, n // 2 :], motions[:, : n // 2] = rng.standard_normal((m, n // 2)), rng.standard_normal((k, n // 2))
     motions = np.linalg.qr(motions.T)[0].T
     onto = np.eye(n) - motions.T @ motions
     K = onto @ Q @ np.diag(np.linspace(1e3, 1e5, n)) @ Q.T @ onto + stiffness * motions.T @ motions
@@ -357,6 +356,13 @@ def test_equations_with_full_rows_are_solved_next_to_where_the_rest_is_singular(
     assert found == pytest.approx(exact, rel=1e-9, abs=1e-9 * np.abs(exact).max())
     one = own.solve(right[:n, 0], right[n:, 0])
     assert one == pytest.approx(exact[:n, 0], rel=1e-6, abs=1e-8 * np.abs(exact[:n, 0]).max())
+    rough = Bordered(1.0001 * own._A, own._G, B, motions)  # a factorisation with an error of 1e-4
+    rough._A = own._A
+    errors = [
+        np.abs(np.concatenate(solve(right[:n], right[n:])) - exact).max()
+        for solve in (rough.reactions, rough.refined)
+    ]
+    assert errors[1] < 1e-3 * errors[0] + 1e-9 * np.abs(exact).max()
     alone = own.solve(right[:n])
     assert np.abs(np.vstack([G, B]) @ alone).max() < 1e-9 * np.abs(alone).max()
 

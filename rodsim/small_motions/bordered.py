@@ -78,11 +78,9 @@ class Bordered:
         k, m = self._k, self._m
         if not k:
             return self._saddle.reactions(b, below)
-        rows = np.zeros((m + k, *b.shape[1:]), b.dtype) if below is None else below.copy()
-        d = rows[m:].copy()
-        rows[m:] = 0.0
+        rows = np.zeros((m + k, *b.shape[1:]), b.dtype) if below is None else below
         x, y = self._saddle.reactions(b, rows)
-        share = self._inverse @ np.concatenate([-y[m:] / self._stiffness, d - self._B @ x])
+        share = self._inverse @ np.concatenate([-y[m:] / self._stiffness, rows[m:] - self._B @ x])
         share[:k] *= self._stiffness
         x, y = x + self._x @ share, y + self._y @ share
         y[m:] = share[:k]
