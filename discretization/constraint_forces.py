@@ -24,6 +24,7 @@ import scipy  # its parts are loaded when they are asked for
 
 from discretization.drives import count_drives
 from discretization.groups import Role, groups_of, loaded
+from discretization.linear.one_thread import one_thread
 from discretization.linearisation import applied, inertia
 from discretization.linearisation.equations import SMALL, filled
 from discretization.linearisation.matrices import array, sparse
@@ -139,6 +140,7 @@ def _changing_rates(
     return changes
 
 
+@one_thread()
 def _solved(
     M: scipy.sparse.csr_matrix, G: scipy.sparse.csr_matrix, force: Floats, gamma: Floats, repeat: bool
 ) -> Floats:
