@@ -12,19 +12,27 @@ Events: f' changes its sign, a limit of the load; the rate of a monitor does, a 
 the load does not turn, a bifurcation: det J f' changes its sign (a simple one), or the number of negative eigenvalues by
 more than a limit takes (also a double one, `discretization.statics.stability`). Each is located
 on the path by regula falsi in ds.
+
+A step is accepted only if it stays on one path. Next to a bifurcation of the perfect structure an imperfect one has two paths
+that are close to each other, and (2) can end on the other one. Three tests detect this: the tangents at both ends are nearly
+parallel; their mean is nearly parallel to the chord; where an event is located, the two ends of the bracket approach each other
+as the bracket shrinks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
+from discretization.linearisation.applied import without_potential
 from discretization.statics.forces import SINGULAR, SOLVED
 from discretization.statics.newton_at_rest import MOST, NOT_CONVERGED, SAFE, STALLED, WORSE, Solved, take
 from discretization.statics.rest import Rest, Stand
-from discretization.statics.stability import negative_count, smallest_stiffness
+from discretization.statics.stability import negative_count, negative_real_count, smallest_stiffness
+from rigid import quaternions
 from rigid.system import Floats, State
 
 WANTED = 6  # iterations a step
@@ -32,9 +40,19 @@ SMALLEST_STEP = 1e-7
 LARGEST_STEP = 0.5  # in the norm of `Rest`
 TURN = 0.35  # rad, most that a frame turns in a predictor
 STRAIGHT = 0.8  # least cosine between tangents that follow each other
+ASIDE = 0.2  # of a chord: largest part that is no combination of the tangents at its ends
+NOISE = 1e-7  # in the norm of `Rest`: round-off of such a part
+FINE = 1e-5  # of a step: between points nearer than this, next to a bifurcation, round-off may be as large as
+JUMP = 1e-4  # in that norm
+EPS = 2.220446049250313e-16
+ROUNDED = 16.0  # times the round-off of a diagonal entry, in eigenvalues
+RANGE = (
+    1e6  # times the smallest stiffness at the start: eigenvalues of unsymmetric tangents that are followed
+)
 CLOSE = 1e-11  # of a step: where an event is located
 NEAR = 1e-3  # the same where the tangent is singular there and steps to it do not end
 LOAD_WEIGHT = 0.1  # w^2 over |x_f|^2 at the start
+LEAST_LOAD_WEIGHT = 1.0  # w^2, also where the structure hardly moves at the start, as a slender column
 
 LIMIT, BIFURCATION = "limit", "bifurcation"
 
@@ -47,9 +65,18 @@ class Tangent(NamedTuple):
     x: Floats
     factor: float
     sign: int  # of det J
-    down: int  # negative eigenvalues of K on the motions allowed, -1: not known
-    stiffness: float  # of the eigenvalue nearest to zero
+    down: int  # negative eigenvalues of K on the motions allowed, beyond round-off; -1: not known
+    stiffness: float  # size of the eigenvalue nearest to zero
+    noise: float  # round-off of this eigenvalue
     rates: dict[str, float]  # of the monitors
+
+
+class Search(Enum):
+    """How the search for an event ended."""
+
+    FOUND = "found"
+    NOT_FOUND = "not found"
+    JUMPED = "jumped"  # the value changes its sign between two paths, not on one
 
 
 class Event(NamedTuple):
@@ -58,6 +85,9 @@ class Event(NamedTuple):
     kind: str  # LIMIT, BIFURCATION, or "turning <monitor>", "stop <what>"
     factor: float
     monitors: dict[str, float]
+
+
+Kept = tuple[Stand, Tangent]  # an equilibrium of the path, to come back to
 
 
 class Arc:
@@ -70,20 +100,27 @@ class Arc:
         self._probe[rest.unknowns] = random.standard_normal(rest.unknowns.shape) * np.sqrt(
             rest.weight[rest.unknowns]
         )
-        self._weight, self._down = 0.0, -1
+        self._weight, self._range, self._noise, self._down = 0.0, 0.0, 0.0, -1
+        self._has_potential = not without_potential(rest.of_model, rest.loading.values(1.0))
         self.located = 0.0  # step of the last `locate`
+        self.loose = False  # whether paths nearer to each other than JUMP count as one
         self.factor = rest.factor  # load factor where it found zero
         x = self._rate()
-        self._weight = LOAD_WEIGHT * max(rest.norm(x) ** 2, 1e-12)
+        self._weight = max(LOAD_WEIGHT * rest.norm(x) ** 2, LEAST_LOAD_WEIGHT)
         self.tangent = self._tangent(x, None, 1.0 if forward else -1.0)
 
     def _rate(self) -> Floats:
         """x_f at the present equilibrium; its tangent is assembled and factored."""
         rest = self.rest
         rest.assemble(True)
-        self._down = negative_count(rest)
+        self._diagonal = rest.stiffness_diagonal()
+        if self._has_potential:
+            self._down = negative_count(rest, self._noise)
         if not rest.factorise():
             raise SingularTangent
+        if not self._has_potential:
+            self._range = self._range or RANGE * smallest_stiffness(rest).size
+            self._down = negative_real_count(rest, self._noise, self._range)
         x = rest.solve(rest.load_rate())
         if not np.isfinite(rest.norm(x)):
             raise SingularTangent
@@ -96,9 +133,19 @@ class Arc:
             along = np.dot(rest.weight * before.x, x) + self._weight * before.factor
             rate = np.copysign(abs(rate), along)
         direction = rate * x
-        stiffness = smallest_stiffness(rest)
+        smallest = smallest_stiffness(rest)
+        frames = smallest.motion[rest.unknowns]
+        self._noise = ROUNDED * EPS * float(np.sum(self._diagonal * frames**2))
         rates = {name: self._monitor_rate(monitor, direction) for name, monitor in self.monitors.items()}
-        return Tangent(direction, float(rate), rest.determinant_sign(), self._down, stiffness, rates)
+        return Tangent(
+            x=direction,
+            factor=float(rate),
+            sign=rest.determinant_sign(),
+            down=self._down,
+            stiffness=smallest.size,
+            noise=self._noise,
+            rates=rates,
+        )
 
     def _monitor_rate(self, monitor: Monitor, x: Floats) -> float:
         small = 1e-5 / max(self.rest.norm(x), 1e-300)
@@ -127,17 +174,51 @@ class Arc:
                 self.tangent = self._tangent(self._rate(), before, 1.0)
             except SingularTangent:
                 found = found._replace(status=SINGULAR)
-        if found.status == SOLVED and self._cosine(before) < STRAIGHT:
+        if found.status == SOLVED and not self._smooth(kept, before):
             found = found._replace(status=NOT_CONVERGED)
         if found.status != SOLVED:
             self.rest.back_to(kept)
             self.tangent = before
         return found
 
-    def _cosine(self, before: Tangent) -> float:
-        own = self.tangent
-        product = np.dot(self.rest.weight * before.x, own.x) + self._weight * before.factor * own.factor
-        return float(product)
+    def _smooth(self, start: Stand, before: Tangent) -> bool:
+        """Whether the step from `start` stays on one path: its tangents and its chord are nearly parallel."""
+        after = self.tangent
+        if self._product(before.x, before.factor, after.x, after.factor) < STRAIGHT:
+            return False
+        return self._connected((start, before), self.here(), 1.0, JUMP if self.loose else NOISE)
+
+    def _connected(self, a: Kept, b: Kept, share: float, noise: float) -> bool:
+        """Whether the chord between two equilibria is a combination of their tangents, as on a path with or without a kink.
+
+        share: of a whole step; what is left is of higher order in it on a smooth path.
+        """
+        x, change = self._chord(a[0], b[0])
+        (x0, f0), (x1, f1) = ((own.x, own.factor) for own in (a[1], b[1]))
+        length = np.sqrt(self._product(x, change, x, change))
+        mean, rate = 0.5 * (x0 + x1), 0.5 * (f0 + f1)
+        along = self._product(x, change, mean, rate) / self._product(mean, rate, mean, rate)
+        x, change = x - along * mean, change - along * rate
+        bend, turn = along * (x1 - x0), along * (f1 - f0)
+        square = self._product(bend, turn, bend, turn)
+        part = np.clip(self._product(x, change, bend, turn) / square, -0.5, 0.5) if square > 0.0 else 0.0
+        x, change = x - part * bend, change - part * turn
+        left = np.sqrt(self._product(x, change, x, change))
+        return bool(along > 0.0 and left <= ASIDE * share * length + noise)
+
+    def _product(self, x: Floats, f: float, y: Floats, g: float) -> float:
+        """Of two directions (x, f) and (y, g)."""
+        return float(np.dot(self.rest.weight * x, y) + self._weight * f * g)
+
+    def _chord(self, a: Stand, b: Stand) -> tuple[Floats, float]:
+        """From one equilibrium to another: displacements and turns, and the change of the load factor."""
+        rest = self.rest
+        here, there = rest.state_of(a), rest.state_of(b)
+        turns = quaternions.multiply(there.quat[rest.frames], quaternions.conjugate(here.quat[rest.frames]))
+        x = np.zeros(rest.size)
+        x[rest.unknowns[:, :3]] = there.r[rest.frames] - here.r[rest.frames]
+        x[rest.unknowns[:, 3:]] = quaternions.to_rotation_vector(turns)
+        return x, b[1] - a[1]
 
     def _corrected(self, ds: float) -> Solved:
         rest, t, rate = self.rest, self.tangent.x, self.tangent.factor
@@ -179,22 +260,26 @@ class Arc:
             rest.load_at(rest.factor + change)
         return Solved(NOT_CONVERGED, MOST, level)
 
-    def locate(self, start: tuple[Stand, Tangent], ds: float, value: Callable[[], float]) -> bool:
-        """Move to where value() passes zero within the step ds from `start`; whether it was found."""
+    def locate(self, start: Kept, ds: float, value: Callable[[], float]) -> Search:
+        """Move to where value() passes zero within the step ds from `start`."""
         self.go_back(start)
-        low, at_low = 0.0, value()
+        low, at_low, low_end = 0.0, value(), start
         measured = {low: (self.rest.factor, at_low)}  # load factor and value by step
         self.located, self.factor = low, self.rest.factor
         if at_low == 0.0:
-            return True
+            return Search.FOUND
         if self.step(ds).status != SOLVED:
-            return False
-        high, at_high = ds, value()
+            return Search.NOT_FOUND
+        high, at_high, high_end = ds, value(), self.here()
         measured[high] = self.rest.factor, at_high
         if at_low * at_high > 0.0:
-            return False
+            return Search.NOT_FOUND
         side, failed = 0, 0
         for _ in range(60):
+            share = abs((high - low) / ds)
+            ends = (low_end, high_end) if low < high else (high_end, low_end)
+            if not self._connected(*ends, share, JUMP if self.loose or share < FINE else NOISE):
+                return Search.JUMPED
             middle = (low * at_high - high * at_low) / (at_high - at_low)
             if failed or not min(low, high) < middle < max(low, high):
                 # where the tangent is singular no step ends: beside it some do
@@ -205,30 +290,31 @@ class Arc:
                 if failed == 3:
                     self.located, self.factor = low, _zero_between(*measured[low], *measured[high])
                     self.go_back(start)
-                    return abs(high - low) < NEAR * abs(ds) and self.step(self.located).status == SOLVED
+                    near = abs(high - low) < NEAR * abs(ds) and self.step(self.located).status == SOLVED
+                    return Search.FOUND if near else Search.NOT_FOUND
                 continue
             self.located, failed = middle, 0
             at_middle = value()
             measured[middle], self.factor = (self.rest.factor, at_middle), self.rest.factor
             if at_middle == 0.0 or abs(high - low) < CLOSE * abs(ds):
-                return True
+                return Search.FOUND
             if at_middle * at_high > 0.0:
                 if abs(middle - high) < CLOSE * abs(ds):
-                    return True
-                high, at_high = middle, at_middle
+                    return Search.FOUND
+                high, at_high, high_end = middle, at_middle, self.here()
                 at_low, side = (0.5 * at_low if side == 1 else at_low), 1
             else:
                 if abs(middle - low) < CLOSE * abs(ds):
-                    return True
-                low, at_low = middle, at_middle
+                    return Search.FOUND
+                low, at_low, low_end = middle, at_middle, self.here()
                 at_high, side = (0.5 * at_high if side == -1 else at_high), -1
-        return True
+        return Search.FOUND
 
-    def here(self) -> tuple[Stand, Tangent]:
+    def here(self) -> Kept:
         """The present equilibrium, to come back to."""
         return self.rest.keep(), self.tangent
 
-    def go_back(self, start: tuple[Stand, Tangent]) -> None:
+    def go_back(self, start: Kept) -> None:
         """To what `here` gave."""
         self.rest.back_to(start[0])
         self.tangent = start[1]

@@ -50,7 +50,11 @@ from rigid.system import Floats, State
 
 Stand = tuple[Floats, float]  # a state, as numbers, and its load factor
 
+JUMPS = 5  # after NOT_CONVERGED of `iteration`
+
 REASONS = {
+    JUMPS: "even the shortest step ends on another path: the stiffness has another number of negative pivots, and no singular "
+    "point was found between",
     FOLDED: "the relative rotation of the two ends of a rod element passed pi",
     NOT_FINITE: "the forces are not finite numbers",
     SINGULAR: "the tangent is singular",
@@ -240,9 +244,7 @@ class Rest:
         self.work.facts.lightest[:] = 0.5
         self.assemble(True)
         diagonal = np.zeros((len(self.system.frames.mass), 6))
-        base, stride = self.numbering.frame_base[self.frames], self.numbering.frame_stride[self.frames]
-        place = base[:, None] + np.arange(6) * (1 + stride[:, None])
-        diagonal[self.frames] = np.abs(self.work.values[place])
+        diagonal[self.frames] = self.stiffness_diagonal()
         stiffness = np.stack([diagonal[:, :3].max(axis=1), diagonal[:, 3:].max(axis=1)], axis=1)
         held = np.where(frames >= 0, stiffness[frames, turns[:, None].astype(int)], 0.0)
         size = held.max(axis=1, initial=0.0)
@@ -250,6 +252,12 @@ class Rest:
         usual = max(median(size[size > 0.0]) if (size > 0.0).any() else 0.0, load)
         size = 0.5 * np.where(size > 0.0, size, usual or 1.0)
         self.work.facts.lightest[:] = balanced(self.system, size)
+
+    def stiffness_diagonal(self) -> Floats:
+        """(moving frames, 6) sizes of the diagonal of the assembled K/2, before it is factored."""
+        base, stride = self.numbering.frame_base[self.frames], self.numbering.frame_stride[self.frames]
+        place = base[:, None] + np.arange(6) * (1 + stride[:, None])
+        return np.abs(self.work.values[place])
 
     def load_at(self, factor: float) -> None:
         """Loads, weights and moved ground points at this load factor."""

@@ -4,10 +4,13 @@
 
 counted as the negative pivots of an LU without row exchanges, after a fill-reducing order of rows and columns alike. Near a
 critical point (1) is known to eps of the stiffness; where the number changes by one, the sign of the determinant of [K G^T; G 0]
-is exact. With follower loads or away from an equilibrium K is not symmetric: the count is then an indication.
+is exact. Away from an equilibrium K is not symmetric: the count is then an indication. Under follower loads it is not symmetric
+either, and (1) does not hold: `negative_real_count` counts eigenvalues instead.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -21,15 +24,33 @@ from rigid.system import Floats
 
 _EPS = 1e-7  # of the stiffness
 SMALL = 120  # unknowns, up to which a full matrix is quicker
+FULL = 300  # unknowns, up to which all eigenvalues of an unsymmetric matrix are computed
+FEW = 8  # eigenvalues otherwise
+REAL = 1e-6  # largest imaginary part of a real eigenvalue, relative
 _PANEL = 64  # columns that LAPACK takes at once
 
 
-def negative_count(rest: Rest) -> int:
-    """Of the assembled tangent, before it is factored; -1: it cannot be told."""
+class Smallest(NamedTuple):
+    """The eigenvalue nearest to zero of K on the motions allowed, in the weights of `Rest`."""
+
+    size: float
+    motion: Floats  # (size,) of norm 1
+
+
+def negative_count(rest: Rest, noise: float = 0.0) -> int:
+    """Count the negative eigenvalues of the assembled tangent, before it is factored; -1: they cannot be counted.
+
+    noise: those above -noise, in the weights of `Rest`, are not counted.
+    """
     if rest.size > SMALL:
-        return negative_pivots(rest.symmetric(), rest.is_row)
-    matrix = rest.dense()
-    return negative_pivots(0.5 * (matrix + matrix.T), rest.is_row)
+        matrix = rest.symmetric()
+        if noise:
+            matrix = (matrix + scipy.sparse.diags(noise * rest.weight)).tocsc()
+    else:
+        matrix = rest.dense()
+        matrix = 0.5 * (matrix + matrix.T)
+        matrix[np.diag_indices(rest.size)] += noise * rest.weight
+    return negative_pivots(matrix, rest.is_row)
 
 
 def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np.bool_]) -> int:
@@ -64,8 +85,35 @@ def _negative_of_dense(matrix: Floats) -> int:
     return int(np.count_nonzero(factors.diagonal()[~pairs] < 0.0)) + int(pairs.sum()) // 2
 
 
-def smallest_stiffness(rest: Rest) -> float:
-    """Size of the eigenvalue nearest to zero of K on the motions allowed, in the weights of `Rest`, by inverse iteration."""
+def negative_real_count(rest: Rest, noise: float, most: float) -> int:
+    """Count the real eigenvalues between -most and -noise of K on the motions allowed, in the weights of `Rest`.
+
+    K may be unsymmetric; its factors are at hand. Of large models the `FEW` eigenvalues nearest to zero are examined.
+    """
+    size, residual = rest.size, np.zeros(len(rest.work.residual))
+
+    def inverse(x: Floats) -> Floats:
+        residual[:size] = -rest.weight * x
+        return rest.solve(residual)
+
+    if size <= FULL:
+        inverses = np.linalg.eigvals(np.stack([inverse(x) for x in np.eye(size)], axis=1))
+    else:
+        operator = scipy.sparse.linalg.LinearOperator((size, size), matvec=inverse, dtype=float)
+        start = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(size))
+        try:
+            inverses = scipy.sparse.linalg.eigs(
+                operator, FEW, which="LM", v0=start, return_eigenvectors=False
+            )
+        except scipy.sparse.linalg.ArpackNoConvergence as error:
+            inverses = error.eigenvalues
+    real = np.abs(inverses.imag) <= REAL * np.abs(inverses)
+    known = (inverses.real < -1.0 / most) & (noise * np.abs(inverses) < 1.0)
+    return int(np.count_nonzero(real & known))
+
+
+def smallest_stiffness(rest: Rest) -> Smallest:
+    """Find the eigenvalue nearest to zero of K on the motions allowed by inverse iteration; its factors are at hand."""
     x = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(rest.size))
     x /= rest.norm(x)
     residual, grown = np.zeros(len(rest.work.residual)), 1.0
@@ -74,4 +122,4 @@ def smallest_stiffness(rest: Rest) -> float:
         x = rest.solve(residual)
         grown = rest.norm(x)
         x /= grown
-    return 1.0 / grown
+    return Smallest(1.0 / grown, x)

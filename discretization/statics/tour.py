@@ -14,17 +14,20 @@ from discretization.statics.arc import (
     WANTED,
     Arc,
     Event,
-    Tangent,
+    Kept,
+    Search,
 )
 from discretization.statics.forces import SOLVED
 from discretization.statics.newton_at_rest import Solved, newton
-from discretization.statics.rest import Stand
+from discretization.statics.rest import JUMPS, Stand
 
 LOAD_FACTOR = "load_factor"
 APART = 1e-2  # of a step: critical points nearer to each other count as one
 PART = 0.1  # of the range of a stop, most that one step covers
 # of the model's size and rad, and of the load factor: a critical point as near as this to where a branch began is that one
 NEAR_POSE, NEAR_FACTOR = 1e-3, 1e-6
+CUT, HALF = 0.25, 0.5  # of a step that did not converge, and of one that left the path
+LEAST_LOOSE = 1e-3  # in the norm of `Rest`: shortest step across paths that are nearly one
 MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
@@ -38,15 +41,15 @@ class Tour(NamedTuple):
     waits: bool  # for one more of them, the branch asked for
 
 
-Kept = tuple[Stand, Tangent]
-
-
 class Passed(NamedTuple):
     """What a step passed."""
 
     events: list[Event]
     places: list[Kept]  # of these, and of some that count as one
     bifurcation: Kept | None  # the place of the first among them
+    complete: (
+        bool  # whether every change between the ends was located; if not, the end may be on another path
+    )
 
 
 def tour(
@@ -64,32 +67,51 @@ def tour(
     """
     left: Stand | None = None  # where the branch began
     events: list[Event] = []
+    anchor: Kept | None = None  # before the first step that left the path, until steps are long again
     ds, points, crossed = first, 0, 0
     while points < most_points:
         start, ds = arc.here(), min(ds, arc.longest(), _longest(arc, stops))
         moved = arc.step(ds)
-        if moved.status != SOLVED:
-            ds *= 0.25
-            if ds < SMALLEST_STEP:
-                return Tour(events, "", moved, crossed, branch is not None)
+        passed, stop = None, ""
+        if moved.status == SOLVED:
+            end, length = arc.here(), ds
+            stop = _first_stop(arc, stops, start, ds)
+            if stop:
+                if stop == LOAD_FACTOR:
+                    arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
+                    newton(arc.rest)
+                end, length = arc.here(), arc.located
+            passed = _events(arc, start, length, end)
+        if passed is None or not passed.complete:
+            arc.go_back(start)
+            if passed is not None and anchor is None:
+                anchor = start
+            ds *= CUT if passed is None else HALF
+            if ds >= (LEAST_LOOSE if arc.loose else SMALLEST_STEP):
+                continue
+            if arc.loose or anchor is None:
+                failure = moved._replace(status=JUMPS) if moved.status == SOLVED else moved
+                arc.loose = False
+                return Tour(events, "", failure, crossed, branch is not None)
+            # a structure that is perfect but for round-off: its two paths are nearer to each other than any arc
+            arc.go_back(anchor)
+            arc.loose, ds = True, first
             continue
-        end, length = arc.here(), ds
-        stop = _first_stop(arc, stops, start, ds)
-        if stop:
-            if stop == LOAD_FACTOR:
-                arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
-                newton(arc.rest)
-            end, length = arc.here(), arc.located
-        new, places, bifurcation = _events(arc, start, length, end, found, moved.iterations)
-        events += new
-        again = [place for place in places if left is not None and _same(arc, left, place[0])]
+        if arc.loose or ds > LEAST_LOOSE:
+            anchor = None
+        arc.loose = False
+        events += passed.events
+        for place in passed.places:
+            arc.go_back(place)
+            found(moved.iterations)
+        again = [place for place in passed.places if left is not None and _same(arc, left, place[0])]
         if again:
             arc.go_back(again[0])
             return Tour(events, "closed", None, crossed, branch is not None)
-        if bifurcation is not None:
+        if passed.bifurcation is not None:
             crossed += 1
             if branch is not None and crossed == branch[0]:
-                arc.go_back(bifurcation)
+                arc.go_back(passed.bifurcation)
                 left = arc.rest.keep()
                 if not arc.switch(branch[1]):
                     return Tour(events, "", moved, crossed, False)
@@ -137,30 +159,33 @@ def _first_stop(arc: Arc, stops: Mapping[str, tuple[float, float]], start: Kept,
         if low <= value <= high:
             continue
         bound = low if value < low else high
-        if arc.locate(start, ds, lambda name=name, bound=bound: _value(arc, name) - bound):  # type: ignore[misc]
-            return name
-        arc.go_back(end)
+        if (
+            arc.locate(start, ds, lambda name=name, bound=bound: _value(arc, name) - bound)  # type: ignore[misc]
+            != Search.FOUND
+        ):
+            arc.go_back(end)
         return name
     return ""
 
 
-def _events(
-    arc: Arc, start: Kept, ds: float, end: Kept, found: Callable[[int], None], iterations: int
-) -> Passed:
+def _events(arc: Arc, start: Kept, ds: float, end: Kept) -> Passed:
     """What lies between two equilibria of the path; `arc` is at `end` afterwards."""
     before, after = start[1], end[1]
     events: list[Event] = []
     places: list[Kept] = []
     turned = before.factor * after.factor < 0.0
+    complete = True
 
-    def note(kind: str, value: Callable[[], float]) -> Kept | None:
-        if not arc.locate(start, ds, value):
-            arc.go_back(end)
-            return None
-        place = arc.here()
-        events.append(Event(kind, arc.factor, arc.measured()))
-        places.append(place)
-        found(iterations)
+    def note(kind: str, value: Callable[[], float], certain: bool = True) -> Kept | None:
+        """Locate an event; certain: the step is not accepted if there is none."""
+        nonlocal complete
+        search = arc.locate(start, ds, value)
+        place = arc.here() if search == Search.FOUND else None
+        if place is not None:
+            events.append(Event(kind, arc.factor, arc.measured()))
+            places.append(place)
+        elif certain or search == Search.JUMPED:
+            complete = False
         arc.go_back(end)
         return place
 
@@ -169,28 +194,34 @@ def _events(
     for name in arc.monitors:
         rates = before.rates[name], after.rates[name]
         # what does not move at all turns back by rounding
-        if rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.rest.length:
-            note(f"turning {name}", lambda name=name: arc.tangent.rates[name])  # type: ignore[misc]
-    simple = before.sign * before.factor * after.sign * after.factor < 0.0
+        if complete and rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.rest.length:
+            note(f"turning {name}", lambda name=name: arc.tangent.rates[name], False)  # type: ignore[misc]
+    # an eigenvalue that is zero but for round-off has neither a sign nor a place in the count
+    blurred = min(before.stiffness - before.noise, after.stiffness - after.noise) < 0.0
+    simple = before.sign * before.factor * after.sign * after.factor < 0.0 and not blurred
     # a count that contradicts the determinant is rounding of an eigenvalue that is nearly zero
     crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
-    several = crossed > int(turned) and crossed % 2 == int(before.sign != after.sign)
+    several = crossed > int(turned) and (blurred or crossed % 2 == int(before.sign != after.sign))
     place = None
     # the eigenvalue nearest to zero leads there fast, but where the load turns in the same step it leads to the limit
-    size = (lambda: 1.0) if turned else (lambda: arc.tangent.stiffness)
-    if crossed > 1 and several and not turned:
+    size = (lambda: 1.0) if turned or blurred else (lambda: arc.tangent.stiffness)
+    if not complete:
+        pass
+    elif crossed > 1 and several and not turned:
         up = 1 if after.down > before.down else -1
         last = -np.inf
         for k in range(before.down, after.down, up):
             # the k-th of them: on this side of it there are not yet so many
             here = note(BIFURCATION, lambda k=k: -1.0 if up * (arc.tangent.down - k) > 0 else 1.0)  # type: ignore[misc]
-            if here is not None and arc.located - last < APART * ds:
+            if here is None:
+                break
+            if arc.located - last < APART * ds:
                 events.pop()  # two modes at one point
-            last = arc.located if here is not None else last
+            last = arc.located
             place = place or here
     elif simple:
         sign = before.sign * before.factor
         place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
     elif several:
         place = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
-    return Passed(events, places, place)
+    return Passed(events, places, place, complete)
