@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rigid.errors import ConvergenceError, ModelError
-from rodsim.cli.exit_codes import LAW_BROKEN, OK
+from rodsim.cli.exit_codes import LAW_BROKEN, NOT_CONVERGED, OK
 from rodsim.cli.warning_lines import not_converged
 
 
@@ -17,6 +17,12 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("scene", help="scene file, YAML")
     parser.add_argument("-o", "--output", help="result file; default: the scene's name with -static.vtkhdf")
     parser.add_argument("--method", choices=["newton", "arc-length"], help="instead of the scene's")
+    parser.add_argument(
+        "--unstable",
+        choices=["keep", "stop", "leave"],
+        help="unstable equilibria: keep them (default; exit code 3 if the last one is unstable), stop before the first, or "
+        "leave the last one for a stable one; instead of the scene's",
+    )
     parser.add_argument("--force", action="store_true", help="overwrite an existing result")
     parser.add_argument("--quiet", action="store_true", help="no progress line, no events, no audit")
     parser.set_defaults(act=static)
@@ -30,7 +36,7 @@ def default_output(scene: Path) -> Path:
 def static(options: argparse.Namespace) -> int:
     """rodsim static"""
     from rodsim.results.audit import audit
-    from rodsim.results.static_words import start_words
+    from rodsim.results.static_words import start_words, unstable_words
     from rodsim.scenes.model_from_scene import load, translate
     from rodsim.scenes.static_settings import equilibrium_settings
     from rodsim.statics.equilibria import equilibrium
@@ -40,7 +46,7 @@ def static(options: argparse.Namespace) -> int:
     try:
         result = equilibrium(
             loaded.model,
-            **equilibrium_settings(loaded, options.method),
+            **equilibrium_settings(loaded, options.method, options.unstable),
             output=output,
             overwrite=options.force,
             progress=False if options.quiet else None,
@@ -49,11 +55,15 @@ def static(options: argparse.Namespace) -> int:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:
         return not_converged(error, output)
+    ends_unstable = unstable_words(result.description)
+    code = NOT_CONVERGED if ends_unstable and result.statics["method"] == "newton" else OK
     if options.quiet:
-        return OK
+        return code
     for line in start_words(result.description):
         print(line)
     report = audit(result)
     print(report.text())
     print(f"written to {output}: {result.n_outputs} equilibria")
-    return OK if report.ok else LAW_BROKEN
+    if ends_unstable:
+        print(ends_unstable)
+    return code if report.ok else LAW_BROKEN

@@ -50,7 +50,10 @@ def short_warnings() -> Iterator[None]:
 
 
 def not_converged(error: ConvergenceError, output: Path) -> int:
-    """Tell why it ended and where the rest is; the exit code."""
+    """Print why it ended and, if there is any, where the result is; return the exit code."""
     print(f"rodsim: {in_scene_words(str(error))}", file=sys.stderr)
-    print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
+    if error.result is None or error.result.n_outputs:
+        print(f"rodsim: what was computed before is in '{output}'", file=sys.stderr)
+    else:
+        print("rodsim: nothing was computed before, no result was written", file=sys.stderr)
     return NOT_CONVERGED

@@ -58,11 +58,8 @@ def start_words(description: dict[str, Any]) -> list[str]:
             lines.append(
                 f"  load steps ended at {statics['relaxation']['from']:.6g}; what is beyond was found by relaxation"
             )
-    if statics and "unstable" in statics:
-        own = statics["unstable"]
-        lines.append(
-            f"  unstable from load factor {own['from']:.6g} on: {own['pivots']} negative pivots at the end"
-        )
+    if unstable := unstable_words(description):
+        lines.append(f"  {unstable}")
     if statics and "unbalanced" in statics:
         lines.append(f"  rounding leaves {statics['unbalanced']:.2g} of the loads unbalanced")
     start = description.get("start")
@@ -70,3 +67,12 @@ def start_words(description: dict[str, Any]) -> list[str]:
         lines.append(f"began with output {start['output']} (t = {start['t']:g}) of '{start['model']}'")
         lines += [f"  changed: {change}" for change in start["changes"]] or ["  nothing changed"]
     return lines
+
+
+def unstable_words(description: dict[str, Any]) -> str:
+    """A line that says that the last equilibrium is unstable; "" if it is not."""
+    unstable = (description.get("statics") or {}).get("unstable")
+    if unstable is None:
+        return ""
+    plural = "s" if unstable["pivots"] > 1 else ""
+    return f"unstable from load factor {unstable['from']:.6g} on: {unstable['pivots']} negative pivot{plural} at the end"

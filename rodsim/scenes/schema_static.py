@@ -63,6 +63,8 @@ class StaticScene(Part):
     """leave the path at its k-th bifurcation; -k: to the other side [1]"""
     relaxation: bool = True
     """follow a damped motion where load steps come to an end"""
+    unstable: Literal["keep", "stop", "leave"] = "keep"
+    """unstable equilibria: keep them, stop before the first, or leave the last one for a stable one"""
     most_points: Annotated[int, Field(ge=1, le=1_000_000)] = 500
     """equilibria at most [1]"""
     first_step: Positive = 1.0

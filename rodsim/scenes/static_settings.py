@@ -8,8 +8,10 @@ from rodsim.scenes.model_from_scene import Loaded
 from rodsim.scenes.schema_static import StaticScene
 
 
-def equilibrium_settings(loaded: Loaded, method: str | None = None) -> dict[str, Any]:
-    """The arguments of `equilibrium` that `static` of a scene stands for; `method` instead of its own."""
+def equilibrium_settings(
+    loaded: Loaded, method: str | None = None, unstable: str | None = None
+) -> dict[str, Any]:
+    """Return the arguments of `equilibrium` that `static` of a scene stands for; method, unstable: instead of its own."""
     given = loaded.scene.static or StaticScene()
     settings: dict[str, Any] = {
         "method": method or given.method,
@@ -25,6 +27,7 @@ def equilibrium_settings(loaded: Loaded, method: str | None = None) -> dict[str,
         },
         "monitors": loaded.monitors,
         "relaxation": given.relaxation,
+        "unstable": unstable or given.unstable,
         "most_points": given.most_points,
         "first_step": given.first_step,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from discretization.contact.table import refuse
 from discretization.statics.dynamic_relaxation import relax
 from discretization.statics.forces import FOLDED, SOLVED
+from discretization.statics.loading import Loading
 from discretization.statics.newton_at_rest import Solved
 from discretization.statics.path import Point, settle, walk
 from discretization.statics.rest import REASONS, Rest
@@ -34,13 +35,14 @@ from rodsim.results.result import Result
 from rodsim.simulation import check_output
 from rodsim.small_motions.free_motions import free_motions
 from rodsim.statics.equilibrium_results import Equilibrium, Record
-from rodsim.statics.equilibrium_stability import judge, leave
+from rodsim.statics.equilibrium_stability import Unstable, judge, leave, refuse_unstable
 from rodsim.statics.load_factors import GRAVITY, copied, loading_of, stations
 from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
 from rodsim.statics.pressed_pairs import pressed_in_words
 from rodsim.statics.progress_line import ProgressLine
 
 METHODS = ("newton", "arc-length")
+UNSTABLE = ("keep", "stop", "leave")
 MOST_POINTS = 500
 MOST_RELAXATIONS = 20  # on a way of moved ground points
 CREEP = 0.02  # of the way, that such a one goes
@@ -91,8 +93,10 @@ def equilibrium(
     `statics["stopped"]` is then "closed".
     relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
     under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
-    unstable: "leave": where the equilibrium at the end is unstable, go on to a stable one under the same loads, by a small push
-    down the steepest way and a damped motion; `statics["left"]` is then the number of its steps. "keep": stay, and warn.
+    unstable: {"keep", "stop", "leave"}, what to do with an unstable equilibrium. "keep", the default: keep it, note it in
+    `statics["unstable"]`, and warn. "stop": end before the first one with a ConvergenceError, whose `result` holds those before.
+    "leave": if the one at the end is unstable, go on to a stable one under the same loads, by a small push down and a damped
+    motion; `statics["left"]` is then the number of its steps.
     first_step: longest first load step; with "arc-length" of the norm of the path.
     factors: with "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is
     the end. So one call goes through all angles that a joint is to be moved to.
@@ -112,7 +116,8 @@ def equilibrium(
     Raises
     ------
     ModelError: the model or an argument cannot be used; a part that nothing holds, named.
-    ConvergenceError: the load factor reached is its `t`, `result` holds the equilibria up to there, and the file keeps them.
+    ConvergenceError: the load factor reached is its `t`, `result` holds the equilibria up to there, and the file keeps them;
+    there is no file if there is none.
     """
     if not isinstance(model, Model):
         raise ModelError(f"equilibrium: model = {checks.shown(model)} is no Model; give one")
@@ -130,9 +135,9 @@ def equilibrium(
     followed = method == "arc-length"
     checked = path_settings(model, monitors, stop, branch, most_points, followed)
     ends = stations(factors, followed)
-    if unstable not in ("keep", "leave"):
+    if unstable not in UNSTABLE:
         raise ModelError(
-            f"equilibrium: unstable = {checks.shown(unstable)} is not known; choose keep or leave"
+            f"equilibrium: unstable = {checks.shown(unstable)} is not known; choose {', '.join(UNSTABLE)}"
         )
     if output is not None:
         check_output(Path(output), False, overwrite)
@@ -152,33 +157,38 @@ def equilibrium(
     if start is not None:
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, at, motions, unmoved)
+    if followed and start is None:
+        _refuse_nothing_to_grow(built, loading)
     rest = rest_of(built.system, state, loading, idle=built.idle)
     rest.most_turn = _most_turn(model)
     if start is not None:
         rest.hold()
     settings = {"method": method, "at": float(at), "constant": list(constant)}
     record = Record(built, loading, settings, checked.monitors, line)
+    if unstable == "stop":
+        record.check = lambda rest: refuse_unstable(built, rest)
 
     def reached(point: Point) -> None:
         record.add(point.factor, rest, point.iterations)
 
-    failure = settle(rest)
-    if failure is None:
-        record.add(0.0, rest, 0)
-    if followed:
-        failure = failure or follow(rest, record, checked, min(first_step, FIRST_ARC))
-    else:
-        for end in ends:
-            if failure is None:
-                failure = walk(rest, rest.factor, end, first_step, reached).failure
-            if failure is not None and relaxation:
-                failure = _relaxed(rest, record, failure, end, reached)
-            if failure is not None:
-                break
+    try:
+        failure = settle(rest)
+        if failure is None:
+            record.add(0.0, rest, 0)
+        if followed:
+            failure = failure or follow(rest, record, checked, min(first_step, FIRST_ARC))
+        else:
+            for end in ends:
+                if failure is None:
+                    failure = walk(rest, rest.factor, end, first_step, reached).failure
+                if failure is not None and relaxation:
+                    failure = _relaxed(rest, record, failure, end, reached)
+                if failure is not None:
+                    break
+    except Unstable as stop:
+        raise_stopped(built, stop, record, output)
     if failure is not None:
-        result = record.write(output)
-        reason = REASONS.get(failure.status, "Newton's iteration did not converge")
-        raise_not_converged(built, rest, reason, failure, result)
+        raise_not_converged(built, rest, failure, record, output)
     if unstable == "leave":
         leave(built, rest, record)
     line.close()
@@ -188,6 +198,18 @@ def equilibrium(
 
 def _refuse_contact(built: Built) -> None:
     refuse(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
+
+
+def _refuse_nothing_to_grow(built: Built, loading: Loading) -> None:
+    """Raise ModelError if nothing depends on the load factor, so that there is no path: pressures act in full from 0 on."""
+    heavy = built.system.frames.mass[built.system.frames.fixed == 0].any()
+    if loading.moves or loading.varying_values.any() or (heavy and loading.varying_gravity.any()):
+        return
+    raise ModelError(
+        f"model '{built.layout.name}': method 'arc-length' has nothing to grow: no load, weight or motion depends on the load "
+        "factor, and a pressure acts in full from load factor 0 on. Add a load, or take method='newton', whose pressures may "
+        "be changed from call to call with `start`"
+    )
 
 
 def _most_turn(model: Model) -> float:
@@ -260,22 +282,57 @@ def _creep(
     return failure
 
 
+def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Path | None) -> NoReturn:
+    """Say at which unstable equilibrium the path was ended."""
+    plural = "s" if stop.ways.pivots > 1 else ""
+    message = (
+        f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: its stiffness has "
+        f"{stop.ways.pivots} negative pivot{plural}, along one way down {stop.ways.words}; unstable='leave' goes on to a stable "
+        "one, unstable='keep' keeps it"
+    )
+    error = ConvergenceError(t=stop.factor, h=0.0, iterations=0, residual=0.0, message=message)
+    _add_result(error, record, output)
+    raise error
+
+
 def raise_not_converged(
-    built: Built, rest: Rest, reason: str, failure: Any, result: Equilibrium | None
-) -> None:
-    """Say how far the load steps came, what moves there at no cost, and what may be done."""
-    free = free_motions(built, rest)
-    turned = turned_in_words(built, rest.state, failure.status == FOLDED)
+    built: Built, rest: Rest, failure: Solved, record: Record, output: str | Path | None
+) -> NoReturn:
+    """Say how far the load steps came, what moves there at no cost, and what may be done.
+
+    Nothing that fails while this is found out replaces the error.
+    """
+    reason = REASONS.get(failure.status, "Newton's iteration did not converge")
+    message = (
+        f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}"
+    )
+    told = _words(lambda: turned_in_words(built, rest.state, failure.status == FOLDED))
+    cure = _words(lambda: free_motions(built, rest)) or _words(lambda: pressed_in_words(built, rest))
+    cure = cure or "where the load has a limit there is none next to it"
     error = ConvergenceError(
         t=rest.factor,
         h=0.0,
         iterations=failure.iterations,
         residual=failure.level,
-        message=(
-            f"model '{built.layout.name}': no equilibrium found beyond load factor {rest.factor:.6g}: {reason}; "
-            + (f"{turned}; " if turned else "")
-            + (free or pressed_in_words(built, rest) or "where the load has a limit there is none next to it")
-        ),
+        message="; ".join(part for part in (message, told, cure) if part),
     )
-    error.result = result
+    _add_result(error, record, output)
     raise error
+
+
+def _words(find: Callable[[], str]) -> str:
+    """What is found, or "" if that fails as well: the state may be any."""
+    try:
+        return find() or ""
+    except Exception:
+        return ""
+
+
+def _add_result(error: ConvergenceError, record: Record, output: str | Path | None) -> None:
+    """Give the error the equilibria found, from a file if that can be written."""
+    try:
+        error.result = record.write(output)
+    except OSError as failed:
+        error.message = f"{error.message}; the result could not be written: {failed}"
+        error.args = (error.message,)
+        error.result = record.write(None)

@@ -70,6 +70,7 @@ class Record:
         self._built, self._loading = built, loading
         self._progress = ProgressLine(False) if progress is None else progress
         self.settings = settings
+        self.check: Callable[[Rest], None] | None = None  # of an equilibrium, before it is added; may raise
         self.states: list[State] = []
         self.factors: list[float] = []
         self.monitors = dict(monitors or {})
@@ -78,7 +79,9 @@ class Record:
         self.iterations: list[int] = []
 
     def add(self, factor: float, rest: Rest, iterations: int) -> None:
-        """The equilibrium where `rest` is."""
+        """Add the equilibrium where `rest` is."""
+        if self.check is not None:
+            self.check(rest)
         self.states.append(rest.of_motion)
         self.factors.append(float(factor))
         for name, monitor in self.monitors.items():
@@ -98,7 +101,7 @@ class Record:
         return np.concatenate([[0.0], np.cumsum(np.hypot(moved, np.diff(factors)))])
 
     def write(self, output: str | Path | None) -> Equilibrium:
-        """The result, in memory or in a file."""
+        """The result, in memory or in a file; without any equilibrium there is no file."""
         self._progress.close()
         layout, system = self._built.layout, self._built.system
         if self.states:
@@ -125,7 +128,8 @@ class Record:
         }
         writer: ResultWriter | MemoryWriter
         n = len(self.states)
-        writer = MemoryWriter(layout) if output is None else ResultWriter.create(output, layout, max(n, 1))
+        in_memory = output is None or not n
+        writer = MemoryWriter(layout) if in_memory else ResultWriter.create(output, layout, n)
         if n:
             newton = np.zeros((n, 3))
             newton[:, 0] = newton[:, 1] = self.iterations

@@ -29,7 +29,7 @@ class WaysDown(NamedTuple):
     """Motions that lower the energy."""
 
     pivots: int  # negative ones of the stiffness, on the motions that the joints allow
-    steepest: str  # what moves, in words
+    words: str  # what moves along one of them
     shape: Floats  # (n, 6) displacements and turns of the frames, the same
 
 
@@ -50,19 +50,25 @@ def ways_down(built: Built, rest: Rest) -> WaysDown | None:
         lin = about_equilibrium(built, rest)
         if lin.unsymmetric or lin.free <= 0:
             return None
-        mu, phi, zero = eigen.conservative(lin, min(max(count, 0) + MOST, lin.free))
+        most, few = min(max(count, 0) + MOST, lin.free), MOST
+        while True:
+            # those nearest to zero, a few at a time: one negative eigenvalue is enough
+            mu, phi, zero = eigen.conservative(lin, min(few, most))
+            down = (mu < 0.0) & ~np.asarray(zero, bool)
+            if down.any() or few >= most:
+                break
+            few *= 2
     except (ModelError, eigen.Floppy):
         return None
-    down = (mu < 0.0) & ~np.asarray(zero, bool)
     if not down.any():
         return None
     shape = lin.of_frames(phi[np.argmin(mu)])
     _, words = worded(shape, rest.length, frame_names(built.layout))
-    return WaysDown(count if count > 0 and not np.any(zero) else int(down.sum()), words, shape)
+    return WaysDown(max(count - int(np.sum(zero)), int(down.sum())), words, shape)
 
 
 def leave(built: Built, rest: Rest, record: Record) -> None:
-    """From an unstable equilibrium, where `rest` is, to a stable one under the same loads: a push down the steepest way, and
+    """From an unstable equilibrium, where `rest` is, to a stable one under the same loads: a push down one of the ways, and
     the damped motion from there, into the record.
     """
     for _ in range(MOST_LEFT):
@@ -84,6 +90,21 @@ def leave(built: Built, rest: Rest, record: Record) -> None:
         record.add(rest.factor, rest, relaxed.iterations)
 
 
+class Unstable(Exception):
+    """An equilibrium that is unstable was reached, and `unstable="stop"` ends the path before it."""
+
+    def __init__(self, factor: float, ways: WaysDown) -> None:
+        super().__init__(factor)
+        self.factor, self.ways = factor, ways
+
+
+def refuse_unstable(built: Built, rest: Rest) -> None:
+    """Raise Unstable if the equilibrium where `rest` is has ways down."""
+    ways = ways_down(built, rest)
+    if ways is not None:
+        raise Unstable(float(rest.factor), ways)
+
+
 def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
     """Note in the record, and on demand warn, where its last equilibrium, that of `rest`, is unstable or drowned in rounding."""
     model = f"model '{built.layout.name}'"
@@ -95,7 +116,7 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
             plural = "s" if ways.pivots > 1 else ""
             warnings.warn(
                 f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: its stiffness has "
-                f"{ways.pivots} negative pivot{plural}, along the steepest way down {ways.steepest}; unstable='leave' goes on "
+                f"{ways.pivots} negative pivot{plural}, along one way down {ways.words}; unstable='leave' goes on "
                 "from there to a stable one, method='arc-length' with branch=1 leaves the path where it became unstable",
                 UnstableEquilibriumWarning,
                 stacklevel=3,
