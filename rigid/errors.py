@@ -47,6 +47,10 @@ class UnstableEquilibriumWarning(UserWarning):
     """An equilibrium that the model would leave where anything pushes it."""
 
 
+class DamagedFileWarning(UserWarning):
+    """A result file is not what was written."""
+
+
 class RoundedForcesWarning(UserWarning):
     """The loads are so small against the stiffness that rounding leaves a part of them unbalanced."""
 

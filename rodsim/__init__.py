@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rigid.charts.multibody import multibody_system, rotating_body
     from rigid.errors import (
         ConvergenceError,
+        DamagedFileWarning,
         InitialVelocityWarning,
         ModelError,
         RedundantJointsWarning,
@@ -62,6 +63,7 @@ _WHERE = {
     "Cone": "rigid.inertia",
     "ConvergenceError": "rigid.errors",
     "Cylinder": "rigid.inertia",
+    "DamagedFileWarning": "rigid.errors",
     "DoubtfulModelWarning": "rodsim.parts.model_warnings",
     "InitialVelocityWarning": "rigid.errors",
     "Law": "rodsim.parts.spring_laws",
@@ -123,6 +125,7 @@ __all__ = [
     "Cone",
     "ConvergenceError",
     "Cylinder",
+    "DamagedFileWarning",
     "DoubtfulModelWarning",
     "InitialVelocityWarning",
     "Law",

@@ -37,7 +37,12 @@ class Use:
     """Values, number of compiled kernels, folder, and what is said on stderr."""
 
     def __init__(self, *arguments, code=USE, root=ROOT, **environment):
-        home = {"PATH": os.environ["PATH"], "PYTHONPATH": str(root), **environment}
+        # a full disk must not cut off Python's own files in this folder
+        home = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(root),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        } | environment
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments], env=home, cwd=root, capture_output=True, text=True
         )

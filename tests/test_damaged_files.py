@@ -2,6 +2,7 @@
 
 import math
 import shutil
+import warnings
 from pathlib import Path
 
 import completeness
@@ -13,9 +14,11 @@ from results_sample import assert_holds, sample_layout, sample_output, without_d
 
 from discretization.interaction_table import without_tables
 from discretization.system import in_files
-from rigid.errors import ModelError
+from rigid.errors import DamagedFileWarning, ModelError
 from rodsim import Result, audit, simulate, templates
+from rodsim.cli.main import main
 from rodsim.results import ResultWriter, digests, vtkhdf
+from rodsim.results import result as result_module
 from rodsim.results.checked import check_description, check_tables
 from rodsim.results.errors import ResultError
 from rodsim.scenes.model_from_scene import load
@@ -316,3 +319,47 @@ def test_numbers_of_what_is_not_there_are_refused_in_every_table(make, table, ch
     short = own._replace(kind=own.kind[:-1])
     with pytest.raises(ValueError, match=table):
         check_tables(tables | {table: short})
+
+
+COMMANDS = {
+    "info": ("info", "{file}"),
+    "plot": ("plot", "{file}", "-o", "{folder}/a.png"),
+    "export": ("export", "{file}", "-o", "{folder}/a.xdmf"),
+    "compare": ("compare", "{sound}", "{file}"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("how", [None, early_doubled])
+def test_commands_report_a_damaged_file_and_only_such_a_one(command, how, file, sound, tmp_path, capsys):
+    if how is not None:
+        change(file, "rodsim/r", how)
+    arguments = [each.format(file=file, sound=sound, folder=tmp_path) for each in COMMANDS[command]]
+    main(arguments)
+    said = capsys.readouterr().err
+    assert ("is damaged" in said) == (how is not None)
+    assert said.count("Run the simulation again") == (how is not None)
+
+
+@pytest.mark.parametrize("how", [early_doubled, last_nan])
+def test_a_damaged_file_is_reported_when_it_is_opened_with_what_is_wrong(how, file, sound):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Result.open(sound)
+    change(file, "rodsim/r", how)
+    with pytest.warns(DamagedFileWarning, match=r"is damaged: '.*r' at output"):
+        Result.open(file)
+
+
+def test_of_a_large_file_the_model_and_both_ends_are_checked(file, monkeypatch):
+    size = file.stat().st_size
+    monkeypatch.setattr(result_module, "CHECKED_BYTES", size // 4)
+    seen = []
+    changed = Result.changed
+    monkeypatch.setattr(Result, "changed", lambda self, part: seen.append(part) or changed(self, part))
+    n = Result.open(file).n_outputs
+    (first, last) = seen
+    assert first.start == 0
+    assert last.stop == n
+    assert 1 <= first.stop <= n // 4
+    assert last.start == n - first.stop

@@ -11,6 +11,7 @@ from typing import Any
 
 from rigid.errors import (
     ConvergenceError,
+    DamagedFileWarning,
     InitialVelocityWarning,
     RedundantJointsWarning,
     RoundedForcesWarning,
@@ -21,6 +22,7 @@ from rodsim.cli.scene_words import in_scene_words
 from rodsim.parts.model_warnings import DoubtfulModelWarning, StepWarning
 
 _OURS = (
+    DamagedFileWarning,
     DoubtfulModelWarning,
     InitialVelocityWarning,
     RedundantJointsWarning,

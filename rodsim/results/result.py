@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from discretization.drives import WORK
 from discretization.time.adaptive import ERROR, LARGEST, N_CONTROL, NOISE, SMALLEST, STEPS, SUM
 from rigid.checks import number, shown
-from rigid.errors import ModelError
+from rigid.errors import DamagedFileWarning, ModelError
 from rigid.system import Floats, Ints, State
 from rodsim.chosen_steps import StepHistory
 from rodsim.html_tables import some
@@ -31,6 +32,8 @@ from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, Source
 from rodsim.results.tight_bends import TightBend, tight_bends
+
+CHECKED_BYTES = 2**28  # of a file, when it is opened: a few tenths of a second
 
 
 class Result:
@@ -48,12 +51,26 @@ class Result:
     def open(cls, path: Path | str) -> Result:
         """Open the result file `path`, also while it is written.
 
+        Warns with DamagedFileWarning if what is stored is not what was written, by its digests: of the model and of all
+        outputs, or, in a file of more than 256 MB, of the outputs at both ends that fill as much (`audit` checks all).
+
         Raises
         ------
         FileNotFoundError: no such file.
-        ResultError: not a rodsim result, a damaged one, or one of a newer format.
+        ResultError: not a rodsim result, one that cannot be read, or one of a newer format.
         """
-        return cls(FileSource(Path(path)))
+        result = cls(FileSource(Path(path)))
+        n, size = result.n_outputs, Path(path).stat().st_size
+        some = n if size <= CHECKED_BYTES else max(1, int(n * (CHECKED_BYTES / size) / 2))
+        parts = [slice(0, n)] if 2 * some >= n else [slice(0, some), slice(n - some, n)]
+        changed = {str(each): None for part in parts for each in result.changed(part) or ()}
+        if changed:
+            warnings.warn(
+                f"result file '{path}' is damaged: {', '.join(changed)} is not what was written. Run the simulation again",
+                DamagedFileWarning,
+                stacklevel=2,
+            )
+        return result
 
     def refresh(self) -> Result:
         """The same result with what has been added to the file since it was opened."""
