@@ -118,7 +118,8 @@ def _changing_rates(
     omega = quaternions.rotate(state.quat, state.Omega)
     fastest = float(np.linalg.norm(omega, axis=1).max())
     speed = float(np.linalg.norm(state.v, axis=1).max())
-    driven = bool(count_drives(system))
+    drives = drive_values if count_drives(system) else None
+    driven = drives is not None
     if not driven and not fastest and not speed:
         return np.zeros(count_multipliers(system))
     lever = float(np.ptp(state.r, axis=0).max()) or 1.0
@@ -131,9 +132,9 @@ def _changing_rates(
         quat = quaternions.multiply(turn, state.quat)
         # the spatial angular velocity is constant, and so is that about the axes of the frame, which turn with it
         there = state._replace(r=state.r + offset * state.v, quat=quat)
-        if driven:
+        if drives is not None:
             there = State(*(values.copy() for values in there))
-            packed = drive_values(np.array([t + offset]))[0]
+            packed = drives(np.array([t + offset]))[0]
             take_over(system, packed, works_in(system, there), there)
         residuals.append(velocity_residual(system, there))
     changes: Floats = weights @ np.array(residuals) / distance
