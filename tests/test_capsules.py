@@ -245,3 +245,38 @@ def test_the_last_of_five_capsules_in_a_row_takes_over_the_speed():
     result = run(model, 0.12)
     speeds = [result.body(f"it {k}").v[-1, 0] for k in range(5)]
     assert speeds == pytest.approx([0, 0, 0, 0, 1.0], abs=1e-11)
+
+
+def apart(x, a, b):
+    """Distance of a point from a segment."""
+    t = np.clip(np.dot(x - a, b - a) / np.dot(b - a, b - a), 0.0, 1.0)
+    return np.linalg.norm(x - a - t * (b - a))
+
+
+@pytest.mark.parametrize("square", [0.0, 0.5e-10, 1.5e-10, 4e-10, 1e-8, 1e-4, 0.01])
+def test_the_energy_of_nearly_parallel_capsules_is_that_of_the_formula(square):
+    """V = w U(D) + (1 - w) sum U(D_i)/2, w = (1 + kappa) y/(y + kappa), y = sin^2 - 1e-10, but not below 0; U = k depth^2/2.
+
+    One is tilted in the plane of both, so that D is that of its lower end. What parts of w are seen: those above 1e-12 V.
+    """
+    sine, kappa = np.sqrt(square), 0.01
+    tilt = np.arcsin(sine)
+    height = 2.0 * R - 0.004 + 0.5 * L * sine
+    model = Model("pair", gravity=(0, 0, 0))
+    one = add_capsule(model, "a", (0, 0, 0), ALONG_X)
+    turned = quaternions.multiply(
+        np.array([np.cos(tilt / 2), 0.0, -np.sin(tilt / 2), 0.0]), np.array(ALONG_X)
+    )
+    other = add_capsule(model, "b", (0, 0, height), turned)
+    model.add_contact("c", one, other, K, exponent=1.0)
+    result = run(model, 1e-6, 1e-6)
+
+    axis = 0.5 * L * np.array([np.cos(tilt), 0.0, np.sin(tilt)])
+    a, b = np.array([[-0.5 * L, 0, 0], [0.5 * L, 0, 0]]), np.array([0, 0, height]) + np.array([-axis, axis])
+    ends = [apart(x, *b) for x in a] + [apart(x, *a) for x in b]
+    energy = [0.5 * K * max(2.0 * R - D, 0.0) ** 2 for D in (min(ends), *ends)]
+    y = max(square - 1e-10, 0.0)
+    w = (1.0 + kappa) * y / (y + kappa)
+    expected = w * energy[0] + (1.0 - w) * 0.5 * sum(energy[1:])
+    for found in (result.energy["total"][0], result.contact("c").energy[0]):
+        assert found == pytest.approx(expected, rel=2e-13)

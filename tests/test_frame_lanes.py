@@ -54,6 +54,28 @@ def test_frames_side_by_side_are_to_the_bit_what_they_are_alone(n):
     assert np.abs(together.Omega).max() > 0.1
 
 
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_frames_side_by_side_write_into_their_arrays_alone(n):
+    """Lanes of a last group that repeat its last frame add to the dump, whose room is that of one column: nothing behind it."""
+    built = stirred(n)
+    stepper = Stepper(built.system, 0.01, 2, built.load_values)
+    work, guards, names = stepper.work, [], ("values", "residual", "noise", "rhs")
+    for name in names:
+        own = getattr(work, name)
+        longer = np.full(len(own) + 4096, np.pi)
+        longer[: len(own)] = own
+        guards.append(longer[len(own) :])
+        work = work._replace(**{name: longer[: len(own)]})
+    fixed = built.system.frames.fixed
+    stepper.work = work._replace(frames=frame_lanes(fixed, stepper.numbering, 1))
+    assert not len(stepper.work.frames.alone)
+    assert (n + 1) % WIDTH  # a last group is not full: n nodes move, and the body
+    state, _ = stepper.advance(stepper.start(built.state), 0, 3)
+    assert np.abs(state.Omega).max() > 0.1
+    for name, guard in zip(names, guards, strict=True):
+        assert np.all(guard == np.pi), name
+
+
 @kernel
 def prediction(system, numbering, state, work, h):
     """Distance of the farthest frame of a group."""

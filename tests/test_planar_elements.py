@@ -205,6 +205,16 @@ def test_where_a_relative_turn_passes_pi_it_is_told():
     assert own.found(angles)[4] == 0
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_where_a_relative_turn_passes_pi_with_what_it_had_before_it_is_told(sign):
+    own = Eight("none")
+    own.at_b[2] += 2.8 * sign
+    angles = own.angles.copy()
+    for further, status in ((0.33, 0), (0.35, 1), (-2.8, 0)):
+        angles[1, 2] = further * sign
+        assert own.found(angles)[4] == status
+
+
 @kernel
 def _differences(u, x, out):
     found = stretches(load(u, 0), load(u, WIDTH))

@@ -19,7 +19,7 @@ from discretization.time.advance import GENERAL
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.joints import JOINTS
-from rodsim import Box, MassProperties, Model, Result, Section, audit, signals, simulate
+from rodsim import Box, ConvergenceError, MassProperties, Model, Result, Section, audit, signals, simulate
 from rodsim.results.going_on import GoingOn
 
 TURN = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
@@ -833,6 +833,34 @@ def test_steps_that_fail_are_halved(make, h, order):
     ends = [own.advance(own.start(built.state), 0, 3) for own in (plane, space)]
     assert ends[0][1].halvings > 0
     assert np.abs(ends[0][0].r - ends[1][0].r).max() < 1e-11
+
+
+def test_an_element_that_closes_to_half_a_turn_ends_the_run_with_this_reason_as_in_space():
+    """Its energy has no bound there, and behind it there is another branch of the equations."""
+    bent = 2.3  # rad, of the one element
+    model = Model("bow")
+    plain = Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=1, EI=1, mass_per_length=1, inertia_per_length=(0.1, 0.05, 0.05)
+    )
+
+    def arc(s):
+        return np.sin(bent * s) / bent, (1.0 - np.cos(bent * s)) / bent, 0.0
+
+    bow = model.add_rod(
+        "bow", arc, plain, 1, up=(0, 0, 1), stress_free=arc, angular_velocity=lambda s: (0, 0, 60 * s)
+    )
+    model.add_joint("clamp", "clamp", bow.start)
+    built, *each = steppers(model, 0.02)
+    said, times = [], []
+    for own in each:
+        with pytest.raises(ConvergenceError) as error:
+            own.advance(own.start(built.state), 0, 20)
+        said.append(str(error.value))
+        times.append(error.value.t)
+    assert all(
+        "the relative rotation of the two ends of a rod element or of a bushing passed pi" in x for x in said
+    )
+    assert times[0] == times[1] > 0.0
 
 
 def test_a_composition_that_fails_is_taken_in_halves_from_its_start():

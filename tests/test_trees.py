@@ -14,7 +14,7 @@ from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.loops import solve
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, Tree, tree_of
 from rigid.joints import JOINTS
-from rodsim import Box, ConvergenceError, Material, Model, Result, Section, audit, simulate, simulation
+from rodsim import Box, ConvergenceError, Law, Material, Model, Result, Section, audit, simulate, simulation
 from rodsim.building.initial_velocities import fit_velocities
 
 H = 0.01
@@ -374,6 +374,47 @@ def test_a_tree_keeps_its_energy_over_ten_thousand_steps():
         assert report.halvings == 0
     assert worst < 2e-13 * size  # as of the general solver: rounding that walks at random
     assert np.abs(constraint_residual(built.system, state)).max() < 1e-14
+
+
+def slides():
+    """Two bodies that slide, the second on the first, and never rotate; a spring that is not along the slide."""
+    model = Model("slides", gravity=(0.0, 0.0, -9.81))
+    cart = model.add_body("cart", Box(0.2, 0.1, 0.1, mass=1.0), (0.4, 0, 0), velocity=(3, 0, 0))
+    model.add_joint("rail", "prismatic", model.ground, cart, at=(0.4, 0, 0), axis=(1, 0, 0))
+    model.add_spring("coil", model.ground.at((0, 0.3, 0)), cart.at((0, 0, 0)), stiffness=2e3, length=0.1)
+    lift = model.add_body("lift", Box(0.2, 0.1, 0.1, mass=0.5), (0.4, 0, 1), velocity=(3, 0, -2))
+    model.add_joint("mast", "prismatic", cart, lift, at=(0.4, 0, 1), axis=(0, 0, 1))
+    return model
+
+
+def test_bodies_that_slide_without_rotating_keep_their_energy():
+    """Newton's method has to see displacements, too: after one correction the energy would be off by 4e-4."""
+    result = simulate(slides(), 0.4, 0.02, output_every=1, progress=False)
+    assert result.description["run"]["solver"] == "tree, 2 bodies"
+    energy = result.energy["total"]
+    assert np.abs(energy - energy[0]).max() < 1e-13 * energy[0]
+
+
+@pytest.mark.parametrize("of", ["angle", "displacement"])
+def test_a_spring_so_stiffening_that_newton_converges_linearly_keeps_its_energy(of):
+    """Of F = k x^3 in steps of many periods corrections shrink to two thirds of each other, far from round-off: an end at 1e-3
+    would leave an energy that is wrong by a multiple of itself. Rounding is that of the spring, 1e-16 k reach^4 a step.
+    """
+    model, at = Model("stiffening"), (0, 0, 0)
+    moving = {"angular_velocity": (0, 0.07, 0)} if of == "angle" else {"velocity": (0.07, 0, 0)}
+    body = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=1.0), **moving)
+    if of == "angle":
+        kind, axis, k, ends = "revolute", (0, 1, 0), 1e9, (model.ground, body)
+    else:
+        kind, axis, k, ends = "prismatic", (1, 0, 0), 1e10, (model.ground.at(at), body.at(at))
+    model.add_joint("joint", kind, model.ground, body, at=at, axis=axis)
+    law = Law.polynomial([0, 0, 0, k], reach=5e-3)
+    model.add_law_spring("spring", *ends, law, of=of, axis=axis)
+    result = simulate(model, 1.0, 0.05, output_every=1, progress=False)
+    assert result.description["run"]["solver"] == "tree, 1 body"
+    assert result.newton_iterations.max() > 5.0  # it is slow
+    energy = result.energy["total"]
+    assert np.abs(energy - energy[0]).max() < 2e-11 * energy[0]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
