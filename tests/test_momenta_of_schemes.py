@@ -1,0 +1,20 @@
+"""Momenta of a result of an integrator in a chart are those that it conserves: formed from its own momenta, not velocities."""
+
+import numpy as np
+import pytest
+
+from rodsim import Box, Model, simulate
+
+
+@pytest.mark.parametrize("integrator", ["EML-kappa"])
+def test_angular_momentum_of_a_result_is_the_one_that_the_integrator_conserves(integrator):
+    model = Model("box")
+    model.add_body(
+        "box", Box(1.0, 0.6, 0.2, mass=3.0), (0.4, 0, 0), (1, 0, 0, 0), (0.3, 0.2, 0), (1.0, 6.0, 2.0)
+    )
+    result = simulate(model, 1.0, 0.02, integrator)
+    L, P = result.angular_momentum, result.linear_momentum
+    assert np.abs(L - L[0]).max() < 1e-11 * np.abs(L).max()
+    assert np.abs(P - P[0]).max() < 1e-11 * np.abs(P).max()
+    of_velocities = np.stack([result.audit_column(name) for name in ("Lx", "Ly", "Lz")], axis=1)
+    assert np.abs(of_velocities - of_velocities[0]).max() > 1e-6 * np.abs(L).max()  # of order h^2
