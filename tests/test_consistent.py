@@ -571,3 +571,19 @@ def test_a_rod_of_which_the_velocity_was_given_turns_as_its_joint_has_it():
     frames = model.build().layout.rods[0].frames
     assert state.v[frames] == pytest.approx(np.tile([0, 0, 0.7], (len(frames), 1)), abs=1e-12)
     assert omega(state, frames[0]) == pytest.approx([0, 0, 3], abs=1e-9)
+
+
+def test_given_velocities_that_do_not_fit_change_as_if_heavy_free_parts_were_not_there():
+    """Two light bodies at one point, with opposite velocities: their common one is that of their momentum alone."""
+    model = Model("clash")
+    light = [
+        model.add_body(name, Sphere(0.1, mass=mass), velocity=(v, 0, 0), angular_velocity=(0, 0, 0))
+        for name, mass, v in (("one", 1e-6, 1.0), ("other", 3e-6, -1.0))
+    ]
+    heavy = model.add_body("heavy", Sphere(0.1, mass=5.0), (1, 0, 0))
+    model.add_joint("pair", "weld", *light, at=(0, 0, 0))
+    model.add_joint("load", "weld", light[1], heavy, at=(0, 0, 0))
+    with pytest.warns(InitialVelocityWarning):
+        state = fit_velocities(model.build()).state
+    assert state.v[1:] == pytest.approx(np.tile([-0.5, 0, 0], (3, 1)), abs=1e-9)
+    assert np.abs(state.Omega).max() < 1e-9

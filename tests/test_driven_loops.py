@@ -47,6 +47,7 @@ OUT_OF_PLANE = {
     "at once": {"displacement": signals.Steady(0.1).along((0, 0, 1))},
     "with a turn": {"turn": STEP, "axis": (1, 0, 0)},
     "later": {"displacement": [STEP.along((1, 0, 0)), signals.SmoothStep(0.1, 7, 8).along((0, 0, 1))]},
+    "between corners": {"displacement": signals.SmoothStep(0.1, 7.5, 7.505).along((0, 0, 1))},
     "briefly": {
         "displacement": signals.SmoothTable([0, 5, 5.001, 5.002, 9], [0, 0, 1e-4, 0, 0]).along((0, 0, 1))
     },
@@ -60,7 +61,13 @@ def test_a_foot_that_leaves_the_plane_is_refused_with_the_time(motion):
     ) as error:
         linkage(**OUT_OF_PLANE[motion]).build()
     time = float(str(error.value).split("at t = ")[1].split(" s;")[0])
-    low, high = {"at once": (0, 0), "with a turn": (0, 1), "later": (7, 8), "briefly": (0, 9)}[motion]
+    low, high = {
+        "at once": (0, 0),
+        "with a turn": (0, 1),
+        "later": (7, 8),
+        "between corners": (7.5, 7.51),
+        "briefly": (0, 9),
+    }[motion]
     assert low <= time <= high
 
 

@@ -39,7 +39,7 @@ AGREES = (
 )
 OTHER_TIMES = 20  # at which motions are looked at, besides t = 0 and their corners
 FIRST, LAST = 1e-3, 1e3  # s: between them lie those of motions without corners
-BESIDE = 1e-3  # of the time up to the last corner: how far beside a corner, where the acceleration shows
+BESIDE = 0.01  # of the least time between corners: how far beside one, where the acceleration shows
 
 
 class DrivenRow(NamedTuple):
@@ -226,7 +226,7 @@ def _times(driven: Sequence[Driven]) -> Floats:
     last = corners[-1] if len(corners) else LAST
     least = FIRST * (last if len(corners) else 1.0)
     others = np.geomspace(least, 1.3 * last, OTHER_TIMES)
-    beside = BESIDE * last if len(corners) else FIRST
+    beside = BESIDE * np.diff([0.0, *corners]).min() if len(corners) else FIRST
     near = np.concatenate([[0.0], corners])[:, None] + beside * np.array([-1.0, 0.0, 1.0])
     return np.unique(np.maximum(0.0, np.concatenate([near.ravel(), others])))
 
