@@ -239,6 +239,7 @@ def test_a_spin_that_no_machine_has_is_told(part):
         return told(model)
 
     assert words(0.99 * FASTEST) == ""
+    assert words(1.01 * FASTEST) != ""
     assert f"{part} 'part' turns with 1e+07 rad/s at t = 0" in words(1e7)
 
 
