@@ -189,7 +189,8 @@ def offsets(model: Contents, meshes: Mapping[str, RodMesh]) -> Iterator[str]:
 
 def spins(model: Contents, placed: Poses, state: State) -> Iterator[str]:
     """Parts that turn faster at t = 0 than anything does."""
-    for part in (*model.bodies.values(), *model.rods.values()):
+    parts: list[Body | Rod] = [*model.bodies.values(), *model.rods.values()]
+    for part in parts:
         rate = float(lengths(state.Omega[placed.frames_of(part)]).max())
         if rate > FASTEST:
             yield f"{part} turns with {rate:.3g} rad/s at t = 0, faster than any machine; give rad/s, not turns a minute"
