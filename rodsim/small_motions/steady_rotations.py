@@ -15,6 +15,7 @@ else round-off would decide how far a correction goes along them.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from numpy.typing import ArrayLike
 from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
+from discretization.linearisation.saddle import Saddle
 from discretization.linearisation.steady import steady_motion
 from discretization.long_rest import evolving, moving_state, resting_state
 from discretization.state_measures import constraint_residual
@@ -34,7 +36,6 @@ from rodsim.building.build import Built
 from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import at_rest
 from rodsim.model import Model
-from rodsim.small_motions.bordered import Bordered
 from rodsim.small_motions.linear_equations import check_state, frame_names, under
 from rodsim.small_motions.modal_analysis import model_size
 
@@ -165,14 +166,13 @@ def _newton(turning: Turning, state: State, part: float, held: tuple[bool, bool]
     """One correction, and how large it was, m."""
     built = turning.built
     lin = turning.linear(state, part)
-    motions = _motions_along(turning, lin)[list(held)]
-    B = _units((lin.M @ motions.T).T.reshape(motions.shape))
+    B = [row for row, holds in zip(_along(turning, lin), held, strict=True) if holds]
+    rows = scipy.sparse.vstack([lin.G, scipy.sparse.csr_matrix(np.array(B))], format="csr") if B else lin.G
     below = np.append(lin.below(constraint_residual(built.system, state)), np.zeros(len(B)))
     # beside a motion that costs nothing and that nothing pushes, such as a turn about a bar, K is singular
     shift = FREE * float(eigen.squares(lin).reshape(-1, 6)[:, :3].max())
     try:
-        A = scipy.sparse.csr_matrix(lin.K + shift * lin.M)
-        x = Bordered(A, lin.G, B, motions).solve(-lin.force, -below)
+        x = Saddle(scipy.sparse.csr_matrix(lin.K + shift * lin.M), rows).solve(-lin.force, -below)
     except ModelError:
         raise Unheld(
             f"model '{built.layout.name}': nothing holds it in axes that turn with {turning.spin} rad/s; join it to the ground"
@@ -188,17 +188,16 @@ def _axis(turning: Turning) -> Floats:
     return turning.spin / (np.linalg.norm(turning.spin) or 1.0)
 
 
-def _motions_along(turning: Turning, lin: Linearised) -> Floats:
-    """(2, size) a turn about the axis, and a shift along it."""
+def _along(turning: Turning, lin: Linearised) -> tuple[Floats, Floats]:
+    """Rows B^T of (1): of a turn about the axis, and of a shift along it."""
     axis, arms = _axis(turning), lin.state.r[lin.frames] - turning.about
     axes = np.tile(axis, (len(arms), 1))
-    both = (np.cross(axis, arms), axes), (axes, 0.0 * axes)
-    return np.array([np.concatenate(parts, axis=1).ravel() for parts in both])
-
-
-def _units(rows: Floats) -> Floats:
-    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(sizes > 0.0, sizes, 1.0)
+    rows = [
+        lin.M @ np.concatenate(both, axis=1).ravel()
+        for both in ((np.cross(axis, arms), axes), (axes, 0.0 * axes))
+    ]
+    turn, shift = (row / (np.linalg.norm(row) or 1.0) for row in rows)
+    return turn, shift
 
 
 def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
@@ -225,7 +224,7 @@ def _free_along(turning: Turning, state: State) -> tuple[bool, bool]:
         off = np.abs(turning.linear(there, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
         free = bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding)
         # what internal forces and joints do to each other is no work
-        axes = _units(_motions_along(turning, here))
+        axes = _along(turning, replace(here, M=scipy.sparse.identity(here.size, format="csr")))
         push = float(np.abs(axes[bool(shift)] @ here.force))
         if free and push > rounding * len(force):
             raise Unheld(
