@@ -528,7 +528,7 @@ class Model(Contents):
         friction: float | tuple[float, float] = 0.0,
         tangential_stiffness: float | None = None,
         rolling: float = 0.0,
-        drilling: float = 0.0,
+        drilling: float | str = 0.0,
         anisotropy: ArrayLike = (1.0, 1.0, 1.0),
         radius: float | None = None,
         stations: int | None = None,
@@ -550,7 +550,9 @@ class Model(Contents):
         (Hunt and Crossley). The normal force never pulls. friction: coefficient of Coulomb's friction, or (static, kinetic);
         what sticks is held by a spring of `tangential_stiffness` (as stiffness; by default the same, of a linear law). rolling,
         drilling: m, moments against rolling and against a rotation about the normal, over the normal force. Friction alone does
-        not resist a rotation of solids about the normal; a round face of radius R has drilling = 2/3 friction R. anisotropy:
+        not resist a rotation of a round face about the normal. With drilling="friction", on planes, each rim of radius R of
+        a cylinder or cone has 2/3 friction R (kinetic), exact for a face that presses evenly; corners, points and rods have none,
+        since each of them rubs by itself. A body that rolls on the edge of a rim is braked by it, too. anisotropy:
         (3,), factors of friction on rods, forth along the rod, back and aside.
 
         radius: m, of the rods, by default that of their sections, of a rectangle that of the circle of the same area. stations:

@@ -99,6 +99,17 @@ WRONG = [
     ((ONE, FLOOR), {**K, "stations": 0}, r"stations = 0 is too small; give at least 1"),
     ((ONE, FLOOR), {**K, "rolling": -1.0}, r"rolling = -1.0 is below 0"),
     ((ONE, FLOOR), {**K, "drilling": -1.0}, r"drilling = -1.0 is below 0"),
+    ((ONE, FLOOR), {**K, "drilling": "much", "friction": 0.1}, r"drilling = 'much' is not known.*friction"),
+    (
+        (ONE, FLOOR),
+        {**K, "drilling": "friction"},
+        r"drilling = 'friction', but there is no friction; give friction=",
+    ),
+    (
+        (ONE, TWO),
+        {**K, "drilling": "friction", "friction": 0.1},
+        r"drilling = 'friction' is known on planes alone",
+    ),
     (
         ("steel", FLOOR),
         {"anisotropy": (1, 0, 1), "friction": 1},

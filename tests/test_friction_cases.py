@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rigid.inertia import MassProperties
-from rodsim import Material, Model, Section, signals, simulate
+from rodsim import Cone, Cylinder, Material, Model, Section, signals, simulate
 from rodsim.validation import contacts
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
@@ -170,6 +170,34 @@ def test_a_ball_that_spins_on_the_spot_stops_when_it_should():
     assert run.dissipation[-1] == pytest.approx(run.energy["kinetic"][0], rel=1e-6)
     assert np.abs(run.body("ball").r - run.body("ball").r[0]).max() < 1e-12
     assert balance(run) < 1e-13
+
+
+def test_a_disc_that_spins_on_its_face_is_braked_by_friction():
+    """Even pressure under a face of radius R: alpha = (2/3 mu m g R)/(m R^2/2) = 4 mu g/(3 R), with the kinetic mu."""
+    radius, mu = 0.1, 0.3
+    model = Model("disc", gravity=(0.0, 0.0, -G))
+    disc = Cylinder(radius, 0.06, mass=1.0)
+    body = model.add_body("disc", disc, (0.0, 0.0, 0.03 - G / 1e6), angular_velocity=(0.0, 0.0, 10.0))
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    solid = model.add_solid("disc", body)
+    model.add_contact("rubs", solid, floor, 1e6, friction=(0.4, mu), drilling="friction")
+    run = simulate(model, 0.1, 1e-3, progress=False)
+    assert run.body("disc").Omega[:, 2] == pytest.approx(
+        10.0 - 4.0 * mu * G / (3.0 * radius) * run.t, rel=1e-6
+    )
+    assert balance(run) < 1e-13
+
+
+def test_a_cone_that_spins_on_its_tip_is_not_braked_by_the_friction_of_its_rim():
+    """A tip touches in a point: where `drilling` follows from friction it has none."""
+    model = Model("cone", gravity=(0.0, 0.0, -G))
+    cone = Cone(0.05, 0.1, mass=1.0)
+    body = model.add_body("cone", cone, (0.0, 0.0, -G / 5e5), angular_velocity=(0.0, 0.0, 10.0))
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
+    solid = model.add_solid("cone", body)
+    model.add_contact("rubs", solid, floor, 1e6, friction=0.3, drilling="friction")
+    run = simulate(model, 0.02, 1e-3, progress=False)
+    assert run.body("cone").Omega[-1, 2] == pytest.approx(10.0, rel=1e-12)
 
 
 def test_stick_and_slip_on_a_belt_have_their_times():

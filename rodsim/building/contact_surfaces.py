@@ -196,14 +196,15 @@ def loss_of(entry: ContactEntry, pair: Pair) -> Floats:
     e, k = entry.restitution, max(law_of(entry, pair)[1:]) if entry.coefficients else law_of(entry, pair)[1]
     tangential = k if entry.tangential_stiffness is None else entry.tangential_stiffness
     b = (1.0 - e**2) / (1.0 + e**2)
-    resistance = (entry.drilling, entry.rolling, *entry.anisotropy)
+    resistance = (entry.drilling_length, entry.rolling, *entry.anisotropy)
     return np.array([b, entry.damping, entry.rest_speed, *entry.friction, tangential, *resistance])
 
 
 def loses(entry: ContactEntry) -> bool:
     """Whether it takes energy."""
     return (
-        entry.restitution < 1.0 or max(entry.damping, entry.friction[0], entry.rolling, entry.drilling) > 0.0
+        entry.restitution < 1.0
+        or max(entry.damping, entry.friction[0], entry.rolling, entry.drilling_length) > 0.0
     )
 
 

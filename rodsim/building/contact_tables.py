@@ -67,7 +67,7 @@ NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 OWN = np.zeros(4)  # bristle, and whether it slides, at the beginning
 MOST_VERTICES = 128  # of a hull that meets more than planes
 OF_RIDGES = 0.25  # of the stiffness, of two that cross
-K_T = 5  # place of the tangential stiffness among the losses
+K_T, DRILL = 5, 6  # places of the tangential stiffness and the length of drilling among the losses
 
 
 # --- contacts with planes
@@ -168,6 +168,8 @@ def _of_solid(
     for (kind, x, _), share in zip(features, own.shares.tolist(), strict=True):
         of_feature, of_loss = weakened(law, share), loss.copy()
         of_loss[K_T] *= share
+        if kind is PLANE_CIRCLE:
+            of_loss[DRILL] = entry.drilling_of_rim(x[6])
         numbers = np.concatenate([of_feature, [own.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
         frames = [foot.frame, frame]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rigid.checks import count, number, shown, vector
+from rigid.checks import count, number, shown, vector, word
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.parts.contact_texts import check_text, coefficients_of, law_text
@@ -28,6 +28,7 @@ from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
 
 LAWS = ("power", "barrier")  # by their numbers
+BY_FRICTION = "friction"  # drilling resistance that follows from friction and the radius of a rim
 REST_SPEED = (
     1e-2  # m/s: far below it a restitution is that of what rests; less, and Newton's method sees an edge
 )
@@ -127,6 +128,13 @@ def _friction(asked: Asked, what: str, value: Any) -> tuple[float, float]:
     return static, kinetic
 
 
+def _drilling(asked: Asked, what: str, value: Any) -> float | str:
+    """A length, m, or the word `BY_FRICTION`."""
+    if isinstance(value, str):
+        return word(asked.owner, what, value, (BY_FRICTION,))
+    return number(asked.owner, what, value, at_least=0.0)
+
+
 def _factors(asked: Asked, what: str, value: Any) -> Floats:
     found = vector(asked.owner, what, value)
     if found.min() <= 0.0:
@@ -169,6 +177,9 @@ IGNORED = Sort("surface pairs", _ignored, lambda value: [_names(pair) for pair i
 FRICTION, COUNT = Sort("friction", _friction), Sort("count", lambda asked, *given: count(asked.owner, *given))
 
 
+DRILLING = Sort("drilling", _drilling)
+
+
 @entry
 class ContactEntry(Entry):
     """What surfaces do to each other where they meet."""
@@ -206,9 +217,9 @@ class ContactEntry(Entry):
         POSITIVE, "of what sticks, as stiffness; left out: the stiffness of a linear law [N/m, N/m^2]", None
     )
     rolling: float = stated(NOT_NEGATIVE, "moment against rolling over normal force [m]", 0.0)
-    drilling: float = stated(
-        NOT_NEGATIVE,
-        "moment against a turn about the normal over normal force; of a round face that rubs 2/3 friction R [m]",
+    drilling: float | str = stated(
+        DRILLING,
+        "moment against a rotation about the normal over normal force; friction: on planes, 2/3 friction R of each rim [m]",
         0.0,
     )
     anisotropy: Floats = stated(
@@ -257,6 +268,15 @@ class ContactEntry(Entry):
     def coefficients(self) -> tuple[float, ...]:
         """Three, of depth, its square and its cube, N/m^n, of rods per length; none where the law is no text."""
         return () if self.law in LAWS else coefficients_of(f"{self.word} '{self.name}'", self.law)
+
+    @property
+    def drilling_length(self) -> float:
+        """Moment against a rotation about the normal over the normal force, m, where no rim touches."""
+        return 0.0 if isinstance(self.drilling, str) else self.drilling
+
+    def drilling_of_rim(self, radius: float) -> float:
+        """The same of a rim, m: a round face that presses evenly resists with 2/3 of the kinetic friction times its radius."""
+        return 2.0 / 3.0 * self.friction[1] * radius if isinstance(self.drilling, str) else self.drilling
 
     @property
     def only(self) -> bool:
@@ -404,6 +424,15 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         raise ModelError(
             f"{owner}: anisotropy is of the friction on rods, of which it has none; leave it out"
         )
+    if values["drilling"] == BY_FRICTION:
+        if values["friction"][0] == 0.0:
+            raise ModelError(f"{owner}: drilling = 'friction', but there is no friction; give friction=")
+        for own in pairs:
+            if not any(isinstance(x, PlaneEntry) for x in own):
+                raise ModelError(
+                    f"{owner}: drilling = 'friction' is known on planes alone, and {own} has none; give a length (m): "
+                    "2/3 of friction times the radius of what touches"
+                )
     if values["friction"][0] > 0.0 and values["tangential_stiffness"] is None and not linear:
         raise ModelError(f"{owner}: friction on a law that is not linear; give tangential_stiffness= besides")
 

@@ -81,6 +81,7 @@ TYPES: dict[str, Any] = {
     "surfaces": Name | Annotated[list[Name], Field(min_length=1)],
     "surface pairs": list[Annotated[list[Name], Field(min_length=2, max_length=2)]],
     "friction": NotNegative | numbers(2, 2),
+    "drilling": NotNegative | Literal["friction"],
     "count": Annotated[int, Field(ge=1)],
 }
 
