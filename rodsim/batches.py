@@ -112,7 +112,13 @@ class Run:
         own.description["run"] = shared | self.stepper.settings | corners
         own.n_after = first.n_after
         if self._output is not None:
-            own.lam_start = start_of(self._built, self.state, self._first.stepper.h)
+            own.lam_start = start_of(
+                self._built.system,
+                self.state,
+                self._built.load_values,
+                self._built.drive_values,
+                self._first.stepper.h,
+            )
         own.description["provenance"] = first.description["provenance"]
         own.description["velocity_projection"] = fit.change
         own.description["initial_velocity_change"] = {name: list(x) for name, x in fit.parts.items()}

@@ -176,7 +176,7 @@ def simulate(
         warn_of_coarse_steps(model, Placement(model), dt)
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is None and not n_stored:
-        warn_of_stretched_starts(model, built._replace(state=state))
+        warn_of_stretched_starts(model, built.layout, built.system.frames.mass, state.v)
     if start is not None:
         built, state, origin = restarted(built, start, at)
         built.layout.description["start"] = origin
@@ -267,7 +267,7 @@ def simulate(
     if built.layout.n_after:
         settings[STORED] = True
     if output is not None:
-        built.layout.lam_start = start_of(built, state, dt)
+        built.layout.lam_start = start_of(built.system, state, built.load_values, built.drive_values, dt)
     built.layout.description["run"] = settings
     built.layout.description["provenance"] = provenance(model.scene)
     # how far the nearest velocities that the joints allow are from those given (m/s or rad/s), and of which parts

@@ -90,6 +90,7 @@ def _failed_result(context: Any, builder: Any, kind: Any, result: Any) -> Any:
     if isinstance(kind, types.Integer):
         return context.get_constant(kind, RAISED)
     if isinstance(kind, types.BaseTuple):
-        parts = [_failed_result(context, builder, each, None) for each in kind.types]
+        kinds: Any = kind  # iterates over the types of its parts
+        parts = [_failed_result(context, builder, each, None) for each in kinds]
         return context.make_tuple(builder, kind, parts)
     return result

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from rodsim.parts.joint_entries import JointEntry
 from rodsim.parts.model_parts import Anchor, Body, Rod
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.results.layout import Layout, RodLayout
-
-if TYPE_CHECKING:
-    from rodsim.building.build import Built
 
 GAP = 0.1  # of a body's size: how far it may be from the point where such a joint holds it
 THICK, SLENDER = 0.5, 1e5  # of a rod: radius over length, length over radius
@@ -73,9 +69,9 @@ def warn_of_strains(layout: Layout, system: System, state: State) -> None:
         warnings.warn(f"model '{layout.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
 
 
-def warn_of_stretched_starts(model: Contents, built: Built) -> None:
+def warn_of_stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -> None:
     """Warn of rods whose drawn curve stretches them at t = 0 in a way that is probably not meant; at the call of `simulate`."""
-    found = _some(stretched_starts(model, built))
+    found = _some(stretched_starts(model, layout, mass, v))
     if found:
         warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=3)
 
@@ -196,16 +192,16 @@ def spins(model: Contents, placed: Poses, state: State) -> Iterator[str]:
             yield f"{part} turns with {rate:.3g} rad/s at t = 0, faster than any machine; give rad/s, not turns a minute"
 
 
-def stretched_starts(model: Contents, built: Built) -> Iterator[str]:
+def stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -> Iterator[str]:
     """Yield a warning for each rod drawn as a curve whose stretch has more energy than its bending, weight and motion.
 
     Such a rod is far from any balance: its axial energy becomes vibrations at once. A rod is passed over if its
     stretch is stated on purpose: `rest_strains`, a straight rod (it may be pulled, or hold a longitudinal wave), a
-    curved shape without stress, or two callables with a common label.
+    curved shape without stress, or two callables with a common label. mass (n,) and v (n, 3) are those of the frames.
     """
     gravity = float(np.linalg.norm(model.gravity))
-    for layout in built.layout.rods:
-        rod = model.rods[layout.name]
+    for own in layout.rods:
+        rod = model.rods[own.name]
         free = rod.stress_free.curve
         if rod.stress_free is rod.initial or rod.rest_strains is not None or free.by_callable:
             continue
@@ -222,11 +218,11 @@ def stretched_starts(model: Contents, built: Built) -> Iterator[str]:
             continue
         section = rod.section if not callable(rod.section) else rod.section(0.5)
         EA, EI = section.stiffness[0, 0], max(section.stiffness[4, 4], section.stiffness[5, 5])
-        mass, v = built.system.frames.mass[layout.frames], built.state.v[layout.frames]
+        of_nodes = mass[own.frames]
         others = (
             0.5 * EI * np.sum(np.diff(tangents, axis=0) ** 2) / step
-            + gravity * mass.sum() * np.ptp(r, axis=0).max()
-            + 0.5 * mass @ np.sum(v**2, axis=1)
+            + gravity * of_nodes.sum() * np.ptp(r, axis=0).max()
+            + 0.5 * of_nodes @ np.sum(v[own.frames] ** 2, axis=1)
         )
         energy = 0.5 * EA * size**2 * length
         if energy <= others:

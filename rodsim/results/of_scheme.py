@@ -7,7 +7,7 @@ read off its chart, and so must agree with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,12 +20,25 @@ from rigid.errors import ModelError
 from rigid.interactions.constraints import rows_of
 from rigid.system import Floats, State
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
-
-if TYPE_CHECKING:
-    from rodsim.results.result import Result
+from rodsim.results.layout import Layout
 
 ENERGY, GENERALISED, POSITION, RATE = "energy", "generalised energy", "position", "velocity"
 NAMES = (ENERGY, GENERALISED, *LINEAR_MOMENTUM, *ANGULAR_MOMENTUM, POSITION, RATE)
+
+
+class ChartResult(Protocol):
+    """The parts of a `Result` that are read here."""
+
+    @property
+    def layout(self) -> Layout:
+        """Return what the arrays stand for."""
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Return what the file says of the model and the run."""
+
+    def state(self, index: int = -1) -> State:
+        """Return the state at an output."""
 
 
 class OfScheme(NamedTuple):
@@ -41,7 +54,7 @@ class SchemeReader:
     Raises ModelError where the chart of the model cannot be made.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: ChartResult) -> None:
         # their kernels take half a second to load
         from discretization.time.integrators import parse
         from discretization.time.mechanical_stepper import system_in_chart
@@ -118,7 +131,7 @@ class SchemeReader:
         return states._replace(r=r, quat=quat, v=v, Omega=Omega)
 
 
-def reader_of(result: Result) -> SchemeReader | None:
+def reader_of(result: ChartResult) -> SchemeReader | None:
     """None where the result is of `em`, or keeps no chart."""
     run = result.description.get("run", {})
     known = result.layout.n_chart and result.layout.system is not None and "chart" in run

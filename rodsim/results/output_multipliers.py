@@ -27,7 +27,7 @@ with.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -42,8 +42,6 @@ from rodsim.results.layout import Layout
 
 if TYPE_CHECKING:
     from discretization.time.advance import StepperBase
-    from rodsim.building.build import Built
-    from rodsim.results.sources import Source
 
 HALVINGS = COLUMNS.index("halvings")
 CHOSEN = "error"  # setting of runs whose steps choose themselves
@@ -52,7 +50,20 @@ STORED = "multipliers_after"  # setting of runs whose files have `lam_after`
 After = Callable[[Floats, State], Floats]  # times (k,) and states (k, ...) -> (k, m)
 
 
-def read_multipliers(source: Source, rows: slice) -> Floats:
+class Outputs(Protocol):
+    """The parts of a `rodsim.results.sources.Source` that are read here."""
+
+    layout: Layout
+    n_outputs: int
+
+    def read(self, name: str, key: Any = ...) -> Any:
+        """Return part `key` of the array `name`."""
+
+    def start_multipliers(self) -> Any:
+        """Return all multipliers (m,) at t = 0, or None."""
+
+
+def read_multipliers(source: Outputs, rows: slice) -> Floats:
     """Return the multipliers (T, k) of these rows at all outputs."""
     stored: Floats = source.read("lam", (slice(None), rows))
     run = source.layout.description.get("run", {})
@@ -82,7 +93,7 @@ def read_multipliers(source: Source, rows: slice) -> Floats:
 
 
 def _with_start(
-    source: Source, values: Floats, otherwise: Floats, rows: slice, run: dict[str, Any]
+    source: Outputs, values: Floats, otherwise: Floats, rows: slice, run: dict[str, Any]
 ) -> Floats:
     """With those at t = 0 in the first row, or what is to stand there otherwise."""
     if "dt" not in run or run.get("integrator") == "modes" or not values.size:
@@ -125,7 +136,7 @@ def _split(run: dict[str, Any], t: Floats) -> Any:
     return np.array([steps_before_corner(corners, dt, np.array([start])) == 0 for start in t - dt])
 
 
-def _jumps(source: Source, adjacent: Any) -> Any:
+def _jumps(source: Outputs, adjacent: Any) -> Any:
     """(T,) whether a contact began or ended to act in the step before an output, which is one step after the one before."""
     jumps = np.zeros(source.n_outputs, bool)
     if source.layout.description.get(CONTACTS) and adjacent.any():
@@ -193,23 +204,19 @@ def number_stored(stepper: StepperBase, every: int, integrator: str) -> int:
     return int(stepper.sizes.multipliers)
 
 
-def start_of(built: Built, state: State, dt: float) -> Floats | None:
-    """Return the multipliers (m,) at t = 0 of a run from this state; None if they are not known."""
-    return _start(built.system, state, built.load_values, built.drive_values, dt)
-
-
-def start_of_source(source: Source) -> Floats | None:
-    """Return the same of a run in memory whose model was built in this process."""
+def start_of_source(source: Outputs) -> Floats | None:
+    """Return the multipliers (m,) at t = 0 of a run in memory whose model was built in this process, else None."""
     layout, run = source.layout, source.layout.description.get("run", {})
     if layout.functions is None or layout.system is None or not source.n_outputs:
         return None
     from rodsim.results import stored_states
 
     loads, drives = layout.functions
-    return _start(layout.system, stored_states.read(source, 0), loads, drives, float(run["dt"]))
+    return start_of(layout.system, stored_states.read(source, 0), loads, drives, float(run["dt"]))
 
 
-def _start(system: Any, state: State, loads: Any, drives: Any, dt: float) -> Floats | None:
+def start_of(system: Any, state: State, loads: Any, drives: Any, dt: float) -> Floats | None:
+    """Return the multipliers (m,) at t = 0 of a run from this state; None if they are not known."""
     if not len(state.lam):
         return None
     values = np.zeros((len(system.signals), 3))
@@ -220,18 +227,3 @@ def _start(system: Any, state: State, loads: Any, drives: Any, dt: float) -> Flo
     except Exception:  # a singular model: its first step says so
         return None
     return found if found is not None and np.isfinite(found).all() else None
-
-
-def after_in_memory(source: Source) -> Floats:
-    """Return `lam_after` (T, m) of a run in memory."""
-    from rodsim.results import stored_states
-    from rodsim.results.going_on import GoingOn, Unknown
-    from rodsim.results.result import Result
-
-    states = stored_states.read(source, slice(0, source.n_outputs))
-    nothing = np.full(states.lam.shape, np.nan)
-    try:
-        run = GoingOn(Result(source))
-    except Unknown:
-        return nothing
-    return MultipliersAfter(source.layout, lambda: run.taking, run.h)(source.read(native.TIME), states)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from rodsim.results.drawing import OF_RODS
 from rodsim.results.errors import ResultError
 from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
-from rodsim.results.output_multipliers import after_in_memory, read_multipliers, start_of_source
+from rodsim.results.output_multipliers import read_multipliers, start_of_source
 from rodsim.results.storage import open_file
 
 VTKHDF = "VTKHDF"  # the other group of a result file, see `rodsim.results.vtkhdf`
@@ -83,7 +83,11 @@ class Source(Protocol):
 
 
 class MemorySource:
-    """Arrays in memory; late: those that are found, with the Newton columns given, where one of them is first read."""
+    """Arrays in memory.
+
+    late: computes some of them, with the Newton columns given, when one of these is first read. after: computes the multipliers
+    of the step after each output when these are first read.
+    """
 
     path: Path | None = None
 
@@ -92,15 +96,16 @@ class MemorySource:
         layout: Layout,
         arrays: Mapping[str, NDArray[Any]],
         late: tuple[LateColumns, NDArray[Any]] | None = None,
+        after: Callable[[Source], NDArray[Any]] | None = None,
     ) -> None:
-        self.layout = layout
+        self.layout, self._after = layout, after
         self._arrays = dict(arrays)
         self._late = late
         self.n_outputs = len(arrays[native.TIME])
 
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
-        if name == native.AFTER and name not in self._arrays:
-            self._arrays[name] = after_in_memory(self)
+        if name == native.AFTER and name not in self._arrays and self._after is not None:
+            self._arrays[name] = self._after(self)
         if name not in self._arrays and self._late is not None:
             columns, newton = self._late
             self._arrays |= columns.found(self.layout, self._arrays, newton)

@@ -22,6 +22,7 @@ from rodsim.results.late_columns import NAMES as LATE
 from rodsim.results.late_columns import LateColumns
 from rodsim.results.layout import Layout
 from rodsim.results.lock import Lock
+from rodsim.results.memory_multipliers import after_in_memory
 from rodsim.results.new_file import all_series, build, check_rows, extend, room_for, row_series
 from rodsim.results.outputs import Outputs
 from rodsim.results.result import Result
@@ -100,7 +101,7 @@ class MemoryWriter:
                     arrays[name] = batches[0]
                 else:
                     arrays[name] = np.concatenate([np.zeros((0, *item.shape), item.dtype), *batches])
-        return Result(MemorySource(self.layout, arrays, late))
+        return Result(MemorySource(self.layout, arrays, late, after_in_memory))
 
 
 class ResultWriter:

@@ -128,8 +128,10 @@ class Record:
         }
         writer: ResultWriter | MemoryWriter
         n = len(self.states)
-        in_memory = output is None or not n
-        writer = MemoryWriter(layout) if in_memory else ResultWriter.create(output, layout, n)
+        if output is None or not n:  # without an equilibrium there is no file
+            writer = MemoryWriter(layout)
+        else:
+            writer = ResultWriter.create(output, layout, n)
         if n:
             newton = np.zeros((n, 3))
             newton[:, 0] = newton[:, 1] = self.iterations
