@@ -85,7 +85,7 @@ def bad_inputs(tmp_path):
         "resume of nothing": ["run", chain, "-o", str(tmp_path / "no.vtkhdf"), "--resume"],
         "resume of another file": ["run", chain, "-o", str(existing), "--resume"],
         "unknown integrator": ["run", chain, "-o", str(tmp_path / "a.vtkhdf"), "--integrator", "rk4"],
-        "dt": ["run", chain, "-o", str(tmp_path / "a.vtkhdf"), "--dt", "0.3"],
+        "dt": ["run", chain, "-o", str(tmp_path / "a.vtkhdf"), "--dt", "0"],
         "not a result": ["info", str(existing)],
         "missing result": ["audit", str(tmp_path / "no.vtkhdf")],
         "scene as result": ["plot", chain],

@@ -166,7 +166,7 @@ def test_a_bar_that_stands_on_its_hinge_is_told_and_hangs_where_it_leaves() -> N
     ):
         assert upright().state().r[1, 2] == 0.5
     assert upright(unstable="leave").state().r[1] == pytest.approx((0, 0, -0.5), abs=1e-9)
-    with pytest.raises(ModelError, match="unstable = 'go' is not known; choose keep or leave"):
+    with pytest.raises(ModelError, match="unstable = 'go' is not known; choose keep, stop, leave"):
         upright(unstable="go")
 
 

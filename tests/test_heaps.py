@@ -165,18 +165,6 @@ def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the
     assert np.abs(matrix - np.array(columns).T).max() < 1e-6 * np.abs(matrix).max()
 
 
-def test_wide_bands_of_rods_that_touch_themselves_are_left_to_fronts() -> None:
-    """LAPACK takes threads for them, which wait for each other. A coil in which each turn lies on the one before."""
-    turn = np.pi / 3.0 * np.arange(25)
-    line = np.stack([0.05 * np.cos(turn), 0.05 * np.sin(turn), 2.1 * RADIUS / 6 * np.arange(25)], axis=1)
-    model, section = Model("coil"), Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
-    rod = model.add_rod("rod", line, section, 24)
-    model.add_contact("itself", rod, stiffness=1e6, stations=2)
-    built, numbering = listed(model, H)
-    assert number(built.system).band > 64
-    assert numbering.fronts.inner.size > 0
-
-
 def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]:
     """rho: of `em-d`."""
     model = lattice()

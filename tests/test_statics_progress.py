@@ -32,7 +32,6 @@ def counts(text):
 
 @pytest.mark.parametrize("method", ["newton", "arc-length"])
 def test_a_search_shows_the_load_factors_it_has_reached(method, capsys, monkeypatch):
-    monkeypatch.setenv("TQDM_MININTERVAL", "0")
     result = equilibrium(bar(), method=method, progress=True)
     shown = counts(capsys.readouterr().err)
     assert int(shown[-1][0]) == result.n_outputs

@@ -233,7 +233,7 @@ class WhileCompiling(event.Listener):
         """Changes both."""
         if self.depth == 0:
             quicken()
-            self._filters = _without_experimental() if _is_ours(started.data["dispatcher"]) else []
+            self._filters = _without_experimental() if _is_ours(started.data.get("dispatcher")) else []
             self.before = gc.get_threshold()
             gc.set_threshold(self.EVERY if self.before[0] else 0, *self.before[1:])
             self._told = _exchange_told([])

@@ -37,5 +37,6 @@ class ProgressLine:
     def close(self) -> None:
         """Clear the line; another equilibrium would show it again."""
         if self._bar is not None:
+            self._bar.refresh()  # the last ones may have come faster than the line is drawn
             self._bar.close()
             self._bar = None
