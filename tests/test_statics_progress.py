@@ -27,7 +27,7 @@ def bar(stiffness=8.0):
 
 def counts(text):
     """Numbers of equilibria, and load factors, in the order in which the line showed them."""
-    return re.findall(r"(\d+) equilibria.*?load factor ([\d.e+-]+), Newton \d+", text)
+    return re.findall(r"(\d+) equilibria[^\r]*?load factor ([\d.e+-]+), Newton \d+", text)
 
 
 @pytest.mark.parametrize("method", ["newton", "arc-length"])
