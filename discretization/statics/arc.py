@@ -44,6 +44,7 @@ ASIDE = 0.2  # of a chord: largest part that is no combination of the tangents a
 NOISE = 1e-7  # in the norm of `Rest`: round-off of such a part
 FINE = 1e-5  # of a step: between points nearer than this, next to a bifurcation, round-off may be as large as
 JUMP = 1e-4  # in that norm
+LOOSE = 1e-2  # in that norm: what counts as round-off if no shorter arc helps
 EPS = 2.220446049250313e-16
 ROUNDED = 16.0  # times the round-off of a diagonal entry, in eigenvalues
 RANGE = (
@@ -103,7 +104,7 @@ class Arc:
         self._weight, self._range, self._noise, self._down = 0.0, 0.0, 0.0, -1
         self._has_potential = not without_potential(rest.of_model, rest.loading.values(1.0))
         self.located = 0.0  # step of the last `locate`
-        self.loose = False  # whether paths nearer to each other than JUMP count as one
+        self.loose = False  # whether paths nearer to each other than LOOSE count as one
         self.factor = rest.factor  # load factor where it found zero
         x = self._rate()
         self._weight = max(LOAD_WEIGHT * rest.norm(x) ** 2, LEAST_LOAD_WEIGHT)
@@ -186,7 +187,7 @@ class Arc:
         after = self.tangent
         if self._product(before.x, before.factor, after.x, after.factor) < STRAIGHT:
             return False
-        return self._connected((start, before), self.here(), 1.0, JUMP if self.loose else NOISE)
+        return self._connected((start, before), self.here(), 1.0, LOOSE if self.loose else NOISE)
 
     def _connected(self, a: Kept, b: Kept, share: float, noise: float) -> bool:
         """Whether the chord between two equilibria is a combination of their tangents, as on a path with or without a kink.
@@ -278,7 +279,7 @@ class Arc:
         for _ in range(60):
             share = abs((high - low) / ds)
             ends = (low_end, high_end) if low < high else (high_end, low_end)
-            if not self._connected(*ends, share, JUMP if self.loose or share < FINE else NOISE):
+            if not self._connected(*ends, share, LOOSE if self.loose else JUMP if share < FINE else NOISE):
                 return Search.JUMPED
             middle = (low * at_high - high * at_low) / (at_high - at_low)
             if failed or not min(low, high) < middle < max(low, high):

@@ -97,7 +97,7 @@ def tour(
             arc.go_back(anchor)
             arc.loose, ds = True, first
             continue
-        if arc.loose or ds > LEAST_LOOSE:
+        if arc.loose or ds > first:
             anchor = None
         arc.loose = False
         events += passed.events
