@@ -197,6 +197,8 @@ class Arc:
         x, change = self._chord(a[0], b[0])
         (x0, f0), (x1, f1) = ((own.x, own.factor) for own in (a[1], b[1]))
         length = np.sqrt(self._product(x, change, x, change))
+        if length <= noise:
+            return True  # round-off may turn it back
         mean, rate = 0.5 * (x0 + x1), 0.5 * (f0 + f1)
         along = self._product(x, change, mean, rate) / self._product(mean, rate, mean, rate)
         x, change = x - along * mean, change - along * rate
@@ -221,7 +223,12 @@ class Arc:
         x[rest.unknowns[:, 3:]] = quaternions.to_rotation_vector(turns)
         return x, b[1] - a[1]
 
-    def _corrected(self, ds: float) -> Solved:
+    def _corrected(self, ds: float, from_bifurcation: bool = False) -> Solved:
+        """One step of (2) without a test of where it ends.
+
+        At a bifurcation (2) is singular, because dr/df has no part along the null vector t. The first correction keeps the load
+        factor; a force along t, which the next one takes away, holds the plane across t.
+        """
         rest, t, rate = self.rest, self.tangent.x, self.tangent.factor
         status = take(rest, ds * t)
         if status != SOLVED:
@@ -238,10 +245,16 @@ class Arc:
             if not rest.factorise():
                 return Solved(SINGULAR, iteration, level)
             residual = rest.residual.copy()
-            free, of_load = rest.solve(residual), rest.solve(rest.load_rate())
-            across = np.dot(rest.weight * t, of_load) + self._weight * rate
-            change = -np.dot(rest.weight * t, free) / across
-            x = free + change * of_load
+            free = rest.solve(residual)
+            if from_bifurcation and not iteration:
+                held = rest.solve(self._force_along(t))
+                change = 0.0
+                x = free - np.dot(rest.weight * t, free) / np.dot(rest.weight * t, held) * held
+            else:
+                of_load = rest.solve(rest.load_rate())
+                across = np.dot(rest.weight * t, of_load) + self._weight * rate
+                change = -np.dot(rest.weight * t, free) / across
+                x = free + change * of_load
             size = np.hypot(rest.norm(x), np.sqrt(self._weight) * change)
             if not size < 1e6:
                 return Solved(NOT_CONVERGED, iteration, level)
@@ -320,8 +333,11 @@ class Arc:
         self.rest.back_to(start[0])
         self.tangent = start[1]
 
-    def null_vector(self) -> Floats:
-        """Of the tangent at a bifurcation, across the path, of norm 1: by inverse iteration."""
+    def null_vector(self, along: Tangent) -> Floats:
+        """Of the tangent at a bifurcation, across the path, of norm 1: by inverse iteration.
+
+        along: the path beside the bifurcation; at it, round-off over an eigenvalue of zero turns (1) to the null vector.
+        """
         rest = self.rest
         rest.assemble(True)
         rest.factorise()
@@ -330,20 +346,30 @@ class Arc:
         for _ in range(4):
             x = rest.solve(-residual)
             x /= rest.norm(x)
-            t = self.tangent.x / max(rest.norm(self.tangent.x), 1e-300)
+            t = along.x / max(rest.norm(along.x), 1e-300)
             x = x - np.dot(rest.weight * t, x) * t
             x /= rest.norm(x)
-            residual[: rest.size] = np.where(rest.is_row, 0.0, rest.weight * x)
+            residual = self._force_along(x)
         return x
 
-    def switch(self, sign: float = 1.0) -> bool:
-        """From a bifurcation onto the branch along the null vector; whether a step on it was found."""
+    def _force_along(self, x: Floats) -> Floats:
+        """A residual that pulls every frame along x; joints are left alone."""
+        rest = self.rest
+        residual = np.zeros(len(rest.work.residual))
+        residual[: rest.size] = np.where(rest.is_row, 0.0, rest.weight * x)
+        return residual
+
+    def switch(self, along: Tangent, sign: float = 1.0) -> bool:
+        """From a bifurcation onto the branch along the null vector; whether a step on it was found.
+
+        along: the path beside the bifurcation.
+        """
         start = self.here()
-        null = sign * self.null_vector()
+        null = sign * self.null_vector(along)
         ds = min(0.05, TURN / max(self.rest.largest_turn(null), 1e-300))
         while ds > 1e-4:
             self.tangent = start[1]._replace(x=null, factor=0.0)
-            moved = self._corrected(ds)
+            moved = self._corrected(ds, from_bifurcation=True)
             if moved.status == SOLVED:
                 try:
                     guess = start[1]._replace(x=null, factor=0.0)

@@ -113,7 +113,7 @@ def tour(
             if branch is not None and crossed == branch[0]:
                 arc.go_back(passed.bifurcation)
                 left = arc.rest.keep()
-                if not arc.switch(branch[1]):
+                if not arc.switch(start[1], branch[1]):
                     return Tour(events, "", moved, crossed, False)
                 found(moved.iterations)
                 points, ds, branch = points + 1, 0.1 * ds, None
