@@ -4,7 +4,9 @@ import gc
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import scipy
 
 from discretization.linear import sparse
 from discretization.statics.rest import Rest
@@ -55,3 +57,15 @@ for module in (sparse, stepper, rest):  # as the end of Python does
 def test_solvers_that_live_to_the_end_of_python_say_nothing():
     done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("lines", ["row", "column"])
+def test_a_matrix_with_a_line_of_zeros_is_refused_before_superlu(lines, monkeypatch):
+    """SuperLU can pass wrong sizes to the BLAS then, which prints to stdout."""
+    dense = np.eye(4) + 1.0
+    matrix = scipy.sparse.csc_matrix(dense)
+    dense[(1, slice(None)) if lines == "row" else (slice(None), 1)] = 0.0
+    matrix.data[:] = dense.T.ravel()  # zeros that are stored
+    monkeypatch.setattr(scipy.sparse.linalg, "splu", None)
+    with pytest.raises(RuntimeError, match="singular"):
+        sparse.sparse_lu(matrix)

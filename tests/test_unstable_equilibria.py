@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -113,3 +116,14 @@ static: {constant: [gravity], relaxation: false}
     assert "no equilibrium found beyond load factor 0" in said
     assert "no result was written" in said
     assert not out.exists()
+
+
+def test_a_singular_scene_prints_no_messages_of_lapack(tmp_path, monkeypatch, capfd) -> None:  # type: ignore[no-untyped-def]
+    """Two bodies in the air on a rope over a pulley: six columns of the tangent are zero."""
+    scene = Path(__file__).parents[1] / "examples" / "scenes" / "pulley.yaml"
+    shutil.copy(scene, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["static", "pulley.yaml"]) == 3
+    printed = capfd.readouterr()
+    assert "6 motions that no joint and no stiffness holds" in printed.err
+    assert "illegal value" not in printed.out + printed.err

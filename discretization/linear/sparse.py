@@ -20,7 +20,13 @@ def sparse_lu(matrix: scipy.sparse.csc_matrix, **options: Any) -> scipy.sparse.l
     """Factor a square matrix by SuperLU, with one BLAS thread; options: of scipy's `splu`.
 
     Raises RuntimeError if the matrix is singular. Threads save nothing: SuperLU calls the BLAS for parts of single columns.
+    Rows and columns of zeros are refused here: SuperLU would pass wrong sizes to the BLAS, which prints messages.
     """
+    filled = matrix.data != 0.0
+    columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    for places, size in ((matrix.indices, matrix.shape[0]), (columns, matrix.shape[1])):
+        if not np.all(np.bincount(places[filled], minlength=size)):
+            raise RuntimeError("the matrix is singular: a row or a column is zero")
     with one_thread():
         return scipy.sparse.linalg.splu(matrix, **options)
 
