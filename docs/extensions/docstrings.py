@@ -18,6 +18,7 @@ CODE = re.compile(r"`([^`]+)`")
 SPECIAL = re.compile(r"([\\*|_])")
 RULE = re.compile(r"^-{3,}$")
 ERROR = re.compile(r"^([A-Z]\w+(?:, [A-Z]\w+)*)(?: \(a warning\))?: ")
+ALONE = re.compile(r"^([A-Z]\w+(?:, [A-Z]\w+)*)\n +", re.MULTILINE)  # as numpydoc has it
 FIELD = re.compile(r"^    (\w+): ([^=#]+?)(?: = [^#]*?)?(?:  # (.*))?$")
 RAISES = re.compile(r"^Raises (\w+) ")
 
@@ -89,6 +90,7 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
     arguments: list[str] = []
     for section, paragraph in split(lines):
         if section == "Raises":
+            paragraph = ALONE.sub(r"\1: ", paragraph)
             parts = re.split(r"\n(?=[A-Z]\w+(?:, [A-Z]\w+)*(?: \(a warning\))?: )", paragraph)
             for part in parts:
                 error = ERROR.match(part)
