@@ -341,7 +341,7 @@ class Arc:
         rest = self.rest
         rest.assemble(True)
         rest.factorise()
-        residual = self._probe.copy()
+        residual: Floats = self._probe.copy()
         x: Floats = np.zeros(rest.size)
         for _ in range(4):
             x = rest.solve(-residual)
