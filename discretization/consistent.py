@@ -61,6 +61,7 @@ SOFT = 1e-8  # of the multipliers' diagonal where joints repeat each other
 ITERATIONS = 50
 SMALL = 250  # unknowns and rows of (3) up to which full matrices are sooner solved than sparse ones
 LIGHT, _LEAST = 1e-6, 1e-6  # P of (2) over the mass; the least of that, of the largest one
+LEVER = 1e-13  # of the model's coordinates: shorter levers of angular velocities in rows are rounding
 ROUNDING = 1e-14  # of the terms of a row of G w + g': what rounding leaves of their sum
 RESTS = 1e-10  # of the terms of rows: a joint whose rates are below lets its part rest
 
@@ -139,7 +140,10 @@ class _Rates:
         self.full = 6 * n + len(state.lam) <= SMALL
         self.to_frames = _block_diagonal(identity, self.full)
         jacobian = constraint_jacobian(system, state)
-        self.G = jacobian.toarray() @ self.to_frames if self.full else (jacobian @ self.to_frames).tocsr()
+        self.G = _without_rounding(
+            jacobian.toarray() @ self.to_frames if self.full else (jacobian @ self.to_frames).tocsr(),
+            np.abs(state.r).max() + np.abs(arm).max(),
+        )
         omega = quaternions.rotate(state.quat, state.Omega)
         self.given = np.concatenate([state.v + np.cross(omega, arm), omega], axis=1).ravel()
         self.free = np.repeat(~np.stack([held.v, held.Omega], axis=1).ravel(), 3)
@@ -256,7 +260,8 @@ class _Rates:
         own[two] = pair_of.ravel()
         own = own[rows.per_row]  # (m,) pair of each row
         between = nothing[a] != nothing[b]  # a part of which something was given, and one that was left out
-        asked = (own >= 0) & between[own]
+        asked = own >= 0
+        asked[asked] = between[own[asked]]
         left_out = nothing[rows.frames] & (rows.frames >= 0)
         among = np.logical_not(np.any(left_out, axis=1, keepdims=True)[rows.per_row, 0])
         change = self._letting_rest(w, asked, among, size)
@@ -359,6 +364,21 @@ def _softness(mass: Any, G: Any) -> Floats:
     inverse = np.divide(1.0, light, out=np.zeros_like(light), where=light > 0.0)
     soft: Floats = SOFT * (_squared(G) @ inverse)
     return soft
+
+
+def _without_rounding(G: Any, size: float) -> Any:
+    """Set to zero what is a lever of no length but for rounding: an angular velocity on it would grow without bounds.
+
+    Levers are entries of angular velocities; sizes of rows are taken with angular velocities divided by `size`, m.
+    """
+    scale = np.tile(np.repeat([1.0, 1.0 / size if size > 0.0 else 1.0], 3), G.shape[1] // 6)
+    if isinstance(G, np.ndarray):
+        terms = np.abs(G) * scale
+        return np.where(terms > LEVER * terms.max(axis=1, initial=0.0, keepdims=True), G, 0.0)
+    terms = abs(G @ scipy.sparse.diags(scale)).tocsr()
+    least = LEVER * terms.max(axis=1).toarray().ravel()
+    kept = scipy.sparse.csr_matrix((terms > scipy.sparse.diags(least) @ (terms > 0.0)), dtype=float)
+    return G.multiply(kept).tocsr()
 
 
 def _squared(G: Any) -> Any:

@@ -587,3 +587,17 @@ def test_given_velocities_that_do_not_fit_change_as_if_heavy_free_parts_were_not
         state = fit_velocities(model.build()).state
     assert state.v[1:] == pytest.approx(np.tile([-0.5, 0, 0], (3, 1)), abs=1e-9)
     assert np.abs(state.Omega).max() < 1e-9
+
+
+def test_a_lever_of_rounding_does_not_turn_a_part():
+    """Both are pinned in their centres, but for rounding: no rotation can take up the difference of their velocities."""
+    model = Model("lever")
+    a, b = (
+        model.add_body(name, Sphere(0.1, mass=mass), position=(0.1 + 0.2, 0, 0), velocity=(0, 0, speed))
+        for name, mass, speed in (("a", 1.0, 0.0), ("b", 3.0, 0.5))
+    )
+    model.add_joint("pin", "spherical", a, b, at=(0.3, 0, 0))
+    with pytest.warns(InitialVelocityWarning):
+        state = fit_velocities(model.build()).state
+    assert state.v[1:3, 2] == pytest.approx(0.375, abs=1e-12)  # as after an inelastic impact
+    assert np.abs(state.Omega).max() < 1e-9
