@@ -73,10 +73,15 @@ def _equal_error(case: Case, runs: list[Measurement], what: str) -> None:
                 factors.append((m.wall_s / at.wall_s, at.bound))
         if factors:
             (low, _), (high, bound) = min(factors), max(factors)
-            span = f"{low:.1f} to {high:.1f}" if len(factors) > 1 else f"{low:.1f}"
+            span = f"{_ratio(low)} to {_ratio(high)}" if len(factors) > 1 else _ratio(low)
             print(
                 f"  {what} at equal error: rodsim is {span}{' or more' if bound else ''} times as fast as {peer}"
             )
+
+
+def _ratio(factor: float) -> str:
+    """The ratio with one digit behind the point, below 1 with two digits."""
+    return f"{factor:.2g}" if factor < 0.95 else f"{factor:.1f}"
 
 
 def _per_step(runs: list[Measurement]) -> None:
