@@ -107,8 +107,21 @@ class Arc:
         self.loose = False  # whether paths nearer to each other than LOOSE count as one
         self.factor = rest.factor  # load factor where it found zero
         x = self._rate()
-        self._weight = max(LOAD_WEIGHT * rest.norm(x) ** 2, LEAST_LOAD_WEIGHT)
+        self._lightest = LOAD_WEIGHT * max(rest.norm(x) ** 2, 1e-12)
+        self._weight = max(self._lightest, LEAST_LOAD_WEIGHT)
         self.tangent = self._tangent(x, None, 1.0 if forward else -1.0)
+
+    def lighten(self) -> bool:
+        """Weigh the load factor by the compliance alone from here on; False: it is weighed so already.
+
+        If what moves is small compared with the model, as a truss with a far anchor, w^2 = 1 makes an arc a load step, which
+        does not pass a limit of the load.
+        """
+        if self._weight <= self._lightest:
+            return False
+        self._weight = self._lightest
+        self.tangent = self._tangent(self._rate(), self.tangent, 1.0)
+        return True
 
     def _rate(self) -> Floats:
         """x_f at the present equilibrium; its tangent is assembled and factored."""

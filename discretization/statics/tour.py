@@ -89,6 +89,9 @@ def tour(
             ds *= CUT if passed is None else HALF
             if ds >= (LEAST_LOOSE if arc.loose else SMALLEST_STEP):
                 continue
+            if moved.status != SOLVED and arc.lighten():
+                arc.loose, anchor, ds = False, None, first
+                continue
             if arc.loose or anchor is None:
                 failure = moved._replace(status=JUMPS) if moved.status == SOLVED else moved
                 arc.loose = False
