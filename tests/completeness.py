@@ -98,7 +98,7 @@ def rods() -> Model:
     """A rod of each element that tells its strains, clamped and viscous, the default one with a body on its end."""
     model = _clamped("rods", [word for word in WORDS if word != "midpoint" and not word.startswith("cayley")])
     gel = Material(E=2e3, nu=0.3, density=100.0)
-    made = model.add_rod("made", [(0, -2, 0), (1, -2, 0)], Section.circular(0.1, gel), 2)
+    made = model.add_rod("made", [(0, -2, 0), (1, -2, 0)], Section.circular(0.1, gel), 2, mass="lumped")
     model.add_joint("clamp of made", "clamp", made.start)
     return model
 
