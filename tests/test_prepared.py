@@ -30,7 +30,20 @@ from rodsim import (
 from rodsim.building import kept_builds
 from rodsim.parts.changes import changeable, fields_of
 from rodsim.parts.entry import ENTRIES
-from tests.completeness import DT, MODELS
+from tests.completeness import DT
+from tests.completeness import MODELS as EVERY_KIND
+
+
+def _made_of_a_material():
+    """Numbers of a material, which sections that are given as stiffnesses have not."""
+    model = Model("made", gravity=(0.1, -0.2, -0.9))
+    gel = Material(E=2e3, nu=0.3, density=100.0)
+    rod = model.add_rod("gel", [(0, 0, 0), (1, 0, 0)], Section.circular(0.1, gel), 2)
+    model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
+MODELS = {**EVERY_KIND, "made": _made_of_a_material}
 
 
 def _one_of_each():
