@@ -103,30 +103,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _going_on(options: argparse.Namespace, output: Path, before: object) -> tuple[list[str], str]:
     """The command that goes on after a stop, and what is kept; `before`: the file that was there when the run began."""
-    again = ["rodsim", "run", options.scene, "-o", str(output)]
-    kept = ""
+    again, kept = ["rodsim", *(argument for argument in options.given if argument != "--quiet")], ""
     if options.resume or _identity(output) not in (None, before):
-        again.append("--resume")
+        again = [argument for argument in again if argument not in ("--force", "--resume")] + ["--resume"]
         kept = f"what was computed is in {output}"
-    elif options.force:
-        again.append("--force")
-    for name in (
-        "t_end",
-        "dt",
-        "error",
-        "output_dt",
-        "max_dt",
-        "integrator",
-        "output_every",
-        "chart",
-        "tolerance",
-    ):
-        if getattr(options, name) is not None:
-            again += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
-    if options.shortcut is not None:
-        again.append("--shortcut" if options.shortcut else "--no-shortcut")
-    if options.threads != 1:
-        again += ["--threads", str(options.threads)]
     return again, kept
 
 
