@@ -35,23 +35,27 @@ class ModelError(ValueError):
         self.about, self.choices = tuple(about), tuple(choices)
 
 
-class InitialVelocityWarning(UserWarning):
+class ModelWarning(UserWarning):
+    """Base of all warnings about models, runs and results."""
+
+
+class InitialVelocityWarning(ModelWarning):
     """Initial velocities do not fit the joints and were changed."""
 
 
-class RedundantJointsWarning(UserWarning):
+class RedundantJointsWarning(ModelWarning):
     """Joints fix what others fix already: the motion is determined, but not all of their forces and moments."""
 
 
-class UnstableEquilibriumWarning(UserWarning):
+class UnstableEquilibriumWarning(ModelWarning):
     """An equilibrium that the model would leave where anything pushes it."""
 
 
-class DamagedFileWarning(UserWarning):
+class DamagedFileWarning(ModelWarning):
     """A result file is not what was written."""
 
 
-class RoundedForcesWarning(UserWarning):
+class RoundedForcesWarning(ModelWarning):
     """The loads are so small against the stiffness that rounding leaves a part of them unbalanced."""
 
 

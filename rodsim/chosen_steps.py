@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ from discretization.time.load_samples import POINTS
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
+from rigid.user_warnings import warn_user
 from rodsim.parts.model_warnings import StepWarning
 
 if TYPE_CHECKING:
@@ -139,11 +139,10 @@ def steps_of(t_end: float, dt: float, output_every: int | None = None) -> tuple[
 def check_fit(dt: float, t_end: float, n_steps: int, given: float, name: str = "dt") -> None:
     """Warn if a step is not the one that was given; name: of it, in words."""
     if dt != given:
-        warnings.warn(
+        warn_user(
             f"simulate: t_end = {t_end:g} s is not a multiple of {name} = {given:g} s ({t_end / given:.4g} of them). The run "
             f"has {n_steps} of {name} = {dt:.10g} s.",
             StepWarning,
-            stacklevel=3,
         )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import partial
@@ -31,6 +30,7 @@ from rigid import checks
 from rigid.compilation.first_compilation import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import State
+from rigid.user_warnings import warn_user
 from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import warn_of_coarse_steps
 from rodsim.building.initial_velocities import Fitted, fit_velocities
@@ -479,9 +479,9 @@ def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Re
         result.layout.functions = writer.layout.functions
     if bends := result.tight_bends:
         told = "; ".join(map(str, bends))
-        warnings.warn(f"model '{result.layout.name}': {told}", DoubtfulModelWarning, stacklevel=3)
+        warn_user(f"model '{result.layout.name}': {told}", DoubtfulModelWarning)
     if words := describe_coarse_rotation(result):
-        warnings.warn(f"model '{result.layout.name}': {words}", DoubtfulModelWarning, stacklevel=3)
+        warn_user(f"model '{result.layout.name}': {words}", DoubtfulModelWarning)
     return result
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are asked for
 
 from rigid.system import Floats
+from rigid.user_warnings import warn_user
 from rodsim.building.contact_surfaces import Joined, Placed, law_of, meeting, segments_of, surfaces_on_parts
 from rodsim.parts.contact_entries import ContactEntry, Pair, Surface, called, has_core
 from rodsim.parts.entries import Contents
@@ -312,11 +312,10 @@ def warn_of_friction_at_rest(model: Contents) -> None:
     """Before an equilibrium, which knows no friction."""
     for entry in model.contacts.values():
         if entry.friction[0] > 0.0:
-            warnings.warn(
+            warn_user(
                 f"model '{model.name}': contact '{entry.name}' has friction, which an equilibrium lets go: what it would hold "
                 "follows from how it came there, not from the loads; for that run `simulate`, with damping, until it is at rest",
                 DoubtfulModelWarning,
-                stacklevel=3,
             )
             return
 
@@ -325,4 +324,4 @@ def warn_of_coarse_steps(model: Contents, placed: Placed, dt: float) -> None:
     """Before a run, in one warning."""
     found = [*coarse(model, placed, dt), *rough(model, placed)] if model.contacts else []
     if found:
-        warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=3)
+        warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)

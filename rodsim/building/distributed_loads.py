@@ -14,7 +14,6 @@ one place and time are called often enough as it is; for them a warning says how
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from discretization.space.interpolation import nodes
 from rigid.checks import vectors
 from rigid.signals import Field, VectorSignal
 from rigid.system import Floats, Ints
+from rigid.user_warnings import warn_user
 from rodsim.building.meshing import RodMesh
 from rodsim.parts.load_entries import DistributedEntry
 from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -157,11 +157,10 @@ def nodal_values(owner: str, entry: DistributedEntry, spread: Spread) -> Callabl
                     if whole > 0.0
                     else "not zero, as it should be"
                 )
-                warnings.warn(
+                warn_user(
                     f"{owner}: it varies so much along an element that its total at t = {times[k]:.4g} s is {ratio}. "
                     "Give a `signals.Field`, which is integrated adaptively, or use more elements",
                     DoubtfulModelWarning,
-                    stacklevel=2,
                 )
         return spread.at_nodes(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from discretization.consistent import held_changes, project_velocities
 from discretization.extent import extent
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
+from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
 
 TOLD = 1e-9  # of the model's speed: changes below are rounding
@@ -45,7 +45,7 @@ def fit_velocities(built: Built, warn: bool = True) -> Fitted:
     parts = {name: (float(x[0]), float(x[1])) for name, x in largest.items() if (x > least).any()}
     if parts and warn:
         # points at the call of `simulate`
-        warnings.warn(_words(layout.name, parts), InitialVelocityWarning, stacklevel=3)
+        warn_user(_words(layout.name, parts), InitialVelocityWarning)
     return Fitted(state, change, parts)
 
 

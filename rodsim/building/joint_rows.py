@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -20,6 +19,7 @@ from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, Given, Marker, Row
 from rigid.joints.base import NONE
 from rigid.system import Constraints, Floats, State
+from rigid.user_warnings import warn_user
 from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
 from rodsim.building.joint_loops import Misfit, links_of, loop_closed_by, misfit
@@ -284,12 +284,11 @@ def without_doubt(
     of_loops = " and of ".join(named(loop) for loop in loops[:3])
     off = [own for own in (_misfit_of(model, loop) for loop in loops) if own is not None]
     jams = f"; {off[0]}, so that they jam or cannot follow each other: {_FIT}" if off else ""
-    warnings.warn(
+    warn_user(
         f"model '{model.name}': {many} of the joints {of_loops}{' and of other loops' if len(loops) > 3 else ''} "
         "repeat what the others fix already: the motion is determined, the forces and moments of these joints only in "
         f"part; leave some of them more motion (a spherical joint in place of a revolute one) to have them all{jams}",
         RedundantJointsWarning,
-        stacklevel=4,  # at the call of `Model.build`
     )
     return softened(system, found), loops
 

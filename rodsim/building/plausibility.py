@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.joints import holds_all
 from rigid.system import Floats, State
+from rigid.user_warnings import warn_user
 from rigid.vectors import lengths
 from rodsim.building.contact_doubts import depths
 from rodsim.building.contact_surfaces import Placed
@@ -52,7 +52,7 @@ def warn_of_doubts(model: Contents, placed: Placed, layout: Layout, system: Syst
         cure = "is the stress-free shape as long as the rod, in the same unit?"
         found += _some(strains(bent, strain, "at t = 0", cure))
     if found:
-        warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
+        warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)
     return bool(found)
 
 
@@ -66,14 +66,14 @@ def warn_of_strains(layout: Layout, system: System, state: State) -> None:
     cure = "are E, sizes and loads in one system of units? If they are, give the section a law (`with_law`)"
     found = _some(strains(rods, strain, "at rest", cure))
     if found:
-        warnings.warn(f"model '{layout.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=4)
+        warn_user(f"model '{layout.name}': {'; '.join(found)}", DoubtfulModelWarning)
 
 
 def warn_of_stretched_starts(model: Contents, layout: Layout, mass: Floats, v: Floats) -> None:
     """Warn of rods whose drawn curve stretches them at t = 0 in a way that is probably not meant; at the call of `simulate`."""
     found = _some(stretched_starts(model, layout, mass, v))
     if found:
-        warnings.warn(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning, stacklevel=3)
+        warn_user(f"model '{model.name}': {'; '.join(found)}", DoubtfulModelWarning)
 
 
 def _some(lines: Iterator[str]) -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from rigid.signals import VectorSignal, corners_of
 from rigid.system import Floats
+from rigid.user_warnings import warn_user
 from rodsim.building.load_arrays import LoadFunction, LoadValues, is_varying
 from rodsim.parts.model_warnings import StepWarning
 
@@ -54,12 +53,11 @@ class WatchedLoads:
             named = ", ".join(lines[:NAMED]) + (
                 f" and {len(lines) - NAMED} more" if len(lines) > NAMED else ""
             )
-            warnings.warn(
+            warn_user(
                 f"{owner}: a load is zero at all {self._times} times at which steps read it: {named}. If it acts for less "
                 "than a step, use smaller steps (dt, or max_dt with error), or declare the times at which it jumps or bends: "
                 "`function.corners = (t1, t2)`.",
                 StepWarning,
-                stacklevel=3,
             )
 
 

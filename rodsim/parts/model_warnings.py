@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from rigid.errors import ModelWarning
 
-class DoubtfulModelWarning(UserWarning):
+
+class DoubtfulModelWarning(ModelWarning):
     """A model that can be simulated and is probably not what was meant: a joint across a gap, a number in another unit."""
 
 
-class StepWarning(UserWarning):
+class StepWarning(ModelWarning):
     """Steps that are not those that were asked for, or that may pass over a load."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -18,6 +17,7 @@ from discretization.time.adaptive import ERROR, LARGEST, N_CONTROL, NOISE, SMALL
 from rigid.checks import number, shown
 from rigid.errors import DamagedFileWarning, ModelError
 from rigid.system import Floats, Ints, State
+from rigid.user_warnings import warn_user
 from rodsim.chosen_steps import StepHistory
 from rodsim.html_tables import some
 from rodsim.results import native, stored_states
@@ -65,10 +65,9 @@ class Result:
         parts = [slice(0, n)] if 2 * some >= n else [slice(0, some), slice(n - some, n)]
         changed = {str(each): None for part in parts for each in result.changed(part) or ()}
         if changed:
-            warnings.warn(
+            warn_user(
                 f"result file '{path}' is damaged: {', '.join(changed)} is not what was written. Run the simulation again",
                 DamagedFileWarning,
-                stacklevel=2,
             )
         return result
 

@@ -6,7 +6,6 @@ than shear resists. A solid yields or breaks long before.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from discretization.linearisation.equations import Linearised
 from discretization.linearisation.moving import moved
 from discretization.state_measures import element_strains
 from rigid.system import Floats
+from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
 from rodsim.building.plausibility import strains, surface_strains
 from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -52,7 +52,7 @@ def warn_of_strains(built: Built, lin: Linearised, direction: Floats, points: Se
             )
         if found:
             text = f"model '{built.layout.name}': {'; '.join(found)}"
-            warnings.warn(text, DoubtfulModelWarning, stacklevel=3)
+            warn_user(text, DoubtfulModelWarning)
             return
 
 

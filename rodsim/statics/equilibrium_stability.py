@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from discretization.statics.rest import Rest
 from discretization.statics.stability import negative_count
 from rigid.errors import ModelError, RoundedForcesWarning, UnstableEquilibriumWarning
 from rigid.system import Floats
+from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
 from rodsim.small_motions.free_motions import MOST, worded
 from rodsim.small_motions.linear_equations import frame_names
@@ -114,24 +114,22 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
         record.settings["unstable"] = {"pivots": ways.pivots, "from": first}
         if warn:
             plural = "s" if ways.pivots > 1 else ""
-            warnings.warn(
+            warn_user(
                 f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: its stiffness has "
                 f"{ways.pivots} negative pivot{plural}, along one way down {ways.words}; unstable='leave' goes on "
                 "from there to a stable one, method='arc-length' with branch=1 leaves the path where it became unstable",
                 UnstableEquilibriumWarning,
-                stacklevel=3,
             )
     rest.assemble(False)
     left, load = unbalanced(rest), largest_load(rest)
     if left > CLEAR * load > 0.0:
         record.settings["unbalanced"] = left / load
         if warn:
-            warnings.warn(
+            warn_user(
                 f"{model}: {left:.3g} N are left unbalanced, {left / load:.2g} of its loads together ({load:.3g} N): these are "
                 "so small against its stiffness that rounding hides them; displacements along what is soft are right, "
                 "forces along what is stiff are not: give such parts less stiffness, or join them by rigid bodies",
                 RoundedForcesWarning,
-                stacklevel=3,
             )
 
 

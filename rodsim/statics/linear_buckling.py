@@ -10,7 +10,6 @@ shape x(0): of rest strains that are less by those strains. Then f is found of (
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,9 +25,10 @@ from discretization.linearisation.saddle import Saddle
 from discretization.long_rest import moving_state
 from discretization.statics.stability import negative_pivots
 from rigid import checks
-from rigid.errors import ConvergenceError, ModelError
+from rigid.errors import ConvergenceError, ModelError, ModelWarning
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
+from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
 from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
@@ -48,7 +48,7 @@ ROUNDING = 1e-13  # of the change of the stiffness: what the joints leave of it 
 STEP = 1e-3  # of the model's size: displacements of the differences for strains, of order 4
 
 
-class LinearFactorWarning(UserWarning):
+class LinearFactorWarning(ModelWarning):
     """A factor is that of linear buckling."""
 
 
@@ -125,10 +125,9 @@ def _refined(
             point = critical_point(loaded, lin, linear, shapes, which)
         except NoCriticalPoint as why:
             point = Critical(f"{LINEAR}: {why}", float(factor), lin.state, shapes[which])
-            warnings.warn(
+            warn_user(
                 f"model '{loaded.built.layout.name}': factor {factor:.6g} is that of linear buckling alone; {why}",
                 LinearFactorWarning,
-                stacklevel=3,
             )
         if not any(_same(point, known, M) for known in points):
             points.append(point)

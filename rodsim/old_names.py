@@ -1,0 +1,111 @@
+"""Accept the names that the public interface had before 1.0, with a `DeprecationWarning`.
+
+`OLD_NAMES` lists every old name. Functions and methods whose arguments were renamed are decorated with `accept_old_arguments`,
+classes whose methods were renamed with `accept_old_methods`; the modules `rodsim` and `rodsim.signals` call `old_attribute`, and
+the readers of scenes and of the command line look their words up by `new_words`. All of it goes with 1.0.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from rigid.errors import ModelError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type[Any])
+
+
+class OldName(NamedTuple):
+    """A name that has been replaced.
+
+    Attributes
+    ----------
+    where : str
+        Function ("simulate", "Model.add_force"), class ("Model"), module ("rodsim"), "scene" or "command line" that had it.
+    old : str
+        Argument, method, attribute, key or option.
+    new : str
+        What stands for it now; of attributes of a module "module.name".
+    convert : callable or None
+        Makes the value of the new argument from that of the old one.
+    """
+
+    where: str
+    old: str
+    new: str
+    convert: Callable[[Any], Any] | None = None
+
+
+OLD_NAMES: list[OldName] = []
+
+
+def warn_of_old_name(old: str, new: str, stacklevel: int = 3) -> None:
+    """Issue the DeprecationWarning; stacklevel as of `warnings.warn`, seen from here."""
+    warnings.warn(f"{old} is called {new} now; the old name goes with 1.0", DeprecationWarning, stacklevel)
+
+
+def _renamed(where: str) -> dict[str, OldName]:
+    return {row.old: row for row in OLD_NAMES if row.where == where}
+
+
+def accept_old_arguments(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function or method take arguments by their old names.
+
+    Raises ModelError if an argument is given by its old and by its new name.
+    """
+    where = function.__qualname__
+    rows = _renamed(where)
+    if not rows:
+        raise ValueError(f"{where}: no argument has an old name; add it to OLD_NAMES")
+
+    @functools.wraps(function)
+    def accepting(*args: P.args, **kwargs: P.kwargs) -> R:
+        for old in rows.keys() & kwargs.keys():
+            row, value = rows[old], kwargs.pop(old)
+            if row.new in kwargs:
+                raise ModelError(
+                    f"{where}: both {old}= and {row.new}= are given, which are the same; use {row.new}="
+                )
+            warn_of_old_name(f"{where}({old}=...)", f"{row.new}=")
+            kwargs[row.new] = value if row.convert is None else row.convert(value)
+        return function(*args, **kwargs)
+
+    return accepting
+
+
+def accept_old_methods(kind: C) -> C:
+    """Give a class its old methods and properties, which call the new ones."""
+    for row in _renamed(kind.__name__).values():
+        setattr(kind, row.old, _old_member(row, vars(kind)[row.new]))
+    return kind
+
+
+def _old_member(row: OldName, member: Any) -> Any:
+    def old(self: Any, *args: Any, **kwargs: Any) -> Any:
+        warn_of_old_name(f"{row.where}.{row.old}", row.new)
+        found = getattr(self, row.new)
+        return found if isinstance(member, property | functools.cached_property) else found(*args, **kwargs)
+
+    old.__name__, old.__doc__ = row.old, f"Old name of `{row.new}`."
+    return property(old) if isinstance(member, property | functools.cached_property) else old
+
+
+def old_attribute(module: str, name: str) -> Any:
+    """Return the object that a module had under this name; AttributeError if there was none."""
+    row = _renamed(module).get(name)
+    if row is None:
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+    warn_of_old_name(f"{module}.{name}", row.new)
+    place, attribute = row.new.rsplit(".", 1)
+    return getattr(importlib.import_module(place), attribute)
+
+
+def new_words(where: str, words: Iterable[str]) -> Mapping[str, str]:
+    """Old words among these, with what stands for each now, for "scene" or "command line"."""
+    rows = _renamed(where)
+    return {word: rows[word].new for word in words if word in rows}
