@@ -5,6 +5,7 @@ import pytest
 
 from discretization.time.mechanical_stepper import CHARTS
 from rodsim import Box, ConvergenceError, Model, ModelError, audit, integrate, simulate
+from tests.support.mechanisms import arms
 
 H, T_END = 0.01, 0.2
 RUNS = [
@@ -21,20 +22,6 @@ RUNS = [
     ("EML(order=4)", "quaternion"),
 ]
 FOURTH = ("mG(2)", "GL-SPARK(2)", "Lobatto-IIIA-B(3)", "EML(order=4)")
-
-
-def arms():
-    """Two bars, pinned to the ground and to each other, springs, a following moment and a force that varies."""
-    model = Model("arms", gravity=(0, 0, -9.81))
-    first = model.add_body("first", Box(1, 0.2, 0.1, density=100), position=(0.5, 0, 0))
-    second = model.add_body("second", Box(1, 0.1, 0.2, density=100), position=(1.5, 0, 0))
-    model.add_joint("shoulder", "spherical", a=model.ground, b=first, at=(0, 0, 0))
-    model.add_joint("elbow", "revolute", a=first, b=second, at=(1, 0, 0), axis=(0, 1, 0.5))
-    model.add_spring("cord", model.ground.at((2, 0, 1)), second.at_world((2, 0, 0)), stiffness=50.0)
-    model.add_torsion_spring("coil", first, second, axis=(0, 1, 0.5), stiffness=3.0, angle=0.2)
-    model.add_moment("drive", second.at_world((2, 0, 0)), (0, 2.0, 0.5), following=True)
-    model.add_force("push", second.at_world((2, 0, 0)), lambda t: (0.0, np.sin(10 * t), 0.0))
-    return model
 
 
 def end_of(result):

@@ -13,7 +13,7 @@ from discretization.trees.simplified import eliminate_again
 from rigid.compilation.decorators import kernel
 from rigid.lanes import WIDTH
 from rodsim import Box, Model
-from tests.test_trees import branched
+from tests.support.mechanisms import branched
 
 ALONE = WIDTH + 1  # no group is as large
 STEPS = 20

@@ -8,9 +8,8 @@ import pytest
 from rigid.interactions.contact.box_losses import BOXES_LOSS
 from rodsim import Model, Sphere, audit
 from tests.contacts import LINEAR, dual
-from tests.test_boxes import MEETINGS, ON_CORNER, UP, A, G, R, add_box
-from tests.test_capsules import change, run
-from tests.test_contact_losses import loss
+from tests.support.contact_losses import loss
+from tests.support.solids import MEETINGS, ON_CORNER, UP, A, G, R, add_box, change, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
 

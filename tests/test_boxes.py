@@ -8,37 +8,10 @@ import pytest
 from rigid import quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.contact.edge_crossings import energy_of, mean_slopes
-from rodsim import Box, Model, Sphere, audit, simulate
-from tests.test_capsules import change, run
+from rodsim import Model, Sphere, audit, simulate
+from tests.support.solids import BALL, MEETINGS, A, G, K, R, about, add_box, change, run
 
-G, K, A, R = 9.81, 1e5, 0.1, 0.005  # A: side of a cube, R: its rounding
-UP = (1.0, 0.0, 0.0, 0.0)
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
-
-
-def about(axis, angle):
-    n = np.array(axis, float)
-    return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * n / np.linalg.norm(n)])
-
-
-ON_EDGE = about((1, 0, 0), np.pi / 4)  # an edge along x is lowest
-ACROSS = quaternions.multiply(about((0, 0, 1), 1.1), ON_EDGE)
-ON_CORNER = about((1, -1, 0), np.arctan(2**0.5))
-
-
-def add_box(model, name, place, quat=UP, v=(0.0, 0.0, 0.0), omega=None, mass=1.0, size=(A, A, A), radius=R):
-    body = model.add_body(name, Box(*size, mass=mass), place, quat, v, omega)
-    return model.add_solid(name, body, radius=radius)
-
-
-MEETINGS = {  # orientation and place of the first, of the second, velocity of the second; then what touches
-    "flat": (UP, (0, 0, 0), UP, (0.02, 0.03, 0.105), (0.1, 0.0, -1.0)),
-    "corner first": (UP, (0, 0, 0), ON_CORNER, (0.01, 0.02, 0.14), (0.1, 0.0, -1.0)),
-    "edge first": (UP, (0, 0, 0), ACROSS, (0.01, 0.0, 0.125), (0.1, 0.0, -1.0)),
-    "edge on edge": (ON_EDGE, (0, 0, 0), ACROSS, (0.005, 0.01, 0.145), (0.1, 0.0, -1.0)),
-    "edges square": (ON_EDGE, (0, 0, 0), about((0, 1, 0), np.pi / 4), (0, 0.01, 0.145), (0.0, 0.0, -1.0)),
-    "edge to face": (ON_EDGE, (0, 0, 0), UP, (0.02, 0.01, 0.125), (0.0, 0.1, -1.0)),
-}
 
 
 def meeting(name, law="power", start=None):
@@ -96,7 +69,6 @@ def test_boxes_face_to_face_exchange_their_velocities():
 # --- spheres
 
 
-BALL = 0.03
 MEETS = {  # place of a sphere of the same centre line, on the way to a box about the origin: plane, or centre of a sphere
     "face": ((0.02, -0.01, 0.09), (0, 0, -1.0)),
     "corner": (0.09 / 3**0.5 * np.ones(3) + 0.015, -1.0 / 3**0.5 * np.ones(3)),

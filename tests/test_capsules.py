@@ -7,7 +7,8 @@ import pytest
 
 from rigid import quaternions
 from rigid.errors import ModelError
-from rodsim import Capsule, Material, Model, Section, audit, simulate
+from rodsim import Capsule, Material, Model, Section, audit
+from tests.support.solids import change, run
 
 G, K, R, L = 9.81, 1e5, 0.05, 0.4
 ALONG_X, ALONG_Y, UP = (0.5**0.5, 0.0, 0.5**0.5, 0.0), (0.5**0.5, -(0.5**0.5), 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
@@ -18,10 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
 def add_capsule(model, name, place, quat, v=(0.0, 0.0, 0.0), omega=None, mass=1.0):
     body = model.add_body(name, Capsule(R, L, mass=mass), place, quat, v, omega)
     return model.add_solid(name, body)
-
-
-def run(model, t_end, h=1e-3, every=1, **more):
-    return simulate(model, t_end, h, output_every=every, progress=False, **more)
 
 
 ASKEW = quaternions.multiply(np.array([np.cos(0.4), 0.0, 0.0, np.sin(0.4)]), np.array(ALONG_X))
@@ -53,10 +50,6 @@ def meeting(name, law="power", start=None, **losses):
         **losses,
     )
     return model
-
-
-def change(values):
-    return np.abs(values - values[0]).max()
 
 
 @pytest.mark.parametrize("law", ["power", "barrier"])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from test_interactions import dual, names, numbers, poses
 
 from rigid.compilation.decorators import small_kernel
 from rigid.interactions.closed_forms import by_number
@@ -11,6 +10,7 @@ from rigid.interactions.kinds import has_closed_forms
 from rigid.interactions.spring import SPRING, force_of_step
 from rigid.interactions.torsion_spring import BRANCH, TORSION_SPRING, angle_of, torque_of_step
 from rigid.linear_algebra import dot
+from tests.support.interactions import dual, names, numbers, poses
 
 ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.4)]
 

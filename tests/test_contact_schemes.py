@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rodsim import Model, Sphere, simulate
+from rodsim import simulate
+from tests.support.contact_losses import falling
 
 EXACT = {
     "em": None,
@@ -15,19 +16,6 @@ EXACT = {
     "GGL-EM ": "quaternion-alpha",
 }
 H, T = 1e-3, 0.1
-
-
-def falling(**loses) -> Model:
-    """A ball falls on a floor and into the way of another, which is thrown."""
-    model = Model("balls", gravity=(0, 0, -9.81) if loses else (0, 0, 0))
-    one = model.add_body("one", Sphere(0.05, density=1000), (0, 0, 0.055), velocity=(0.5, 0, -0.5))
-    other = model.add_body("other", Sphere(0.05, density=1000), (0.13, 0.02, 0.07), velocity=(-0.5, 0, 0))
-    spheres = [model.add_sphere(own.name, own, 0.05) for own in (one, other)]
-    model.add_contact("both", *spheres, stiffness=2e4, **loses)
-    if loses:
-        floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-        model.add_contact("floor", spheres, floor, stiffness=2e4, **loses)
-    return model
 
 
 def run(integrator: str, chart: str | None, **loses):

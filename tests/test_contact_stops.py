@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_contact_schemes import falling
 
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -25,6 +24,7 @@ from rodsim.stops import Watch
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import measure
 from rodsim.studies.quantities import check_possible
+from tests.support.contact_losses import falling
 
 G, H = 9.81, 1e-3
 pytestmark = pytest.mark.filterwarnings(

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from test_buckling import LENGTH, critical, links
 
 from discretization.groups import Role, groups_of, registered
 from discretization.interaction_kinds import INTERACTIONS
@@ -13,6 +12,7 @@ from rodsim.statics.critical_points import BIFURCATION, LIMIT
 from rodsim.statics.linear_buckling import LinearFactorWarning, buckling
 from rodsim.validation.buckling_loads import FRAME, frame
 from tests.own_kinds import Spring
+from tests.support.buckling import LENGTH, critical, links
 
 STIFF, SIDE, HIGH = 1e5, 100.0, 1.0
 

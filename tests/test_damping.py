@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from test_drag_and_friction import INERTIA
-from test_spans import free_rod
 
 from rodsim import Box, MassProperties, Material, Model, ModelError, Section, audit, simulate
 from rodsim.scenes.model_from_scene import load
+from tests.support.rods import INERTIA, free_rod
 
 RATE = 1.5
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from test_interactions import EPS, dual, names, poses, turn
 
 from discretization.space.bushing import BUSHING_DAMPER, damper_numbers, marker
 from discretization.space.free_bushing import FREE_BUSHING_DAMPER, free_numbers
@@ -15,6 +14,7 @@ from rigid.interactions.spring import DAMPER
 from rigid.interactions.torsion_spring import TORSION_DAMPER
 from rodsim import Box, Model, ModelError, integrate, simulate
 from rodsim.parts.spring_laws import Law
+from tests.support.interactions import EPS, dual, names, poses, turn
 
 LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
 KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT, BUSHING_DAMPER, FREE_BUSHING_DAMPER, *LAWS)

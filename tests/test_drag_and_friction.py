@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from test_interactions import EPS, dual, poses, turn
 
 from rigid import quaternions
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
+from tests.support.interactions import EPS, dual, poses, turn
+from tests.support.rods import INERTIA
 
 TAU = 0.7  # length of a step
-INERTIA = np.array([[2.0, 0.3, -0.1], [0.3, 1.5, 0.2], [-0.1, 0.2, 1.2]])
 C, K = 3.0, 5.0
 U = np.array([0.6, 0.0, 0.8])
 

@@ -5,12 +5,9 @@ import pytest
 
 from discretization.assembly import element_lanes
 from discretization.space.se3_element import E0, START, discrete_forces, start_of_step
-from rodsim import Model, Section
+from rodsim import Model
 from tests.steps_in_lanes import H, assembled, begun, in_a_step
-
-SECTION = Section.from_stiffness(
-    EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
-)
+from tests.support.element_lanes import SECTION
 
 
 def stirred(n, full=False, viscous=False, consistent=False, turn=0.05):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from discretization.assembly.dissipation_arrays import coefficients
-from discretization.consistent import project_velocities
 from discretization.space.rod_elements import number_of
 from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
@@ -17,8 +16,7 @@ from rodsim import Box, Law, Model, ModelError, PointMass, Result, Section, audi
 from rodsim.reporting import time_curves as curves
 from rodsim.reporting.embedded_data import unpacked
 from rodsim.studies.quantities import quantity
-
-H = 0.02
+from tests.support.em_d import H, hinged, history, start_of
 
 
 def mobile(mass="lumped", element="se3", boost=(0.0, 0.0, 0.0)):
@@ -49,20 +47,6 @@ def mobile(mass="lumped", element="se3", boost=(0.0, 0.0, 0.0)):
     model.add_spring("spring", head.at((0, 0.1, 0.1)), tail.at((1.5, 0.3, 0.1)), stiffness=40, length=1.4)
     model.add_torsion_spring("twist", tail, end, axis=(0.2, 1, 0.4), stiffness=80, angle=0.3)
     return model
-
-
-def start_of(model):
-    built = model.build()
-    return built.system, project_velocities(built.system, built.state)[0]
-
-
-def history(system, state, h, rho, steps):
-    """The states after every step."""
-    stepper = Stepper(system, h, rho=rho)
-    states = [stepper.start(state)]
-    for k in range(steps):
-        states.append(stepper.advance(states[-1], k, 1)[0])
-    return states
 
 
 @cache
@@ -157,19 +141,6 @@ def test_with_rho_zero_a_mode_no_step_resolves_is_gone_after_two_steps():
 def test_em_goes_on_ringing_where_em_d_does_not():
     _, states = bar(0.01, 1.0, 1.0, 8)
     assert np.abs([state.v[2, 0] for state in states]) == pytest.approx(0.01, rel=1e-4)
-
-
-def hinged():
-    """Two bodies with a hinge and a torsion spring off their axes, which a spring holds to a third one."""
-    model, axis = Model("hinged", gravity=(0, 0, 0)), (0.2, 1, 0.4)
-    turned = quaternions.normalize(np.array([0.9, 0.2, -0.1, 0.3]))
-    a = model.add_body("a", Box(0.7, 0.4, 0.3, density=80), (0, 0, 0), turned, angular_velocity=(1, -1, 2))
-    b = model.add_body("b", Box(0.2, 0.4, 0.3, density=80), (0.5, 0, 0.3), turned)
-    c = model.add_body("c", Box(0.3, 0.2, 0.4, density=90), (-1, 0, 0), angular_velocity=(1, 2, 0))
-    model.add_joint("pin", "revolute", a, b, at=(0.3, 0.1, 0.2), axis=axis)
-    model.add_torsion_spring("twist", a, b, axis=axis, stiffness=2, angle=0.3)
-    model.add_spring("spring", a.at((-0.3, 0.1, 0)), c.at((-0.8, 0, 0.1)), stiffness=20, length=0.45)
-    return model
 
 
 def test_newton_takes_as_many_iterations_as_with_em():

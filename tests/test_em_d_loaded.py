@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from test_em_d import H, hinged, history, start_of
 
 from discretization.state_measures import momenta
 from rodsim import audit, simulate
+from tests.support.em_d import H, hinged, history, start_of
 
 GRAVITY = np.array([0.3, -0.5, -9.81])
 

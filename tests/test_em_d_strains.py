@@ -4,8 +4,6 @@ import h5py
 import numpy as np
 import pytest
 from results_sample import without_digests
-from test_em_d import H, history, start_of
-from test_laws import full
 
 from discretization.assembly.stress_dissipation import factorise
 from discretization.state_measures import energies, momenta
@@ -13,6 +11,8 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Law, Model, Result, audit, simulate
 from rodsim.results.errors import ResultError
+from tests.support.em_d import H, history, start_of
+from tests.support.rods import full
 
 GRAVITY = (0.3, -0.5, -9.81)
 TURNED = quaternions.normalize(np.array([0.9, 0.2, -0.1, 0.3]))

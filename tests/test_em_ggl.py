@@ -13,35 +13,10 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.system import DISTANCE, Constraints, State
-from rodsim import Box, Model, Section, simulate
+from rodsim import Box, Model, simulate
+from tests.support.mechanisms import flail, slider
 
 H, STEPS = 0.02, 100
-
-
-def slider():
-    """Three bodies, a prismatic and a spherical joint."""
-    model = Model("slider")
-    turned = quaternions.normalize(np.array([0.9, 0.2, -0.1, 0.3]))
-    a = model.add_body("a", Box(1, 0.3, 0.2, density=100), (0, 0, 0), angular_velocity=(0.5, 1, 2))
-    b = model.add_body("b", Box(0.7, 0.4, 0.3, density=80), (0.8, 0.2, 0.1), turned, (1, 0.5, -0.4))
-    c = model.add_body("c", Box(0.5, 0.2, 0.6, density=90), (1.3, 0.6, 0), angular_velocity=(2, -1, 1))
-    model.add_joint("rail", "prismatic", a, b, at=(0.4, 0.1, 0.1), axis=(0.3, 1, 0.2))
-    model.add_joint("ball", "spherical", b, c, at=(1.1, 0.4, 0.1))
-    return model
-
-
-def flail(mass="lumped"):
-    """An elastic rod welded to a body."""
-    model = Model("flail")
-    section = Section.from_stiffness(
-        EA=400, GA=200, GJ=3, EI=4, mass_per_length=2, inertia_per_length=(0.03, 0.01, 0.02)
-    )
-    head = model.add_body("head", Box(0.3, 0.2, 0.4, density=90), (0, 0, 0), angular_velocity=(1, 2, 3))
-    rod = model.add_rod(
-        "rod", [(0.15, 0, 0), (1.15, 0, 0)], section, 5, mass=mass, velocity=lambda s: (0, s, 1 - s)
-    )
-    model.add_joint("weld", "weld", head, rod.start)
-    return model
 
 
 def ring():

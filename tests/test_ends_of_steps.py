@@ -20,7 +20,7 @@ from discretization.space.rod_points import BEHIND, FIRST, LAW
 from discretization.space.se3_dual import SE3_ELEMENT, VISCOUS_SE3_ELEMENT
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.blocks import blocks, number_blocks, value_numbers
+from rigid.interactions.blocks import blocks, value_numbers
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.contact.friction import SIZE
 from rigid.interactions.contact.planes import PLANE_SPHERE
@@ -36,11 +36,11 @@ from rodsim import Model, Section
 from rodsim.parts.spring_laws import Law
 from tests.completeness import MODELS, NUMBERS
 from tests.contacts import ENERGIES, all_poses, touch
-from tests.test_contact_losses import ALL, ENERGY, lossy
+from tests.support.contact_losses import ALL, ENERGY, lossy
+from tests.support.ends_of_steps import close, moved, number_derivatives_hold
 
 KINDS = [(table, kind) for table, kinds in registered().items() for kind in kinds]
 RATE = 1 / 0.3  # 1/h of a dissipation
-EPS = 1e-5  # of a number
 SMALL = 1e-7  # the same, where features of hulls change their slopes: what differs is as large as this
 WAY = 1e-4  # m, rad: the coefficients of a law about a knot far away cost digits, which a shorter one would show
 
@@ -70,12 +70,6 @@ def shaken(state: State, seed: int, size: float = 0.2) -> State:
     return moved(state, size * rng.normal(size=(len(state.r), 6)))
 
 
-def moved(state: State, way) -> State:
-    """By (dr, rotation vector) (n, 6)."""
-    turns = quaternions.from_rotation_vector(way[:, 3:])
-    return state._replace(r=state.r + way[:, :3], quat=quaternions.multiply(turns, state.quat))
-
-
 def in_touch(kind: Kind):
     """One of a kind of contact, and states in which it acts."""
     t = touch(kind) if kind in ENERGIES else lossy(kind, **ALL, rest=0.3)[0]
@@ -99,10 +93,6 @@ def case(kind: Kind):
 # `tests/test_step_derivative.py` compiles of complex numbers too, and a contact, whose laws have most branches
 COMPILED = [COINCIDENT_POINTS, SE3_ELEMENT, VISCOUS_SE3_ELEMENT, SPRING, DAMPER, PLANE_SPHERE]
 COMPILED += [kind for kind, energy in ENERGY.items() if energy is PLANE_SPHERE]
-
-
-def close(one, other, tolerance):
-    assert np.abs(one - other).max() <= tolerance * max(np.abs(other).max(), 1e-3)
 
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
@@ -225,31 +215,6 @@ def test_blocks_far_from_the_origin_lose_no_digits(kind):
         blocks(own, *near, lam), blocks(own, *(s._replace(r=s.r + far) for s in near), lam), strict=True
     ):
         assert np.array_equal(one, other)
-
-
-def one_by_one(own: Group, step: float) -> Group:
-    """The first interaction as many times as it has numbers, each with another of them increased."""
-    width = own.numbers.shape[1]
-    numbers = own.numbers[0] + step * np.eye(width)
-    return own._replace(
-        frames=np.repeat(own.frames[:1], width, axis=0), numbers=numbers, row=np.arange(width)
-    )
-
-
-def number_derivatives_hold(own, start, end, lam):
-    """Those of forces and values are the central differences; returns the derivatives of the values."""
-    lam = lam[:1] if np.ndim(lam) else lam
-    first = own._replace(frames=own.frames[:1], numbers=own.numbers[:1], row=own.row[:1])
-    exact = number_blocks(first, start, end, lam)[0]
-    every = np.repeat(lam, own.numbers.shape[1], axis=0) if np.ndim(lam) else lam
-    more, less = (one_by_one(own, s * EPS) for s in (1, -1))
-    difference = blocks(more, start, end, every).force - blocks(less, start, end, every).force
-    close(np.moveaxis(difference, 0, -1) / (2 * EPS), exact, 1e-6)
-    exact, rows = value_numbers(first, end)[0], max(own.kind.rows, 1)
-    apart = [x._replace(row=rows * x.row) for x in (more, less)]
-    difference = values([apart[0]], end.r, end.quat) - values([apart[1]], end.r, end.quat)
-    close(difference.reshape(-1, rows).T / (2 * EPS), exact, 1e-6)
-    return exact
 
 
 @pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.name)

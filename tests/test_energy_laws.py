@@ -5,9 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy as sp
-from test_closed_spans import assembled, full_section
-from test_spans import SECTION as PLAIN
-from test_spans import free_rod
 
 from discretization.space.laws.expressions import STRAINS, canonical, law_of, parameters_of
 from discretization.space.laws.functions import PARAMETERS
@@ -17,6 +14,9 @@ from rodsim import Model, ModelError, Result, audit, simulate
 from rodsim.parts.section_energies import text_of
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.model_from_scene import load
+from tests.support.closed_spans import assembled, full_section
+from tests.support.rods import SECTION as PLAIN
+from tests.support.rods import free_rod
 
 SYMBOLS = sp.symbols(STRAINS)
 LINEAR = "(EA*Gamma1**2 + GA2*Gamma2**2 + GA3*Gamma3**2 + GJ*K1**2 + EI2*K2**2 + EI3*K3**2)/2"

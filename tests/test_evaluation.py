@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from test_interactions import FREE, names, numbers
 
 from rigid import quaternions
 from rigid.errors import ModelError
@@ -22,6 +21,7 @@ from rigid.interactions.kinds import gathered, group
 from rigid.interactions.numbered import Numbered
 from rigid.interactions.screw import SCREWED_POINTS
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
+from tests.support.interactions import FREE, names, numbers
 
 N = 4  # frames
 

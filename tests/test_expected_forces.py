@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_contact_losses import ALL, EPS, KINDS, H, lossy
 
 from benchmarks.heaps import heap
 from discretization.assembly.expected_forces import HOLDING, LIMIT, MOMENTS, OVER, TURNING, WAY, expect
@@ -13,6 +12,7 @@ from rigid.mechanics.mechanical import call
 from rodsim import Model, Result, simulate
 from rodsim import Sphere as Ball
 from tests.contacts import all_poses
+from tests.support.contact_losses import ALL, EPS, KINDS, H, lossy
 
 MOST = 200  # iterations
 

@@ -25,8 +25,7 @@ from discretization.state_shapes import Sizes
 from rigid.compilation.decorators import kernel
 from rigid.lane_arrays import room
 from rigid.lanes import WIDTH
-from rodsim import MassProperties, Model
-from tests.test_trees import branched, differences, looped, of_last_step
+from tests.support.mechanisms import branched, differences, hinges, looped, of_last_step
 
 FRAMES = 3
 ALONE = np.arange(FRAMES)
@@ -199,21 +198,6 @@ def test_energy_does_not_drift_where_the_first_correction_is_the_last():
             moving, off = max(moving, now.kinetic), max(off, abs(now.total - total))
         worst.append(off / moving)
     assert sum(worst) < 1.2e-13
-
-
-def hinges(branch=True):
-    """Unequal bodies in their plane, hung beside their middles, one of them on the first."""
-    model = Model("hinges", gravity=(2.0, 0.0, -9.0))
-    held, bodies = model.ground, []
-    for k, (x, z) in enumerate([(0.0, 0.0), (0.7, 0.4), (1.5, 0.1), (2.0, -0.6)]):
-        at = (0.7, 0.0, 0.4) if k == 3 and branch else (x, 0.0, z)
-        own = MassProperties(1.0 + 0.3 * k, np.diag([0.05, 0.06 + 0.01 * k, 0.05]))
-        bodies.append(model.add_body(f"body {k}", own, (at[0] + 0.4, 0.0, at[2] - 0.1 * k)))
-        held = bodies[0] if k == 3 and branch else held
-        pair = (bodies[k], held) if k == 1 else (held, bodies[k])
-        model.add_joint(f"joint {k}", "revolute", *pair, at=at, axis=(0.0, 1.0, 0.0))
-        held = bodies[k]
-    return model
 
 
 def planar(built, h, order=2, **more):

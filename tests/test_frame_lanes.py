@@ -17,7 +17,7 @@ from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH
 from rigid.quaternions import conjugate, normalize, rotate
 from rodsim import Box, Model
-from tests.test_element_lanes import SECTION
+from tests.support.element_lanes import SECTION
 
 STEPS = 12
 ALONE = WIDTH + 1  # no group is as large

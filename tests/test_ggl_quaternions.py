@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from joined_bodies import chain
-from test_em_ggl import flail, slider
 
 from discretization.time.integrate import integrate, solver_for
 from discretization.time.integrators import parse
@@ -13,6 +12,7 @@ from rigid.charts.multibody import Interactions, multibody_system, rotations
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, Frames, Springs
 from rodsim import Box, Model, simulate
 from tests.arrays import acting
+from tests.support.mechanisms import flail, slider
 
 KINDS = {"coincident": COINCIDENT, "perpendicular": PERPENDICULAR, "along": ALONG, "distance": DISTANCE}
 H = 0.7

@@ -9,8 +9,8 @@ import pytest
 
 from rodsim import Model, ModelError, audit, equilibrium, simulate
 from tests.statics_models import cantilever, section
-from tests.test_moved_joints import FORCE, MOMENT, STRONG
-from tests.test_moved_joints import cantilever as loaded
+from tests.support.moved_joints import FORCE, MOMENT, STRONG
+from tests.support.moved_joints import cantilever as loaded
 
 AXIS = np.array([0.0, 0.0, 1.0])
 

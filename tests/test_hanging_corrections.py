@@ -7,7 +7,7 @@ from discretization.assembly.workspace import EPS
 from discretization.planar.arrays import MPSI
 from discretization.planar.hanging import is_last_hanging, largest_turn
 from rodsim import Box, Model
-from tests.test_hanging import branched, stepper_of
+from tests.support.hanging import branched, stepper_of
 
 
 def ends(left, turn, solved):

@@ -8,16 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iterations import iterate, iterating
-from test_assembly import dense
-from touching_models import surface_of, touching
 
 from benchmarks.heaps import Settling, balance, heap, settling
 from discretization.assembly import fronts_of_systems
 from discretization.assembly.fronts_of_systems import parts_that_meet
-from discretization.assembly.numbering import Numbering, number
+from discretization.assembly.numbering import number
 from discretization.contact.nearest import distances
 from discretization.contact.search import candidates
-from discretization.contact.table import Pair, points_of
+from discretization.contact.table import points_of
 from discretization.linear import coupled
 from discretization.linear.coupled import Far, acting_blocks, far_blocks, solved_coupled, solved_whole
 from discretization.linear.narrow import narrow_factor, narrow_scratch
@@ -28,9 +26,9 @@ from discretization.time.newton import correct, earned
 from discretization.time.stepper import Stepper
 from rodsim import Material, Model, Section
 from rodsim import Sphere as Ball
-from rodsim.building.build import Built
+from tests.support.assembly import dense
+from tests.support.heaps import HALF, RADIUS, H, lattice, listed
 
-RADIUS, H, HALF = 0.01, 5e-4, 11
 FEW = (0, 24), (6, 42), (12, 36)  # first unknowns
 MANY = tuple((6 * k, 6 * k + 120) for k in range(20))  # of more rows than the iteration has steps
 
@@ -111,29 +109,6 @@ def test_far_blocks_stand_behind_the_band_and_nowhere_twice() -> None:
         assert len(np.unique(place)) == 7 * 36
         assert place.min() == 100
         assert place.max() < 100 + entries
-
-
-def lattice(n: int = 2) -> Model:
-    """Four free rods above four others, across, which come down on them at 0.5 m/s and move along at 0.2 m/s."""
-    model = Model("lattice")
-    section = Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
-    for k in range(4):
-        at = 0.05 * k + 0.003 * k * k
-        model.add_rod(f"low {k}", [(at, -0.1, 0.0), (at + 0.02, 0.25, 0.0)], section, n)
-        ends = [(-0.1, at, 2.4 * RADIUS), (0.25, at + 0.01, 2.6 * RADIUS)]
-        model.add_rod(f"high {k}", ends, section, n, velocity=(0.2, 0.0, -0.5))
-    rods = [surface_of(rod, RADIUS) for rod in model.build().layout.rods]
-    return touching(
-        model, rods, [Pair(i, j, (0, 3e6, 1, 0), stations=4) for i, j in combinations(range(8), 2)]
-    )
-
-
-def listed(model: Model, h: float) -> tuple[Built, Numbering]:
-    """What is built, with the pairs that are on the list at the start, and the numbering of its steps."""
-    built = model.build()
-    stepper = ContactStepper(built.system, h, lambda each: Stepper(each, h))
-    inner = stepper._list_of(stepper.start(built.state)).stepper
-    return built._replace(system=inner.system), inner.numbering
 
 
 def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the_residual() -> None:

@@ -14,11 +14,8 @@ from rigid.interactions.contact.boxes import BOXES
 from rigid.interactions.contact.hulls import HULLS
 from rodsim import Box, Cone, Cylinder, Model, Sphere, audit, simulate
 from tests.contacts import CONE, PRISM, ROUND_ROD, SPHERE_ROUND, core_block, dual, touch, turned, value
-from tests.test_boxes import BALL, UP, A, G, K, R, about
-from tests.test_capsules import change, run
-from tests.test_rods_on_boxes import RUBBER
+from tests.support.solids import BALL, CORNERS, RUBBER, UP, A, G, K, R, about, change, run
 
-CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 LYING = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # the z axis along -y
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
 

@@ -9,12 +9,22 @@ from scipy.spatial import ConvexHull
 from rigid.errors import ConvergenceError, ModelError
 from rigid.hull_faces import shares_of
 from rodsim import Box, Capsule, Model, audit, simulate
-from tests.test_boxes import ACROSS, ON_CORNER, ON_EDGE, UP, A, G, K, R, about
-from tests.test_capsules import change, run
-from tests.test_hulls import CORNERS
+from tests.support.solids import (
+    ACROSS,
+    CORNERS,
+    HEXAGON,
+    ON_CORNER,
+    ON_EDGE,
+    UP,
+    A,
+    G,
+    K,
+    R,
+    about,
+    change,
+    run,
+)
 
-TURNS = np.arange(6) * np.pi / 3.0
-HEXAGON = np.array([(np.cos(t), np.sin(t), z) for z in (-0.5, 0.5) for t in TURNS])
 TETRAHEDRON = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 3**0.5
 SHAPES = {"cube": CORNERS * (0.5 * A - R), "hexagon": A * HEXAGON, "tetrahedron": 0.06 * TETRAHEDRON}
 ALONG_X = (0.5**0.5, 0.0, 0.5**0.5, 0.0)

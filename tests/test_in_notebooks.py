@@ -1,6 +1,5 @@
 """What a notebook shows: tables that are whole, short and escaped, and the motion as a figure."""
 
-import html.parser
 import re
 import subprocess
 import sys
@@ -16,33 +15,9 @@ from rodsim.extras import MissingExtra
 from rodsim.html_tables import MOST_ROWS, table, text
 from rodsim.results.errors import ResultError
 from rodsim.results.writer import MemoryWriter
+from tests.support.html import Reader
 
 RUBBER = Material(E=2e6, nu=0.45, density=1100, damping_time=0.01)
-
-
-class Reader(html.parser.HTMLParser):
-    """Rows of cells, and whether every tag is closed in turn."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.rows, self.words = [], [], ""
-        self.feed(page)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words += data
-        if self.open and self.open[-1] in ("td", "th"):
-            self.rows[-1][-1] += data
 
 
 def small_model(moving=True):

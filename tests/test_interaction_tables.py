@@ -14,7 +14,7 @@ from discretization.interaction_table import (
     with_tables,
     without_tables,
 )
-from tests.test_linearise import everything
+from tests.support.linearise import everything
 
 
 def table():

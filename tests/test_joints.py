@@ -11,37 +11,12 @@ from discretization.time.mechanical_stepper import system_in_chart
 from rigid import quaternions
 from rigid.joints import JOINTS, holds_all, holds_points
 from rodsim import Box, Model, ModelError, audit, simulate
+from tests.support.mechanisms import AXIS, TOLD, joined
 
 FREE = {"clamp": 0, "weld": 0, "spherical": 3, "revolute": 1, "prismatic": 1, "distance": 5, "universal": 2}
 FREE |= {"cylindrical": 2, "planar": 3, "point_on_line": 4, "point_on_plane": 5, "constant_velocity": 2}
 FREE |= {"screw": 1, "generic": 3}
-AXIS = {kind: (1, 2, -1) for kind, joint in JOINTS.items() if joint.axis}
-TOLD = {"universal": {"second_axis": (2, -1, 0)}, "constant_velocity": {"second_axis": (1, 1.2, 0.3)}}
 TOLD |= {"screw": {"pitch": 0.3}, "generic": {"locked": ("x", "z", "ry")}}
-
-
-def joined(kind):
-    """Two moving bodies in a general pose, joined; a clamp holds one to the ground."""
-    rng = np.random.default_rng(2)
-    model = Model(kind)
-    poses = [
-        {
-            "position": rng.standard_normal(3),
-            "orientation": quaternions.normalize(rng.standard_normal(4)),
-            "velocity": rng.standard_normal(3),
-            "angular_velocity": rng.standard_normal(3),
-        }
-        for _ in range(2)
-    ]
-    a = model.add_body("a", Box(0.3, 0.4, 0.5, density=100), **poses[0])
-    if kind == "clamp":
-        model.add_joint("joint", kind, a, at=(0.1, 0.2, 0.3))
-    else:
-        b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), **poses[1])
-        held = (a, b) if not JOINTS[kind].apart else (a.at((0.2, 0.1, -0.3)), b.at((-0.1, 0.3, 0.2)))
-        at = None if JOINTS[kind].apart else (0.1, 0.2, 0.3)
-        model.add_joint("joint", kind, *held, at=at, axis=AXIS.get(kind), **TOLD.get(kind, {}))
-    return model
 
 
 @pytest.mark.parametrize("kind", JOINTS)

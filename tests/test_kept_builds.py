@@ -18,7 +18,7 @@ from rodsim.parts.model_warnings import DoubtfulModelWarning
 from tests import alike_models
 from tests.alike_models import digests
 from tests.completeness import DT, MODELS
-from tests.test_prepared import CASES, _all_of, _another, _beam, _fresh
+from tests.support.prepared import CASES, _all_of, _another, _beam, _fresh
 
 ROOT = Path(__file__).parents[1]
 

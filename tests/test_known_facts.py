@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from completeness import drives, forces, geared, joints, loaded, relaxing, sliding
-from test_any_integrator import arms
-from test_trees import branched, looped
 
 from discretization.assembly.by_duals import by_duals
 from discretization.assembly.fronts_of_systems import number_for_steps
@@ -33,6 +31,7 @@ from discretization.time.tree_stepper import _made, _room, _with_numbers
 from discretization.trees.shape import Tree, tree_of
 from rigid.settled import told_by
 from rodsim.building.static_checks import check_held
+from tests.support.mechanisms import arms, branched, looped
 
 
 def asked(decorate):

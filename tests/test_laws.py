@@ -9,6 +9,7 @@ from rigid import quaternions
 from rigid.interactions.laws import law_force, law_numbers, law_quotient, law_value, steepest
 from rodsim import Box, Law, Model, ModelError, audit, simulate
 from rodsim.model import fit_velocities
+from tests.support.rods import full
 
 EXACT = 1e-11  # of an energy balance, relative to what was turned over
 
@@ -104,11 +105,6 @@ def spinning(stiffness, damping=0.0, spin=(0.4, -2.0, 1.0)):
         "mount", a, b, stiffness, damping, at=(0.3, 0.1, 0.0), rest=(0.02, 0, -0.01, 0.3, 0.1, -0.2)
     )
     return model
-
-
-def full(seed, size):
-    B = np.random.default_rng(seed).standard_normal((6, 6))
-    return size * (B @ B.T + 0.1 * np.eye(6))
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.05])

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from test_in_notebooks import Reader
 
 from rodsim import Box, Material, Model, Result, Section, audit, compare, read_scene, signals, simulate, sweep
 from rodsim.comparing.operands import results_of
@@ -18,6 +17,7 @@ from rodsim.results.errors import ResultError
 from rodsim.results.writer import MemoryWriter
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.plain import scene_of
+from tests.support.html import Reader
 
 SCENES = Path(__file__).parent.parent / "examples" / "scenes"
 LONGEST = 300  # characters: three lines of a terminal

@@ -11,44 +11,8 @@ from discretization.linearisation import applied, equations, inertia, tangents
 from discretization.redundancy import constraint_jacobian
 from discretization.state_measures import constraint_residual, energies
 from rigid import quaternions
-from rodsim import Box, Model, Section, linearise
-
-SECTION = Section.from_stiffness(
-    EA=3e3,
-    GA=(2e3, 1.5e3),
-    GJ=50,
-    EI=(80, 60),
-    mass_per_length=2.0,
-    inertia_per_length=(0.5, 0.6, 0.7),
-    damping_time=0.01,
-)
-
-
-def everything(element="se3"):
-    """A bent rod with a body, joints of all kinds, springs, dampers and loads of both kinds."""
-    model = Model("everything", gravity=(0.3, 0.1, -9.81))
-    rod = model.add_rod(
-        "rod",
-        lambda s: (s, 0.2 * s * s, 0.1 * s**3),
-        SECTION,
-        n_elements=4,
-        element=element,
-        mass="consistent",
-    )
-    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
-    other = model.add_body("other", Box(0.2, 0.2, 0.3, density=200), position=(1.4, 0.5, 0.0))
-    model.add_joint("pin", "revolute", rod.end, body, axis=(0, 1, 0.5))
-    model.add_joint("rail", "prismatic", body, other, at=(1.2, 0.4, 0.05), axis=(1, 1, 0))
-    model.add_joint("bar", "distance", model.ground.at((2, 0, 0)), other.at((0.1, 0, 0)))
-    model.add_spring(
-        "string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0, length=0.5, damping=3.0
-    )
-    model.add_torsion_spring("coil", body, rod.at(0.5), axis=(0, 0, 1), stiffness=7.0, damping=0.4, angle=0.3)
-    model.add_force("push", rod.at(0.5, (0, 0.1, 0.05)), (5.0, 1.0, 2.0))
-    model.add_force("jet", other.at((0.1, 0.05, 0)), (3.0, -2.0, 1.0), following=True)
-    model.add_moment("twist", rod.end, (1.0, 2.0, -1.0))
-    model.add_moment("motor", body, (0.5, 0.2, 1.0), following=True)
-    return model
+from rodsim import linearise
+from tests.support.linearise import everything
 
 
 def shaken(built, seed=3, size=0.05):

@@ -9,9 +9,9 @@ import pytest
 from discretization.time.stepper import Stepper
 from discretization.time.turns import StoppedError, Turns, busy, others_run
 from rodsim import Box, ConvergenceError, Model, ModelError, Result, Section, simulate_many
-from tests.test_prepared import _all_of
+from tests.support.many_runs import DT
+from tests.support.prepared import _all_of
 
-DT = 0.005
 SECTION = Section.from_stiffness(
     EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
 )

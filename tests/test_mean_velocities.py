@@ -24,9 +24,7 @@ from discretization.shortcuts import em_stepper
 from discretization.time.composition import FRACTIONS, halved
 from rigid.compilation.decorators import kernel
 from rodsim import simulate
-from tests.test_extrapolation import hinges
-from tests.test_memory import swung
-from tests.test_trees import branched
+from tests.support.mechanisms import branched, hinges, swung
 
 FRAMES = 2
 ALONE = np.arange(FRAMES)

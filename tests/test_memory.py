@@ -12,6 +12,7 @@ from discretization.state_shapes import sizes_of
 from discretization.time.stepper import Stepper
 from rodsim import Box, Model, Result, audit, simulate
 from rodsim.results.errors import ResultError
+from tests.support.mechanisms import swung
 
 H = 0.02
 SCHEMES = ("em", "em-d(0.5)", "EML-kappa")
@@ -82,16 +83,6 @@ def test_of_other_versions_what_fits_is_taken() -> None:
     assert np.array_equal(taken["acc"].ravel(), 1.0 + np.arange(18))
     assert not taken["differences"].any()
     assert not taken["nodes"].any()
-
-
-def swung() -> Model:
-    model = Model("doors", gravity=(0.0, 1.0, -9.0))
-    held = model.ground
-    for k in range(3):
-        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.2, density=300), position=(k + 0.5, 0, 0))
-        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0, 0), axis=(0.2 * k, 1.0, 0.1))
-        held = bar
-    return model
 
 
 def doors(tmp_path, n_steps: int, **more) -> Result:

@@ -14,19 +14,11 @@ from rodsim import Box, Material, Model, ModelError, Section, audit, simulate
 from rodsim import Sphere as Ball
 from rodsim.results.contact_surfaces import meshes
 from tests.contacts import ground
-from tests.test_boxes import about
-from tests.test_capsules import change, run
+from tests.support.solids import about, change, cube, run
 
 RUBBER = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
 RUBBING = {"friction": 0.4, "restitution": 0.6}
-
-
-def cube(half=0.05):
-    """Vertices, and triangles turned outward."""
-    corners = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return corners, [own for a, b, c, d in quads for own in ((a, b, c), (a, c, d))]
 
 
 def tube(radius, length, around=48, along=4, angle=0.0, bend=1.0):

@@ -12,9 +12,7 @@ from rigid.interactions.contact.edges import A as FIRST
 from rigid.interactions.contact.gaps import RHO
 from rodsim import Box, DoubtfulModelWarning, Model, Sphere, audit
 from tests.contacts import dual, ground, touch
-from tests.test_boxes import ACROSS, ON_CORNER, ON_EDGE, UP, A, G, K, R, about
-from tests.test_capsules import change, run
-from tests.test_meshes import cube
+from tests.support.solids import ACROSS, ON_CORNER, ON_EDGE, UP, A, G, K, R, about, change, cube, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
 OUTLINE = 0.03 * np.array([(-2, 0), (2, 0), (2, 2), (1, 2), (1, 1), (-1, 1), (-1, 2), (-2, 2)], float)

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from test_interactions import turn
-from test_rod_elements import LENGTH, poses, strains, value
 
 from discretization.continuum.kinematics import Gamma, Omega
 from discretization.continuum.lagrangian import potential_density
 from discretization.continuum.material import material
 from discretization.space.midpoint_element import ENERGIES
 from rigid import quaternions
+from tests.support.interactions import turn
+from tests.support.rod_elements import LENGTH, poses, strains, value
 
 KIND = ENERGIES[1]
 N, M = [4.0, 3.0, 2.0], [0.3, 0.4, 0.5]

@@ -20,7 +20,6 @@ from discretization.state_measures import constraint_residual, momenta, velocity
 from rigid import quaternions
 from rigid.errors import ModelError, RedundantJointsWarning
 from rodsim import Model, audit, equilibrium, modes, simulate
-from tests import test_completeness
 from tests.completeness import BRICK, DT, MODELS, T_END
 from tests.new_kinds import (
     COIL,
@@ -32,6 +31,7 @@ from tests.new_kinds import (
     registered,
     three_points,
 )
+from tests.support.consumers import CONSUMERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
 
@@ -43,9 +43,9 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("consumer", test_completeness.CONSUMERS)
+@pytest.mark.parametrize("consumer", CONSUMERS)
 def test_a_kind_registered_in_a_test_goes_through_every_consumer(consumer: str, tmp_path: Path) -> None:
-    test_completeness.CONSUMERS[consumer]("three_points", tmp_path)
+    CONSUMERS[consumer]("three_points", tmp_path)
 
 
 def free() -> Model:

@@ -7,10 +7,10 @@ import numba
 import numpy as np
 import pytest
 from own_kinds import Damper, Spring
-from test_ends_of_steps import number_derivatives_hold
 
 from rigid.errors import ModelError
 from rigid.interactions.kinds import Group
+from tests.support.ends_of_steps import number_derivatives_hold
 
 
 @pytest.mark.parametrize("of_user", [Spring, Damper], ids=["Spring", "Damper"])

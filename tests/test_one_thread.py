@@ -7,13 +7,13 @@ import time
 
 import numpy as np
 import pytest
-from test_buckling import column
-from test_fronts import H, net
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from discretization.linear import one_thread as guard
 from discretization.linear.one_thread import UNTHREADED, one_thread
 from rodsim import buckling, equilibrium, modes, simulate_many
+from tests.support.buckling import column
+from tests.support.fronts import H, net
 
 FEW, SOME = UNTHREADED, UNTHREADED + 1
 

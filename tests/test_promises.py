@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from test_joints import joined
 
 from discretization.consistent import project_velocities
 from discretization.time.integrate import integrate
@@ -15,6 +14,7 @@ from discretization.time.symplecticity import symplectic_defect
 from rigid.joints import JOINTS
 from rodsim import Box, audit, simulate
 from rodsim.papers import joined_bodies
+from tests.support.mechanisms import joined
 
 H = 0.005  # variational schemes have no solution beyond some step
 STEPS = 4  # what a scheme does not keep it loses in each of them

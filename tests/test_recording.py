@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from results_sample import sample_layout, sample_output
-from test_any_integrator import arms
 
 from discretization.consistent import project_velocities
 from discretization.state_measures import (
@@ -33,6 +32,7 @@ from rodsim.results.outputs import stacked
 from rodsim.results.recorder import Recorder
 from rodsim.results.tabulate import newton_columns, newton_rows
 from rodsim.simulation import _LEAP, _PATIENCE, MOST_OUTPUTS, Progress, _outputs_after
+from tests.support.mechanisms import arms
 
 
 def whip(mass="consistent"):
@@ -346,7 +346,7 @@ def test_failed_run_keeps_all_outputs_before(tmp_path):
 
 RUN = """
 import sys
-from test_any_integrator import arms
+from tests.support.mechanisms import arms
 from rodsim import simulate
 simulate(arms(), 1000.0, 0.01, output=sys.argv[1], output_every=1)
 """

@@ -2,37 +2,15 @@
 
 import numpy as np
 import pytest
-from test_closed_spans import H, full_section
-from test_spans import free_rod, soft
 
 from discretization.own_variables import part
 from discretization.space.relaxing_branch import relax_branch
 from discretization.state_measures import element_states
 from discretization.time.stepper import Stepper
-from rodsim import Model, ModelError, Result, Section, audit, simulate
-
-TAU, FRACTION = 0.2, 0.5
-
-
-def bar(stretch, fixed, mass=2.0, element="se3", n_elements=1):
-    """A straight bar of length 1, held at its start, stretched at t = 0, and held at its end or not."""
-    section = Section.from_stiffness(
-        EA=1e3, GA=1e3, GJ=50, EI=60, mass_per_length=mass, inertia_per_length=1e-3 * mass
-    ).with_relaxation(TAU, fraction=FRACTION)
-    model = Model("bar")
-    rod = model.add_rod(
-        "rod",
-        [(0, 0, 0), (stretch, 0, 0)],
-        section,
-        n_elements,
-        stress_free=[(0, 0, 0), (1, 0, 0)],
-        mass="lumped",
-        element=element,
-    )
-    model.add_joint("start", "clamp", rod.start)
-    if fixed:
-        model.add_joint("end", "clamp", rod.end)
-    return model, rod
+from rodsim import ModelError, Result, Section, audit, simulate
+from tests.support.closed_spans import H, full_section
+from tests.support.relaxation import FRACTION, TAU, bar
+from tests.support.rods import free_rod, soft
 
 
 @pytest.mark.parametrize("ratio", [1e-3, 0.5, 40.0])

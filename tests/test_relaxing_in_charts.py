@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from test_relaxation import FRACTION, TAU, bar
-from test_spans import free_rod, soft
 
 from rodsim import Model, ModelError, Result, audit, integrate, simulate
+from tests.support.relaxation import FRACTION, TAU, bar
+from tests.support.rods import free_rod, soft
 
 H, STEPS = 0.01, 6
 BETWEEN_ENDS = [

@@ -5,9 +5,9 @@ import shutil
 
 import numpy as np
 import pytest
-from test_report import NASTY, model
 
 from rodsim import report, simulate
+from tests.support.reports import NASTY, model
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ARGUMENTS = [

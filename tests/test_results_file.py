@@ -142,7 +142,7 @@ def killed_run(path, outputs, first_bytes):
 @pytest.mark.parametrize(("outputs", "first_bytes"), [(1, 2**26), (40, 2**26), (8, 1), (16, 1), (40, 1)])
 def test_killed_run_keeps_every_stored_output(tmp_path, outputs, first_bytes):
     """Also while the file is being replaced by a larger one."""
-    from test_results_vtkhdf import vtk_steps
+    from tests.support.results_vtkhdf import vtk_steps
 
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     reported = killed_run(path, outputs, first_bytes)

@@ -11,26 +11,7 @@ from rigid.system import State
 from rodsim.results import ResultWriter
 from rodsim.results.drawing import CELL_ARRAYS, OF_RODS, POINT_ARRAYS, STATIC_POINT_ARRAYS, Drawing
 from rodsim.results.layout import BodyLayout, Layout
-
-
-def vtk_steps(path):
-    """(time, polydata) of every step, read by vtkHDFReader."""
-    from vtkmodules.vtkCommonDataModel import vtkPolyData
-    from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
-    from vtkmodules.vtkIOHDF import vtkHDFReader
-
-    reader = vtkHDFReader()
-    reader.SetFileName(str(path))
-    assert reader.CanReadFile(str(path))
-    reader.UpdateInformation()
-    times = reader.GetOutputInformation(0).Get(Pipeline.TIME_STEPS()) or (0.0,)
-    steps = []
-    for t in times:
-        reader.UpdateTimeStep(t)
-        data = vtkPolyData()
-        data.DeepCopy(reader.GetOutput())
-        steps.append((t, data))
-    return steps
+from tests.support.results_vtkhdf import vtk_steps
 
 
 @pytest.fixture(scope="module")

@@ -4,20 +4,19 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from test_interactions import EPS, turn
 
-from discretization.space import cayley_element, lagrange_element, midpoint_element, relative_element
+from discretization.space import cayley_element, relative_element
 from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.rod_points import POINT
 from discretization.space.turn_series import turn_differences
 from rigid import quaternions
 from rigid.mechanics.mechanical import call
+from tests.support.interactions import EPS, turn
+from tests.support.rod_elements import FAMILIES, LENGTH, TAU, poses, strains, value
 
-FAMILIES = (lagrange_element, relative_element, cayley_element, midpoint_element)
 ENERGIES = [kind for family in FAMILIES for kind in family.ENERGIES.values()]
 DISSIPATIONS = [kind for family in FAMILIES for kind in family.DISSIPATIONS.values()]
-LENGTH, TAU = 0.8, 0.7
 E1 = np.array([1.0, 0.0, 0.0])
 
 
@@ -36,36 +35,11 @@ def numbers(kind, rng, strain0=0.1):
     return np.concatenate(X)
 
 
-def poses(kind, rng, bend=0.5):
-    """Poses (p + 1, 4, 3) of a wildly bent and stretched element, turns from frame to frame of `bend`."""
-    quat = [turn(rng, rng.uniform(0, 3))]
-    for _ in range(kind.arity - 1):
-        quat.append(quaternions.multiply(quat[-1], turn(rng, bend)))
-    directors = np.swapaxes(quaternions.to_matrix(np.array(quat)), 1, 2)
-    return np.concatenate([rng.normal(size=(kind.arity, 1, 3)), directors], axis=1)
-
-
-def value(kind, y, X):
-    out = np.zeros(3, complex)
-    call(kind.value, (np.ascontiguousarray(y, complex), X, out))
-    return out[0]
-
-
 def dual(kind, y0, y1, X, lam=1.0, function="dual"):
     out = np.full((8, 4, 3), np.nan, complex)
     y0, y1 = (np.ascontiguousarray(y, complex) for y in (y0, y1))
     call(getattr(kind, function), (y0, y1, X, np.array([lam], complex), out))
     return out[: kind.arity]
-
-
-def strains(kind, y):
-    """(p, 6) Gamma, K at the points."""
-    p = kind.arity - 1
-    family = next(family for family in FAMILIES if kind in family.ENERGIES.values())
-    out = np.zeros(6 * p, complex)
-    X = np.concatenate([[p, LENGTH], np.zeros(POINT * p)])
-    call(family.STRAINS[p].value, (np.ascontiguousarray(y, complex), X, out))
-    return out.real.reshape(p, 6)
 
 
 def rod(fractions, length):

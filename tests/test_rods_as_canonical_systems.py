@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from test_spans import free_rod
 
 from discretization.time.integrators import parse
 from discretization.time.symplecticity import symplectic_defect
+from tests.support.rods import free_rod
 
 ELEMENTS = ["lagrange(2)", "relative(2)", "relative(4)", "midpoint"]
 H = 0.01

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from discretization.contact.listed_gaps import from_boxes
-from rodsim import Material, Model, Section, audit
+from rodsim import Model, audit
 from tests.contacts import turned
-from tests.test_boxes import ON_EDGE, UP, about, add_box
-from tests.test_capsules import change, run
+from tests.support.solids import ON_EDGE, RUBBER, UP, about, add_box, change, run
 
-RUBBER = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
 MEETINGS = {  # orientation of the box, ends of the rod above it
     "flat": (UP, [(-0.1, 0.01, 0.062), (0.1, 0.02, 0.062)]),

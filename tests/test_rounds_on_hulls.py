@@ -12,32 +12,29 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.contact.round_hulls import ROUND_HULLS
 from rigid.kinematics.cores import POLYTOPE
 from rigid.kinematics.facets import facet_axes, mean_slopes, next_axis
-from rodsim import Box, Capsule, Cone, Cylinder, Model, audit, simulate
+from rodsim import Box, Model, audit, simulate
 from tests.contacts import CYLINDER, SIGNS, core_block, dual, touch, turned
-from tests.test_boxes import ACROSS, ON_CORNER, UP, A, G, K, R, about
-from tests.test_capsules import change, run
-from tests.test_hulls_on_hulls import HEXAGON
+from tests.support.solids import (
+    ACROSS,
+    ALONG_X,
+    ALONG_Y,
+    BODIES,
+    ON_CORNER,
+    UP,
+    A,
+    G,
+    K,
+    R,
+    about,
+    add,
+    change,
+    run,
+)
 
-ALONG_Y, ALONG_X = about((1, 0, 0), np.pi / 2), about((0, 1, 0), np.pi / 2)
 SHORT = 1.0 - np.cos(
     np.pi / POINTS_OF_RIM
 )  # of the radius: by how much a rim is too small between its points
-BODIES = {
-    "box": Box(A, A, A, mass=1.0),
-    "cylinder": Cylinder(A / 2, A, mass=1.0),
-    "cone": Cone(A / 2, A, mass=1.0),
-    "capsule": Capsule(0.02, 0.1, mass=1.0),
-}
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
-
-
-def add(model, shape, name, place, quat=UP, v=(0, 0, 0), omega=(0, 0, 0), held=False):
-    body = model.add_body(name, BODIES.get(shape, BODIES["box"]), place, quat, v, omega)
-    if held:
-        model.add_joint(f"{name} held", "clamp", body.at((0, 0, 0)))
-    if shape == "hexagon":
-        return model.add_solid(name, body.at((0, 0, 0)), A * HEXAGON, R)
-    return model.add_solid(name, body, radius=R * (shape != "capsule"))
 
 
 MEETINGS = {  # shape and orientation of the first, of the second, and its place

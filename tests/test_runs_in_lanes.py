@@ -13,9 +13,9 @@ from discretization.time.stepper import Stepper
 from discretization.trees.shape import tree_of
 from rodsim import Box, ConvergenceError, Model, Section, simulate_many
 from rodsim.batches import LONGEST_IN_VAIN
-from tests.test_many_runs import DT
-from tests.test_prepared import _all_of
-from tests.test_trees import looped
+from tests.support.many_runs import DT
+from tests.support.mechanisms import looped
+from tests.support.prepared import _all_of
 
 STIFFNESS = {"EA": 3e3, "GA": 2e3, "GJ": 50, "EI": (80, 60)}
 INERTIA = {"mass_per_length": 2.0, "inertia_per_length": (0.5, 0.6, 0.7)}

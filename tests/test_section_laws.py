@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from test_closed_spans import assembled
-from test_spans import SECTION as PLAIN
-from test_spans import free_rod, soft
 
 from discretization.space.laws import LAWS
 from discretization.space.laws.functions import PARAMETERS
 from discretization.space.rod_points import POINT
 from discretization.state_measures import element_states
 from rodsim import Material, Model, ModelError, Result, Section, audit, simulate
+from tests.support.closed_spans import assembled
+from tests.support.rods import SECTION as PLAIN
+from tests.support.rods import free_rod, soft
 
 GIVEN = {"stiffening": {"strain": 0.1}, "thinning": {}, "softening": {"moment": 20.0}}
 WORDS = list(GIVEN)

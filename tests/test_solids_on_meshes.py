@@ -10,10 +10,7 @@ from discretization.contact.table import Hull
 from rigid.errors import ConvergenceError, ModelError
 from rodsim import Model, audit, simulate
 from tests.contacts import SIGNS, core_block, ground, mesh_numbers
-from tests.test_boxes import UP, A, G, R, about
-from tests.test_capsules import change, run
-from tests.test_meshes import cube
-from tests.test_rounds_on_hulls import ALONG_X, ALONG_Y, add
+from tests.support.solids import ALONG_X, ALONG_Y, UP, A, G, R, about, add, change, cube, run
 
 PEAK = (
     np.array([(0, 0, 0.05), (0.1, 0.1, 0), (-0.1, 0.1, 0), (-0.1, -0.1, 0), (0.1, -0.1, 0)]),

@@ -7,51 +7,14 @@ import numpy as np
 import pytest
 
 from discretization.space.laws import LAWS
-from discretization.space.rod_elements import BY_NUMBER, SE3, number_of
+from discretization.space.rod_elements import BY_NUMBER, number_of
 from discretization.state_measures import element_states, energies, momenta
 from discretization.system import fingerprint
 from discretization.time.stepper import Stepper
 from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Result, Section, audit, simulate
 from rodsim.building.meshing import node_fractions
 from rodsim.scenes.model_from_scene import load
-
-SPANS = [
-    element.word for element in BY_NUMBER if element.word != SE3
-]  # that has spans where its material is not linear
-
-
-def soft(damping_time=0.0):
-    """The section of these rods."""
-    return Section.from_stiffness(
-        EA=3e3,
-        GA=2e3,
-        GJ=50,
-        EI=(80, 60),
-        mass_per_length=2.0,
-        inertia_per_length=(0.5, 0.6, 0.7),
-        damping_time=damping_time,
-    )
-
-
-SECTION = soft()
-BENT = [(s, 0.4 * np.sin(3 * s), 0.3 * s * s) for s in np.linspace(0.0, 1.0, 9)]
-
-
-def free_rod(element, n_elements=8, mass="mean", section=SECTION, **more):
-    """A bent rod in free flight."""
-    model = Model("rod")
-    model.add_rod(
-        "rod",
-        BENT,
-        section,
-        n_elements,
-        mass=mass,
-        velocity=lambda s: (0.3, 8.0 * (s - 0.4) ** 2, 6.0 * s - 5.0 * s * s),
-        angular_velocity=(0.4, -0.3, -1.0),
-        element=element,
-        **more,
-    )
-    return model
+from tests.support.rods import SECTION, SPANS, free_rod, soft
 
 
 @pytest.mark.parametrize("mass", ["lumped", "mean"])

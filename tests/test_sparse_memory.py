@@ -9,22 +9,7 @@ import pytest
 import scipy
 
 from discretization.linear import sparse
-from discretization.statics.rest import Rest
-from discretization.time.stepper import Stepper
-from rodsim import Material, Model, Section
-from rodsim.statics.load_factors import loading_of
-
-
-def solver_of(kind):
-    """A `Stepper` or `Rest` of a short rod."""
-    model = Model("small", gravity=(0, 0, -9.81))
-    rubber = Material(E=2e6, nu=0.45, density=1100)
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, rubber), n_elements=3)
-    model.add_joint("wall", "clamp", rod.start)
-    built = model.build()
-    if kind == "Stepper":
-        return Stepper(built.system, 1e-3)
-    return Rest(built.system, built.state, loading_of(model, built, {}, (), 0.0, {}))
+from tests.support.solvers import solver_of
 
 
 @pytest.mark.parametrize("kind", ["Stepper", "Rest"])
@@ -44,7 +29,7 @@ def test_factors_are_forgotten_with_their_solver(kind):
 AT_EXIT = """
 import atexit, builtins, sys
 sys.path.insert(0, "tests")
-from test_sparse_memory import solver_of
+from tests.support.solvers import solver_of
 from discretization.linear import sparse
 from discretization.statics import rest
 from discretization.time import stepper

@@ -26,7 +26,7 @@ from rodsim.interactions import minus, norm, push, times
 from rodsim.small_motions.linear_models import Probe, Push
 from rodsim.small_motions.linear_reactions import Reaction
 from tests.completeness import NUMBERS
-from tests.test_states_of_kinds import (
+from tests.support.states_of_kinds import (
     BRICK,
     BY_LAG,
     BY_SERVO,

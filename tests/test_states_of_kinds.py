@@ -10,17 +10,26 @@ from discretization.state_measures import momenta
 from rigid.errors import ModelError
 from rodsim import Box, Model, audit, integrate, simulate
 from rodsim.interactions import average, calling, minus, push, times
-from tests import test_completeness
 from tests.completeness import BRICK as HEAVY
 from tests.completeness import MODELS, OBLIQUE, SOFT
+from tests.support.consumers import CONSUMERS
+from tests.support.states_of_kinds import (
+    BRICK,
+    BY_LAG,
+    BY_SERVO,
+    MASS,
+    NO_WEIGHT,
+    REST,
+    TAU,
+    H,
+    I,
+    K,
+    P,
+    spinning,
+)
 from tests.with_states import BEAD, LAG, SERVO, length, settled
 
 pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
-H = 0.01
-BRICK = Box(0.5, 0.3, 0.2, density=100.0)
-MASS = 0.5 * 0.3 * 0.2 * 100.0
-REST = 2.0
-NO_WEIGHT = (0.0, 0.0, 0.0)
 AT_REST = ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
 REFUSED = dict.fromkeys(AT_REST, "interaction 'damping': at rest its state 'x' is not determined")
 
@@ -72,9 +81,9 @@ def model_of_all(monkeypatch):
     monkeypatch.setitem(MODELS, "filtered", filtered)
 
 
-@pytest.mark.parametrize("consumer", test_completeness.CONSUMERS)
+@pytest.mark.parametrize("consumer", CONSUMERS)
 def test_states_go_through_every_consumer_or_are_refused_by_name(consumer: str, tmp_path: Path) -> None:
-    run = test_completeness.CONSUMERS[consumer]
+    run = CONSUMERS[consumer]
     if consumer not in REFUSED:
         run("controlled", tmp_path)
         return
@@ -84,7 +93,7 @@ def test_states_go_through_every_consumer_or_are_refused_by_name(consumer: str, 
 
 @pytest.mark.parametrize("consumer", AT_REST)
 def test_filters_and_beads_rest_and_have_small_motions(consumer: str, tmp_path: Path) -> None:
-    test_completeness.CONSUMERS[consumer]("filtered", tmp_path)
+    CONSUMERS[consumer]("filtered", tmp_path)
 
 
 def midpoint(A, z, steps):
@@ -95,12 +104,6 @@ def midpoint(A, z, steps):
     for _ in range(steps):
         found.append(step @ found[-1])
     return np.array(found)
-
-
-K, TAU, P, I = 30.0, 0.2, 25.0, 60.0
-# of (l - rest, its rate, x)
-BY_LAG = np.array([[0, 1, 0], [0, 0, -K / MASS], [1 / TAU, 0, -1 / TAU]])
-BY_SERVO = np.array([[0, 1, 0], [-P / MASS, 0, -I / MASS], [1, 0, 0]])
 
 
 @pytest.mark.parametrize(
@@ -167,15 +170,6 @@ def test_a_bead_slides_freely_and_swings_across_its_line(integrator, chart):
     assert r[:, 0] == pytest.approx(0.4 + 0.7 * H * n, abs=1e-12)
     assert s == pytest.approx(r[:, 0], abs=1e-12)
     assert r[:, 1] == pytest.approx(0.5 / w * np.sin(2.0 * n * np.arctan(0.5 * w * H)), abs=1e-12)
-
-
-def spinning() -> Model:
-    """A rod-like body that spins and the body that slides along it, both free."""
-    model = Model("spinning", gravity=NO_WEIGHT)
-    one = model.add_body("one", BRICK, angular_velocity=(0.4, 0.3, 2.0))
-    two = model.add_body("two", BRICK, position=(0.8, 0.05, 0), velocity=(0.3, 0.4, 0.2))
-    model.add_interaction("line", BEAD, one, two.at((0, -0.05, 0)), k=300.0, s=0.8)
-    return model
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])

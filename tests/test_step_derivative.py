@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from test_ends_of_steps import moved
 
 from discretization.groups import Role, groups_of
 from discretization.linearisation.step_derivative import Change, StepDerivative
@@ -10,6 +9,7 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rigid.errors import ModelError
 from rodsim import Box, Model, Section
+from tests.support.ends_of_steps import moved
 
 H, EPS = 0.02, 1e-5
 SECTION = Section.from_stiffness(

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from test_interactions import dual, names, numbers, poses, value
 
 from discretization.groups import registered
 from discretization.interaction_table import dissipates
 from rigid.interactions.spring import SPRING
 from rigid.mechanics.mechanical import call
+from tests.support.interactions import dual, names, numbers, poses, value
 
 ENERGIES = [kind for kind in registered()["others"] if not (dissipates(kind) or kind.works or kind.one_sided)]
 STRAINED = [kind for kind in ENERGIES if kind.straining is not None]

@@ -9,22 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from rodsim import Material, Model, Section, sweep
+from rodsim import sweep
 from rodsim.studies import cluster, importing
 from rodsim.studies.bases import FunctionBase
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import check_words
 from rodsim.studies.quantities import check_possible
+from tests.support.cords import hanging
 
 ROOT = Path(__file__).parents[1]
-
-
-def hanging(E):
-    model = Model("m", gravity=(0, 0, -9.81))
-    section = Section.circular(0.01, Material(E=E, nu=0.4, density=1000))
-    rod = model.add_rod("a.cord", [(0, 0, 0), (1, 0, 0)], section, 2)
-    model.add_joint("root", "clamp", rod.start)
-    return model
 
 
 def running(E):
@@ -135,7 +128,7 @@ def test_what_some_model_has_is_not_refused(text):
 SCRIPT = """
 import sys
 from rodsim import sweep
-from tests.test_study_entry import hanging
+from tests.support.cords import hanging
 
 def go():
     sweep(hanging, {"E": [1e6]}, ["final rods.a.cord.end.r.z"], t_end=0.1, dt=0.05, workers=1, progress=False)

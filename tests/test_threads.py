@@ -5,7 +5,6 @@ import threading
 import numpy as np
 import pytest
 from iterations import ADD, MOVE, done, iterating
-from test_fronts import SECTION, H, net
 
 from discretization.assembly import team as teams
 from discretization.assembly.element_lanes import element_lanes
@@ -17,6 +16,7 @@ from rigid.compilation.decorators import released_kernel
 from rigid.errors import ConvergenceError, ModelError
 from rigid.shared_words import sleeping, tell, wait_for, word_at
 from rodsim import Model, simulate, simulate_many
+from tests.support.fronts import SECTION, H, net
 
 WIDE = net(rows=7, fields=16)
 

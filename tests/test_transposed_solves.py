@@ -3,13 +3,6 @@
 import numpy as np
 import pytest
 from iterations import iterate, iterating
-from test_assembly import BAND, SPARSE, dense, stirred
-from test_fronts import factored as front_factors
-from test_fronts import net, random_matrix
-from test_heaps import lattice, listed
-from test_newton_matrix import WIDTHS, ring
-from test_newton_matrix import factored as condensed_factors
-from test_substructures import HIGHER, model_of, two_panels
 
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.numbering import number
@@ -27,6 +20,13 @@ from discretization.linear.substructures import (
     reduce_rhs_transposed,
 )
 from discretization.time.newton import factor, solve, solve_transposed
+from tests.support.assembly import BAND, SPARSE, dense, stirred
+from tests.support.fronts import factored as front_factors
+from tests.support.fronts import net, random_matrix
+from tests.support.heaps import lattice, listed
+from tests.support.rings_of_blocks import WIDTHS, ring
+from tests.support.rings_of_blocks import factored as condensed_factors
+from tests.support.substructures import HIGHER, model_of, two_panels
 
 H = 0.01
 WIDE = 64  # half bandwidth above which a threaded LAPACK would share its work among threads

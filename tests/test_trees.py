@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from test_joints import joined
 
 from discretization.shortcuts import em_stepper
 from discretization.state_measures import constraint_residual, energies, momenta
@@ -16,40 +15,15 @@ from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, Tree
 from rigid.joints import JOINTS
 from rodsim import Box, ConvergenceError, Law, Material, Model, Result, Section, audit, simulate, simulation
 from rodsim.building.initial_velocities import fit_velocities
+from tests.support.mechanisms import KINDS, RINGS, SAME, branched, differences, joined, looped, of_last_step
 
 H = 0.01
-KINDS = ("revolute", "spherical", "universal", "prismatic", "revolute", "weld", "cylindrical", "spherical")
-# of the sizes that a model of a few metres and 10 m/s has: positions and orientations agree to 1e-13; both solvers round dr to
-# 1e-16, so that velocities 2 dr/h - v0 differ by 1e-16/h a step, forces by the change of momenta that this is in a step
-SAME = {"r": 1e-13, "quat": 1e-13, "own": 1e-13, "totals": 1e-12}
 SAME |= {
     "v": 1e-10,
     "Omega": 2e-10,
     "lam": 1e-6,
     "memory": 1e-6,
 }  # of compositions, whose substeps are a tenth of h
-
-
-def branched(kinds=KINDS, gravity=(1.0, 2.0, -9.0), held=True):
-    """Bodies of different shapes on joints beside their middles, about oblique axes; every other joint is told child first."""
-    rng = np.random.default_rng(3)
-    model = Model("tree", gravity=gravity)
-    bodies, places = [], []
-    for i, kind in enumerate(kinds):
-        parent = -1 if i == 0 else int(rng.integers(max(0, i - 3), i))
-        at = np.zeros(3) if i == 0 else places[parent] + (0.3, 0.2, 0.1)
-        places.append(np.add(at, (0.4, -0.1, 0.2)))
-        shape = Box(0.5 + 0.1 * i, 0.3, 0.2, density=100.0)
-        moving = {} if held or i else {"angular_velocity": (1.0, -2.0, 3.0), "velocity": (0.3, 0.2, 0.1)}
-        bodies.append(model.add_body(f"body {i}", shape, position=places[i], **moving))
-        if i == 0 and not held:
-            continue
-        more = {"axis": rng.standard_normal(3)} if JOINTS[kind].axis else {}
-        if kind == "universal":
-            more = {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)}
-        ends = [model.ground if parent < 0 else bodies[parent], bodies[i]]
-        model.add_joint(f"joint {i}", kind, *(ends if i % 2 else ends[::-1]), at=at, **more)
-    return model
 
 
 def loaded():
@@ -68,16 +42,6 @@ def loaded():
     return model
 
 
-RINGS = {  # joints from the ground over bodies and back to it; the first in a name is left over, and closes it
-    "ball at the ground": ("revolute", "weld", "universal", "universal", "spherical"),
-    "ball": ("prismatic", "universal", "spherical", "universal"),
-    "hinge": ("revolute",) * 7,
-    "universal": ("universal",) * 6,
-    "weld": ("universal",) * 3 + ("weld",) + ("universal",) * 3,
-    "ball at a root": ("revolute", "spherical", "universal", "revolute"),
-    "ball, over others": ("spherical",) * 5,
-    "ball, over a slider": ("revolute", "prismatic", "universal", "spherical", "universal"),
-}
 ITERATIONS = {  # of eight steps
     "ball at the ground": 28,
     "ball": 23,
@@ -88,45 +52,9 @@ ITERATIONS = {  # of eight steps
     "ball, over others": 27,
     "ball, over a slider": 26,
 }
-ACROSS = (
-    {"axis": (0, 0.6, 0.8), "second_axis": (1, 0, 0)},
-    {"axis": (0.6, 0.8, 0), "second_axis": (-0.8, 0.6, 0)},
-)
 
 
 ACROSS_Z = {"axis": (1, 0, 0), "second_axis": (0, 1, 0)}
-
-
-def looped(names=tuple(RINGS), bridge=True, gravity=(1.0, 2.0, -9.0)):
-    """Rings; with a bridge a bar and a spring make one of several, and every other joint is told child first."""
-    rng = np.random.default_rng(5)
-    model, bodies = Model("loops", gravity=gravity), {}
-    for number, (name, kinds) in enumerate(RINGS.items()):
-        angles = np.linspace(0.0, np.pi, len(kinds))
-        at = np.stack([2.0 * np.cos(angles), 2.0 * np.sin(angles), 0.0 * angles], axis=1)
-        at += 0.2 * rng.standard_normal(at.shape) + (0.0, 0.0, 2.0 * number)
-        axes = rng.standard_normal((len(kinds), 3))
-        last = model.ground
-        for k, kind in enumerate(kinds if name in names else ()):
-            own = model.ground
-            if k < len(kinds) - 1:
-                shape = Box(0.6 + 0.1 * k, 0.3, 0.2, density=100.0)
-                own = model.add_body(f"{name} {k}", shape, position=0.5 * (at[k] + at[k + 1]))
-                bodies[name, k] = own
-            more = {"axis": axes[k]} if JOINTS[kind].axis else {}
-            more = ACROSS[k % 2] if kind == "universal" else more
-            model.add_joint(
-                f"{name} joint {k}", kind, *((last, own) if k % 2 else (own, last)), at=at[k], **more
-            )
-            last = own
-    if bridge:
-        bar = model.add_body("bridge", Box(0.2, 0.2, 2.0, density=100.0), position=(0.3, 1.8, 5.0))
-        model.add_joint("near", "spherical", bodies["hinge", 2], bar, at=(0.3, 1.8, 4.0))
-        model.add_joint("far", "universal", bar, bodies["universal", 2], at=(0.3, 1.8, 6.0), **ACROSS[0])
-    if bridge and "ball" in names:
-        ends = bodies["ball", 1].at((0.1, 0.0, 0.1)), bodies["weld", 4].at((0.0, 0.1, 0.0))
-        model.add_spring("across", *ends, 50.0, damping=0.0 if gravity[0] else 0.5)
-    return model
 
 
 def both(model, order=2, h=H, steps=100):
@@ -138,17 +66,6 @@ def both(model, order=2, h=H, steps=100):
     assert isinstance(tree, TreeStepper)
     one, other = (stepper.advance(stepper.start(state), 0, steps)[0] for stepper in (general, tree))
     return one, of_last_step(other)
-
-
-def of_last_step(state):
-    """Without what is remembered of those before."""
-    return state._replace(memory=state.memory[: 6 * len(state.r)])
-
-
-def differences(one, other):
-    """Largest of each field that differs by more than it may."""
-    found = {n: np.abs(x - y).max(initial=0.0) for n, x, y in zip(one._fields, one, other, strict=True)}
-    return {name: size for name, size in found.items() if size > SAME.get(name, 0.0)}
 
 
 @pytest.mark.parametrize("order", [2, 4])

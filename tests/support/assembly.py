@@ -1,0 +1,53 @@
+"""Models and helpers of several test files: assembly."""
+
+import numpy as np
+from arrays import everything
+
+from discretization.assembly.numbering import number
+from discretization.assembly.workspace import workspace
+
+BAND, SPARSE = 150, 3
+
+
+def stirred(band_limit, coupled=None):
+    """`everything` in the middle of a Newton iteration: system, numbering, state, workspace, loads.
+
+    coupled: "stiffness" or "damping", where the last element's is a full matrix.
+    """
+    system, state = everything()
+    if coupled:
+        matrices = getattr(system.elements, coupled).copy()
+        X = np.random.default_rng(8).standard_normal((6, 6))
+        matrices[-1] += 5.0 * X @ X.T
+        system = system._replace(elements=system.elements._replace(**{coupled: matrices}))
+    numbering = number(system, band_limit)
+    work = workspace(system, numbering)
+    rng = np.random.default_rng(3)
+    n = len(system.frames.mass)
+    work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((n - 1, 3)), 0.2 * rng.standard_normal((n - 1, 3))
+    work.lam[:] = rng.standard_normal(len(work.lam))
+    loads = rng.standard_normal((len(work.by_duals.signals), 3))
+    return system, numbering, state, work, loads
+
+
+def dense(numbering, values):
+    n, out = numbering.size, np.zeros((numbering.size, numbering.size))
+    if numbering.band < 0:
+        for j in range(n):
+            column = slice(numbering.indptr[j], numbering.indptr[j + 1])
+            out[numbering.indices[column], j] = values[column]
+        return out
+    b, banded, S = numbering.band, numbering.banded, numbering.substructures
+    columns = values[: banded * (3 * b + 1)].reshape(banded, 3 * b + 1)
+    for j in range(banded):
+        rows = np.arange(max(0, j - b), min(banded, j + b + 1))
+        out[rows, j] = columns[j, 2 * b + rows - j]
+    for k in range(len(S.start)):
+        height, inner, split = S.height[k], S.inner[k], S.split[k]
+        sizes = zip((S.first[k], *S.ends[k]), (inner, split, height - inner - split), strict=True)
+        own = np.concatenate([first + np.arange(size) for first, size in sizes])
+        out[np.ix_(own, own)] += values[S.start[k] : S.start[k] + height**2].reshape(height, height).T
+    far, i = numbering.far, np.arange(6)
+    for row, column, place in zip(far.row, far.column, far.place, strict=True):
+        out[row : row + 6, column : column + 6] += values[place + i[:, None] + far.stride * i]
+    return out

@@ -1,0 +1,202 @@
+"""Models and helpers of several test files: consumers."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discretization.memory import Memory
+from rigid.errors import InitialVelocityWarning
+from rigid.system import State
+from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
+from rodsim.results.part_energies import energies_by_part
+from rodsim.results.result import Result
+from tests.completeness import DT, MODELS, T_END
+
+
+@functools.cache
+def run(name: str, t_end: float = T_END, integrator: str = "em") -> Result:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        return simulate(MODELS[name](), t_end, DT, integrator, output_every=1, progress=False)
+
+
+@functools.cache
+def at_rest(name: str) -> Result:
+    return equilibrium(MODELS[name]())
+
+
+def resume(name: str, folder: Path) -> None:
+    """A run that is stopped half-way and gone on with is the whole one, field by field, to the bit."""
+    path = folder / "run.vtkhdf"
+    for t_end, again in ((0.5 * T_END, False), (T_END, True)):
+        simulate(MODELS[name](), t_end, DT, output=path, output_every=1, resume=again, progress=False)
+    found, expected = Result.open(path).states(slice(None)), run(name).states(slice(None))
+    for field, one, other in zip(State._fields, found, expected, strict=True):
+        assert np.array_equal(one, other), field
+
+
+def start_from_run(name: str, folder: Path) -> None:
+    """A run that starts from another at its end is the longer run: nothing that a state keeps is left behind, but for the steps
+    before the last one, which tell where Newton's method begins.
+    """
+    first, whole = run(name), run(name, 2 * T_END)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InitialVelocityWarning)
+        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=first, progress=False)
+    middle, n = first.n_outputs - 1, then.n_outputs
+    blocks = then.layout.own
+    for k, j in ((0, middle), (n - 1, middle + n - 1)):
+        one, other = then.state(k), whole.state(j)
+        for field in State._fields:
+            a, b = getattr(one, field), getattr(other, field)
+            if field == "totals":
+                b = b - whole.state(middle).totals
+            elif field == "own":
+                a, b = a.copy(), b.copy()
+                work = blocks.part(whole.state(middle).own, "drive")[..., 8]
+                blocks.part(b, "drive")[..., 8] -= work
+            elif field == "memory":
+                a, b = (_of_last_step(then.layout.memory, x) for x in (a, b))
+            # what Newton's method leaves, of forces and accelerations that stiffness and 1/h enlarge
+            loose = 1e-6 if field in ("lam", "memory") else 1e-9
+            assert a == pytest.approx(b, abs=loose * max(1.0, np.abs(b).max(initial=0.0))), field
+    assert audit(then).ok, audit(then).text()
+
+
+def _of_last_step(memory: Memory, x: np.ndarray) -> np.ndarray:
+    parts = memory.parts(x)
+    return np.concatenate([parts[name].ravel() for name in memory._replace(earlier=0, means=0).shapes()])
+
+
+def start_from_equilibrium(name: str, folder: Path) -> None:
+    """What stands in equilibrium stays there, but for what is driven."""
+    rest = at_rest(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=rest, progress=False)
+    found = audit(then)
+    assert found.ok, found.text()
+    assert np.array_equal(then.state(0).r, rest.state().r)
+    if not then.layout.drives:
+        assert np.abs(then.states(slice(None)).r - rest.state().r).max() < 1e-7
+
+
+def audited(name: str, folder: Path) -> None:
+    assert audit(run(name)).ok, audit(run(name)).text()
+
+
+def audited_at_rest(name: str, folder: Path) -> None:
+    assert audit(at_rest(name)).ok, audit(at_rest(name)).text()
+
+
+def audited_locally(name: str, folder: Path) -> None:
+    found = local_audit(run(name))
+    assert found.rods or found.not_covered
+
+
+def buckled(name: str, folder: Path) -> None:
+    found = buckling(MODELS[name](), 1, nonlinear=False)
+    assert np.isfinite(found.factors).all()
+
+
+def dissipated(name: str, folder: Path) -> None:
+    """em-d takes energy, never gives any, and the balance knows all of it."""
+    result = run(name, T_END, "em-d(0.5)")
+    assert audit(result).ok, audit(result).text()
+    assert np.diff(result.algorithmic_dissipation).min() >= 0.0 < result.algorithmic_dissipation[-1]
+
+
+def rigid(name: str, folder: Path) -> None:
+    """The twin says of each thing that it left out, has all others, and runs."""
+    model = MODELS[name]()
+    twin = model.rigidified()
+    told = " ".join(twin.left_out)
+    for what, entries in vars(model).items():
+        if isinstance(entries, dict) and what not in ("bodies", "rods"):
+            for entry in entries:
+                assert entry in getattr(twin, what) or f"'{entry}'" in told, entry
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        assert audit(simulate(twin, T_END, DT, progress=False)).ok
+
+
+def reported(name: str, folder: Path) -> None:
+    """A report names everything in the model that has a name."""
+    page = report(run(name), folder / "page.html").read_text()
+    for what, entries in vars(MODELS[name]()).items():
+        if isinstance(entries, dict):
+            for entry in entries:
+                assert entry in page, f"{what} '{entry}'"
+
+
+def compared(name: str, folder: Path) -> None:
+    """A run is like itself, and unlike its longer self by nothing where they overlap."""
+    found = compare(run(name), run(name, 2 * T_END), names=("short", "long"))
+    assert found.worst() == 0.0
+
+
+def shared_out(name: str, folder: Path) -> None:
+    """The energies of all parts are those of the whole, but for springs."""
+    result = run(name)
+    parts = energies_by_part(result)
+    for what in ("kinetic", "elastic", "gravity"):
+        whole = result.energy[what]
+        size = 1e-13 * max(np.abs(result.energy[other]).max() for other in ("kinetic", "elastic", "gravity"))
+        assert sum(getattr(part, what) for part in parts.values()) == pytest.approx(whole, abs=size), what
+
+
+def in_a_chart(integrator: str, name: str, folder: Path) -> None:
+    result = run(name, T_END, integrator)
+    assert audit(result).ok, audit(result).text()
+
+
+def small_motions(name: str, folder: Path) -> None:
+    found = modes(MODELS[name](), 1, at_rest(name).state())
+    assert np.isfinite(found.values).all()
+
+
+TREES = ("joints", "forces")  # models that have a special shape
+
+
+def by_its_shape(name: str, folder: Path) -> None:
+    """A special shape, where there is one, changes nothing but the solver."""
+    found = simulate(MODELS[name](), T_END, DT, output_every=1, shortcut=True, progress=False)
+    assert ("solver" in found.description["run"]) == (name in TREES)
+    for field, loose in (("r", 1e-12), ("quat", 1e-12), ("v", 1e-10), ("Omega", 1e-10), ("totals", 1e-10)):
+        a, b = (getattr(result.states(slice(None)), field) for result in (found, run(name)))
+        assert np.abs(a - b).max(initial=0.0) <= loose * max(1.0, np.abs(b).max(initial=0.0)), field
+    assert audit(found).ok, audit(found).text()
+
+
+def by_steps_that_choose_themselves(name: str, folder: Path) -> None:
+    found = simulate(MODELS[name](), T_END, error=0.1, output_dt=3 * DT, progress=False)
+    assert audit(found).ok, audit(found).text()
+    assert np.abs(found.states(slice(None)).r[-1] - run(name).states(slice(None)).r[-1]).max() < 0.1
+
+
+CONSUMERS: dict[str, Callable[[str, Path], None]] = {
+    "resume": resume,
+    "start= from a run": start_from_run,
+    "start= from an equilibrium": start_from_equilibrium,
+    "audit": audited,
+    "audit at rest": audited_at_rest,
+    "local audit": audited_locally,
+    "linear buckling": buckled,
+    "em-d": dissipated,
+    "modes": small_motions,
+    "rigid twin": rigid,
+    "report": reported,
+    "compare": compared,
+    "energies of parts": shared_out,
+    "shortcut": by_its_shape,
+    "error=": by_steps_that_choose_themselves,
+    "em-ggl": functools.partial(in_a_chart, "em-ggl"),
+    "EML-kappa": functools.partial(in_a_chart, "EML-kappa"),
+    "GGL-EM": functools.partial(in_a_chart, "GGL-EM"),
+}

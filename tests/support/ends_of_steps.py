@@ -1,0 +1,46 @@
+"""Models and helpers of several test files: ends of steps."""
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.interactions.blocks import blocks, number_blocks, value_numbers
+from rigid.interactions.evaluation import values
+from rigid.interactions.kinds import Group
+from rigid.system import State
+
+EPS = 1e-5  # of a number
+
+
+def moved(state: State, way) -> State:
+    """By (dr, rotation vector) (n, 6)."""
+    turns = quaternions.from_rotation_vector(way[:, 3:])
+    return state._replace(r=state.r + way[:, :3], quat=quaternions.multiply(turns, state.quat))
+
+
+def close(one, other, tolerance):
+    assert np.abs(one - other).max() <= tolerance * max(np.abs(other).max(), 1e-3)
+
+
+def one_by_one(own: Group, step: float) -> Group:
+    """The first interaction as many times as it has numbers, each with another of them increased."""
+    width = own.numbers.shape[1]
+    numbers = own.numbers[0] + step * np.eye(width)
+    return own._replace(
+        frames=np.repeat(own.frames[:1], width, axis=0), numbers=numbers, row=np.arange(width)
+    )
+
+
+def number_derivatives_hold(own, start, end, lam):
+    """Those of forces and values are the central differences; returns the derivatives of the values."""
+    lam = lam[:1] if np.ndim(lam) else lam
+    first = own._replace(frames=own.frames[:1], numbers=own.numbers[:1], row=own.row[:1])
+    exact = number_blocks(first, start, end, lam)[0]
+    every = np.repeat(lam, own.numbers.shape[1], axis=0) if np.ndim(lam) else lam
+    more, less = (one_by_one(own, s * EPS) for s in (1, -1))
+    difference = blocks(more, start, end, every).force - blocks(less, start, end, every).force
+    close(np.moveaxis(difference, 0, -1) / (2 * EPS), exact, 1e-6)
+    exact, rows = value_numbers(first, end)[0], max(own.kind.rows, 1)
+    apart = [x._replace(row=rows * x.row) for x in (more, less)]
+    difference = values([apart[0]], end.r, end.quat) - values([apart[1]], end.r, end.quat)
+    close(difference.reshape(-1, rows).T / (2 * EPS), exact, 1e-6)
+    return exact

@@ -1,0 +1,39 @@
+"""Models and helpers of several test files: heaps."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from touching_models import surface_of, touching
+
+from discretization.assembly.numbering import Numbering
+from discretization.contact.table import Pair
+from discretization.time.contact_stepper import ContactStepper
+from discretization.time.stepper import Stepper
+from rodsim import Material, Model, Section
+from rodsim.building.build import Built
+
+RADIUS, H, HALF = 0.01, 5e-4, 11
+
+
+def lattice(n: int = 2) -> Model:
+    """Four free rods above four others, across, which come down on them at 0.5 m/s and move along at 0.2 m/s."""
+    model = Model("lattice")
+    section = Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
+    for k in range(4):
+        at = 0.05 * k + 0.003 * k * k
+        model.add_rod(f"low {k}", [(at, -0.1, 0.0), (at + 0.02, 0.25, 0.0)], section, n)
+        ends = [(-0.1, at, 2.4 * RADIUS), (0.25, at + 0.01, 2.6 * RADIUS)]
+        model.add_rod(f"high {k}", ends, section, n, velocity=(0.2, 0.0, -0.5))
+    rods = [surface_of(rod, RADIUS) for rod in model.build().layout.rods]
+    return touching(
+        model, rods, [Pair(i, j, (0, 3e6, 1, 0), stations=4) for i, j in combinations(range(8), 2)]
+    )
+
+
+def listed(model: Model, h: float) -> tuple[Built, Numbering]:
+    """What is built, with the pairs that are on the list at the start, and the numbering of its steps."""
+    built = model.build()
+    stepper = ContactStepper(built.system, h, lambda each: Stepper(each, h))
+    inner = stepper._list_of(stepper.start(built.state)).stepper
+    return built._replace(system=inner.system), inner.numbering

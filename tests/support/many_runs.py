@@ -1,0 +1,3 @@
+"""Models and helpers of several test files: many runs."""
+
+DT = 0.005

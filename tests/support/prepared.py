@@ -1,0 +1,132 @@
+"""Models and helpers of several test files: prepared."""
+
+import dataclasses
+
+import numpy as np
+
+import rodsim.model
+from rodsim import (
+    Box,
+    Law,
+    Material,
+    Model,
+    Section,
+)
+from rodsim.parts.changes import changeable, fields_of
+from tests.completeness import MODELS as EVERY_KIND
+
+
+def _made_of_a_material():
+    """Numbers of a material, which sections that are given as stiffnesses have not."""
+    model = Model("made", gravity=(0.1, -0.2, -0.9))
+    gel = Material(E=2e3, nu=0.3, density=100.0)
+    rod = model.add_rod("gel", [(0, 0, 0), (1, 0, 0)], Section.circular(0.1, gel), 2)
+    model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
+MODELS = {**EVERY_KIND, "made": _made_of_a_material}
+
+
+def _one_of_each():
+    """A model and a path for each field of each kind of entries, and for what stands in no entry."""
+    found = {}
+    for name, make in MODELS.items():
+        model = make()
+        for path in changeable(model):
+            key, _, rest = path.partition(".")
+            found.setdefault((key, rest.rpartition(".")[2]), (name, path))
+    return found
+
+
+CASES = _one_of_each()
+
+
+def _another(value, field):
+    """Near what was there."""
+    if isinstance(value, Section):
+        return dataclasses.replace(value, stiffness=1.03 * value.stiffness, radius=1.02 * value.radius)
+    if callable(value) and field == "section":
+        return lambda s: _another(value(s), field)
+    if field == "shape":
+        return Box(0.52, 0.3, 0.2, density=103.0)
+    if field in ("law", "damping") and isinstance(value, Law):
+        return Law.polynomial([0.0, 3.1, 0.0, 0.2], reach=60.0)
+    if isinstance(value, dict):
+        return {name: 1.03 * x for name, x in value.items()}
+    if value is None and "velocity" in field:
+        return (0.01, -0.02, 0.03)
+    if value is None:
+        return 0.7
+    moved = 1.03 * np.asarray(value, float) if np.any(value) else np.asarray(value, float) + 0.011
+    return moved if moved.ndim else float(moved)
+
+
+def _fresh(name, path, value, monkeypatch):
+    """The model, made with this number; and what stood there."""
+    key, _, rest = path.partition(".")
+    part, _, field = rest.rpartition(".")
+    before, add, make_body, make_rod = [], rodsim.model.add, rodsim.model.make_body, rodsim.model.make_rod
+
+    def other(old):
+        before.append(old)
+        return old if value is None else value
+
+    def adding(model, kind, named, /, **given):
+        if (kind.key, named) == (key, part):
+            own = fields_of(kind)[field]
+            given[own] = other(given.get(own, kind.fields()[own].default))
+        return add(model, kind, named, **given)
+
+    def making(named, shape, position, orientation, velocity, angular_velocity):
+        given = {"shape": shape, "velocity": velocity, "angular_velocity": angular_velocity}
+        if (key, part) == ("bodies", named):
+            given[field] = other(given[field])
+        return make_body(
+            named, given["shape"], position, orientation, given["velocity"], given["angular_velocity"]
+        )
+
+    def rolling(named, shape, stress_free, section, *others):
+        path, of_section = f"{part}.{field}", f"{named}.section"
+        if key == "rods" and path == of_section:
+            section = other(section)
+        elif key == "rods" and path.startswith(of_section):
+            number = path[len(of_section) + 1 :]
+            section = section.with_numbers({number: other(section.numbers[number])})
+        return make_rod(named, shape, stress_free, section, *others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rodsim.model, "add", adding)
+        patch.setattr(rodsim.model, "make_rod", rolling)
+        patch.setattr(rodsim.model, "make_body", making)
+        model = MODELS[name]()
+    if key == "gravity":
+        before.append(model.gravity)
+        model.gravity = model.gravity if value is None else np.asarray(value)
+    return model, before[0]
+
+
+def _all_of(result):
+    """All that is stored of it, and its description."""
+    stored = {name: array.tobytes() for name, array in result._source._arrays.items()}
+    layout = result.layout
+    known = [layout.gravity.tobytes(), *(column.tobytes() for column in layout.constraints)]
+    known += [column.tobytes() for rod in layout.rods for column in (rod.radius, rod.sides)]
+    return stored, layout.description, known
+
+
+def _beam(force=-5.0, E=2e9):
+    model = Model("beam", gravity=(0, 0, -9.81))
+    section = Section.from_stiffness(
+        EA=E * 1e-3,
+        GA=E * 4e-4,
+        GJ=E * 8e-8,
+        EI=E * 1e-7,
+        mass_per_length=1.0,
+        inertia_per_length=(2e-4, 1e-4, 1e-4),
+    )
+    beam = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], section, 4)
+    model.add_joint("clamp", "clamp", beam.start)
+    model.add_force("tip", beam.end, (0, 0, force))
+    model.add_distributed_load("snow", beam, (0, 0, 0.3 * force))
+    return model
