@@ -13,11 +13,11 @@ demo: $(STAMP)
 
 # A process for each core, a file of tests in one of them, where it shares what takes long; BLAS would add its own threads.
 test: $(STAMP)
-	$(PYTEST) --ignore tests/shown
+	$(PYTEST) --ignore tests/docs/shown
 
 # What is shown to users: examples, scenes, notebooks and the code of the pages run, links of the site lead somewhere.
 shown: $(STAMP)
-	$(PYTEST) tests/shown
+	$(PYTEST) tests/docs/shown
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -30,11 +30,11 @@ COMPILED_FIRST = {
 }
 # each worker imports all files of tests: those whose kinds are compiled as they are registered
 REGISTERING = (
-    "own_kinds",
-    "test_states_at_rest",
-    "test_integrators",
-    "test_energies_as_texts",
-    "test_energy_laws",
+    "support.own_kinds",
+    "laws.test_states_at_rest",
+    "laws.test_integrators",
+    "laws.test_energies_as_texts",
+    "laws.test_energy_laws",
 )
 
 
@@ -65,9 +65,11 @@ def _import_in_turns(config):
     worker = getattr(config, "workerinput", None)
     if worker is None or config.args != config.getini("testpaths"):
         return
-    files = sorted(Path(__file__).parent.glob("test_*.py"))
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
     for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
         with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection tells what fails
+            if str(file.parent) not in sys.path:  # as pytest does
+                sys.path.insert(0, str(file.parent))
             importlib.import_module(file.stem)
 
 

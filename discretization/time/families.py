@@ -1,6 +1,6 @@
 """The families of integrators: for each the functions of its residual and the facts declared about it.
 
-What a scheme promises is asserted in tests/test_integrators.py and its like. Residuals are imported, and compiled, with the
+What a scheme promises is asserted in tests/laws/test_integrators.py and its like. Residuals are imported, and compiled, with the
 first scheme of a family.
 """
 

@@ -153,7 +153,7 @@ class _CacheFile(caching.IndexDataCacheFile):
 
 
 # numba's private switch: kernels that allocate nothing pass arrays without counting who holds them. For the named tuples of a
-# model the counting took ten times as long as a joint. tests/test_compilation.py notices when numba drops it.
+# model the counting took ten times as long as a joint. tests/core/test_compilation.py notices when numba drops it.
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 

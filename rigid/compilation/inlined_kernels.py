@@ -8,7 +8,7 @@ LLVM's linker is told. Who has such a call in his code, or took in what has one,
 his own machine code is loaded (`_Called`, by numba's `reload_init`).
 
 This is done by a library class and a target of our own behind numba's compiler: private parts of numba, as
-`tests/test_compilation.py` notices when they change; without them kernels are compiled as numba does.
+`tests/core/test_compilation.py` notices when they change; without them kernels are compiled as numba does.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ types and functions of Python and numpy, which takes a quarter of a second; code
 sets it up by itself where something is left to compile. Beside machine code numba keeps what the compiler takes in where another
 kernel calls this one, and reads that, too: here it waits until something is compiled, and names stand beside it.
 
-Parts of numba that it may change: `tests/test_compilation.py` notices. Where one is not as it was read, numba goes its own way.
+Parts of numba that it may change: `tests/core/test_compilation.py` notices. Where one is not as it was
+read, numba goes its own way.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def _of_quaternions(a: Audit) -> Verdict:
 def _of_integrator(a: Audit) -> list[Verdict]:
     verdicts = []
     if "symplectic" in a.promises:
-        told = "promised; one motion does not show it (tests/test_integrators.py asserts it)"
+        told = "promised; one motion does not show it (tests/laws/test_integrators.py asserts it)"
         verdicts.append(Verdict("symplectic", told, None))
     if a.algorithmic != 0.0:
         part = _relative(a.algorithmic, a.energy_scale)

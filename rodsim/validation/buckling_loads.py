@@ -146,7 +146,7 @@ CASES = (
     Case(
         "deep-arch",
         "Arch of 215 degrees, clamped and hinged, DaDeppo and Schmidt 1975 (897 where it does not stretch)",
-        "shooting, 10 digits (tests/shooting.py)",
+        "shooting, 10 digits (tests/support/shooting.py)",
         {f"P({name})": Known(P, 1e-7, 897.0) for name, (P, _) in ARCH.items()}
         | {f"v({name})": Known(v, 1e-7, 100.0) for name, (_, v) in ARCH.items()},
         arch,
@@ -156,7 +156,7 @@ CASES = (
     Case(
         "right-angle-frame",
         "Frame of two thin legs leaves its plane, Argyris et al. 1979 (1.088)",
-        "shooting, 12 digits (tests/shooting.py)",
+        "shooting, 12 digits (tests/support/shooting.py)",
         {f"P({name})": Known(P, 1e-11, P) for name, P in FRAME.items()},
         frame,
         ("20 elements a leg", "40 elements a leg"),
@@ -165,7 +165,7 @@ CASES = (
     Case(
         "frame-moments",
         "Frame of two thin legs under moments at its feet, Argyris et al. 1979 (622.2)",
-        "exact, pi sqrt(EI GJ)/L with the bend in its plane (tests/test_validation_sources.py)",
+        "exact, pi sqrt(EI GJ)/L with the bend in its plane (tests/exact/test_validation_sources.py)",
         # bifurcations are located to 1e-6 of the load
         {f"M({name})": Known(M, 1e-3, M) for name, M in FRAME_MOMENTS.items()},
         frame_moments,

@@ -125,7 +125,7 @@ CASES = (
     Case(
         "princeton",
         "Princeton beam of Dowell and Traybar 1975, 13.345 N at 0 to 90 degrees",
-        "shooting, 12 digits (tests/shooting.py)",
+        "shooting, 12 digits (tests/support/shooting.py)",
         {f"u({degrees})": Known(u, 1e-12, LENGTH) for degrees, u in PRINCETON.items()},
         princeton_exact,
         PRINCETON_MESHES,
@@ -152,7 +152,7 @@ CASES = (
     Case(
         "l-frame",
         "L of two legs under a force, Exudyn's LShapeGeomExactBeam2D",
-        "shooting, 12 digits (tests/shooting.py)",
+        "shooting, 12 digits (tests/support/shooting.py)",
         {"u": Known(CORNER, 1e-12, 1.0)},
         corner,
         ("10 elements a leg", "20 elements a leg"),

@@ -159,7 +159,7 @@ CASES = (
     Case(
         "critical-speed",
         "Unbalanced disc on a driven shaft passes its critical speed, Jeffcott 1919",
-        "Jeffcott's equation, integrated to 12 digits (tests/test_validation_sources.py)",
+        "Jeffcott's equation, integrated to 12 digits (tests/exact/test_validation_sources.py)",
         # twist, stretch and shear of the shaft, the turns of the disc: 1e-5 of the sway
         {f"(y, z)({t:g})": Known(z, 1e-8, 7.25 * UNBALANCE) for t, z in JEFFCOTT.items()}
         | {"work - energy": Known(0.0, 1e-13, 3.0)},
@@ -171,7 +171,7 @@ CASES = (
     Case(
         "slider-crank",
         "Slider-crank of revolute joints and a slide turns by itself",
-        "exact, one quadrature, 12 digits (tests/test_validation_sources.py)",
+        "exact, one quadrature, 12 digits (tests/exact/test_validation_sources.py)",
         {f"slider({t:g})": Known(x, 1e-12, CRANK) for t, x in SLIDER.items()}
         | {"energy change": Known(0.0, 1e-12, 1.0)},
         slider_crank,

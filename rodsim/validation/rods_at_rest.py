@@ -227,7 +227,7 @@ CASES = (
     Case(
         "follower",
         "Cantilever under a follower end load, Simo and Vu-Quoc 1986",
-        "shooting from the loaded end, 12 digits (tests/shooting.py)",
+        "shooting from the loaded end, 12 digits (tests/support/shooting.py)",
         {f"u({force:g})": Known(u, 1e-9, 100.0) for force, u in FOLLOWER.items()},
         follower,
         STATIC_MESHES,

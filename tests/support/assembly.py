@@ -1,10 +1,10 @@
 """Models and helpers of several test files: assembly."""
 
 import numpy as np
-from arrays import everything
 
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import workspace
+from tests.support.arrays import everything
 
 BAND, SPARSE = 150, 3
 

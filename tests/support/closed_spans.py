@@ -1,12 +1,12 @@
 """Models and helpers of several test files: closed spans."""
 
 import numpy as np
-from iterations import iterate
 
 from discretization.assembly.numbering import number
 from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.workspace import workspace
 from rodsim import Section
+from tests.support.iterations import iterate
 from tests.support.rods import free_rod
 
 H = 0.01

@@ -16,7 +16,7 @@ from rigid.system import State
 from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
 from rodsim.results.part_energies import energies_by_part
 from rodsim.results.result import Result
-from tests.completeness import DT, MODELS, T_END
+from tests.support.completeness import DT, MODELS, T_END
 
 
 @functools.cache

@@ -37,7 +37,7 @@ from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
 from rigid.interactions.contact.planes import PLANE_SPHERE
 from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
 from rodsim import Model, Sphere
-from tests.contacts import (
+from tests.support.contacts import (
     BOX_KINDS,
     CORE_KINDS,
     MESH_KINDS,

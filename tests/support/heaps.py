@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from touching_models import surface_of, touching
-
 from discretization.assembly.numbering import Numbering
 from discretization.contact.table import Pair
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from rodsim import Material, Model, Section
 from rodsim.building.build import Built
+from tests.support.touching_models import surface_of, touching
 
 RADIUS, H, HALF = 0.01, 5e-4, 11
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rodsim import Model
-from tests.statics_models import section
+from tests.support.statics_models import section
 
 FORCE, MOMENT = np.array([30.0, -20.0, 50.0]), np.array([3.0, 5.0, -7.0])
 STRONG = {"EA": 1e7, "GA": 1e7, "GJ": 1e4, "EI": 1e4}

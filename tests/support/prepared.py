@@ -13,7 +13,7 @@ from rodsim import (
     Section,
 )
 from rodsim.parts.changes import changeable, fields_of
-from tests.completeness import MODELS as EVERY_KIND
+from tests.support.completeness import MODELS as EVERY_KIND
 
 
 def _made_of_a_material():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rodsim import Box, Model
-from tests.with_states import BEAD
+from tests.support.with_states import BEAD
 
 H = 0.01
 BRICK = Box(0.5, 0.3, 0.2, density=100.0)

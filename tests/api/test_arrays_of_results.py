@@ -1,0 +1,194 @@
+"""`Result.to_xarray`: the numbers of the result to the bit, with units, coordinates and where they come from."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from rodsim import Box, Material, Model, Result, Section, equilibrium, signals, simulate, templates
+from rodsim.extras import MissingExtra
+from rodsim.results.columns import COLUMNS
+from rodsim.results.errors import UnknownName
+from rodsim.scenes.model_from_scene import load
+from tests.support.results_sample import N_OPEN, sample_layout, write
+
+ROD = {"r": "xyz", "quat": "wxyz", "v": "xyz", "Omega": "axis", "omega": "xyz"}
+ELEMENT = dict.fromkeys(("Gamma", "K", "N", "M"), "axis")
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """Made-up numbers: an open rod, a ring, a box and a joint, in a file."""
+    file = tmp_path_factory.mktemp("arrays") / "sample.vtkhdf"
+    write(file, sample_layout(), range(7))
+    return Result.open(file)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The mechanism of `rodsim new`: joints with an angle, a displacement, a drive."""
+    file = tmp_path_factory.mktemp("arrays") / "mechanism.yaml"
+    file.write_text(templates.scene("mechanism", "mechanism", "a", "b"))
+    loaded = load(file)
+    return simulate(loaded.model, 0.1, loaded.scene.run.dt, output_every=4)
+
+
+def same(array, values):
+    """Equal to the bit, signs of zeros included."""
+    return array.dtype == values.dtype and array.values.tobytes() == np.ascontiguousarray(values).tobytes()
+
+
+def test_every_history_of_rods_and_bodies_is_there_to_the_bit(sample):
+    data = sample.to_xarray()
+    assert same(data.t, sample.t)
+    assert same(data.step, sample.step)
+    for name in sample.rods:
+        rod = sample.rod(name)
+        assert same(data[f"{name}.s"], rod.arclength)
+        for fields, along in ((ROD, f"{name}.s"), (ELEMENT, f"{name}.s_element")):
+            for field, last in fields.items():
+                assert data[f"{name}.{field}"].dims == ("t", along, last)
+                assert same(data[f"{name}.{field}"], getattr(rod, field))
+    body = sample.body("box")
+    for field in ("r", "center_of_mass", "quat", "v", "Omega", "omega"):
+        assert same(data[f"body_{field}"].sel(body="box"), getattr(body, field))
+
+
+def test_energies_momenta_and_residuals_are_those_of_the_result(sample):
+    data = sample.to_xarray()
+    for name in sample.energy.dtype.names:
+        assert same(data[f"energy_{name}"], sample.energy[name])
+    for name in (
+        "work", "dissipation", "linear_momentum", "angular_momentum", "constraint_residual", "velocity_residual",
+        "quat_norm_error", "newton_iterations", "halvings",
+    ):  # fmt: skip
+        assert same(data[name], getattr(sample, name)), name
+    # and no column of the file was forgotten
+    stored = [sample.audit_column(name) for name in COLUMNS]
+    found = [data[x].values for x in data.data_vars if data[x].dims == ("t",)]
+    found += [data[x].values[:, i] for x in ("linear_momentum", "angular_momentum") for i in range(3)]
+    assert all(any(np.array_equal(column, x) for x in found) for column in stored)
+
+
+def test_joints_have_forces_by_name_and_coordinates_of_their_own(run):
+    data = run.to_xarray()
+    assert list(data.joint.values) == run.joints
+    for name in run.joints:
+        joint = run.joint(name)
+        assert same(data.joint_force.sel(joint=name), joint.force)
+        assert same(data.joint_moment.sel(joint=name), joint.moment)
+        assert bool(data.joint_determined.sel(joint=name)) == joint.determined
+    assert same(data["bearing.angle"], run.joint("bearing").angle)
+    assert same(data["bearing.angle_rate"], run.joint("bearing").angle_rate)
+    assert same(data["rails.displacement"], run.joint("rails").displacement)
+    assert data["rails.displacement_rate"].units == "m/s"
+    assert data["bearing.angle"].units == "rad"
+    assert data["bearing.angle_rate"].units == "rad/s"
+    assert not [
+        x for x in data.data_vars if x.startswith("gudgeon pin.")
+    ]  # a spherical joint has no coordinate
+    assert same(data.drive_work.sel(drive="motor"), run.drive_work("motor"))
+
+
+def test_components_are_found_by_their_names(sample):
+    data, r, quat = sample.to_xarray(), sample.rod("whip").r, sample.rod("whip").quat
+    for i, axis in enumerate("xyz"):
+        assert np.array_equal(data["whip.r"].sel(xyz=axis), r[:, :, i])
+    for i, component in enumerate("wxyz"):
+        assert np.array_equal(data["whip.quat"].sel(wxyz=component), quat[:, :, i])
+    assert np.array_equal(data["whip.K"].sel(axis=2), sample.rod("whip").K[:, :, 1])
+    place = data["whip.r"].sel({"whip.s": 1.01}, method="nearest").sel(t=0.1, method="nearest")
+    assert np.array_equal(place, r[2, (N_OPEN - 1) // 2])
+
+
+def test_elements_lie_between_their_nodes_also_of_a_ring(sample):
+    data = sample.to_xarray()
+    s = data["whip.s"].values
+    assert np.allclose(data["whip.s_element"], (s[1:] + s[:-1]) / 2, rtol=1e-15)
+    s, middles = data["ring.s"].values, data["ring.s_element"].values
+    assert len(middles) == len(s)
+    assert np.allclose(middles, (np.arange(len(s)) + 0.5) * 3.0 / len(s), rtol=1e-14)
+
+
+UNITS = {
+    "t": "s", "energy_total": "J", "work": "J", "linear_momentum": "kg m/s", "angular_momentum": "kg m^2/s", "whip.s": "m",
+    "whip.r": "m", "whip.quat": "1", "whip.v": "m/s", "whip.Omega": "rad/s", "whip.Gamma": "1", "whip.K": "1/m", "whip.N": "N",
+    "whip.M": "N m", "body_r": "m", "body_v": "m/s", "body_Omega": "rad/s", "joint_force": "N", "joint_moment": "N m",
+}  # fmt: skip
+
+
+def test_every_number_has_a_unit_and_a_meaning(sample):
+    data = sample.to_xarray()
+    for name, units in UNITS.items():
+        assert data[name].attrs["units"] == units
+    for name in [*data.data_vars, *(x for x in data.coords if x not in ("xyz", "wxyz", "axis"))]:
+        assert data[name].attrs["long_name"]
+        assert data[name].dtype.kind not in "f" or data[name].attrs["units"], name
+
+
+def test_it_says_where_it_comes_from(sample, run):
+    told = run.to_xarray().attrs
+    assert json.loads(told["run"])["integrator"] == "em"
+    assert told["fingerprint"] == run.description["fingerprint"]
+    assert json.loads(told["description"]) == json.loads(json.dumps(run.description))
+    assert sample.to_xarray().attrs["file"] == str(sample.path)
+    assert sample.to_xarray().attrs["title"] == "sample"
+
+
+@pytest.mark.parametrize("result", ["sample", "run"])
+def test_netcdf_gives_the_same_back(result, request, tmp_path):
+    """By scipy, which is there in any case: netCDF 3."""
+    data = request.getfixturevalue(result).to_xarray()
+    data.to_netcdf(tmp_path / "a.nc", engine="scipy")
+    with xr.open_dataset(tmp_path / "a.nc", engine="scipy") as back:
+        assert back.identical(data)
+
+
+def test_named_parts_are_taken_and_unknown_ones_refused(sample):
+    data = sample.to_xarray(parts=["ring"])
+    assert not [x for x in data.variables if x.startswith(("whip", "body", "joint"))]
+    assert same(data["ring.r"], sample.rod("ring").r)
+    assert "energy_total" in data
+    with pytest.raises(UnknownName, match="no 'rign' in the result; it has box, hinge, ring, whip"):
+        sample.to_xarray(parts=["rign"])
+
+
+def test_a_name_with_a_slash_survives_netcdf(tmp_path):
+    layout = sample_layout()
+    layout.rods[0].name = "a/b"
+    write(tmp_path / "a.vtkhdf", layout, range(2))
+    data = Result.open(tmp_path / "a.vtkhdf").to_xarray()
+    data.to_netcdf(tmp_path / "a.nc", engine="scipy")
+    assert "a|b.r" in data
+    assert "'a/b'" in data["a|b.s"].long_name
+
+
+def test_equilibria_lie_along_the_load_factor():
+    model = Model("beam")
+    section = Section.rectangle(0.02, 0.01, Material(E=2e9, nu=0.3, density=1000))
+    rod = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], section, n_elements=4)
+    model.add_joint("wall", "clamp", rod.start)
+    model.add_force("pull", rod.end, (0, 0, -1.0))
+    found = equilibrium(model, monitors={"tip": (rod.end, (0, 0, 1))})
+    data = found.to_xarray()
+    assert data.t.long_name == "load factor"
+    assert np.array_equal(data.load_factor, found.load_factor)
+    assert np.array_equal(data["tip.monitor"], found.monitor("tip"))
+    assert (
+        "load factor 0 to 1" in found._repr_html_() or f"{found.n_outputs} equilibria" in found._repr_html_()
+    )
+
+
+def test_a_model_of_bodies_alone_has_no_dimension_of_rods():
+    model = Model("flying")
+    model.add_body("box", Box(0.1, 0.2, 0.3, density=100), velocity=(1, 0, 0))
+    model.add_force("push", model.bodies["box"].at((0, 0, 0)), signals.Sine(1.0, 1.0).along((0, 0, 1)))
+    data = simulate(model, 0.02, 0.01).to_xarray()
+    assert set(data.sizes) == {"t", "xyz", "wxyz", "axis", "body"}
+
+
+def test_without_xarray_the_error_names_the_cure(sample, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "xarray", None)
+    with pytest.raises(MissingExtra, match=r"to_xarray needs xarray: pip install 'rodsim\[notebook\]'"):
+        sample.to_xarray()

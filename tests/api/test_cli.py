@@ -1,0 +1,206 @@
+"""The command: exit codes, what it writes, resume to the bit, start-up without heavy modules."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rodsim import Result
+from rodsim.cli.main import main
+from tests.support.studies import coloured
+
+SCENES = Path(__file__).parents[2] / "examples" / "scenes"
+HEAVY = ("numpy", "numba", "scipy", "h5py", "vtk", "pyvista", "matplotlib", "pydantic", "yaml")
+
+
+def run(scene, out, *more):
+    return main(["run", str(SCENES / f"{scene}.yaml"), "-o", str(out), "--quiet", *more])
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart"),
+    [("EML-kappa", "quaternion"), ("GGL-EM", "quaternion-gamma"), ("GL-SPARK(2)", "quaternion-gamma")],
+)
+def test_scenes_with_dampers_and_viscous_rods_take_any_integrator(integrator, chart, tmp_path, capsys):
+    """The example, with the mass of the cord at its nodes as GGL-EM needs it, and a force that follows the door."""
+    scene, out = tmp_path / "scene.yaml", tmp_path / "out.vtkhdf"
+    text = (SCENES / "rod_and_ball.yaml").read_text()
+    text = text.replace("n_elements: 24", "n_elements: 4\n    mass: lumped")
+    text += "loads:\n  - {name: push, kind: force, on: {body: door, at: [0.15, 0, 0]}, value: [0, 5, 0], following: true}\n"
+    scene.write_text(text)
+    more = ("--integrator", integrator, "--chart", chart, "--t-end", "0.04")
+    assert main(["run", str(scene), "-o", str(out), "--quiet", *more]) == 0
+    assert main(["audit", str(out), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["energy_balance"] < 1e-3
+    assert report["dissipation"] > 0.0
+    assert abs(report["work"]) > 1e-3
+
+
+def test_a_result_goes_through_all_commands(tmp_path, capsys):
+    out = tmp_path / "out.vtkhdf"
+    assert run("rod_and_ball", out, "--t-end", "0.1") == 0
+    for command in (
+        ["info", str(out)],
+        ["info", str(out), "--json"],
+        ["audit", str(out)],
+        ["plot", str(out)],
+        ["plot", str(out), "--what", "energy", "-o", str(tmp_path / "energy.svg")],
+        ["render", str(out)],
+        ["render", str(out), "-o", str(tmp_path / "fast.png"), "--color", "speed", "--camera=-30/20"],
+        ["export", str(out), "--format", "pvd"],
+        ["export", str(out), "--format", "xdmf", "--every", "2"],
+        ["schema"],
+        ["check", str(SCENES / "chain.yaml")],
+    ):
+        assert main(command) == 0, command
+    assert {"out-overview.png", "energy.svg", "fast.png", "out.png", "out.pvd", "out.xdmf"} <= {
+        f.name for f in tmp_path.iterdir()
+    }
+
+
+def test_resume_repeats_the_uninterrupted_run_to_the_bit(tmp_path):
+    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    assert run("rod_and_ball", whole, "--t-end", "0.2") == 0
+    assert run("rod_and_ball", parts, "--t-end", "0.1") == 0
+    assert run("rod_and_ball", parts, "--t-end", "0.2", "--resume") == 0
+    first, second = Result.open(whole), Result.open(parts)
+    assert first.n_outputs == second.n_outputs
+    for i in range(first.n_outputs):
+        assert all(np.array_equal(x, y) for x, y in zip(first.state(i), second.state(i), strict=True))
+
+
+def bad_inputs(tmp_path):
+    existing = tmp_path / "existing.vtkhdf"
+    existing.write_bytes(b"something of the user's")
+    chain = str(SCENES / "chain.yaml")
+    return {
+        "missing scene": ["run", str(tmp_path / "no.yaml")],
+        "existing output": ["run", chain, "-o", str(existing)],
+        "no folder": ["run", chain, "-o", str(tmp_path / "no" / "out.vtkhdf")],
+        "resume of nothing": ["run", chain, "-o", str(tmp_path / "no.vtkhdf"), "--resume"],
+        "resume of another file": ["run", chain, "-o", str(existing), "--resume"],
+        "unknown integrator": ["run", chain, "-o", str(tmp_path / "a.vtkhdf"), "--integrator", "rk4"],
+        "dt": ["run", chain, "-o", str(tmp_path / "a.vtkhdf"), "--dt", "0"],
+        "not a result": ["info", str(existing)],
+        "missing result": ["audit", str(tmp_path / "no.vtkhdf")],
+        "scene as result": ["plot", chain],
+        "unknown command": ["walk"],
+        "no command": [],
+    }
+
+
+def test_bad_input_gives_exit_2_and_leaves_files_alone(tmp_path, capsys):
+    for name, command in bad_inputs(tmp_path).items():
+        assert main(command) == 2, name
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err, name
+        assert said.err or said.out, name
+    assert [file.name for file in tmp_path.iterdir()] == ["existing.vtkhdf"]
+    assert (tmp_path / "existing.vtkhdf").read_bytes() == b"something of the user's"
+
+
+UNSOLVABLE = """
+name: torn
+rods:
+  - {name: arm, curve: [[0, 0, 0], [1, 0, 0]], n_elements: 1,
+     section: {type: stiffness, EA: 100, GA: 100, GJ: 0.001, EI: 0.001, mass_per_length: 1, inertia_per_length: 0.001}}
+joints: [{name: wall, kind: clamp, a: {rod: arm, s: 0}}]
+loads:
+  - {name: wrench, kind: moment, on: {rod: arm, s: 1}, value: {function: ramp, value: 100, t_end: 1, direction: [0, 0, 1]}}
+run: {t_end: 1, dt: 0.01}
+"""
+
+
+@pytest.mark.parametrize(
+    ("was", "put", "said"),
+    [
+        (
+            "length: 2}\nrun",
+            "length: 1.9}\nrun",
+            "8: distance joint 'right rope': length = 1.9 m, but .* are 2 m apart",
+        ),
+        (
+            "{ground: [0.25, 0, 0]}",
+            "ground",
+            ":8: joint 'right rope': 'ground' alone is no point; give {ground",
+        ),
+        (
+            "kind: distance, a: {ground: [0.25",
+            "kind: distant, a: {ground: [0.25",
+            "8: joint 'right rope': kind",
+        ),
+    ],
+    ids=["length", "ground", "kind"],
+)
+def test_a_rod_without_mass_that_does_not_fit_is_refused_with_its_line(was, put, said, tmp_path, capsys):
+    text = (SCENES / "swing.yaml").read_text()
+    assert was in text
+    scene = tmp_path / "swing.yaml"
+    scene.write_text(text.replace(was, put))
+    assert main(["check", str(scene)]) == 2
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, capsys):
+    """One element is wound up beyond half a turn, which its strains cannot describe."""
+    scene, out = tmp_path / "torn.yaml", tmp_path / "torn.vtkhdf"
+    scene.write_text(UNSOLVABLE)
+    assert main(["run", str(scene), "-o", str(out), "--quiet"]) == 3
+    said = capsys.readouterr().err
+    assert "more elements" in said
+    assert str(out) in said
+    kept = Result.open(out)
+    assert kept.n_outputs > 3
+    assert np.all(np.isfinite(kept.rod("arm").r[-1]))
+
+
+def test_check_counts_all_that_a_scene_holds(capsys):
+    assert main(["check", str(SCENES / "planetary_gear.yaml")]) == 0
+    said = capsys.readouterr().out
+    assert "0 rods, 3 bodies, 3 joints, 0 springs, 1 torsion spring, 0 loads, 1 drive, 2 gears; em" in said
+
+
+def test_help_needs_nothing_heavy():
+    code = "import sys, rodsim.cli.main as m; m.parser().format_help(); print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_studies_are_listed_run_and_drawn(tmp_path, capsys):
+    from rodsim.papers.claims_report import STUDIES
+
+    assert main(["reproduce"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in STUDIES)
+    assert main(["reproduce", "mass-spring", "-o", str(tmp_path)]) == 0
+    report = capsys.readouterr().out
+    assert "PASS    000" in report
+    assert "measured: " in report
+    assert coloured(tmp_path / "mass-spring.png") > 1000
+    assert main(["reproduce", "mass-string"]) == 2
+    assert "study 'mass-string' is not known; choose one of mass-spring" in capsys.readouterr().err
+
+
+def test_integrator_and_chart_are_chosen_by_a_word_and_resumed_to_the_bit(tmp_path, capsys):
+    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    by = ["--integrator", "VI-B(0.5, 0.5)", "--chart", "quaternion-gamma"]
+    assert run("chain", whole, "--t-end", "0.1", *by) == 0
+    assert run("chain", parts, "--t-end", "0.05", *by) == 0
+    assert run("chain", parts, "--t-end", "0.1", "--resume", *by) == 0
+    first, second = Result.open(whole), Result.open(parts)
+    assert np.array_equal(first.state(-1).memory, second.state(-1).memory)
+    assert np.array_equal(first.state(-1).quat, second.state(-1).quat)
+    assert first.description["run"]["integrator"] == "VI-B(0.5, 0.5)"
+    assert run("chain", tmp_path / "no.vtkhdf", "--integrator", "RK4") == 2
+    assert (
+        "integrator 'RK4' is not known; choose one of em, em4, em6, em8, em-ggl, em4-ggl, em6-ggl, em8-ggl, em-d(rho), EML"
+        in capsys.readouterr().err
+    )
+    assert not (tmp_path / "no.vtkhdf").exists()

@@ -1,0 +1,115 @@
+"""`rodsim completion`: bash takes the script and completes with it; the command itself stays quick."""
+
+import argparse
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rodsim.cli import completion
+from rodsim.cli.main import main, parser
+
+DRIVER = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+$(complete -p rodsim | sed 's/.*-F //; s/ .*//')
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    file = tmp_path_factory.mktemp("completion") / "rodsim.bash"
+    with pytest.MonkeyPatch.context() as patch:
+        from io import StringIO
+
+        patch.setattr("sys.stdout", said := StringIO())
+        assert main(["completion", "bash"]) == 0
+    file.write_text(said.getvalue())
+    return file
+
+
+def completed(script, *words, cwd="."):
+    """What bash proposes for the last word."""
+    done = subprocess.run(
+        ["bash", "--norc", "-c", DRIVER, "bash", str(script), "rodsim", *words],
+        capture_output=True, text=True, check=True, cwd=cwd,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return set(done.stdout.split("\n")) - {""}
+
+
+def test_bash_reads_the_script_without_complaint(script):
+    done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_command_and_option_of_the_parser_is_completed(script):
+    group = parser()._subparsers._group_actions[0]
+    assert completed(script, "") >= set(group.choices)
+    for command, own in group.choices.items():
+        options = {x for action in own._actions for x in action.option_strings if x.startswith("--")}
+        assert completed(script, command, "--") == options
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("do",), {"doctor"}),
+        (("plot", "a.vtkhdf", "--what", "en"), {"energy"}),
+        (("run", "a.yaml", "--integrator", "em-"), {"em-ggl", "em-d(rho)"}),
+        (("run", "a.yaml", "--integrator", "GGL"), {"GGL-EM"}),
+        (("run", "a.yaml", "--chart", "dir"), {"director"}),
+        (("new", "a", "--template", "s"), {"soft-arm"}),
+        (("render", "a.vtkhdf", "--color", "cur"), {"curvature"}),
+        (("render", "a.vtkhdf", "--camera", "f"), {"front"}),
+        (("completion", "z"), {"zsh"}),
+        (("run", "my"), {"my scene.yaml", "my.yaml", "my folder"}),
+        (("run", "my.yaml", "-o", "my."), {"my.yaml"}),
+        (("compare", "my.yaml", "my."), {"my.yaml"}),
+        (("reproduce", "-o", "my"), {"my folder"}),
+        (("validate", "euler"), {"euler-column"}),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, tuple) else None,
+)
+def test_bash_completes_choices_as_choices_and_files_as_files(words, expected, script, tmp_path):
+    (tmp_path / "my folder").mkdir()
+    for name in ("my.yaml", "my scene.yaml", "other.yaml"):
+        (tmp_path / name).touch()
+    found = completed(script, *words, cwd=tmp_path)
+    if words[0] == "validate":
+        from rodsim.validation.registry import CASES
+
+        expected = {name for name in CASES if name.startswith("euler")}
+    assert found == expected
+
+
+@pytest.mark.parametrize(("shell", "mark"), [("zsh", "#compdef rodsim"), ("tcsh", "complete rodsim")])
+def test_the_other_shells_get_a_script_of_their_own(shell, mark, capsys):
+    assert main(["completion", shell]) == 0
+    said = capsys.readouterr().out
+    assert mark in said
+    assert "em6-ggl" in said
+    assert "soft-arm" in said
+
+
+def test_every_argument_that_takes_a_name_of_a_file_is_completed_as_one():
+    """A new command whose file goes by another word would be forgotten here."""
+    words = {"file", "scene", "folder", "result", "picture"}
+    for command, action in completion._arguments(parser()):
+        told = set((action.help or "").replace(",", " ").replace(";", " ").replace("(", " ").split())
+        takes = action.nargs != 0 and action.type is None and action.choices is None
+        if takes and told & words and not isinstance(action, argparse._SubParsersAction):
+            assert action.dest in completion.FILES or action.dest in ("name", "integrator", "chart"), (
+                command,
+                action.dest,
+            )
+
+
+def test_the_documented_line_installs_where_bash_looks(capsys):
+    assert main(["completion", "--help"]) == 0
+    said = capsys.readouterr().out
+    for shell in completion.SHELLS:
+        assert f"rodsim completion {shell} >" in said
+    page = (Path(__file__).parents[2] / "docs" / "start.md").read_text()
+    assert "rodsim completion bash > ~/.local/share/bash-completion/completions/rodsim" in page

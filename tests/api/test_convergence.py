@@ -1,0 +1,358 @@
+"""`converge`: orders, the choice, and whether what is said of the choice is true; without a cluster."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rodsim import cheapest_scheme, converge
+from rodsim.cli.main import main
+from rodsim.scenes.errors import SceneError
+from rodsim.studies import convergence
+from rodsim.studies.cases import Outcome
+from rodsim.studies.choosing import Choice, choose
+from rodsim.studies.convergence import MOTION, Convergence, Wanted
+from rodsim.studies.errors import StudyError
+from rodsim.studies.motion_samples import MotionSamples
+from rodsim.studies.refined_runs import Plan, Run, plan_of
+from rodsim.studies.refinement import distance, series
+from rodsim.studies.scheme_choice import SchemeChoice, schemes_beside
+
+LIMIT = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])
+ALONG = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # one component of one point
+ASLANT = np.array([[0.6, 0.6, 0.52915], [0.5, 0.0, 0.1]])  # a distance of 1 whose components are 0.6
+# errors of mesh and step at the first level, what both do together, orders
+FIELDS = {
+    "both alike": (1e-3 * ALONG, 1e-3 * ALONG, 0 * ALONG, 2, 2),
+    "together more than alone": (1e-3 * ALONG, 1e-3 * ALONG, 1e-2 * ALONG, 2, 2),
+    "of opposite signs": (1e-3 * ALONG, -9e-4 * ALONG, 0 * ALONG, 2, 2),
+    "of opposite signs together": (1e-3 * ALONG, 1e-3 * ALONG, -5e-3 * ALONG, 2, 2),
+    "aslant": (1e-3 * ASLANT, 2e-3 * ASLANT, 0 * ALONG, 2, 2),
+    "of high order in space": (1e-2 * ALONG, 1e-3 * ASLANT, 1e-3 * ALONG, 4, 2),
+    "of high order in time": (1e-3 * ALONG, 3e-3 * ASLANT, 1e-3 * ALONG, 2, 4),
+    "of the mesh alone": (1e-2 * ASLANT, 0 * ALONG, 0 * ALONG, 2, 2),
+}
+
+
+def plan(elements=10, order=1, n_steps=200, between=10, levels=4, motion=True, every=10):
+    return Plan(Run({"rod": elements}, 0.01, every), levels, {"rod": order}, n_steps, between, motion)
+
+
+class Exact:
+    """Runs whose errors are known; `noise`: of runs that are finer than all levels."""
+
+    def __init__(self, given, name, noise=0.0):
+        self.plan, self.noise, self.rows = given, noise, []
+        self.a, self.b, self.c, self.p, self.q = FIELDS[name]
+
+    def value(self, row):
+        m, s = self.plan.factors(row)
+        found = LIMIT + self.a * m**-self.p + self.b * s**-self.q + self.c * m**-self.p * s**-self.q
+        if self.noise and max(m, s) > 8.0:
+            seed = [row.elements["rod"], round(1e9 * row.dt)]
+            found = found + self.noise * np.random.default_rng(seed).standard_normal(found.shape)
+        return found
+
+    def error(self, row):
+        return distance(self.value(row), LIMIT)
+
+    def __call__(self, rows):
+        self.rows += rows
+        return [{MOTION: self.value(row)} for row in rows]
+
+    def sequences(self):
+        n = self.plan.n_mesh
+        found = [x[MOTION] for x in self(self.plan.runs())]
+        factors = 2.0 ** np.arange(n)
+        mesh = series(MOTION, 10 * factors, found[:n], 1.0)
+        step = series(MOTION, 0.01 / factors, [found[0], *found[n:]], 1.0)
+        return {MOTION: mesh}, {MOTION: step}
+
+
+def chosen(name, error, given=None, noise=0.0):
+    """The choice, the row it stands for, and the runs."""
+    runs = Exact(given or plan(), name, noise)
+    choice, _ = choose(runs.plan, *runs.sequences(), {MOTION: 1.0}, error, runs)
+    row = Run(choice.elements, choice.dt, 1)
+    return choice, row, runs
+
+
+@pytest.mark.parametrize("error", [1e-3, 2e-4, 1e-5])
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_choice_that_is_said_to_keep_to_the_error_does(name, error):
+    choice, row, runs = chosen(name, error)
+    assert choice.ok
+    assert runs.error(row) <= choice.checked * (1 + 1e-9)
+    assert choice.checked <= error
+
+
+@pytest.mark.parametrize("error", [1e-3, 2e-4, 1e-5])
+@pytest.mark.parametrize(
+    "name", ["both alike", "together more than alone", "aslant", "of high order in space"]
+)
+def test_no_choice_does_three_times_the_work_that_is_needed(name, error):
+    _, row, runs = chosen(name, error)
+    needed = np.inf
+    for m in np.geomspace(0.25, 60.0, 60):
+        for s in np.geomspace(0.25, 60.0, 60):
+            other = runs.plan.finer(m, s)
+            if runs.error(other) <= error:
+                needed = min(needed, other.work)
+    assert row.work <= 3.0 * needed
+
+
+@pytest.mark.parametrize("name", ["both alike", "aslant"])
+def test_what_is_told_of_the_choice_is_its_error_by_mesh_and_by_step(name):
+    choice, row, runs = chosen(name, 1e-4)
+    m, s = runs.plan.factors(row)
+    size = [np.linalg.norm(x, axis=1).max() for x in (runs.a, runs.b)]
+    assert choice.mesh_error == pytest.approx(1.1 * size[0] / m**2, rel=1e-9)
+    assert choice.step_error == pytest.approx(1.1 * size[1] / s**2, rel=1e-9)
+    assert choice.estimated == pytest.approx(choice.checked / 1.1, rel=1e-9)
+
+
+def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
+    """Runs that are finer than all levels find nothing new: their noise is three times the error asked for."""
+    error = 5e-6
+    choice, _, runs = chosen("both alike", error, noise=3 * error)
+    assert not choice.ok
+    assert error < choice.checked < 30 * error  # told as it is
+    made = plan()
+    runs = Exact(made, "both alike", noise=3 * error)
+
+    def run(base, given, rows, measures, how):
+        found = [np.concatenate([[1.0], x[MOTION].ravel()]) for x in runs(rows)]
+        return SimpleNamespace(outcomes=[Outcome(k, "", {}, samples=tuple(x)) for k, x in enumerate(found)])
+
+    monkeypatch.setattr(convergence, "_run", run)
+    found = convergence.converged(SimpleNamespace(file="scene"), made, Wanted({}, error, 4), {})
+    assert not found.ok
+    assert "MISSED" in found.text()
+    monkeypatch.setattr(convergence, "converge", lambda *_, **__: found)
+    assert main(["converge", "scene.yaml", "--quiet"]) == 3
+    assert "MISSED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("order", "expected"), [(4, 4 / 3), (2, 4 / 3), (1, 2.0), (0, 2.0)])
+def test_an_error_is_told_from_one_refinement_by_no_more_than_order_2(order, expected):
+    """Of the error the refinement takes 1 - 2^-p away; of order 1 where all levels are exact."""
+    levels = [LIMIT + (order > 0) * 2.0 ** (-order * k) * ALONG for k in range(4)]
+    found = series("x", np.arange(4.0), levels, 1.0)
+    assert found.error_of(1e-3) == pytest.approx(expected * 1e-3, rel=1e-9)
+
+
+def test_of_several_measures_the_worst_is_told_and_decides():
+    """One finds the limit on all levels, the other has noise that no refinement takes away."""
+    good, bad = Exact(plan(), "both alike"), Exact(plan(), "both alike", noise=1.5e-5)
+    sequences = [
+        {"good": a[MOTION], "bad": b[MOTION]} for a, b in zip(good.sequences(), bad.sequences(), strict=True)
+    ]
+
+    def run(rows):
+        return [{"good": good.value(row), "bad": bad.value(row)} for row in rows]
+
+    for names in (("good", "bad"), ("bad", "good")):
+        choice, _ = choose(plan(), *sequences, dict.fromkeys(names, 1.0), 5e-6, run)
+        assert not choice.ok
+        assert choice.checked > 5e-6
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.parametrize("error", [1e-4, 1.3e-4, 1.7e-4])
+def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by_whole_factors(order, error):
+    _, _, runs = chosen("both alike", error, plan(elements=2 * order, order=order))
+    assert {run.elements["rod"] % order for run in runs.rows} == {0}
+    here, finer, sooner = runs.rows[-3:]
+    assert finer.elements["rod"] == 2 * here.elements["rod"]
+    assert (finer.dt, sooner.dt, sooner.elements) == (here.dt, here.dt / 2, finer.elements)
+
+
+@pytest.mark.parametrize("motion", [True, False])
+@pytest.mark.parametrize(
+    ("n_steps", "between", "every"), [(200, 10, 1), (203, 7, 7), (203, 10, 2), (1000, 50, 2), (7, 1, 1)]
+)
+def test_every_run_ends_at_the_end_and_has_outputs_at_the_samples(n_steps, between, every, motion):
+    given = plan(n_steps=n_steps, between=between, motion=motion, every=every if not motion else between)
+    t_end = n_steps * given.first.dt
+    for s in (0.25, 0.4, 0.99, 1.0, 1.01, 1.7, 2.0, 3.3, 11.9):
+        row = given.finer(1.0, s)
+        assert given.factors(row)[1] >= s * (1 - 1e-9)
+        n = t_end / row.dt
+        assert n == pytest.approx(round(n), abs=1e-6)
+        for t in given.times:
+            k = t / (row.dt * row.every)
+            assert k == pytest.approx(round(k), abs=1e-6)
+        if not motion and s >= 1.0:  # measures are of the same outputs
+            assert row.dt * row.every == pytest.approx(given.first.dt * given.first.every)
+
+
+SCENE = """
+name: falling
+gravity: [0, 0, -9.81]
+sections:
+  soft: {type: stiffness, EA: 1.0e4, GA: 5.0e3, GJ: 5, EI: 5, mass_per_length: 1, inertia_per_length: [2.0e-3, 1.0e-3, 1.0e-3]}
+rods:
+  - {name: arm, curve: [[0, 0, 0], [1, 0, 0]], section: soft, n_elements: 6}
+joints:
+  - {name: clamp, kind: clamp, a: {rod: arm, s: 0}}
+run: {t_end: 0.4, dt: 0.01}
+"""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    file = tmp_path_factory.mktemp("converge") / "scene.yaml"
+    file.write_text(SCENE)
+    return file
+
+
+def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
+    from rodsim.scenes.model_from_scene import load
+    from rodsim.simulation import simulate
+
+    found = converge(scene, error=2e-3, workers=0, progress=False)
+    assert found.mesh[0].order == pytest.approx(2.0, abs=0.2)
+    assert found.step[0].order == pytest.approx(2.0, abs=0.2)
+    assert found.ok
+    assert "kept" in found.text()
+
+    def positions(n, dt):
+        other = scene.with_name("other.yaml")
+        other.write_text(SCENE.replace("n_elements: 6", f"n_elements: {n}"))
+        result = simulate(load(other).model, 0.4, dt, output_every=1, progress=False)
+        scale, *values = MotionSamples(tuple(0.02 * k for k in range(1, 21)))(result)
+        return scale, np.reshape(values, (-1, 3))
+
+    scale, exact = positions(96, 0.01 / 32)
+    _, here = positions(found.choice.elements["arm"], found.choice.dt)
+    error = distance(here, exact) / scale
+    assert 0.2 * found.choice.checked < error < found.choice.checked
+
+
+def test_converge_tells_programs_and_the_shell_what_it_found(scene, tmp_path, capsys):
+    command = [
+        "converge",
+        str(scene),
+        "--workers",
+        "0",
+        "--quiet",
+        "--levels",
+        "3",
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    assert main([*command, "--error", "2e-3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    choice = told["choice"]
+    assert choice["checked"] == choice["mesh_error"] + choice["step_error"] <= 2e-3
+    assert main([*command, "--error", "2e-3", "--plot", str(tmp_path / "a.png")]) == 0
+    assert (tmp_path / "a.png").stat().st_size > 5000
+
+
+def test_measures_are_refined_like_the_motion(scene):
+    found = converge(
+        scene,
+        ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"],
+        error=2e-2,
+        workers=0,
+        progress=False,
+    )
+    assert found.ok
+    assert [x.name for x in found.mesh] == ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"]
+
+
+def test_a_plan_begins_with_whole_elements_of_the_scene(tmp_path):
+    from tests.support.studies import base_of
+
+    file = tmp_path / "scene.yaml"
+    file.write_text(SCENE.replace("n_elements: 6", "n_elements: 7, element: lagrange(3)"))
+    made = plan_of(base_of(file), 3, motion=True)
+    assert made.first.elements == {"arm": 9}
+    assert made.orders == {"arm": 3}
+    assert [run.elements["arm"] for run in made.runs()] == [9, 18, 36, 9, 9]
+    assert made.times[-1] == pytest.approx(0.4)
+
+
+TWO_BARS = """
+gravity: [0, 0, -9.81]
+bodies:
+  - {name: a, shape: {type: box, size: [0.6, 0.1, 0.05], density: 500}, position: [0.3, 0, 0]}
+  - {name: b, shape: {type: box, size: [0.6, 0.05, 0.1], density: 500}, position: [0.9, 0, 0]}
+joints:
+  - {name: pin, kind: revolute, a: a, b: ground, axis: [0, 1, 0.3], at: [0, 0, 0]}
+  - {name: hinge, kind: revolute, a: b, b: a, axis: [0, 1, -0.2], at: [0.6, 0, 0]}
+run: {t_end: 0.5, dt: 0.02}
+"""
+
+
+def test_for_a_small_error_a_higher_order_is_cheaper_and_takes_longer_steps(tmp_path, capsys):
+    file = tmp_path / "bars.yaml"
+    file.write_text(TWO_BARS)
+    command = ["converge", str(file), "--schemes", "em", "em4", "--error", "1e-6", "--workers", "0"]
+    assert main([*command, "--quiet", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    em, em4 = (told["schemes"][name] for name in ("em", "em4"))
+    assert told["best"] == "em4"
+    assert em4["choice"]["dt"] > 10 * em["choice"]["dt"]
+    assert max(em["choice"]["checked"], em4["choice"]["checked"]) <= 1e-6
+    assert em4["seconds"] < em["seconds"]
+
+
+def made(seconds, ok=True, choice=True, notes=()):
+    """A refinement by a scheme whose choice of ten elements and steps of 0.1 s takes so long."""
+    found = Choice({"arm": 10}, 0.1, 1e-4, 1e-4, 0.0, ok) if choice else None
+    return Convergence("a.yaml", 1e-3, [], [], found, None, {"arm": 10}, list(notes), seconds / 100.0)
+
+
+def test_the_cheapest_scheme_is_the_fastest_of_those_that_keep_to_the_error():
+    found = {
+        "slow": made(3.0),
+        "missed": made(0.1, ok=False),
+        "none": made(0.1, choice=False, notes=["it does not converge yet"]),
+        "fast": made(1.0),
+        "alike": made(1.1),
+    }
+    chosen = SchemeChoice("a.yaml", 1e-3, found, {"other": "is refused"})
+    assert chosen.best == "fast"
+    assert chosen.found["fast"].seconds == pytest.approx(1.0)
+    lines = chosen.text().splitlines()
+    assert lines[-1] == "cheapest: fast, 1 s; alike within 20% of its time"
+    rows = {line.split()[0]: line for line in lines[3:-2]}
+    assert rows.keys() == found.keys() | {"other"}
+    assert "MISSED" in rows["missed"]
+    assert "does not converge yet" in rows["none"]
+    assert "is refused" in rows["other"]
+    assert json.loads(chosen.to_json())["best"] == "fast"
+    nobody = SchemeChoice("a.yaml", 1e-3, {"missed": made(0.1, ok=False)}, {})
+    assert not nobody.ok
+    assert "none keeps to an error of 0.001" in nobody.text()
+
+
+def test_a_scheme_that_the_model_does_not_take_is_told_and_the_others_go_on(scene):
+    found = cheapest_scheme(scene, ["GGL-EM", "em"], error=1e-2, levels=3, workers=0, progress=False)
+    assert found.best == "em"
+    assert "inverse of the mass" in found.refused["GGL-EM"]
+    with pytest.raises(StudyError, match=r"no scheme runs: GGL-EM: .* inverse of the mass"):
+        cheapest_scheme(scene, ["GGL-EM"], levels=3, workers=0, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("own", "kin"),
+    [("em", ("em", "em4", "em6", "em8")), ("em4-ggl", ("em-ggl", "em4-ggl", "em6-ggl", "em8-ggl"))],
+)
+def test_kin_of_a_scheme_has_other_orders(own, kin):
+    assert schemes_beside(own) == kin
+
+
+def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
+    file = tmp_path / "bars.yaml"
+    file.write_text(TWO_BARS)
+    for own in ("em-d(0.8)", "EML"):
+        with pytest.raises(StudyError, match="give the schemes to choose from"):
+            schemes_beside(own)
+    with pytest.raises(StudyError, match="schemes is empty"):
+        cheapest_scheme(file, [])
+    with pytest.raises(SceneError, match="em5"):
+        cheapest_scheme(file, ["em", "em5"])
+    assert main(["converge", str(file), "--schemes", "--plot", str(tmp_path / "a.png")]) == 2

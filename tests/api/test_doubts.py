@@ -1,0 +1,400 @@
+"""Models that can be simulated and are probably not meant: each doubt is told above its bound, and not below."""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rigid import quaternions
+from rodsim import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    DoubtfulModelWarning,
+    MassProperties,
+    Material,
+    Mesh,
+    Model,
+    Section,
+    Sphere,
+    equilibrium,
+)
+from rodsim.building.plausibility import (
+    AWAY,
+    FASTEST,
+    GAP,
+    LARGE,
+    LIGHTEST,
+    SLENDER,
+    SOFTEST,
+    STIFFEST,
+    THICK,
+    surface_strains,
+)
+from rodsim.results.layout import RodLayout
+from rodsim.scenes.model_from_scene import load
+from rodsim.scenes.schema_shapes import SHAPES
+
+ROOT = Path(__file__).parents[2]
+SIDE = 0.02
+RUBBER = Material(E=1e6, nu=0.4, density=1000)
+
+
+def told(model):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.build()
+    found = [w for w in heard if issubclass(w.category, DoubtfulModelWarning)]
+    assert len(found) <= 1
+    assert all(w.filename == __file__ for w in found)  # where `build` was called
+    return str(found[0].message) if found else ""
+
+
+# --- joints
+
+
+def arm_and_gripper(gap, kind="weld", direction=(0.0, 0.0, -1.0), turned=0.0):
+    """A rod of length 1 down to z = -1, and a box whose face is `gap` away from its end."""
+    model = Model("m")
+    rod = model.add_rod("arm", [(0, 0, 0), (0, 0, -1)], Section.circular(0.01, RUBBER), 4)
+    away = (0.5 * SIDE + gap) * np.array(direction)
+    quat = quaternions.from_rotation_vector((0.0, 0.0, turned))
+    body = model.add_body("gripper", Box(SIDE, SIDE, SIDE, mass=0.1), rod.end.position + away, quat)
+    model.add_joint("glue", kind, rod.end, body, **({"axis": (1, 0, 0)} if kind == "revolute" else {}))
+    return model
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("direction", [(0, 0, -1), (0, 0, 1), (1, 0, 0), (0, -1, 0)])
+def test_a_weld_across_a_gap_is_told_where_it_is_more_than_a_tenth_of_the_body(direction):
+    assert told(arm_and_gripper(0.0, direction=direction)) == ""
+    assert told(arm_and_gripper(0.99 * GAP * SIDE, direction=direction)) == ""
+    words = told(arm_and_gripper(1.01 * GAP * SIDE, direction=direction))
+    assert "weld joint 'glue' holds body 'gripper' across a gap of 0.00202 m" in words
+    assert "rod 'arm', s = 1" in words
+
+
+@pytest.mark.exact
+def test_a_point_inside_of_a_turned_body_is_no_gap():
+    """Its corner is farther out than its faces: the box is that of the body's own axes."""
+    corner = (np.sqrt(0.5) - 0.5) * SIDE
+    diagonal = {"direction": (1.0, 0.0, 0.0), "turned": np.pi / 4}
+    assert told(arm_and_gripper(0.99 * corner, **diagonal)) == ""
+    assert told(arm_and_gripper(corner + 1.01 * GAP * SIDE, **diagonal)) != ""
+
+
+def test_joints_that_leave_motion_and_points_given_on_a_body_may_be_anywhere():
+    assert told(arm_and_gripper(1.0, "spherical")) == ""
+    assert told(arm_and_gripper(1.0, "revolute")) == ""
+    model = arm_and_gripper(1.0)
+    model.joints.clear()
+    body = model.bodies["gripper"]
+    model.add_joint("glue", "weld", model.rods["arm"].end, body.at_world((0, 0, -1)))
+    assert told(model) == ""
+
+
+@pytest.mark.exact
+def test_clamps_and_joints_at_a_point_are_looked_at_and_bodies_without_surface_are_not():
+    model = Model("m")
+    box = model.add_body("box", Box(1, 1, 1, mass=1))
+    other = model.add_body("other", Box(1, 1, 1, mass=1), (1, 0, 0))
+    model.add_joint("hold", "clamp", box, at=(0, 0, -0.59))
+    assert told(model) == ""
+    model.add_joint("far", "weld", box, other, at=(0.5, 0.61, 0))
+    words = told(model)
+    assert words.count("across a gap") == 2
+    assert "holds body 'box'" in words
+    assert "holds body 'other'" in words
+    model = Model("m")
+    bare = model.add_body("bare", MassProperties(1.0, (1, 1, 1)))
+    model.add_joint("hold", "clamp", bare, at=(0, 0, -5))
+    assert told(model) == ""
+
+
+@pytest.mark.exact
+def test_of_many_gaps_some_are_told():
+    model = Model("m")
+    for k in range(8):
+        body = model.add_body(f"box {k}", Box(1, 1, 1, mass=1), (3 * k, 0, 0))
+        model.add_joint(f"hold {k}", "clamp", body, at=(3 * k, 0, 5))
+    words = told(model)
+    assert words.count("across a gap") == 3
+    assert "the same of 5 more" in words
+
+
+# --- rods
+
+
+def rod(radius=0.01, length=1.0, E=1e6, section=None, **given):
+    model = Model("m")
+    section = section or Section.circular(radius, Material(E=E, nu=0.4, density=1000))
+    model.add_rod("cord", [(0, 0, 0), (length, 0, 0)], section, 4, **given)
+    return model
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (rod(radius=0.99 * THICK), ""),
+        (rod(radius=1.01 * THICK), "rod 'cord': its radius, 0.505 m, is more than half of its length, 1 m"),
+        (rod(radius=10.0), "give both in m"),
+        (rod(length=0.99 * SLENDER * 0.01), ""),
+        (rod(length=1.01 * SLENDER * 0.01), "its length, 1.01e+03 m, is 1e+05 times its radius, 0.01 m"),
+        (rod(E=1.01 * SOFTEST), ""),
+        (rod(E=0.99 * SOFTEST), "E = 990 Pa is that of no solid; is it given in GPa or MPa?"),
+        (rod(E=210.0), "E = 210 Pa"),
+        (rod(E=0.99 * STIFFEST), ""),
+        (rod(E=1.01 * STIFFEST), "E = 1.01e+13 Pa"),
+        (rod(section=lambda s: Section.tube(0.02, 0.01, Material(E=2.0, nu=0.3, density=1))), "E = 2 Pa"),
+        (rod(section=Section.rectangle(0.1, 0.2, Material(E=2.0, nu=0.3, density=1))), "E = 2 Pa"),
+    ],
+)
+def test_a_rod_in_other_units_is_told(model, words):
+    found = told(model)
+    assert words in found
+    assert bool(found) == bool(words)
+
+
+MASSIVE = {
+    "box": lambda **given: Box(0.1, 0.2, 0.3, **given),
+    "sphere": lambda **given: Sphere(0.1, **given),
+    "cylinder": lambda **given: Cylinder(0.1, 0.2, **given),
+    "capsule": lambda **given: Capsule(0.1, 0.2, **given),
+    "cone": lambda **given: Cone(0.1, 0.2, **given),
+    "mesh": lambda **given: Mesh((CORNERS, FACES), **given),
+}
+CORNERS = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
+FACES = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+
+
+def test_every_shape_with_a_density_is_tried():
+    massive = {word for word, own in SHAPES.items() if "density" in own.base.model_fields}
+    assert set(MASSIVE) == massive
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("shape", MASSIVE)
+def test_a_body_with_a_density_in_grams_per_cubic_centimetre_is_told(shape):
+    def words(**given):
+        model = Model("m")
+        model.add_body("part", MASSIVE[shape](**given))
+        return told(model)
+
+    assert words(density=1.01 * LIGHTEST) == ""
+    assert "body 'part': its density, 7.85 kg/m^3, is that of no solid" in words(density=7.85)
+    assert "g/cm^3? Give it in kg/m^3, 7850" in words(density=7.85)
+    assert words(mass=1e-6) == ""  # a hollow body
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("material", [{"density": 0.99 * LIGHTEST}, {"density": 7.85}])
+def test_a_rod_with_a_density_in_grams_per_cubic_centimetre_is_told(material):
+    for make in (Section.circular, lambda r, own: Section.rectangle(r, 2 * r, own).with_centers((r, 0))):
+        section = make(0.01, Material(E=1e6, nu=0.4, **material))
+        assert f"rod 'cord': its density, {material['density']:.3g} kg/m^3" in told(rod(section=section))
+    for density in (0.0, 1.01 * LIGHTEST):
+        assert told(rod(section=Section.circular(0.01, Material(E=1e6, nu=0.4, density=density)))) == ""
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize(
+    ("length", "offset", "words"),
+    [
+        (2.0, (0, 0.99 * AWAY * 0.01, 0), ""),
+        (
+            2.0,
+            (0, 0, 1.01 * AWAY * 0.01),
+            "m from the axis of rod 'cord', which has radius 0.01 m and length 2 m",
+        ),
+        (0.5, (0, 0.3, 0.3), ""),
+        (0.5, (0, 0.4, 0.4), "force 'push' acts 0.566 m from the axis"),
+    ],
+)
+def test_an_offset_in_another_unit_than_the_rod_is_told(length, offset, words):
+    model = rod(length=length)
+    model.add_force("push", model.rods["cord"].at(1.0, offset), (0, 0, 1))
+    found = told(model)
+    assert words.replace("force", "load") in found
+    assert bool(found) == bool(words)
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("part", ["body", "rod"])
+def test_a_spin_that_no_machine_has_is_told(part):
+    def words(rate):
+        model = Model("m")
+        omega = rate * np.array([0.6, 0.0, 0.8])
+        if part == "body":
+            model.add_body("part", Box(0.1, 0.2, 0.3, mass=1.0), angular_velocity=omega)
+        else:
+            section = Section.circular(0.01, RUBBER)
+            model.add_rod(
+                "part", [(0, 0, 0), (1, 0, 0)], section, 4, velocity=(0, 0, 0), angular_velocity=omega
+            )
+        return told(model)
+
+    assert words(0.99 * FASTEST) == ""
+    assert words(1.01 * FASTEST) != ""
+    assert f"{part} 'part' turns with 1e+07 rad/s at t = 0" in words(1e7)
+
+
+def stiff(EA=1.0, radius=0.0):
+    """Numbers of a made-up kind: nothing is known of a material."""
+    return Section.from_stiffness(
+        EA=EA, GA=1, GJ=1, EI=1, mass_per_length=1, inertia_per_length=1, radius=radius
+    )
+
+
+def test_sections_given_by_their_stiffness_are_not_judged():
+    assert told(rod(section=stiff())) == ""
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("element", ["se3", "relative(2)", "midpoint", "lagrange(3)"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_rod_strained_at_the_start_is_told(element, sign):
+    def stretched(strain):
+        free = [(0, 0, 0), (1 / (1 + sign * strain), 0, 0)]
+        return rod(stress_free=free, element=element)
+
+    assert told(stretched(0.98 * LARGE)) == ""
+    assert "rod 'cord': at t = 0 its stretch and shear come to 0.20" in told(stretched(1.02 * LARGE))
+
+
+@pytest.mark.exact
+def test_bending_counts_at_the_surface():
+    radius, bent = 0.05, [(np.sin(x), 0, 1 - np.cos(x)) for x in np.linspace(0, 1, 9)]
+
+    def ring(strain):
+        """Of a radius of curvature on which the rod's surface has this strain, and straight without stress."""
+        scale = radius / strain
+        model = Model("m")
+        section = Section.circular(radius, RUBBER)
+        free = [(0, 0, 0), (scale, 0, 0)]
+        model.add_rod("cord", scale * np.array(bent), section, 8, stress_free=free)
+        return model
+
+    assert told(ring(0.97 * LARGE)) == ""
+    assert "bending and twist at the surface come to 0.2" in told(ring(1.03 * LARGE))
+
+
+@pytest.mark.exact
+def test_the_strained_rod_is_the_one_that_is_named():
+    """Rods of spans and of two-frame elements are numbered apart."""
+    for k in range(4):
+        model = Model("m")
+        for j, element in enumerate(["se3", "relative(2)", "midpoint", "relative(2)"]):
+            free = [(0, j, 0), (0.5 if j == k else 0.99, j, 0)]
+            model.add_rod(
+                f"rod {j}",
+                [(0, j, 0), (1, j, 0)],
+                Section.circular(0.01, RUBBER),
+                4,
+                stress_free=free,
+                element=element,
+            )
+        words = told(model)
+        assert f"rod 'rod {k}'" in words
+        assert words.count("strain that few") == 1
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_a_rod_strained_at_rest_is_told_unless_its_law_is_made_for_that(element):
+    """A stretch of F/EA, by a linear law."""
+
+    def hung(strain, section):
+        model = rod(section=section, element=element)
+        cord = model.rods["cord"]
+        model.add_joint("root", "clamp", cord.start)
+        model.add_force("pull", cord.end, (strain * 10.0, 0, 0))
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            equilibrium(model)
+        assert all(w.filename == __file__ for w in heard)
+        return "".join(str(w.message) for w in heard if w.category is DoubtfulModelWarning)
+
+    assert hung(0.99 * LARGE, stiff(EA=10.0)) == ""
+    words = hung(1.01 * LARGE, stiff(EA=10.0))
+    assert "rod 'cord': at rest its stretch and shear come to 0.202" in words
+    assert hung(1.01 * LARGE, stiff(EA=10.0).with_law("stiffening", strain=100.0)) == ""
+
+
+# --- what users see
+
+
+@pytest.mark.parametrize("scene", sorted((ROOT / "examples/scenes").glob("*.yaml")), ids=lambda p: p.stem)
+def test_the_examples_raise_no_doubt(scene):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DoubtfulModelWarning)
+        load(scene)
+
+
+def test_check_tells_a_doubt(tmp_path):
+    scene = tmp_path / "arm.yaml"
+    scene.write_text(
+        "materials: {steel: {E: 210, nu: 0.3, density: 7800}}\n"
+        "rods: [{name: arm, curve: [[0, 0, 0], [1, 0, 0]], section: {type: circular, radius: 0.01, material: steel}}]\n"
+        "run: {t_end: 1, dt: 0.1}\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "rodsim", "check", str(scene)], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0
+    assert done.stderr.startswith("rodsim: model 'scene': rod 'arm': E = 210 Pa is that of no solid")
+
+
+# --- strains of sections that are not round
+
+
+def layout_of(radius, sides, n=3):
+    return RodLayout(
+        "r",
+        np.arange(n),
+        np.arange(n - 1),
+        np.arange(float(n)),
+        np.full(n, radius),
+        False,
+        np.tile(sides, (n, 1)),
+    )
+
+
+def test_the_strain_of_a_flat_strip_is_that_of_its_height():
+    """Bending about d2 strains the faces at +- h/2, about d3 those at +- w/2; Saint-Venant: shear G K1 h of a thin strip."""
+    K = np.array([(0.0, -25.0, 0.0), (0.0, 0.0, 25.0)])
+    w, h = 20e-3, 0.1e-3
+    strip = layout_of(np.sqrt(w * h / np.pi), (w, h))
+    np.testing.assert_allclose(surface_strains(strip, K), [25.0 * h / 2, 25.0 * w / 2], rtol=1e-12)
+    twisted = np.array([(3.0, 0.0, 0.0), (3.0, 0.0, 0.0)])
+    np.testing.assert_allclose(surface_strains(strip, twisted), 3.0 * h, rtol=1e-12)
+    both = np.array([(0.0, 2.0, -3.0), (0.0, -2.0, 3.0)])  # at a corner they add up
+    np.testing.assert_allclose(surface_strains(strip, both), h + 1.5 * w, rtol=1e-12)
+    assert np.allclose(surface_strains(layout_of(0.1, (0.0, 0.0)), K), 2.5)
+
+
+def test_the_strain_at_the_surface_is_that_of_the_thicker_end():
+    rod = layout_of(0.1, (0.0, 0.0))
+    rod.radius[:] = 0.1, 0.2, 0.1
+    rod.sides[2] = 0.4, 0.6
+    K = np.array([(0.0, 1.0, 0.0), (0.0, 1.0, 0.0)])
+    np.testing.assert_allclose(surface_strains(rod, K), [0.2, 0.3])
+
+
+def test_a_steel_tape_coiled_to_40_mm_is_not_doubted_and_one_coiled_to_its_thickness_is():
+    """20 mm x 0.1 mm: at R = 40 mm the strain of its faces is 0.125 %, of the circle of equal area 2 %; at R = 0.2 mm 25 %."""
+
+    def words(radius):
+        model = Model("m")
+        section = Section.rectangle(20e-3, 0.1e-3, Material(E=2.1e11, nu=0.3, density=7850))
+        angle = np.linspace(0, 2, 41)
+        arc = np.stack([radius * np.sin(angle), 0 * angle, radius * np.cos(angle)], axis=1)
+        straight = [(0, 0, 0), (2 * radius, 0, 0)]
+        model.add_rod("tape", arc, section, 20, up=(0, 0, 1), stress_free=straight, stress_free_up=(0, 0, 1))
+        return told(model)
+
+    assert words(2.5e-3) == ""
+    assert "bending and twist at the surface come to 0.25" in words(0.2e-3)

@@ -1,0 +1,126 @@
+"""A limit of time for a case, and what is left behind by processes that are killed."""
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from numba.core import event
+
+from rodsim import sweep
+from rodsim.studies import limits
+from rodsim.studies.errors import StudyError
+from rodsim.studies.limits import TookTooLong, within
+
+ROOT = Path(__file__).parents[2]
+
+
+def busy(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+    return "done"
+
+
+def test_what_ends_in_time_is_returned_and_nothing_is_raised_later():
+    assert within(None, lambda: 3) == within(5.0, lambda: 3) == 3
+    assert within(0.2, lambda: "quick") == "quick"
+    assert busy(0.3) == "done"
+
+
+def test_what_takes_longer_is_ended_and_no_except_takes_the_end_for_its_own():
+    caught = []
+
+    def call():
+        try:
+            busy(20.0)
+        except Exception as error:
+            caught.append(error)
+
+    began = time.monotonic()
+    with pytest.raises(TookTooLong):
+        within(0.2, call)
+    assert 0.2 <= time.monotonic() - began < 5.0
+    assert not caught
+    assert busy(0.1) == "done"
+
+
+def test_the_time_of_compiling_does_not_count():
+    def call():
+        with event.trigger_event("numba:compile", data={}):
+            busy(0.4)
+        return "compiled"
+
+    assert within(0.2, call) == "compiled"
+    with pytest.raises(TookTooLong):
+        within(0.2, lambda: (call(), busy(20.0)))
+
+
+def test_what_is_stuck_is_given_up_and_what_ends_is_not(monkeypatch):
+    monkeypatch.setattr(limits, "LEAST_GRACE", 0.5)
+    given_up = threading.Event()
+    with pytest.raises(TookTooLong):
+        within(
+            0.2, lambda: given_up.wait(20.0), given_up.set
+        )  # a wait is one step: no exception comes between
+    assert given_up.is_set()
+    wrongly = threading.Event()
+    with pytest.raises(TookTooLong):
+        within(0.2, lambda: busy(20.0), wrongly.set)
+    assert not wrongly.wait(0.8)  # longer than it would have been left to end
+
+
+def test_after_an_end_python_may_be_profiled():
+    """CPython 3.11 would look for an exception that was taken back without an end."""
+    with pytest.raises(TookTooLong):
+        within(0.1, lambda: busy(20.0))
+    calls = []
+    sys.setprofile(lambda frame, what, _: calls.append(what))
+    try:
+        busy(0.0)
+    finally:
+        sys.setprofile(None)
+    assert "call" in calls
+
+
+def case(x):
+    if x == 1:
+        busy(20.0)
+    if x == 2:
+        sys.exit(4)
+    return {"y": float(x)}
+
+
+def test_a_case_over_its_limit_and_one_that_exits_have_failed_and_the_others_are_done():
+    found = sweep(case, {"x": [0, 1, 2, 3]}, workers=0, limit=0.3, progress=False)
+    assert list(found.failed) == [1, 2]
+    assert found.failed[1] == "it took longer than the limit of 0.3 s"
+    assert "SystemExit: 4" in found.failed[2]
+    assert [outcome.measures.get("y") for outcome in found.outcomes] == [0.0, None, None, 3.0]
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
+def test_a_limit_that_is_none_is_refused(limit):
+    with pytest.raises((StudyError, ValueError), match="limit"):
+        sweep(case, {"x": [0]}, workers=0, limit=limit)
+
+
+def test_a_killed_study_leaves_no_temporary_folder():
+    code = (
+        "import time\nfrom rodsim.studies.scratch import scratch_folder\n"
+        "with scratch_folder() as folder:\n    (folder / 'file').write_text('x')\n    print(folder, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    study = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    folder = Path(study.stdout.readline().strip())
+    assert (folder / "file").exists()
+    study.kill()
+    study.wait()
+    study.stdout.close()
+    for _ in range(100):
+        if not folder.exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{folder} is left")

@@ -1,0 +1,110 @@
+"""What a state is measured by: rates against differences, many states at once as one by one, the stored system."""
+
+import numpy as np
+import pytest
+
+from discretization.state_measures import (
+    constraint_residual,
+    element_states,
+    energies,
+    momenta,
+    translational_momenta,
+    velocity_residual,
+)
+from discretization.system import fingerprint
+from rigid import quaternions
+from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
+from rodsim import Box, Material, Model, Result, Section, simulate
+from tests.support.arrays import everything, free_rod, make_state, make_system
+
+
+def constrained(kind):
+    """Two bodies in a general position, their points well apart, with one constraint; not assembled."""
+    rng = np.random.default_rng(7)
+    one = Constraints(
+        np.array([kind]),
+        np.array([[1, 2]]),
+        *rng.standard_normal((4, 1, 3)),
+        np.array([0.3]),
+        np.zeros(1, np.int64),
+    )
+    system = make_system(np.ones(2), np.tile(np.eye(3), (2, 1, 1)), constraints=one)
+    quat = quaternions.normalize(rng.standard_normal((2, 4)))
+    return system, make_state(
+        system, *(rng.standard_normal((1, 2, 3))), quat, *rng.standard_normal((2, 2, 3))
+    )
+
+
+def moved(state, t):
+    """The frames after t seconds at the velocities of `state`, held fast."""
+    turn = quaternions.from_rotation_vector(t * quaternions.rotate(state.quat, state.Omega))
+    return state._replace(r=state.r + t * state.v, quat=quaternions.multiply(turn, state.quat))
+
+
+@pytest.mark.parametrize("kind", [COINCIDENT, PERPENDICULAR, ALONG, DISTANCE])
+def test_velocity_residual_is_the_rate_of_the_constraints_of_points_apart(kind):
+    system, state = constrained(kind)
+    h = 1e-5
+    ahead, behind = (constraint_residual(system, moved(state, t)) for t in (h, -h))
+    slope = (ahead - behind) / (2 * h)
+    assert np.abs(slope).min() > 0.1  # nothing is tested by zeros
+    assert velocity_residual(system, state) == pytest.approx(slope, rel=1e-8)
+
+
+def stacked(states):
+    return State(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+
+@pytest.mark.parametrize("make", [everything, free_rod])
+@pytest.mark.parametrize(
+    "measure",
+    [element_states, energies, momenta, translational_momenta, constraint_residual, velocity_residual],
+)
+def test_many_states_are_measured_as_one_by_one(make, measure):
+    system, state = make()
+    states = [moved(state, 0.1 * k)._replace(v=state.v * k) for k in range(3)]
+    together = measure(system, stacked(states))
+    each = [measure(system, one) for one in states]
+    if not isinstance(together, tuple):
+        together, each = (together,), [(one,) for one in each]
+    for field, of_each in zip(together, zip(*each, strict=True), strict=True):
+        np.testing.assert_allclose(field, of_each, rtol=1e-13, atol=1e-13)
+
+
+def test_the_momentum_of_a_consistent_rod_is_the_sum_over_its_frames():
+    system, state = free_rod()
+    p = translational_momenta(system, state)[1:]
+    assert p.sum(axis=0) == pytest.approx(system.frames.mass[1:] @ state.v[1:])
+    assert np.abs(p - system.frames.mass[1:, None] * state.v[1:]).max() > 1e-3  # it is not lumped
+    kinetic = energies(system, state._replace(Omega=np.zeros_like(state.Omega))).kinetic
+    assert np.sum(p * state.v[1:]) == pytest.approx(2 * kinetic)  # p = dT/dv
+    spin = quaternions.rotate(state.quat, np.einsum("nij,nj->ni", system.frames.inertia, state.Omega))[1:]
+    assert momenta(system, state)[1] == pytest.approx((np.cross(state.r[1:], p) + spin).sum(axis=0))
+
+
+def all_kinds():
+    """A model with everything a system holds."""
+    model = Model("all", gravity=(0.1, 0.2, -9.81))
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
+    model.add_rod("beam", [(0, 0, 1), (1, 0, 1)], section, 4, element="relative(2)")
+    body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=1), position=(1, 0, 0.3))
+    model.add_joint("wall", "clamp", rod.start)
+    model.add_joint("hinge", "revolute", rod.end, body, axis=(0, 1, 0))
+    model.add_spring("spring", model.ground.at((1, 1, 0)), body.at((0, 0, 0)), 10.0)
+    model.add_torsion_spring("twist", rod.end, body, (0, 1, 0), 0.1)
+    model.add_force("push", body.at((0, 0, 0.1)), (0, 0, 1), following=True)
+    model.add_contact("touch", [rod, model.rods["beam"]], stiffness=10.0)
+    model.add_bushing("mount", rod.end, body, 3.0, 0.1)
+    return model
+
+
+@pytest.mark.parametrize("where", ["file", "memory"])
+def test_a_result_keeps_its_system_to_the_bit(where, tmp_path):
+    output = tmp_path / "a.vtkhdf" if where == "file" else None
+    result = simulate(all_kinds(), 0.02, 0.01, output=output)
+    stored = (Result.open(output) if output else result).layout.system
+    built = all_kinds().build().system
+    assert fingerprint(stored) == fingerprint(built) == result.description["fingerprint"]
+    for kind in built._fields:
+        assert np.size(getattr(built, kind)[0]) > 0, kind  # nothing is kept by being empty

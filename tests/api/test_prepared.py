@@ -1,0 +1,408 @@
+"""Models that are prepared: every number that may change, to the bit as a model that was made with it."""
+
+import dataclasses
+import re
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import rodsim.model
+from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.kept_numberings import structure
+from discretization.assembly.numbering import BAND_LIMIT, number
+from discretization.known_facts import digest_of
+from rodsim import (
+    Box,
+    Material,
+    Model,
+    ModelError,
+    Section,
+    equilibrium,
+    signals,
+    simulate,
+    simulate_many,
+    sweep,
+)
+from rodsim.building import kept_builds
+from rodsim.parts.changes import fields_of
+from rodsim.parts.entry import ENTRIES
+from tests.support.completeness import DT
+from tests.support.prepared import CASES, MODELS, _all_of, _another, _beam, _fresh
+
+
+def test_every_number_of_every_kind_of_entries_is_in_a_case():
+    asked = {(key, field) for key, kind in ENTRIES.items() for field in fields_of(kind)}
+    assert asked <= CASES.keys() | {("joints", "pitch")}
+    assert {("gravity", "")} | {
+        ("bodies", x) for x in ("velocity", "angular_velocity", "shape")
+    } <= CASES.keys()
+    assert {
+        ("rods", x) for x in ("section", "EI", "radius", "mass_per_length", "E", "density")
+    } <= CASES.keys()
+
+
+PREPARED: dict = {}  # by the model's name
+AS_BEFORE: dict = {}
+AS_PREPARED: dict = {}
+
+
+@pytest.mark.exact
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("which", sorted(CASES), ids=".".join)
+def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(which, monkeypatch):
+    name, path = CASES[which]
+    model, before = _fresh(name, path, None, monkeypatch)
+    if name not in PREPARED:
+        PREPARED[name] = model.prepare(t_end=2 * DT, dt=DT)
+        AS_PREPARED[name] = digest_of((PREPARED[name]._kept.built.system,))
+        AS_BEFORE[name] = _all_of(simulate(model, 2 * DT, DT))
+    value = _another(before, which[1])
+    refused, fresh = "", None
+    try:
+        fresh, _ = _fresh(name, path, value, monkeypatch)
+    except ModelError as error:
+        refused = str(error)
+    if refused:  # in the same words
+        with pytest.raises(ModelError) as found:
+            PREPARED[name].run({path: value})
+        assert str(found.value) == refused
+        return
+    expected, as_before = _all_of(simulate(fresh, 2 * DT, DT)), AS_BEFORE[name]
+    assert expected != as_before
+    assert _all_of(PREPARED[name].run({path: value})) == expected
+    # and the next run knows nothing of it
+    assert _all_of(PREPARED[name].run()) == as_before
+    assert digest_of((PREPARED[name]._kept.built.system,)) == AS_PREPARED[name]
+
+
+def test_equilibria_of_a_prepared_model_are_to_the_bit_those_of_new_ones():
+    prepared = _beam().prepare()
+    for force in (-5.0, -4.0, -6.0):
+        changes = {"loads.tip.value": (0, 0, force), "distributed_loads.snow.value": (0, 0, 0.3 * force)}
+        found, fresh = prepared.equilibrium(changes), equilibrium(_beam(force))
+        assert _all_of(found) == _all_of(fresh)
+    moved = {"displacement": (0.0, 0.01, 0.0)}
+    for _ in range(2):  # points of the ground are moved in place
+        found = prepared.equilibrium(motions={"clamp": moved})
+        assert _all_of(found) == _all_of(equilibrium(_beam(), motions={"clamp": moved}))
+        run = prepared.run(start=found, t_end=0.01, dt=0.01)
+        assert _all_of(run) == _all_of(simulate(_beam(), 0.01, 0.01, start=found))
+    assert _all_of(prepared.equilibrium()) == _all_of(equilibrium(_beam()))
+
+
+def test_a_prepared_run_begins_where_an_equilibrium_ends_with_another_step_and_integrator():
+    prepared, model = _beam().prepare(dt=0.01), _beam()
+    rest = prepared.equilibrium()
+    for settings in ({}, {"dt": 0.005}, {"integrator": "em4"}, {"integrator": "em-d(0.5)"}):
+        given = {"t_end": 0.02, "dt": 0.01, **settings}
+        changes = {"loads.tip.value": signals.Sine(3.0, 2.0).along((0, 0, 1))}
+        fresh = _beam()
+        fresh.loads.clear()
+        fresh.add_force("tip", fresh.rods["beam"].end, signals.Sine(3.0, 2.0).along((0, 0, 1)))
+        found = prepared.run(changes, start=rest, **given)
+        assert _all_of(found) == _all_of(simulate(fresh, start=rest, **given))
+        assert _all_of(prepared.run(**given)) == _all_of(simulate(model, **given))
+
+
+STEEL = Material(E=2e9, nu=0.3, density=900.0)
+W = "EA*Gamma1**2*k + GA2*Gamma2**2/2 + GA3*Gamma3**2/2 + GJ*K1**2/2 + EI2*K2**2/2 + EI3*K3**2/2"
+OTHERS = {"radius": 0.011, "material.E": 3e9, "material.density": 700.0}
+
+
+def _whip(section):
+    """A rod that others refer to in every way: by anchors, by joints and by the names of these, by its surface."""
+    model = Model("whip", gravity=(0, 0, -9.81))
+    rod = model.add_rod("whip", [(0, 0, 0.1), (1, 0, 0.1)], section, 5)
+    load = model.add_body("load", Box(0.1, 0.1, 0.1, mass=0.2), position=(1.0, 0, 0.1))
+    model.add_joint("hinge", "revolute", model.ground, rod.start, axis=(0, 1, 0))
+    model.add_joint("knuckle", "revolute", rod.end, load, axis=(0, 1, 0))
+    model.add_joint_friction("rub", "knuckle", turning=0.01)
+    model.add_spring("string", model.ground.at((0.5, 0, 1.0)), rod.at(0.43), 10.0)
+    model.add_distributed_load("snow", rod, (0, 0, -1.0), between=(0.13, 0.61))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    ball = model.add_sphere("ball", rod.at(0.71), 0.03)
+    model.add_contact("knock", ball, floor, 1e4)
+    model.add_contact("slap", rod, floor)  # its stiffness is that of the material
+    return model
+
+
+@pytest.mark.exact
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_section_made_with_other_numbers_is_that_of_a_model_made_with_them():
+    prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.02, dt=0.002)
+    before = _all_of(prepared.run())
+    for names in (["radius"], ["material.E"], list(OTHERS)):
+        changed = {name: OTHERS[name] for name in names}
+        own = {name.partition(".")[2]: x for name, x in changed.items() if name != "radius"}
+        section = Section.circular(changed.get("radius", 0.01), dataclasses.replace(STEEL, **own))
+        expected = _all_of(simulate(_whip(section), 0.02, 0.002))
+        assert expected != before
+        by_number = {f"rods.whip.section.{name}": x for name, x in changed.items()}
+        for changes in (by_number, {"rods.whip.section": section}):
+            assert _all_of(prepared.run(changes)) == expected
+    assert _all_of(prepared.run()) == before
+
+
+@pytest.mark.exact
+def test_many_runs_with_other_sections_are_to_the_bit_those_alone():
+    """Of clamped rods, which go side by side."""
+    model = Model("reed", gravity=(0, 0, -9.81))
+    reed = model.add_rod("reed", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, STEEL), 4)
+    model.add_joint("clamp", "clamp", reed.start)
+    prepared = model.prepare(t_end=0.02, dt=0.002)
+    parameters = [
+        {"rods.reed.section.material.E": E, "rods.reed.section.radius": r}
+        for E in (1e9, 2e9)
+        for r in (0.01, 0.02)
+    ]
+    many = simulate_many(prepared, parameters, threads=1)
+    tips = many.stack(lambda result: result.rod("reed").r[-1, -1, 2])
+    assert len(set(tips.tolist())) == len(parameters)
+    for result, changes in zip(many, parameters, strict=True):
+        assert _all_of(result)[0] == _all_of(prepared.run(changes))[0]
+
+
+@pytest.mark.parametrize(
+    ("section", "path", "value", "expected"),
+    [
+        (Section.tube(0.02, 0.01, STEEL), "inner_radius", 0.012, Section.tube(0.02, 0.012, STEEL)),
+        (Section.rectangle(0.02, 0.01, STEEL), "height", 0.012, Section.rectangle(0.02, 0.012, STEEL)),
+        (
+            Section.circular(0.01, STEEL).with_relaxation(0.1, 0.5).with_centers((0.001, 0.0), (0.0, 0.002)),
+            "radius",
+            0.02,
+            Section.circular(0.02, STEEL).with_relaxation(0.1, 0.5).with_centers((0.001, 0.0), (0.0, 0.002)),
+        ),
+        (
+            Section.circular(0.01, STEEL).with_law("stiffening", strain=0.1),
+            "material.E",
+            1e9,
+            Section.circular(0.01, dataclasses.replace(STEEL, E=1e9)).with_law("stiffening", strain=0.1),
+        ),
+        (
+            Section.circular(0.01, STEEL).with_energy(W, k=0.6),
+            "material.E",
+            1e9,
+            Section.circular(0.01, dataclasses.replace(STEEL, E=1e9)).with_energy(W, k=0.6),
+        ),
+    ],
+    ids=["tube", "rectangle", "relaxing, off its curve", "law", "energy"],
+)  # fmt: skip
+def test_a_section_with_another_number_is_made_again_with_all_that_was_added(section, path, value, expected):
+    found = section.with_numbers({path: value})
+    assert found.numbers == {**section.numbers, path: value}
+    for name in (field.name for field in dataclasses.fields(Section)):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert section.with_numbers({}) is section
+
+
+def test_a_section_of_matrices_has_no_numbers():
+    section = dataclasses.replace(Section.circular(0.01, STEEL), stiffness=np.eye(6))
+    assert section.numbers == {}
+    with pytest.raises(ModelError, match="it has no number 'radius'; its numbers are none"):
+        section.with_numbers({"radius": 0.02})
+
+
+def test_what_is_added_later_is_no_part_of_what_was_prepared():
+    model = _beam()
+    prepared = model.prepare(t_end=0.01, dt=0.01)
+    before = _all_of(prepared.run())
+    model.add_force("late", model.rods["beam"].end, (0, 9, 0))
+    model.gravity[:] = 0.0
+    assert _all_of(prepared.run()) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "settings", "words"),
+    [
+        ({"loads.tipp.value": (0, 0, 1)}, {}, "'loads.tipp.value' is no number that may change; near it are loads.tip.value"),
+        ({"rods.beam.section": 1.0}, {}, "rod 'beam': section = 1.0 is neither a Section"),
+        ({"rods.beam.section.E": 1.0}, {}, "'rods.beam.section.E' is no number that may change"),
+        ({"rods.beam.section.EI": -1.0}, {}, "Section.from_stiffness: EI2 = -1"),
+        ({"loads.tip.on": 1.0}, {}, "'loads.tip.on' is no number"),
+        ({"loads.tip.value": (0, 0)}, {}, "load 'tip': value"),
+        ({"loads.tip.value": lambda t: (0.0, 0.0, np.nan)}, {}, "load 'tip'"),
+        ({"gravity": (0, 0, np.inf)}, {}, "gravity"),
+        ({}, {"dt": -0.003}, "simulate: dt = -0.003"),
+        ({}, {"dtt": 0.003}, "prepared run: there is no setting 'dtt'"),
+        (3, {}, "changes"),
+    ],
+    ids=lambda given: re.sub(" at 0x[0-9a-f]+", "", str(given)),
+)  # fmt: skip
+def test_what_cannot_change_is_refused_by_name(changes, settings, words):
+    prepared = _beam().prepare(t_end=0.01, dt=0.01)
+    with pytest.raises(ModelError) as error:
+        prepared.run(changes, **settings)
+    assert words in str(error.value)
+
+
+def test_a_shape_with_another_centre_and_a_run_without_a_step_are_refused():
+    prepared = MODELS["forces"]().prepare(t_end=DT)
+    with pytest.raises(ModelError, match=r"body 'body 0'.*its new shape has its centre"):
+        prepared.run({"bodies.body 0.shape": _with_center((0.1, 0, 0))}, dt=DT)
+    with pytest.raises(ModelError, match="prepared run: dt is missing"):
+        prepared.run()
+    with pytest.raises(ModelError, match="prepare: there is no setting 'step'"):
+        MODELS["forces"]().prepare(step=0.1)
+
+
+def _with_center(center):
+    from rodsim import MassProperties
+
+    return MassProperties(1.0, (0.1, 0.1, 0.1), center)
+
+
+def test_the_rigid_twin_can_be_prepared():
+    twin = _beam().rigidified()
+    found = twin.prepare(t_end=0.01, dt=0.01).run({"loads.tip.value": (0, 0, -1)})
+    assert found.n_outputs == 2
+
+
+def test_a_study_of_a_model_varies_its_numbers():
+    model = _beam()
+    found = sweep(
+        model,
+        {"loads.tip.value": [(0.0, 0.0, -1.0), (0.0, 0.0, -2.0)], "dt": [0.01, 0.005]},
+        {"z": lambda result: float(result.rod("beam").r[-1, -1, 2])},
+        workers=0,
+        progress=False,
+        t_end=0.02,
+    )
+    expected = []
+    for force in (-1.0, -2.0):
+        for dt in (0.01, 0.005):
+            fresh = _beam()
+            fresh.loads.clear()
+            fresh.add_force("tip", fresh.rods["beam"].end, (0.0, 0.0, force))
+            expected.append(float(simulate(fresh, 0.02, dt).rod("beam").r[-1, -1, 2]))
+    assert [outcome.measures["z"] for outcome in found.outcomes] == expected
+    assert len(set(expected)) == 4
+
+
+@pytest.mark.parametrize("name", ["joints", "forces", "rods", "loaded", "geared", "drives", "shaken"])
+def test_numberings_that_are_kept_are_those_of_the_system(name):
+    system = MODELS[name]().build().system
+    for hidden in (False, True):
+        first, second = (number_for_steps(system, BAND_LIMIT, hidden) for _ in range(2))
+        assert first.handle != second.handle
+        made = number_for_steps.__wrapped__(system, BAND_LIMIT, hidden)
+        for one, other in zip(_arrays(second), _arrays(made), strict=True):
+            assert one.tobytes() == other.tobytes()
+    # other masses are the same structure, a frame without one is not
+    frames = system.frames
+    heavier = system._replace(frames=frames._replace(mass=3.0 * frames.mass, inertia=2.0 * frames.inertia))
+    assert structure(heavier, "") == structure(system, "")
+    for one, other in zip(
+        _arrays(number_for_steps(heavier)), _arrays(number_for_steps.__wrapped__(heavier)), strict=True
+    ):
+        assert one.tobytes() == other.tobytes()
+    mass = frames.mass.copy()
+    mass[np.flatnonzero(frames.fixed == 0)[-1]] = 0.0
+    assert structure(system._replace(frames=frames._replace(mass=mass)), "") != structure(system, "")
+    if np.any(system.elements.coupling):
+        lumped = system.with_rods(system.rods.lumped())
+        assert structure(lumped, "") != structure(system, "")
+    # one joint less, or a body that does not move, is another structure
+    if len(system.constraints.kind):
+        fewer = system._replace(
+            constraints=system.constraints.chosen(np.arange(len(system.constraints.kind) - 1))
+        )
+        assert number_for_steps(fewer).size == number(fewer).size < number_for_steps(system).size
+    fixed = system.frames.fixed.copy()
+    fixed[np.flatnonzero(fixed == 0)[0]] = 1
+    held = system._replace(frames=system.frames._replace(fixed=fixed))
+    assert number_for_steps(held).size == number_for_steps(system).size - 6
+
+
+def _arrays(numbering):
+    for name, value in zip(numbering._fields, numbering, strict=True):
+        if name != "handle":
+            yield from (np.asarray(x) for x in (value if isinstance(value, tuple) else (value,)))
+
+
+def _calls(run):
+    """How many functions of ours Python calls the third time, when all is kept, without those that it makes on the way."""
+    ours = tuple(
+        str(Path(rodsim.__file__).parents[1] / name) for name in ("rodsim", "rigid", "discretization")
+    )
+    found = [0]
+
+    def note(frame, event, _):
+        found[0] += event == "call" and frame.f_code.co_filename.startswith(ours)
+
+    run()
+    run()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return found[0]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="kernels are Python's functions then")
+def test_setting_up_a_small_model_takes_few_calls_and_of_a_prepared_one_fewer():
+    """Times hang on the machine, numbers of calls do not: a third more than there were when this was written fails."""
+    model = Model("chain", gravity=(0, 0, -9.81))
+    before = model.ground
+    for k in range(5):
+        bar = model.add_body(
+            f"bar {k}", Box(0.1, 0.02, 0.02, density=7800.0), position=(0.05 + 0.1 * k, 0, 0)
+        )
+        axis = (0.3, 1.0, 0.2) if k % 2 else (-0.2, 1.0, 0.1)
+        model.add_joint(f"hinge {k}", "revolute", before, bar, at=(0.1 * k, 0, 0), axis=axis)
+        before = bar
+    prepared, beam = model.prepare(t_end=0.001, dt=0.001), _beam()
+    of_beam = beam.prepare()
+
+    def run():
+        return simulate(model, 0.001, 0.001)
+
+    def rest():
+        return equilibrium(beam)
+
+    def anew(call):
+        kept_builds._kept.clear()
+        return call()
+
+    found = {
+        "fresh": _calls(lambda: anew(run)),
+        "same": _calls(run),
+        "prepared": _calls(prepared.run),
+        "rest": _calls(lambda: anew(rest)),
+        "same rest": _calls(rest),
+        "prepared rest": _calls(of_beam.equilibrium),
+        "500 outputs": _calls(lambda: prepared.run(t_end=0.5)),
+    }
+    assert {what: count for what, count in found.items() if count >= 1.33 * CALLS[what]} == {}
+    assert max(found["same"], found["prepared"]) < 0.5 * found["fresh"]
+
+
+CALLS = {
+    "fresh": 1105,
+    "same": 398,
+    "prepared": 422,
+    "rest": 1140,
+    "same rest": 463,
+    "prepared rest": 514,
+    "500 outputs": 445,
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_load_that_a_run_turns_out_of_the_plane_takes_the_model_there():
+    def pendulum(push):
+        model = Model("pendulum", gravity=(0, 0, -9.81))
+        bar = model.add_body("bar", Box(1, 0.1, 0.1, density=500), position=(0.5, 0, 0))
+        model.add_joint("ball", "spherical", model.ground.at((0, 0, 0)), bar.at((-0.5, 0, 0)))
+        model.add_force("push", bar.at((0.5, 0, 0)), push)
+        return model
+
+    prepared = pendulum((30, 0, 0)).prepare(t_end=0.02, dt=0.005)
+    for push in ((0, 30, 0), (60, 0, 0)):
+        result = prepared.run({"loads.push.value": push})
+        assert _all_of(result) == _all_of(simulate(pendulum(push), t_end=0.02, dt=0.005))
+        assert (result.body("bar").r[-1, 1] > 0.0) == (push[1] > 0)

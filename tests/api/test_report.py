@@ -1,0 +1,409 @@
+"""A page holds what the result says: numbers of the audit, positions, extremes, and how much was left out."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from rodsim import (
+    Box,
+    Material,
+    Model,
+    Result,
+    Section,
+    audit,
+    equilibrium,
+    mode_shapes,
+    modes,
+    report,
+    signals,
+    simulate,
+)
+from rodsim.cli.main import main
+from rodsim.extras import MissingExtra
+from rodsim.reporting import thinning as thinned
+from rodsim.reporting.embedded_data import packed, script_json, unpacked
+from rodsim.reporting.joints import carried
+from rodsim.reporting.motion import motion
+from rodsim.reporting.strain_extremes import extremes
+from rodsim.reporting.surfaces import body_surfaces
+from rodsim.reporting.thinning import evenly, thinning
+from rodsim.results import MemoryWriter
+from rodsim.results.layout import BodyLayout, Layout, RodLayout
+from tests.support.reports import NASTY, model
+from tests.support.results_sample import sample_layout, sample_output, write
+
+LIMIT = 15e6  # bytes
+
+
+@pytest.fixture(scope="module")
+def hung(tmp_path_factory):
+    """A result file."""
+    path = tmp_path_factory.mktemp("report") / "hung.vtkhdf"
+    return simulate(model(), 0.3, 0.01, output=path)
+
+
+@pytest.fixture(scope="module")
+def page(hung):
+    return report(hung, hung.path.with_suffix(".html")).read_text(encoding="utf-8")
+
+
+class Tags(HTMLParser):
+    """All elements, the text of scripts by their order, and the text that is seen."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.scripts, self.words, self._in = [], [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self._in = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self._in = ""
+
+    def handle_data(self, data):
+        if self._in == "script":
+            self.scripts[-1] += data
+        elif self._in != "style":
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+    def data(self, key):
+        at = [k for k, (_, a) in enumerate(t for t in self.tags if t[0] == "script") if a.get("id") == key]
+        return json.loads(self.scripts[at[0]])
+
+
+def test_the_verdicts_in_the_page_are_those_of_the_audit(hung, page):
+    text = Tags(page).text
+    found = audit(hung)
+    for verdict in found.verdicts:
+        word = {True: "kept", False: "NOT KEPT", None: "–"}[verdict.kept]
+        assert f"{verdict.law} {word} {verdict.measured}" in text
+    assert f"Newton: {found.newton_mean:.2f} iterations a step, at most {found.newton_max}" in text
+
+
+def test_a_law_that_was_broken_is_said_at_the_head(tmp_path):
+    layout = sample_layout()
+    write(tmp_path / "a.vtkhdf", layout, range(3))  # random books: no law holds
+    broken = [v.law for v in audit(Result.open(tmp_path / "a.vtkhdf")).verdicts if v.kept is False]
+    text = Tags(report(tmp_path / "a.vtkhdf", tmp_path / "a.html").read_text("utf-8")).text
+    assert broken
+    assert f"Not kept: {', '.join(broken)}" in text
+    assert all(f"{law} NOT KEPT" in text for law in broken)
+
+
+def test_values_along_every_rod_are_its_own(tmp_path):
+    write(tmp_path / "a.vtkhdf", sample_layout(), range(2))
+    result = Result.open(tmp_path / "a.vtkhdf")
+    N1 = motion(result, thinning(result.layout, 2)).fields["N1"]
+    ring = result.rod("ring").N[..., 0]
+    assert N1[:, -len(ring[0]) :] == pytest.approx(
+        0.5 * (ring + np.roll(ring, 1, axis=1)), rel=1e-5, abs=1e-6
+    )
+
+
+def test_positions_in_the_page_are_those_of_the_result(hung, page):
+    data = Tags(page).data("motion-data")
+    r = unpacked(data["r"])
+    expected = np.concatenate([hung.rod("cord").r, hung.body("box").center_of_mass[:, None]], axis=1)
+    assert r == pytest.approx(expected, abs=1e-6)
+    spring = unpacked(data["springs"])
+    assert spring[:, 0, 1] == pytest.approx(hung.body("box").center_of_mass, abs=1e-6)
+    assert unpacked(data["joints"])[:, 0] == pytest.approx(np.zeros((hung.n_outputs, 3)), abs=1e-6)
+    bending = unpacked(data["fields"]["K2"]["values"])
+    n = hung.rod("cord").K.shape[1]
+    K2 = hung.rod("cord").along("K", np.linspace(0, 1, n + 1))[..., 1]
+    assert bending[:, : n + 1] == pytest.approx(K2, rel=1e-5, abs=1e-8)
+
+
+def test_what_is_written_of_the_model_are_its_numbers(hung, page):
+    text = Tags(page).text
+    for words in (
+        "box 1 (0.001667, 0.004167, 0.004167) (1.1, 0, 0) 0.2 × 0.1 × 0.1",
+        "cord 3000 2000 2000 5 8 6 no",
+        "string the ground body 'box' 40 1 ",
+        "hinge revolute rod 'cord', s = 1 body 'box' 5",
+        "Triangle: peak 1, t_peak 0.02, t_end 0.04, t_start 0 along (0, 2, 0)",
+        "em with h = 0.01 s",
+        "Gravity 9.81 m/s², along (0, 0, -1)",
+    ):
+        assert words in text
+
+
+def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told(tmp_path):
+    wheels = Model("wheels")
+    for k, name in enumerate(("small", "large")):
+        wheel = wheels.add_body(name, Box(0.1, 0.1, 0.1, density=100), position=(k, 0, 0))
+        wheels.add_joint(f"axle of {name}", "revolute", wheels.ground, wheel, at=(k, 0, 0), axis=(0, 0, 1))
+    wheels.add_drive("motor", "axle of small", signals.SpinUp(1.0, 0.1))
+    wheels.add_gear("teeth", ["axle of small", "axle of large"], [20, 30])
+    line = [[0, 1, 0], [1, 1, 0]]
+    rod = wheels.add_rod(
+        "rod", line, Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000)), n_elements=2
+    )
+    wheels.add_distributed_load("wind", rod, signals.Sine(1.0, 2.0).along((0, 0, 1)), between=(0.5, 1))
+    wheels.add_distributed_load("gusts", rod, lambda s, t: (0.0, 0.0, s * t))
+    path = report(simulate(wheels, 0.02, 0.01), tmp_path / "wheels.html")
+    found = Tags(path.read_text(encoding="utf-8"))
+    assert "1 rod, 2 rigid bodies, 2 joints, 2 loads, 1 gear and 1 drive (2 rod elements)." in found.text
+    assert "motor angle of joint 'axle of small' SpinUp: speed 1, t_end 0.1" in found.text
+    assert "wind force a length rod 'rod', 0.5 to 1 of it Sine: amplitude 1, frequency 2" in found.text
+    assert "gusts force a length rod 'rod', 0 to 1 of it callable" in found.text
+    assert "teeth 20 × angle of 'axle of small' + 30 × angle of 'axle of large'" in found.text
+    assert ("td", {"class": "short"}) in found.tags
+
+
+def test_extremes_are_over_all_elements_both_ends_and_all_outputs(hung, monkeypatch):
+    monkeypatch.setattr("rodsim.reporting.strain_extremes.BLOCK", 500)  # several blocks
+    rod = hung.rod("cord")
+    rows = {row.words: row for row in extremes(hung)}
+    assert set(rows) >= {"stretch Γ₁", "bending K₂", "torque M₁", "shear force N₃"}
+    s = np.concatenate([[0.0], rod.s_element, [1.0]])
+    for words, field, c in (("bending K₂", "K", 1), ("normal force N₁", "N", 0)):
+        values = rod.along(field, s)[..., c]
+        for end, at in ((rows[words].low, values.argmin()), (rows[words].high, values.argmax())):
+            k, place = np.unravel_index(at, values.shape)
+            assert end == pytest.approx((values[k, place], s[place], hung.t[k]))
+
+
+def test_largest_forces_of_joints_are_those_of_their_histories(hung, page):
+    text = Tags(page).text
+    for name in hung.joints:
+        joint = hung.joint(name)
+        size = np.linalg.norm(joint.force, axis=1).max()
+        assert f"{name} {joint.kind} {size:.5g}" in text
+    some = np.array([0, 3, 30])
+    for found in carried(hung, some):
+        expected = np.linalg.norm(hung.joint(found.name).moment, axis=1)[some]
+        assert found.moment == pytest.approx(expected, abs=1e-12)
+
+
+def test_names_are_text_wherever_they_stand(tmp_path):
+    result = simulate(model(NASTY, NASTY), 0.02, 0.01)
+    page = report(result, tmp_path / "a.html").read_text(encoding="utf-8")
+    found = Tags(page)
+    assert [tag for tag, _ in found.tags].count("script") == 4
+    assert not any(tag in ("img", "iframe", "object", "a") and "src" in a for tag, a in found.tags)
+    assert not any(key.startswith("on") for _, a in found.tags for key in a)
+    assert found.text.count(NASTY) >= 3
+    assert found.data("motion-data")["rods"][0]["name"] == NASTY
+
+
+def test_the_page_lets_nothing_in(page):
+    found = Tags(page)
+    (policy,) = (a["content"] for _, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert "default-src 'none'" in policy
+    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
+    loads = [a for tag, a in found.tags if tag in ("script", "link", "img") and ({"src", "href"} & set(a))]
+    assert loads == [{"rel": "icon", "href": "data:,"}]
+
+
+@pytest.mark.parametrize(("n", "most"), [(1, 5), (5, 5), (6, 5), (10_001, 320), (2, 1000)])
+def test_evenly_keeps_both_ends(n, most):
+    kept = evenly(n, most)
+    assert len(kept) == min(n, most)
+    assert (kept[0], kept[-1]) == (0, n - 1)
+    assert np.ptp(np.diff(kept)) <= 1 if len(kept) > 1 else True
+
+
+def long_rod(n_nodes, n_outputs):
+    """A made-up rod of many nodes that waves."""
+    s = np.linspace(0, 9, n_nodes)
+    frames, elements = np.arange(1, n_nodes + 1), np.arange(n_nodes - 1)
+    cable = RodLayout("cable", frames, elements, s, np.full(n_nodes, 0.01))
+    layout = Layout("long", [cable], [], [], n_frames=n_nodes + 1, n_elements=n_nodes - 1)
+    writer = MemoryWriter(layout)
+    sample = sample_output(sample_layout(), 0)
+    for i in range(n_outputs):
+        r = np.zeros((n_nodes + 1, 3))
+        r[1:, 0], r[1:, 2] = s, np.sin(s + 0.1 * i)
+        quat = np.tile([1.0, 0, 0, 0], (n_nodes + 1, 1))
+        shapes = {name: np.zeros(shape) for name, shape in layout.state_shapes().items()}
+        state = sample[2]._replace(**{**shapes, "r": r, "quat": quat})
+        strains = np.zeros((n_nodes - 1, 6))
+        strains[min(n_nodes // 2 + 7, n_nodes - 2), 4] = 3.25  # one element only, off the kept nodes
+        writer.append(0.1 * i, i, state, strains, strains, sample[5])
+    return writer.result()
+
+
+def test_a_long_rod_is_thinned_and_the_page_says_by_how_much(tmp_path):
+    path = report(long_rod(10_001, 3), tmp_path / "long.html")
+    text = Tags(path.read_text("utf-8")).text
+    assert path.stat().st_size < LIMIT
+    assert "nodes of rod 'cable' 10,001 320 1 in 31.3" in text
+    assert "Thinned for this page: nodes of rod 'cable': 320 of 10,001." in text
+    assert "bending K₂ (1/m) 0 0.00045 0 3.25" in text  # extremes see what pictures do not
+
+
+def test_a_long_run_is_thinned_and_the_page_says_by_how_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(thinned, "MOST_FRAMES", 40)
+    monkeypatch.setattr(thinned, "MOST_CURVE", 60)
+    result = long_rod(4, 100)
+    text = Tags(report(result, tmp_path / "long.html").read_text("utf-8")).text
+    assert "outputs, motion and strains 100 40 1 in 2.5" in text
+    assert "outputs, curves 100 60 1 in 1.67" in text
+    kept = motion(result, thinning(result.layout, 100))
+    assert (kept.t[0], kept.t[-1]) == (result.t[0], result.t[-1])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "bodies", "outputs"), [(10_001, 0, 10**6), (2, 5000, 10**5), (400, 300, 2000)]
+)
+def test_the_motion_of_any_model_is_within_its_bytes(nodes, bodies, outputs):
+    s = np.linspace(0, 1, nodes)
+    rods = [RodLayout("a", np.arange(1, nodes + 1), np.arange(nodes - 1), s, s)]
+    solids = [BodyLayout(str(k), 1, np.zeros(3), np.zeros((0, 3)), []) for k in range(bodies)]
+    layout = Layout("big", rods, solids, [], n_frames=nodes + 1, n_elements=nodes - 1)
+    kept = thinning(layout, outputs)
+    places = len(kept.nodes[0]) + bodies
+    size = 4 * len(kept.outputs) * (thinned.POSE * places + thinned.FIELDS * len(kept.nodes[0]))
+    assert (
+        0.5 * thinned.MOTION_BYTES < size <= thinned.MOTION_BYTES or len(kept.outputs) == thinned.MOST_FRAMES
+    )
+
+
+def test_surfaces_of_many_triangles_are_made_coarser(monkeypatch):
+    import pyvista
+
+    monkeypatch.setattr("rodsim.reporting.surfaces.MOST_TRIANGLES", most := 1500)
+    ball = pyvista.Sphere(theta_resolution=40, phi_resolution=40)
+    faces = ball.faces.reshape(-1, 4)[:, 1:]
+    body = BodyLayout("ball", 1, np.zeros(3), ball.points, faces)
+    data, (given, kept) = body_surfaces([body])
+    assert given == len(faces) > most
+    assert 0.8 * most < kept <= 1.01 * most
+    assert np.linalg.norm(unpacked(data["X"]), axis=1) == pytest.approx(0.5, rel=2e-2)
+
+
+def test_arrays_come_back_and_scripts_cannot_be_ended():
+    values = np.arange(12.0).reshape(2, 3, 2) / 7
+    assert unpacked(packed(values)) == pytest.approx(values, rel=1e-7)
+    assert np.array_equal(unpacked(packed([[1, 2]], "i4")), [[1, 2]])
+    assert np.isfinite(unpacked(packed([1e300, -1e300]))).all()
+    text = script_json({"a": NASTY, "b": float("nan")})
+    assert "<" not in text
+    assert json.loads(text) == {"a": NASTY, "b": None}
+
+
+def test_the_command_writes_a_page_and_overwrites_only_when_told(hung, capsys):
+    page = hung.path.with_name("command.html")
+    assert main(["report", str(hung.path), "-o", str(page)]) == 0
+    assert "MB" in capsys.readouterr().out
+    before = page.stat().st_mtime_ns
+    assert main(["report", str(hung.path), "-o", str(page)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert page.stat().st_mtime_ns == before
+    assert main(["report", str(hung.path), "-o", str(page), "--force"]) == 0
+    assert page.stat().st_mtime_ns > before
+
+
+@pytest.mark.parametrize(
+    ("file", "output", "said"),
+    [
+        ("none.vtkhdf", "a.html", "no such result file"),
+        ("scene.yaml", "a.html", "rodsim run"),
+        ("text.vtkhdf", "a.html", "is it a rodsim result"),
+        ("hung", "a.png", "end it in .html"),
+        ("hung", "none/a.html", "make it first"),
+        ("hung", ".", "is a folder"),
+    ],
+)
+def test_what_cannot_be_reported_is_said_with_its_cure(hung, tmp_path, capsys, file, output, said):
+    (tmp_path / "text.vtkhdf").write_text("no result")
+    path = hung.path if file == "hung" else tmp_path / file
+    (tmp_path / "folder.html").mkdir()
+    target = tmp_path / ("folder.html" if output == "." else output)
+    assert main(["report", str(path), "-o", str(target), "--force"]) == 2
+    assert said in capsys.readouterr().err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.html", "text.vtkhdf"]
+
+
+def test_without_plotly_the_cure_is_named(hung, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "plotly.offline", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'rodsim\[report\]'"):
+        report(hung, tmp_path / "a.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_that_cannot_be_finished_leaves_the_old_one(hung, tmp_path, monkeypatch):
+    (tmp_path / "a.html").write_text("old")
+    monkeypatch.setattr(
+        "rodsim.results.whole_file.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
+    )
+    with pytest.raises(OSError, match="No space left"):
+        report(hung, tmp_path / "a.html")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.html"]
+    assert (tmp_path / "a.html").read_text() == "old"
+
+
+SCENE = """# kept with its comments: <b>
+name: drop
+bodies: [{name: ball, shape: {type: sphere, radius: 0.1, density: 1000}}]
+run: {t_end: 0.02, dt: 0.01}
+"""
+
+
+def test_the_scene_and_the_versions_are_kept_by_the_file_and_shown(tmp_path):
+    (tmp_path / "drop.yaml").write_text(SCENE)
+    assert main(["run", str(tmp_path / "drop.yaml"), "--quiet"]) == 0
+    result = Result.open(tmp_path / "drop.vtkhdf")
+    told = result.description["provenance"]
+    assert told["scene"] == SCENE
+    assert told["versions"]["numpy"] == np.__version__
+    page = report(result, tmp_path / "drop.html").read_text("utf-8")
+    assert "# kept with its comments: &lt;b&gt;" in page
+    assert f"numpy {np.__version__} {np.__version__}" in Tags(page).text
+
+
+def test_a_run_goes_on_under_other_versions_and_comments(tmp_path):
+    scene, result = tmp_path / "drop.yaml", tmp_path / "drop.vtkhdf"
+    scene.write_text(SCENE)
+    assert main(["run", str(scene), "--quiet"]) == 0
+    scene.write_text(SCENE.replace("# kept", "# other"))
+    assert main(["run", str(scene), "--quiet", "--resume", "--t-end", "0.05"]) == 0
+    assert Result.open(result).n_outputs == 6
+
+
+def cantilever(load=40.0):
+    """A clamped rod with a load (N) at its end."""
+    made = Model("cantilever")
+    section = Section.from_stiffness(
+        EA=1e4, GA=1e4, GJ=50.0, EI=50.0, mass_per_length=1.0, inertia_per_length=1.0
+    )
+    rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
+    made.add_joint("clamp", "clamp", rod.start)
+    made.add_force("pull", rod.end, (0, 0, load))
+    return made, rod
+
+
+def test_equilibria_are_shown_by_their_load_factors(tmp_path):
+    made, rod = cantilever()
+    found = equilibrium(made, monitors={"w": (rod.end, (0, 0, 1))})
+    page = Tags(report(found, tmp_path / "a.html").read_text("utf-8"))
+    data, charts = page.data("motion-data"), page.data("chart-data")
+    assert data["labels"] == [f"load factor {x:.4g}" for x in found.load_factor]
+    # the red lines stand at the equilibrium of the slider
+    assert charts["monitor0"]["layout"]["meta"]["x"] == pytest.approx(found.monitor("w"))
+    assert "Path of equilibria" in page.text
+    for verdict in audit(found).verdicts:
+        assert verdict.measured in page.text
+
+
+def test_modes_are_shown_by_their_frequencies(tmp_path):
+    found = modes(cantilever(0.0)[0], 2)
+    shapes = mode_shapes(found, phases=4)
+    page = Tags(report(shapes, tmp_path / "a.html").read_text("utf-8"))
+    labels = page.data("motion-data")["labels"]
+    assert labels[0] == f"mode 1, {found.frequency[0]:.4g} Hz, phase 0.00"
+    assert labels[7] == f"mode 2, {found.frequency[1]:.4g} Hz, phase 0.75"
+    for k, hertz in enumerate(found.frequency):
+        assert f"{k + 1} {hertz:.5g}" in page.text

@@ -1,0 +1,181 @@
+"""What the audit computes anew from the states, and names where a file does not belong to them."""
+
+import json
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+
+from rodsim import Box, Material, Model, Result, Section, simulate
+from rodsim.cli.main import main
+from rodsim.results import recomputed
+from rodsim.results.audit import audit
+from rodsim.results.columns import COLUMNS
+from rodsim.results.drawing import POINT_ARRAYS
+from tests.support.results_sample import without_digests
+
+
+def everything_moves():
+    """A rod and a box that fly, joined by a spring, a hinge between two boxes, a torsion spring."""
+    model = Model("all", gravity=(0, 0, -9.81))
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4, velocity=lambda s: (0, s, 0))
+    a = model.add_body("a", Box(0.1, 0.2, 0.3, mass=1), position=(1, 0, 0.5), velocity=(1, 0, 0))
+    b = model.add_body("b", Box(0.3, 0.2, 0.1, mass=2), position=(2, 0, 0.5), velocity=(1, 0, 0))
+    model.add_joint("hinge", "revolute", a, b, at=(1.5, 0, 0.5), axis=(0, 1, 0))
+    model.add_spring("spring", rod.end, a.at((0, 0, 0)), 10.0, length=0.3)
+    model.add_torsion_spring("twist", a, b, (0, 1, 0), 1.0, angle=0.5)
+    return model
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A result of 11 outputs as a file that nobody has touched."""
+    path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
+    simulate(everything_moves(), 0.1, 0.01, output=path)
+    assert audit(Result.open(path)).ok
+    return path
+
+
+def at_output_4(frame, axis, value):
+    def change(array):
+        array[4, frame, axis] += value
+
+    return change
+
+
+def times_ten(array):
+    array *= 10
+
+
+def zeroed(array):
+    array[...] = 0
+
+
+def one_more(array):
+    array[4] += 1e-6
+
+
+TAMPERED = {
+    "r of a rod": ("rodsim/r", at_output_4(4, 1, 1e-6), "table", "elastic", 4),
+    "r of a rod, strains": ("rodsim/r", at_output_4(4, 1, 1e-6), "elements", "strains", 4),
+    "r of a body": ("rodsim/r", at_output_4(1, 1, 1e-6), "drawing", "points", 4),
+    "r, joints": ("rodsim/r", at_output_4(1, 1, 1e-6), "table", "constraint", 4),
+    "quat": ("rodsim/quat", at_output_4(1, 1, 1e-6), "table", "quat_norm", 4),
+    "v": ("rodsim/v", at_output_4(2, 0, 1e-6), "table", "kinetic", 4),
+    "v, joints": ("rodsim/v", at_output_4(2, 0, 1e-6), "table", "velocity_constraint", 4),
+    "v times ten": ("rodsim/v", times_ten, "table", "Px", 0),
+    "Omega": ("rodsim/Omega", at_output_4(1, 2, 1e-6), "table", "Lz", 4),
+    "no positions": ("rodsim/r", zeroed, "table", "gravity", 0),
+    "angle": ("rodsim/own", one_more, "table", "spring", 4),
+    "totals": ("rodsim/totals", one_more, "table", "dissipation", 4),
+    "table": ("rodsim/audit", lambda array: array[:, 0].__iadd__(1e-6), "table", "kinetic", 0),
+    "strains": ("rodsim/strains", at_output_4(1, 3, 1e-6), "elements", "strains", 4),
+    "stresses": ("rodsim/stresses", at_output_4(1, 3, 1e-6), "elements", "stresses", 4),
+    "points": ("VTKHDF/Points", one_more, "drawing", "points", 0),
+    "drawn velocity": ("VTKHDF/PointData/velocity", times_ten, "drawing", "velocity", 0),
+    "drawn quaternions": ("VTKHDF/PointData/quaternion", zeroed, "drawing", "quaternion", 0),
+    "times": ("VTKHDF/Steps/Values", one_more, "drawing", "times", 4),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+def test_what_does_not_belong_to_its_state_is_named(what, sound, tmp_path, capsys):
+    name, change, part, number, output = TAMPERED[what]
+    path = tmp_path / "tampered.vtkhdf"
+    shutil.copy(sound, path)
+    with h5py.File(path, "r+") as file:
+        array = file[name][...]
+        change(array)
+        file[name][...] = array
+    assert main(["audit", str(path), "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    of_number = [d for d in found["differences"] if (d["part"], d["what"]) == (part, number)]
+    assert [d["output"] for d in of_number] == [output], found["differences"]
+    assert any(v["kept"] is False and f"at output {output} " in v["measured"] for v in found["verdicts"])
+
+
+@pytest.mark.parametrize("name", POINT_ARRAYS)
+def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, sound, tmp_path):
+    """One number of output 4 off by 1e-4 of the largest; single precision is 1e-7 of it."""
+    path = tmp_path / "tampered.vtkhdf"
+    shutil.copy(sound, path)
+    with h5py.File(path, "r+") as file:
+        array = file[f"VTKHDF/PointData/{name}"][...]
+        of_output = array.reshape(11, -1)
+        of_output[4, 2] += 1e-4 * np.abs(of_output[4]).max()
+        file[f"VTKHDF/PointData/{name}"][...] = array
+    found = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.open(path)).differences]
+    assert found == [("drawing", name, 4, 1)]
+
+
+@pytest.mark.parametrize("twist", [False, True])
+def test_energies_of_springs_are_looked_at_to_round_off(twist):
+    """1e-10 of them is seen: they are known to some 1e-14."""
+    model = everything_moves()
+    if twist:
+        del model.springs["spring"]
+    result = simulate(model, 0.05, 0.01)
+    assert audit(result).ok
+    column = COLUMNS.index("spring")
+    stored = result._source._arrays["audit"][3]
+    stored[column] *= 1.0 + 1e-10
+    differences = audit(result).differences
+    assert [(d.part, d.what, d.output) for d in differences] == [("table", "spring", 3)]
+
+
+@pytest.mark.parametrize("block", [1, recomputed.BLOCK])
+def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
+    monkeypatch.setattr(recomputed, "BLOCK", block)
+    result = simulate(everything_moves(), 0.05, 0.01)
+    assert audit(result).ok
+    assert audit(result).recomputed
+    result._source._arrays["v"][3] *= 10
+    assert {d.output for d in audit(result).differences} == {3}
+
+
+def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
+    whole = audit(Result.open(sound))
+    sizes = []
+
+    def counted(*arguments):
+        for outputs in blocks(*arguments):
+            sizes.append(outputs.stop - outputs.start)
+            yield outputs
+
+    blocks = recomputed.blocks
+    monkeypatch.setattr(recomputed, "blocks", counted)
+    monkeypatch.setattr(recomputed, "BLOCK", 5_000)
+    parts = audit(Result.open(sound))
+    assert len(sizes) > 2
+    assert sum(sizes) == 11
+    for field, value in vars(whole).items():
+        other = getattr(parts, field)
+        assert other == (pytest.approx(value, rel=1e-6, abs=1e-15) if isinstance(value, float) else value), (
+            field
+        )
+
+
+def older(path):
+    """The file as older versions wrote it: without the system, with its constraints."""
+    with h5py.File(path, "r+") as file:
+        without_digests(file)
+        layout = file["rodsim/layout"]
+        for field, values in layout["system/constraints"].items():
+            layout[f"constraints/{field}"] = values[...]
+        del layout["system"]
+
+
+def test_an_older_file_is_audited_as_far_as_it_goes(sound, tmp_path):
+    path = tmp_path / "older.vtkhdf"
+    shutil.copy(sound, path)
+    older(path)
+    found = audit(Result.open(path))
+    assert found.ok
+    assert not found.recomputed
+    assert "not recomputed" in found.text()
+    assert found.energy_balance == pytest.approx(audit(Result.open(sound)).energy_balance, abs=1e-15)
+    with h5py.File(path, "r+") as file:
+        file["rodsim/r"][4, 1] += 1e-6
+    assert {d.what for d in audit(Result.open(path)).differences} == {"constraint", "points"}

@@ -1,0 +1,145 @@
+"""Words of other programs are understood in models and scenes, and messages on the command line give advice for scenes."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from rodsim import Material, Model, Section, Sphere
+from rodsim.cli.main import main
+from rodsim.cli.scene_words import in_scene_words
+from rodsim.parts.entry import ENTRIES
+from rodsim.scenes.model_from_scene import loaded_from
+from rodsim.scenes.reading import parse
+from rodsim.scenes.schema_entries import schema_of
+
+ROOT = Path(__file__).parents[2]
+WITH_SYNONYMS = [
+    (kind, field, word, choice)
+    for kind in ENTRIES.values()
+    for field, own in kind.fields().items()
+    for word, choice in own.sort.synonyms.items()
+]
+
+SCENE = """
+materials: {{rubber: {{E: 1.0e6, nu: 0.45, density: 1000}}}}
+sections: {{round: {{type: circular, radius: 0.01, material: rubber}}}}
+rods:
+  - {{name: arm, curve: [[0, 0, 0], [0.5, 0, 0]], section: round, n_elements: 4}}
+bodies:
+  - {{name: bob, shape: {{type: sphere, radius: 0.05, mass: 1}}, position: [0.5, 0, 0]}}
+  - {{name: box, shape: {{type: sphere, radius: 0.05, mass: 1}}, position: [0.5, 0, 0]}}
+  - {{name: end, shape: {{type: sphere, radius: 0.05, mass: 1}}, position: [1, 0, 0]}}
+joints:
+  - {{name: wall, kind: {clamp}, a: {{rod: arm, s: 0}}}}
+  - {{name: tip, kind: {weld}, a: {{rod: arm, s: 1}}, b: bob}}
+  - {{name: pin, kind: {revolute}, a: bob, b: box, at: [0.5, 0, 0], axis: [0, 1, 0]}}
+  - {{name: socket, kind: {spherical}, a: box, b: end, at: [1, 0, 0]}}
+loads:
+  - {{name: turn, kind: {moment}, on: {{rod: arm, s: 1}}, value: [0, 0.01, 0]}}
+distributed_loads:
+  - {{name: twist, rod: arm, kind: {moment}, value: [0.01, 0, 0]}}
+run: {{t_end: 1, dt: 0.1}}
+"""
+CANONICAL = {word: word for word in ("clamp", "weld", "revolute", "spherical", "moment")}
+FOREIGN = {"clamp": "fixed", "weld": "fixed", "revolute": "hinge", "spherical": "ball", "moment": "torque"}
+
+
+def loaded(text):
+    return loaded_from(parse(text, "scene"), ROOT).model
+
+
+def test_a_scene_with_synonyms_is_the_scene_with_the_canonical_words():
+    own, other = (loaded(SCENE.format(**words)).build().layout for words in (CANONICAL, FOREIGN))
+    assert [(x.name, x.kind) for x in other.joints] == [(x.name, x.kind) for x in own.joints]
+    for key in ("joints", "loads"):
+        assert other.description[key] == own.description[key]
+
+
+@pytest.mark.parametrize(("kind", "field", "word", "choice"), WITH_SYNONYMS)
+def test_a_synonym_stands_for_a_choice_in_the_published_schema_too(kind, field, word, choice):
+    own = kind.fields()[field]
+    assert choice in own.sort.choices
+    assert word not in own.sort.choices
+    listed = schema_of(kind).model_json_schema()["properties"][own.key]["enum"]
+    assert {word, choice} <= set(listed)
+    assert kind.canonical({field: word, "kind": word, "b": "ground"})[field] == choice
+
+
+def test_synonyms_in_python_give_the_canonical_kind():
+    model = Model("arm")
+    rod = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, Material(1e6, 0.4, 1e3)), 4)
+    ball = model.add_body("ball", Sphere(0.1, mass=1.0), (1, 0, 0))
+    assert model.add_joint("a", "fixed", rod.start).kind == "clamp"
+    assert model.add_joint("b", "fixed", rod.end, ball).kind == "weld"
+    assert model.add_joint("c", "hinge", ball, model.ground, at=(1, 0, 0), axis=(0, 0, 1)).kind == "revolute"
+    assert model.add_joint("d", "ball", ball, model.ground.at((1, 0, 0))).kind == "spherical"
+    assert model.add_torque("e", rod.end, (0, 1, 0)).kind == model.add_moment("f", rod.end, (0, 1, 0)).kind
+    load = model.add_distributed_load("g", rod, (0, 0, 1), kind="torque")
+    assert load.described()["kind"] == "moment"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("beams", "rods"), ("links", "bodies"), ("torques", "loads"), ("motors", "drives")]
+)
+def test_keys_of_other_programs_are_answered_with_ours(word, meant, tmp_path, capsys):
+    file = tmp_path / "scene.yaml"
+    file.write_text(f"{word}: []\nrun: {{t_end: 1, dt: 0.1}}\n")
+    assert main(["check", str(file)]) == 2
+    assert f"the key '{word}' is not known here; did you mean '{meant}'?" in capsys.readouterr().err
+
+
+BROKEN = {
+    "no axis": ("axis: [0, 1, 0]", "length: 1", "give `axis:`"),
+    "an axis too much": ("at: [1, 0, 0]}", "at: [1, 0, 0], axis: [0, 1, 0]}", "leave `axis:` out"),
+    "no place": (", at: [1, 0, 0]}", "}", "give `at:`"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_advice_on_the_command_line_is_that_of_scenes(case, tmp_path, capsys):
+    old, new, advice = BROKEN[case]
+    text = SCENE.format(**CANONICAL)
+    assert old in text
+    file = tmp_path / "scene.yaml"
+    file.write_text(text.replace(old, new))
+    assert main(["check", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert f"{file}:" in said
+    assert advice in said
+
+
+PYTHON = re.compile(
+    r"`\w+=|(?<![\w-])\w+=(?!=)|\b(?:model|body|rod)\.\w+\(|\badd_\w+|\bcallable\b|in Python `"
+)
+NOT_FROM_SCENES = ("is neither a Section nor a callable", "Material(E=...")
+
+
+def templates():
+    """Texts of all f-strings of the folders from which scenes are built, with 1 for what is put in."""
+    for folder in ("parts", "building", "statics", "small_motions"):
+        for file in sorted((ROOT / "rodsim" / folder).glob("*.py")):
+            if file.name.endswith("_html.py"):
+                continue
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.JoinedStr):
+                    parts = [x.value if isinstance(x, ast.Constant) else "1" for x in node.values]
+                    text = "".join(parts)
+                    if " " in text and not any(word in text for word in NOT_FROM_SCENES):
+                        yield f"{file.name}:{node.lineno}", text
+
+
+def test_no_message_of_a_model_gives_python_advice_on_the_command_line():
+    found = list(templates())
+    assert sum(bool(PYTHON.search(text)) for _, text in found) > 20  # there is something to translate
+    left = [(where, in_scene_words(text)) for where, text in found if PYTHON.search(in_scene_words(text))]
+    assert left == []
+
+
+def test_names_of_the_user_are_not_translated():
+    text = "joint 'a=1 add_force': has no axis; leave `axis=` out"
+    assert in_scene_words(text) == "joint 'a=1 add_force': has no axis; leave `axis:` out"
+    assert (
+        in_scene_words("give --t-end=5 and method='arc-length'") == "give --t-end=5 and `method: arc-length`"
+    )

@@ -1,0 +1,166 @@
+"""A command that is told to stop keeps what it has computed, says so, and says which command goes on."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rodsim import Result
+from rodsim.cli import stopping
+from rodsim.cli.exit_codes import INTERRUPTED, TERMINATED
+from rodsim.cli.main import main
+from rodsim.results.lock import Lock
+
+ROOT = Path(__file__).parents[2]
+SCENE = ROOT / "examples" / "scenes" / "chain.yaml"
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+def started(folder, *arguments):
+    """`rodsim` in a process of its own, as a queue starts it."""
+    where = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "rodsim", *arguments],
+        cwd=folder,
+        env=where,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # a shell ignores it in the background
+    )
+
+
+def stopped(process, number, times=1):
+    """The exit code and the last line on stderr."""
+    for _ in range(times):
+        process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said
+    return process.returncode, said.strip().splitlines()[-1]
+
+
+def wait_for(path, process):
+    end = time.monotonic() + 300
+    while not (path.exists() and Result.open(path).n_outputs > 2):
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize(
+    ("number", "times", "word", "code"),
+    [
+        (signal.SIGTERM, 20, "terminated", TERMINATED),  # `timeout` sends two, a queue may send more
+        (signal.SIGINT, 1, "interrupted", INTERRUPTED),
+    ],
+)
+def test_a_run_that_is_stopped_is_kept_and_its_last_line_goes_on_to_the_bit(
+    number, times, word, code, tmp_path, monkeypatch
+):
+    path = tmp_path / "out.vtkhdf"
+    setting = ["--t-end", "1000", "--dt", "0.01", "--output-every", "10", "--quiet"]
+    process = started(tmp_path, "run", str(SCENE), "-o", "out.vtkhdf", *setting)
+    wait_for(path, process)
+    found, line = stopped(process, number, times)
+    assert found == code
+    assert line.startswith(f"rodsim: {word}, what was computed is in out.vtkhdf; `rodsim run ")
+    n = Result.open(path).n_outputs
+    assert sorted(os.listdir(tmp_path)) == ["out.vtkhdf"]  # no lock, no half of a file
+    again = shlex.split(line.split("`")[1])
+    end = f"{0.1 * (n + 3):.10g}"  # the line as it is, but for the long way to its end
+    again[again.index("--t-end") + 1] = end
+    monkeypatch.chdir(tmp_path)
+    assert again.pop(0) == "rodsim"
+    assert main([*again, "--quiet"]) == 0
+    assert main(["run", str(SCENE), "-o", str(tmp_path / "whole.vtkhdf"), *setting[2:], "--t-end", end]) == 0
+    one, other = Result.open(path), Result.open(tmp_path / "whole.vtkhdf")
+    assert one.n_outputs == other.n_outputs == n + 4
+    for a, b in zip(one.states(slice(None)), other.states(slice(None)), strict=True):
+        assert np.array_equal(a, b)
+
+
+def raising(kind):
+    def act(*arguments, **more):
+        raise kind
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [(KeyboardInterrupt, INTERRUPTED), (stopping.Terminated, TERMINATED)]
+)
+def test_a_run_that_is_stopped_before_its_first_output_begins_anew(kind, code, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("rodsim.simulation.simulate", raising(kind))
+    path = tmp_path / "out.vtkhdf"
+    assert main(["run", str(SCENE), "-o", str(path), "--dt", "0.01"]) == code
+    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} --dt 0.01` goes on\n")
+    settings = "--no-shortcut --threads 2 --error 1e-3 --output-dt 0.1 --max-dt 0.05 --tolerance 1e-8 --chart director"
+    assert main(["run", str(SCENE), "-o", str(path), "--quiet", *settings.split()]) == code
+    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} {settings}` goes on\n")
+    path.write_text("of last time")
+    assert main(["run", str(SCENE), "-o", str(path), "--force"]) == code
+    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} --force` goes on\n")
+    assert main(["run", str(SCENE), "-o", str(path), "--resume"]) == code
+    assert capsys.readouterr().err.endswith(
+        f"what was computed is in {path}; `rodsim run {SCENE} -o {path} --resume` goes on\n"
+    )
+
+
+def test_sigterm_is_heard_once_and_only_within():
+    before = signal.getsignal(signal.SIGTERM)
+    with stopping.terminable():
+        heard = 0
+        for _ in range(3):  # the others come while what was computed is written
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(0.01)
+            except stopping.Terminated:
+                heard += 1
+    assert heard == 1
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with stopping.terminable():
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.01)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_studies_say_how_to_go_on_as_well(tmp_path, monkeypatch, capsys):
+    study = ROOT / "examples" / "studies" / "spaghetti.yaml"
+    monkeypatch.setattr("rodsim.studies.running.run_study", raising(stopping.Terminated))
+    folder = tmp_path / "study"
+    assert main(["sweep", str(study), "-o", str(folder)]) == TERMINATED
+    said = capsys.readouterr().err
+    assert said.endswith(
+        f"terminated, what was done is in {folder}; `rodsim sweep {study} --output {folder}` goes on\n"
+    )
+    monkeypatch.setattr("rodsim.studies.convergence.converge", raising(stopping.Terminated))
+    given = ["converge", str(SCENE), "--error", "1e-3", "-o", str(folder)]
+    assert main(given) == TERMINATED
+    assert capsys.readouterr().err.endswith(f"`rodsim {shlex.join(given)}` goes on\n")
+    assert main(given[:-2]) == TERMINATED
+    assert "nothing is kept without -o" in capsys.readouterr().err
+
+
+def test_where_files_cannot_be_locked_none_is_written(tmp_path, monkeypatch, capsys):
+    """As on Windows: refused before anything is computed; without a file a run does as everywhere."""
+    monkeypatch.setattr("rodsim.results.lock.fcntl", None)
+    path = tmp_path / "out.vtkhdf"
+    assert main(["run", str(SCENE), "-o", str(path), "--t-end", "0.1"]) == 2
+    assert "on Windows use WSL" in capsys.readouterr().err
+    with pytest.raises(OSError, match=r"out.vtkhdf': files that grow.* Linux .*output=None"):
+        Lock(path)
+    assert os.listdir(tmp_path) == []

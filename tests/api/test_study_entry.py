@@ -1,0 +1,197 @@
+"""What is wrong with a study from Python is told before a cluster is started."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import types
+from pathlib import Path
+
+import pytest
+
+from rodsim import sweep
+from rodsim.studies import cluster, importing
+from rodsim.studies.bases import FunctionBase
+from rodsim.studies.errors import StudyError
+from rodsim.studies.measures import check_words
+from rodsim.studies.quantities import check_possible
+from tests.support.cords import hanging
+
+ROOT = Path(__file__).parents[2]
+
+
+def running(E):
+    from rodsim import simulate
+
+    return simulate(hanging(E), 0.1, 0.05)
+
+
+def as_scene(E):
+    return {
+        "rods": [
+            {
+                "name": "a.cord",
+                "curve": [[0, 0, 0], [1, 0, 0]],
+                "section": {
+                    "type": "circular",
+                    "radius": 0.01,
+                    "material": {"E": E, "nu": 0.4, "density": 1e3},
+                },
+            }
+        ],
+        "joints": [{"name": "root", "kind": "clamp", "a": {"rod": "a.cord", "s": 0}}],
+        "run": {"t_end": 0.1, "dt": 0.05},
+    }
+
+
+def failing(E):
+    raise RuntimeError("of its own")
+
+
+@pytest.fixture
+def no_cluster(monkeypatch):
+    """Nothing may be started."""
+
+    def started(*_):
+        raise AssertionError("a cluster was started")
+
+    monkeypatch.setattr(cluster.Cluster, "client", started)
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("finale rods.a.cord.end.r.z", "'finale' is no reduction; did you mean 'final'"),
+        ("rods.a.cord.end.r.z", "is no reduction"),
+        ("at soon energy.total", "at which time"),
+        ("final rods.a.cord.end.q.z", "there is no 'q'"),
+        ("final rods.a.cord.ende.r.z", "no place on a rod"),
+        ("final rods.a.cord.end.r", "has 3 components"),
+        ("final rod.a.cord.end.r.z", "not known"),
+        ("max joints.root.force", "has 3 components"),
+        ("max joints.root.torque.x", "there is no 'torque'"),
+        ("max energy.totals", "not known"),
+    ],
+)
+@pytest.mark.parametrize("function", [hanging, running, as_scene])
+def test_a_misspelt_measure_is_told_before_the_cluster_starts(measure, words, function, no_cluster):
+    with pytest.raises(StudyError, match=words):
+        sweep(function, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("final rods.cord.end.r.z", "there is no rod 'cord'; did you mean 'a.cord'"),
+        ("max joints.root.angle", "there is no 'angle'"),
+        ("max joints.rot.force.x", "there is no joint 'rot'; did you mean 'root'"),
+    ],
+)
+def test_so_is_a_part_that_the_model_of_a_function_does_not_have(measure, words, no_cluster):
+    with pytest.raises(StudyError, match=words):
+        sweep(hanging, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
+
+
+def test_a_function_that_runs_the_case_itself_is_not_called_for_that():
+    assert FunctionBase(running, {}).made_layout({"E": 1e6}) is None
+    assert FunctionBase(failing, {}).made_layout({"E": 1e6}) is None
+    assert FunctionBase(hanging, {}).made_layout({"E": 1e6}).rods[0].name == "a.cord"
+    assert FunctionBase(as_scene, {}).made_layout({"E": 1e6}).rods[0].name == "a.cord"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "energy.total",
+        "drift.linear_momentum",
+        "angular_momentum[2]",
+        "rods.x.end.r.z",
+        "rods.x.y.z@0.3.Omega[1]",
+        "rods.end.end.largest.K",
+        "bodies.a.b@1,0,0.quat.w",
+        "joints.x.force.norm",
+        "joints.x.angle",
+        "joints.x.angles[1]",
+        "joints.x.displacement_rate",
+        "joints.a.b.multipliers[5]",
+        "drives.x.work",
+    ],
+)
+def test_what_some_model_has_is_not_refused(text):
+    check_possible(text)
+    check_words(f"final {text}")
+
+
+# --- the guard
+
+
+SCRIPT = """
+import sys
+from rodsim import sweep
+from tests.support.cords import hanging
+
+def go():
+    sweep(hanging, {"E": [1e6]}, ["final rods.a.cord.end.r.z"], t_end=0.1, dt=0.05, workers=1, progress=False)
+"""
+
+
+def run(tmp_path, end):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT + textwrap.dedent(end))
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment, cwd=ROOT, timeout=120
+    )
+
+
+def test_a_script_without_a_guard_is_told_so_at_once(tmp_path):
+    pytest.importorskip("distributed")
+    done = run(tmp_path, "for k in range(2):\n    go()")
+    assert done.returncode == 1
+    told = done.stderr.strip().splitlines()[-1]
+    assert told.startswith("rodsim.studies.errors.StudyError: ")
+    assert "script.py', line " in told
+    assert told.endswith('put what the script does under `if __name__ == "__main__":`')
+    assert "Nanny" not in done.stderr
+
+
+@pytest.mark.parametrize("end", ["go()", "for k in range(2):\n    go()", "class A:\n    x = go()"])
+def test_wherever_it_stands_outside_of_a_function_it_is_told_so(tmp_path, monkeypatch, end):
+    """As the script of a process of its own, in this one."""
+    pytest.importorskip("distributed")
+    script, main = tmp_path / "script.py", types.ModuleType("__main__")
+    script.write_text(SCRIPT + end)
+    main.__file__ = str(script)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    with pytest.raises(StudyError, match=r"script\.py', line \d+: workers import this script"):
+        exec(compile(script.read_text(), script, "exec"), vars(main))
+
+
+@pytest.mark.parametrize(
+    ("line", "guard"), [(1, False), (3, True), (4, True), (6, True), (8, False), (11, True)]
+)
+def test_a_line_is_guarded_where_a_condition_stands_around_it(tmp_path, line, guard):
+    script = tmp_path / "s.py"
+    script.write_text(
+        "go()\n"
+        'if __name__ == "__main__":\n'
+        "    go(\n"
+        "    )\n"
+        "    for k in ():\n"
+        "        go()\n"
+        "def f():\n"
+        "    go()\n"
+        "if other:\n"
+        "    x = 1\n"
+        "    go()\n"
+    )
+    assert importing.guarded(script, line) is guard
+    assert importing.guarded(tmp_path / "none.py", line)
+
+
+def test_a_worker_that_imports_a_script_says_what_is_missing(monkeypatch):
+    import multiprocessing
+
+    monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
+    with pytest.raises(StudyError, match="a worker imports the script that started it"):
+        importing.check_guard()

@@ -1,0 +1,201 @@
+"""What studies measure of a result: quantities by path, reductions, frequencies."""
+
+import numpy as np
+import pytest
+
+from rodsim import Model, Section, simulate
+from rodsim.studies.errors import StudyError
+from rodsim.studies.measures import REDUCTIONS, measure, parse
+from rodsim.studies.motion_samples import MotionSamples
+from rodsim.studies.spectra import frequency_peak
+from tests.support.studies import base_of, written
+
+
+@pytest.fixture(scope="module")
+def scene_file(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("studies"))
+
+
+@pytest.fixture(scope="module")
+def result(scene_file):
+    return base_of(scene_file).result({}, None)
+
+
+def test_measures_are_what_the_result_says(result):
+    rod, ball = result.rod("cord"), result.body("ball")
+    found = measure(
+        result,
+        {
+            "z": "final rods.cord.end.r.z",
+            "far": "max bodies.ball.displacement.norm",
+            "v": "initial bodies.ball.v[1]",
+            "K": "max rods.cord.largest.K",
+            "M": "final rods.cord@0.3.M.y",
+            "at": "at 0.025 energy.total",
+            "hip": "largest joints.hip.force.norm",
+            "angle": "final joints.hip.angle",
+            "point": "final bodies.ball@0.1,0,-0.2.r.z",
+            "named": "mean rods.cord.5.start.v.x",
+            "own": lambda given: given.n_outputs,
+        },
+    )
+    energy = result.energy["total"]
+    assert found["z"] == rod.r[-1, -1, 2]
+    assert found["far"] == np.linalg.norm(ball.r - ball.r[0], axis=1).max()
+    assert found["v"] == 2.0
+    ends = np.linalg.norm(rod.along("K", (0.0, 1.0)), axis=2)
+    assert found["K"] == max(np.linalg.norm(rod.K, axis=2).max(), ends.max())
+    assert found["M"] == pytest.approx(0.3 * rod.M[-1, 0, 1] + 0.7 * rod.M[-1, 1, 1], rel=1e-12)
+    assert found["at"] == pytest.approx(0.5 * (energy[2] + energy[3]), rel=1e-14)
+    assert found["hip"] == np.linalg.norm(result.joint("hip").force, axis=1).max()
+    assert found["angle"] == result.joint("hip").angle[-1]
+    assert found["point"] == pytest.approx(ball.r[-1, 2] - 0.2, abs=1e-12)  # it does not turn
+    assert found["own"] == 6.0
+
+
+def test_drifts_are_what_the_laws_leave(result):
+    found = measure(
+        result, {"E": "max drift.energy", "P": "max drift.linear_momentum", "L": "max drift.angular_momentum"}
+    )
+    energy = result.energy["total"]
+    left = np.abs(energy - energy[0] - result.work + result.dissipation).max()
+    assert found["E"] == pytest.approx(left, abs=1e-14)
+    assert left < 1e-12
+    momentum = result.linear_momentum
+    assert result.work[2] == result.work[-1] != result.work[1]  # the load has ended at output 2
+    assert (
+        found["P"] == np.linalg.norm(momentum[2:] - momentum[2], axis=1).max() > 0
+    )  # the hip holds the cord
+
+
+def test_nodes_and_elements_of_a_place_are_on_lines_through_those_about_it(result):
+    rod = result.rod("cord")
+    r, v, M = (
+        measure(result, {"x": f"final rods.cord@{s}.{field}.z"})["x"]
+        for s, field in ((0.5, "r"), (0.375, "v"), (1, "M"))
+    )
+    assert r == rod.r[-1, 2, 2]
+    assert v == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
+    assert pytest.approx(1.5 * rod.M[-1, 3, 2] - 0.5 * rod.M[-1, 2, 2], rel=1e-12) == M
+
+
+def test_reductions_are_those_of_a_known_history():
+    t = np.array([0.0, 1.0, 3.0])
+    x = np.array([1.0, -4.0, 2.0])
+    found = {name: reduce(t, x) for name, reduce in REDUCTIONS.items() if name != "frequency"}
+    assert found == {
+        "initial": 1.0,
+        "final": 2.0,
+        "max": 2.0,
+        "min": -4.0,
+        "mean": pytest.approx((-1.5 - 2.0) / 3),
+        "range": 6.0,
+        "largest": 4.0,
+        "rms": pytest.approx(np.sqrt((8.5 + 20.0) / 3)),
+        "time-of-max": 3.0,
+        "time-of-min": 1.0,
+    }
+
+
+def test_the_mean_of_a_single_output_is_that_output():
+    for name in ("mean", "rms"):
+        assert REDUCTIONS[name](np.array([2.0]), np.array([3.0])) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("final energy.total", "J"),
+        ("time-of-max energy.total", "s"),
+        ("time-of-min rods.cord.end.r.z", "s"),
+        ("frequency rods.cord.end.r.z", "Hz"),
+        ("at 0.02 rods.cord.end.v.norm", "m/s"),
+    ],
+)
+def test_the_unit_of_a_measure_is_that_of_what_it_tells(result, text, unit):
+    assert parse(text, result.layout).unit == unit
+
+
+def test_components_are_those_of_the_arrays(result):
+    turn, lam = result.body("ball").quat[-1], result.joint("hip").multipliers[-1]
+    found = measure(
+        result,
+        {c: f"final bodies.ball.quat.{c}" for c in "wxyz"}
+        | {str(k): f"final joints.hip.multipliers[{k}]" for k in range(len(lam))},
+    )
+    assert list(found.values()) == [*turn, *lam]
+    with pytest.raises(StudyError, match=f"has {len(lam)} components"):
+        parse(f"final joints.hip.multipliers[{len(lam)}]", result.layout)
+
+
+def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(result):
+    way, *last = MotionSamples(None)(result)
+    rods = [result.rod(name) for name in ("cord.5", "cord")]
+    ways = [np.linalg.norm(r - r[0], axis=-1).max() for r in (rods[0].r, rods[1].r, result.body("ball").r)]
+    assert way == pytest.approx(max(ways), rel=1e-12)
+    assert result.body("ball").r[-1] in np.reshape(last, (-1, 3))
+    assert len(last) == 3 * 7
+    two = list(MotionSamples((0.02, 0.05))(result))
+    assert len(two) == 1 + 2 * len(last)
+    with pytest.raises(StudyError, match=r"no output at t = 0\.025 s"):
+        MotionSamples((0.025,))(result)
+
+
+@pytest.mark.parametrize("f", [0.731, 3.0, 7.77])
+def test_the_frequency_of_a_sine_on_a_slope_is_found_between_the_lines_of_the_spectrum(f):
+    t = np.linspace(0.0, 10.0, 501)
+    x = 5.0 + 0.3 * t + np.sin(2 * np.pi * f * t + 0.4) + 0.3 * np.sin(2 * np.pi * 2.3 * f * t)
+    assert frequency_peak(t, x) == pytest.approx(f, abs=0.005)  # 1/T is 0.1 Hz
+    assert np.isnan(frequency_peak(t, 3.0 + 0.1 * t))
+    assert np.isnan(frequency_peak(t[:7], x[:7]))  # too short to tell
+
+
+def test_the_frequency_of_outputs_that_are_not_evenly_spaced_is_that_of_the_motion():
+    t = np.linspace(0.0, 1.0, 801) ** 1.5 * 10.0
+    assert frequency_peak(t, np.sin(2 * np.pi * 1.3 * t)) == pytest.approx(1.3, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("last energy.total", "'last' is no reduction"),
+        ("final", "of what"),
+        ("at energy.total", "at which time"),
+        ("final energy.totl", "did you mean 'energy.total'"),
+        ("final rods.kord.end.r.z", "there is no rod 'kord'; did you mean 'cord'"),
+        ("final rods.cord.ent.r.z", "did you mean 'end'"),
+        ("final rods.cord.end.q.z", "there is no 'q'"),
+        ("final rods.cord.end.r", "end it with one of .x, .y, .z, .norm"),
+        ("final rods.cord.end.r[3]", "3 components"),
+        ("final rods.cord@1.5.r.z", "from 0 to 1"),
+        ("final rods.cord", "add a field"),
+        ("final bodies.ball@1.r.z", "as ball@0.1,0,0"),
+        ("final joints.hip.displacement", "there is no 'displacement'"),
+        ("final joints.hip.angle.x", "leave '.x' out"),
+        ("final rods.cord.largest.K.x", "leave .x out"),
+        ("final drives.motor.work", "there is no drive 'motor'; there are none"),
+    ],
+)
+def test_measures_that_cannot_be_are_refused_before_a_run(result, text, told):
+    with pytest.raises(StudyError, match=told):
+        parse(text, result.layout)
+
+
+def test_a_time_outside_the_run_is_told(result):
+    with pytest.raises(StudyError, match=r"from 0 to 0\.05 s"):
+        measure(result, {"x": "at 0.06 energy.total"})
+
+
+def test_velocities_on_a_closed_rod_go_once_round(scene_file):
+    """Of four nodes the second lies at a quarter of the length."""
+    model = Model("ring")
+    angle = np.linspace(0.0, 2.0 * np.pi, 41)[:-1]
+    points = np.stack([np.cos(angle), np.sin(angle), np.zeros(40)], axis=-1)
+    section = Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=10.0, EI=10.0, mass_per_length=1.0, inertia_per_length=(0.1, 0.05, 0.05)
+    )
+    model.add_rod("ring", points, section, 4, closed=True, velocity=lambda s: (s, 0.0, 0.0))
+    result = simulate(model, 0.01, 0.01, progress=False)
+    v = result.rod("ring").v[0, :, 0]
+    found = measure(result, {str(s): f"initial rods.ring@{s}.v.x" for s in (0.25, 0.5, 0.875, 1)})
+    assert list(found.values()) == pytest.approx([v[1], v[2], 0.5 * (v[3] + v[0]), v[0]], rel=1e-9)

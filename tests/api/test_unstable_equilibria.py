@@ -1,0 +1,129 @@
+"""What `unstable` does with an equilibrium that has ways down, in Python, in scenes and on the command line."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discretization.linearisation import eigen
+from rigid.errors import UnstableEquilibriumWarning
+from rodsim import ConvergenceError, Model, Result, equilibrium
+from rodsim.cli.main import main
+from tests.support.statics_models import cantilever, section
+
+EULER = np.pi**2 / 4
+
+
+def pressed(load: float, n: int = 8) -> Model:
+    """A straight cantilever under a dead axial force: unstable beyond Euler's load."""
+    model, _, end = cantilever(section(EA=1e5, GA=1e5, GJ=1.0, EI=[1.0, 3.0]), 1.0, n)
+    model.add_force("press", end, (-load, 0.0, 0.0))
+    return model
+
+
+def test_an_unstable_equilibrium_is_kept_by_default_with_a_warning() -> None:
+    with pytest.warns(UnstableEquilibriumWarning, match="1 negative pivot,"):
+        result = equilibrium(pressed(4.0))
+    assert result.statics["unstable"]["pivots"] == 1
+    assert result.load_factor[-1] == 1.0
+
+
+def test_stop_ends_before_the_first_unstable_equilibrium() -> None:
+    factors = [0.2, 0.4, 0.6, 0.8, 1.0]
+    with pytest.raises(ConvergenceError, match=r"load factor 0\.8 is unstable") as caught:
+        equilibrium(pressed(4.0), factors=factors, unstable="stop")
+    assert caught.value.t == 0.8
+    np.testing.assert_allclose(caught.value.result.load_factor, [0.0, 0.2, 0.4, 0.6])
+    assert 4.0 * 0.6 < EULER < 4.0 * 0.8
+
+
+def test_stop_changes_nothing_on_a_stable_path() -> None:
+    np.testing.assert_array_equal(
+        equilibrium(pressed(2.0), unstable="stop").state().r, equilibrium(pressed(2.0)).state().r
+    )
+
+
+def test_few_eigenvectors_are_computed_however_many_pivots_are_negative(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    asked = []
+    whole = eigen.conservative
+
+    def conservative(lin, n):  # type: ignore[no-untyped-def]
+        asked.append(n)
+        return whole(lin, n)
+
+    monkeypatch.setattr(eigen, "conservative", conservative)
+    with pytest.warns(UnstableEquilibriumWarning):
+        result = equilibrium(pressed(600.0, 24))
+    assert result.statics["unstable"]["pivots"] > 10
+    assert max(asked) <= 12
+
+
+SCENE = """
+name: column
+sections: {s: {type: stiffness, EA: 1.0e5, GA: 1.0e5, GJ: 1.0, EI: 1.0, mass_per_length: 1.0, inertia_per_length: 1.0}}
+rods: [{name: rod, curve: [[0, 0, 0], [1, 0, 0]], section: s, n_elements: 8}]
+joints: [{name: foot, kind: clamp, a: {rod: rod, s: 0}}]
+loads: [{name: press, kind: force, on: {rod: rod, s: 1}, value: [-4.0, 0, 0]}]
+static: {UNSTABLE}
+"""
+
+
+@pytest.mark.parametrize(
+    ("in_scene", "option", "code", "last"),
+    [
+        ("", [], 3, "unstable from load factor"),
+        ("unstable: leave", [], 0, "written to"),
+        ("unstable: leave", ["--unstable", "keep"], 3, "unstable from load factor"),
+        ("", ["--unstable", "leave"], 0, "written to"),
+    ],
+)
+def test_the_command_says_in_its_last_line_whether_the_result_is_unstable(  # type: ignore[no-untyped-def]
+    tmp_path, capsys, in_scene, option, code, last
+) -> None:
+    scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
+    scene.write_text(SCENE.replace("UNSTABLE", in_scene))
+    assert main(["static", str(scene), "-o", str(out), *option]) == code
+    assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+    assert main(["static", str(scene), "-o", str(out), "--force", "--quiet", *option]) == code
+    assert Result.open(out).description["statics"]["load_factor"][-1] == 1.0
+
+
+def test_a_scene_that_stops_exits_with_3_and_keeps_what_was_found(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+    scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
+    scene.write_text(SCENE.replace("UNSTABLE", "unstable: stop"))
+    assert main(["static", str(scene), "-o", str(out)]) == 3
+    assert "is unstable" in capsys.readouterr().err
+    assert Result.open(out).n_outputs == 1
+
+
+def test_an_error_without_any_equilibrium_is_not_replaced_by_that_of_its_result(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+    """Nothing holds the mass along its rail: no equilibrium is found, and no file is written."""
+    scene, out = tmp_path / "rail.yaml", tmp_path / "rail.vtkhdf"
+    scene.write_text(
+        """
+name: rail
+gravity: [1.0, 0, -9.81]
+bodies: [{name: car, shape: {type: box, size: [1, 1, 1], density: 1.0}}]
+joints: [{name: rail, kind: prismatic, a: {body: car}, b: ground, at: [0, 0, 0], axis: [1, 0, 0]}]
+static: {constant: [gravity], relaxation: false}
+"""
+    )
+    assert main(["static", str(scene), "-o", str(out)]) == 3
+    said = capsys.readouterr().err
+    assert "no equilibrium found beyond load factor 0" in said
+    assert "no result was written" in said
+    assert not out.exists()
+
+
+def test_a_singular_scene_prints_no_messages_of_lapack(tmp_path, monkeypatch, capfd) -> None:  # type: ignore[no-untyped-def]
+    """Two bodies in the air on a rope over a pulley: six columns of the tangent are zero."""
+    scene = Path(__file__).parents[2] / "examples" / "scenes" / "pulley.yaml"
+    shutil.copy(scene, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["static", "pulley.yaml"]) == 3
+    printed = capfd.readouterr()
+    assert "6 motions that no joint and no stiffness holds" in printed.err
+    assert "illegal value" not in printed.out + printed.err

@@ -1,0 +1,252 @@
+"""The assembled equations: analytic tangent against differences, band against sparse, energy of every
+interaction.
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from discretization.assembly import hidden_rows as hidden_assembly
+from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
+from discretization.assembly.numbering import number
+from discretization.assembly.workspace import workspace
+from discretization.consistent import project_velocities
+from discretization.state_measures import constraint_residual, energies
+from discretization.time import stepper
+from discretization.time.newton import (
+    _bare_equations,
+    _common_equations,
+    beyond_band,
+    correct,
+    factor,
+    factor_as,
+    solve,
+    solve_as,
+)
+from discretization.time.stepper import Stepper
+from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.constraints import CONSTRAINTS
+from rigid.interactions.kinds import has_closed_forms
+from rigid.system import COINCIDENT, Constraints, Springs, TorsionSprings
+from rodsim import Box, Model
+from tests.support.arrays import make_state, make_system
+from tests.support.assembly import BAND, SPARSE, dense, stirred
+from tests.support.completeness import SOFT
+from tests.support.iterations import ADD, BEGIN, MOVE, done, iterate
+
+H = 0.05
+
+
+@pytest.mark.parametrize(
+    ("band_limit", "coupled"), [(BAND, None), (SPARSE, None), (BAND, "stiffness"), (BAND, "damping")]
+)
+def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limit, coupled):
+    system, numbering, state, work, loads = stirred(band_limit, coupled)
+    assert (numbering.band < 0) == (band_limit == SPARSE)
+    iterate(system, numbering, state, work, H, loads)
+    K = dense(numbering, work.values)
+    kept = [array.copy() for array in (work.dr, work.psi, work.lam)]
+    size, columns = 1e-6, []
+    for j in range(numbering.size):
+        residual = []
+        for sign in (1, -1):
+            for array, value in zip((work.dr, work.psi, work.lam), kept, strict=True):
+                array[...] = value
+            work.rhs[:] = 0.0
+            work.rhs[j] = sign * size
+            correct(system, numbering, work)
+            iterate(system, numbering, state, work, H, loads, tangent=False)
+            residual.append(work.residual[: numbering.size].copy())
+        columns.append((residual[0] - residual[1]) / (2 * size))
+    assert np.abs(K - np.array(columns).T).max() < 1e-8 * np.abs(K).max()
+
+
+@pytest.mark.parametrize("band_limit", [BAND, 10, SPARSE])
+def test_solvers_solve(band_limit):
+    system, numbering, state, work, loads = stirred(band_limit)
+    iterate(system, numbering, state, work, H, loads)
+    K = dense(numbering, work.values)
+    rhs = np.random.default_rng(1).standard_normal(numbering.size)
+    work.rhs[:] = rhs
+    assert factor(numbering, work) == 0
+    solve(numbering, work)
+    assert np.abs(K @ work.rhs - rhs).max() < 1e-10 * np.abs(K).max()
+
+
+def two_bodies(**interactions):
+    inertia = np.array([np.diag([0.4, 0.5, 0.7]), np.diag([0.3, 0.2, 0.4])])
+    system = make_system(np.array([1.0, 2.0]), inertia, **interactions)
+    v, Omega = np.array([[0.3, 0, 0], [0, 0.2, -0.1]]), np.array([[1.0, 2.0, 0.5], [0.3, -1.0, 1.0]])
+    return system, lambda angle=(): make_state(
+        system, [[0, 0, 0], [1.0, 0.4, 0]], v=v, Omega=Omega, angle=angle
+    )
+
+
+def x(*rows):
+    return np.array(rows, dtype=float)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.4])
+def test_springs_keep_the_energy_balance(damping):
+    spring = Springs(
+        np.array([[1, 2]]),
+        x([0, 0.2, 0]),
+        x([0.1, 0, 0.3]),
+        x(30.0).ravel(),
+        x(damping).ravel(),
+        x(0.5).ravel(),
+    )
+    system, state = two_bodies(springs=spring)
+    balance_holds(system, state(), damping)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.4])
+def test_torsion_springs_keep_the_energy_balance_through_full_turns(damping):
+    torsion = TorsionSprings(
+        np.array([[1, 2]]),
+        x([1, 0, 0]),
+        x([0, 1, 0]),
+        x([1, 0, 0]),
+        x(0.2).ravel(),
+        x(damping).ravel(),
+        x(0.3).ravel(),
+    )
+    system, state = two_bodies(torsions=torsion)
+    start = state([0.0])
+    start.Omega[1:] = [[0, 0, 14.0], [0, 0, -3.0]]
+    # half of the time, while it is wound by more than a turn also where it is damped
+    after = balance_holds(system, start, damping, 30)
+    assert abs(after.own[0]) > 2 * np.pi
+
+
+def balance_holds(system, state, damping, steps=60):
+    before = energies(system, state).total
+    after, _ = Stepper(system, H).advance(state, 0, steps)
+    lost = after.totals[1]
+    assert (lost > 1e-3) == (damping > 0)
+    assert abs(energies(system, after).total + lost - before) < 1e-13 * (1 + abs(before))
+    return after
+
+
+def test_a_closed_loop_is_kept_together():
+    """Four bars in a square with spherical joints, a tree cut twice: constraints hold to round-off."""
+    n = 4
+    corner = np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]], dtype=float)
+    system = make_system(
+        np.ones(n),
+        np.tile(np.diag([0.2, 0.2, 0.3]), (n, 1, 1)),
+        constraints=Constraints(
+            np.full(n, COINCIDENT), np.array([[1, 2], [2, 3], [3, 4], [4, 1]]), x([0, 1, 0], [-1, 0, 0], [0, -1, 0], [1, 0, 0]),
+            x([1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n), np.arange(n),
+        ),
+    )  # fmt: skip
+    state = make_state(system, corner, v=np.array([[0, 0, 1.0], [0, 0, -1.0], [0, 0, 1.0], [0, 0, -1.0]]))
+    after, _ = Stepper(system, H).advance(state, 0, 100)
+    assert np.abs(constraint_residual(system, after)).max() < 1e-13
+
+
+def test_closed_forms_are_the_duals_pulled_back():
+    """Every kind of constraint by its closed forms and by its dual with complex steps: one residual, one matrix."""
+    system, numbering, state, work, loads = stirred(BAND)
+    by_duals = workspace(system, numbering, closed=False)
+    assert len(work.facts.closed) == len(system.constraints.kind) > len(by_duals.facts.closed)
+    closed = {k for k, kind in enumerate(CONSTRAINTS) if has_closed_forms(kind) and not kind.driven}
+    assert set(system.constraints.kind) == closed  # every kind that goes by them is there
+    by_duals.dr[:], by_duals.psi[:], by_duals.lam[:] = work.dr, work.psi, work.lam
+    for own in (work, by_duals):
+        iterate(system, numbering, state, own, H, loads)
+    n = numbering.size
+    for expected, found in (
+        (work.residual[:n], by_duals.residual[:n]),
+        (dense(numbering, work.values), dense(numbering, by_duals.values)),
+        (work.noise[:n], by_duals.noise[:n]),
+    ):
+        assert np.abs(found - expected).max() < 1e-14 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["em", "em-ggl"])
+def test_a_motion_by_duals_alone_is_that_by_closed_forms(monkeypatch, hidden):
+    """Bodies on a slider, a hinge and a rod without mass: what a new kind of constraint gets before it has closed forms."""
+    model = Model("all", gravity=(0.5, 0.2, -9.81))
+    a = model.add_body("a", Box(1, 0.3, 0.2, density=100), (0.5, 0, 0), angular_velocity=(0.3, 0, 0.4))
+    b = model.add_body("b", Box(0.8, 0.2, 0.4, density=120), (1.4, 0.1, 0.1))
+    c = model.add_body("c", Box(0.6, 0.5, 0.2, density=80), (2, 0.4, 0.3))
+    model.add_joint("pin", "revolute", model.ground, a, at=(0, 0, 0), axis=(0.3, 1, 0.2))
+    model.add_joint("rail", "prismatic", a, b, at=(1, 0, 0), axis=(1, 0.2, 0.1))
+    model.add_joint("rod", "distance", b, c.at((0, 0.1, 0)))
+    built = model.build()
+    start = project_velocities(built.system, built.state)[0]
+    ends = []
+    for closed in (True, False):
+        monkeypatch.setattr(stepper, "workspace", partial(workspace, closed=closed))
+        if not closed:
+            without = [kind._replace(closed=None) for kind in CONSTRAINTS]
+            monkeypatch.setattr(hidden_assembly, "CONSTRAINTS", without)
+        ends.append(Stepper(built.system, 0.01, hidden=hidden).advance(start, 0, 40))
+    (one, cost), (other, cost_by_duals) = ends
+    assert hidden or cost == cost_by_duals
+    assert np.abs(one.r - start.r).max() > 0.1
+    for name in ("r", "quat", "v", "Omega", "lam"):
+        expected, found = getattr(one, name), getattr(other, name)
+        assert np.abs(found - expected).max() < 1e-10 * (1 + np.abs(expected).max()), name
+
+
+@pytest.mark.parametrize("kind", range(len(CONSTRAINTS)))
+def test_rounding_of_an_impulse_reaches_moments_where_its_force_has_a_lever(kind):
+    """Two points at the centres of their bodies: only where they coincide has the force no moment."""
+    none = np.zeros((1, 3))
+    one = Constraints(
+        np.array([kind]), np.array([[1, 2]]), none, none, x([1, 0, 0]), x([0, 1, 0]), np.array([0.5]), np.zeros(1, np.int64),
+        x([0, 0, 1]), x([0, 0, 1]),
+    )  # fmt: skip
+    system, _ = two_bodies(constraints=one)
+    numbering = number(system)
+    work = workspace(system, numbering)
+    work.lam[:] = 1.0
+    add_constraint_noise(numbering, work)
+    at = numbering.frame[1:]
+    assert work.noise[at].min() > 0.0
+    assert (work.noise[at + 3].max() > 0.0) == (CONSTRAINTS[kind] is not COINCIDENT_POINTS)
+
+
+def hung(joint, **more):
+    """A rod on a ball joint, a body at its end."""
+    model = Model("hung", gravity=(1.0, 2.0, -9.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], SOFT, 4)
+    bob = model.add_body("bob", Box(0.2, 0.1, 0.1, density=100), position=(1, 0.2, 0.1))
+    model.add_joint("pin", "spherical", model.ground.at((0, 0, 0)), rod.start)
+    model.add_joint("hinge", joint, rod.end, bob, **more)
+    return model
+
+
+def test_common_joints_alone_have_the_equations_and_the_solution_of_any_model_to_the_bit():
+    found = []
+    for which, beyond in ((_bare_equations, None), (_common_equations, True)):
+        built = hung("revolute", axis=(0.0, 1.0, 0.5)).build()
+        system, numbering = built.system, number(built.system)
+        assert common_alone(system)
+        assert beyond_band(numbering) is None
+        work, rng = workspace(system, numbering), np.random.default_rng(3)
+        work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
+        work.lam[:] = rng.standard_normal(len(work.lam))
+        assert done(BEGIN | MOVE | ADD, system, numbering, built.state, work, H, which=which) == 0
+        found.append([work.residual.copy(), work.values.copy()])
+        assert factor_as(beyond, numbering, work) == 0
+        work.rhs[:] = work.residual[: numbering.size]
+        assert solve_as(beyond, numbering, work) == 0
+        found[-1] += [work.values, work.rhs]
+    for one, other in zip(*found, strict=True):
+        assert one.tobytes() == other.tobytes()
+        assert one.any()
+
+
+def test_what_acts_beside_common_joints_is_not_left_out():
+    model = hung("revolute", axis=(0.0, 1.0, 0.5))
+    model.add_force("push", model.bodies["bob"].at((0, 0, 0)), (0, 0, 1.0))
+    assert not common_alone(model.build().system)
+    assert not common_alone(hung("prismatic", axis=(0.0, 1.0, 0.5)).build().system)
+    wide = number(stirred(SPARSE)[0], SPARSE)
+    assert beyond_band(wide)
+    far = wide._replace(band=6, far=wide.far._replace(row=np.zeros(1, np.int64)))
+    assert beyond_band(far)

@@ -1,0 +1,206 @@
+"""Compiled code is kept in a private folder named by a hash of the sources; without a folder everything runs all the same."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+
+# a kernel and a generated module, compiled and called
+USE = """
+import sys, resource
+if "full" in sys.argv:
+    import signal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))  # the disk takes no more of any file
+from numba.core import event
+from rigid.compilation import cache_folder
+from rigid.compilation.first_compilation import announce
+from rigid.compilation.generated_modules import load_module
+from rigid.linear_algebra import dot
+announce()
+text = "from rigid.compilation.decorators import kernel\\n@kernel\\ndef doubled(x):\\n    return 2.0 * x\\n"
+with event.install_recorder("numba:compile") as compiled:
+    print(dot((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)), load_module(text).doubled(0.7))
+print(len(compiled.buffer) // 2, cache_folder.CACHE_DIRECTORY)
+"""
+VALUES = "14.0 1.4"
+
+
+class Use:
+    """Values, number of compiled kernels, folder, and what is said on stderr."""
+
+    def __init__(self, *arguments, code=USE, root=ROOT, **environment):
+        # a full disk must not cut off Python's own files in this folder
+        home = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(root),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        } | environment
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], env=home, cwd=root, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        self.values, rest = done.stdout.splitlines()
+        compiled, self.folder = rest.split(" ", 1)
+        self.compiled = int(compiled)
+        self.said = done.stderr.strip().split("\n") if done.stderr else []
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A cache with what `USE` needs."""
+    folder = tmp_path_factory.mktemp("warm")
+    assert Use(XDG_CACHE_HOME=str(folder)).compiled > 0
+    return folder
+
+
+def test_what_is_compiled_is_kept_and_nothing_is_said(warm):
+    again = Use(XDG_CACHE_HOME=str(warm))
+    assert (again.values, again.compiled, again.said) == (VALUES, 0, [])
+
+
+def check_report(used, *parts):
+    """That it says once that nothing is kept: folder, reason and remedy."""
+    reports = [line for line in used.said if "cannot be kept" in line]
+    assert len(reports) == 1
+    for part in (*parts, "NUMBA_CACHE_DIR"):
+        assert str(part) in reports[0]
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "HOME"])
+def test_without_a_folder_everything_runs_and_says_once_why(tmp_path, variable):
+    file = tmp_path / "file"
+    file.touch()
+    used = Use(**{variable: str(file)})
+    assert used.values == VALUES
+    assert used.compiled > 0
+    assert used.folder == ""
+    check_report(used, file, "Not a directory")
+    assert not any("once for this version" in line for line in used.said)
+
+
+def test_without_a_home_everything_runs_and_nothing_is_written_to_the_working_folder(tmp_path):
+    code = "import os, platformdirs; os.chdir(os.environ['THERE'])\n"
+    code += "platformdirs.user_cache_dir = lambda name: os.path.join('~/.cache', name)  # as before 4.5\n"
+    used = Use(code=code + USE, THERE=str(tmp_path))
+    assert (used.values, used.folder) == (VALUES, "")
+    check_report(used, "~/.cache/rodsim", "home")
+    assert not list(tmp_path.iterdir())
+
+
+def test_with_a_full_disk_everything_runs_and_says_once_why(tmp_path):
+    used = Use("full", XDG_CACHE_HOME=str(tmp_path))
+    assert used.values == VALUES
+    check_report(used, tmp_path, "File too large")
+    assert not list(tmp_path.rglob("*.tmp*"))
+    later = Use(XDG_CACHE_HOME=str(tmp_path))  # what is left of it does not disturb
+    assert (later.values, later.said[1:]) == (VALUES, [])
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
+@pytest.mark.parametrize("mode", [0o500, 0o000])
+def test_a_folder_that_cannot_be_written_to_is_read_if_it_can_be(warm, mode):
+    folders = [each for each in (warm, *warm.rglob("*")) if each.is_dir()]
+    try:
+        for each in reversed(folders):
+            each.chmod(mode)
+        readable = os.access(warm, os.R_OK | os.X_OK, effective_ids=True)
+        used = Use(XDG_CACHE_HOME=str(warm))
+    finally:
+        for each in folders:
+            each.chmod(0o700)
+    assert used.values == VALUES
+    assert readable or not mode
+    if readable:
+        assert (used.compiled, used.said) == (0, [])
+    else:
+        check_report(used, warm, "Permission denied")
+
+
+def test_nothing_is_run_from_a_folder_that_others_can_write_to(warm):
+    folder = next((warm / "rodsim").iterdir())
+    folder.chmod(0o702)
+    try:
+        used = Use(XDG_CACHE_HOME=str(warm))
+    finally:
+        folder.chmod(0o700)
+    assert used.values == VALUES
+    assert used.compiled > 0
+    check_report(used, folder, "mode 702")
+
+
+def test_folders_are_made_for_their_owner_alone_whatever_the_mask(tmp_path):
+    folder = Path(Use(code="import os; os.umask(0)\n" + USE, XDG_CACHE_HOME=str(tmp_path)).folder)
+    assert folder.parent == tmp_path / "rodsim"
+    made = [folder.parent, folder, folder / "systems"]
+    assert [each.stat().st_mode & 0o777 for each in made] == [0o700] * 3
+
+
+SOURCES = """
+from rigid.compilation import cache_folder
+print("no values")
+print(0, cache_folder.CACHE_DIRECTORY)
+"""
+
+
+def test_other_sources_of_kernels_have_another_folder(tmp_path):
+    """numba watches the file of a kernel, not the helpers that it calls: after an update it would run old machine code."""
+    root = tmp_path / "clone"
+    for package in ("rigid", "discretization", "rodsim"):
+        shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def folder():
+        found = Use(code=SOURCES, root=root, NUMBA_CACHE_DIR=str(tmp_path / "cache")).folder
+        assert found.startswith(str(tmp_path / "cache"))
+        return found
+
+    first = folder()
+    assert folder() == first
+    found = {first}
+    for file in (
+        "rigid/linear_algebra.py",  # helpers
+        "discretization/memory.py",
+        "rodsim/interactions/helpers.py",
+    ):
+        with open(root / file, "a") as source:
+            source.write("# changed\n")
+        found.add(folder())
+    assert len(found) == 4
+    with open(root / "rodsim/cli/main.py", "a") as source:  # no kernels
+        source.write("# changed\n")
+    assert folder() in found
+
+
+def test_an_updated_helper_is_compiled_again_where_the_user_names_the_folder(tmp_path):
+    root = tmp_path / "clone"
+    for package in ("rigid", "discretization"):
+        shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "rigid/helper.py").write_text(HELPER.format(1))
+    (root / "rigid/caller.py").write_text(CALLER)
+    code = "from rigid.caller import caller; print(caller(2.0)); print(0, '')"
+    before = Use(code=code, root=root, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    (root / "rigid/helper.py").write_text(HELPER.format(10))
+    after = Use(code=code, root=root, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert (before.values, after.values) == ("2.0", "20.0")
+
+
+HELPER = """
+from rigid.compilation.decorators import kernel
+@kernel
+def helper(x):
+    return {} * x
+"""
+CALLER = """
+from rigid.compilation.decorators import kernel
+from rigid.helper import helper
+@kernel
+def caller(x):
+    return helper(x)
+"""

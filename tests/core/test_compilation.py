@@ -1,0 +1,597 @@
+"""How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
+
+import math
+import multiprocessing
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from types import FunctionType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from numba.core.codegen import CPUCodeLibrary
+
+from rigid.compilation import kernel_libraries
+from rigid.compilation.decorators import (
+    allocating_kernel,
+    compiled,
+    explicit_kernel,
+    inner_kernel,
+    kernel,
+    named_inner_kernel,
+    named_kernel,
+)
+from rigid.compilation.kept import Kept, kept_in
+from rigid.references import Reference, by_reference, reference_to, with_field
+from rigid.system import State
+
+compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
+
+
+class Inner(NamedTuple):
+    weights: Any
+    count: int
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@by_reference
+class Outer(NamedTuple):
+    inner: Inner
+    scale: float
+    matrix: Any
+    pair: Pair
+
+
+OUTER = Outer(
+    Inner(np.array([1.0, 2.0, 3.0]), 3), 0.5, np.arange(6.0).reshape(2, 3), Pair(np.ones(2), np.zeros(2))
+)
+
+
+@kernel
+def total(outer):
+    """Sum over fields of all depths."""
+    inner, s = outer.inner, 0.0
+    for i in range(inner.count):
+        s += outer.scale * inner.weights[i] * outer.matrix[1, i]
+    return s + outer.pair.first[0] + outer.pair.second[1]
+
+
+@kernel
+def accumulate(outer, x):
+    """Change an array that is reached through the reference, while reading others through it."""
+    for i in range(outer.inner.count):
+        outer.inner.weights[i] += x
+        outer.matrix[0, i] = outer.inner.weights[i] * outer.scale
+
+
+@allocating_kernel
+def pushed(kept, x):
+    """Move a state that was handed over before by x, with an array of its own; the sum of its places and first turns."""
+    state, step, s = kept_in(kept), np.full(3, x), 0.0
+    for f in range(state.r.shape[0]):
+        for i in range(3):
+            state.r[f, i] += step[i]
+            s += state.r[f, i]
+        s += state.quat[f, 0]
+    return s
+
+
+@kernel
+def total_of_many(weights, matrix, n):
+    """A new tuple in each turn of a loop: its place is the same, what stands there is not."""
+    s = 0.0
+    for k in range(n):
+        s += total(reference_to(Outer(Inner(weights, k), 1.0 + k, matrix, Pair(weights, weights))))
+    return s
+
+
+def test_fields_are_read_through_references_as_from_the_tuple():
+    assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
+
+
+def test_arrays_behind_references_are_the_callers():
+    outer = Outer(Inner(np.zeros(3), 3), 2.0, np.zeros((2, 3)), Pair(np.ones(2), np.zeros(2)))
+    accumulate(outer, 1.5)
+    assert np.all(outer.inner.weights == 1.5)
+    assert np.all(outer.matrix[0] == 3.0)
+
+
+def test_tuples_made_in_a_loop_do_not_see_each_other():
+    weights, matrix = np.array([1.0, 2.0, 4.0]), np.ones((2, 3))
+    expected = sum((1.0 + k) * weights[:k].sum() + 1.0 + 2.0 for k in range(4))
+    assert total_of_many(weights, matrix, 4) == pytest.approx(expected)
+
+
+@kernel
+def with_other_scale(outer, scale):
+    """Of a copy with another number; the tuple itself stays as it is."""
+    other = with_field(outer, "scale", scale)
+    return total(other) - total(outer)
+
+
+def test_a_copy_with_another_field_leaves_the_tuple_alone():
+    assert with_other_scale(OUTER, 1.5) == pytest.approx(1.0 * (3 + 8 + 15))
+    assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
+
+
+@inner_kernel
+def product(outer, x):
+    """Read through the reference, without a face for Python."""
+    return outer.scale * x
+
+
+@kernel
+def product_and_total(outer, x):
+    """Calls one with a face and one without."""
+    return product(outer, x) + total(outer)
+
+
+def test_kernels_without_a_face_are_called_by_kernels_and_by_python():
+    expected = 0.5 * 3.0
+    assert product_and_total(OUTER, 3.0) == expected + total(
+        OUTER
+    )  # first: now the faceless one is in the cache
+    assert product(OUTER, 3.0) == expected
+
+
+@compiled_only
+def test_no_machine_code_is_made_of_kernels_that_only_kernels_call():
+    """numba's parts behind `rigid.compilation.inlined_kernels` still do what they are there for."""
+    signature = (numba.typeof(OUTER), numba.types.float64)
+    for function, has_code in ((product, False), (product_and_total, True)):
+        function.compile(signature)
+        made = function.overloads[signature]
+        assert bool(made.library.get_pointer_to_function(made.fndesc.llvm_func_name)) == has_code
+
+
+def added(weights, x, out):
+    """A loop that is worth several numbers at a time."""
+    for i in range(out.shape[0]):
+        out[i] += weights[i] * x[i]
+
+
+@compiled_only
+def test_a_kernel_is_short_when_it_is_taken_in_and_wholly_optimised_in_machine_code():
+    """numba's parts behind `rigid.compilation.kernel_libraries` still do what they are there for."""
+    signature = (numba.types.float64[::1],) * 3
+    made = (
+        named_inner_kernel("added_short", FunctionType(added.__code__, {})),
+        named_kernel("added_whole", FunctionType(added.__code__, {})),
+        numba.njit(error_model="numpy")(added),
+    )
+    for each in made:
+        each.compile(signature)
+    short, whole, numbas = (str(each.overloads[signature].library._final_module) for each in made)
+    for code in (short, whole):
+        assert "fmul double" in code or "fmul <" in code
+    assert "alloca" not in short
+    assert "fmul <" not in short
+    assert ("fmul <" in whole) == ("fmul <" in numbas)  # where the processor has them
+    assert kernel_libraries._as_read() or numba.version_info.short != (0, 68)
+
+
+@compiled_only
+def test_where_numba_is_not_as_it_was_read_kernels_are_compiled_as_it_does(monkeypatch):
+    monkeypatch.setattr(kernel_libraries, "_as_read", lambda: False)
+    done = []
+    for name in ("_optimize_functions", "_optimize_final_module"):
+        own = getattr(CPUCodeLibrary, name)
+        monkeypatch.setattr(
+            CPUCodeLibrary, name, lambda *of, own=own, name=name: [done.append(name), own(*of)]
+        )
+    of_numba = named_kernel("added_as_numba_does", FunctionType(added.__code__, {}))
+    out = np.ones(5)
+    of_numba(np.arange(5.0), np.arange(5.0), out)
+    assert out.tolist() == [1.0, 2.0, 5.0, 10.0, 17.0]
+    assert set(done) == {"_optimize_functions", "_optimize_final_module"}
+
+
+@compiled_only
+def test_a_marked_class_is_one_pointer():
+    kind = numba.typeof(OUTER)
+    assert isinstance(kind, Reference)
+    total(OUTER)
+    assert total.signatures == [(kind,)]
+
+
+@compiled_only
+def test_kernels_count_no_references():
+    """numba's private switch still does what it is there for: a kernel that allocates is refused."""
+
+    @kernel
+    def allocates(n):
+        return np.zeros(n)[0]
+
+    with pytest.raises(numba.errors.TypingError):
+        allocates(3)
+
+
+@compiled_only
+def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functions_alone(tmp_path):
+    """Whoever needs one scheme does not wait for those of another."""
+    code = (
+        "import numba; from numba.core import event; before = numba.config.CACHE_DIR\n"
+        "with event.install_recorder('numba:compile') as found:\n"
+        "    from rodsim import *; import discretization.time.symplecticity, discretization.time.bubnov\n"
+        "    import discretization.time.em, discretization.time.integrate\n"
+        "print(numba.config.CACHE_DIR == before, [e.data['dispatcher'].py_func for _, e in found.buffer])"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment | {"XDG_CACHE_HOME": str(tmp_path)},
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.stdout.strip() == "True []", done.stderr
+
+
+@compiled_only
+def test_machine_code_is_kept_for_types_that_every_script_has():
+    """Of all parts of the program, or its pictures would be compiled in each process; of those of a script it is not."""
+    from rigid.compilation.decorators import _of_all
+    from rodsim.results.raster import Samples
+
+    ours, a_scripts = Samples(*[np.ones((1, 1))] * 3), Pair(*[np.ones((1, 1))] * 2)
+    assert [_of_all((numba.typeof(each),)) for each in (ours, a_scripts)] == [True, False]
+
+
+ASKING_PYTHON = """
+from numba import objmode
+from rigid.compilation.decorators import allocating_inner_kernel, allocating_kernel
+
+def python_says(x):
+    return x + 1
+
+@allocating_kernel
+def asked(x):
+    with objmode(y="int64"):
+        y = python_says(x)
+    return y
+
+@allocating_inner_kernel
+def between(x):
+    return 2 * asked(x)
+
+@allocating_kernel
+def outermost(x):
+    return between(x) + 1
+"""
+
+
+@compiled_only
+def test_a_kernel_that_is_compiled_anew_takes_in_kept_ones_that_call_python(tmp_path):
+    """As the march of another sort of model does with the sparse solver: what it needs to call Python is there."""
+    (tmp_path / "asking_python.py").write_text(ASKING_PYTHON, "utf-8")
+    cache = tmp_path / "kept"
+    cache.mkdir()
+    root = str(Path(__file__).parents[2])
+    here = os.pathsep.join([str(tmp_path), root])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": here}
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", "from asking_python import outermost; print(outermost(20))"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said.append(done.stdout.strip() or done.stderr)
+        assert list(cache.rglob("asking_python.between*.nbc"))
+        for file in cache.rglob("asking_python.outermost*"):
+            file.unlink()
+    assert said == ["43", "43"]
+
+
+CALLING = """
+import numba
+from rigid.compilation import inlined_kernels
+from rigid.compilation.decorators import compiled, inner_kernel, kernel
+
+inlined_kernels.LONG = inlined_kernels.LONG_WITH_TUPLES = 25
+
+@inner_kernel
+def long_one(x, n):
+    if n > 3:
+        raise ValueError("more than three")
+    s = 0.0
+    for k in range(n):
+        for i in range(n):
+            if i == k:
+                if k % 3 == 1:
+                    s += x[k]
+                elif k % 5 < 5:
+                    s -= 0.5 * x[k]
+    return s
+
+@inner_kernel
+def with_tuples(a, n):
+    s = (0.0, 0.0)
+    for k in range(n):
+        for i in range(n):
+            if i % 7 == k % 7:
+                if a[0] > 0.0:
+                    s = (a[0] + s[1], a[1] - s[0])
+                else:
+                    s = (a[0] - s[1], a[1] * s[0])
+    return s
+
+@inner_kernel
+def between(x, n):
+    return long_one(x, n)
+
+@inner_kernel
+def other(n):
+    return with_tuples((1.0, 2.0), n)[0]
+
+@kernel
+def outermost(x, n):
+    return 2.0 * (between(x, n) + other(n))
+
+@compiled(numba.types.float64(numba.types.float64[::1], numba.types.int64))
+def for_c(x, n):
+    return 2.0 * (between(x, n) + other(n))
+"""
+CALLS = """
+import ctypes, sys
+import llvmlite.binding, numpy as np
+import calling
+
+x = np.arange(1.0, 4.0)
+if "for C" in sys.argv:
+    assert calling.for_c.address
+if "for Python" in sys.argv:
+    try:
+        calling.outermost(x, 5)
+    except ValueError as error:
+        print(error)
+    print(calling.outermost(x, 3))
+for name in ("long_one", "with_tuples", "between", "other"):
+    for signature in getattr(calling, name).overloads:
+        called = calling.inlined_kernels._Called("calling", name, signature)
+        print(bool(llvmlite.binding.address_of_symbol(called.symbol)), end=" ")
+"""
+
+
+def _calls(tmp_path, *arguments):
+    root = str(Path(__file__).parents[2])
+    here = os.pathsep.join([str(tmp_path), root])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": here}
+    command = [sys.executable, "-c", CALLS, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout.split() or done.stderr
+
+
+@compiled_only
+def test_a_long_kernel_is_called_by_whoever_loads_the_caller_or_what_took_it_in(tmp_path):
+    """Its machine code is there before theirs, in each process and whoever compiled it, and what it raises arrives."""
+    (tmp_path / "calling.py").write_text(CALLING, "utf-8")
+    (tmp_path / "kept").mkdir()
+    # 2 (-1/2 + 2 - 3/2 + 2), the last from (1, 2), (3, 1), (2, -1)
+    said, called, taken_in = ["more", "than", "three", "4.0"], ["True"] * 2, ["False"] * 2
+    assert _calls(tmp_path, "for Python", "for C") == said + called + taken_in
+    assert _calls(tmp_path, "for C") == called
+    for lost in ("long_one", "outermost"):  # another process compiles it under another name of numba's
+        for file in (tmp_path / "kept").rglob(f"calling.{lost}-*"):
+            file.unlink()
+    assert _calls(tmp_path, "for Python") == said + called + taken_in
+    assert _calls(tmp_path, "for Python") == said + called
+    assert _calls(tmp_path, "for C") == called
+
+
+@compiled_only
+def test_short_kernels_and_those_of_lanes_are_taken_in():
+    from rigid.compilation.inlined_kernels import LONG, LONG_WITH_TUPLES, _length
+    from rigid.lanes import LANES
+
+    def described(*arguments):
+        return SimpleNamespace(argtypes=arguments, restype=numba.types.none)
+
+    pair = numba.types.UniTuple(numba.types.float64, 2)
+    assert _length(described(numba.typeof(OUTER), numba.types.float64)) == LONG
+    assert _length(described(numba.typeof(OUTER), pair)) == LONG_WITH_TUPLES
+    assert _length(described(numba.types.UniTuple(LANES, 3))) == math.inf
+
+
+@compiled_only
+def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
+    """Or they would be found in the place of those that do not, and the other way round."""
+
+    def folder(**given):
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)} | given
+        code = "from rigid.compilation.cache_folder import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=Path(__file__).parents[2],
+        ).stdout.strip()
+
+    without, checking = folder(NUMBA_BOUNDSCHECK="0"), folder(NUMBA_BOUNDSCHECK="1")
+    assert str(tmp_path) in without
+    assert str(tmp_path) in checking
+    assert without != checking
+
+
+def _keep(folder, numbers, ready):
+    """Keep something in the index of a kernel under each of the numbers, when the other process does so too."""
+    from rigid.compilation.decorators import _CacheFile
+
+    index = _CacheFile(str(folder), "kernel", "stamp")
+    ready.wait()
+    for number in numbers:
+        index.save((number,), number)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="files are not locked there")
+def test_processes_that_compile_at_once_lose_nothing_of_what_they_keep(tmp_path):
+    from rigid.compilation.decorators import _CacheFile
+
+    forking = multiprocessing.get_context("fork")
+    ready, parts = forking.Barrier(2), (range(80), range(80, 160))
+    processes = [forking.Process(target=_keep, args=(tmp_path, part, ready)) for part in parts]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    index = _CacheFile(str(tmp_path), "kernel", "stamp")
+    assert [index.load((number,)) for number in range(160)] == list(range(160))
+
+
+@compiled_only
+def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
+    code = (
+        "from rigid.compilation.first_compilation import announce\nfrom rigid.kinematics.rotations import cayley_turn\n"
+        "announce()\nfor unit in (1.0, 1):\n    cayley_turn((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run():
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=Path(__file__).parents[2],
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stderr.count("compiling")
+
+    assert run() == 1
+    assert run() == 0
+
+
+def test_kernels_that_say_what_is_compiled_before_the_tests_are_there():
+    """Under another name they would be looked for in vain, and each process of tests would compile its own."""
+    from conftest import COMPILED_FIRST
+
+    root = Path(__file__).parents[2] / "discretization"
+    for kernel_name in filter(None, COMPILED_FIRST.values()):
+        module, function = kernel_name.split(".")
+        assert any(f"def {function}(" in file.read_text() for file in root.rglob(f"{module}.py")), kernel_name
+
+
+DOUBLE = numba.types.float64(numba.types.float64)
+
+
+def twice(function, x):
+    """A function of a function."""
+    return function(function(x))
+
+
+of_one_signature = explicit_kernel(numba.types.float64(numba.types.FunctionType(DOUBLE), numba.types.float64))
+by_python, by_kernel = of_one_signature(twice), of_one_signature(twice)
+
+
+@compiled(DOUBLE)
+def tripled(x):
+    """A function that is handed over."""
+    return 3.0 * x
+
+
+@compiled_only
+@pytest.mark.parametrize("first", ["python", "kernel"])
+def test_a_kernel_of_one_signature_is_compiled_for_it_by_the_first_call_whatever_that_passes(first):
+    """An integer is taken for the number that the signature says, from Python and from a kernel."""
+
+    def calling(function, x):
+        return by_kernel(function, x)
+
+    called, whole = (
+        (by_python, by_python) if first == "python" else (by_kernel, named_kernel("calling", calling))
+    )
+    assert not called.nopython_signatures
+    assert whole(tripled, 2) == 18.0
+    assert [x.args[1] for x in called.nopython_signatures] == [numba.types.float64]
+    with pytest.raises((TypeError, numba.errors.TypingError)):
+        whole(tripled, "2")
+
+
+def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(monkeypatch):
+    from discretization.time import newton
+    from discretization.time.stepper import Stepper
+    from rodsim import Box, Model
+
+    def stepper(length, hidden=False):
+        model = Model("pendulum")
+        bar = model.add_body("bar", Box(length, 0.1, 0.1, density=1000), position=(length / 2, 0, 0))
+        model.add_joint("pin", "spherical", model.ground, bar, at=(0, 0, 0))
+        built = model.build()
+        found = Stepper(built.system, 0.01, hidden=hidden)
+        return newton.equations_of(found.system, found.numbering, found._hidden, built.state, found.work)
+
+    first = stepper(1.0)
+    monkeypatch.setattr(newton, "typeof", None)  # looking would raise
+    assert stepper(2.0) is first
+    monkeypatch.undo()
+    assert stepper(1.0, hidden=True) is not first
+
+
+def some_state(n):
+    zero = np.zeros((n, 3))
+    return State(
+        zero + 1.0, np.ones((n, 4)), zero, zero, np.zeros(0), np.zeros(0), np.zeros(6 * n), np.zeros(2)
+    )
+
+
+def test_what_is_kept_is_the_model_itself_for_as_long_as_its_address():
+    kept, other = Kept(some_state(2)), Kept(some_state(3))
+    r, quat = kept.values.r, kept.values.quat
+    for x in (1.0, 2.0):
+        before = r.copy()
+        assert pushed(kept, x) == pytest.approx((before + x).sum() + 2.0)
+        assert r == pytest.approx(before + x)
+    quat[:] = 5.0  # changes are seen
+    assert pushed(kept, 0.0) == pytest.approx(r.sum() + 10.0)
+    assert pushed(other, 0.0) == 12.0
+
+
+@compiled_only
+def test_a_kept_model_that_needs_more_room_gets_it(monkeypatch):
+    monkeypatch.setattr("rigid.compilation.kept.ROOM", 1)
+    monkeypatch.setattr("rigid.compilation.kept._WRITTEN", {})
+    kept = Kept(some_state(2))
+    assert kept._room.nbytes > 8
+    assert pushed(kept, 0.0) == 8.0
+    assert pushed(Kept(some_state(3)), 0.0) == 12.0  # the next of its type is given as much
+
+
+@compiled_only
+def test_our_kernels_compile_without_numbas_warning_of_experiments_and_those_of_others_with_it():
+    def chosen_of(decorate):
+        @decorate
+        def one(x):
+            return x + 1.0
+
+        @decorate
+        def other(x):
+            return 3.0 * x
+
+        @decorate
+        def chosen(x, first):
+            function = one if first else other
+            return function(x)
+
+        return chosen
+
+    before = list(warnings.filters)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        filters = list(warnings.filters)
+        assert chosen_of(kernel)(2.0, True) == 3.0
+        assert not seen
+        assert list(warnings.filters) == filters
+        assert chosen_of(numba.njit)(2.0, True) == 3.0
+        assert [each.category for each in seen] == [numba.errors.NumbaExperimentalFeatureWarning]
+    assert list(warnings.filters) == before

@@ -1,0 +1,263 @@
+"""Many rods that touch: bands with far blocks, what a heap keeps, and that nothing is missed or passed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.heaps import Settling, balance, heap, settling
+from discretization.assembly import fronts_of_systems
+from discretization.assembly.fronts_of_systems import parts_that_meet
+from discretization.assembly.numbering import number
+from discretization.contact.nearest import distances
+from discretization.contact.search import candidates
+from discretization.contact.table import points_of
+from discretization.linear import coupled
+from discretization.linear.coupled import Far, acting_blocks, far_blocks, solved_coupled, solved_whole
+from discretization.linear.narrow import narrow_factor, narrow_scratch
+from discretization.linear.sparse import sparse_forget
+from discretization.state_measures import energies, momenta
+from discretization.time.contact_stepper import ContactStepper
+from discretization.time.newton import correct, earned
+from discretization.time.stepper import Stepper
+from rodsim import Material, Model, Section
+from rodsim import Sphere as Ball
+from tests.support.assembly import dense
+from tests.support.heaps import HALF, RADIUS, H, lattice, listed
+from tests.support.iterations import iterate, iterating
+
+FEW = (0, 24), (6, 42), (12, 36)  # first unknowns
+MANY = tuple((6 * k, 6 * k + 120) for k in range(20))  # of more rows than the iteration has steps
+
+
+class Coupled:
+    """A band with pairs of far blocks, the second of which is zero."""
+
+    def __init__(self, strength: float, n: int = 48, joined: tuple[tuple[int, int], ...] = FEW):
+        way, width = np.random.default_rng(4), 3 * HALF + 1
+        i, j = np.indices((n, n))
+        self.full = np.where(np.abs(i // 6 - j // 6) <= 1, way.normal(size=(n, n)), 0.0) + 12.0 * np.eye(n)
+        columns = np.zeros((n, width))
+        for column in range(n):
+            rows = np.arange(max(0, column - HALF), min(n, column + HALF + 1))
+            columns[column, 2 * HALF + rows - column] = self.full[rows, column]
+        pairs = np.array(sorted([*joined, *(pair[::-1] for pair in joined)]))
+        self.far, entries = far_blocks(pairs[:, 0], pairs[:, 1], columns.size, width - 1)
+        self.values = np.concatenate([columns.ravel(), np.zeros(entries), np.full(64, np.nan)])
+        for (row, column), place in zip(pairs, self.far.place, strict=True):
+            block = strength * way.normal(size=(6, 6)) * ({row, column} != set(joined[1]))
+            self.full[row : row + 6, column : column + 6] = block
+            self.values[place + np.arange(6)[:, None] + (width - 1) * np.arange(6)] = block
+        self.band = self.values[: columns.size].copy()
+        blocks, rows = np.zeros((2, len(pairs)), np.int64)
+        self.acting = blocks, rows, np.zeros(2, np.int64)
+        acting_blocks(self.values, self.far, *self.acting)
+        self.pivots, self.first = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        assert (
+            narrow_factor(self.values, n, HALF, self.pivots, self.first, np.zeros(narrow_scratch(HALF))) == 0
+        )
+        self.noise = way.uniform(1e-14, 1e-12, n)
+
+    def solved(self, rhs: np.ndarray, handle: int = -7) -> np.ndarray:
+        x = rhs.copy()
+        factors = self.values, np.zeros((0, 2), np.int64), self.pivots, self.first, self.band
+        assert solved_coupled(handle, self.far, HALF, factors, self.acting, self.noise, 4.0, x) == 0
+        return x
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3, 3.0])
+def test_far_blocks_are_solved_with_their_band(strength: float) -> None:
+    own = Coupled(strength)
+    acts = 4 if strength else 0
+    assert own.acting[2].tolist() == [acts, acts]  # those that are zero do not count
+    for rhs in np.random.default_rng(1).normal(size=(2, 48)):
+        left = (own.full @ own.solved(rhs) - rhs) / own.noise
+        assert np.linalg.norm(left) < 1.01 * coupled.RELATIVE * np.linalg.norm(rhs / own.noise)
+    assert own.acting[2][0] == acts  # by the iteration
+
+
+def test_where_the_iteration_does_not_end_the_whole_is_factored() -> None:
+    own = Coupled(30.0, 240, MANY)
+    try:
+        for rhs in np.random.default_rng(1).normal(size=(2, 240)):
+            assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-11
+            assert own.acting[2][0] == coupled.WHOLE
+    finally:
+        sparse_forget(-7)
+
+
+def test_far_blocks_are_solved_transposed_by_the_whole() -> None:
+    own = Coupled(0.3)
+    try:
+        for rhs in np.random.default_rng(1).normal(size=(2, 48)):
+            x = rhs.copy()
+            assert solved_whole(-7, own.band, HALF, own.far, own.values, own.acting[2], x, True) == 0
+            assert np.abs(own.full.T @ x - rhs).max() < 1e-13
+            assert own.acting[2][0] == coupled.WHOLE
+            assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-13  # and forth by the same factors
+    finally:
+        sparse_forget(-7)
+
+
+def test_far_blocks_stand_behind_the_band_and_nowhere_twice() -> None:
+    for stride in (6, 15, 33):
+        far, entries = far_blocks(np.arange(7) * 6, np.arange(7) * 6, 100, stride)
+        place = far.place[:, None, None] + np.arange(6)[:, None] + stride * np.arange(6)
+        assert len(np.unique(place)) == 7 * 36
+        assert place.min() == 100
+        assert place.max() < 100 + entries
+
+
+def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the_residual() -> None:
+    """One plane is fixed, another one is of a body."""
+    model, section = Model("crossing"), Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
+    table = model.add_body("table", Ball(0.1, density=1000.0), position=(0.0, 0.0, -0.5))
+    low = model.add_rod("low", [(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)], section, 2)
+    high = model.add_rod("high", [(0.02, -0.1, 1.98 * RADIUS), (0.02, 0.1, 1.98 * RADIUS)], section, 2)
+    planes = [
+        model.add_plane("top", table.at((0.0, 0.0, 0.5 - 0.99 * RADIUS)), (0.001, 0.0, 1.0)),
+        model.add_plane("floor", model.ground.at((0.0, 0.0, -0.99 * RADIUS)), (0.0, 0.0, 1.0)),
+    ]
+    model.add_contact("below", low, planes, stiffness=1e8)
+    model.add_contact("across", low, high, stiffness=1e8, stations=4)
+    built, numbering = listed(model, H)
+    work = iterating(built, numbering, H, np.random.default_rng(3), 1e-4)
+    matrix, kept = dense(numbering, work.values), (work.dr.copy(), work.psi.copy())
+    columns = []
+    for j in range(numbering.size):
+        ends = []
+        for sign in (1.0, -1.0):
+            work.dr[:], work.psi[:] = kept
+            work.rhs[:] = 0.0
+            work.rhs[j] = sign * 1e-8
+            correct(built.system, numbering, work)
+            iterate(built.system, numbering, built.state, work, H, tangent=False)
+            ends.append(work.residual[: numbering.size].copy())
+        columns.append((ends[0] - ends[1]) / 2e-8)
+    assert np.abs(matrix - np.array(columns).T).max() < 1e-6 * np.abs(matrix).max()
+
+
+def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]:
+    """rho: of `em-d`."""
+    model = lattice()
+    system, state = model.build().system, model.build().state
+    stepper = ContactStepper(system, H, lambda each: Stepper(each, H, rho=rho))
+    states = [stepper.start(state)]
+    for k in range(steps):
+        states.append(stepper.advance(states[-1], k, 1)[0])
+    return stepper, states
+
+
+def test_rods_that_meet_by_an_iteration_keep_energy_and_momenta_and_miss_no_pair() -> None:
+    stepper, states = marched(60)
+    system, contacts = stepper.system, stepper.contacts
+    found = [energies(system, state) for state in states]
+    assert max(each.spring for each in found) > 0.1 * found[0].total
+    total = np.array([each.total for each in found])
+    assert np.abs(total - total[0]).max() < 2e-13 * total[0]
+    P, L = (np.array([momenta(system, state)[i] for state in states]) for i in (0, 1))
+    assert np.abs(P - P[0]).max() < 1e-13 * np.abs(P).max()
+    assert np.abs(L - L[0]).max() < 1e-13 * np.abs(L).max()
+    first = np.arange(len(contacts.frames))[contacts.length > 0.0]
+    u, v = np.array([pair for pair in combinations(first, 2) if pair[0] // 3 != pair[1] // 3]).T
+    every = np.stack([u, u + 1, v, v + 1], axis=1)
+    touched = 0
+    for state in states:
+        points, apart = points_of(contacts, state.r, state.quat), np.empty(len(every))
+        distances(points, every, apart)
+        listed = {tuple(ends) for ends in np.sort(stepper._list_of(state).ends[:, [0, 2]]).tolist()}
+        near = every[apart < 2.0 * RADIUS][:, [0, 2]]
+        assert {tuple(ends) for ends in near.tolist()} <= listed
+        touched += len(near)
+        assert apart.min() > 1.2 * RADIUS  # and nothing passed
+        assert len(candidates(contacts, points, 0.0).pair) == 2 * len(near)
+    assert touched > 50
+
+
+@pytest.mark.parametrize("rho", [None, 0.5])
+def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    stepper, states = marched(40, rho)
+    inner = stepper._list_of(states[-1]).stepper
+    assert len(inner.numbering.far.row) > 0
+    assert inner.numbering.band == HALF
+    monkeypatch.setattr(fronts_of_systems, "_PARTS", 9)
+    other, directly = marched(40, rho)
+    assert len(other._list_of(directly[-1]).stepper.numbering.far.row) == 0
+    assert states[-1].r == pytest.approx(directly[-1].r, abs=1e-13)
+    assert states[-1].v == pytest.approx(directly[-1].v, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_narrow"), [((1, 1, 12), True), ((3, 1, 4), True), ((4, 4, 4), False)], ids=str
+)
+def test_contacts_leave_the_band_if_they_widen_it_not_if_many_parts_meet(
+    shape: tuple[int, int, int], is_narrow: bool
+) -> None:
+    """Balls that touch: a stack and a wall are narrow bands, a heap is a wide one."""
+    model = Model("balls")
+    for i, j, k in np.ndindex(shape):
+        ball = model.add_body(f"{i} {j} {k}", Ball(0.05, mass=1.0), position=0.0999 * np.array([i, j, k]))
+        model.add_sphere(f"of {i} {j} {k}", ball, 0.05)
+    model.add_contact("all", list(model.spheres.values()), stiffness=1e4)
+    built = model.build()
+    stepper = ContactStepper(built.system, H, lambda each: Stepper(each, H))
+    of_list = stepper._list_of(stepper.start(built.state)).stepper
+    assert parts_that_meet(of_list.system) == np.prod(shape)
+    assert (len(of_list.numbering.far.row) == 0) == is_narrow
+
+
+def test_who_goes_on_with_far_blocks_has_the_same_bits() -> None:
+    stepper, states = marched(40)
+    lists = {state.memory.tobytes() for state in states}
+    for k in (17, 30):
+        later = ContactStepper(stepper.system, H, lambda each: Stepper(each, H))
+        begun = later.start(states[k])
+        assert len(later._list_of(begun).stepper.numbering.far.row) > 0
+        end, _ = later.advance(begun, k, 40 - k)
+        assert all(np.array_equal(one, other) for one, other in zip(end, states[-1], strict=True))
+    assert len(lists) > 1
+
+
+def test_a_band_with_far_blocks_is_that_of_the_rods() -> None:
+    stepper, states = marched(1)
+    system = stepper._list_of(states[0]).stepper.system
+    loose, plain = number(system, loose=True), number(system)
+    assert loose.size == plain.size
+    assert loose.band == HALF < abs(plain.band)
+    far = loose.far
+    assert isinstance(far, Far)
+    assert np.array_equal(np.sort(far.row * 10**6 + far.column), np.sort(far.column * 10**6 + far.row))
+    assert np.all(np.abs(far.row - far.column) + 5 > loose.band)
+
+
+def test_factors_serve_again_where_two_corrections_more_end_the_iteration() -> None:
+    """By the contraction of the last one alone, 60 steps take 152: what is left then are a few contacts that open or close."""
+    stepper, states = marched(0)
+    assert stepper.advance(states[0], 0, 60)[1].iterations <= 125
+    assert earned(1e4, 1e8, 4.0)
+    assert not earned(1e8, 1e11, 4.0)
+    assert not earned(1e2, 5e3, 4.0)
+
+
+def test_a_heap_that_falls_goes_on_from_its_file_to_the_same_bits(tmp_path: Path) -> None:
+    def lines(file: Path, *steps: int) -> list[Settling]:
+        own = heap(10, 3, rubbing=True, h=1e-3)
+        return [now for each in steps for _, now in settling(own, each, 10, file)]
+
+    whole, parts = lines(tmp_path / "one.npz", 30), lines(tmp_path / "two.npz", 20, 30)
+    assert len(parts) == 3
+    assert [now._replace(step=0.0) for now in parts] == [now._replace(step=0.0) for now in whole]
+    assert whole[-1].lost > 0.0
+    assert not whole[-1].at_rest
+
+
+@pytest.mark.parametrize("rubbing", [False, True])
+def test_a_heap_in_a_box_of_planes_keeps_what_it_does_not_lose(rubbing: bool) -> None:
+    """Planes beside every element, most of which touch none."""
+    change, least = balance(200, rubbing, count=10, elements=3)
+    assert change < 2e-13
+    assert least >= 0.0
+    assert rubbing or least == 0.0

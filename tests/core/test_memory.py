@@ -1,0 +1,167 @@
+"""What schemes remember: one array of a state, whose parts files keep by name."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pytest
+
+from discretization.memory import Memory
+from discretization.state_shapes import sizes_of
+from discretization.time.stepper import Stepper
+from rodsim import Box, Model, Result, audit, simulate
+from rodsim.results.errors import ResultError
+from tests.support.mechanisms import swung
+from tests.support.results_sample import without_digests
+
+H = 0.02
+SCHEMES = ("em", "em-d(0.5)", "EML-kappa")
+
+
+def swing() -> Model:
+    model = Model("swing", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.2, density=300), position=(0.5, 0, 0))
+    model.add_spring("one", bar.at((-0.5, 0, 0)), model.ground.at((0, 0, 1)), 500.0)
+    model.add_spring("other", bar.at((0.5, 0, 0)), model.ground.at((1, 0.2, 1)), 300.0)
+    return model
+
+
+def run(integrator: str, t_end: float = 10 * H, **more) -> Result:
+    return simulate(swing(), t_end, H, integrator, output_every=5, progress=False, **more)
+
+
+@pytest.mark.parametrize("memory", [Memory(3, 5), Memory(3, 0, 17), Memory(3, earlier=4)])
+def test_a_memory_begins_with_accelerations_of_em_where_it_has_such_and_else_with_nothing(memory):
+    em = np.arange(1.0, 1 + Memory(3).size)
+    begun = memory.parts(memory.begun(em))
+    assert {name for name, x in begun.items() if x.any()} == ({"acc"} & set(memory.shapes()))
+    assert np.array_equal(begun.get("acc", em).ravel(), em)
+    own = np.arange(1.0, 1 + memory.size)
+    assert memory.begun(own) is own
+    assert not memory.begun(np.ones(memory.size + 1)).any()
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        Memory(3),
+        Memory(3, 5),
+        Memory(3, 0, 17),
+        Memory(3, earlier=18),
+        Memory(3, means=18),
+        Memory(3, older=18),
+    ],
+)
+def test_parts_are_views_that_join_to_the_memory(memory: Memory) -> None:
+    some = np.arange(2.0 * memory.size).reshape(2, -1)
+    parts = memory.parts(some)
+    assert {name: x.shape[1:] for name, x in parts.items()} == memory.shapes()
+    assert all(np.shares_memory(x, some) for x in parts.values())
+    assert np.array_equal(memory.joined((2,), **parts), some)
+    assert np.array_equal(np.concatenate([x.reshape(2, -1) for x in parts.values()], axis=1), some)
+
+
+def test_a_scheme_understands_its_own_memory_and_that_of_em_alone() -> None:
+    em, dissipating, chart = Memory(3), Memory(3, 5), Memory(3, 0, 17)
+    a, b, c = (1.0 + np.arange(m.size) for m in (em, dissipating, chart))
+    for memory, own in ((em, a), (dissipating, b), (chart, c)):
+        assert memory.begun(own) is own
+    taken = dissipating.parts(dissipating.begun(a))
+    assert np.array_equal(taken["acc"].ravel(), a)
+    assert not taken["remembered"].any()
+    assert not taken["algorithmic"].any()
+    for memory, others in ((em, (b, c)), (dissipating, (c,)), (chart, (a, b))):
+        for other in others:
+            assert not memory.begun(other).any()
+
+
+def test_of_other_versions_what_fits_is_taken() -> None:
+    """Accelerations; not fewer differences than there are now."""
+    older, memory = Memory(3, older=18), Memory(3, earlier=18)
+    assert older.shapes() == {"acc": (3, 6), "differences": (3, 18), "nodes": (8,)}
+    taken = memory.parts(memory.joined(**older.parts(1.0 + np.arange(older.size))))
+    assert np.array_equal(taken["acc"].ravel(), 1.0 + np.arange(18))
+    assert not taken["differences"].any()
+    assert not taken["nodes"].any()
+
+
+def doors(tmp_path, n_steps: int, **more) -> Result:
+    path = tmp_path / "doors.vtkhdf"
+    return simulate(swung(), n_steps * H, H, "em", output=path, progress=False, **more)
+
+
+def older(path) -> None:
+    """The file as versions wrote it that remembered three differences."""
+    with h5py.File(path, "r+") as file:
+        root = file["rodsim"]
+        group = root["layout"]
+        group.attrs["n_earlier"] = group.attrs["n_foretold"]
+        del group.attrs["n_foretold"]
+        for name, count in (("differences", 3), ("nodes", 8)):
+            values = root[name][:, :count]
+            del root[name]
+            root.create_dataset(name, data=values, maxshape=(None, *values.shape[1:]), chunks=True)
+        without_digests(file)
+
+
+def test_runs_of_older_versions_are_judged_and_go_on_in_a_new_file(tmp_path) -> None:
+    doors(tmp_path, 10)
+    path = tmp_path / "doors.vtkhdf"
+    older(path)
+    result = Result.open(path)
+    found = audit(result)
+    assert "the last one before" in found.text()
+    assert found.ok, found.text()
+    with pytest.raises(ResultError, match=r"older version, which began the steps of joined bodies otherwise"):
+        doors(tmp_path, 20, resume=True)
+    end = simulate(swung(), 5 * H, H, "em", start=result, progress=False).body("bar 2").r[-1]
+    assert end == pytest.approx(doors(tmp_path, 15, overwrite=True).body("bar 2").r[-1], abs=1e-12)
+
+
+def test_accelerations_are_remembered_of_the_last_step() -> None:
+    built = swing().build()
+    memory = sizes_of(built.system).memory
+    state, _ = Stepper(built.system, H).advance(built.state, 0, 3)
+    end, _ = Stepper(built.system, H).advance(state, 3, 1)
+    acc = memory.parts(end.memory)["acc"]
+    assert acc[1, :3] == pytest.approx((end.v - state.v)[1] / H, abs=1e-12)
+    assert not acc[0].any()
+
+
+@pytest.mark.parametrize("integrator", SCHEMES)
+def test_files_keep_what_is_remembered_by_name(integrator: str, tmp_path) -> None:
+    stored = run(integrator, output=tmp_path / "run.vtkhdf")
+    there = {"em": {"acc"}, "em-d(0.5)": {"acc", "algorithmic"}, "EML-kappa": {"chart"}}[integrator]
+    with h5py.File(stored.path) as file:
+        assert {"acc", "algorithmic", "chart"} & set(file["rodsim"]) == there
+    for one, other in zip(stored.states(slice(None)), run(integrator).states(slice(None)), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_file_of_a_chart_that_has_accelerations_is_read_and_gone_on_with(tmp_path) -> None:
+    """Older versions kept them beside the chart, which did not read them."""
+    whole, path = run("EML-kappa", 20 * H, output=tmp_path / "whole.vtkhdf"), tmp_path / "old.vtkhdf"
+    n = run("EML-kappa", output=path).layout.n_frames
+    with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
+        without_digests(file)
+        root = file["rodsim"]
+        root["acc"] = np.zeros((len(root["chart"]), n, 6))
+    assert audit(Result.open(path)).ok
+    run("EML-kappa", 20 * H, output=path, resume=True)
+    found = Result.open(path)
+    assert found.changed() == []
+    for one, other in zip(found.states(slice(None)), whole.states(slice(None)), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("before", SCHEMES)
+@pytest.mark.parametrize("integrator", SCHEMES)
+def test_a_run_begins_from_one_of_any_scheme(before: str, integrator: str) -> None:
+    first = run(before)
+    then = run(integrator, start=first)
+    memory = then.layout.memory.parts(then.state(0).memory)
+    assert np.array_equal(then.state(0).r, first.state(-1).r)
+    if integrator != "EML-kappa":
+        acc = first.layout.memory.parts(first.state(-1).memory).get("acc", 0.0)
+        assert np.array_equal(memory.pop("acc"), np.broadcast_to(acc, (2, 6)))
+        assert not any(part.any() for part in memory.values())

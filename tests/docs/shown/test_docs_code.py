@@ -1,0 +1,136 @@
+"""What stands in code in the documentation: Python runs, scenes can be built, commands are known."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+from pydantic import TypeAdapter
+
+from rodsim.cli.main import parser
+from rodsim.scenes.model_from_scene import load
+from rodsim.scenes.schema import Scene
+from tests.support.pages import DOCS, PAGES, ROOT, blocks, named
+
+WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
+WITH_YAML = [page for page in PAGES if blocks(page, "yaml")]
+COMMAND = re.compile(r"^(?:\.venv/bin/)?rodsim -*\w.*$", re.MULTILINE)
+INDENTED = re.compile(r"^ {4}(rodsim \w.*)$", re.MULTILINE)
+INTERPRETED = "<!-- interpreted"  # on pages that would compile much for one use: run without the compiler
+
+
+# each script in its folder; the process ends with the first that fails
+ONE_AFTER_THE_OTHER = """
+import os, runpy, sys
+for script in sys.argv[1:]:
+    os.chdir(os.path.dirname(script))
+    sys.path[0] = os.path.dirname(script)
+    runpy.run_path(script, run_name="__main__")
+    print("done", script, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def interpreted(tmp_path_factory):
+    """Page -> "done", or what was said; all in one process without the compiler, which loads everything once."""
+    scripts = {}
+    for page in WITH_PYTHON:
+        if INTERPRETED in page.read_text(encoding="utf-8"):
+            scripts[page] = tmp_path_factory.mktemp("page") / f"{page.stem}.py"
+            text = "\n".join(block.code for block in blocks(page, "python"))
+            scripts[page].write_text(text, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-c", ONE_AFTER_THE_OTHER, *map(str, scripts.values())],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    done = run.stdout.splitlines()
+    return {page: "done" if f"done {script}" in done else run.stderr for page, script in scripts.items()}
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
+@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+def test_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
+    """One namespace a page, from top to bottom; a failure names the line of the page."""
+    if INTERPRETED in page.read_text(encoding="utf-8"):
+        found = request.getfixturevalue("interpreted")[page]
+        assert found == "done", found
+        return
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT))
+    namespace = {"__name__": "__main__"}
+    for block in blocks(page, "python"):
+        exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", WITH_YAML, ids=named)
+def test_yaml_of_a_page_can_be_built(page, tmp_path):
+    """Whole scenes are built as `rodsim check` does; parts of one are checked against the schema."""
+    for k, block in enumerate(blocks(page, "yaml")):
+        data = yaml.safe_load(block.code)
+        if "scene" in data:  # a study of one
+            continue
+        if "run" in data or "static" in data:
+            scene = tmp_path / f"{k}.yaml"
+            scene.write_text(block.code, encoding="utf-8")
+            load(scene).model.build()
+            continue
+        unknown = set(data) - set(Scene.model_fields)
+        assert not unknown, f"{named(page)}:{block.line}: no key of a scene: {unknown}"
+        for key, value in data.items():
+            TypeAdapter(Scene.model_fields[key].annotation).validate_python(value, strict=True)
+
+
+def commands():
+    """Lines that call rodsim, in blocks of the shell and in indented ones."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        lines = [line for block in blocks(page, "sh") for line in COMMAND.findall(block.code)]
+        found += [
+            pytest.param(line, id=f"{named(page)}: {line[:60]}") for line in lines + INDENTED.findall(text)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_in_the_documentation_are_known(line):
+    words = shlex.split(line.split(" > ")[0], comments=True)[1:]
+    if words != ["--version"]:
+        parser().parse_args(words)
+
+
+def test_a_page_of_each_kind_is_found():
+    """What the tests above look at is not nothing."""
+    assert DOCS / "first_steps.md" in WITH_PYTHON
+    assert DOCS / "scenes.md" in WITH_YAML
+    assert len(commands()) > 20
+
+
+def test_the_diffs_of_the_contribution_guide_are_in_the_code():
+    """Every line that they add, in the file they name; a guide that has aged is seen."""
+    gone, count = [], 0
+    for block in blocks(ROOT / "CONTRIBUTING.md", "diff"):
+        text = ""
+        for line in block.code.splitlines():
+            if not line.startswith("+"):
+                text = (ROOT / line).read_text(encoding="utf-8")
+            elif line[1:].strip() not in text:
+                gone.append(line)
+            count += 1
+    assert gone == []
+    assert count > 30
+
+
+def test_the_citation_is_of_this_version():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert cited["version"] == project["version"]
+    assert cited["license"] == project["license"]
+    assert {"cff-version", "message", "title", "authors", "type"} <= set(cited)
+    assert cited["cff-version"] == "1.2.0"

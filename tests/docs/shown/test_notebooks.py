@@ -1,0 +1,79 @@
+"""The notebooks of `examples/notebooks` run from top to bottom; their own assertions say what should come out."""
+
+import ast
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyter_client import KernelManager
+from nbclient import NotebookClient
+
+import rodsim
+
+ROOT = Path(__file__).parents[3]
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+NAMES = [file.stem for file in NOTEBOOKS]
+# `%reset` would take `__spec__`, too, without which no worker starts
+FORGET = "[get_ipython().user_ns.pop(name) for name in {*get_ipython().user_ns} - {*get_ipython().user_ns_hidden}];"
+
+
+def opened(file):
+    book = nbformat.read(file, as_version=4)
+    if not hasattr(rodsim, "sweep"):  # of the extra "studies"
+        book.cells = [cell for cell in book.cells if "studies" not in cell.metadata.get("tags", [])]
+    return book
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """One for all notebooks, which imports everything once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))  # of the kernel: this program, not one that is installed
+        patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+        manager = KernelManager(kernel_name="python3")
+        manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebooks")))
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
+    """From the first cell on: what the one before has named is gone."""
+    book = opened(file)
+    book.cells.insert(0, nbformat.v4.new_code_cell(FORGET))
+    client = NotebookClient(book, km=kernel, timeout=600)
+    done = client.execute()
+    client.kc.stop_channels()
+    shown = [output for cell in done.cells for output in cell.get("outputs", [])]
+    kinds = {kind for output in shown for kind in output.get("data", {})}
+    assert {"text/html", "image/png"} <= kinds
+    # no warning of ours: a reader would have to explain it
+    told = [x.text for x in shown if x.output_type == "stream" and x.name == "stderr"]
+    assert not [text for text in told if "Warning" in text and "rodsim" in text]
+
+
+def test_the_three_that_are_promised_are_there():
+    assert NAMES == ["first_rod", "parameter_study", "rigid_against_flexible"]
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_is_kept_without_outputs_and_asserts_its_numbers(file):
+    book = nbformat.read(file, as_version=4)
+    nbformat.validate(book)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in code)
+    asserts = [
+        node for cell in code for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Assert)
+    ]
+    assert len(asserts) >= 3
+    assert book.metadata.kernelspec.name == "python3"
+    assert book.cells[0].source.startswith("# ")
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
+def test_the_notebooks_that_a_notebook_names_are_there(file):
+    text = "\n".join(cell.source for cell in nbformat.read(file, as_version=4).cells)
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        assert (file.parent / link).is_file()

@@ -1,0 +1,131 @@
+"""The documentation site: it builds without a warning, has every public name, leads nowhere that is not there."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from sphinx.util.inventory import InventoryFile
+
+import rodsim
+from tests.support.pages import DOCS, ROOT
+
+FETCHED = ("script", "img", "link", "source", "iframe", "video")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """As `make docs` does, or what it has built just now."""
+    if built := os.environ.get("RODSIM_SITE"):
+        return ROOT / built
+    out = tmp_path_factory.mktemp("site")
+    options = ["--quiet", "--fail-on-warning", "--keep-going", "--nitpicky", "--builder", "html"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        *options,
+        "-d",
+        str(out / "read"),
+        str(DOCS),
+        str(out / "html"),
+    ]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return out / "html"
+
+
+class Page(HTMLParser):
+    """What a page links to, fetches, and may be linked at."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.links, self.fetched, self.ids = [], [], set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.ids.add(given.get("id"))
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        if tag in FETCHED and (given.get("rel") != "canonical"):
+            self.fetched.append(given.get("src") or given.get("href") or "")
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path: Page(path) for path in site.rglob("*.html")}
+
+
+def test_every_link_leads_to_a_place_of_the_site(pages):
+    broken = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or link == "#":
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.exists() or (parts.fragment and unquote(parts.fragment) not in pages[target].ids):
+                broken.append(f"{path.name}: {link}")
+    assert not broken
+
+
+def test_the_site_fetches_nothing_from_elsewhere(site, pages):
+    outside = {
+        link for page in pages.values() for link in page.fetched if urlsplit(link).scheme not in ("", "data")
+    }
+    styles = [
+        path
+        for path in site.rglob("*.css")
+        if re.search(r"@import\s|url\(['\"]?https?:", path.read_text("utf-8"))
+    ]
+    assert not outside
+    assert not styles
+
+
+def public_names():
+    """Names of `rodsim`, and of the methods and properties of its classes."""
+    for name in rodsim.__all__:
+        thing = getattr(rodsim, name)
+        if inspect.ismodule(thing):
+            continue
+        yield f"rodsim.{name}"
+        if inspect.isclass(thing) and not issubclass(thing, Exception):
+            for member, value in inspect.getmembers(thing):
+                described = inspect.isroutine(value) or isinstance(value, property)
+                if described and not member.startswith("_") and not hasattr(tuple, member):
+                    yield f"rodsim.{name}.{member}"
+
+
+def test_every_public_name_is_in_the_reference(site):
+    with (site / "objects.inv").open("rb") as file:
+        inventory = InventoryFile.load(file, "", lambda base, link: link)
+    inventory = getattr(inventory, "data", inventory)  # Sphinx 8 and 9
+    there = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
+    wanted = set(public_names())
+    assert len(wanted) > 140
+    assert wanted - there == set()
+
+
+def test_every_signal_is_in_the_reference(site):
+    from rigid import signals
+
+    page = (site / "api" / "signals.html").read_text(encoding="utf-8")
+    kinds = [
+        name
+        for name, kind in vars(signals).items()
+        if isinstance(kind, type) and issubclass(kind, signals.Signal)
+    ]
+    assert len(kinds) > 9
+    assert [name for name in kinds if f"rigid.signals.{name}" not in page] == []
+
+
+def test_formulas_are_drawn_by_the_browser_itself(pages, site):
+    theory = "".join(path.read_text(encoding="utf-8") for path in (site / "theory").glob("*.html"))
+    assert theory.count("<math") > 50
+    assert "MathJax" not in theory

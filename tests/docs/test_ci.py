@@ -1,0 +1,75 @@
+"""The script of all checks on machines of all kinds: with other commands in place of those that it calls."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / ".ci" / "run"
+CHECKS = ["make .venv/.installed", "make lint", "make demo", "make test", "make shown"]
+BESIDE = "make docs"  # when it comes is the machine's business
+APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
+UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"
+
+
+def run(folder, tests="", **commands):
+    """Exit code, and the calls in order, without the one beside them; `commands`: what each does besides writing down that it
+    was called; tests: what Python does.
+    """
+    (folder / ".ci").mkdir()
+    shutil.copy(SCRIPT, folder / ".ci")
+    path, log = folder / "bin", folder / "log"
+    path.mkdir()
+    for name in ("bash", "cat", "dirname", "ln", "mkdir", "mktemp", "rm", "tail"):
+        (path / name).symlink_to(shutil.which(name))
+    here = {"make": "", "id": "echo 0", **commands}
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    environment = path / "python3"  # makes an environment with the same Python in it: -m venv FOLDER
+    environment.write_text(f'#!{path / "bash"}\nmkdir -p "$3/bin" && ln -s {python} "$3/bin/python"\n')
+    environment.chmod(0o755)
+    for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [
+        (python, tests)
+    ]:
+        noted = "" if file.name in ("id", "python") else f'echo "{file.name} $*" >> {log}\n'
+        file.write_text(f"#!{path / 'bash'}\n{noted}{does}\n")
+        file.chmod(0o755)
+    done = subprocess.run(
+        [path / "bash", folder / ".ci" / "run"], env={"PATH": str(path)}, capture_output=True
+    )
+    calls = log.read_text().splitlines()
+    assert calls.count(BESIDE) == 1
+    return done.returncode, [call for call in calls if call != BESIDE]
+
+
+@pytest.mark.parametrize(
+    ("commands", "calls"),
+    [
+        ({}, []),
+        ({"apt_get": ""}, [UPDATE, INSTALL]),
+        ({"apt_get": "exit 100"}, [UPDATE, INSTALL]),
+        ({"apt_get": 'case "$*" in *install*) exit 100;; esac'}, [UPDATE, INSTALL]),
+        ({"apt_get": "", "id": "echo 1000"}, []),
+        ({"apt_get": "", "chromium": ""}, [UPDATE, INSTALL]),
+        ({"apt_get": "", "chromium": "", "Xvfb": ""}, []),
+    ],
+    ids=["no apt", "all well", "no network", "no such package", "no root", "no Xvfb", "all there"],
+)
+def test_checks_go_on_where_a_browser_cannot_be_installed(commands, calls, tmp_path):
+    assert run(tmp_path, **commands) == (0, [*calls, *CHECKS])
+
+
+@pytest.mark.parametrize(
+    "what", ["test_se3_element", "test_integrators", "Unraisable", "test_element_lanes", "test_export"]
+)
+def test_small_tests_that_fail_beside_the_others_fail_the_script(what, tmp_path):
+    code, calls = run(tmp_path, tests=f'case "$*" in *{what}*) exit 3;; esac')
+    assert (code, calls) == (1, CHECKS)
+
+
+@pytest.mark.parametrize("what", ["demo", "docs"])
+def test_a_check_that_fails_ends_the_script(what, tmp_path):
+    begun = f'until [[ "$(<{tmp_path}/log)" == *"{BESIDE}"* ]]; do :; done'  # else it may be ended before it is called
+    code, calls = run(tmp_path, make=f'[ "$1" != {what} ] || {{ {begun}; exit 1; }}')
+    assert (code, calls) == (1, CHECKS[:3])

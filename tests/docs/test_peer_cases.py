@@ -1,0 +1,137 @@
+"""docs/peer_cases.md says only what something here does."""
+
+import re
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks import rodsim_frames, rodsim_slender
+from benchmarks.mechanism_cases import MECHANISMS
+from benchmarks.registry import CASES
+from benchmarks.rodsim_mechanisms import mechanism_model, run
+from benchmarks.slender import Slender
+from benchmarks.sweeps import SWEEPS
+from rodsim import InitialVelocityWarning
+from rodsim.building.initial_velocities import fit_velocities
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "peer_cases.md").read_text()
+ROWS = [
+    [c.strip() for c in line.strip("|").split(" | ")]
+    for line in TEXT.splitlines()
+    if re.match(r"\| .*/", line)
+]
+
+
+# tests elsewhere whose models have the parameters of a peer's file
+OWN = {"test_right_angle_frame_buckles_sideways_and_the_branch_is_followed"}
+
+
+def test_every_direct_case_names_a_test_or_a_benchmark_that_is_there():
+    for name, _, today, by in ROWS:
+        files = re.findall(r"(tests/\w+/\w+\.py) `(\w+)`", by)
+        for file, test in files:
+            assert f"def {test}(" in (ROOT / file).read_text(), (name, file, test)
+        cases = re.findall(r"\b(?:(?:EX|PE)-\w+|B\d)\b", by)
+        for case in cases:
+            assert case in CASES, (name, case)
+            assert case in SWEEPS, (name, case)
+        assert today not in "YL" or files or cases, name
+
+
+def test_what_is_said_to_run_with_a_peers_parameters_names_where():
+    for name, _, today, by in ROWS:
+        tests = re.findall(r"tests/exact/test_peer_parameters_\w+\.py `", by)
+        cases = re.findall(r"\b(?:EX|PE)-\w+", by)
+        own = set(re.findall(r"`(\w+)`", by)) & OWN
+        assert (today == "Y") == bool(tests or cases or own), name
+
+
+def test_the_counts_are_those_of_the_table():
+    count = Counter(today[0] for _, _, today, _ in ROWS)
+    said = re.search(r"Y (\d+), L (\d+), W (\d+), N (\d+) of (\d+)", TEXT)
+    assert said is not None
+    assert [int(n) for n in said.groups()] == [*(count[word] for word in "YLWN"), len(ROWS)]
+
+
+def test_every_peer_case_of_the_benchmarks_has_runs_of_rodsim_and_of_its_peer():
+    for name in CASES:
+        if name.startswith(("EX-", "PE-")):
+            assert {"rodsim", "Exudyn" if name.startswith("EX") else "PyElastica"} == set(SWEEPS[name])
+
+
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+@pytest.mark.parametrize("case", MECHANISMS, ids=lambda c: c.name)
+def test_velocities_of_the_mechanisms_fit_their_joints(case):
+    """Wrong data would be changed, with a warning, into a motion that no peer makes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InitialVelocityWarning)
+        built = mechanism_model(case).build()
+        fit_velocities(built)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "order", "bound"),
+    [
+        ("EX-heavyTop", 400, 4, 2e-10),
+        ("EX-fourBars", 200, 4, 3e-8),
+        ("EX-governor", 1000, 2, 2e-4),
+        ("EX-pointPendulum", 200, 4, 1e-6),
+        ("EX-rigidPendulum", 200, 4, 2e-6),
+        ("EX-sliderCrank", 400, 4, 3e-5),
+        ("EX-bricard", 100, 4, 1e-10),
+        ("EX-sphericalChain", 100, 4, 1e-10),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
+def test_mechanisms_of_the_peers_end_where_they_should(name, steps, order, bound):
+    case = CASES[name]
+    found = run(case, len(case.bodies), case.t_end / steps, order)
+    assert bound / 20 < found.error < bound
+    if not case.springs:
+        assert abs(found.energy_drift) < 1e-11
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("EX-cantilever", "EX-princeton", "EX-generalBending", "EX-LShape", "EX-beam2D", "EX-eigenmodes"),
+        *("PE-timoshenko", "PE-bend45", "PE-distributed"),
+    ],
+)
+def test_limits_of_the_peers_are_approached_with_order_2(name):
+    case = CASES[name]
+    at = rodsim_slender.run if isinstance(case, Slender) else rodsim_frames.run
+    coarse, fine = (at(case, n, 1.0).error for n in (32, 64))
+    assert 3.8 < coarse / fine < 4.2
+
+
+def test_a_thinning_bar_is_stretched_exactly():
+    assert rodsim_slender.run(CASES["PE-stretch"], 2, 1.0).error < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "h", "least", "most"),
+    [
+        ("PE-cantilever", 10, 0.5, 3.8, 4.2),
+        ("EX-grid", 1, 0.004, 3.5, 4.7),
+        ("PE-pendulum", 20, 0.01, 1.5, 4.5),
+    ],
+)
+def test_motions_of_the_peers_converge(name, n, h, least, most):
+    """Mesh and step halved together; the pendulum's rubber is not yet at its order there."""
+    case = CASES[name]
+    at = rodsim_slender.run if isinstance(case, Slender) else rodsim_frames.run
+    coarse, fine = at(case, n, h).error, at(case, 2 * n, h / 2).error
+    assert least < coarse / fine < most
+    assert fine < 0.1
+
+
+def test_every_case_that_is_said_to_run_runs_here():
+    """Each benchmark that a row of Y names is a parameter of a test above."""
+    named = {case for *_, today, by in ROWS if today == "Y" for case in re.findall(r"\b(?:EX|PE)-\w+", by)}
+    text = Path(__file__).read_text("utf-8")
+    assert len(named) > 18
+    assert {case for case in named if f'"{case}"' not in text} == set()

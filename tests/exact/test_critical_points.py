@@ -1,0 +1,265 @@
+"""Bifurcations and limit points by state, factor and shape together; whatever carries a load brings its stress along."""
+
+import numpy as np
+import pytest
+
+from discretization.groups import Role, groups_of, registered
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import dissipates
+from discretization.linearisation.saddle import Saddle
+from rodsim import Box, Law, Model, Section, measures
+from rodsim.statics.critical_points import BIFURCATION, LIMIT
+from rodsim.statics.linear_buckling import LinearFactorWarning, buckling
+from rodsim.validation.buckling_loads import FRAME, frame
+from tests.support.buckling import LENGTH, critical, links
+from tests.support.own_kinds import Spring
+
+STIFF, SIDE, HIGH = 1e5, 100.0, 1.0
+
+
+def half_spring(model, name, a, b, k=STIFF / 2, l0=HIGH):
+    model.add_spring(name, a, b, k, l0)
+
+
+def of_kind(model, name, a, b, k=STIFF / 2, l0=HIGH):
+    """As a kind of a script has it: its value and dual alone are known."""
+    model.add_interaction(name, Spring, a, b, k=k, l0=l0)
+
+
+def of_text(model, name, a, b, k=STIFF / 2, l0=HIGH):
+    model.add_energy(name, "k*(l - l0)**2/2", {"l": measures.distance(a, b)}, k=k, l0=l0)
+
+
+def half_law(model, name, a, b):
+    law = Law.polynomial([-STIFF / 2 * HIGH, STIFF / 2], reach=5.0)
+    model.add_law_spring(name, a, b, law=law)
+
+
+def half_displacement(model, name, a, b):
+    law = Law.polynomial([-STIFF / 2 * HIGH, STIFF / 2], reach=5.0)
+    model.add_law_spring(name, a, b, law=law, of="displacement", axis=(0, 0, 1))
+
+
+def half_bushing(model, name, a, b):
+    along, far = np.zeros(6), np.zeros(6)
+    along[2], far[2] = STIFF / 2, HIGH
+    model.add_bushing(name, a, b, stiffness=along, rest=far)
+
+
+def half_coil(model, name, a, b):
+    model.add_torsion_spring(name, a, b, axis=(0, 1, 0), stiffness=STIFF / 2)
+
+
+def half_angle(model, name, a, b):
+    model.add_law_spring(
+        name, a, b, law=Law.polynomial([0.0, STIFF / 2], reach=1.0), of="angle", axis=(0, 1, 0)
+    )
+
+
+def half_turning_bushing(model, name, a, b):
+    about = np.zeros(6)
+    about[4] = STIFF / 2
+    model.add_bushing(name, a, b, stiffness=about, at=(0, 0, 0))
+
+
+ALONG = (half_spring, half_law, half_displacement, half_bushing)
+ABOUT = (half_coil, half_angle, half_turning_bushing)
+
+
+def strut(halves):
+    """Two parts that slide in each other, upright on a hinge, held at the top from the side and pressed; halves: between them."""
+    model = Model("strut")
+    foot = model.add_body("foot", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 0))
+    head = model.add_body("head", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, HIGH))
+    model.add_joint("hinge", "revolute", model.ground, foot, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_joint("slide", "prismatic", foot, head, at=(0, 0, HIGH), axis=(0, 0, 1))
+    for number, half in enumerate(halves):
+        half(model, f"half {number}", foot.at((0, 0, 0)), head.at((0, 0, 0)))
+    model.add_spring("side", model.ground.at((-50, 0, HIGH)), head.at((0, 0, 0)), stiffness=SIDE)
+    model.add_force("push", head.at((0, 0, 0)), (0, 0, -1.0))
+    return model
+
+
+def crank(halves):
+    """A bar on a hinge with springs against its turn; the load at its end is oblique, so that they carry part of it at once."""
+    model = Model("crank")
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+    model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    for number, half in enumerate(halves):
+        half(model, f"half {number}", model.ground.at((0, 0, 0)), bar.at((-0.5, 0, 0)))
+    model.add_force("push", bar.at((0.5, 0, 0)), (-0.8, 0, -0.6))
+    return model
+
+
+def pairs(halves):
+    return [(first, second) for k, first in enumerate(halves) for second in halves[k:]]
+
+
+def named(value):
+    return "-".join(half.__name__.removeprefix("half_") for half in value)
+
+
+@pytest.mark.parametrize(
+    "halves", [*pairs(ALONG), (of_kind, half_spring), (of_kind, of_kind), (of_kind, of_text)], ids=named
+)
+def test_a_strut_of_two_springs_buckles_at_one_load_whatever_they_are(halves):
+    """P = k_side L."""
+    assert buckling(strut(halves), nonlinear=False).linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
+
+
+def test_a_strut_buckles_at_the_load_under_which_it_is_so_short():
+    """P = k_side (L - P/k), up to (P/k)^2/100, what the side spring pulls."""
+    found = buckling(strut([half_spring, half_law]))
+    assert found.factors[0] == pytest.approx(SIDE * HIGH / (1 + SIDE * HIGH / STIFF), rel=1e-4)
+    assert found.linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
+    # pulled aside it follows its shape: what would have to be held there is no equilibrium of its own
+    assert found.kinds == (LIMIT,)
+
+
+@pytest.mark.parametrize("halves", pairs(ABOUT), ids=named)
+def test_the_joint_of_a_crank_carries_what_its_springs_leave_whatever_they_are(halves):
+    """K(f) = k - 0.8 f L; a spring whose stress is forgotten leaves a moment to the joint, and K' is another."""
+    assert buckling(crank(halves), nonlinear=False).linear[0] == pytest.approx(STIFF / 0.8, rel=1e-9)
+
+
+def test_struts_and_cranks_have_all_kinds_of_energies_of_strains():
+    kinds = {
+        own.group.kind.name
+        for model in (strut(ALONG), crank(ABOUT))
+        for own in groups_of(model.build().system, None, Role.ENERGY)
+    }
+    every = [
+        kind for kind in registered()["others"] if not (dissipates(kind) or kind.works or kind.one_sided)
+    ]
+    assert kinds == {kind.name for kind in every}
+
+
+def test_a_limit_that_nothing_has_reached_carries_nothing():
+    model = strut([half_spring, half_spring])
+    parts = model.bodies["foot"].at((0, 0, 0)), model.bodies["head"].at((0, 0, 0))
+    model.add_limit("stop", *parts, stiffness=1e7, width=1e-3, lower=0.5, of="length")
+    assert buckling(model, nonlinear=False).linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
+
+
+@pytest.mark.parametrize("halves", [*pairs(ALONG[1:])[::3], *pairs(ABOUT[1:])], ids=named)
+def test_the_stress_of_an_energy_follows_from_its_dual(halves, monkeypatch):
+    """Of our kinds, were they silent about their strains: on the strut, or with a joint that carries what they leave."""
+    from discretization import interaction_table
+
+    make, expected = (strut, SIDE * HIGH) if halves[0] in ALONG else (crank, STIFF / 0.8)
+    built = make(halves).build()
+    monkeypatch.setattr(
+        interaction_table, "INTERACTIONS", tuple(kind._replace(straining=None) for kind in INTERACTIONS)
+    )
+    assert buckling(built, nonlinear=False).linear[0] == pytest.approx(expected, rel=1e-9)
+
+
+def truss(high, stiffness=1e4, bar=half_spring):
+    """Two bars that meet at a head above their feet, 1 m to both sides; the head sinks."""
+    model = Model("truss")
+    head = model.add_body("head", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, high))
+    model.add_joint("guide", "prismatic", model.ground, head, at=(0, 0, high), axis=(0, 0, 1))
+    for side in (-1, 1):
+        ends = model.ground.at((side, 0, 0)), head.at((0, 0, 0))
+        bar(model, f"bar {side}", *ends, stiffness, np.hypot(1.0, high))
+    model.add_force("push", head.at((0, 0, 0)), (0, 0, -1.0))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("high", "bar"), [*((high, half_spring) for high in (0.01, 0.2, 1.5)), (0.2, of_kind), (0.2, of_text)]
+)
+def test_a_truss_snaps_through_at_the_exact_limit_load(high, bar):
+    """P = 2 k z (l0/l - 1), dP/dz = 0 where l^3 = l0 (von Mises 1923); linear buckling is off by a factor of five and more."""
+    found = buckling(truss(high, bar=bar))
+    l0 = np.hypot(1.0, high)
+    z = np.sqrt(l0 ** (2 / 3) - 1.0)
+    assert found.kinds == (LIMIT,)
+    # bars of 1 m are as long as round-off says: 1e-16 over the change of their length, high^2/2
+    assert found.factors[0] == pytest.approx(2e4 * z * (l0 ** (2 / 3) - 1.0), rel=1e-10)
+    assert found.states[0].r[1, 2] == pytest.approx(z, rel=1e-7)  # the load is flat there: root of round-off
+    assert found.linear[0] > 5 * found.factors[0]
+    assert found.linear[0] == pytest.approx(2e4 * high**3, rel=1e-8)  # of bars that keep their direction
+
+
+def test_two_linear_factors_that_lead_to_one_point_are_told_once():
+    from rodsim.statics import linear_buckling as stability
+
+    built = truss(0.2).build()
+    loaded = stability._loaded(built, (), 0.0)
+    lin = loaded.linear(built.state, 0.0)
+    saddle = Saddle(lin.K, lin.G)
+    direction = lin.of_frames(saddle.solve(loaded.rate(lin)))
+    factors, shapes = stability._linear(loaded, lin, saddle, direction, 1)
+    twice = np.append(factors, 1.1 * factors), np.concatenate([shapes, -2.0 * shapes])
+    points, led = stability._refined(loaded, lin, *twice, 2)
+    assert [point.kind for point in points] == [LIMIT]
+    assert led == pytest.approx(factors)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0.3, 0.5, -0.7)])
+@pytest.mark.parametrize(("EA", "GA"), [(3e6, 3e6), (200.0, 60.0)])
+def test_double_points_of_columns_are_told_twice_with_two_shapes_whatever_their_direction(axis, EA, GA):
+    """In an oblique one round-off of EA pushes along both shapes at once."""
+    axis, foot = np.array(axis) / np.linalg.norm(axis), np.array([3.0, -2.0, 1.0])
+    section = Section.from_stiffness(
+        EA=EA, GA=GA, GJ=2.0, EI=3.0, mass_per_length=1.5, inertia_per_length=(0.02, 0.01, 0.01)
+    )
+    model = Model("column")
+    rod = model.add_rod(
+        "rod", [foot, foot + LENGTH * axis], section, 24, element="relative(4)", mass="lumped"
+    )
+    model.add_joint("foot", "clamp", rod.start)
+    model.add_force("press", rod.end, -axis)
+    found = buckling(model, 2)
+    assert found.kinds == (BIFURCATION, BIFURCATION)
+    assert found.factors == pytest.approx(2 * [critical(EA, GA, np.pi / 2 / LENGTH)], rel=1e-6)
+    tips = found.shapes[:, -1, :3] / np.linalg.norm(found.shapes[:, -1, :3], axis=1)[:, None]
+    assert abs(tips[0] @ tips[1]) < 0.1
+    assert np.abs(tips @ axis).max() < 1e-3
+
+
+def test_the_frame_buckles_at_one_load_however_its_initial_state_is_rounded():
+    """At the factors the path is singular: a plain iteration there goes where round-off points."""
+    from rodsim.validation import buckling_loads as stability
+
+    wanted = frame(0)
+    model = {}
+
+    def kept(given, n):
+        built = given.build()
+        noise = 1.0 + 1e-15 * np.random.default_rng(len(model)).standard_normal(built.state.r.shape)
+        model[given.name, len(model)] = buckling(
+            built._replace(state=built.state._replace(r=built.state.r * noise)), n
+        )
+        return list(model.values())[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stability, "buckling", kept)
+        for _ in range(2):
+            assert frame(0) == pytest.approx(wanted, rel=1e-7)  # EA/EI = 3e7/L^2
+    assert list(wanted.values()) == pytest.approx(list(FRAME.values()), rel=5e-4)  # of second order
+
+
+def test_where_there_is_no_critical_point_the_linear_factor_comes_with_a_word():
+    """A column that is pushed from the side bends from the start on: its links go on to carry more and more."""
+    model = links(2)
+    model.add_force("side", model.bodies["bar 1"].at((0, 0, 0)), (0, 0.5, 0))
+    with pytest.warns(LinearFactorWarning, match="is that of linear buckling alone; on the path"):
+        found = buckling(model, 2)
+    exact = [16.0 * np.sin(np.pi * (2 * j - 1) / 10) ** 2 for j in (1, 2)]
+    assert found.linear == pytest.approx(exact, rel=1e-9)
+    assert found.factors[0] == found.linear[0]
+    assert found.kinds[0].startswith("linear: on the path from load factor zero no critical point was found")
+
+
+def test_distributed_loads_grow_too():
+    """Greenhill's column, 7.8373474 EI/(q L^3), of second order."""
+    section = Section.from_stiffness(
+        EA=1e5, GA=1e5, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1.0
+    )
+    model = Model("stack")
+    rod = model.add_rod("rod", [(0, 0, 0), (2, 0, 0)], section, 16)
+    model.add_joint("foot", "clamp", rod.start)
+    model.add_distributed_load("weight", rod, (-1.0, 0, 0))
+    assert buckling(model).factors[0] == pytest.approx(7.8373474 / 8, rel=1e-3)

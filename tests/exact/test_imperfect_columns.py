@@ -1,0 +1,110 @@
+"""Arc-length on imperfect columns: the path bends at Euler's load, however small the imperfection.
+
+Reference: the elastica at a shortening of half the length, extensible and shearable, by shooting (DOP853, 1e-10); EI = L = 1.
+A cantilever carries P = 3.3296, a column on hinges 13.3185 at EA = GA = 1e7; at 1e3 3.3216 and 13.1922. The side force changes
+these by less than 2e-3. 16 elements of order 2 are within 0.4 %.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rigid import quaternions
+from rodsim import ConvergenceError, Model, ModelError, equilibrium
+from rodsim.parts.model_parts import Rod
+from tests.support.statics_models import section
+
+LOADS = {("clamped", 1e3): 3.3216, ("pinned", 1e3): 13.1922}
+SLENDER = {"clamped": 3.3296, "pinned": 13.3184}
+SHORTENED = {"down": (-0.1, 0.5), "load_factor": (-1.0, 1.0)}
+
+
+def column(
+    support: str, EA: float, load: float, side: float, n: int = 16, following: bool = False
+) -> tuple[Model, Rod]:
+    """A column of length 1 along x with a side force at the tip, or between its hinges at half its length."""
+    model = Model("column")
+    own = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, n)
+    if support == "clamped":
+        model.add_joint("foot", "clamp", rod.start)
+    else:
+        model.add_joint("foot", "universal", rod.start, model.ground, axis=(0, 1, 0), second_axis=(0, 0, 1))
+        model.add_joint("head", "point_on_line", model.ground, rod.end, axis=(1, 0, 0))
+    value = np.array([-load, 0.0, 0.0])
+    if following:
+        value = quaternions.rotate(quaternions.conjugate(model.build().state.quat[-1]), value)
+    model.add_force("press", rod.end, value, following)
+    if side:
+        model.add_force("side", rod.end if support == "clamped" else rod.at(0.5), (0.0, 0.0, side))
+    return model, rod
+
+
+@pytest.mark.parametrize(
+    ("support", "EA", "load", "side"),
+    [
+        ("clamped", 1e3, 30.0, 1e-2),
+        ("clamped", 1e4, 30.0, 1e-3),
+        ("clamped", 1e7, 5.0, 1e-6),
+        ("clamped", 1e8, 100.0, 1e-8),
+        ("clamped", 1e3, 100.0, 1e-7),
+        ("pinned", 1e3, 30.0, 1e-8),
+        ("pinned", 1e4, 30.0, 1e-2),
+        ("pinned", 1e7, 30.0, 1e-5),
+        ("pinned", 1e7, 40.0, 1e-6),
+        ("pinned", 1e8, 100.0, 1e-7),
+    ],
+)
+def test_an_imperfect_column_follows_the_elastica(support: str, EA: float, load: float, side: float) -> None:
+    model, rod = column(support, EA, load, side)
+    monitors = {"down": (rod.end, (-1, 0, 0))}
+    result = equilibrium(model, method="arc-length", monitors=monitors, stop=SHORTENED)
+    assert result.statics["stopped"] == "down"
+    exact = LOADS.get((support, EA), SLENDER[support])
+    assert load * result.load_factor[-1] == pytest.approx(exact, rel=0.01)
+    assert "unstable" not in result.statics
+
+
+def test_a_following_load_bends_a_pinned_column_to_the_elastica() -> None:
+    """Its part along the line of the hinges is P cos(slope); the slope at the head is nearly a right angle there."""
+    model, rod = column("pinned", 1e4, 300.0, 1e-5, n=48, following=True)
+    monitors = {"down": (rod.end, (-1, 0, 0))}
+    result = equilibrium(model, method="arc-length", monitors=monitors, stop=SHORTENED)
+    assert result.statics["stopped"] == "down"
+    assert 300.0 * result.load_factor[-1] == pytest.approx(179.253, rel=0.01)
+
+
+def test_a_perfect_column_has_its_bifurcations_and_stays_straight() -> None:
+    """However it lies in space: round-off is no imperfection."""
+    Q = quaternions.to_matrix(quaternions.from_rotation_vector([0.3, -1.1, 0.7]))
+    model = Model("column")
+    own = section(EA=1e7, GA=1e7, GJ=1.0, EI=[1.0, 2.0])
+    rod = model.add_rod("rod", [Q @ (0, 0, 0), Q @ (1, 0, 0)], own, 16, up=Q @ (0, 0, 1))
+    model.add_joint("foot", "clamp", rod.start)
+    model.add_force("press", rod.end, Q @ (-20.0, 0, 0))
+    result = equilibrium(model, method="arc-length")
+    loads = [20.0 * event["load_factor"] for event in result.events]
+    assert loads == pytest.approx([np.pi**2 / 4, np.pi**2 / 2], rel=2e-3)
+    assert np.abs(result.rod("rod").r[-1] @ Q[:, 1:]).max() < 1e-12
+
+
+def test_arc_length_with_a_pressure_alone_has_nothing_to_grow(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    model = Model("ring")
+    turn = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0)  # noqa: E731
+    rod = model.add_rod("ring", turn, section(EA=1e4, GA=1e4, GJ=1.0, EI=1.0), 8)
+    model.add_joint("foot", "clamp", rod.start)
+    model.add_pressure("water", rod, 1.0, (0, 0, 1))
+    with pytest.raises(ModelError, match="nothing to grow"):
+        equilibrium(model, method="arc-length", output=tmp_path / "ring.vtkhdf")
+    assert not (tmp_path / "ring.vtkhdf").exists()
+
+
+def test_a_jump_that_no_arc_avoids_ends_the_path(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """The result up to there is kept, and the error says why."""
+    monkeypatch.setattr("discretization.statics.tour.SMALLEST_STEP", 0.02)
+    monkeypatch.setattr("discretization.statics.tour.LEAST_LOOSE", 0.02)
+    model = column("clamped", 1e4, 30.0, 1e-6)[0]
+    with pytest.raises(ConvergenceError, match="another path") as caught:
+        equilibrium(model, method="arc-length")
+    assert 30.0 * caught.value.result.load_factor[-1] < 2.6

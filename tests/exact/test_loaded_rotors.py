@@ -1,0 +1,197 @@
+"""Shapes that turn: rotors under loads, rings that may turn on, and velocities that are those of no steady motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discretization.linearisation.steady import steady_motion
+from rodsim import ConvergenceError, MassProperties, Material, Model, ModelError, Section, equilibrium, modes
+from rodsim.building.build import Built
+from rodsim.small_motions.linear_equations import frame_names, linearise
+from rodsim.small_motions.modal_analysis import GROWS, RIGID
+from rodsim.small_motions.steady_rotations import steady_rotation
+from tests.support.statics_models import section
+
+
+def rotor(n: int = 12, load: float = -36.4) -> Model:
+    """A soft blade, 6 m from a root at 0.2 m, with a force along the axis at its tip, 65 EI/L^2."""
+    model = Model("rotor")
+    blade = Section.rectangle(0.3, 0.02, Material(E=1e8, nu=0.3, density=400))
+    rod = model.add_rod("blade", [(0.2, 0, 0), (6.2, 0, 0)], blade, n, element="relative(2)", up=(0, 0, 1))
+    model.add_joint("root", "clamp", rod.start)
+    model.add_force("tip", rod.end, (0, 0, load))
+    return model
+
+
+SPIN = (0.0, 0.0, 3.0)
+
+
+def test_a_loaded_rotor_is_found_from_its_initial_shape_and_from_its_equilibrium() -> None:
+    model = rotor(16)
+    state = steady_rotation(model, SPIN)
+    assert state.r[-1] == pytest.approx((6.0282, 0.0, -1.1228), abs=1e-3)
+    # all forces balance in the axes
+    lin = linearise(model, state, spin=SPIN)
+    assert np.abs(lin.force).max() < 1e-6 * 36.4
+    again = steady_rotation(model, SPIN, state=equilibrium(model).state())
+    assert again.r == pytest.approx(state.r, abs=1e-9)
+    # from one spin to the next
+    faster = steady_rotation(model, (0, 0, 3.3), state=state)
+    assert faster.r == pytest.approx(steady_rotation(model, (0, 0, 3.3)).r, abs=1e-9)
+
+
+def test_loads_grow_with_the_square_of_the_spin_from_the_initial_shape() -> None:
+    """Without load the way is the spin's alone: a straight rod, r'' = -W^2 rho/E r: stretched as tan(k L)/k."""
+    model = rotor(8, load=0.0)
+    k = 3.0 * np.sqrt(400 / 1e8)
+    # from the hub at a: r = a cos(k s) + sin(k s) (1 + a k sin(k L))/(k cos(k L))
+    a, L = 0.2, 6.0
+    tip = a * np.cos(k * L) + np.sin(k * L) * (1 + a * k * np.sin(k * L)) / (k * np.cos(k * L))
+    assert steady_rotation(model, SPIN).r[-1, 0] == pytest.approx(tip, rel=1e-6)
+
+
+def test_a_shape_that_is_not_found_is_told_with_the_part_of_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rodsim.small_motions.steady_rotations.ITERATIONS", 1)
+    monkeypatch.setattr("rodsim.small_motions.steady_rotations.SHORTEST", 0.1)
+    with pytest.raises(
+        ConvergenceError, match=r"model 'rotor': no shape found .* under 0.125 of its loads.*give `state=`"
+    ) as told:
+        steady_rotation(rotor(4), SPIN)
+    assert told.value.t == 0.125
+
+
+def test_what_nothing_holds_in_the_axes_is_said_at_once() -> None:
+    """A bar on the axis, pushed along it."""
+    model = Model("bar")
+    bar = model.add_body("bar", MassProperties(1.0, np.eye(3)), position=(0, 0, 1))
+    model.add_joint("rail", "prismatic", model.ground, bar, at=(0, 0, 1), axis=(0, 0, 1))
+    model.add_force("push", bar.at((0, 0, 0)), (0, 0, 1.0))
+    with pytest.raises(
+        ModelError, match=r"model 'bar': nothing keeps it from sliding along the axis, .*hold it by a joint"
+    ):
+        steady_rotation(model, SPIN)
+
+
+def ring(n: int = 16) -> Model:
+    """A free ring of radius 1 about the axis."""
+    model = Model("ring")
+    own = Section.circular(0.05, Material(E=1e8, nu=0.3, density=1000))
+    rod = model.add_rod(
+        "ring", lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0), own, n, up=(0, 0, 1)
+    )
+    model.add_joint("close", "weld", rod.start, rod.end)
+    return model
+
+
+def test_a_free_ring_widens_and_stays_where_it_is_on_its_own_turn() -> None:
+    """By rho W^2 R^3/E, without turning about the axis or sliding along it: both cost nothing."""
+    model = ring()
+    begun, state = model.build().state, steady_rotation(model, (0, 0, 20.0))
+    radius = np.linalg.norm(state.r[1:, :2], axis=1)
+    assert radius - 1.0 == pytest.approx(1000 * 400 / 1e8, rel=2e-2)
+    angle = np.arctan2(state.r[1:, 1], state.r[1:, 0]) - np.arctan2(begun.r[1:, 1], begun.r[1:, 0])
+    assert np.abs(angle[np.abs(angle) < 3]).max() < 1e-12
+    assert np.abs(state.r[:, 2]).max() < 1e-12
+
+
+def shaft(EA: float, inertia: float = 5e-4, load: float = 0.0) -> Model:
+    """Between two pins, spinning about its line, without shear and stretch; the load presses it where it may slide."""
+    own = Section.from_stiffness(
+        EA=EA, GA=EA, GJ=50, EI=80.0, mass_per_length=2.0, inertia_per_length=(2 * inertia, inertia, inertia)
+    )
+    model = Model("shaft")
+    rod = model.add_rod(
+        "rod",
+        [(0, 0, 0), (2, 0, 0)],
+        own,
+        12,
+        element="relative(2)",
+        angular_velocity=(12.0, 0, 0),
+        mass="lumped",
+    )
+    model.add_joint("left", "spherical", model.ground, rod.start)
+    model.add_joint("right", "generic", model.ground, rod.end, at=(2, 0, 0), locked=("y", "z"))
+    if load:
+        model.add_force("press", rod.end, (-load, 0, 0))
+    return model
+
+
+def test_a_shaft_as_stiff_as_rounding_allows_whirls_as_one_without_shear() -> None:
+    """w = k^2 sqrt(EI/rho A), forth and back alike but for rotary inertia; its turn alone is rigid and nothing grows."""
+    assert modes(shaft(6e13, inertia=0.5), 8).stable
+    found = modes(shaft(6e13), 8)
+    assert found.kinds.count(RIGID) == 1
+    assert GROWS not in found.kinds
+    wanted = (np.pi / 2) ** 2 * np.sqrt(80.0 / 2.0)
+    # the rigid one is known to eps EA/EI: it may bend a little
+    bent = [w for w, kind in zip(found.omega, found.kinds, strict=True) if kind != RIGID]
+    assert bent[:2] == pytest.approx([wanted, wanted], rel=6e-3)
+
+
+@pytest.mark.parametrize("EA", [1e5, 1e9, 6e13])
+def test_a_nearly_critical_equilibrium_is_one(EA: float) -> None:
+    """What rounding leaves of its forces would move it far: it is no reason to refuse it."""
+    model = Model("column")
+    own = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, 8, element="relative(2)")
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_force("load", rod.end, (-(np.pi**2) / 4 * (1 - 1e-6), 0, 0))
+    assert modes(model, 3, equilibrium(model).state()).stable
+
+
+@pytest.mark.parametrize("EA", [1e9, 6e13])
+def test_so_is_that_of_a_shaft_that_spins(EA: float) -> None:
+    model = shaft(EA, load=80.0 * np.pi**2 / 4 * (1 - 1e-3))
+    state = equilibrium(model).state()
+    found = modes(model, 6, state._replace(Omega=model.build().state.Omega.copy()))
+    assert found.stable
+
+
+def motion(built: Built, v: np.ndarray, Omega: np.ndarray, **more: object) -> object:
+    state = built.state._replace(v=v, Omega=Omega)
+    spin = more.get("spin")
+    return steady_motion(built.system, state, spin, np.zeros(3), frame_names(built.layout))  # type: ignore[arg-type]
+
+
+def pair() -> Built:
+    """Two round bodies 2 m apart."""
+    model = Model("pair")
+    for name, x in (("left", -1.0), ("right", 1.0)):
+        model.add_body(name, MassProperties(1.0, np.diag([1.0, 1.0, 2.0])), position=(x, 0, 0))
+    return model.build()
+
+
+@pytest.mark.parametrize(("off", "steady"), [(1e-11, True), (3e-8, False)])
+def test_velocities_are_of_one_motion_to_1e_9(off: float, steady: bool) -> None:
+    built, W = pair(), np.array([0, 0, 3.0])
+    v, Omega = np.cross(W, built.state.r), np.where(built.system.frames.fixed[:, None] == 0, W, 0.0)
+    faster = Omega.copy()
+    faster[1] *= 1 + off
+    faster[1, 0] += 3.0 * off  # about an axis it is not round about
+    away = v.copy()
+    away[1, 1] += off * 3.0 * 4.0
+    for velocity, spins, words, spin in (
+        (v, faster, "faster or slower", None),
+        (away, Omega, "moves with", None),
+        (away, Omega, "moves with", W),
+        (v, faster, "is not round", W),
+    ):
+        if steady:
+            motion(built, velocity, spins, spin=spin)
+        else:
+            with pytest.raises(ModelError, match=words):
+                motion(built, velocity, spins, spin=spin)
+
+
+@pytest.mark.parametrize(("off", "in_place"), [(1e-11, True), (3e-8, False)])
+def test_rotors_spin_in_their_places_to_1e_9(off: float, in_place: bool) -> None:
+    built = pair()
+    Omega = np.where(built.system.frames.fixed[:, None] == 0, [0, 0, 3.0], 0.0)
+    v = np.zeros_like(Omega)
+    v[1:] = (0, 0, off * 3.0 * 2.0)  # along the axis: as of a rotation that slides
+    if in_place:
+        assert motion(built, v, Omega).ground  # type: ignore[attr-defined]
+        return
+    with pytest.raises(ModelError, match="moves with"):
+        motion(built, v, Omega)

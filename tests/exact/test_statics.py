@@ -1,0 +1,471 @@
+"""Equilibria: the tangent, closed forms, the orders of the elements, slender rods, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy
+
+from discretization.consistent import constraint_jacobian
+from discretization.interaction_table import without_tables
+from discretization.linearisation import equations
+from discretization.linearisation.eigen import null_space
+from discretization.linearised import stiffness_matrix
+from discretization.median import median
+from discretization.statics import tangent as statics_tangent
+from discretization.statics.loading import Loading
+from discretization.statics.path import walk
+from discretization.statics.rest import Rest
+from discretization.statics.stability import negative_pivots
+from discretization.statics.tangent import tangent
+from discretization.time.advance import copy_of
+from rigid import quaternions
+from rodsim import Box, ConvergenceError, MassProperties, Model, ModelError, Section, equilibrium, simulate
+from rodsim.results.result import Result
+from rodsim.small_motions.free_motions import at_rest
+from rodsim.statics.motions_at_rest import about_equilibrium
+from tests.support.statics_models import BENDS, bend, cantilever, section, square
+
+ELEMENTS = ("se3", "relative(2)", "relative(4)", "lagrange(2)", "lagrange(3)")
+ORDER = {"se3": 2, "relative(2)": 4, "relative(4)": 8, "lagrange(2)": 4, "lagrange(3)": 6}
+
+
+def tip(result: Result) -> np.ndarray:
+    return result.state().r[-1]
+
+
+def displacement(result: Result) -> np.ndarray:
+    return result.state().r[-1] - result.state(0).r[-1]
+
+
+def everything(element: str) -> Model:
+    """Every interaction at once, turned and strained: body, joints, springs, dead and following loads, weights."""
+    model = Model("everything", gravity=(0.3, -0.2, -9.81))
+    own = section(EA=900.0, GA=700.0, GJ=30.0, EI=40.0)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.3, 0), (2, 0.0, 0.4)], own, 8, element=element)
+    body = model.add_body("body", Box(0.4, 0.2, 0.3, density=50.0), position=(2.5, 0.1, 0.4))
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_joint("hinge", "revolute", rod.end, body, at=(2.0, 0.0, 0.4), axis=(0.1, 1.0, 0.2))
+    model.add_spring("spring", body.at((0.1, 0.0, 0.1)), model.ground.at((3.0, 1.0, 2.0)), 70.0, length=0.9)
+    model.add_torsion_spring("coil", rod.end, body, (0.1, 1.0, 0.2), 20.0, angle=0.3)
+    model.add_joint("rope", "distance", body.at((0.0, 0.1, 0.0)), model.ground.at((3.0, -1.0, 1.0)))
+    model.add_force("dead", rod.at(0.5), (3.0, -4.0, 5.0))
+    model.add_force("following", body.at((0.1, 0.1, 0.2)), (2.0, 3.0, -4.0), following=True)
+    model.add_moment("moment", body.at((0, 0, 0)), (0.4, -0.3, 0.2))
+    model.add_moment("follower", rod.at(0.5), (0.5, -0.2, 0.1), following=True)
+    return model
+
+
+def strained(element: str) -> Rest:
+    built = everything(element).build()
+    values = built.load_values(np.zeros(1))[0]
+    rest = Rest(
+        built.system, built.state, Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity)
+    )
+    rest.load_at(0.7)
+    random = np.random.default_rng(3)
+    rest.advance(0.1 * random.standard_normal(rest.size))
+    rest.state.lam[:] = random.standard_normal(len(rest.state.lam))
+    return rest
+
+
+@pytest.mark.parametrize("element", ["se3", pytest.param("relative(2)", marks=pytest.mark.slow)])
+def test_tangent_is_the_derivative_of_the_forces(element: str) -> None:
+    rest = strained(element)
+    rest.assemble(True)
+    matrix, random = rest.matrix(), np.random.default_rng(5)
+    full = np.where(
+        rest.is_row, 1.0, 2.0
+    )  # rows of forces hold half of K, rows of g and columns of lam are whole
+    for _ in range(3):
+        x, small, kept, ends = random.standard_normal(rest.size), 1e-5, copy_of(rest.state), []
+        for t in (small, -small):
+            assert rest.advance(x, t) == 0
+            rest.assemble(False)
+            ends.append(rest.residual[: rest.size].copy())
+            rest.stand(kept, rest.factor)
+        difference = (ends[0] - ends[1]) / (2 * small)
+        half = x * np.where(rest.is_row, 0.5, 1.0)
+        np.testing.assert_allclose(full * (matrix @ half), difference, atol=2e-8 * np.abs(difference).max())
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_matrices_of_columns_are_the_full_one_and_its_symmetric_half(sparse: bool) -> None:
+    rest = strained("se3")
+    rest.assemble(True)
+    if sparse:
+        full, rest.numbering = rest.dense(), rest.numbering._replace(band=-1)
+        found = scipy.sparse.csc_matrix(full)
+        rest.work.values[: found.nnz] = found.data
+        rest.numbering = rest.numbering._replace(
+            n_values=found.nnz, indices=found.indices, indptr=found.indptr
+        )
+    full = rest.dense()
+    assert np.abs(full - full.T).max() > 1.0  # under following loads
+    assert (rest.matrix().toarray() == full).all()
+    found = rest.symmetric()
+    assert (found.toarray() == 0.5 * (full + full.T)).all()
+    assert found.has_canonical_format
+
+
+def test_tangent_matrices_are_those_of_the_linearisation() -> None:
+    rest = strained("se3")
+    rest.state.lam[:] = 0.0
+    rest.assemble(True)
+    found = tangent(rest)
+    joined = constraint_jacobian(rest.system, rest.state).toarray()
+    columns = (6 * found.frames[:, None] + np.arange(6)).ravel()
+    np.testing.assert_allclose(found.G, joined[:, columns], atol=1e-14)
+    rods = rest.system._replace(
+        others=without_tables(rest.system.others),
+        gravity=np.zeros(3),
+    )
+    none = np.zeros((0, 3))
+    alone = Rest(rods, rest.state._replace(own=np.zeros(0)), Loading(none, none, np.zeros(3), np.zeros(3)))
+    K = stiffness_matrix(rods, alone.state).toarray()[columns][:, columns]
+    alone.assemble(True)
+    np.testing.assert_allclose(tangent(alone).K, K, atol=1e-11 * np.abs(K).max())
+
+
+@pytest.mark.parametrize("small", [250, 0])
+@pytest.mark.parametrize("closed", [True, False])
+def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
+    closed: bool, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """closed: without what has no potential."""
+    for module in (statics_tangent, equations):
+        monkeypatch.setattr(module, "SMALL", small)
+    model = everything("se3")
+    bob = model.add_body("bob", MassProperties(2.0, np.zeros((3, 3))), position=(2.5, 0.4, 0.4))
+    model.add_joint("ball", "spherical", model.bodies["body"], bob, at=(2.5, 0.4, 0.4))
+    built = model.build()
+    assert len(built.idle) == 1
+    values = built.load_values(np.zeros(1))[0]
+    if closed:
+        values[1:] = 0.0
+    rest = Rest(
+        built.system,
+        built.state,
+        Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity),
+        idle=built.idle,
+    )
+    assert walk(rest, 0.0, 1.0, 1.0, lambda _: None).failure is None
+    rest.assemble(True)
+    found, wanted = about_equilibrium(built, rest), at_rest(built, rest)
+    assert scipy.sparse.issparse(found.given("K")) == (small == 0)
+    assert bool(found.unsymmetric) == bool(wanted.unsymmetric) == (not closed)
+    for name in ("M", "G"):
+        np.testing.assert_allclose(found.full(name), wanted.full(name), atol=1e-13)
+    if closed:
+        Z = null_space(wanted.full("G"))  # about axes that G holds something stands in for a stiffness
+        stiff, full = (Z.T @ lin.full("K") @ Z for lin in (found, wanted))
+        np.testing.assert_allclose(stiff, full, atol=1e-11 * np.abs(full).max())
+    np.testing.assert_allclose(found.lam, wanted.lam[: len(found.lam)], atol=1e-9 * np.abs(wanted.lam).max())
+    assert found.free == wanted.free
+
+
+@pytest.mark.parametrize("made", [np.asarray, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("seed", range(4))
+def test_negative_pivots_are_those_on_the_motions_allowed_also_where_rows_repeat(
+    seed: int, made: Any
+) -> None:
+    rng = np.random.default_rng(seed)
+    K, G = rng.standard_normal((8, 8)), rng.standard_normal((3, 8))
+    K, G[2] = K + K.T, G[0] + G[1]
+    Z = null_space(G)
+    matrix = made(np.block([[K, G.T], [G, np.zeros((3, 3))]]))
+    wanted = np.count_nonzero(np.linalg.eigvalsh(Z.T @ K @ Z) < 0.0)
+    assert 0 < wanted < 6
+    assert negative_pivots(matrix, np.arange(11) >= 8) == wanted
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 6])
+def test_the_median_of_a_few_is_that_of_numpy(count: int) -> None:
+    x = np.random.default_rng(count).standard_normal(count)
+    assert median(x) == (np.median(x) if count else 0.0)
+
+
+def test_load_rate_is_the_derivative_to_the_load_factor() -> None:
+    rest = strained("se3")
+    rest.assemble(True)
+    rate, ends = rest.load_rate(), []
+    for factor in (1.7, -0.3):
+        rest.load_at(factor)
+        rest.assemble(False)
+        ends.append(rest.residual.copy())
+    np.testing.assert_allclose(
+        rate[: rest.size], (ends[0] - ends[1])[: rest.size] / 2.0, atol=1e-11 * np.abs(rate).max()
+    )
+
+
+def test_equilibrium_balances_all_forces() -> None:
+    result = equilibrium(everything("se3"))
+    assert result.t[-1] == 1.0
+    assert "relaxation" not in result.statics
+    assert result.residual.max() < 1e4  # in units of round-off
+    assert result.constraint_residual.max() < 1e-12
+
+
+@pytest.mark.parametrize("turns", [0.45, 2.0])
+def test_roll_up_is_exact(turns: float) -> None:
+    length, EI, M = 1.0, 2.0, turns * 2.0 * 2.0 * np.pi
+    model, _, end = cantilever(section(EA=1e4, GA=5e3, GJ=2.0, EI=EI), length, 1 if turns < 0.5 else 5)
+    model.add_moment("moment", end, (0.0, 0.0, M))
+    result, curvature = equilibrium(model), M / EI
+    exact = np.array([np.sin(curvature), 1.0 - np.cos(curvature), 0.0]) / curvature
+    np.testing.assert_allclose(tip(result), exact, atol=1e-11)
+    assert result.energy["elastic"][-1] == pytest.approx(M**2 * length / (2 * EI), rel=1e-12)
+
+
+def test_roll_up_by_a_turned_clamp_needs_the_moment_of_the_circle() -> None:
+    model = Model("strip")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 10)
+    model.add_joint("left", "clamp", rod.start)
+    model.add_joint("right", "clamp", rod.end)
+
+    def way(factor: float) -> np.ndarray:
+        a = 2.0 * np.pi * factor
+        return np.array([np.sinc(a / np.pi) - 1.0, (1.0 - np.cos(a)) / a if a else 0.0, 0.0])
+
+    result = equilibrium(model, motions={"right": {"displacement": way, "rotation": (0, 0, 2 * np.pi)}})
+    np.testing.assert_allclose(tip(result), np.zeros(3), atol=1e-12)
+    assert result.energy["elastic"][-1] == pytest.approx((4 * np.pi) ** 2 / 4, rel=1e-10)
+    assert np.ptp(result.energy["elastic"] - (4 * np.pi * result.t) ** 2 / 4) < 1e-9
+
+
+@pytest.mark.parametrize(("width", "force", "reference"), BENDS)
+def test_bend_converges_at_every_slenderness(
+    width: float, force: float, reference: tuple[float, ...]
+) -> None:
+    errors, steps = [], []
+    for n in (8, 16):
+        result = equilibrium(bend(width, force, n))
+        errors.append(np.linalg.norm(displacement(result) - reference))
+        steps.append(result.newton_iterations.sum())
+    assert errors[0] < 0.2  # of 60
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
+    assert max(steps) < 50  # at slenderness 1e4 as at 10
+
+
+@pytest.mark.parametrize(
+    "element", [ELEMENTS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in ELEMENTS[1:])]
+)
+def test_bend_has_the_order_of_its_element(element: str) -> None:
+    order = ORDER[element]
+    meshes = {2: (16, 32), 4: (12, 24), 6: (9, 18), 8: (8, 16)}[order]
+    reference = np.array(BENDS[1][2])
+    errors = [
+        np.linalg.norm(displacement(equilibrium(bend(1.0, 600.0, n, element))) - reference) for n in meshes
+    ]
+    assert np.log2(errors[0] / errors[1]) > order - 0.5
+    assert errors[1] < 1e-2 or order == 2
+
+
+# lambda = P L^2/EI, x/L, y/L, tip angle of the inextensible elastica
+ELASTICA = (
+    (1.0, 0.94356676371662312, 0.30172077379981353, 0.46135194971187896),
+    (10.0, 0.44500440224624873, 0.81060902488029645, 1.4302855388038575),
+    (20.0, 0.31611443243352486, 0.86869589828543780, 1.5329349562970412),
+)
+
+
+def deflected(own: Section, load: float, n: int, element: str) -> tuple[np.ndarray, float]:
+    """Tip and tip angle of a cantilever of length 1 under a dead load."""
+    model, _, end = cantilever(own, 1.0, n, element)
+    model.add_force("load", end, (0.0, load, 0.0))
+    state = equilibrium(model).state()
+    turn = quaternions.rotate(
+        state.quat[-1], quaternions.rotate(quaternions.conjugate(state.quat[1]), [1.0, 0, 0])
+    )
+    return state.r[-1], float(np.arctan2(turn[1], turn[0]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("load", "x", "y", "angle"), ELASTICA)
+def test_elastica(load: float, x: float, y: float, angle: float) -> None:
+    own = section(EA=1e10, GA=1e10, GJ=1.0, EI=1.0)
+    found, turned = deflected(own, load, 32, "relative(4)")
+    np.testing.assert_allclose([*found[:2], turned], [x, y, angle], atol=3e-8)
+
+
+# EI, EA, GA, load, tip of a rod that stretches and shears, exact
+REISSNER = (
+    (10.0, 1e8, 500.0, 10.0, 0.93868436592755603, 0.31781389331495499, 0.45840955130755884),
+    (10.0, 1e8, 10.0, 10.0, 0.74786340903965135, 1.1670958872603833, 0.34282321233314281),
+    (1.0, 100.0, 40.0, 1.0, 0.93990076379891843, 0.32378455039487035, 0.45914273034247317),
+    (1.0, 100.0, 40.0, 10.0, 0.42708247600914994, 0.94245368883403949, 1.3957770840496543),
+)
+
+
+@pytest.mark.parametrize(("EI", "EA", "GA", "load", "x", "y", "angle"), REISSNER)
+def test_reissner_beam_converges(
+    EI: float, EA: float, GA: float, load: float, x: float, y: float, angle: float
+) -> None:
+    own = section(EA=EA, GA=GA, GJ=EI, EI=EI)
+    errors = []
+    for n in (16, 32):
+        found, turned = deflected(own, load, n, "se3")
+        errors.append(np.linalg.norm(np.array([*found[:2], turned]) - [x, y, angle]))
+    assert errors[1] < 3e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+# force, tip displacement along the rod and across, Simo and Vu-Quoc's follower cantilever
+FOLLOWER = (
+    (10000.0, -41.68750261842, 71.10702988095),
+    (40000.0, -106.9941870205, 50.39582032606),
+    (80000.0, -60.35224816583, 21.67586527918),
+    (130000.0, -75.86181250442, -47.85867040596),
+)
+
+
+@pytest.mark.parametrize(("force", "along", "across"), FOLLOWER)
+def test_follower_cantilever(force: float, along: float, across: float) -> None:
+    own = section(EA=4.2e10, GA=1.61538e10, GJ=3.5e7, EI=3.5e7)
+    errors = []
+    for n in (20, 40):
+        model, _, end = cantilever(own, 100.0, n)
+        local = quaternions.rotate(quaternions.conjugate(model.build().state.quat[-1]), [0.0, 0.0, force])
+        model.add_force("force", end, local, following=True)
+        errors.append(np.linalg.norm(displacement(equilibrium(model)) - [along, 0.0, across]))
+    assert errors[1] < 0.5
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_moment_winds_a_rod_of_equal_stiffnesses_into_an_exact_helix(n: int) -> None:
+    """GJ = EI: a dead moment m turns the section about m at the rate m/EI, all along; r' = R e1."""
+    moment, EI = np.array([1.7, -0.6, 3.1]), 2.0
+    model, _, end = cantilever(section(EA=1e4, GA=5e3, GJ=EI, EI=EI), 1.0, n)
+    model.add_moment("moment", end, moment)
+    K = moment / EI
+    k = np.linalg.norm(K)
+    axis, e1 = K / k, np.array([1.0, 0.0, 0.0])
+    along = np.dot(axis, e1) * axis
+    helix = along + (e1 - along) * np.sin(k) / k + np.cross(axis, e1) * (1.0 - np.cos(k)) / k
+    np.testing.assert_allclose(tip(equilibrium(model)), helix, atol=1e-11)
+
+
+def test_a_prestressed_rod_relaxes_to_its_own_shape() -> None:
+    """A straight rod whose stress-free shape is an arc takes that shape where nothing but a clamp holds it."""
+    model = Model("bow")
+
+    def arc(s: float) -> np.ndarray:
+        return np.array([np.sin(1.2 * s), 0.0, 1.0 - np.cos(1.2 * s)]) / 1.2
+
+    rod = model.add_rod(
+        "rod",
+        [(0, 0, 0), (1, 0, 0)],
+        square(0.05),
+        6,
+        stress_free=arc,
+        up=(0, 1, 0),
+        stress_free_up=(0, 1, 0),
+    )
+    model.add_joint("clamp", "clamp", rod.start)
+    result = equilibrium(model)
+    # its own arc is a chord of the polygon of nodes: the last one lies on the circle
+    np.testing.assert_allclose(tip(result), arc(1.0), atol=1e-9)
+    assert result.energy["elastic"][0] < 1e-20
+
+
+def test_a_part_that_nothing_holds_is_named_with_its_load() -> None:
+    model = Model("free")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], square(0.1), 4)
+    model.add_force("push", rod.end, (1.0, 0.0, 0.0))
+    with pytest.raises(ModelError, match="rod 'rod': nothing joins it to the ground, and load 'push'"):
+        equilibrium(model)
+
+
+def test_a_mechanism_that_runs_away_says_the_load_factor_and_keeps_what_it_has() -> None:
+    model = Model("slider")
+    body = model.add_body("block", Box(1, 1, 1, density=1.0))
+    model.add_joint("rail", "prismatic", body, model.ground, at=(0, 0, 0), axis=(1, 0, 0))
+    model.add_force("push", body.at((0, 0, 0)), (1.0, 0.0, 0.0))
+    with pytest.raises(ConvergenceError, match="load factor 0") as caught:
+        equilibrium(model)
+    assert caught.value.result.n_outputs == 1
+    assert caught.value.t == 0.0
+
+
+def test_unknown_names_are_refused() -> None:
+    model, _, end = cantilever(square(0.1), 1.0, 4)
+    model.add_force("load", end, (0, 1, 0))
+    with pytest.raises(ModelError, match="no load 'lod'; the loads are load"):
+        equilibrium(model, loads={"lod": (0, 0, 1)})
+    with pytest.raises(ModelError, match="no joint 'clmp'"):
+        equilibrium(model, motions={"clmp": {"displacement": (0, 0, 1)}})
+    with pytest.raises(ModelError, match=r"displacement\(0\)"):
+        equilibrium(model, motions={"clamp": {"displacement": lambda factor: (1.0, 0, 0)}})
+    with pytest.raises(ModelError, match="stop belongs to a path"):
+        equilibrium(model, stop={"load_factor": (0, 1)})
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_slack_chain_is_relaxed_and_the_result_says_so(n: int) -> None:
+    model, before = Model("chain", gravity=(0, 0, -9.81)), None
+    for k in range(n):
+        body = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), position=(k + 0.5, 0, 0))
+        left = body.at((-0.5, 0, 0))
+        model.add_joint(f"joint {k}", "spherical", left, model.ground if before is None else before)
+        before = body.at((0.5, 0, 0))
+    result = equilibrium(model)
+    assert result.statics["relaxation"]["from"] == 0.0
+    np.testing.assert_allclose(result.state().r[1:, 2], -(np.arange(n) + 0.5), atol=1e-9)
+    np.testing.assert_allclose(
+        result.joint("joint 0").force[-1], [0, 0, -98.1 * n], atol=1e-9
+    )  # on the ground
+
+
+@pytest.mark.parametrize("off", [1e-6, 0.02, 0.3])
+def test_a_bar_that_stands_nearly_upright_is_relaxed_to_where_it_hangs(off: float) -> None:
+    """Upright it is in equilibrium as well, and nearer: but the way there climbs."""
+    model = Model("bar", gravity=(0, 0, -9.81))
+    quat = quaternions.from_rotation_vector([0.0, off - np.pi / 2, 0.0])
+    centre = 0.5 * np.array([np.sin(off), 0.0, np.cos(off)])
+    body = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1000.0), centre, quat)
+    model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+    result = equilibrium(model)
+    assert "relaxation" in result.statics
+    np.testing.assert_allclose(result.state().r[1], [0.0, 0.0, -0.5], atol=1e-9)
+
+
+def test_a_run_from_an_equilibrium_stays_there() -> None:
+    model, _, end = cantilever(square(0.05, E=1e6, G=5e5), 1.0, 10)
+    model.gravity[:] = (0, 0, -9.81)
+    model.add_force("load", end, (0, 0.2, 0.1))
+    result = equilibrium(model)
+    run = simulate(model, 0.5, 0.01, start=result)
+    states = run.states(slice(0, None))
+    assert np.abs(states.r - result.state().r).max() < 1e-11
+    assert np.abs(states.v).max() < 1e-9
+    assert run.description["start"]["changes"] == []
+
+
+def test_a_restart_says_what_changed() -> None:
+    def model(load: float, gravity: float, E: float) -> Model:
+        made, _, end = cantilever(square(0.05, E=E), 1.0, 6)
+        made.gravity[2] = gravity
+        made.add_force("load", end, (0, load, 0))
+        made.add_distributed_load("wind", made.rods["rod"], (0, load, 0))
+        return made
+
+    first = equilibrium(model(0.2, -9.81, 1e6))
+    run = simulate(model(0.4, 0.0, 2e6), 0.02, 0.01, start=first)
+    said = " ".join(run.description["start"]["changes"])
+    assert "gravity [0.0, 0.0, -9.81] -> [0.0, 0.0, 0.0]" in said
+    assert "load 'load': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in said
+    assert "line load 'wind': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in said
+    assert "rod 'rod': other stiffness" in said
+    second = equilibrium(model(0.4, 0.0, 2e6), start=first)
+    alone = equilibrium(model(0.4, 0.0, 2e6))
+    np.testing.assert_allclose(tip(second), tip(alone), atol=1e-10)
+    np.testing.assert_allclose(second.state(0).r, first.state().r, atol=0.0)
+
+
+def test_a_restart_refuses_other_parts() -> None:
+    first = equilibrium(cantilever(square(0.05), 1.0, 6)[0])
+    with pytest.raises(ModelError, match="has rods"):
+        simulate(cantilever(square(0.05), 1.0, 7)[0], 0.02, 0.01, start=first)

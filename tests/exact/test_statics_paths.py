@@ -1,0 +1,252 @@
+"""Paths of equilibria by arc-length: limits, turning points, bifurcations and branches against published values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rigid import quaternions
+from rodsim import Box, Model, ModelError, Result, audit, equilibrium
+from rodsim.cli.main import main
+from rodsim.parts.model_parts import Rod
+from tests.support.statics_models import LEE, LEE_FOLLOWING, lee_frame, section
+
+
+def bifurcations(result: Result) -> list[float]:
+    return [event["load_factor"] for event in result.events if event["kind"] == "bifurcation"]
+
+
+@pytest.mark.parametrize(
+    ("element", "n", "rel"),
+    [("se3", 20, 2e-2), pytest.param("relative(4)", 20, 1e-5, marks=pytest.mark.slow)],
+)
+def test_lee_frame_through_all_limits_and_turning_points(element: str, n: int, rel: float) -> None:
+    model, point = lee_frame(n, element)
+    monitors = {"u": (point, (1, 0, 0)), "v": (point, (0, 1, 0))}
+    result = equilibrium(model, method="arc-length", monitors=monitors)
+    found = [event for event in result.events if event["kind"] != "bifurcation"]
+    assert [event["kind"] for event in found] == [kind for kind, *_ in LEE]
+    for event, (_, load, u, v) in zip(found, LEE, strict=True):
+        assert 2e4 * event["load_factor"] == pytest.approx(load, abs=rel * 18556.0)
+        assert event["monitors"]["u"] == pytest.approx(u, abs=rel * 90.0)
+        assert event["monitors"]["v"] == pytest.approx(v, abs=rel * 90.0)
+    assert result.statics["stopped"] == "load_factor"
+    assert result.load_factor[-1] == 1.0
+
+
+@pytest.mark.slow
+def test_lee_frame_under_a_following_load() -> None:
+    model, point = lee_frame(20, "relative(4)", following=True)
+    frame = int(np.flatnonzero(np.abs(model.build().state.r - [24.0, 120.0, 0.0]).max(axis=1) < 1e-9)[0])
+    local = quaternions.rotate(quaternions.conjugate(model.build().state.quat[frame]), [0.0, -4e4, 0.0])
+    monitors = {"u": (point, (1, 0, 0)), "v": (point, (0, 1, 0))}
+    result = equilibrium(model, {"load": local}, method="arc-length", monitors=monitors)
+    limits = [event for event in result.events if event["kind"] == "limit"]
+    for event, (load, u, v) in zip(limits, LEE_FOLLOWING, strict=True):
+        assert 4e4 * event["load_factor"] == pytest.approx(load, rel=3e-5)
+        assert event["monitors"]["u"] == pytest.approx(u, abs=1e-3)
+        assert event["monitors"]["v"] == pytest.approx(v, abs=1e-3)
+
+
+def deep_arch(element: str, n: int) -> tuple[Model, Rod]:
+    """Arch of 215 degrees, radius 100, one end clamped, the other on a hinge, a load at the crown."""
+    model, half = Model("deep arch"), np.deg2rad(215.0) / 2
+
+    def arc(s: float) -> np.ndarray:
+        return 100.0 * np.array([np.sin(half * (2 * s - 1)), np.cos(half * (2 * s - 1)), 0.0])
+
+    own = section(EA=1e8, GA=1e10, GJ=1e9, EI=1e6)
+    rod = model.add_rod("arch", arc, own, n, element=element, up=(0, 0, 1))
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_joint("hinge", "revolute", rod.end, model.ground, axis=(0, 0, 1))
+    model.add_force("load", rod.at(0.5), (0, -1000.0, 0))
+    return model, rod
+
+
+def test_deep_arch_has_the_limit_of_dadeppo_and_schmidt() -> None:
+    """P = 897 = 8.97 EI/R^2 for the inextensible arch."""
+    model, rod = deep_arch("relative(4)", 40)
+    monitors = {"v": (rod.at(0.5), (0, -1, 0))}
+    result = equilibrium(model, method="arc-length", monitors=monitors, stop={"v": (-1.0, 116.0)})
+    limits = [event["load_factor"] for event in result.events if event["kind"] == "limit"]
+    assert 1000.0 * limits[0] == pytest.approx(897.0, abs=0.5)
+    assert result.monitor("v")[-1] == pytest.approx(116.0, abs=1e-8)
+
+
+def ring(element: str, n: int, GJ: float) -> Model:
+    """A naturally straight rod bent into a ring; its end is held so that it may be twisted."""
+
+    def circle(s: float) -> np.ndarray:
+        return np.array([np.sin(2 * np.pi * s), 1.0 - np.cos(2 * np.pi * s), 0.0]) / (2 * np.pi)
+
+    model = Model("ring")
+    own = section(EA=1e6, GA=1e6, GJ=GJ, EI=1.0)
+    straight = {"stress_free": [(0, 0, 0), (1, 0, 0)], "stress_free_up": (0, 0, 1)}
+    rod = model.add_rod("ring", circle, own, n, element=element, up=(0, 0, 1), **straight)
+    model.add_joint("start", "clamp", rod.start)
+    model.add_joint("end", "clamp", rod.end)
+    # a ring of a round rod turns freely about its tangent at the clamp: hold the point opposite to it in the plane
+    model.add_spring("plane", rod.at(0.5), model.ground.at((0, 1 / np.pi, 50.0)), 1.0)
+    return model
+
+
+@pytest.mark.parametrize("GJ", [1.0, pytest.param(1.3, marks=pytest.mark.slow)])
+def test_a_twisted_ring_leaves_its_plane_at_michells_twist(GJ: float) -> None:
+    """2 pi sqrt(3) EI/GJ, Michell 1889; two modes at once."""
+    twist = 14.0 / GJ
+    result = equilibrium(
+        ring("relative(2)", 40, GJ),
+        motions={"end": {"rotation": (-twist, 0, 0)}},
+        method="arc-length",
+        stop={"load_factor": (0, 1)},
+    )
+    assert twist * bifurcations(result)[0] == pytest.approx(2 * np.pi * np.sqrt(3.0) / GJ, rel=3e-4)
+
+
+def right_angle_frame(element: str, n: int) -> tuple[Model, Rod]:
+    """Cantilever frame of two thin legs, loaded in its plane at the end of the second."""
+    E, nu, h, t, L = 71240.0, 0.31, 30.0, 0.6, 240.0
+    G = E / 2 / (1 + nu)
+    own = section(EA=E * h * t, GA=G * h * t, GJ=G * h * t**3 / 3, EI=[E * t * h**3 / 12, E * h * t**3 / 12])
+    model = Model("frame")
+    a = model.add_rod("a", [(0, 0, 0), (L, 0, 0)], own, n, element=element, up=(0, 1, 0))
+    b = model.add_rod("b", [(L, 0, 0), (L, -L, 0)], own, n, element=element, up=(1, 0, 0))
+    model.add_joint("clamp", "clamp", a.start)
+    model.add_joint("corner", "weld", a.end, b.start)
+    model.add_force("load", b.end, (2.0, 0, 0))
+    return model, b
+
+
+def test_right_angle_frame_buckles_sideways_and_the_branch_is_followed() -> None:
+    """Critical load 1.088 after Argyris et al. 1979 with shells and beams."""
+    model, leg = right_angle_frame("relative(2)", 20)
+    monitors = {"z": (leg.end, (0, 0, 1))}
+    flat = equilibrium(model, method="arc-length", monitors=monitors)
+    assert 2.0 * bifurcations(flat)[0] == pytest.approx(1.088, rel=5e-3)
+    assert np.abs(flat.monitor("z")).max() < 1e-6
+    sides = []
+    for branch in (1, -1):
+        result = equilibrium(
+            model, method="arc-length", monitors=monitors, branch=branch, stop={"z": (-60.0, 60.0)}
+        )
+        assert result.statics["stopped"] == "z"
+        sides.append(result.monitor("z")[-1])
+        assert np.all(np.diff(result.load_factor[3:]) > 0.0)  # the buckled frame carries more
+    assert sorted(sides) == pytest.approx([-60.0, 60.0], abs=1e-6)
+
+
+def test_a_column_buckles_at_eulers_load() -> None:
+    """Clamped and free, stiff along and in shear: pi^2 EI/(4 L^2)."""
+    model = Model("column")
+    own = section(EA=1e9, GA=1e9, GJ=1.0, EI=[1.0, 2.0])
+    rod = model.add_rod("column", [(0, 0, 0), (1, 0, 0)], own, 32, element="relative(2)")
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_force("load", rod.end, (-6.0, 0, 0))
+    result = equilibrium(model, method="arc-length")
+    found = 6.0 * np.array(bifurcations(result))
+    np.testing.assert_allclose(found, [np.pi**2 / 4, np.pi**2 / 2], rtol=5e-6)
+
+
+def test_a_ring_turned_over_by_one_turn_coils_threefold() -> None:
+    """Deployable ring: one section of a ring turned by 2 pi about its radius, the opposite one held on the radius."""
+    # natural curvature 1/R: coiled three times the ring is of radius R/3
+    radius = 1.0
+
+    def half(s: float) -> np.ndarray:
+        return radius * np.array([-np.cos(np.pi * s), np.sin(np.pi * s), 0.0])
+
+    model = Model("half ring")
+    own = section(EA=4e4, GA=2e4, GJ=1.0, EI=[200.0, 1.0])
+    rod = model.add_rod("ring", half, own, 40, element="se3", up=(0, 0, 1))
+    model.add_joint("held", "clamp", rod.start)
+    guide = model.add_body("slide", Box(0.01, 0.01, 0.01, density=1.0), position=(1.0, 0.0, 0.0))
+    model.add_joint("hold", "weld", rod.end, guide)
+    model.add_joint("rail", "prismatic", guide, model.ground, axis=(1, 0, 0), at=(1, 0, 0))
+    result = equilibrium(
+        model,
+        motions={"rail": {"rotation": (2 * np.pi, 0, 0)}},
+        method="arc-length",
+        stop={"load_factor": (-1, 1)},
+    )
+    rod = result.rod("ring").r[-1]
+    assert np.linalg.norm(rod[-1] - rod[0]) == pytest.approx(2 * radius / 3, rel=2e-2)
+    assert result.load_factor[-1] == 1.0
+
+
+SCENE = """
+name: arch
+materials: {m: {E: 1.0e7, nu: 0.3, density: 1000}}
+rods:
+  - name: arch
+    curve: [[-1, 0, 0], [-0.5, 0, 0.2], [0, 0, 0.27], [0.5, 0, 0.2], [1, 0, 0]]
+    section: {type: rectangle, width: 0.05, height: 0.02, material: m}
+    n_elements: 20
+    up: [0, 0, 1]
+joints:
+  - {name: left, kind: clamp, a: {rod: arch, s: 0}}
+  - {name: right, kind: clamp, a: {rod: arch, s: 1}}
+loads: [{name: load, kind: force, on: {rod: arch, s: 0.5}, value: [0, 0, -20]}]
+static:
+  method: arc-length
+  monitors: [{name: crown, point: {rod: arch, s: 0.5}, direction: [0, 0, -1]}]
+"""
+
+
+def test_a_scene_goes_through_the_static_command_and_all_that_read_results(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+    scene, out = tmp_path / "arch.yaml", tmp_path / "arch.vtkhdf"
+    scene.write_text(SCENE)
+    assert main(["check", str(scene)]) == 0
+    assert main(["static", str(scene), "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "limit at load factor" in said
+    assert "equilibrium, forces  " in said
+    assert "NOT KEPT" not in said
+    for command in (["info"], ["audit"], ["plot", "--what", "load", "-o", str(tmp_path / "load.png")]):
+        assert main([command[0], str(out), *command[1:]]) == 0
+    assert main(["static", str(scene), "-o", str(out)]) == 2  # not overwritten unasked
+    assert main(["run", str(scene), "-o", str(tmp_path / "run.vtkhdf")]) == 2
+    assert "has no `run`" in capsys.readouterr().err
+
+
+def test_an_equilibrium_and_a_run_of_one_scene_have_files_of_their_own(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """What `--force` of one command replaces is not what the other has written."""
+    monkeypatch.chdir(tmp_path)
+    scene = tmp_path / "arch.yaml"
+    scene.write_text(SCENE + "run: {t_end: 0.002, dt: 0.001}\n")
+    assert main(["run", "arch.yaml", "--quiet"]) == 0
+    before = (tmp_path / "arch.vtkhdf").read_bytes()
+    for _ in range(2):
+        assert main(["static", "arch.yaml", "--quiet", "--force", "--method", "newton"]) == 0
+        assert (tmp_path / "arch.vtkhdf").read_bytes() == before
+    assert "statics" in Result.open(tmp_path / "arch-static.vtkhdf").description
+
+
+def test_the_audit_notices_an_equilibrium_that_is_none() -> None:
+    model, rod = deep_arch("se3", 12)
+    model.loads.pop("load")
+    model.add_force("load", rod.at(0.5), (0, -300.0, 0))
+    result = equilibrium(model)
+    assert audit(result).ok
+    result.description["statics"]["loads"]["varying"][0][1] *= 1.01
+    report = audit(result)
+    assert not report.ok
+    assert "equilibrium, forces" in next(v.law for v in report.verdicts if v.kept is False)
+
+
+def test_moved_joints_are_audited_where_they_were_moved_to() -> None:
+    model = Model("strip")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 8)
+    model.add_joint("left", "clamp", rod.start)
+    model.add_joint("right", "clamp", rod.end)
+    result = equilibrium(
+        model, motions={"right": {"displacement": (-0.2, 0.1, 0.0), "rotation": (0, 0, 0.4)}}
+    )
+    assert result.constraint_residual.max() < 1e-12
+    assert audit(result).ok
+    result.description["statics"]["motions"]["right"]["path"][-1][0][1] += 1e-3
+    assert "joints, positions" in {v.law for v in audit(Result(result._source)).verdicts if v.kept is False}
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(ModelError, match="'arclength' is not known"):
+        equilibrium(deep_arch("se3", 12)[0], method="arclength")

@@ -1,0 +1,415 @@
+"""Nothing is stored that the audit does not look at: every array of a result is changed, and found, or named as not judged.
+
+Also what integrators promise is judged of their own momenta, whatever the velocities of the frames do.
+"""
+
+import shutil
+from dataclasses import replace
+from functools import cache
+
+import h5py
+import numpy as np
+import pytest
+
+from discretization.drives import WORK
+from discretization.time.promises import PROMISES, promises_of
+from rigid.signals import Sine
+from rigid.system import State
+from rodsim import Box, Model, Result, Section, audit, simulate
+from rodsim.results import native, verdicts, vtkhdf
+from rodsim.results.columns import COLUMNS
+from rodsim.results.drawing import Drawing
+from rodsim.results.retaking import MOVED, take_again
+from tests.support.results_sample import without_digests
+
+H, STEPS = 0.01, 5
+BY_VELOCITIES = ("em", "em-ggl", "em-d(0.7)")
+IN_CHARTS = ("EML-kappa", "GGL-EM", "EM-G", "VI-B(0.5, 0.5)", "GL-SPARK(2)")
+
+
+def section():
+    return Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=20, EI=(30, 40), mass_per_length=2.0, inertia_per_length=(0.2, 0.3, 0.4)
+    )
+
+
+def swing(integrator):
+    """A body that a torsion spring turns on a hinge, with a rod behind it that a spring and a load pull; of `em` a motor drives
+    the hinge of a second body, and the rod relaxes.
+    """
+    model = Model("swing", gravity=(0, 0, -9.81))
+    body = model.add_body("body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0))
+    own = section().with_relaxation(0.05, fraction=0.5) if integrator in ("em", "em-ggl") else section()
+    rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], own, 2, mass="lumped")
+    hinge = model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0.2))
+    model.add_joint("end", "spherical", body, rod.start, at=(0.4, 0, 0))
+    model.add_torsion_spring("coil", model.ground, body, (0, 1, 0.2), 3.0, angle=0.4)
+    model.add_spring("cord", rod.end, model.ground.at((1, 1, 0)), 10.0)
+    model.add_force("push", rod.end, Sine(2.0, 3.0).along((0, 0, 1)))
+    assert hinge
+    if integrator in BY_VELOCITIES:
+        wheel = model.add_body("wheel", Box(0.3, 0.3, 0.1, density=200), position=(0, -1, 0))
+        axle = model.add_joint("axle", "revolute", model.ground, wheel, at=(0, -1, 0), axis=(0, 0, 1))
+        model.add_drive("motor", axle, Sine(0.4, 2.0))
+        model.add_spring("belt", wheel.at((0.1, 0, 0)), body.at((0, -0.1, 0)), 20.0)
+    return model
+
+
+@cache
+def run_of(integrator):
+    return simulate(swing(integrator), STEPS * H, H, integrator, output_every=1)
+
+
+def changed(result, name, change):
+    """The result with one of its arrays changed; the rest is shared."""
+    result.strains()  # found where they are first read
+    source = type(result._source)(result.layout, {**result._source._arrays})
+    source._arrays[name] = change(result._source._arrays[name].copy())
+    return Result(source)
+
+
+def twice(array):
+    return 2 * array
+
+
+def pushed(array):
+    """Of output 3 the largest number by a millionth, or a whole step; of the table not what Newton's method is said to have
+    cost.
+    """
+    row = array[3].reshape(-1) if array.ndim > 1 else array[3:4]
+    if len(row) == len(COLUMNS):
+        row = row[: COLUMNS.index("newton_mean")]
+    k = np.argmax(np.abs(row))
+    row[k] += 1 if array.dtype.kind == "i" else 1e-6 * max(1.0, abs(row[k]))
+    return array
+
+
+@pytest.mark.parametrize("integrator", [*BY_VELOCITIES, *IN_CHARTS])
+def test_whatever_is_changed_in_a_result_is_found(integrator):
+    result = run_of(integrator)
+    sound = audit(result)
+    assert sound.ok, sound.text()
+    assert f"all {STEPS} lead" in sound.text()
+    arrays = result._source._arrays
+    there = {name for name in State._fields if name in arrays}
+    assert there >= {"r", "quat", "v", "Omega", "lam", "totals"}
+    assert ("acc" in arrays) == (integrator in BY_VELOCITIES)
+    missed = []
+    for name, array in arrays.items():  # what stands twice as large throughout: of one of each sort
+        for change in (pushed, twice) if integrator in ("em", "EML-kappa", "GL-SPARK(2)") else (pushed,):
+            if array.size == 0 or (change is twice and not np.any(array)):
+                continue
+            if audit(changed(result, name, change)).ok:
+                missed.append((name, change.__name__))
+    assert not missed
+    assert "Newton, as the run counted" in sound.text()
+
+
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+@pytest.mark.parametrize("planar", [True, False])
+def test_whatever_is_remembered_of_steps_before_the_last_one_is_looked_at(planar, integrator):
+    """Of bodies that are joined to trees, in space and in their plane."""
+    model = Model("doors", gravity=(0, 0, -9.81))
+    held = model.ground
+    for k in range(2):
+        bar = model.add_body(f"bar {k}", Box(1, 0.1, 0.2, density=300), position=(k + 0.5, 0, 0))
+        axis = (0, 1, 0) if planar else (0.2 * k, 1, 0.1)
+        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0, 0), axis=axis)
+        held = bar
+    result = simulate(model, STEPS * H, H, integrator, output_every=1, progress=False)
+    sound, memory = audit(result), result.layout.memory
+    assert sound.ok, sound.text()
+    assert memory.means if integrator == "em4" else memory.earlier
+    arrays = result._source._arrays
+    assert arrays.keys() >= memory.shapes().keys()
+    changes = {name: changed(result, name, pushed) for name, array in arrays.items() if array.size}
+    assert not [name for name, other in changes.items() if audit(other).ok]
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
+    simulate(swing("em"), STEPS * H, H, output=path)
+    found = audit(
+        Result.open(path)
+    )  # as another process would: nothing is known of the model but what the file says
+    assert found.ok, found.text()
+    assert found.retaken.steps == STEPS
+    return path
+
+
+def grown(path):
+    layout = Result.open(path).layout
+    return [item.path for item in (*native.series(layout), *vtkhdf.series(Drawing(layout)))] + [vtkhdf.VALUES]
+
+
+def test_whatever_is_changed_in_a_file_is_found(stored, tmp_path):
+    """Arrays that grow with the run, and the numbers of the model."""
+    missed, path = [], tmp_path / "changed.vtkhdf"
+    with h5py.File(stored) as file:
+        system = file["rodsim/layout/system"]
+        of_model = [f"rodsim/layout/system/{a}/{b}" for a in native.TABLES if a in system for b in system[a]]
+    assert len(of_model) > 40
+    for name in (*grown(stored), *of_model, "rodsim/layout/system/gravity"):
+        with h5py.File(stored) as file:
+            array = file[name][...]
+        if (
+            array.size == 0 or array.dtype.kind != "f"
+        ):  # what a number of a frame must not be is refused earlier
+            continue
+        shutil.copy(stored, path)
+        with h5py.File(path, "r+") as file:
+            without_digests(file)
+            array.reshape(len(array), -1)[-1, 0] += 1e-3 if name.startswith("VTKHDF") else 1e-6
+            file[name][...] = array
+        if audit(Result.open(path)).ok:
+            missed.append(name)
+    assert not missed
+
+
+def with_twice_the_work(layout, own):
+    """Of all drives."""
+    layout.own.part(own, "drive")[..., WORK] *= 2.0
+    return own
+
+
+@pytest.mark.parametrize("names", [("time", "steps"), ("lam",), ("own",)])
+def test_a_file_that_agrees_with_itself_does_not_with_its_steps(names, stored, tmp_path):
+    """Both clocks, the forces of all joints, the work of all drives: twice what they were, at all outputs."""
+    path = tmp_path / "twice.vtkhdf"
+    shutil.copy(stored, path)
+    with h5py.File(path, "r+") as file:
+        without_digests(file)
+        for name in names:
+            array = file[vtkhdf.VALUES] if name == "steps" else file[f"rodsim/{name}"]
+            if name == "own":
+                array[...] = with_twice_the_work(Result.open(stored).layout, array[...])
+            else:
+                array[...] = 2.0 * array[...]
+    found = audit(Result.open(path))
+    assert not found.ok
+    told = {"time": "times", "lam": "steps taken again", "own": "steps taken again"}[names[0]]
+    assert told in {v.law for v in found.verdicts if v.kept is False}
+
+
+@pytest.mark.parametrize("integrator", [*BY_VELOCITIES, "EML-kappa", "GL-SPARK(2)"])
+def test_rounding_of_another_processor_is_no_difference(integrator):
+    """All numbers of all states are moved by their rounding."""
+    result, way = run_of(integrator), np.random.default_rng(1)
+    arrays = dict(result._source._arrays)
+    for name in State._fields:
+        if name in arrays and name != "quat":
+            x = arrays[name]
+            arrays[name] = x * (1.0 + np.finfo(float).eps * way.choice([-1.0, 1.0], x.shape))
+    found = take_again(Result(type(result._source)(result.layout, arrays)))
+    assert found.steps == STEPS
+    assert not found.differences
+
+
+def test_what_moves_the_end_of_a_step_more_than_rounding_is_a_difference():
+    """A change of the velocities that their table would just see."""
+
+    def moved(v):
+        v[2] *= 1.0 + 1e-10
+        return v
+
+    assert take_again(changed(run_of("em"), "v", moved)).differences
+    assert MOVED < 1e-7
+
+
+def test_a_tolerance_of_the_run_widens_what_may_differ():
+    """A run solved to round-off, read as one that was solved to 1e-8, and taken again as such."""
+    exact = simulate(swing("em"), STEPS * H, H, output_every=1)
+    exact.description["run"]["tolerance"] = 1e-8
+    found = take_again(exact)
+    assert found.steps == STEPS
+    assert not found.differences
+    assert take_again(changed(exact, "lam", twice)).differences
+
+
+def test_loads_and_drives_that_a_file_does_not_keep_are_named(tmp_path):
+    model = swing("em")
+    model.add_force("whim", model.bodies["body"].at((0, 0, 0)), lambda t: (np.cos(t), 0, 0))
+    path = tmp_path / "whim.vtkhdf"
+    result = simulate(model, STEPS * H, H, output=path)
+    assert audit(result).retaken.steps == STEPS  # here the function is known
+    found = audit(Result.open(path))
+    assert found.ok
+    assert "not judged: a file does not keep the values of load 'whim'" in found.text()
+    assert verdicts.CARRIED in found.text()
+    path = tmp_path / "sparse.vtkhdf"
+    simulate(swing("em"), 4 * H, H, output=path, output_every=2)
+    assert "not judged: drives" in audit(Result.open(path)).text()
+
+
+def test_the_work_of_drives_is_all_there_is_where_nothing_else_works(tmp_path):
+    """Whatever the steps between outputs."""
+    model = swing("em")
+    del model.loads["push"]
+    path = tmp_path / "driven.vtkhdf"
+    simulate(model, STEPS * H, H, output=path, output_every=2)
+    assert audit(Result.open(path)).ok
+    with h5py.File(path, "r+") as file:
+        file["rodsim/own"][...] = with_twice_the_work(Result.open(path).layout, file["rodsim/own"][...])
+    broken = [v for v in audit(Result.open(path)).verdicts if v.kept is False]
+    assert any("work of drives" in v.measured for v in broken)
+
+
+def test_of_long_runs_a_part_is_taken_again(monkeypatch):
+    result = simulate(swing("em-d(0.7)"), 0.4, H, "em-d(0.7)", output_every=2)
+    for few, share, steps in ((64, 0.05, 40), (6, 0.05, 6), (2, 0.5, 20), (1, 0.01, 0)):
+        monkeypatch.setattr("rodsim.results.retaking.FEW", few)
+        monkeypatch.setattr("rodsim.results.retaking.SHARE", share)
+        found = audit(result)
+        assert found.retaken.steps == steps
+        assert ("not judged: 2 steps from one output to the next" in found.text()) is (steps == 0)
+
+
+@pytest.mark.parametrize("name", ["r", "quat", "v", "Omega", "lam"])
+def test_frames_and_forces_belong_to_their_chart_at_all_outputs(name, monkeypatch):
+    """Also where no step is taken again."""
+    monkeypatch.setattr("rodsim.results.retaking.FEW", 0)
+    monkeypatch.setattr("rodsim.results.retaking.SHARE", 0)
+    result = run_of("EML-kappa")
+    assert audit(result).ok
+    assert audit(result).retaken.steps == 0
+
+    def moved(array):
+        array[3].reshape(-1)[-1] += 1e-6
+        return array
+
+    found = audit(changed(result, name, moved))
+    assert "frames of the chart" in {v.law for v in found.verdicts if v.kept is False}
+
+
+def test_no_step_is_taken_of_a_run_whose_clock_is_wrong():
+    def late(step):
+        step[-1] += 10**12
+        return step
+
+    found = take_again(changed(run_of("em"), "step", late))
+    assert found.steps == 0
+    assert found.reason == "times and numbers of steps do not agree"
+
+
+def bars(integrator="em"):
+    """Two bodies and a rod that swing, without anything that counts or remembers; outputs are 30 steps apart."""
+    model = Model("bars", gravity=(0, 0, -9.81))
+    body = model.add_body("body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0))
+    rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], section(), 2, mass="lumped")
+    model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_joint("end", "spherical", body, rod.start, at=(0.4, 0, 0))
+    model.add_force("push", rod.end, Sine(2.0, 3.0).along((0, 0, 1)))
+    return simulate(model, 0.6, H, integrator, output_every=30)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+@pytest.mark.parametrize("name", ["lam", "acc", "v", "Omega"])
+def test_the_last_step_is_taken_again_where_there_are_many_between_outputs(integrator, name, monkeypatch):
+    monkeypatch.setattr("rodsim.results.retaking.FEW", 2)
+    result = bars(integrator)
+    sound = audit(result)
+    assert sound.ok, sound.text()
+    assert sound.retaken.steps == 2
+    assert "the last one before 2 outputs" in sound.text()
+    for change in (twice, lambda array: array * (1.0 + 1e-6)):
+        found = take_again(changed(result, name, change))
+        assert found.steps == 2
+        assert found.differences
+
+
+def test_steps_of_half_the_length_are_found_by_the_accelerations(monkeypatch):
+    monkeypatch.setattr("rodsim.results.retaking.FEW", 2)
+    result = bars()
+    result = changed(result, "time", lambda t: t / 2)
+    result.description["run"]["dt"] = H / 2
+    assert take_again(result).differences
+
+
+# -- promises ------------------------------------------------------------------------------------------------
+
+
+def free(integrator="EML-kappa"):
+    """A body and a rod that fly."""
+    model = Model("free")
+    body = model.add_body(
+        "body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0), angular_velocity=(1, 2, -3)
+    )
+    rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], section(), 2, mass="lumped")
+    model.add_joint("end", "spherical", body, rod.start, at=(0.4, 0, 0))
+    return simulate(model, 0.2, 0.02, integrator, output_every=1)
+
+
+LAWS = {
+    "energy": "energy balance E - E0 = W - D",
+    "generalised energy": "energy balance E - E0 = W - D",
+    "linear momentum": "linear momentum",
+    "angular momentum": "angular momentum",
+    "symplectic": "symplectic",
+    "position": "joints, positions",
+    "velocity": "joints, velocities",
+}
+
+
+@pytest.mark.parametrize("integrator", [*BY_VELOCITIES, *IN_CHARTS])
+def test_every_promise_is_judged_and_nothing_else(integrator):
+    """But the symplectic form, which is told."""
+    assert set(LAWS) == set(PROMISES)
+    found = audit(free(integrator))
+    promised = promises_of(integrator, found.chart)
+    assert set(found.promises) == promised
+    judged = {v.law: v.kept for v in found.verdicts}
+    wanted = {LAWS[what] for what in promised - {"symplectic"}}
+    assert {law for law in set(LAWS.values()) if judged.get(law) is not None} == wanted
+    assert all(judged[law] for law in wanted), found.text()
+    if {"energy", "generalised energy"} <= promised:
+        assert judged["the same of p . v - T(q, v) + V"] is True
+    assert ("symplectic" in judged) is ("symplectic" in promised)
+
+
+def test_livens_schemes_are_judged_by_their_own_momenta():
+    """What EML-kappa keeps of p to round-off the velocities lose to its order."""
+    found = audit(free())
+    assert found.energy_balance < 1e-13
+    assert found.angular_momentum_drift < 1e-13
+    energy, _, angular = found.of_velocities
+    assert energy > 1e-7
+    assert angular > 1e-7
+
+
+@pytest.mark.parametrize("law", ["linear momentum", "angular momentum", "energy balance E - E0 = W - D"])
+def test_a_promise_that_is_broken_breaks_the_audit(law):
+    """By momenta alone: frames, forces and tables stay what they are."""
+    result = free()
+    n = (result.layout.n_chart - 2 * result.layout.n_multipliers) // 3
+
+    def spoiled(chart):
+        chart[6, chart.shape[1] // 3 : chart.shape[1] // 3 + 6] *= 1.0 + 1e-8
+        return chart
+
+    assert n > 0
+    found = audit(changed(result, "chart", spoiled))
+    assert law in {v.law for v in found.verdicts if v.kept is False}
+
+
+def test_velocities_of_em_ggl_are_judged():
+    def moved(v):
+        v[4, 1, 0] += 1e-8
+        return v
+
+    result = changed(free("em-ggl"), "v", moved)
+    assert "joints, velocities" in {v.law for v in audit(result).verdicts if v.kept is False}
+
+
+@pytest.mark.parametrize(("tolerance", "missed"), [(0.0, 1e-10), (1e-9, 1e-8)])
+def test_joints_may_be_open_by_rounding_and_ten_times_the_tolerance_and_no_more(tolerance, missed):
+    """The places are known to the tolerance in a few sizes of the model."""
+    found = audit(run_of("em"))
+    assert found.constraint > 0.0
+
+    def kept(relative):
+        judged = verdicts.of_run(replace(found, tolerance=tolerance, constraint_relative=relative))
+        return {v.law: v.kept for v in judged}["joints, positions"]
+
+    assert kept(0.5 * missed)
+    assert not kept(3.0 * missed)

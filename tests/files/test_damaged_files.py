@@ -1,0 +1,365 @@
+"""Result files that are damaged are refused by name or found out, never gone on from, and no command crashes."""
+
+import math
+import shutil
+import warnings
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from discretization.interaction_table import without_tables
+from discretization.system import in_files
+from rigid.errors import DamagedFileWarning, ModelError
+from rodsim import Result, audit, simulate, templates
+from rodsim.cli.main import main
+from rodsim.results import ResultWriter, digests, vtkhdf
+from rodsim.results import result as result_module
+from rodsim.results.checked import check_description, check_tables
+from rodsim.results.errors import ResultError
+from rodsim.scenes.model_from_scene import load
+from tests.support import completeness
+from tests.support.damage import STEPS, H, fuzz, model, run
+from tests.support.results_sample import assert_holds, sample_layout, sample_output, without_digests, write
+
+LIBVER = ("earliest", "v108")
+CHEAP = (["info"], ["audit"], ["compare"], ["resume"])
+SCENES = Path(__file__).parents[2] / "examples" / "scenes"
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    path = tmp_path_factory.mktemp("damage") / "sound.vtkhdf"
+    run(path)
+    assert audit(Result.open(path)).ok
+    return path
+
+
+@pytest.fixture
+def file(sound, tmp_path):
+    path = tmp_path / "damaged.vtkhdf"
+    shutil.copy(sound, path)
+    return path
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["with digests", "of an older version"])
+def test_no_command_crashes_on_a_damaged_file_and_the_audit_finds_it(older, sound, tmp_path):
+    """What `python -m tests.support.damage 24` does with hundreds, and with reports and pictures."""
+    shutil.copy(sound, tmp_path / "sound.vtkhdf")
+    count, seed = (8, 16) if older else (16, 0)
+    assert [end for end in fuzz(count, seed, tmp_path, older, CHEAP) if end[2]] == []
+
+
+def change(path, name, how):
+    with h5py.File(path, "r+", libver=LIBVER, locking=False) as opened:
+        opened[name][...] = how(opened[name][...])
+
+
+def last_doubled(array):
+    array[STEPS] *= 2.0
+    return array
+
+
+def last_nan(array):
+    array.reshape(len(array), -1)[STEPS, -1] = np.nan
+    return array
+
+
+def early_doubled(array):
+    array[1] *= 2.0
+    return array
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *((x, last_doubled) for x in ("r", "v", "lam", "acc", "totals", "time", "step")),
+        *((x, last_nan) for x in ("quat", "Omega", "lam", "own", "time")),
+    ],
+)
+def test_what_a_run_goes_on_from_is_what_was_written(name, how, file):
+    change(file, f"rodsim/{name}", how)
+    before = file.read_bytes()
+    with pytest.raises(
+        ResultError, match=rf"'rodsim/{name}' at output {STEPS} is not what was written.*start="
+    ):
+        run(file, 2 * STEPS, resume=True)
+    assert file.read_bytes() == before
+    with pytest.raises(ModelError, match=rf"is damaged, 'rodsim/{name}' at output {STEPS}.*at="):
+        simulate(model(), STEPS * H, H, start=Result.open(file), progress=False)
+    begun = simulate(model(), STEPS * H, H, start=Result.open(file), at=(STEPS - 1) * H, progress=False)
+    assert begun.n_outputs == STEPS + 1
+    found = audit(Result.open(file))
+    assert not found.ok
+    told = {v.law: v.measured for v in found.verdicts if v.kept is False}
+    assert f"'rodsim/{name}' at output {STEPS} is not what was written" in told["file as it was written"]
+
+
+@pytest.mark.parametrize("name", ["lam", "acc"])
+def test_numbers_that_are_not_finite_are_not_gone_on_from_without_digests_either(name, file):
+    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
+        without_digests(opened)
+    change(file, f"rodsim/{name}", last_nan)
+    with pytest.raises(ResultError, match=rf"damaged: '{name}\[.*' is nan at output {STEPS}"):
+        run(file, 2 * STEPS, resume=True)
+    with pytest.raises(ModelError, match=rf"'{name}\[.*' is nan"):
+        simulate(model(), STEPS * H, H, start=Result.open(file), progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("quat", "no unit quaternion"), ("time", "times dt"), ("step", "times dt")]
+)
+def test_places_and_times_that_no_run_reaches_are_refused_without_digests_too(name, words, file):
+    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
+        without_digests(opened)
+    change(file, f"rodsim/{name}", last_doubled)
+    with pytest.raises(ResultError, match=words):
+        run(file, 2 * STEPS, resume=True)
+
+
+def test_damage_of_earlier_outputs_stays_visible_after_a_run_goes_on(file):
+    change(file, "rodsim/acc", early_doubled)
+    run(file, 2 * STEPS, resume=True)
+    changed = Result.open(file).changed()
+    assert [(each.what, each.outputs) for each in changed] == [("rodsim/acc", (1, 1))]
+
+
+def test_a_file_without_digests_gets_them_when_a_run_goes_on(file, tmp_path):
+    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
+        without_digests(opened)
+    assert Result.open(file).changed() is None
+    found = audit(Result.open(file))
+    assert found.ok
+    assert "not judged: the file has no digests" in found.text()
+    run(file, 2 * STEPS, resume=True)
+    assert Result.open(file).changed() == []
+    run(tmp_path / "whole.vtkhdf", 2 * STEPS)
+    for one, other in zip(
+        Result.open(file).states(slice(None)),
+        Result.open(tmp_path / "whole.vtkhdf").states(slice(None)),
+        strict=True,
+    ):
+        assert np.array_equal(one, other)
+
+
+def all_numbers(path):
+    """Every dataset of numbers in the file, by name."""
+    with h5py.File(path) as opened:
+        names = []
+        opened.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+        return [n for n in names if opened[n].dtype.kind in "fiu" and opened[n].size]
+
+
+def test_one_bit_anywhere_is_found(sound, tmp_path):
+    """Of each array that grows, and of every tenth other one; times that stand twice are compared by the audit."""
+    missed, path = [], tmp_path / "bit.vtkhdf"
+    n = Result.open(sound).n_outputs
+    with h5py.File(sound) as opened:
+        grown = digests.columns_of(opened)
+    others = sorted(set(all_numbers(sound)) - {vtkhdf.VALUES, *grown})
+    for name in [*grown, *others[::10]]:
+        shutil.copy(sound, path)
+        with h5py.File(path, "r+", libver=LIBVER, locking=False) as opened:
+            array = np.ascontiguousarray(opened[name][...])
+            rows = len(array) if array.ndim else 1
+            room = opened["rodsim"].attrs["capacity"]
+            flat = array.reshape(-1).view(np.uint8)
+            held = len(flat) if rows < room else len(flat) // rows * (rows // room) * n
+            flat[held - 1] ^= 1  # of the last output, or of the last number
+            opened[name][...] = array
+        try:
+            if Result.open(path).changed() == []:
+                missed.append(name)
+        except ResultError:
+            pass
+    assert missed == []
+
+
+def test_an_attribute_that_is_not_what_was_written_is_found(file):
+    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
+        opened["rodsim/layout"].attrs.modify("name", "another")
+        opened["VTKHDF"].attrs.modify("Version", np.array([9, 9]))
+    found = [each.what for each in Result.open(file).changed()]
+    assert found == ["the model (group 'rodsim/layout')", "the topology of the picture (group 'VTKHDF')"]
+
+
+def test_a_digest_sees_every_word_and_its_place():
+    way = np.random.default_rng(0)
+    rows = way.normal(size=(3, 4, 5))
+    sums = digests.of_rows(rows)
+    for changed in (
+        rows[:, ::-1],
+        -rows,
+        2.0 * rows,
+        np.where(np.arange(5) < 2, -rows, rows),  # an even number of signs
+        rows.astype(np.float32),
+        np.nextafter(rows, np.inf),
+    ):
+        assert not np.any(digests.of_rows(changed) == sums)
+    for k in range(20):
+        one = rows.copy()
+        one[1].reshape(-1)[k] *= -1.0
+        assert list(digests.of_rows(one) == sums) == [True, False, True]
+    assert digests.of_rows(np.zeros((2, 3))).all()  # room that was never written has the digest 0
+    assert digests.of_rows(np.zeros((2, 0, 3))).shape == (2,)
+
+
+def test_digests_do_not_depend_on_how_outputs_come(monkeypatch):
+    rows = np.random.default_rng(1).normal(size=(50, 7)).astype(np.float32)
+    whole = digests.of_rows(rows)
+    for block in (1, 4, 20):
+        monkeypatch.setattr(digests, "_BLOCK", block)
+        assert np.array_equal(digests.of_rows(rows), whole)
+    assert np.array_equal(np.concatenate([digests.of_rows(rows[:13]), digests.of_rows(rows[13:])]), whole)
+
+
+def test_the_digest_of_a_word_is_that_of_splitmix64():
+    """Its first outputs from the seed 1234567, as printed with the generator."""
+    gamma = 0x9E3779B97F4A7C15
+    seeds = np.array([[(1234567 + k * gamma) % 2**64] for k in range(3)], dtype=np.uint64)
+    assert digests.of_rows(seeds).tolist() == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+OUT_OF_RANGE = (
+    ("elements/frames", 10**6),
+    ("elements/frames", -1),
+    ("constraints/frames", 99),
+    ("constraints/kind", 99),
+    ("constraints/joint", -3),
+    ("springs/frames", 99),
+    ("torsions/frames", -1),
+    ("loads/frame", 99),
+    ("loads/kind", 5),
+    ("frames/fixed", 7),
+    ("frames/mass", -1.0),
+    ("frames/mass", math.nan),
+    ("elements/length", 0.0),
+    ("elements/length", math.inf),
+)
+
+
+@pytest.mark.parametrize(("name", "number"), OUT_OF_RANGE)
+def test_numbers_of_what_is_not_there_are_refused_where_they_are_read(name, number, file):
+    def wrong(array):
+        array.reshape(-1)[-1] = number
+        return array
+
+    change(file, f"rodsim/layout/system/{name}", wrong)
+    with pytest.raises(ResultError, match=rf"damaged.vtkhdf' is damaged \('{name}' has numbers"):
+        Result.open(file)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        [],
+        {"run": {"dt": "fast"}},
+        {"run": {"dt": math.nan}},
+        {"run": {"output_every": 0}},
+        {"run": 3},
+        {"statics": {"method": "newton"}},
+        {"statics": {"method": "newton", "load_factor": ["a"], "residual": [], "monitors": {}}},
+        {"loads": {"push": 1}},
+        {"initial_velocity_change": {"rod": [1.0]}},
+    ],
+)
+def test_descriptions_of_another_form_are_refused(description):
+    with pytest.raises(ValueError, match="its description"):
+        check_description(description)
+
+
+def test_a_description_that_is_not_what_was_written_is_refused(file):
+    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
+        text = opened["rodsim/description"].asstr()[()]
+        opened["rodsim/description"][()] = text.replace('"dt"', '"dx"')
+    with pytest.raises(ResultError, match=r"damaged .its description is not the one that was written"):
+        Result.open(file)
+
+
+def test_a_file_that_grows_and_is_gone_on_with_keeps_its_digests(tmp_path, monkeypatch):
+    monkeypatch.setattr("rodsim.results.new_file.FIRST_BYTES", 1)
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(20), capacity=30)
+    writer, *_ = ResultWriter.resume(path, layout, 60)
+    for i in range(20, 45):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert_holds(Result.open(path), layout, 45)
+    assert Result.open(path).changed() == []
+
+
+def test_no_sound_model_is_refused():
+    """Every scene and template; every kind of joint, spring, load, law and element of the completeness of the audit."""
+    scenes = [*sorted(SCENES.glob("*.yaml")), *sorted(Path(templates.__file__).parent.glob("*.yaml"))]
+    assert len(scenes) > 10
+    models = [load(scene).model for scene in scenes]
+    for sound in (*models, *(each() for each in completeness.MODELS.values())):
+        system = sound.build().system
+        check_tables(in_files(system) | {"others": without_tables(system.others)})
+
+
+OF_SPANS = (("kind", 99), ("frames", 999), ("ends", -1), ("law", 500), ("weight", -1.0), ("length", math.nan))
+OF_OTHERS = (("kind", 999), ("frames", 999), ("first", -1))
+
+
+@pytest.mark.parametrize(
+    ("make", "table", "changes"),
+    [(completeness.rods, "spans", OF_SPANS), (completeness.forces, "others", OF_OTHERS)],
+    ids=["spans", "others"],
+)
+def test_numbers_of_what_is_not_there_are_refused_in_every_table(make, table, changes):
+    tables = in_files(make().build().system)
+    own = tables[table]
+    for name, number in changes:
+        wrong = getattr(own, name).copy()
+        wrong.reshape(-1)[0] = number
+        with pytest.raises(ValueError, match=rf"'{table}/{name}'"):
+            check_tables(tables | {table: own._replace(**{name: wrong})})
+    short = own._replace(kind=own.kind[:-1])
+    with pytest.raises(ValueError, match=table):
+        check_tables(tables | {table: short})
+
+
+COMMANDS = {
+    "info": ("info", "{file}"),
+    "plot": ("plot", "{file}", "-o", "{folder}/a.png"),
+    "export": ("export", "{file}", "-o", "{folder}/a.xdmf"),
+    "compare": ("compare", "{sound}", "{file}"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("how", [None, early_doubled])
+def test_commands_report_a_damaged_file_and_only_such_a_one(command, how, file, sound, tmp_path, capsys):
+    if how is not None:
+        change(file, "rodsim/r", how)
+    arguments = [each.format(file=file, sound=sound, folder=tmp_path) for each in COMMANDS[command]]
+    main(arguments)
+    said = capsys.readouterr().err
+    assert ("is damaged" in said) == (how is not None)
+    assert said.count("Run the simulation again") == (how is not None)
+
+
+@pytest.mark.parametrize("how", [early_doubled, last_nan])
+def test_a_damaged_file_is_reported_when_it_is_opened_with_what_is_wrong(how, file, sound):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Result.open(sound)
+    change(file, "rodsim/r", how)
+    with pytest.warns(DamagedFileWarning, match=r"is damaged: '.*r' at output"):
+        Result.open(file)
+
+
+def test_of_a_large_file_the_model_and_both_ends_are_checked(file, monkeypatch):
+    size = file.stat().st_size
+    monkeypatch.setattr(result_module, "CHECKED_BYTES", size // 4)
+    seen = []
+    changed = Result.changed
+    monkeypatch.setattr(Result, "changed", lambda self, part: seen.append(part) or changed(self, part))
+    n = Result.open(file).n_outputs
+    (first, last) = seen
+    assert first.start == 0
+    assert last.stop == n
+    assert 1 <= first.stop <= n // 4
+    assert last.start == n - first.stop

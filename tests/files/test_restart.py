@@ -1,0 +1,273 @@
+"""Going on from a stored state: what is kept, what moves along, and what is said of the changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rodsim import (
+    Box,
+    InitialVelocityWarning,
+    MassProperties,
+    Model,
+    ModelError,
+    Section,
+    audit,
+    equilibrium,
+    signals,
+    simulate,
+)
+from tests.support.statics_models import section, square
+
+
+def tumbling(center: tuple[float, float, float], mass: float = 2.0) -> Model:
+    """A free body whose centre of mass is off its reference point."""
+    model = Model("tumbling")
+    model.add_body(
+        "body",
+        MassProperties(mass, np.diag([0.3, 0.4, 0.5]), np.array(center)),
+        position=(0.1, 0.2, 0.3),
+        velocity=(1.0, 0.5, -0.2),
+        angular_velocity=(2.0, -1.0, 3.0),
+    )
+    return model
+
+
+def test_the_reference_point_goes_on_where_the_centre_of_mass_is_another() -> None:
+    first = simulate(tumbling((0.2, 0.0, 0.1)), 0.3, 0.01, progress=False)
+    then = simulate(tumbling((-0.1, 0.3, 0.0)), 0.01, 0.01, start=first, progress=False)
+    before, after = first.body("body"), then.body("body")
+    np.testing.assert_allclose(after.r[0], before.r[-1], atol=1e-14)
+    np.testing.assert_allclose(after.quat[0], before.quat[-1], atol=0.0)
+    np.testing.assert_allclose(after.v[0], before.v[-1], atol=1e-14)
+    assert then.description["start"]["changes"] == []
+
+
+def test_masses_and_moments_that_changed_are_named() -> None:
+    first = simulate(tumbling((0.2, 0.0, 0.1)), 0.02, 0.01, progress=False)
+    heavier = tumbling((0.2, 0.0, 0.1), mass=3.0)
+    said = simulate(heavier, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert said == ["body 'body': mass 2 -> 3"]
+    rounder = Model("tumbling")
+    rounder.add_body("body", MassProperties(2.0, np.diag([0.4, 0.4, 0.4]), np.array([0.2, 0.0, 0.1])))
+    (said,) = simulate(rounder, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert said.startswith("body 'body': inertia [[0.3")
+    assert "-> [[0.4" in said
+
+
+def two_rods(second: Section, load: str = "push") -> Model:
+    model = Model("two rods")
+    for k, own in enumerate((square(0.05), second)):
+        rod = model.add_rod(f"rod {k}", [(0, k, 0), (1, k, 0)], own, 3)
+        model.add_joint(f"clamp {k}", "clamp", rod.start)
+    model.add_force(load, rod.end, (0.0, 0.01, 0.0))
+    return model
+
+
+def test_of_two_rods_the_one_that_changed_is_named_and_loads_come_and_go() -> None:
+    first = equilibrium(two_rods(square(0.05)))
+    (said,) = equilibrium(two_rods(square(0.06)), start=first).description["start"]["changes"][:1]
+    assert said.startswith("rod 'rod 1'")
+    said = " ".join(equilibrium(two_rods(square(0.05), "pull"), start=first).description["start"]["changes"])
+    assert said == "load 'pull' is new load 'push' is gone"
+
+
+def moved_strip() -> tuple[Model, dict]:
+    """The second of two clamps moves."""
+    model = Model("strip")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 8)
+    model.add_joint("left", "clamp", rod.start)
+    model.add_joint("right", "clamp", rod.end)
+    return model, {"right": {"displacement": (-0.2, 0.1, 0.0), "rotation": (0, 0, 0.4)}}
+
+
+@pytest.mark.parametrize("index", [-1, 1])
+def test_moved_clamps_stay_where_the_stored_equilibrium_had_them(index: int) -> None:
+    model, motions = moved_strip()
+    path = equilibrium(model, motions=motions, first_step=0.25)
+    assert len(path.t) > 2
+    run = simulate(moved_strip()[0], 0.05, 0.01, start=path, at=path.t[index], progress=False)
+    assert np.abs(run.state().r - path.state(index if index > 0 else path.n_outputs - 1).r).max() < 1e-9
+    assert "'right' stays where" in run.description["start"]["changes"][-1]
+
+
+def test_a_motion_turns_about_the_joint_or_the_point_given() -> None:
+    """Half a turn about z: a rod that is carried along whole comes to lie on the other side."""
+    for about, wanted in ((None, (-1.0, 0.0, 0.0)), ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0))):
+        for way_round in (False, True):
+            model = Model("carried")
+            rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], square(0.05), 3)
+            ends = (model.ground, rod.start) if way_round else (rod.start, model.ground)
+            model.add_joint("held", "weld", *ends, at=(0, 0, 0))
+            motion = {"rotation": (0, 0, np.pi)} | ({} if about is None else {"about": about})
+            result = equilibrium(model, motions={"held": motion})
+            np.testing.assert_allclose(result.rod("rod").r[-1, -1], wanted, atol=1e-9)
+            assert result.energy["elastic"][-1] < 1e-15
+
+
+def wound(stiffness: float = 0.02) -> Model:
+    model = Model("clock")
+    body = model.add_body("wheel", Box(1, 1, 1, mass=0.6), angular_velocity=(0, 0, 10.0))
+    model.add_joint("axle", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_torsion_spring("spring", model.ground, body, (0, 0, 1), stiffness)
+    return model
+
+
+def test_turns_of_a_torsion_spring_are_counted_on() -> None:
+    first = simulate(wound(), 1.0, 0.01, progress=False)  # some ten radians
+    then = simulate(wound(), 0.5, 0.01, start=first, progress=False)
+    whole = simulate(wound(), 1.5, 0.01, progress=False)
+    assert first.energy["spring"][-1] > 0.5 * 0.02 * 9.0**2
+    assert then.energy["spring"][0] == pytest.approx(first.energy["spring"][-1], rel=1e-12)
+    np.testing.assert_allclose(then.state().quat, whole.state().quat, atol=1e-11)
+
+
+def test_a_joint_that_was_moved_in_the_model_is_named() -> None:
+    first = equilibrium(two_rods(square(0.05)))
+    other = Model("two rods")
+    for k in (0, 1):
+        rod = other.add_rod(f"rod {k}", [(0, k, 0), (1, k + 0.1 * k, 0)], square(0.05), 3)
+        other.add_joint(f"clamp {k}", "clamp", rod.start)
+    with pytest.raises(ModelError, match=r"'clamp 1': its axes are 5.71 degrees apart at the stored state"):
+        simulate(other, 0.01, 0.01, start=first, progress=False)
+
+
+def test_work_and_losses_are_counted_anew() -> None:
+    def swinging() -> Model:
+        model = Model("damped", gravity=(0, 0, -9.81))
+        body = model.add_body("bob", Box(0.1, 0.1, 0.1, mass=1.0), position=(1.0, 0, 0))
+        model.add_spring(
+            "string", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), 100.0, length=1.0, damping=5.0
+        )
+        model.add_force("push", body.at((0, 0, 0)), (1.0, 0, 0))
+        return model
+
+    first = simulate(swinging(), 0.5, 0.01, progress=False)
+    assert first.dissipation[-1] > 0.01
+    then = simulate(swinging(), 0.2, 0.01, start=first, progress=False)
+    assert then.dissipation[0] == 0.0
+    assert then.audit_column("work")[0] == 0.0
+    assert audit(then).energy_balance < 1e-12
+
+
+def arm(motion: signals.Signal) -> Model:
+    """A bar on a driven hinge, with another on a spring behind it."""
+    model = Model("arm", gravity=(0.0, 0.0, -9.81))
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1000.0), position=(0.5, 0.0, 0.0))
+    model.add_joint("pin", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_drive("motor", "pin", motion)
+    weight = model.add_body("weight", Box(0.2, 0.1, 0.1, density=500.0), position=(1.3, 0.0, 0.0))
+    model.add_bushing("coupling", bar, weight, 200.0, at=(1.1, 0, 0))
+    return model
+
+
+def test_a_drive_goes_on_from_where_its_joint_stands() -> None:
+    there, back = signals.SmoothStep(0.5, 0.0, 0.4), signals.SmoothStep(-0.3, 0.0, 0.4)
+    first = simulate(arm(there), 0.5, 0.01, output_every=1, progress=False)
+    then = simulate(arm(back), 0.5, 0.01, output_every=1, start=first, progress=False)
+    whole = simulate(
+        arm((lambda t: there(t) + back(t - 0.5), lambda t: there.rate(t) + back.rate(t - 0.5))),
+        1.0,
+        0.01,
+        output_every=1,
+        progress=False,
+    )
+    np.testing.assert_allclose(then.state().r, whole.state().r, atol=1e-11)
+    assert then.joint("pin").angle[-1] == pytest.approx(0.2, abs=1e-12)
+    work = whole.drive_work("motor")
+    np.testing.assert_allclose(then.drive_work("motor"), work[50:] - work[50], atol=1e-10)
+    assert audit(then).ok
+    at_rest = equilibrium(arm(back), start=first)
+    assert at_rest.joint("pin").angle[-1] == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_drive_that_begins_with_another_rate_is_an_impact_that_is_told() -> None:
+    first = simulate(arm(signals.SmoothStep(0.5, 0.0, 0.4)), 0.5, 0.01, progress=False)
+    with pytest.warns(InitialVelocityWarning, match="'bar'"):
+        then = simulate(arm(signals.Steady(2.0)), 0.1, 0.01, start=first, progress=False)
+    (said,) = [words for words in then.description["start"]["changes"] if words.startswith("velocities jump")]
+    assert "rates that drives begin with" in said
+    assert then.joint("pin").angle_rate[0] == pytest.approx(2.0, rel=1e-12)
+    assert audit(then).ok
+
+
+def shaken(displacement: signals.Signal, position: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Model:
+    model = Model("shaken")
+    shaker = model.add_driven("shaker", position=position, displacement=displacement.along((1, 0, 0)))
+    ball = model.add_body("ball", Box(0.2, 0.2, 0.2, density=100.0), position=(0.0, 0.0, 0.5))
+    model.add_spring("spring", shaker.at((0, 0, 0)), ball.at((0, 0, 0)), stiffness=30.0, length=0.5)
+    return model
+
+
+def test_a_driven_frame_goes_on_from_where_it_stands_and_is_refused_elsewhere() -> None:
+    first = simulate(shaken(signals.SmoothStep(0.1, 0.0, 0.2)), 0.3, 0.01, progress=False)
+    with pytest.raises(
+        ModelError, match=r"driven 'shaker': begins 0.1 m .* give it position = \[0.1, 0.0, 0.0\]"
+    ):
+        simulate(shaken(signals.SmoothStep(0.1, 0.0, 0.2)), 0.1, 0.01, start=first, progress=False)
+    then = simulate(
+        shaken(signals.SmoothStep(0.1, 0.0, 0.2), (0.1, 0, 0)), 0.3, 0.01, start=first, progress=False
+    )
+    assert audit(then).ok
+    np.testing.assert_allclose(then.state(0).r, first.state().r, atol=1e-15)
+    assert then.state().r[2, 0] == pytest.approx(0.2, abs=1e-15)
+    begun = simulate(shaken(signals.Sine(0.02, 1.0), (0.1, 0, 0)), 0.1, 0.01, start=first, progress=False)
+    assert begun.state(0).v[2] == pytest.approx([0.02 * 2 * np.pi, 0, 0], rel=1e-12)
+
+
+def soft(relaxes: bool) -> Model:
+    """A clamped rod under its weight."""
+    own = section(EA=1600.0, GA=800.0, GJ=12.0, EI=16.0)
+    model = Model("soft", gravity=(0.0, 0.0, -9.81))
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], own.with_relaxation(0.3, fraction=0.5) if relaxes else own, 4
+    )
+    model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
+def test_branches_that_relax_are_taken_along_and_begin_with_the_strains_that_are_there() -> None:
+    first = simulate(soft(True), 0.3, 0.01, output_every=1, progress=False)
+    then = simulate(soft(True), 0.2, 0.01, output_every=1, start=first, progress=False)
+    whole = simulate(soft(True), 0.5, 0.01, output_every=1, progress=False)
+    np.testing.assert_allclose(then.state().own, whole.state().own, atol=1e-10)
+    assert np.abs(whole.state().own).max() > 1e-3
+    rest = equilibrium(soft(False))
+    begun = simulate(soft(True), 0.2, 0.01, output_every=1, start=rest, progress=False)
+    strains = rest.strains(rest.n_outputs - 1)
+    np.testing.assert_allclose(begun.layout.own.part(begun.state(0).own, "branch"), strains, atol=1e-14)
+    assert "branches that relax are new" in begun.description["start"]["changes"][-1]
+    assert audit(begun).ok
+
+
+def held(stiffness: float = 50.0, damping: float = 0.1, rest: float = 0.0) -> Model:
+    """A body on a spring and a bushing."""
+    model = Model("held")
+    body = model.add_body("body", Box(0.2, 0.2, 0.2, density=100.0))
+    model.add_spring("line", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 40.0, damping=damping)
+    model.add_bushing("rubber", model.ground, body, stiffness, at=(0, 0, 0), rest=(rest, 0, 0, 0, 0, 0))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({}, ""),
+        ({"stiffness": 60.0}, "interaction 'rubber': stiffness"),
+        ({"damping": 0.3}, "spring 'line': damping"),
+        ({"rest": 0.1}, "interaction 'rubber': rest"),
+    ],
+)
+def test_whatever_acts_otherwise_than_before_is_told(other: dict, words: str) -> None:
+    first = simulate(held(), 0.02, 0.01, progress=False)
+    said = simulate(held(**other), 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert len(said) == bool(words)
+    assert "".join(said).startswith(words)
+
+
+def test_of_what_an_older_file_does_not_say_the_numbers_tell() -> None:
+    first = simulate(held(), 0.02, 0.01, progress=False)
+    del first.layout.description["springs"]["line"]["damping"]
+    same, other = (simulate(held(damping=x), 0.01, 0.01, start=first, progress=False) for x in (0.1, 0.3))
+    assert same.description["start"]["changes"] == []
+    assert other.description["start"]["changes"] == ["damper: other numbers"]

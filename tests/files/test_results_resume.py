@@ -1,0 +1,109 @@
+"""A result file goes on where it stopped, bit for bit, whatever has happened to it in between."""
+
+import os
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+
+from rodsim.results import Result, ResultWriter, vtkhdf
+from rodsim.results.drawing import Drawing
+from tests.support.results_sample import assert_holds, sample_layout, sample_output, without_digests, write
+
+
+def test_resume_within_capacity_continues_bit_for_bit(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(3), capacity=6)
+    inode = path.stat().st_ino
+    writer, t, step, state = ResultWriter.resume(path, layout, 6)
+    expected = sample_output(layout, 2)
+    assert (t, step) == expected[:2]
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(state, expected[2], strict=True))
+    for i in range(3, 6):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert path.stat().st_ino == inode
+    assert_holds(Result.open(path), layout, 6)
+
+
+def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(3))
+    writer, *_ = ResultWriter.resume(path, layout, 7)
+    for i in range(3, 7):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert_holds(Result.open(path), layout, 7)
+    assert os.listdir(tmp_path) == ["a.vtkhdf"]
+
+
+@pytest.mark.parametrize("capacity", [3, 6])
+def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkeypatch, capacity):
+    """Before: points in double precision, no sides of rectangles, other surfaces of round shapes."""
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    new = vtkhdf.series
+
+    def old(drawing):
+        return [s._replace(dtype=np.float64) if s.path == "VTKHDF/Points" else s for s in new(drawing)]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vtkhdf, "series", old)
+        write(path, layout, range(2), capacity)
+    with h5py.File(path, "r+") as file:
+        without_digests(file)
+        del file["rodsim/layout/rods/sides"], file["rodsim/layout/rods/sides_start"]
+    finer = sample_layout()
+    finer.bodies[0] = replace(finer.bodies[0], vertices=np.ones((50, 3)), faces=[[0, 1, 2]])
+    writer, *_ = ResultWriter.resume(path, finer, 6)
+    for i in range(2, 6):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    result = Result.open(path)
+    assert_holds(result, layout, 6)
+    assert result.layout.rods[
+        0
+    ].sides.any()  # it is written anew, as this version writes: with the sides, and digests
+    assert result.changed() == []
+    drawing = Drawing(layout)
+    with h5py.File(path) as file:
+        points = file["VTKHDF/Points"][:].reshape(-1, drawing.n_points, 3)
+    for i in range(6):
+        np.testing.assert_allclose(points[i], drawing.points(sample_output(layout, i)[2]), atol=1e-7)
+
+
+def test_resumed_file_equals_an_uninterrupted_one(tmp_path):
+    layout = sample_layout()
+    write(tmp_path / "whole.vtkhdf", layout, range(6))
+    write(tmp_path / "parts.vtkhdf", layout, range(2))
+    writer, *_ = ResultWriter.resume(tmp_path / "parts.vtkhdf", layout, 6)
+    for i in range(2, 6):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "parts.vtkhdf").read_bytes()
+
+
+def test_resume_may_lengthen_a_run_but_not_change_it(tmp_path):
+    path = tmp_path / "a.vtkhdf"
+    write(path, sample_layout({"run": {"t_end": 1.0, "dt": 0.005}}), range(2))
+    longer = sample_layout({"run": {"t_end": 2.0, "dt": 0.005}})
+    writer, *_ = ResultWriter.resume(path, longer, 4)
+    writer.close()
+    assert Result.open(path).description == longer.description
+    with pytest.raises(ValueError, match="differs from 'sample' in run"):
+        ResultWriter.resume(path, sample_layout({"run": {"t_end": 2.0, "dt": 0.0025}}), 4)
+
+
+def test_file_copied_by_another_program_is_resumed(tmp_path):
+    """A repack puts everything elsewhere in the file."""
+    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
+    write(path, layout, range(3), capacity=5)
+    with h5py.File(path) as old, h5py.File(tmp_path / "b.vtkhdf", "w") as new:
+        new.create_group("something else").attrs["x"] = np.arange(1000)
+        for name in reversed(list(old)):
+            old.copy(name, new)
+    writer, *_ = ResultWriter.resume(tmp_path / "b.vtkhdf", layout, 5)
+    for i in (3, 4):
+        writer.append(*sample_output(layout, i))
+    writer.close()
+    assert_holds(Result.open(tmp_path / "b.vtkhdf"), layout, 5)

@@ -1,0 +1,463 @@
+"""Contact: what its energies must satisfy, at random poses and at those that are special."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rigid.interactions.contact.circles import circle_on_plane
+from rigid.interactions.contact.gaps import of_segment, touched
+from rigid.interactions.contact.mesh_points import SPHERE_MESH
+from rigid.interactions.contact.normal_laws import potential, resistance
+from rigid.interactions.contact.planes import PLANE_ROD
+from rigid.interactions.kinds import MOST_FRAMES
+from rigid.mechanics.mechanical import call
+from tests.support.contacts import (
+    BARRIER,
+    ENERGIES,
+    HERTZ,
+    LAWS,
+    LINEAR,
+    MESH_KINDS,
+    POLYNOMIAL,
+    RHO,
+    RODS,
+    SPHERE_ROD,
+    SPHERES,
+    all_poses,
+    dual,
+    moved,
+    posed,
+    touch,
+    value,
+)
+
+EPS = 1e-40
+KINDS = pytest.mark.parametrize("kind", ENERGIES, ids=lambda kind: kind.name)
+OF_LAWS = pytest.mark.parametrize("law", LAWS)
+
+
+def work(f, y0, y1):
+    return np.sum(f.real * (y1 - y0))
+
+
+@pytest.mark.parametrize("u", [0.0, 1e-15, 1e-9, 1e-4, 0.03, 0.0999, 0.1001, 0.7, 0.999])
+def test_the_divided_difference_of_a_power_has_all_digits(u):
+    """Of whole powers against exact fractions."""
+    for n in (1, 2, 3):
+        x1 = 0.37
+        x0 = x1 * (1.0 - u)
+        a, b = Fraction(x0), Fraction(x1)
+        exact = 7 * sum(a**j * b ** (n - j) for j in range(n + 1)) / (n + 1)
+        # an exponent beside 1 takes the general way of a linear law, too
+        for exponent in {float(n), n + 1e-15 * (n == 1)}:
+            X = np.array([0.0, 7.0, exponent, 0.0])
+            for g0, g1 in ((-x0, -x1), (-x1, -x0)):
+                assert resistance(X, g0 + 0j, g1 + 0j).real == pytest.approx(float(exact), rel=2e-15)
+
+
+def test_the_divided_difference_of_a_polynomial_has_all_digits():
+    """Against exact fractions, which differ in digits where both depths are near each other."""
+    law, g1 = POLYNOMIAL, -0.375
+    c = [Fraction(own) for own in law[1:]]
+    for u in (0.0, 1e-15, 1e-9, 1e-4, 0.3, 0.999):
+        g0 = g1 * (1.0 - u)
+        a, b = Fraction(-g0), Fraction(-g1)
+        exact = sum(c[n - 1] * sum(a**j * b ** (n - j) for j in range(n + 1)) / (n + 1) for n in (1, 2, 3))
+        for one, other in ((g0, g1), (g1, g0)):
+            assert resistance(law, one + 0j, other + 0j).real == pytest.approx(float(exact), rel=1e-15)
+
+
+def test_a_polynomial_of_one_term_is_a_power():
+    for n in (1, 2, 3):
+        law, power = np.array([2.0, 0.0, 0.0, 0.0]), np.array([0.0, 7.0, n, 0.0])
+        law[n] = 7.0
+        for g0, g1 in ((-0.1, -0.3), (-0.2, 0.1), (0.1, -0.2), (0.1, 0.2)):
+            assert resistance(law, g0 + 0j, g1 + 0j) == pytest.approx(
+                resistance(power, g0 + 0j, g1 + 0j), rel=1e-14
+            )
+
+
+def test_the_divided_difference_of_hertz_is_that_of_square_roots():
+    """With a^2, b^2 for depths: (b^5 - a^5)/(b^2 - a^2) = (a^4 + a^3 b + ... + b^4)/(a + b), no difference at all."""
+    for u in (0.0, 1e-13, 1e-6, 0.02, 0.05, 0.3, 0.9):
+        b = Fraction(3, 4)
+        a = b * (1 - Fraction(u))
+        exact = float(sum(a**j * b ** (4 - j) for j in range(5)) / (a + b)) * HERTZ[1] / 2.5
+        found = resistance(HERTZ, -float(a * a) + 0j, -float(b * b) + 0j).real
+        assert found == pytest.approx(exact, rel=3e-15)
+
+
+def test_the_divided_difference_of_a_barrier_is_the_mean_of_its_slopes():
+    """By the rule of Gauss over short and long ways; a series takes over from a difference without a jump."""
+    points, weights = np.polynomial.legendre.leggauss(40)
+
+    def slope(g):
+        return 50.0 * (2 * (g - 0.2) * np.log(g / 0.2) + (g - 0.2) ** 2 / g)
+
+    for g0, g1 in ((0.1, 0.1), (0.1, 0.1 + 1e-13), (0.05, 0.07), (0.1, 0.122), (0.1, 0.1223), (0.03, 0.19)):
+        mean = weights @ slope(0.5 * (g0 + g1) + 0.5 * (g1 - g0) * points) / 2
+        for a, b in ((g0, g1), (g1, g0)):
+            assert resistance(BARRIER, a + 0j, b + 0j).real == pytest.approx(mean, rel=1e-14)
+
+
+@OF_LAWS
+def test_a_law_is_one_sided_and_smooth_where_it_begins(law):
+    X = LAWS[law]
+    edge, e = X[3] * (law == "barrier"), 1e-7
+    assert potential(X, edge + e + 0j) == resistance(X, edge + e + 0j, edge + 2 * e + 0j) == 0
+    assert 0 < potential(X, edge - e + 0j).real < 1e-9
+    assert 0 < resistance(X, edge - e + 0j, edge - 2 * e + 0j).real < 0.02
+    for g0, g1 in ((edge - 0.1, edge + 0.05), (edge + 0.05, edge - 0.1), (edge - 0.1, edge - 0.02)):
+        Q = resistance(X, g0 + 0j, g1 + 0j).real
+        assert Q > 0
+        assert Q * (g0 - g1) == pytest.approx((potential(X, g1 + 0j) - potential(X, g0 + 0j)).real, rel=1e-13)
+
+
+def test_a_barrier_is_not_passed():
+    """There is no energy behind it, so that a step that ends there fails."""
+    assert np.isnan(potential(BARRIER, 0j))
+    assert np.isnan(resistance(BARRIER, 0.1 + 0j, -0.01 + 0j))
+    near = [resistance(BARRIER, g + 0j, g + 0j).real for g in (1e-2, 1e-4, 1e-6)]
+    assert near[2] > 50 * near[1] > 2500 * near[0]
+
+
+@KINDS
+@OF_LAWS
+@pytest.mark.parametrize("step", [0.0, 1e-12, 1e-6, 1e-3, 0.02, 0.3])
+def test_work_of_contact_is_the_change_of_its_energy(kind, law, step):
+    for seed in range(4):
+        t = touch(kind, law, seed, step)
+        V0, V1 = (value(kind, y, t.X).real for y in (t.y0, t.y1))
+        if not np.isfinite(V1):  # a barrier that a wild step has passed
+            continue
+        assert V0 > 0
+        found = work(dual(kind, t.y0, t.y1, t.X), t.y0, t.y1)
+        assert abs(found - (V1 - V0)) < 1e-14 * (V0 + V1)
+
+
+@KINDS
+@OF_LAWS
+def test_equal_ends_give_the_gradient(kind, law):
+    t = touch(kind, law)
+    gradient = np.zeros_like(t.y0)
+    for place in np.ndindex(gradient.shape):
+        step = t.y0.astype(complex)
+        step[place] += 1j * EPS
+        gradient[place] = value(kind, step, t.X).imag / EPS
+    found = dual(kind, t.y0, t.y0, t.X).real
+    assert np.abs(gradient).max() > 1.0
+    assert np.abs(found - gradient).max() < 2e-13 * np.abs(gradient).max()
+
+
+@KINDS
+@OF_LAWS
+@pytest.mark.parametrize("step", [0.0, 1e-9, 0.02])
+def test_the_ends_of_a_step_may_be_exchanged(kind, law, step):
+    t = touch(kind, law, step=step)
+    one, other = dual(kind, t.y0, t.y1, t.X).real, dual(kind, t.y1, t.y0, t.X).real
+    assert np.abs(one - other).max() < 1e-14 * np.abs(one).max()
+
+
+@KINDS
+def test_contact_keeps_both_momenta(kind):
+    for seed in range(5):
+        t = touch(kind, seed=seed, step=0.05)
+        f = dual(kind, t.y0, t.y1, t.X).real
+        assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-15 * np.abs(f).max()
+        moment = np.cross((t.y0 + t.y1) / 2, f).sum(axis=(0, 1))
+        assert np.abs(moment).max() < 2e-15 * np.abs(f).max()
+
+
+@KINDS
+@pytest.mark.parametrize("end", [0, 1])
+@pytest.mark.parametrize("step", [0.0, 1e-13, 1e-7, 0.02])
+def test_duals_of_contact_take_complex_steps(kind, end, step):
+    rng = np.random.default_rng(8)
+    t = touch(kind, "hertz", step=step)
+    d, e = rng.normal(size=t.y0.shape), 1e-6
+
+    def along(s):
+        ends = [t.y0.astype(complex), t.y1.astype(complex)]
+        ends[end] = ends[end] + s * d
+        return dual(kind, *ends, t.X)
+
+    found, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
+    assert np.abs(found - difference).max() < 1e-6 * np.abs(difference).max()
+
+
+@KINDS
+@OF_LAWS
+def test_what_is_apart_has_no_force(kind, law):
+    """All of it zero, so that nobody has to ask for derivatives."""
+    t = touch(kind, law)
+    up = t.y0.copy()
+    far = 3.0 * (up[-1, 0] - up[0, 0]) + 2.0
+    up[:1, 0] -= far
+    lifted = t.y1.copy()
+    lifted[:1, 0] -= far
+    if kind.name.startswith("contact of a plane"):
+        normal = t.X[5:8] @ up[0, 1:]
+        up[0, 0], lifted[0, 0] = t.y0[0, 0] - 2.0 * normal, t.y1[0, 0] - 2.0 * normal
+    if kind is SPHERE_MESH:  # not through it
+        up[0, 0] = lifted[0, 0] = t.y0[0, 0] + 2.0 * t.y0[1, 3]
+    assert value(kind, up, t.X) == 0
+    assert not np.any(dual(kind, up, lifted, t.X))
+    for one, other in ((t.y0, lifted), (up, t.y1)):
+        found = dual(kind, one, other, t.X)
+        change = (value(kind, other, t.X) - value(kind, one, t.X)).real
+        assert work(found, one, other) == pytest.approx(change, rel=1e-11)
+
+
+@KINDS
+def test_a_contact_that_opens_is_as_near_as_one_likes_to_one_that_does_not(kind):
+    """The dual has no jump: neither where a gap opens nor where a nearest point comes to the end of its segment."""
+    t, rng = touch(kind, "linear", 3, 0.0), np.random.default_rng(0)
+    d = (0.1 if kind in MESH_KINDS else 0.6) * rng.normal(size=t.y0.shape)  # through no mesh
+    s = np.linspace(0.0, 1.0, 4001)
+    found = np.array([dual(kind, t.y0, t.y0 + own * d, t.X).real.ravel() for own in s[::8]])
+    assert np.abs(np.diff(found, axis=0)).max() < 0.05 * np.abs(found).max()
+
+
+def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_there():
+    """Also where one is an end of the segment and the other is not, and where both are ends."""
+    rng = np.random.default_rng(2)
+    X = np.concatenate([LINEAR, [5.0]])
+    cases = set()
+    for _ in range(400):
+        x0, a0, b0 = rng.normal(size=(3, 3)).astype(complex)
+        x1, a1, b1 = (p + 0.7 * rng.normal(size=3) for p in (x0, a0, b0))
+        ends = []
+        for x, a, b in ((x0, a0, b0), (x1, a1, b1)):
+            ends.append(np.clip(((x - a) @ (b - a)).real / ((b - a) @ (b - a)).real, 0, 1))
+        Q, force, _, d, t = of_segment(X, *(tuple(p) for p in (x0, x1, a0, b0, a1, b1)), 0.0, 1.0)
+        t = t.real
+        assert min(ends) - 1e-15 <= t <= max(ends) + 1e-15
+        D0, D1 = (
+            np.linalg.norm(x - a - s * (b - a))
+            for x, a, b, s in ((x0, a0, b0, ends[0]), (x1, a1, b1, ends[1]))
+        )
+        d0, d1 = x0 - a0 - t * (b0 - a0), x1 - a1 - t * (b1 - a1)
+        assert (d1 @ d1 - d0 @ d0).real == pytest.approx(D1**2 - D0**2, abs=1e-13)
+        assert np.array(d) == pytest.approx((d0 + d1) / 2, abs=1e-14)
+        assert np.array(force) == pytest.approx(Q * (d0 + d1) / (D0 + D1), rel=1e-12)
+        cases.add(tuple(0 if s == 0 else 2 if s == 1 else 1 for s in ends))
+    assert len(cases) >= 8
+
+
+def test_the_mean_point_is_found_to_the_last_digits():
+    """Near either nearest point, and where both are the same: there its derivative is that of points that are almost the same."""
+    end, change, far = 1e-3 + 2e8, 1e-3, 1e8
+    tau = 1e-3 / (1e-3 + np.sqrt(far * far + 1e-3 * end) + far)
+    assert touched(0j, change + 0j, -far + 0j, 0j, 1 + 0j, 1 + 0j).real == pytest.approx(
+        tau * change, rel=1e-13
+    )
+    back = touched(1 + 0j, 1 - change + 0j, far + 0j, 0j, 1 + 0j, 1 + 0j).real
+    assert back == pytest.approx(1 - tau * change, abs=1e-16)
+    same = touched(0.4 + 0j, 0.4 + 1j * EPS, 0j, 0j, 1 + 0j, 4 + 0j).imag / EPS
+    near = (touched(0.4 + 0j, 0.4 + 1e-6 + 0j, 0j, 0j, 1 + 0j, 4 + 0j).real - 0.4) / 1e-6
+    assert same == pytest.approx(near, rel=1e-9)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-12, 0.3])
+def test_parallel_rods_share_their_load_by_length(offset):
+    """k delta per length, on nodes as on those of a beam under an even load."""
+    rng = np.random.default_rng(1)
+    y = posed([(0.0, 0, 0.1), (1.0, 0, 0.1), (-1.0, offset, 0), (2.0, offset, 0)], rng)
+    D = np.hypot(0.1, offset)
+    X = np.concatenate([LINEAR, [0.5, 10.0, 1.0, 0.0]])
+    f = dual(RODS, y, y, X).real[:, 0]
+    total = LINEAR[1] * (0.5 - D)
+    assert value(RODS, y, X).real == pytest.approx(0.5 * LINEAR[1] * (0.5 - D) ** 2, rel=1e-14)
+    assert np.linalg.norm(f[:2], axis=1) == pytest.approx([total / 2, total / 2], rel=1e-12)
+    assert np.linalg.norm(f[2:], axis=1) == pytest.approx([total / 2, total / 2], rel=1e-12)
+
+
+def polyline(kind, x, nodes, X, inner, y1=None):
+    """Energy, and force on what is at x, against all segments of the nodes less their inner vertices."""
+    rng = np.random.default_rng(4)
+    V, force = 0.0, np.zeros(3)
+    for k in range(len(nodes) - 1):
+        own = np.concatenate([X[:-1], [float(inner and k < len(nodes) - 2)]])
+        y = posed([*x, nodes[k], nodes[k + 1]], rng)
+        V += value(kind, y, own).real
+        force += dual(kind, y, y, own).real[: len(x), 0].sum(axis=0)
+    return V, force
+
+
+@pytest.mark.parametrize("kind", [SPHERE_ROD, RODS], ids=lambda kind: kind.name)
+def test_a_straight_polyline_is_one_segment(kind):
+    """In the middle of a segment, beside a node and at it; without the vertices a node counts twice."""
+    nodes = np.array([(s, 0.0, 0.0) for s in (-1.0, -0.2, 0.3, 1.5)])
+    X = np.concatenate([HERTZ, [0.3], [0.0, 0.0, 0.0, 1.0] if kind is SPHERE_ROD else [3.0, 0.1, 1.0]])
+    for s in (-0.4, -0.2, -0.2 + 1e-9, 0.0, 0.3, 0.7):
+        x = [(s, 0.0, 0.2)] if kind is SPHERE_ROD else [(s, 0.0, 0.2), (s, 0.1, 0.2)]
+        V, force = polyline(kind, x, nodes, X, True)
+        one, alone = polyline(kind, x, nodes[[0, 3]], X, True)
+        assert pytest.approx(one, rel=1e-13) == V
+        assert force == pytest.approx(alone, rel=1e-12, abs=1e-11)
+    x = [(0.3, 0.0, 0.2)] if kind is SPHERE_ROD else [(0.3, 0.0, 0.2), (0.3, 0.1, 0.2)]
+    assert polyline(kind, x, nodes, X, False)[0] > 1.5 * polyline(kind, x, nodes, X, True)[0]
+
+
+@pytest.mark.parametrize("kind", [SPHERE_ROD, RODS], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("move", [(0.04, 0.0, 0.0), (-0.04, 0.01, 0.005), (0.9, -0.02, 0.01)])
+def test_a_step_past_nodes_of_a_straight_polyline_is_one_along_a_segment(kind, move):
+    """Forces and moments on both sides, also where it passes two nodes at once."""
+    x = [(-0.22 if move[0] > 0 else -0.18, 0.0, 0.2)]
+    x += [(0.33, 0.1, 0.21)] if kind is RODS else []
+    X = np.concatenate([HERTZ, [0.3], [0.0, 0.0, 0.0] if kind is SPHERE_ROD else [3.0, 0.1]])
+
+    def summed(nodes):
+        found = np.zeros((4, 3))
+        for k in range(len(nodes) - 1):
+            y0 = posed([*x, *[(s, 0.0, 0.0) for s in nodes[k : k + 2]]], np.random.default_rng(4))
+            y1 = y0.copy()
+            y1[: len(x), 0] += move
+            f = dual(kind, y0, y1, np.append(X, float(k < len(nodes) - 2))).real
+            r = 0.5 * (y0 + y1)[:, 0]
+            for rows, side in ((slice(0, len(x)), 0), (slice(len(x), None), 2)):
+                found[side] += f[rows, 0].sum(axis=0)
+                found[side + 1] += np.cross(r[rows], f[rows, 0]).sum(axis=0)
+        return found
+
+    one = summed((-1.0, 1.5))
+    assert np.abs(summed((-1.0, -0.2, 0.3, 1.5)) - one).max() < 2e-13 * np.abs(one).max()
+
+
+@OF_LAWS
+def test_a_step_past_a_vertex_keeps_what_all_steps_keep(law):
+    """Work, sums of forces and moments, both ends exchanged, slopes."""
+    rho, height = RHO[law], 0.15 if law == "barrier" else 0.25
+    X = np.concatenate([LAWS[law], [rho, 0.0, 0.0, 0.0, 1.0]])
+    y0 = posed([(-0.02, 0.01, height), (-0.5, 0.0, 0.05), (0.0, 0.0, 0.0)], np.random.default_rng(2))
+    y1 = y0.copy()
+    y1[:, 0] += [(0.05, -0.01, 0.01), (0.01, 0.0, 0.02), (0.0, 0.01, -0.01)]
+    V0, V1 = (value(SPHERE_ROD, y, X).real for y in (y0, y1))
+    f = dual(SPHERE_ROD, y0, y1, X).real
+    assert np.abs(f).max() > 0.1
+    assert abs(work(f, y0, y1) - (V1 - V0)) < 1e-14 * np.abs(f).max()
+    assert np.abs(dual(SPHERE_ROD, y1, y0, X).real - f).max() < 1e-13 * np.abs(f).max()
+    assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-14 * np.abs(f).max()
+    assert np.abs(np.cross((y0 + y1)[:, 0], f[:, 0]).sum(axis=0)).max() < 1e-14 * np.abs(f).max()
+    for place in ((0, 0, 0), (0, 0, 2), (1, 0, 2), (2, 0, 0)):
+        step = y1.astype(complex)
+        step[place] += 1j * EPS
+        up, down = y1.copy(), y1.copy()
+        up[place], down[place] = up[place] + 1e-6, down[place] - 1e-6
+        slope = (dual(SPHERE_ROD, y0, up, X) - dual(SPHERE_ROD, y0, down, X)).real / 2e-6
+        found = dual(SPHERE_ROD, y0, step, X).imag / EPS
+        assert np.abs(found - slope).max() < 1e-6 * np.abs(slope).max()
+
+
+@OF_LAWS
+def test_force_has_no_jump_where_a_step_ends_on_a_vertex(law):
+    X = np.concatenate([LAWS[law], [RHO[law], 0.0, 0.0, 0.0, 1.0]])
+    height = 0.15 if law == "barrier" else 0.25
+    y0 = posed([(-0.05, 0.01, height), (-0.5, 0.0, 0.1), (0.0, 0.0, 0.0)], np.random.default_rng(2))
+    ends = []
+    for beyond in (-1e-9, 1e-9):
+        y1 = y0.copy()
+        normal = np.array([0.5, 0.0, -0.1]) / np.hypot(0.5, 0.1)
+        x = y0[0, 0]
+        y1[0, 0] = x + (beyond - x @ normal) * normal
+        ends.append(dual(SPHERE_ROD, y0, y1, X).real)
+    assert np.abs(ends[0] - ends[1]).max() < 1e-6 * np.abs(ends[0]).max()
+
+
+def test_centres_in_one_point_are_pushed_nowhere():
+    rng = np.random.default_rng(1)
+    y = posed([(0, 0, 0), (0, 0, 0)], rng)
+    X = np.concatenate([LINEAR, [0.3], np.zeros(6)])
+    assert not np.any(dual(SPHERES, y, y, X))
+    assert value(SPHERES, y, X).real == pytest.approx(0.5 * LINEAR[1] * 0.09)
+    away = moved(y, rng, 0.05)
+    assert work(dual(SPHERES, y, away, X), y, away) == pytest.approx(
+        (value(SPHERES, away, X) - value(SPHERES, y, X)).real, rel=1e-13
+    )
+
+
+@KINDS
+def test_turns_count_of_the_first_frames_and_of_no_others(kind):
+    """`em` takes no derivatives along those of the others."""
+    t, rng = touch(kind, "hertz"), np.random.default_rng(5)
+    found = dual(kind, t.y0, t.y1, t.X)
+    assert not found[kind.turning :, 1:].any()
+    for k in range(kind.arity):
+        y1 = t.y1.copy()
+        y1[k, 1:] += 1e-3 * rng.normal(size=(3, 3))
+        assert np.array_equal(dual(kind, t.y0, y1, t.X), found) == (k >= kind.turning)
+
+
+def _tangent_by_columns(t, lam):
+    """(3 arity, 3 arity): complex steps of the dual."""
+    found = []
+    for k in range(t.kind.arity):
+        for j in range(3):
+            y1 = np.array(t.y1, complex)
+            y1[k, 0, j] += 1j * EPS
+            found.append((dual(t.kind, t.y0, y1, t.X, lam)[:, 0].imag / EPS).ravel())
+    return np.array(found)
+
+
+@OF_LAWS
+@pytest.mark.parametrize("minus", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in ENERGIES if kind.tangent and kind.turning == 0], ids=lambda kind: kind.name
+)
+def test_a_tangent_of_places_is_that_of_the_columns_of_the_dual(kind, minus, law):
+    """Between the ends of the segment, past its end, where a step goes on behind it, and where nothing touches."""
+    rng, passed = np.random.default_rng(2), 0
+    for seed in range(12):
+        t = touch(kind, law, seed)
+        X = np.append(t.X[:-1], minus)
+        y0, y1 = t.y0.copy(), t.y1.copy()
+        along = 0.5 * (seed % 4) * (y0[3, 0] - y0[2, 0])
+        y0[:2, 0] += along
+        y1[:2, 0] += along + 0.2 * rng.normal() * (y0[3, 0] - y0[2, 0])
+        own = t._replace(X=X, y0=y0, y1=y1)
+        exact = _tangent_by_columns(own, 0.7)
+        out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((3 * MOST_FRAMES, 3 * MOST_FRAMES), np.nan)
+        call(kind.tangent, (all_poses(y0), all_poses(y1), X, np.array([0.7], complex), out, K))
+        assert np.abs(K[:12, :12] - exact).max() <= 1e-12 * np.abs(exact).max()
+        passed += exact.any()
+    assert passed >= 6
+
+
+@OF_LAWS
+@pytest.mark.parametrize("moves", [0.0, 1.0])
+def test_the_tangent_of_a_rod_on_a_plane_is_that_of_the_columns_of_the_dual(moves, law):
+    """Of forces to places; where the plane moves, to its own and its turns, too, and of its torques."""
+    passed = 0
+    for seed in range(6):
+        t = touch(PLANE_ROD, law, seed)
+        out, K = np.zeros((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES, 6 * MOST_FRAMES), np.nan)
+        out[0, 3, 0] = moves
+        call(PLANE_ROD.tangent, (all_poses(t.y0), all_poses(t.y1), t.X, np.array([0.7], complex), out, K))
+        block = K[:18, :18].reshape(3, 6, 3, 6)
+        exact = _tangent_by_columns(t, 0.7).reshape(3, 3, 3, 3)
+        first = 0 if moves else 1
+        error = np.abs(block[first:, :3, first:, :3] - exact[first:, :, first:]).max()
+        assert error <= 1e-12 * np.abs(exact).max()
+        assert not block[1:, 3:].any()
+        assert block[0, :3].any() == block[0, 3:].any() == bool(moves and exact.any())
+        passed += exact.any()
+    assert passed >= 3
+
+
+def test_a_circle_is_touched_at_its_lowest_and_its_highest_point():
+    """Leaning by 0.1 rad towards x, both pressed in: the sum of resistances, and its middle in the plane."""
+    lean, R, height, rho = 0.1, 0.2, 0.05, 0.1
+    c, s = np.cos(lean), np.sin(lean)
+    plane, body = (
+        np.vstack([np.zeros(3), np.eye(3)]),
+        np.array([(0, 0, height), (c, 0, -s), (0, 1, 0), (s, 0, c)]),
+    )
+    X = np.concatenate([LINEAR, [rho], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 1], [R]])
+    y, out = all_poses([plane, body]), np.zeros((MOST_FRAMES, 4, 3), complex)
+    Q, force, place, power = circle_on_plane(y, y, X, 1.0 + 0j, out)
+    low, high = rho - height + R * s, rho - height - R * s
+    assert Q.real == pytest.approx(LINEAR[1] * (low + high), rel=1e-14)
+    assert np.real(force) == pytest.approx([0, 0, Q.real])
+    assert np.real(place) == pytest.approx([LINEAR[1] * (low - high) * R * c, 0, 0], rel=1e-9, abs=1e-12)
+    assert power == 0

@@ -1,0 +1,197 @@
+"""Steps that fail: halved they are the smaller steps; what was reached before is kept, and all of it is counted."""
+
+import numpy as np
+import pytest
+
+from discretization.consistent import project_velocities
+from discretization.time import stepper
+from discretization.time.advance import MAX_HALVINGS, Report
+from discretization.time.em import N_COUNTS
+from discretization.time.integrators import parse
+from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.time.newton import NOT_CONVERGED, SINGULAR
+from discretization.time.stepper import Stepper
+from rigid import checks
+from rigid.errors import ConvergenceError
+from rodsim import Box, Model, audit, integrate, simulate
+from rodsim.papers import joined_bodies
+from tests.support.joined_bodies import hinge
+
+# order, h, iterations allowed in a solve, halvings that this takes
+HALVED = [(2, 0.125, 5, 1), (4, 0.5, 9, 1), (6, 0.25, 6, 1), (6, 0.5, 8, 3)]
+FIRST = 3  # steps before the one that is looked at, so that t is not 0
+
+
+def pushed():
+    """The hinge under loads that change within a step."""
+    model = hinge()
+    tip = model.bodies["bar"].at((0.4, 0, 0))
+    model.add_force("push", tip, lambda t: (300 * np.sin(7 * t), 0, 200 * t))
+    built = model.build()
+    return built, project_velocities(built.system, built.state)[0]
+
+
+@pytest.mark.parametrize(("order", "h", "allowed", "halvings"), HALVED)
+def test_a_halved_step_is_its_parts_with_the_loads_at_their_own_times(
+    order, h, allowed, halvings, monkeypatch
+):
+    """To the bit, also where the halves are halved once more; iterations of what failed are counted besides."""
+    built, state = pushed()
+    parts = halvings + 1
+    exact, cost = Stepper(built.system, h / parts, order, built.load_values).advance(
+        state, FIRST * parts, parts
+    )
+    monkeypatch.setattr(stepper, "MAX_ITERATIONS", allowed)
+    halved, report = Stepper(built.system, h, order, built.load_values).advance(state, FIRST, 1)
+    assert all(np.array_equal(a, b) for a, b in zip(halved, exact, strict=True))
+    assert (report.halvings, report.most_iterations) == (halvings, allowed)
+    # a failed attempt ends with a solve that took all iterations allowed
+    assert report.solves >= cost.solves + halvings
+    assert report.iterations >= cost.iterations + halvings * allowed
+    if order == 2:  # where an attempt is one solve
+        assert (report.solves, report.iterations) == (
+            cost.solves + halvings,
+            cost.iterations + halvings * allowed,
+        )
+
+
+@pytest.mark.parametrize("halvings", [1, 2])
+@pytest.mark.parametrize(
+    "integrator",
+    ["EML-kappa", "MPL", "EM-G", "GGL-EM", "VI-B(0.5, 0.5)", "mG(2)", "GL-SPARK(2)", "EML(order=4)"],
+)
+def test_a_halved_step_of_any_scheme_is_its_parts(integrator, halvings):
+    """To the bit; loads without measure at a time that only the whole step reads, and one that only its first half."""
+    h, scheme = 1 / 64, parse(integrator)
+    first = scheme.fractions[0] * scheme.nodes[0]
+    bad = [FIRST * h + first * h / 2**k for k in range(halvings)]
+    model = hinge()
+    model.add_moment(
+        "push",
+        model.bodies["bar"],
+        lambda t: (0, 1e308 if min(abs(t - s) for s in bad) < 1e-9 else np.sin(9 * t), 1),
+    )
+    built = model.build()
+    state = project_velocities(built.system, built.state)[0]
+
+    def stepper_of(length):
+        return MechanicalStepper(
+            "hinge", built.system, built.state, length, integrator, None, built.load_values
+        )
+
+    state = stepper_of(h).start(state)
+    halved, report = stepper_of(h).advance(state, FIRST, 1)
+    if halvings == 1:
+        exact, _ = stepper_of(h / 2).advance(state, 2 * FIRST, 2)
+    else:
+        exact, _ = stepper_of(h / 4).advance(state, 4 * FIRST, 2)
+        exact, _ = stepper_of(h / 2).advance(exact, 2 * FIRST + 1, 1)
+    assert report.halvings == halvings
+    assert report.solves == 2 * halvings + 1  # the parts, and each attempt that failed
+    assert all(np.array_equal(a, b) for a, b in zip(halved, exact, strict=True))
+    assert not np.array_equal(state.totals, halved.totals)
+
+
+def test_where_a_variational_step_has_no_solution_it_is_halved():
+    """`integrate` marches with one step and fails there; the model goes on, and halves rather than damps."""
+    with pytest.raises(ConvergenceError) as failure:
+        integrate(joined_bodies.system("director"), "VI-S", 0.04, 2.0)
+    result = simulate(joined_bodies.chain(), 2.0, 0.04, "VI-S", chart="director", output_every=1)
+    assert 0 < np.flatnonzero(result.halvings)[0] <= round(failure.value.t / 0.04) + 1
+    assert result.t[-1] == pytest.approx(2.0)
+    assert audit(result).constraint < 1e-9  # also of frames: no set of directors is reflected
+
+
+def test_costs_add_up():
+    assert Report(5, 3, 2, 1).plus(Report(7, 4, 2)) == Report(12, 4, 4, 1)
+
+
+@pytest.fixture(autouse=True)
+def any_load_passes(monkeypatch):
+    """Loads so large that a step must fail are refused by name otherwise."""
+    monkeypatch.setattr(checks, "LARGEST", np.inf)
+
+
+def falling(stops_at):
+    """A pendulum whose load is far too large from t = stops_at on."""
+    model = Model("broken", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", Box(1, 0.1, 0.2, density=100), position=(0.5, 0, 0))
+    model.add_joint("pin", "spherical", model.ground, bar, at=(0, 0, 0))
+    model.add_force("load", bar.at((0.5, 0, 0)), lambda t: (0, 1.0 if t < stops_at else 1e308, 0))
+    return model
+
+
+@pytest.mark.parametrize("good", [1, 50])  # at the end and in the middle of one compiled march
+@pytest.mark.parametrize("integrator", ["em", "em4", "em-ggl", "EML-kappa"])
+def test_a_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
+    """Steps since the last output are not lost: in the error, in its result and in the file."""
+    h = 0.01
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(falling(good * h), 1.0, h, integrator, tmp_path / "run.vtkhdf", output_every=100)
+    error = failure.value
+    assert error.reached.step == good
+    assert error.t == pytest.approx(good * h)
+    assert list(error.result.step) == [0, good]
+    whole = simulate(falling(np.inf), good * h, h, integrator, output_every=100)
+    for reached, stored, expected in zip(
+        error.reached.state, error.result.state(-1), whole.state(-1), strict=True
+    ):
+        assert np.array_equal(reached, expected)
+        assert np.array_equal(stored, expected)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "EML-kappa"])
+def test_a_failed_run_stores_no_output_twice(integrator):
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(falling(0.5), 1.0, 0.01, integrator, output_every=25)
+    assert list(failure.value.result.step) == [0, 25, 50]
+
+
+def test_iteration_means_count_halves_and_what_failed(monkeypatch):
+    """Every solve between two outputs, and no mean above the largest."""
+    monkeypatch.setattr(stepper, "MAX_ITERATIONS", 4)
+    result = simulate(hinge(), 1.0, 0.125, output_every=2, shortcut=False)
+    mean, most = result.newton_iterations[1:], result.audit_column("newton_max")[1:]
+    assert result.halvings.sum() > 0
+    assert np.all((mean > 1) & (mean <= most))
+    assert most.max() == 4
+
+
+def test_an_error_names_the_scheme_and_the_smallest_step():
+    message = (
+        r"EML-kappa on 'broken', t = 0\.05 s: .*, even with a step of 9\.77e-06 s in place of 0\.01 s; try"
+    )
+    with pytest.raises(ConvergenceError, match=message) as failure:
+        simulate(falling(0.05), 1.0, 0.01, "EML-kappa", output_every=100)
+    assert failure.value.report.halvings >= MAX_HALVINGS
+
+
+def test_an_error_says_what_the_failed_attempts_cost():
+    with pytest.raises(
+        ConvergenceError, match=r"(not a finite number|did not converge).*look for loads"
+    ) as failure:
+        simulate(falling(0.5), 1.0, 0.01, output_every=100)
+    error = failure.value
+    assert error.report.halvings >= MAX_HALVINGS  # first halves may pass
+    assert error.h == pytest.approx(0.01 / 2**MAX_HALVINGS)
+    # every solve of the last output, the failed ones after one iteration at most
+    last = error.result.newton_iterations[-1]
+    assert 1.0 < last <= error.result.audit_column("newton_max")[-1]
+
+
+@pytest.mark.parametrize("status", [SINGULAR, NOT_CONVERGED])
+def test_an_error_of_em_says_as_data_whether_the_matrix_was_singular(status, monkeypatch):
+    built = hinge().build()
+    fails = lambda self, state, h, starts, parts: (status, np.zeros((parts, N_COUNTS), np.int64), state)  # noqa: E731
+    monkeypatch.setattr(Stepper, "_run", fails)
+    with pytest.raises(ConvergenceError) as failure:
+        Stepper(built.system, 0.01, 2, built.load_values).advance(built.state, 0, 1)
+    assert failure.value.singular == (status == SINGULAR)
+
+
+@pytest.mark.parametrize(("vartheta", "stops_at", "singular"), [(1.0, np.inf, True), (0.5, 0.005, False)])
+def test_an_error_of_any_scheme_says_as_data_whether_the_matrix_was_singular(vartheta, stops_at, singular):
+    """With vartheta = 1 the multipliers of VI-B act on nothing (002 (82)); a load too large is another matter."""
+    with pytest.raises(ConvergenceError) as failure:
+        simulate(falling(stops_at), 0.02, 0.01, f"VI-B(0.5, {vartheta})", chart="director")
+    assert failure.value.singular == singular

@@ -1,0 +1,237 @@
+"""Loads among all interactions: closed forms and duals are one physics, values stand among the numbers, in files apart."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discretization.assembly.numbering import number
+from discretization.assembly.workspace import workspace
+from discretization.groups import Role, groups_of, is_load, loaded
+from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import (
+    FIRST_LOAD,
+    Interaction,
+    loads_of,
+    signals_of,
+    table_of,
+    with_signals,
+)
+from discretization.linearisation import tangents
+from discretization.shortcuts import em_stepper
+from rigid import quaternions
+from rigid.interactions.blocks import blocks
+from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store
+from rigid.interactions.loads import LOADS
+from rigid.interactions.pressure import nothing
+from rigid.kinematics.poses import ZERO
+from rigid.linear_algebra import average, times
+from rigid.system import FORCE
+from rodsim import Box, Model, ModelError, Section, equilibrium, modes, simulate
+from rodsim.parts.entry import InteractionEntry
+from tests.support.arrays import everything
+from tests.support.iterations import iterate
+from tests.support.new_kinds import registered
+
+H = 0.02
+VALUES = np.random.default_rng(5).standard_normal((4, 3))  # of the loads of `everything`: one of each kind
+
+
+@dual_function
+def thrust_dual(y0, y1, X, lam, out):
+    """Minus the first of the values along the mean of d_1, at the origin of the frame."""
+    F = times(-lam[0] * X[0], average(frame(y0, 0)[1], frame(y1, 0)[1]))
+    store((F, ZERO, ZERO, ZERO), out, 0)
+
+
+THRUSTER = Kind("thruster of a test", 1, 0, nothing, thrust_dual, no_bend, works=True, signal=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Thruster(InteractionEntry):
+    """A load that nothing else knows: it pushes a body along its first axis."""
+
+    name: str
+    part: Any
+    thrust: Callable
+
+    @property
+    def kind(self):
+        return THRUSTER.name
+
+    def made(self, poses):
+        return [Interaction(THRUSTER, (poses.frame_of(self.part),), np.zeros(3), (0.0, 0.0))]
+
+    def signals(self, times):
+        return np.array([[(self.thrust(t), 0.0, 0.0)] for t in times]).reshape(-1, 1, 3)
+
+    def described(self):
+        return {"kind": self.kind}
+
+
+def thrown(new: bool, spin=(1, 2, 0)) -> Model:
+    """A body on a bushing, pushed by a thruster, or by the following force that it is, and by a dead force besides."""
+    model = Model("thrown", gravity=(0.0, 0.0, -9.81))
+    body = model.add_body(
+        "body", Box(0.3, 0.2, 0.1, density=100), position=(0.1, 0.2, 0), angular_velocity=spin
+    )
+    model.add_bushing("mount", model.ground, body, 300.0, at=(0.1, 0.2, 0.3), damping=2.0)
+    model.add_force("dead", body.at((0.1, 0, 0)), (0.0, 2.0, 1.0))
+    if new:
+        model.others["jet"] = Thruster("jet", body, lambda t: 5.0 + 20.0 * t)
+    else:
+        model.add_force("jet", body.at((0, 0, 0)), lambda t: (5.0 + 20.0 * t, 0.0, 0.0), following=True)
+    return model
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        partial(simulate, t_end=0.1, dt=0.01),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="em-d(0.8)"),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="EML"),
+        partial(simulate, t_end=0.1, dt=0.01, integrator="EM-G", chart="director"),
+        equilibrium,
+    ],
+    ids=["em", "em-d", "EML", "EM-G", "equilibrium"],
+)
+def test_a_new_load_is_a_dual_and_an_entry(run):
+    """Nothing outside this file knows the kind; its values come from its entry."""
+    ends = []
+    with registered(THRUSTER):
+        for new in (True, False):
+            found = run(thrown(new), progress=False) if run is not equilibrium else run(thrown(new))
+            ends.append(found.state(-1))
+    for name in ("r", "quat", "v", "Omega", "totals"):
+        one, other = (getattr(end, name) for end in ends)
+        np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
+
+
+def test_modes_take_a_new_load_by_its_dual():
+    with registered(THRUSTER):
+        models = [thrown(new, spin=None) for new in (True, False)]
+        values = [np.sort_complex(modes(model, 3, anyway=True).values) for model in models]
+    np.testing.assert_allclose(*values, atol=1e-9)
+
+
+def test_a_load_of_two_frames_is_refused():
+    with registered(THRUSTER), pytest.raises(ModelError, match="one interaction of it for each frame"):
+        table_of([Interaction(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
+
+
+@contextmanager
+def without_loops(closed):
+    """Loads go by their duals, unless `closed`."""
+    use = slice(FIRST_LOAD, FIRST_LOAD + len(LOADS))
+    INTERACTIONS[use] = LOADS if closed else [kind._replace(loop=0) for kind in LOADS]
+    yield
+    INTERACTIONS[use] = LOADS
+
+
+def pushed_rod():
+    """A free rod with a body, one load of each kind."""
+    model = Model("rod")
+    section = Section.from_stiffness(
+        EA=300.0, GA=200.0, GJ=5.0, EI=8.0, mass_per_length=2.0, inertia_per_length=(0.05, 0.06, 0.07)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0)], section, n_elements=3, mass="lumped")
+    body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.2, 0))
+    model.add_joint("weld", "weld", rod.end, body)
+    for name, following in (("dead", False), ("following", True)):
+        model.add_force(f"{name} force", body.at((0.1, 0.05, 0)), (2.0, 1.0, 3.0), following=following)
+        model.add_moment(
+            f"{name} moment", rod.start, lambda t: (0.3, np.cos(9 * t), 0.2), following=following
+        )
+    return model.build()
+
+
+def acting(system, state=None):
+    return [own.group for own in groups_of(system, state, Role.WORK) if is_load(own)]
+
+
+def test_every_kind_of_load_is_there():
+    assert {own.kind.name for own in acting(everything()[0])} == {kind.name for kind in LOADS}
+
+
+def test_closed_forms_in_a_step_are_those_of_the_duals():
+    system, state = everything()
+    numbering, found = number(system), []
+    for closed in (True, False):
+        with without_loops(closed):
+            work, rng = workspace(system, numbering), np.random.default_rng(3)
+        assert bool(work.by_duals.loop[work.by_duals.signals[:, 0]].all()) is closed
+        work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
+        alone = []
+        for values in (VALUES, np.zeros_like(VALUES)):
+            iterate(system, numbering, state, work, H, values)
+            alone.append((work.residual.copy(), work.values.copy()))
+        found.append([one - other for one, other in zip(*alone, strict=True)])
+    for one, other in zip(*found, strict=True):
+        assert np.abs(one).max() > 1e-3
+        np.testing.assert_allclose(one, other, atol=1e-11 * np.abs(one).max())
+
+
+@pytest.mark.parametrize("damped", [{}, {"rho": 0.8}])
+def test_a_run_by_duals_is_that_by_closed_forms_with_the_same_work(damped):
+    built, found = pushed_rod(), []
+    for closed in (True, False):
+        with without_loops(closed):
+            stepper = em_stepper(built.system, H, 2, built.load_values, shortcut=False, **damped)
+        end, _ = stepper.advance(stepper.start(built.state), 0, 10)
+        found.append(end)
+    assert abs(found[0].totals[0]) > 1e-3
+    for name in ("r", "quat", "v", "Omega", "totals"):
+        one, other = (getattr(end, name) for end in found)
+        np.testing.assert_allclose(one, other, atol=1e-11, rtol=1e-11, err_msg=name)
+
+
+def test_forces_act_on_their_points_and_moments_are_torques_whatever_the_step():
+    system, start = everything()
+    system, rng = loaded(system, VALUES), np.random.default_rng(2)
+    turned = quaternions.normalize(rng.standard_normal(start.quat.shape))
+    end = start._replace(r=start.r + rng.standard_normal(start.r.shape), quat=turned)
+    mean = 0.5 * (quaternions.to_matrix(start.quat) + quaternions.to_matrix(end.quat))
+    loads = loads_of(system.others)
+    for own in acting(system):
+        (l,) = np.searchsorted(signals_of(system.others), own.row)
+        R = mean[loads.frame[l]]
+        value = R @ VALUES[l] if loads.following[l] else VALUES[l]
+        moment = np.cross(R @ loads.X[l], value) if loads.kind[l] == FORCE else value
+        force = value if loads.kind[l] == FORCE else np.zeros(3)
+        found = blocks(own, start, end).force[0, 0]
+        np.testing.assert_allclose(found, -np.concatenate([force, moment]), atol=1e-13)
+
+
+def test_only_what_follows_or_has_a_lever_changes_with_the_pose():
+    """K = -F^ x^ of a dead force, F^ of what follows, and -(F^ x^) + ... = (x x F)^ of its torque; a dead moment stays."""
+    system, state = everything()
+    loads, R = loads_of(system.others), quaternions.to_matrix(state.quat)
+
+    def hat(a):
+        return np.cross(a, np.eye(3)).T
+
+    for own in acting(loaded(system, VALUES)):
+        (l,) = np.searchsorted(signals_of(system.others), own.row)
+        A = R[loads.frame[l]]
+        F, x = A @ VALUES[l] if loads.following[l] else VALUES[l], A @ loads.X[l]
+        K = np.zeros((6, 6))
+        if loads.kind[l] == FORCE:
+            K[:3, 3:] = hat(F) if loads.following[l] else 0.0
+            K[3:, 3:] = hat(np.cross(x, F)) if loads.following[l] else -hat(F) @ hat(x)
+        elif loads.following[l]:
+            K[3:, 3:] = hat(F)
+        found = tangents.stiffness([own], state, np.zeros(0)).values[0]
+        np.testing.assert_allclose(found, K, atol=1e-13)
+
+
+def test_values_stand_in_the_order_of_the_table_and_nowhere_else():
+    own = everything()[0].others
+    there = with_signals(own, VALUES)
+    assert np.count_nonzero(there.numbers != own.numbers) == VALUES.size
+    for k, l in enumerate(signals_of(there)):
+        assert np.array_equal(there.numbers[there.first[l] + 3 : there.first[l + 1]], VALUES[k])
+    assert all(np.array_equal(a, b) for a, b in zip(loads_of(there), loads_of(own), strict=True))

@@ -1,0 +1,204 @@
+"""Kinds registered here alone run through everything without a change elsewhere: constraints and an energy of three
+frames, and an energy with an own variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discretization.assembly.numbering import number
+from discretization.assembly.workspace import workspace
+from discretization.groups import Role, groups_of
+from discretization.interaction_table import Interaction, table_of
+from discretization.multipliers import multipliers_of
+from discretization.redundancy import constraint_jacobian, redundancy
+from discretization.state_measures import constraint_residual, momenta, velocity_residual
+from rigid import quaternions
+from rigid.errors import ModelError, RedundantJointsWarning
+from rodsim import Model, audit, equilibrium, modes, simulate
+from tests.support.completeness import BRICK, DT, MODELS, T_END
+from tests.support.consumers import CONSUMERS
+from tests.support.new_kinds import (
+    COIL,
+    HALFWAY,
+    ROPE,
+    STRAIGHT,
+    Coil,
+    ThreePoints,
+    registered,
+    three_points,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
+
+
+@pytest.fixture(autouse=True)
+def kinds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(MODELS, "three_points", three_points)
+    with registered(HALFWAY, ROPE, STRAIGHT, COIL):
+        yield
+
+
+@pytest.mark.parametrize("consumer", CONSUMERS)
+def test_a_kind_registered_in_a_test_goes_through_every_consumer(consumer: str, tmp_path: Path) -> None:
+    CONSUMERS[consumer]("three_points", tmp_path)
+
+
+def free() -> Model:
+    """Bodies that nothing but the three hold together, thrown and spinning."""
+    model = Model("free", gravity=(0.0, 0.0, 0.0))
+    bodies = [
+        model.add_body(f"body {k}", BRICK, position=(k, 0.2 * k * k, 0.1 * k), velocity=(0.1, k - 1.5, 0.3))
+        for k in range(4)
+    ]
+    a, b, c, d = (body.at((0.1, 0.05, -0.1)) for body in bodies)
+    middle = bodies[1].at((0.1, 0.25, -0.1))  # between a and c
+    model.others["half"] = ThreePoints("half", a, middle, c, HALFWAY, 0.5)
+    model.others["rope"] = ThreePoints("rope", a, d, b, ROPE)
+    model.others["line"] = ThreePoints("line", b, c, d, STRAIGHT, 20.0)
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "EML-kappa", "GGL-EM"])
+def test_new_constraints_keep_energy_momenta_and_themselves(integrator: str) -> None:
+    result = simulate(free(), T_END, DT, integrator, output_every=1, progress=False)
+    system, states = result.layout.system, result.states(slice(None))
+    assert system is not None
+    total = result.energy["total"]
+    if integrator != "EML-kappa":  # its energy is generalised
+        assert np.abs(total - total[0]).max() < 1e-12 * abs(total[0])
+    assert np.abs(constraint_residual(system, states)).max() < 1e-13
+    if integrator in ("em-ggl", "GGL-EM"):
+        assert np.abs(velocity_residual(system, states)).max() < 1e-11
+    if integrator.startswith("em"):
+        for found in momenta(system, states):
+            assert np.abs(found - found[0]).max() < 1e-12
+    assert np.abs(states.lam[1:]).min(axis=0).max() > 0.1  # they have something to hold
+
+
+def test_all_schemes_find_the_same_motion_and_the_same_forces() -> None:
+    runs = [simulate(free(), 0.05, 1e-3, name, progress=False).state() for name in ("em", "em-ggl", "GGL-EM")]
+    for other in runs[1:]:
+        assert other.r == pytest.approx(runs[0].r, abs=2e-5)
+
+
+def test_rows_of_a_new_constraint_have_their_jacobian() -> None:
+    built = free().build()
+    system, state = built.system, built.state
+    rng = np.random.default_rng(3)
+    v, Omega = rng.normal(size=(2, *state.v.shape))
+    moving = state._replace(
+        v=v * (np.arange(len(v)) > 0)[:, None], Omega=Omega * (np.arange(len(v)) > 0)[:, None]
+    )
+    velocity = np.hstack([moving.v, quaternions.rotate(moving.quat, moving.Omega)]).ravel()
+    rate = velocity_residual(system, moving)
+    assert np.abs(rate).min() > 1e-3
+    assert constraint_jacobian(system, moving) @ velocity == pytest.approx(rate, rel=1e-12)
+
+
+def test_multipliers_of_new_constraints_stand_behind_those_of_joints() -> None:
+    system = three_points().build().system
+    held, joints = multipliers_of(system), len(system.constraints.kind)
+    assert held.rows[joints:].tolist() == [3, 1]
+    assert np.array_equal(held.first, np.cumsum(held.rows) - held.rows)
+    rows = {own.group.kind.name: own.group.row for own in groups_of(system, None, Role.CONSTRAINT)}
+    assert (rows["halfway"], rows["rope"]) == tuple(held.first[joints:])
+
+
+def test_rows_of_new_constraints_are_balanced_by_what_they_hold_and_by_their_gradient() -> None:
+    """Points by the lightest mass, turns by inertia over the square of the gradient."""
+    system = three_points().build().system
+    held, facts = multipliers_of(system), workspace(system, number(system)).facts
+    for k in (-2, -1):
+        frames = held.frames[k][held.frames[k] >= 0]
+        assert facts.lightest[k] == system.frames.mass[frames].min()
+    assert facts.turns[-2:].tolist() == [0, 0]
+    assert facts.size[-2:].tolist() == [1.0, 1.0]
+    assert facts.arm[-2:] == pytest.approx(np.linalg.norm([(0.1, 0, 0.1), (0.2, 0.1, -0.1)], axis=1))
+    system = MODELS["geared"]().build().system  # a gear of two angles, one of an angle and a displacement
+    facts = workspace(system, number(system)).facts
+    assert facts.turns[-2:].tolist() == [1, 0]
+    assert facts.size[-2:].tolist() == [2.0, 1.0]
+    assert facts.arm[-2] == 1.0 < facts.arm[-1]
+    assert facts.lightest[-2] == pytest.approx(np.trace(system.frames.inertia[1]) / 4.0)
+    assert facts.lightest[-1] == system.frames.mass[1:].min()
+
+
+def test_a_constraint_that_repeats_itself_is_found_and_solved() -> None:
+    def twice() -> Model:
+        model = three_points()
+        model.others["again"] = ThreePoints("again", *(getattr(model.others["rope"], x) for x in "abc"), ROPE)  # type: ignore[misc]
+        return model
+
+    with pytest.warns(RedundantJointsWarning, match="rope 'rope'.*rope 'again'"):
+        built = twice().build()
+    held = multipliers_of(built.system)
+    assert held.repeats.tolist()[-3:] == [False, True, True]
+    assert redundancy(built.system, built.state).excess == 1  # type: ignore[union-attr]
+    with pytest.warns(RedundantJointsWarning):
+        found = simulate(twice(), T_END, DT, progress=False).state()
+    one = simulate(three_points(), T_END, DT, progress=False).state()
+    assert found.r == pytest.approx(one.r, abs=1e-9)
+    assert found.lam[-2:].sum() == pytest.approx(one.lam[-1], rel=1e-6)
+
+
+def test_what_does_not_fit_at_the_start_is_named() -> None:
+    model = three_points()
+    half = model.others["half"]
+    model.others["half"] = ThreePoints("half", half.a, half.b, half.c, HALFWAY, 0.4)  # type: ignore[attr-defined]
+    with pytest.raises(ModelError, match=r"halfway 'half': \|g\| = 0.2"):
+        model.build()
+
+
+def test_a_constraint_without_a_size_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"rope: size .* of its gradient"):
+        table_of([Interaction(ROPE, (0, 1, 2), np.zeros(10), (0.0, 0.0))])
+
+
+def wound(new: bool) -> Model:
+    """Two bodies on shafts that a coil turns by more than a turn, as a torsion spring or as a kind of its own."""
+    model = Model("wound", gravity=(0.0, 0.0, 0.0))
+    for k in range(2):
+        body = model.add_body(f"body {k}", BRICK, position=(0.1, k, 0.2), angular_velocity=(0, 0, 40.0))
+        model.add_joint(f"shaft {k}", "revolute", model.ground, body, at=(0.1, k, 0.2), axis=(0, 0, 1))
+        if new:
+            model.others[f"coil {k}"] = Coil(f"coil {k}", model.ground, body, (0, 0, 1), 0.5, 0.3 * k)
+        else:
+            model.add_torsion_spring(f"coil {k}", model.ground, body, (0, 0, 1), 0.5, angle=0.3 * k)
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "EML"])
+def test_a_counted_variable_of_a_kind_is_that_of_a_torsion_spring(integrator: str) -> None:
+    one, other = (
+        simulate(wound(new), 0.4, 0.01, integrator, output_every=4, progress=False) for new in (False, True)
+    )
+    a, b = one.states(slice(None)), other.states(slice(None))
+    assert a.own.max() > 4 * np.pi
+    assert b.own == pytest.approx(a.own, abs=1e-11)
+    assert b.quat == pytest.approx(a.quat, abs=1e-11)
+    assert other.energy["spring"] == pytest.approx(one.energy["spring"], abs=1e-10)
+    assert audit(other).ok, audit(other).text()
+
+
+def test_equilibria_and_modes_know_what_is_counted() -> None:
+    found = []
+    for new in (False, True):
+        model = wound(new)
+        for k in range(2):
+            model.add_moment(f"moment {k}", model.bodies[f"body {k}"], (0.0, 0.0, 3.9 + k))
+        rest = equilibrium(model)
+        found.append((rest.state().own, np.sort(np.abs(modes(model, 2, rest.state()).values))))
+    assert found[0][0] == pytest.approx([7.8, 10.1], abs=1e-9)
+    for one, other in zip(*found, strict=True):
+        assert other == pytest.approx(one, rel=1e-9)
+
+
+def test_a_kind_of_too_many_frames_is_refused() -> None:
+    wide = ROPE._replace(name="net", arity=13)
+    with pytest.raises(ModelError, match="net: 13 frames, 1 rows, 0 own variables; there may be 12"):
+        table_of([Interaction(wide, range(13), np.zeros(14), (1.0, 0.0))])

@@ -1,0 +1,115 @@
+"""Rods under every integrator: what each keeps of three models and that it loses the rest, its order, its matrix."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from discretization.time import integrate as marching
+from discretization.time.integrators import parse
+from rodsim import Model, ModelError, Section, simulate
+from rodsim.papers import rod_invariants as rods
+from tests.support.newton_matrices import matrix_twice
+
+KEPT = 1e-11  # round-off of some dozen steps of rods whose stiffness is 1e4 times what moves them
+LOST = 2e-11  # what is not kept changes by more
+SLOW = ("order=", "VI-S director", "VI-B(0.5", "mG", "GL-SPARK(2) director", "Lobatto", "GL-SPARK(3)")
+SCHEMES = [(name, chart) for name, chart, _ in rods.ROWS if chart != "cayley"]
+MIDPOINT = ("MPL", "IMS")  # keep what is quadratic of systems without constraints
+SINGULAR = [name for name, chart in SCHEMES if chart == "singular"]
+
+
+def marked(*values, name):
+    slow = any(word in name for word in SLOW)
+    return pytest.param(*values, id=name, marks=pytest.mark.slow if slow else ())
+
+
+def rows():
+    for model in rods.MODELS:
+        for integrator, chart, _ in rods.ROWS:
+            yield marked(model, integrator, chart, name=f"{model} {integrator} {chart}")
+
+
+@pytest.mark.parametrize(("model", "integrator", "chart"), list(rows()))
+def test_a_scheme_keeps_of_rods_what_it_promises_and_loses_the_rest(model, integrator, chart):
+    measured = rods.measure(model, integrator, chart)
+    promised = rods.promised(integrator, chart)
+    values = {what: getattr(measured, column) for what, column in rods.COLUMNS.items()}
+    assert not {what: values[what] for what in promised if values[what] > KEPT}
+    unpromised = set(values) - promised
+    if model == "spaghetti":  # nothing is joined
+        unpromised -= {"position", "velocity"} | ({"angular momentum"} if integrator in MIDPOINT else set())
+    assert not {what: values[what] for what in unpromised if values[what] < LOST}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", rods.GLOBAL)
+def test_bg_keeps_of_rods_the_linear_momentum_alone_and_converges(k):
+    measured = rods.measure_global("spaghetti", k, (1 / 100, 1 / 200))
+    assert measured.linear < KEPT
+    assert min(measured.hamiltonian, measured.angular, measured.position) > LOST
+    assert measured.order == pytest.approx(2.0, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "chart", "steps"),
+    [marked(*row, name=f"{row[0]} {row[1]}") for row in rods.ROWS],
+)
+def test_all_converge_to_one_motion_at_their_order(integrator, chart, steps):
+    """In positions and velocities."""
+    orders = rods.observed_orders("chain", integrator, chart, steps[1:])
+    assert orders == pytest.approx([rods.declared_order(integrator)] * 2, abs=0.12)
+
+
+@cache
+def end_of(integrator, h, chart=None):
+    """The chain whose rod has a mass that couples its nodes, after 0.08 s."""
+    return rods.positions(simulate(rods.chain(mass="mean"), 0.08, h, integrator, chart=chart))
+
+
+@pytest.mark.parametrize("integrator", SINGULAR)
+def test_schemes_without_the_inverse_of_the_mass_take_one_that_couples_nodes(integrator):
+    scheme = parse(integrator)
+    errors = [
+        np.abs(end_of(integrator, h, "quaternion") - end_of("em6-ggl", 0.0005)).max() for h in (0.005, 0.0025)
+    ]
+    assert 2 ** (0.8 * scheme.order) < errors[0] / errors[1] < 2 ** (1.2 * scheme.order)
+
+
+@pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
+def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(integrator, chart, monkeypatch):
+    """Against all columns one by one; and with the band a step is the same."""
+    scheme, system = parse(integrator).fitted(rods.chain().mechanical_system(rods.CHARTS.get(chart, chart)))
+    found, matrix, x, step = matrix_twice(scheme, system, monkeypatch)
+    size = np.abs(matrix).max(axis=1, keepdims=True)
+    assert np.abs((found - matrix) / size).max() < 1e-13
+    monkeypatch.setattr(marching, "LEAST_BAND", 1)
+    banded = step().solve(system.q0, system.momentum(system.q0, system.v0), system.v0)
+    assert banded == pytest.approx(x, rel=1e-9, abs=1e-9 * np.abs(x).max())
+
+
+@cache
+def free_rod(n_elements, chart):
+    """In a chart."""
+    model = Model("rod")
+    section = Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=10, EI=10, mass_per_length=1.0, inertia_per_length=(0.2, 0.2, 0.2)
+    )
+    model.add_rod("rod", [(0, 0, 0), (3, 1, 0)], section, n_elements, mass="lumped")
+    return model.mechanical_system(rods.CHARTS.get(chart, chart))
+
+
+@pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
+def test_colours_and_band_do_not_grow_with_the_rod(integrator, chart, monkeypatch):
+    monkeypatch.setattr(marching, "LEAST_BAND", 1)
+    sizes = []
+    for n_elements in (12, 24):
+        found = marching.solver_for(*parse(integrator).fitted(free_rod(n_elements, chart)))[0].pattern
+        sizes.append((len(found.colours.start), found.band))
+    assert sizes[1][0] <= sizes[0][0] + 2
+    assert sizes[1][1] <= 1.1 * sizes[0][1]
+
+
+def test_a_scheme_that_divides_by_a_coupled_mass_says_what_to_do():
+    with pytest.raises(ModelError, match=r"couples all nodes of the rods.*mass='lumped', or use EML-kappa"):
+        simulate(rods.chain(mass="mean"), 0.1, 0.01, "GGL-EM", chart="director")

@@ -1,0 +1,229 @@
+"""Threads that work on one step: the same bits for any number of them, and none is left behind."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from discretization.assembly import team as teams
+from discretization.assembly.element_lanes import element_lanes
+from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.team import FAILED, GIVEN, at_work, team_of
+from discretization.time.newton import FOLDED, factor, solve
+from discretization.time.stepper import Stepper
+from rigid.compilation.decorators import released_kernel
+from rigid.errors import ConvergenceError, ModelError
+from rigid.shared_words import sleeping, tell, wait_for, word_at
+from rodsim import Model, simulate, simulate_many
+from tests.support.fronts import SECTION, H, net
+from tests.support.iterations import ADD, MOVE, done, iterating
+
+WIDE = net(rows=7, fields=16)
+
+
+@pytest.fixture(autouse=True)
+def _none_left():
+    before = threading.active_count()
+    yield
+    assert threading.active_count() == before
+
+
+def ended(threads, steps=6, **options):
+    """State and report after some steps."""
+    built = WIDE.build()
+    march = Stepper(built.system, H, load_values=built.load_values, threads=threads, **options)
+    assert march.threads == threads
+    return march.advance(march.start(built.state), 0, steps)
+
+
+@pytest.mark.parametrize("options", [{}, {"hidden": True}, {"rho": 0.8}, {"order": 4}])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_the_number_of_threads_changes_no_bit(options, threads):
+    state, report = ended(1, **options)
+    found, told = ended(threads, **options)
+    assert told == report
+    for one, other in zip(state, found, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_more_threads_than_fronts_change_no_bit():
+    built = net(rows=3, fields=2).build()
+    one, many = (
+        Stepper(built.system, H, load_values=built.load_values, threads=n, band_limit=0) for n in (1, 40)
+    )
+    assert many.numbering.fronts.inner.size < many.threads
+    for x, y in zip(*(march.advance(built.state, 0, 2)[0] for march in (one, many)), strict=True):
+        assert np.array_equal(x, y)
+
+
+def test_a_run_goes_on_with_other_threads_to_the_bit(tmp_path):
+    whole = simulate(WIDE, 8 * H, H, output_every=2, threads=3)
+    part = tmp_path / "part.vtkhdf"
+    simulate(WIDE, 4 * H, H, output=part, output_every=2)
+    parts = simulate(WIDE, 8 * H, H, output=part, output_every=2, resume=True, threads=2)
+    assert (whole.description["run"]["threads"], parts.description["run"]["threads"]) == (3, 2)
+    for n in range(5):
+        for x, y in zip(whole.state(n), parts.state(n), strict=True):
+            assert np.array_equal(x, y)
+
+
+def test_what_is_not_solved_by_fronts_takes_one_thread():
+    rod = Model("rod", gravity=(0.0, 0.0, -9.81))
+    rod.add_rod("rod", [[0, 0, 0], [1, 0, 0]], SECTION, n_elements=4)
+    runs = [simulate(rod, 4 * H, H, shortcut=False, threads=n) for n in (1, 2)]
+    assert "threads" not in runs[0].description["run"]
+    assert runs[1].description["run"]["threads"] == 1
+    assert np.array_equal(runs[0].rod("rod").r, runs[1].rod("rod").r)
+
+
+def test_steps_that_choose_their_length_have_threads():
+    runs = [simulate(WIDE, 0.02, error=1e-3, output_dt=0.01, threads=n) for n in (1, 2)]
+    assert runs[1].description["run"]["threads"] == 2
+    assert np.array_equal(runs[0].rod("row0").r, runs[1].rod("row0").r)
+
+
+def test_each_of_many_runs_has_one_thread():
+    many = simulate_many(WIDE.prepare(t_end=2 * H, dt=H, threads=2), [{}, {"gravity": [0.0, 0.0, -1.0]}])
+    assert not many.failures
+    assert "threads" not in many[0].description["run"]
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", 2000, None])
+def test_a_number_of_threads_that_is_none_is_refused(threads):
+    with pytest.raises(ModelError, match="simulate: threads = "):
+        simulate(WIDE, H, H, threads=threads)
+
+
+def test_an_integrator_without_threads_refuses_them():
+    with pytest.raises(ModelError, match="'EML' takes its steps in one thread; leave threads = 2 out"):
+        simulate(WIDE, H, H, "EML", threads=2)
+
+
+def in_threads(threads=2):
+    """Numbering and workspace of an iteration of a net, and a team for it."""
+    built = WIDE.build()
+    numbering = number_for_steps(built.system)
+    work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
+    team = team_of(numbering.fronts, threads, work)
+    return numbering, work._replace(team=team.words), team
+
+
+@pytest.mark.parametrize("which", [0, -1])
+def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
+    numbering, work, team = in_threads()
+    system, state = (own := WIDE.build()).system, own.state
+    straight = work.psi.copy()
+    work.psi[system.elements.frames[which]] = [
+        (0.0, 0.0, -1.0),
+        (0.0, 0.0, 1e3),
+    ]  # by more than pi from each other
+    with at_work(team):
+        assert done(MOVE | ADD, system, numbering, state, work, H) == FOLDED
+        work.psi[:] = straight
+        assert done(MOVE | ADD, system, numbering, state, work, H) == 0
+
+
+def test_parts_of_the_elements_have_no_frame_in_common():
+    system = WIDE.build().system
+    elements, numbering = system.elements, number_for_steps(system)
+    own = element_lanes(elements, numbering)
+    assert len(own.parts) > 3
+    assert own.parts[-1] < len(own.rows)  # some lie between
+    assert len(np.unique(own.lane)) == len(elements.length)
+    part = np.searchsorted(own.parts[1:], own.lane // 8, side="right")
+    for frame in range(1, len(system.frames.mass)):
+        of = part[(elements.frames == frame).any(axis=1)]
+        assert len(np.unique(of[of < len(own.parts) - 1])) <= 1
+
+
+def test_where_a_pivot_is_too_small_all_threads_give_up():
+    numbering, work, team = in_threads()
+    matrix = work.values.copy()
+    columns = np.repeat(np.arange(numbering.size), np.diff(numbering.indptr))
+    for frame in (2, len(numbering.frame) - 1):  # at both ends of the tree
+        work.values[:] = matrix
+        a = numbering.frame[frame]
+        own = (columns == a) & (numbering.indices >= a) & (numbering.indices < a + 6)
+        work.values[: len(own)][own] = 0.0
+        with at_work(team):
+            assert factor(numbering, work) == 0
+            assert work.integers[0] == 0  # by the sparse solver
+            work.values[:] = matrix
+            assert factor(numbering, work) == 0  # the next one is done
+            assert work.integers[0] == 1
+            assert solve(numbering, work) == 0
+
+
+def test_numbers_that_are_none_leave_no_thread_behind():
+    model = net(rows=6, fields=6)
+    model.add_force("push", model.rods["row0"].end, lambda t: (0.0, 0.0, np.nan if t > 2.5 * H else 0.0))
+    with pytest.raises((ConvergenceError, ModelError)):
+        simulate(model, 10 * H, H, threads=2)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_whatever_ends_a_march_its_threads_end(error):
+    _, _, team = in_threads(3)
+    before = threading.active_count()
+
+    def march():
+        with at_work(team):
+            assert threading.active_count() == before + 2
+            raise error
+
+    with pytest.raises(error):
+        march()
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(("owner", "name"), [(teams, "_serve"), (threading.Thread, "start")])
+def test_a_thread_that_cannot_be_had_is_not_waited_for(owner, name, monkeypatch):
+    """The march goes on alone."""
+    expected, _ = ended(1)
+
+    def lost(*_):
+        raise RuntimeError("can't start new thread")
+
+    built = WIDE.build()
+    march = Stepper(built.system, H, load_values=built.load_values, threads=2)
+    monkeypatch.setattr(owner, name, lost)
+    monkeypatch.setattr(threading, "excepthook", lambda *_: None)
+    state, _ = march.advance(march.start(built.state), 0, 6)
+    assert march.work.team[GIVEN] == 0
+    monkeypatch.undo()
+    again, _ = march.advance(march.start(built.state), 0, 6)
+    assert march.work.team[GIVEN] > 0  # the next one has its threads
+    for one, other, whole in zip(state, again, expected, strict=True):
+        assert np.array_equal(one, whole)
+        assert np.array_equal(other, whole)
+
+
+def test_every_front_is_dealt_out_and_the_work_is_shared():
+    fronts = number_for_steps(net(rows=12, fields=12, hinges=False).build().system).fronts
+    for threads in (2, 3, 4):
+        team = team_of(fronts, threads, in_threads()[1])
+        assert np.array_equal(np.sort(team.each), np.arange(len(fronts.inner)))
+        assert np.array_equal(np.bincount(team.owner, minlength=threads), np.diff(team.first))
+        height = np.diff(fronts.first)
+        entries = np.bincount(team.owner, height.astype(float) ** 2, minlength=threads)
+        assert entries.max() < 1.6 / threads * entries.sum()
+
+
+@released_kernel
+def _wait(words, sleep):
+    return wait_for(words, 0, 1, words, FAILED, 1, sleep)
+
+
+@released_kernel
+def _tell(words, place):
+    tell(words, place, 1 + word_at(words, place))
+
+
+@pytest.mark.parametrize(("place", "found"), [(0, 0), (FAILED, 1)])
+def test_a_word_ends_waiting_for_it_and_one_that_says_it_will_not_come(place, found):
+    words, status = np.zeros(FAILED + 1, np.int64), []
+    other = threading.Thread(target=lambda: status.append(_wait(words, sleeping())))
+    other.start()
+    _tell(words, place)
+    other.join(10.0)
+    assert status == [found]

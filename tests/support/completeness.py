@@ -1,0 +1,314 @@
+"""Few small models in which every kind of interaction acts: what `tests/laws/test_completeness.py` runs through everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discretization.space.rod_elements import WORDS, order_of
+from rigid.joints import JOINTS
+from rodsim import Box, Cylinder, Law, Model, Section, signals
+from tests.support.own_kinds import kinds, texts
+from tests.support.sliding import JENKINS
+
+T_END, DT = 0.06, 0.01  # s, of a run; a driven frame is back where it began then
+NUMBERS: dict = {
+    "EA": 60.0,
+    "GA": 40.0,
+    "GJ": 3.0,
+    "EI": (2.0, 4.0),
+    "mass_per_length": 1.5,
+    "inertia_per_length": (0.4, 0.2, 0.3),
+}
+SOFT = Section.from_stiffness(**NUMBERS)
+VISCOUS = Section.from_stiffness(**NUMBERS, damping_time=0.01)
+BRICK = Box(0.5, 0.3, 0.2, density=100.0)
+OBLIQUE = (1.0, -2.0, -9.0)
+
+
+def _brick(model: Model, name: str, k: int, moving: bool = True):
+    """A body a metre beside the one before."""
+    return model.add_body(
+        name,
+        BRICK,
+        position=(0.1, float(k), 0.2),
+        angular_velocity=(0.3, -0.2, 0.4) if moving else None,
+    )
+
+
+def joints() -> Model:
+    """A body on each kind of joint, held up by a spring and a bushing."""
+    model = Model("joints", gravity=OBLIQUE)
+    for k, (kind, joint) in enumerate(JOINTS.items()):
+        body = model.add_body(kind, BRICK, position=(0.1, float(k), 0.2))
+        more: dict = {}
+        if joint.axis:
+            more["axis"] = (0.6, 0.0, 0.8)
+        if joint.second_axis == "perpendicular":
+            more["second_axis"] = (0.0, 1.0, 0.0)
+        elif joint.second_axis:
+            more["second_axis"] = (0.8, 0.0, 0.6)
+        if "pitch" in joint.takes:
+            more["pitch"] = 0.1
+        if "locked" in joint.takes:
+            more["locked"] = ("x", "rz")
+        if joint.apart:
+            model.add_joint(f"on {kind}", kind, model.ground.at((0, k, 1)), body.at((0.1, 0, 0.1)), **more)
+        elif joint.to_ground:
+            model.add_joint(f"on {kind}", kind, body, at=(0, k, 0), **more)
+        else:
+            model.add_joint(f"on {kind}", kind, model.ground, body, at=(0, k, 0), **more)
+        model.add_bushing(f"under {kind}", model.ground, body, 200.0, at=(0.1, k, 0.1))
+    return model
+
+
+def forces() -> Model:
+    """Bodies on springs and dampers of each sort; a free one on two more, slowed by the air."""
+    model = Model("forces", gravity=OBLIQUE)
+    ground, stiff = model.ground, Law.polynomial([0.0, 80.0, 5.0, 30.0], reach=4.0)
+    lossy = Law.polynomial([0.0, 2.0, 0.0, 0.1], reach=50.0)
+    full = np.diag([90.0, 80.0, 70.0, 6.0, 5.0, 4.0]) + 1.0
+    for k in range(4):
+        body = _brick(model, f"body {k}", k)
+        model.add_bushing(f"bushing {k}", ground, body, full, 0.02 * full, at=(0, k, 0))
+        corner = body.at((0.2, 0.1, 0.1))
+        if k == 0:
+            model.add_spring("spring", ground.at((1, k, 1)), corner, 50.0, 0.7, damping=0.5)
+            model.add_torsion_spring("coil", ground, body, (0, 0.6, 0.8), 3.0, damping=0.1, angle=0.2)
+        elif k == 1:
+            model.add_law_spring("length", ground.at((1, k, 1)), corner, stiff, lossy)
+            model.add_law_spring(
+                "way", ground.at((1, k, 1)), corner, stiff, lossy, "displacement", (0, 0.6, 0.8)
+            )
+            model.add_law_spring(
+                "turn", ground, body, Law.polynomial([0, 3.0]), lossy, "angle", (0.6, 0, 0.8)
+            )
+        elif k == 2:
+            model.add_limit("stop", ground, body, 20.0, 0.01, -0.02, 0.01, "angle", (0, 0, 1))
+            model.add_external_damping("air", body, 0.5, 0.3)
+            model.add_bushing("bearing", ground, body, [9.0, 8.0, 7.0, 3.0, 0.0, 2.0], 0.1, at=(0.1, k, 0.1))
+        else:
+            model.add_joint("pin", "revolute", ground, body, at=(0, k, 0), axis=(0, 0.6, 0.8))
+            model.add_joint_friction("friction", "pin", turning=0.2)
+    return model
+
+
+def rods() -> Model:
+    """A rod of each element that tells its strains, clamped and viscous, the default one with a body on its end."""
+    return _clamped("rods", [word for word in WORDS if word != "midpoint" and not word.startswith("cayley")])
+
+
+def midpoints() -> Model:
+    """The elements that do not tell their strains."""
+    return _clamped("midpoints", ["midpoint", "cayley(2)", "cayley(4)"])
+
+
+def _clamped(name: str, words: list[str]) -> Model:
+    model = Model(name, gravity=(0.1, -0.2, -0.9))
+    for k, word in enumerate(words):
+        n = 2 * order_of(word) if order_of(word) < 3 else order_of(word)
+        rod = model.add_rod(word, [(0, k, 0), (1, k + 0.2, 0.1)], VISCOUS, n, element=word, mass="lumped")
+        model.add_joint(f"clamp of {word}", "clamp", rod.start)
+    tip = model.add_body("tip", BRICK, position=(1.2, 0.2, 0.1))
+    model.add_joint("held", "weld", model.rods[words[0]].end, tip, at=(1, 0.2, 0.1))
+    law = VISCOUS.with_law("softening", moment=3.0)
+    bent = model.add_rod("law", [(0, -1, 0), (1, -1, 0)], law, 2, mass="lumped")
+    model.add_joint("clamp of law", "clamp", bent.start)
+    return model
+
+
+def pressed() -> Model:
+    """A ring under pressure, on three springs."""
+    model = Model("pressed", gravity=(0.0, 0.0, 0.0))
+    ring = model.add_rod("ring", _circle, SOFT, 6, closed=True, up=(0, 0, 1))
+    model.add_pressure("water", ring, 0.4, (0, 0, 1))
+    for k in range(3):
+        model.add_bushing(f"foot {k}", model.ground, ring.at(k / 3), 20.0, at=_circle(k / 3))
+    model.add_external_damping("air", ring, 0.2)
+    return model
+
+
+def _circle(s: float) -> tuple[float, float, float]:
+    return float(np.cos(2 * np.pi * s)), float(np.sin(2 * np.pi * s)), 0.0
+
+
+def relaxing() -> Model:
+    """A clamped rod whose branches relax."""
+    model = Model("relaxing", gravity=OBLIQUE)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT.with_relaxation(0.05, fraction=0.5), 3)
+    model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
+def drives() -> Model:
+    """Joints that turn and slide as they are told, each with a body behind it on a spring."""
+    model = Model("drives", gravity=OBLIQUE)
+    for k, kind in enumerate(("revolute", "prismatic")):
+        body = _brick(model, f"body {k}", k, moving=False)
+        model.add_joint(f"joint {k}", kind, model.ground, body, at=(0, k, 0), axis=(0, 0.6, 0.8))
+        model.add_drive(f"motor {k}", f"joint {k}", signals.Steady(0.4))
+        load = _brick(model, f"load {k}", k + 2, moving=False)
+        model.add_bushing(f"coupling {k}", body, load, 60.0)
+    return model
+
+
+def shaken() -> Model:
+    """A frame that is shaken, with a body on a spherical joint and on a spring."""
+    model = Model("shaken", gravity=OBLIQUE)
+    shaker = model.add_driven("shaker", displacement=signals.Sine(0.02, 1.0 / T_END).along((0, 0.6, 0.8)))
+    body = _brick(model, "body", 0, moving=False)
+    model.add_joint("ball", "spherical", shaker, body, at=(0, 0, 0))
+    model.add_spring("spring", shaker.at((1, 0, 1)), body.at((0.2, 0.1, 0.1)), 50.0)
+    model.add_bushing("soft", model.ground, body, 30.0, at=(0.1, 0, 0.2))
+    return model
+
+
+def geared() -> Model:
+    """Two wheels and a rack, coupled, on a coil."""
+    model = Model("geared", gravity=OBLIQUE)
+    for k, kind in enumerate(("revolute", "revolute", "prismatic")):
+        body = _brick(model, f"body {k}", k, moving=False)
+        model.add_joint(f"joint {k}", kind, model.ground, body, at=(0.1, k, 0.2), axis=(0, 0, 1))
+    model.add_gear("wheels", ["joint 0", "joint 1"], [2.0, -1.0])
+    model.add_gear("rack", ["joint 1", "joint 2"], [0.3, 1.0])
+    model.add_torsion_spring("coil", model.ground, model.bodies["body 0"], (0, 0, 1), 3.0)
+    return model
+
+
+def loaded() -> Model:
+    """A clamped rod and a body on a bushing under loads of each sort."""
+    model = Model("loaded", gravity=OBLIQUE)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4)
+    model.add_joint("clamp", "clamp", rod.start)
+    body = _brick(model, "body", 2, moving=False)
+    model.add_bushing("soft", model.ground, body, 80.0, at=(0.1, 2, 0.2))
+    for following in (False, True):
+        how = "following" if following else "dead"
+        model.add_force(f"{how} force", body.at((0.1, 0.2, 0.1)), (1.0, 2.0, -1.0), following)
+        model.add_moment(f"{how} moment", rod.end, (0.02, 0.01, 0.03), following)
+    model.add_distributed_load("snow", rod, (0.0, 0.1, -0.4))
+    return model
+
+
+def sliding() -> Model:
+    """Two bodies on bushings, one rubbing on the ground, both on each other: bristles that stick and slide."""
+    model = Model("sliding", gravity=OBLIQUE)
+    bodies = [_brick(model, f"body {k}", k) for k in range(2)]
+    for k, body in enumerate(bodies):
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=(0.1, k, 0.2))
+    model.add_interaction("sole", JENKINS[1], model.ground, bodies[0], k=50.0, limit=0.5, z=[0.002])
+    model.add_interaction("rubbing", JENKINS[3], *bodies, k=90.0, limit=0.8, z=[0.0, 0.0, -0.001])
+    return model
+
+
+def on_planes() -> Model:
+    """A clamped rod and a body on a bushing, both on the floor, that rub and roll on it."""
+    model = Model("on_planes", gravity=OBLIQUE)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 3)
+    model.add_joint("clamp", "clamp", rod.start)
+    body = _brick(model, "body", 2, moving=False)
+    model.add_bushing("soft", model.ground, body, 80.0, at=(0.1, 2, 0.2))
+    floor = model.add_plane("floor", model.ground.at((0, 0, -0.1)), (0, 0, 1))
+    foot = model.add_sphere("foot", body.at((0, 0, -0.2)), 0.1)
+    disc = model.add_body("disc", Cylinder(0.3, 0.1, density=100.0), (2, 2, -0.054))
+    model.add_bushing("loose", model.ground, disc, 80.0, at=(2, 2, -0.054))
+    model.add_contact("standing", model.add_solid("disc", disc), floor, 2000.0, friction=0.3, restitution=0.9)
+    model.add_contact("rubbing", rod, floor, stiffness=300.0, radius=0.1, friction=0.5)
+    model.add_contact("rolling", foot, floor, stiffness=2000.0, restitution=0.9, friction=0.4, rolling=0.01)
+    return model
+
+
+def touching() -> Model:
+    """Clamped rods that cross, a ball on one of them, a body beside the ball, all rubbing; capsules, boxes, a tray with things
+    beside all of it."""
+    model = Model("touching", gravity=OBLIQUE)
+    rods = []
+    for name, ends in (("low", [(0, 0, 0), (1, 0, 0)]), ("high", [(0.5, -0.5, 0.195), (0.5, 0.5, 0.195)])):
+        rods.append(model.add_rod(name, ends, SOFT, 3))
+        model.add_joint(f"clamp of {name}", "clamp", rods[-1].start)
+    spheres = []
+    for k, place in enumerate(((0.2, 0.0, 0.195), (0.2, 0.0, 0.39))):
+        body = model.add_body(f"body {k}", BRICK, position=place)
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=place)
+        spheres.append(model.add_sphere(f"ball {k}", body, 0.1))
+    rubbing = {"friction": 0.3, "restitution": 0.9}
+    model.add_contact("rods", rods, stiffness=2000.0, radius=0.1, stations=4, **rubbing)
+    model.add_contact("balls", spheres, stiffness=400.0, **rubbing)
+    model.add_contact("ball on rod", spheres[0], rods[0], stiffness=300.0, radius=0.1, **rubbing)
+    capsules, axis = [], [(0, 0, -0.1), (0, 0, 0.1)]
+    for k, place in enumerate(((0.8, 0.0, 0.295), (0.8, 0.195, 0.3))):
+        body = model.add_body(f"long {k}", BRICK, position=place)
+        model.add_bushing(f"round {k}", model.ground, body, 80.0, at=place)
+        capsules.append(model.add_solid(f"capsule {k}", body.at((0, 0, 0)), axis, 0.1))
+    held = model.add_solid("post", model.ground.at((0.2, 0.195, 0.39)), axis, 0.1)
+    model.add_contact("capsules", capsules, stiffness=400.0, **rubbing)
+    model.add_contact("capsule on rod", capsules[0], rods[0], stiffness=2000.0, radius=0.1, stations=4)
+    model.add_contact("ball on capsule", spheres[1], held, stiffness=300.0)
+    boxes = []
+    for k, place in enumerate(((2.0, 0.0, 0.0), (2.03, 0.02, 0.196))):
+        body = model.add_body(f"block {k}", Box(0.2, 0.2, 0.2, mass=8.0), position=place)
+        model.add_bushing(f"about {k}", model.ground, body, 80.0, at=place)
+        boxes.append(model.add_solid(f"block {k}", body, radius=0.05))
+    aside = model.add_sphere("aside", model.ground.at((2.0, -0.196, 0.01)), 0.1)
+    model.add_contact("boxes", boxes, stiffness=400.0, **rubbing)
+    model.add_contact("ball on box", boxes[0], aside, stiffness=300.0, **rubbing)
+    pin = model.add_rod("pin", [(2.133, -0.3, 0.05), (2.133, 0.3, 0.05)], SOFT, 2)
+    model.add_joint("clamp of pin", "clamp", pin.start)
+    model.add_contact("pin on box", boxes[0], pin, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
+    corners = [(2.5, -0.5, -0.1), (3.5, -0.5, -0.1), (3.5, 0.5, -0.1), (2.5, 0.5, -0.06)]
+    tray = model.add_mesh(
+        "tray", model.ground.at((0, 0, 0)), vertices=corners, triangles=[(0, 1, 2), (0, 2, 3)]
+    )
+    marble = model.add_body("marble", BRICK, position=(2.9, 0.1, 0.003))
+    model.add_bushing("about marble", model.ground, marble, 80.0, at=(2.9, 0.1, 0.003))
+    model.add_contact(
+        "marble on tray", model.add_sphere("marble", marble, 0.1), tray, stiffness=300.0, **rubbing
+    )
+    needle = model.add_rod("needle", [(2.6, -0.2, -0.059), (3.4, -0.2, -0.066)], SOFT, 2)
+    model.add_joint("clamp of needle", "clamp", needle.start)
+    model.add_contact("needle on tray", tray, needle, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
+    things = []
+    for name, shape, x, turn in (
+        ("crate", Box(0.2, 0.2, 0.2, mass=8.0), 3.25, (1, 0, 0, 0)),
+        ("can", Cylinder(0.1, 0.2, mass=8.0), 3.054, (0.5**0.5, 0.5**0.5, 0, 0)),
+    ):
+        body = model.add_body(name, shape, (x, -0.15, -0.004), turn)
+        model.add_bushing(f"about {name}", model.ground, body, 80.0, at=(x, -0.15, -0.004))
+        things.append(model.add_solid(name, body, radius=0.05))
+    model.add_contact("things on tray", things, tray, stiffness=4000.0, **rubbing)
+    model.add_contact("can at crate", *things, stiffness=4000.0, **rubbing)
+    sheet = [(-0.1, 0, -0.1), (0.1, 0, -0.1), (0.1, 0, 0.1), (-0.1, 0, 0.1)]
+    sheets, faces, half = [], [(0, 1, 2), (0, 2, 3)], 0.5**0.5
+    for k, (z, turn) in enumerate(((0.0, (1, 0, 0, 0)), (0.2385, (half, 0, 0, half)))):
+        body = model.add_body(f"sheet {k}", BRICK, (4.5 + 0.02 * k, 0.01, z), turn)
+        model.add_bushing(f"about sheet {k}", model.ground, body, 80.0, at=(4.5, 0, z))
+        sheets.append(model.add_mesh(f"sheet {k}", body, vertices=sheet, triangles=faces, radius=0.02))
+    model.add_contact("sheets", sheets, stiffness=4000.0, **rubbing)
+    cube = [(x, y, z) for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.05, 0.05)]
+    hull = model.add_solid("hull", model.bodies["block 0"].at((0, 0, 0)), cube, 0.05)
+    model.add_contact("hull", hull, [boxes[1], aside], stiffness=100.0, **rubbing)
+    model.add_contact("pin on hull", hull, pin, stiffness=500.0, radius=0.035, stations=4, **rubbing)
+    return model
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    make.__name__: make
+    for make in (
+        joints,
+        forces,
+        rods,
+        midpoints,
+        pressed,
+        relaxing,
+        drives,
+        shaken,
+        geared,
+        loaded,
+        kinds,
+        texts,
+        sliding,
+        on_planes,
+        touching,
+    )
+}

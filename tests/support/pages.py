@@ -1,0 +1,37 @@
+"""The pages of the documentation as tests see them: their blocks of code, and what else stands in them."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LEFT_OUT = re.compile(r"^\s*\.\.\.", re.MULTILINE)  # a line that stands for others: a sketch
+SKIP = re.compile(r"<!-- not run: [^>]+ -->\s*\Z")  # before a block, with the reason
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    language: str
+    code: str
+    line: int  # of its first line of code, counted from 1
+
+
+def blocks(page: Path, *languages: str) -> list[Block]:
+    """The blocks of a page in these languages; those marked as not run, and sketches, are left out."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    return [
+        Block(found.group(1), found.group(2), text.count("\n", 0, found.start()) + 2)
+        for found in FENCE.finditer(text)
+        if found.group(1) in languages
+        and not SKIP.search(text[: found.start()])
+        and not LEFT_OUT.search(found.group(2))
+    ]
+
+
+def named(page: Path) -> str:
+    """Its path in the repository."""
+    return page.relative_to(ROOT).as_posix()
