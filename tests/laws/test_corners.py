@@ -42,6 +42,7 @@ AT_END = 1.0 - 0.5 * (UP + DOWN)  # m, where it has brought 1 kg after 1 s
 EXAMPLES = [
     signals.Constant(2.0),
     signals.Table([0.1, 0.2, 0.4, 0.5, 0.9], [1.0, 2.0, 4.0, 3.0, 3.0]),  # 0.2 lies on a straight line
+    signals.Table([0.1, 0.3, 0.4, 0.7, 0.8], [1.0, 1.0, 0.9, 0.6, 0.6]),  # flat at first, rounded slopes
     signals.Ramp(2.0, 0.2, 0.7),
     signals.Triangle(2.0, 0.5, 0.8, 0.1),
     signals.Sine(2.0, 1.3),
@@ -81,7 +82,7 @@ def test_signals_declare_where_value_or_slope_jumps(signal):
 
 @pytest.mark.parametrize(
     ("signal", "knots"),
-    [(EXAMPLES[7], [0.2, 0.7]), (EXAMPLES[8], [0.0, 0.6]), (EXAMPLES[9], [0.1, 0.3, 0.4, 0.8])],
+    [(EXAMPLES[8], [0.2, 0.7]), (EXAMPLES[9], [0.0, 0.6]), (EXAMPLES[10], [0.1, 0.3, 0.4, 0.8])],
     ids=["SmoothStep", "SpinUp", "SmoothTable"],
 )
 def test_smooth_signals_have_knots_and_no_corners(signal, knots):
@@ -255,8 +256,8 @@ def test_the_last_step_before_an_output_may_be_split(tmp_path):
     assert result.n_outputs == 3
 
 
-def test_runs_side_by_side_are_those_alone_bitwise():
-    """Each has corners of its own, in steps that others take together."""
+def test_many_runs_are_those_alone_bitwise():
+    """Each has corners of its own; of runs that march together see `test_runs_in_lanes`."""
     prepared = pushed(PULSE.along(Z), hinged=True).prepare(t_end=1.0, dt=0.05, output_every=2, progress=False)
     changes = [{"loads.push.value": signals.Pulse(20.0, 0.1 + 0.07 * k, 0.62).along(Z)} for k in range(5)]
     many = simulate_many(prepared, changes, threads=1)
@@ -267,7 +268,7 @@ def test_runs_side_by_side_are_those_alone_bitwise():
             assert all(np.array_equal(x, y) for x, y in zip(many[k].state(i), alone.state(i), strict=True))
 
 
-def test_runs_side_by_side_shorten_their_step_with_a_warning():
+def test_many_runs_shorten_their_step_with_a_warning():
     prepared = pushed(Z, hinged=True).prepare(t_end=0.1, dt=0.03, progress=False)
     with pytest.warns(StepWarning, match=r"t_end = 0.1 s is not a multiple of dt = 0.03 s"):
         many = simulate_many(prepared, [{"loads.push.value": (0.0, 0.0, k)} for k in range(4)], threads=1)
@@ -480,13 +481,111 @@ def test_a_load_that_is_zero_wherever_steps_read_it_is_named():
         lambda t: (0.0, 0.0, 50.0 if 0.5013 < t < 0.5014 else 0.0), dt=None, error=1e-2, output_dt=0.5
     )
     assert "'push'" in said
-    (said,) = warned(
-        signals.SmoothTable([0.0, 0.5, 0.52, 0.54, 1.0], [0.0, 0.0, 1.0, 0.0, 0.0]).along(Z)
-    ) or [""]
-    assert "'push'" in said or not said
+    (said,) = warned(signals.SmoothTable([0.5, 0.5 + 1 / 256, 0.5 + 3 / 256], [0.0, 1.0, 0.0]).along(Z))
+    assert "'push', which acts at t = 0.501953 s" in said  # between its first two knots
+    assert not warned(signals.Sine(0.0, 1.0).along(Z))
     assert not warned(PULSE.along(Z))
     assert not warned(signals.Pulse(1.0, 2.0, 3.0).along(Z))  # after the end of the run
     assert not warned((0.0, 0.0, 0.0))
+
+
+def never(t):
+    return (0.0, 0.0, 0.0)
+
+
+def test_of_several_loads_those_are_named_that_steps_may_have_missed():
+    """Not those that are constant, act on some nodes, declare that they are zero, or act before the others are asked."""
+    model = Model("several")
+    body = model.add_body("body", MassProperties(1.0, (1.0, 1.0, 1.0)))
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000)), 4
+    )
+    model.add_force("nothing", body.at((0, 0, 0)), (0, 0, 0))
+    model.add_force("always", body.at((0, 0, 0)), lambda t: Z)
+    model.add_force("never", body.at((0, 0, 0)), never)
+    known = lambda t: (0.0, 0.0, 0.0)  # noqa: E731
+    known.corners = (0.05,)
+    model.add_force("known", body.at((0, 0, 0)), known)
+    model.add_distributed_load("half", rod, lambda s, t: (0.0, 0.0, 1e-3 * max(s - 0.5, 0.0)))
+    model.add_distributed_load("none", rod, lambda s, t: (0.0, 0.0, 0.0))
+    with pytest.warns(StepWarning) as heard:
+        simulate(model, 0.1, 0.01, progress=False)
+    (said,) = [str(each.message) for each in heard if each.category is StepWarning]
+    assert "read it: 'never', 'none'. If" in said
+    for k in range(4):
+        model.add_force(f"more{k}", body.at((0, 0, 0)), never)
+    with pytest.warns(StepWarning, match="'more3' and 1 more. If"):
+        simulate(model, 0.1, 0.01, progress=False)
+
+
+def test_a_load_that_gives_no_value_between_steps_loses_no_result():
+    def push(t):
+        if abs(round(200.0 * t) - 200.0 * t) > 1e-6:
+            raise ValueError("no value here")
+        return (0.0, 0.0, 0.0)
+
+    with pytest.warns(StepWarning, match="read it: 'push'. If"):
+        result = simulate(pushed(push), 0.1, 0.01, progress=False)
+    assert result.t[-1] == 0.1
+
+
+def with_corners(function, *corners):
+    function.corners = corners
+    return function
+
+
+def driven():
+    """A body that a motor turns on a hub that turns."""
+    model = Model("driven")
+    hub = model.add_driven(
+        "hub", turn=with_corners(lambda t: max(t - 0.013, 0.0) ** 2, 0.013), axis=(0, 0, 1)
+    )
+    body = model.add_body("body", MassProperties(1.0, (1.0, 1.0, 1.0)))
+    model.add_joint("pin", "revolute", hub, body, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_drive("motor", "pin", with_corners(lambda t: max(t - 0.027, 0.0) ** 2, 0.027))
+    return model
+
+
+def all_parts():
+    """A model with corners of every sort of parts."""
+    model = driven()
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000)), 4
+    )
+    model.add_external_damping(
+        "air", rod, 1.0, ambient=with_corners(lambda t: (0.0, 0.0, max(t - 0.031, 0.0)), 0.031)
+    )
+    row = with_corners(lambda s, t: (0.0 * s, 0.0, np.maximum(t - 0.032, 0.0)), 0.032)
+    model.add_distributed_load("row", rod, signals.Field(row))
+    model.add_force("pulse", rod.end, signals.Ramp(1.0, -0.1, 0.035).along(Z))
+    model.add_force("step", rod.end, signals.SmoothStep(1.0, 0.036, 0.09).along(Z))
+    turning = with_corners(lambda t: (0.0, 0.0, max(t - 0.041, 0.0)), 0.041)
+    model.add_force("turning", rod.end, turning, following=True)
+    return model
+
+
+CORNERS = [0.013, 0.027, 0.031, 0.032, 0.035, 0.041]  # s, after t = 0
+
+
+def test_motions_and_loads_of_all_parts_have_corners():
+    """With steps of one length those where the slope jumps; adaptive ones end where a higher derivative does, too."""
+    result = simulate(all_parts(), 0.1, 0.02, progress=False)
+    assert result.description["run"]["corners"] == CORNERS
+    result = simulate(all_parts(), 0.1, error=1e-2, output_dt=0.05, progress=False)
+    assert result.description["run"]["corners"] == sorted([*CORNERS, 0.036, 0.09])
+
+
+def test_a_rigid_twin_has_the_corners_of_loads_that_turn_with_it():
+    """Loads along the rod are left out of it."""
+    assert all_parts().rigidified().build().corners.corners.tolist() == [0.013, 0.027, 0.035, 0.041]
+
+
+def test_what_drives_did_in_a_split_step_is_not_read_from_a_file(tmp_path):
+    path = tmp_path / "run.vtkhdf"
+    simulate(driven(), 0.08, 0.02, output=path, output_every=1, progress=False)
+    found = audit(Result.open(path))
+    assert found.ok, found.text()
+    assert "drives whose motion a file does not keep" in found.text()
 
 
 # --- t_end that is not a multiple of dt

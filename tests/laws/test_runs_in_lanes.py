@@ -11,7 +11,7 @@ from discretization.time import side_by_side
 from discretization.time.side_by_side import Group, Parts
 from discretization.time.stepper import Stepper
 from discretization.trees.shape import tree_of
-from rodsim import Box, ConvergenceError, Model, Section, simulate_many
+from rodsim import Box, ConvergenceError, Model, Section, StepWarning, signals, simulate_many
 from rodsim.batches import LONGEST_IN_VAIN
 from tests.support.many_runs import DT
 from tests.support.mechanisms import looped
@@ -244,6 +244,39 @@ def test_a_run_of_bodies_that_leaves_a_group_comes_back(make, every, marched):
         assert all_of(result) == all_of(prepared.run(changes, output_every=every))
     assert many[2].halvings.sum() > 0
     assert marched
+
+
+def jumping(count):
+    """Each has corners of its own, some of them in the same step; the last one has none."""
+    pulses = [signals.Pulse(1.0, (2.3 + 2 * (k // 2)) * DT, (12.4 + 0.1 * k) * DT) for k in range(count - 1)]
+    return [{PUSH: pulse.along((0, 0, 1))} for pulse in pulses] + [{PUSH: (0, 0, 1)}]
+
+
+@pytest.mark.parametrize("every", [1, 2, 16])
+@pytest.mark.parametrize("make", [rod, hinges], ids=["rod", "hinges in a plane"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_runs_whose_loads_jump_within_steps_come_back_to_their_group(make, every, marched):
+    prepared, parameters = make(), jumping(6)
+    many = simulate_many(prepared, parameters, threads=1, output_every=every)
+    for changes, result in zip(parameters, many, strict=True):
+        alone = prepared.run(changes, output_every=every)
+        assert all_of(result) == all_of(alone)
+        assert result.description["run"].get("corners") == alone.description["run"].get("corners")
+    assert many[0].description["run"]["corners"] == pytest.approx([2.3 * DT, 12.4 * DT])
+    assert set(marched) == {6}
+
+
+def test_runs_in_lanes_warn_of_steps_that_are_shortened_once_and_of_loads_each(marched):
+    prepared = hinges()
+    parameters = [{PUSH: (1, 0, 0)}] * 4 + [{PUSH: lambda t: (0.0, 0.0, 0.0)}]
+    with pytest.warns(StepWarning) as heard:
+        many = simulate_many(prepared, parameters, threads=1, t_end=0.01, dt=0.003)
+    said = [str(each.message) for each in heard if each.category is StepWarning]
+    assert marched
+    assert [result.t[-1] for result in many] == pytest.approx([0.01] * 5)
+    assert sum("t_end = 0.01 s is not a multiple of dt = 0.003 s" in text for text in said) == 1
+    assert sum("model 'hinges': a load is zero at all 4 times" in text for text in said) == 1
+    assert len(said) == 2
 
 
 def test_levels_of_round_off_are_to_the_bit_those_of_the_runs_alone(monkeypatch):
