@@ -96,7 +96,7 @@ def _with_start(
     source: Outputs, values: Floats, otherwise: Floats, rows: slice, run: dict[str, Any]
 ) -> Floats:
     """With those at t = 0 in the first row, or what is to stand there otherwise."""
-    if "dt" not in run or run.get("integrator") == "modes" or not values.size:
+    if "dt" not in run or not values.size:
         return values
     start = source.start_multipliers()
     values = values.copy()

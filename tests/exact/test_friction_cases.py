@@ -172,18 +172,19 @@ def test_a_ball_that_spins_on_the_spot_stops_when_it_should():
     assert balance(run) < 1e-13
 
 
-def test_a_disc_that_spins_on_its_face_is_braked_by_friction():
-    """Even pressure under a face of radius R: alpha = (2/3 mu m g R)/(m R^2/2) = 4 mu g/(3 R), with the kinetic mu."""
+@pytest.mark.parametrize(("drilling", "length"), [("friction", 2.0 / 3.0 * 0.3 * 0.1), (0.01, 0.01)])
+def test_a_disc_that_spins_on_its_face_is_braked_by_friction(drilling, length):
+    """alpha = m g l/(m R^2/2); even pressure under a face of radius R has l = 2/3 mu R, with the kinetic mu."""
     radius, mu = 0.1, 0.3
     model = Model("disc", gravity=(0.0, 0.0, -G))
     disc = Cylinder(radius, 0.06, mass=1.0)
     body = model.add_body("disc", disc, (0.0, 0.0, 0.03 - G / 1e6), angular_velocity=(0.0, 0.0, 10.0))
     floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
     solid = model.add_solid("disc", body)
-    model.add_contact("rubs", solid, floor, 1e6, friction=(0.4, mu), drilling="friction")
+    model.add_contact("rubs", solid, floor, 1e6, friction=(0.4, mu), drilling=drilling)
     run = simulate(model, 0.1, 1e-3, progress=False)
     assert run.body("disc").Omega[:, 2] == pytest.approx(
-        10.0 - 4.0 * mu * G / (3.0 * radius) * run.t, rel=1e-6
+        10.0 - 2.0 * G * length / radius**2 * run.t, rel=1e-6
     )
     assert balance(run) < 1e-13
 
