@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from discretization.linearisation import eigen
+from discretization.statics.dynamic_relaxation import relax
+from rigid import quaternions
 from rigid.errors import UnstableEquilibriumWarning
 from rodsim import ConvergenceError, Model, Result, equilibrium
 from rodsim.cli.main import main
+from rodsim.results.audited import Audit
 from tests.support.statics_models import cantilever, section
 
+STRETCHED = section(EA=1e5, GA=1e5, GJ=1.0, EI=1.0)
 EULER = np.pi**2 / 4
 
 
@@ -36,6 +41,7 @@ def test_stop_ends_before_the_first_unstable_equilibrium() -> None:
     with pytest.raises(ConvergenceError, match=r"load factor 0\.8 is unstable") as caught:
         equilibrium(pressed(4.0), factors=factors, unstable="stop")
     assert caught.value.t == 0.8
+    assert "1 negative pivot," in str(caught.value)
     np.testing.assert_allclose(caught.value.result.load_factor, [0.0, 0.2, 0.4, 0.6])
     assert 4.0 * 0.6 < EULER < 4.0 * 0.8
 
@@ -61,9 +67,59 @@ def test_few_eigenvectors_are_computed_however_many_pivots_are_negative(monkeypa
     assert max(asked) <= 12
 
 
+def test_unstable_from_counts_from_where_the_path_was_stable_last() -> None:
+    """A rod between clamps that is pressed together beyond 4 pi^2 EI/L^2, let go and pressed again."""
+    model = Model("pressed twice")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], STRETCHED, 8)
+    model.add_joint("left", "clamp", rod.start)
+    model.add_joint("right", "clamp", rod.end)
+    path = {"displacement": lambda factor: [-6e-4 * np.sin(2 * np.pi * factor) ** 2, 0.0, 0.0]}
+    with pytest.warns(UnstableEquilibriumWarning):
+        result = equilibrium(model, motions={"right": path}, factors=[0.25, 0.5, 0.7, 0.75], first_step=1.0)
+    assert result.statics["unstable"]["from"] == 0.7
+
+
+def test_what_is_unstable_in_two_ways_is_left_in_both() -> None:
+    """Two columns apart: one push moves one of them."""
+    model = Model("two columns")
+    for name, y, EI in (("a", 0.0, [1.0, 9.0]), ("b", 1.0, [1.1, 9.0])):
+        rod = model.add_rod(name, [(0, y, 0), (1, y, 0)], section(EA=1e5, GA=1e5, GJ=1.0, EI=EI), 6)
+        model.add_joint(f"foot {name}", "clamp", rod.start)
+        model.add_force(f"press {name}", rod.end, (-4.0, 0.0, 0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnstableEquilibriumWarning)
+        result = equilibrium(model, unstable="leave")
+    for name in "ab":
+        assert result.rod(name).r[-1][-1, 0] < 0.9
+    assert result.load_factor.tolist()[-3:] == [1.0, 1.0, 1.0]
+    assert result.statics["left"] == result.newton_iterations[-2:].sum()
+
+
+def test_where_no_motion_leads_down_to_rest_the_unstable_equilibrium_is_kept(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(
+        "rodsim.statics.equilibrium_stability.relax", lambda rest, every_way: relax(rest, 3, every_way)
+    )
+    with pytest.warns(UnstableEquilibriumWarning) as told:
+        result = equilibrium(pressed(4.0), unstable="leave")
+    assert [own.category for own in told] == [UnstableEquilibriumWarning]
+    assert "left" not in result.statics
+    assert "unbalanced" not in result.statics
+
+
+def test_nothing_is_said_of_stability_under_loads_that_follow() -> None:
+    """Their stiffness is not symmetric: what it does to a small motion is no matter of energy."""
+    model, _, end = cantilever(section(EA=1e5, GA=1e5, GJ=1.0, EI=[1.0, 3.0]), 1.0, 8)
+    frame = model.build().state.quat[-1]
+    local = quaternions.rotate(quaternions.conjugate(frame), np.array([-30.0, 0.0, 0.0]))
+    model.add_force("press", end, local, following=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnstableEquilibriumWarning)
+        assert "unstable" not in equilibrium(model).statics
+
+
 SCENE = """
 name: column
-sections: {s: {type: stiffness, EA: 1.0e5, GA: 1.0e5, GJ: 1.0, EI: 1.0, mass_per_length: 1.0, inertia_per_length: 1.0}}
+sections: {s: {type: stiffness, EA: 1.0e5, GA: 1.0e5, GJ: 1.0, EI: [1.0, 3.0], mass_per_length: 1.0, inertia_per_length: 1.0}}
 rods: [{name: rod, curve: [[0, 0, 0], [1, 0, 0]], section: s, n_elements: 8}]
 joints: [{name: foot, kind: clamp, a: {rod: rod, s: 0}}]
 loads: [{name: press, kind: force, on: {rod: rod, s: 1}, value: [-4.0, 0, 0]}]
@@ -86,9 +142,30 @@ def test_the_command_says_in_its_last_line_whether_the_result_is_unstable(  # ty
     scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
     scene.write_text(SCENE.replace("UNSTABLE", in_scene))
     assert main(["static", str(scene), "-o", str(out), *option]) == code
-    assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith(last)
+    assert said.endswith("1 negative pivot at the end") == (code == 3)
     assert main(["static", str(scene), "-o", str(out), "--force", "--quiet", *option]) == code
     assert Result.open(out).description["statics"]["load_factor"][-1] == 1.0
+
+
+def test_an_unstable_end_of_a_path_by_arc_length_is_said_but_no_failure(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+    """The path is what was asked for, and its events say where it becomes unstable."""
+    scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
+    scene.write_text(SCENE.replace("UNSTABLE", "method: arc-length"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnstableEquilibriumWarning)
+        assert equilibrium(pressed(4.0), method="arc-length").statics["unstable"]["pivots"] == 1
+    assert main(["static", str(scene), "-o", str(out)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("unstable from load factor")
+
+
+@pytest.mark.parametrize("load", [2.0, 4.0])
+def test_a_broken_law_counts_more_than_an_unstable_end(load, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    scene = tmp_path / "column.yaml"
+    scene.write_text(SCENE.replace("UNSTABLE", "").replace("-4.0", str(-load)))
+    monkeypatch.setattr(Audit, "ok", property(lambda self: False))
+    assert main(["static", str(scene), "-o", str(tmp_path / "column.vtkhdf")]) == 4
 
 
 def test_a_scene_that_stops_exits_with_3_and_keeps_what_was_found(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]

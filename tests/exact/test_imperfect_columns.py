@@ -54,9 +54,13 @@ def column(
         ("pinned", 1e7, 30.0, 1e-5),
         ("pinned", 1e7, 40.0, 1e-6),
         ("pinned", 1e8, 100.0, 1e-7),
+        ("clamped", 1e8, 30.0, 1e-6),
+        ("clamped", 1e7, 30.0, 1e-8),
+        ("pinned", 1e8, 13.5, 1e-8),
     ],
 )
 def test_an_imperfect_column_follows_the_elastica(support: str, EA: float, load: float, side: float) -> None:
+    """Without a bifurcation: only the perfect column has one."""
     model, rod = column(support, EA, load, side)
     monitors = {"down": (rod.end, (-1, 0, 0))}
     result = equilibrium(model, method="arc-length", monitors=monitors, stop=SHORTENED)
@@ -64,6 +68,7 @@ def test_an_imperfect_column_follows_the_elastica(support: str, EA: float, load:
     exact = LOADS.get((support, EA), SLENDER[support])
     assert load * result.load_factor[-1] == pytest.approx(exact, rel=0.01)
     assert "unstable" not in result.statics
+    assert result.events == []
 
 
 def test_a_following_load_bends_a_pinned_column_to_the_elastica() -> None:
@@ -86,6 +91,8 @@ def test_a_perfect_column_has_its_bifurcations_and_stays_straight() -> None:
     result = equilibrium(model, method="arc-length")
     loads = [20.0 * event["load_factor"] for event in result.events]
     assert loads == pytest.approx([np.pi**2 / 4, np.pi**2 / 2], rel=2e-3)
+    for load in loads:  # each is among the equilibria
+        assert np.abs(20.0 * result.load_factor - load).min() < 1e-6 * load
     assert np.abs(result.rod("rod").r[-1] @ Q[:, 1:]).max() < 1e-12
 
 
@@ -108,3 +115,25 @@ def test_a_jump_that_no_arc_avoids_ends_the_path(monkeypatch) -> None:  # type: 
     with pytest.raises(ConvergenceError, match="another path") as caught:
         equilibrium(model, method="arc-length")
     assert 30.0 * caught.value.result.load_factor[-1] < 2.6
+
+
+@pytest.mark.parametrize("n", [8, 24])
+def test_a_cantilever_under_a_following_push_has_no_other_equilibrium(n: int) -> None:
+    """Beck's column: it flutters from 20 EI/L^2 on, but its stiffness never becomes singular."""
+    model = column("clamped", 1e4, 60.0, 0.0, n, following=True)[0]
+    result = equilibrium(model, method="arc-length")
+    assert result.statics["stopped"] == "load_factor"
+    assert result.events == []
+    assert np.abs(result.rod("rod").r[-1][:, 1:]).max() < 1e-9
+
+
+def test_a_path_that_ends_at_a_folded_element_is_not_said_to_jump() -> None:
+    """A cantilever of two elements under a moment: each turns by pi before the moment is 2 pi EI/L."""
+    model = Model("cantilever")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=1e4, GJ=1.0, EI=1.0), 2)
+    model.add_joint("foot", "clamp", rod.start)
+    model.add_moment("bend", rod.end, (0.0, 0.0, 20.0))
+    with pytest.raises(ConvergenceError, match=r"bent or twisted by 3\.14 rad") as caught:
+        equilibrium(model, method="arc-length")
+    assert "another path" not in str(caught.value)
+    assert 20.0 * caught.value.result.load_factor[-1] == pytest.approx(2 * np.pi, rel=1e-3)
