@@ -124,7 +124,7 @@ def _whip(section):
     model.add_distributed_load("snow", rod, (0, 0, -1.0), between=(0.13, 0.61))
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     ball = model.add_sphere("ball", rod.at(0.71), 0.03)
-    model.add_contact("knock", ball, floor, 1e4)
+    model.add_contact("knock", [ball], floor, 1e4)
     model.add_contact("slap", rod, floor)  # its stiffness is that of the material
     return model
 
@@ -165,6 +165,14 @@ def test_many_runs_with_other_sections_are_to_the_bit_those_alone():
         assert _all_of(result)[0] == _all_of(prepared.run(changes))[0]
 
 
+STIFF = np.diag([1e3, 5e2, 5e2, 1.0, 2.0, 2.0])
+
+
+def _of_stiffness(**others):
+    given = {"EA": 1e3, "GA": (5e2, 4e2), "GJ": 1.0, "EI": 2.0, "mass_per_length": 1.0}
+    return Section.from_stiffness(**{**given, "inertia_per_length": (0.1, 0.2, 0.3), **others})
+
+
 @pytest.mark.parametrize(
     ("section", "path", "value", "expected"),
     [
@@ -188,12 +196,42 @@ def test_many_runs_with_other_sections_are_to_the_bit_those_alone():
             1e9,
             Section.circular(0.01, dataclasses.replace(STEEL, E=1e9)).with_energy(W, k=0.6),
         ),
+        (
+            Section.tube(0.02, 0.01, STEEL).with_centers((0.001, 0.0), product_of_inertia=1e-6),
+            "outer_radius",
+            0.03,
+            Section.tube(0.03, 0.01, STEEL).with_centers((0.001, 0.0), product_of_inertia=1e-6),
+        ),
+        (
+            Section.circular(0.01, STEEL).with_relaxation(0.1, stiffness=np.eye(6)),
+            "radius",
+            0.02,
+            Section.circular(0.02, STEEL).with_relaxation(0.1, stiffness=np.eye(6)),
+        ),
+        (_of_stiffness(damping_time=0.3, radius=0.1), "EI", 7.0, _of_stiffness(EI=7.0, damping_time=0.3, radius=0.1)),
+        (
+            _of_stiffness(D=np.eye(6)),
+            "inertia_per_length",
+            5.0,
+            _of_stiffness(D=np.eye(6), inertia_per_length=5.0),
+        ),
+        (
+            Section.from_stiffness(C=STIFF, mass_per_length=2.0, inertia_per_length=0.1),
+            "mass_per_length",
+            3.0,
+            Section.from_stiffness(C=STIFF, mass_per_length=3.0, inertia_per_length=0.1),
+        ),
     ],
-    ids=["tube", "rectangle", "relaxing, off its curve", "law", "energy"],
+    ids=[
+        *("tube", "rectangle", "relaxing, off its curve", "law", "energy", "product of inertia", "branch"),
+        *("stiffnesses", "damping matrix", "stiffness matrix"),
+    ],
 )  # fmt: skip
 def test_a_section_with_another_number_is_made_again_with_all_that_was_added(section, path, value, expected):
     found = section.with_numbers({path: value})
-    assert found.numbers == {**section.numbers, path: value}
+    assert found.numbers.keys() == section.numbers.keys()
+    for name, number in {**section.numbers, path: value}.items():
+        assert np.array_equal(found.numbers[name], number), name
     for name in (field.name for field in dataclasses.fields(Section)):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert section.with_numbers({}) is section
@@ -204,6 +242,36 @@ def test_a_section_of_matrices_has_no_numbers():
     assert section.numbers == {}
     with pytest.raises(ModelError, match="it has no number 'radius'; its numbers are none"):
         section.with_numbers({"radius": 0.02})
+    assert section.with_law("stiffening", strain=0.1).numbers == {}
+
+
+def test_numbers_of_a_section_are_those_that_were_given():
+    of_steel = {
+        "material.E",
+        "material.nu",
+        "material.density",
+        "material.shear_factor",
+        "material.damping_time",
+    }
+    assert set(Section.circular(0.01, STEEL).numbers) == {"radius", *of_steel}
+    inertia = {"mass_per_length", "inertia_per_length", "radius"}
+    assert set(_of_stiffness().numbers) == {"EA", "GA", "GJ", "EI", "damping_time", *inertia}
+    of_matrices = Section.from_stiffness(C=STIFF, D=STIFF, mass_per_length=1.0, inertia_per_length=1.0)
+    assert set(of_matrices.numbers) == {"C", "D", "damping_time", *inertia}
+
+
+def test_a_section_that_varies_along_its_rod_is_changed_as_a_whole():
+    model = Model("tapered")
+    taper = lambda s: Section.circular(0.01 * (1 + s), STEEL)  # noqa: E731
+    model.add_rod("whip", [(0, 0, 0), (1, 0, 0)], taper, 3)
+    prepared = model.prepare(t_end=0.01, dt=0.01)
+    with pytest.raises(ModelError, match=r"'rods.whip.section.radius' is no number that may change"):
+        prepared.run({"rods.whip.section.radius": 0.02})
+    prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.01, dt=0.01)
+    with pytest.raises(ModelError, match=r"rod 'whip': its section varies along it and has no numbers"):
+        prepared.run({"rods.whip.section": taper, "rods.whip.section.radius": 0.02})
+    with pytest.raises(ModelError, match=r"rod 'whip': section = 'round' is neither a Section"):
+        prepared.run({"rods.whip.section": "round"})
 
 
 def test_what_is_added_later_is_no_part_of_what_was_prepared():
