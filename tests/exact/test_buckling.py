@@ -327,6 +327,61 @@ def test_a_bar_in_tension_is_said_to_be_pulled(nonlinear):
     assert found.factors[0] > 1e4
 
 
+def test_a_bar_in_tension_is_said_to_be_pulled_however_little_it_is_strained():
+    """GA is a twentieth of EA: 5 % are no doubt of their own."""
+    with pytest.warns(DoubtfulModelWarning, match="the loads stretch its rods") as told:
+        buckling(column(2e5, 1e4, load=-1.0, n=8, element="se3"), nonlinear=False)
+    assert len(told) == 1
+    assert "stretch and shear come to" not in str(told[0].message)
+
+
+def doubts(model, **more):
+    """What is said of strains at the factors of a model."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = buckling(model, **more)
+    return found, [str(own.message) for own in told if own.category is DoubtfulModelWarning]
+
+
+def test_loads_that_press_one_rod_and_pull_another_are_not_said_to_pull():
+    model = column(3e3, 1e5, n=8)
+    other = model.add_rod("other", [(0, 1, 0), (LENGTH, 1, 0)], model.rods["rod"].section, 8)
+    model.add_joint("other root", "clamp", other.start)
+    model.add_force("pull", other.end, (5.0, 0, 0))
+    assert doubts(model)[1] == []
+
+
+def test_higher_factors_are_doubted_too_but_only_the_first_is_told():
+    """Of 1.85, 16.7 and 46.3, in either plane, over an EA of 25."""
+    found, told = doubts(column(25.0, 1e4, n=12), n=5, nonlinear=False)
+    assert len(told) == 1
+    first = next(factor for factor in found.factors if factor > 2.5)
+    assert f"at the factor {first:.6g}" in told[0]
+
+
+def test_rods_whose_law_is_for_large_strains_are_not_doubted():
+    section = Section.from_stiffness(
+        EA=16.0, GA=1e4, GJ=2.0, EI=3.0, mass_per_length=1.5, inertia_per_length=0.01
+    )
+    model = Model("soft column")
+    own = section.with_law("stiffening", strain=0.2)
+    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], own, 12)
+    model.add_joint("foot", "clamp", rod.start)
+    model.add_force("press", rod.end, (-1.0, 0, 0))
+    found, told = doubts(model, nonlinear=False)
+    assert found.factors[0] > 1.6
+    assert told == []
+
+
+def test_strains_of_constant_loads_count_with_those_of_the_factor():
+    """Half of Euler's load is there before: of 11.6 % at the factor it adds 5.8 %."""
+    model = column(16.0, 1e4, n=12)
+    model.add_force("before", model.rods["rod"].end, (-0.925, 0, 0))
+    told = doubts(model, constant=["before"], nonlinear=False)[1]
+    assert len(told) == 1
+    assert "stretch and shear come to 0.1" in told[0]
+
+
 @pytest.mark.parametrize("nonlinear", [True, False])
 @pytest.mark.parametrize(("EA", "warns"), [(25.0, False), (16.0, True)])
 def test_a_factor_that_strains_rods_by_more_than_a_tenth_is_doubted(EA, warns, nonlinear):
