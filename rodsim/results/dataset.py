@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 import rodsim
 from discretization.drives import WORK
+from rigid.system import Floats
 from rodsim.extras import extra
 from rodsim.results import native
-from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
+from rodsim.results.columns import ALGORITHMIC, COLUMNS, ENERGIES
 from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import GearHistory, history_of
@@ -78,8 +79,12 @@ _COLUMNS = {
 }
 
 
-def dataset(source: Source, parts: Collection[str] | None) -> Any:
-    """The Dataset; of rods, bodies, joints and contacts those called as in `parts`, None: all."""
+def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats, Floats]) -> Any:
+    """Make the Dataset.
+
+    parts: names of the rods, bodies, joints and contacts to take, None: all. momenta: linear and angular, (T, 3) each, as the
+    result has them: an integrator in a chart conserves others than those of the audit table, which come from velocities.
+    """
     xr = extra("xarray", "notebook", "to_xarray")
     layout = source.layout
     known = {thing.name for things in (layout.rods, layout.bodies, layout.joints) for thing in things}
@@ -89,7 +94,7 @@ def dataset(source: Source, parts: Collection[str] | None) -> Any:
         names = ", ".join(sorted(known)) or "nothing"
         raise UnknownName(f"to_xarray: there is no '{unknown[0]}' in the result; it has {names}")
     with source.held():
-        variables = list(_variables(source, known if parts is None else set(parts)))
+        variables = list(_variables(source, known if parts is None else set(parts), momenta))
         coordinates = list(_coordinates(source))
     used = {dim for variable in variables for dim in variable.dims}
     index = {"xyz": XYZ, "wxyz": WXYZ, "axis": AXES, "drive": layout.drives}
@@ -118,8 +123,8 @@ def _coordinates(source: Source) -> Iterator[Variable]:
     yield Variable("step", ("t",), source.read(native.STEP), "1", "number of steps since t = 0")
 
 
-def _variables(source: Source, parts: Collection[str]) -> Iterator[Variable]:
-    yield from _of_all(source)
+def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
+    yield from _of_all(source, momenta)
     for rod in source.layout.rods:
         if rod.name in parts:
             yield from _rod(RodHistory(source, rod))
@@ -147,15 +152,13 @@ def _variables(source: Source, parts: Collection[str]) -> Iterator[Variable]:
             yield from _gear(gear)
 
 
-def _of_all(source: Source) -> Iterator[Variable]:
+def _of_all(source: Source, momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
     table = source.read(native.AUDIT)
     for column, (name, units, meaning) in _COLUMNS.items():
         yield Variable(name, ("t",), table[:, COLUMNS.index(column)], units, meaning)
-    for name, columns, units, meaning in (
-        ("linear_momentum", LINEAR_MOMENTUM, "kg m/s", "linear momentum"),
-        ("angular_momentum", ANGULAR_MOMENTUM, "kg m^2/s", "angular momentum about the origin"),
-    ):
-        yield Variable(name, ("t", "xyz"), table[:, [COLUMNS.index(x) for x in columns]], units, meaning)
+    linear, angular = momenta
+    yield Variable("linear_momentum", ("t", "xyz"), linear, "kg m/s", "linear momentum")
+    yield Variable("angular_momentum", ("t", "xyz"), angular, "kg m^2/s", "angular momentum about the origin")
     if source.layout.n_memory:
         taken = source.read(ALGORITHMIC).sum(axis=1)
         yield Variable(ALGORITHMIC, ("t",), taken, "J", "energy taken out by the integrator since t = 0")

@@ -355,7 +355,7 @@ class Result:
         """
         from rodsim.results.dataset import dataset
 
-        return dataset(self._source, parts)
+        return dataset(self._source, parts, (self.linear_momentum, self.angular_momentum))
 
     def animate(self, frames: int = 100, height: int = 600) -> Any:
         """The motion as a figure of plotly that turns, with play and a slider: shown at the end of a cell of a notebook.

@@ -22,5 +22,7 @@ def test_angular_momentum_of_a_result_is_the_one_that_the_integrator_conserves(i
     assert np.abs(L - L[0]).max() < 1e-11 * np.abs(L).max()
     assert np.abs(P - P[0]).max() < 1e-11 * np.abs(P).max()
     assert P[0] == pytest.approx([0.9, 0.6, 0.0], abs=1e-12)
+    assert np.array_equal(result.to_xarray([]).angular_momentum.values, L)
+    assert np.array_equal(result.to_xarray([]).linear_momentum.values, P)
     of_velocities = np.stack([result.audit_column(name) for name in ("Lx", "Ly", "Lz")], axis=1)
     assert np.abs(of_velocities - of_velocities[0]).max() > 1e-6 * np.abs(L).max()  # of order h^2
