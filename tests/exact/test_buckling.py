@@ -319,6 +319,14 @@ def test_equations_with_full_rows_are_solved_next_to_where_the_rest_is_singular(
     assert np.abs(np.vstack([G, B]) @ alone).max() < 1e-9 * np.abs(alone).max()
 
 
+def test_equations_whose_full_rows_leave_a_motion_free_are_refused():
+    """K does not resist motion 0, and the row is of motion 1."""
+    K = scipy.sparse.diags_array(np.arange(6.0)).tocsr()
+    row, motion = np.eye(6)[[1]], np.eye(6)[[0]]
+    with pytest.raises(ModelError, match="the matrix is singular"):
+        Bordered(K, scipy.sparse.csr_matrix((0, 6)), row, motion)
+
+
 @pytest.mark.parametrize("nonlinear", [True, False])
 def test_a_bar_in_tension_is_said_to_be_pulled(nonlinear):
     """Its factor is near GA, or where the linear path has long left the model."""
