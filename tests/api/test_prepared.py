@@ -230,8 +230,8 @@ def _of_stiffness(**others):
 def test_a_section_with_another_number_is_made_again_with_all_that_was_added(section, path, value, expected):
     found = section.with_numbers({path: value})
     assert found.numbers.keys() == section.numbers.keys()
-    for name, number in {**section.numbers, path: value}.items():
-        assert np.array_equal(found.numbers[name], number), name
+    for name, own in {**section.numbers, path: value}.items():
+        assert np.array_equal(found.numbers[name], own), name
     for name in (field.name for field in dataclasses.fields(Section)):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert section.with_numbers({}) is section

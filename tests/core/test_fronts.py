@@ -188,6 +188,14 @@ def test_a_hinge_and_its_motor_are_solved_in_one_front(drives):
     assert numbering.fronts.flops < 1.1 * number_for_steps(free.system).fronts.flops
 
 
+def test_joints_of_the_same_frames_go_together_up_to_six_rows():
+    """A hinge and its motor, another joint at one of its frames, and two more joints that the first front has no room for."""
+    held = [(1, 2), (1, 2), (1, 3), (1, 2), (1, 2)]
+    edges = np.array([(joint, frame) for joint, frames in enumerate(held) for frame in frames]).T
+    numbers = fronts_of_systems._together(edges, np.array([5, 1, 3, 1, 3]))
+    assert numbers.tolist() == [0, 0, 1, 2, 2]
+
+
 def test_a_driven_net_moves_as_by_the_band(monkeypatch):
     built = turned(3)
 

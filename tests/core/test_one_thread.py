@@ -108,6 +108,33 @@ def test_libraries_with_a_number_for_each_thread_are_limited_in_each(monkeypatch
     assert seen == [1, 4]
 
 
+class Controlled:
+    """As of threadpoolctl 3.8: only the thread that has set the number may change it, until that is cleared."""
+
+    controls, threads = -1, 4  # another thread has set it
+
+    def get_num_threads(self):
+        return self.threads
+
+    def set_num_threads(self, threads):
+        if self.controls not in (None, threading.get_ident()):
+            raise RuntimeError("another thread controls this library")
+        self.controls, self.threads = threading.get_ident(), threads
+
+    def clear_controlling_thread(self, force=False):
+        if self.controls not in (None, threading.get_ident()) and not force:
+            raise RuntimeError("another thread controls this library")
+        self.controls = None
+
+
+def test_a_library_that_one_thread_controls_is_limited_and_left_to_all(monkeypatch):
+    library = Controlled()
+    monkeypatch.setattr(guard, "_libraries", lambda: [library])
+    with one_thread(SOME):
+        assert (library.threads, library.controls) == (1, None)
+    assert (library.threads, library.controls) == (4, None)
+
+
 WIDE = net(rows=8)  # its tangent has a half bandwidth of 100
 
 
