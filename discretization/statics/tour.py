@@ -94,7 +94,6 @@ def tour(
                 continue
             if arc.loose or anchor is None:
                 failure = moved._replace(status=JUMPS) if moved.status == SOLVED else moved
-                arc.loose = False
                 return Tour(events, "", failure, crossed, branch is not None)
             # a structure that is perfect but for round-off: its two paths are nearer to each other than any arc
             arc.go_back(anchor)
