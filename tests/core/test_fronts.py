@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix
 
+from discretization.assembly import fronts_of_systems
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.kept_numberings import has_inertia
 from discretization.assembly.numbering import number
