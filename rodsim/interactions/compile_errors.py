@@ -42,7 +42,8 @@ def _reason(text: str) -> str:
     if found := re.search(r"Can't unify return type from the following types: (.*)", text):
         return f"it returns values of different types: {_plain(found[1])}"
     if found := re.search(r"Cannot unify (.*) and (.*) for '([\w$]+)[.\d]*'", text):
-        return f"'{found[3]}' is {_plain(found[1])} in one place and {_plain(found[2])} in another"
+        name = "a value" if found[3].startswith("$") else f"'{found[3]}'"  # $: of an expression, by numba
+        return f"{name} is {_plain(found[1])} in one place and {_plain(found[2])} in another"
     if found := re.search(r">>> setitem\(array\(complex128, 1d, C\), Literal\[int\]\(0\), (.*)\)", text):
         return f"it returns {_plain(found[1])}, not a number"
     if found := re.search(r">>> (\w+)\((.*)\)", text):

@@ -14,11 +14,11 @@ def parabola(s):
     return (SPAN * (s - 0.5), 0.0, -SAG * (1 - (2 * s - 1) ** 2))
 
 
-def model_of(curve, stress_free, EA=1e4, **more):
+def model_of(curve, stress_free, EA=1e4, EI=1e-2, **more):
     """A rope that a parabola of 2.296 m may draw; s of its callable is the place along the span, not along the rope."""
     model = Model("rope", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
-        EA=EA, GA=1e4, GJ=1e-2, EI=1e-2, mass_per_length=0.1, inertia_per_length=1e-4
+        EA=EA, GA=1e4, GJ=1e-2, EI=EI, mass_per_length=0.1, inertia_per_length=1e-4
     )
     rod = model.add_rod("r", curve, section, 22, stress_free=stress_free, **more)
     model.add_joint("left", "spherical", model.ground, rod.start)
@@ -70,6 +70,7 @@ INTENDED = {
     "a curved shape without stress": (evenly(1.05), evenly(), {}),
     "strains that are stated": (parabola, STRAIGHT, {"rest_strains": (0.01, 0, 0, 0, 0, 0)}),
     "soft against its weight": (parabola, STRAIGHT, {"EA": 10.0}),
+    "stiff against bending": (parabola, STRAIGHT, {"EI": 1e3}),
     "thrown, with more motion than stretch": (parabola, STRAIGHT, {"velocity": (0, 100, 0)}),
 }
 

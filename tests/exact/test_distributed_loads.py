@@ -251,6 +251,13 @@ def test_fields_are_integrated_at_each_time_by_itself():
     )
 
 
+def test_a_field_at_many_times_is_computed_in_parts(monkeypatch):
+    values, _ = carried(Field(lambda s, t: (0, passing(0.02)(s, t), 0)))
+    expected = values(TIMES)
+    monkeypatch.setattr("rodsim.building.distributed_loads._PLACES", 500)
+    assert np.array_equal(values(TIMES), expected)
+
+
 def test_a_field_that_is_wide_is_that_of_its_points_alone():
     wide = lambda s, t: (0.0, 3.0 * np.sin(s + t), 1.0 + s)  # noqa: E731
     field, function = (carried(x)[0](TIMES) for x in (Field(wide), wide))

@@ -48,6 +48,7 @@ WRONG = {
     "return np.linalg.missing(y)": "module 'numpy.linalg' has no attribute 'missing'",
     "return X[0] + object()": "'object' cannot be used in a compiled function (line 9 of wrong_kind.py",
     "return X[0] * y[1, 0]": "it returns array with 1 index, not a number",
+    "return (X[0] if len(X) > 1 else (X[0], X[0]))[0]": "a value is number in one place and tuple of 2 numbers in another",
     "return X[0] if X[0] > y[0, 0, 0] else 2 * X[0]": "number > number is not possible for complex numbers",
 }
 
