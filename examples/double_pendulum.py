@@ -3,7 +3,8 @@
 import sympy as sp
 
 from discretization.time.families import FAMILIES
-from rodsim import ModelError, integrate, symbolic_system
+from rodsim import ModelError
+from rodsim.mechanics import integrate, symbolic_system
 
 q, v = sp.symbols("phi1 phi2"), sp.symbols("w1 w2")
 T = v[0] ** 2 + v[1] ** 2 / 2 + v[0] * v[1] * sp.cos(q[0] - q[1])  # two bobs of mass 1 on rods of length 1

@@ -5,192 +5,96 @@ from rodsim import Box, Material, Model, Section, simulate
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discretization.time.integrate import Start, Trajectory, integrate
-    from rigid import signals
-    from rigid.charts.multibody import multibody_system, rotating_body
-    from rigid.errors import (
-        ConvergenceError,
-        DamagedFileWarning,
-        InitialVelocityWarning,
-        ModelError,
-        RedundantJointsWarning,
-        RoundedForcesWarning,
-        UnstableEquilibriumWarning,
+    from rigid.errors import ConvergenceError as ConvergenceError
+    from rigid.errors import ModelError as ModelError
+    from rigid.errors import ModelWarning as ModelWarning
+    from rigid.inertia import Box as Box
+    from rigid.inertia import Capsule as Capsule
+    from rigid.inertia import Cone as Cone
+    from rigid.inertia import Cylinder as Cylinder
+    from rigid.inertia import MassProperties as MassProperties
+    from rigid.inertia import PointMass as PointMass
+    from rigid.inertia import Sphere as Sphere
+    from rigid.surface import Mesh as Mesh
+    from rodsim import linear as linear
+    from rodsim import mechanics as mechanics
+    from rodsim import signals as signals
+    from rodsim import studies as studies
+    from rodsim import warnings as warnings
+    from rodsim.comparing.comparison import Comparison as Comparison
+    from rodsim.comparing.comparison import compare as compare
+    from rodsim.interactions import measures as measures
+    from rodsim.interactions.registering import interaction as interaction
+    from rodsim.many_runs import simulate_many as simulate_many
+    from rodsim.model import Model as Model
+    from rodsim.parts.materials import Material as Material
+    from rodsim.parts.sections import Section as Section
+    from rodsim.parts.spring_laws import Law as Law
+    from rodsim.reporting.page import report as report
+    from rodsim.results.audit import audit as audit
+    from rodsim.results.errors import ResultError as ResultError
+    from rodsim.results.export import export as export
+    from rodsim.results.local_audit import local_audit as local_audit
+    from rodsim.results.plot import plot as plot
+    from rodsim.results.render import render as render
+    from rodsim.results.render import render_movie as render_movie
+    from rodsim.results.result import Result as Result
+    from rodsim.results.viewer import view as view
+    from rodsim.scenes.errors import SceneError as SceneError
+    from rodsim.simulation import simulate as simulate
+    from rodsim.small_motions.linear_equations import linearise as linearise
+    from rodsim.small_motions.modal_analysis import modes as modes
+    from rodsim.small_motions.steady_rotations import steady_rotation as steady_rotation
+    from rodsim.statics.equilibria import equilibrium as equilibrium
+    from rodsim.statics.equilibrium_results import Equilibrium as Equilibrium
+    from rodsim.statics.linear_buckling import buckling as buckling
+    from rodsim.stops import first_touch as first_touch
+    from rodsim.stops import nearer as nearer
+else:
+    from rodsim.lazy_names import lazy_names
+
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "rigid.errors": "ConvergenceError ModelError ModelWarning",
+            "rigid.inertia": "Box Capsule Cone Cylinder MassProperties PointMass Sphere",
+            "rigid.surface": "Mesh",
+            "rodsim.comparing.comparison": "Comparison compare",
+            "rodsim.interactions.measures": "measures =",
+            "rodsim.interactions.registering": "interaction",
+            "rodsim.linear": "linear =",
+            "rodsim.many_runs": "simulate_many",
+            "rodsim.mechanics": "mechanics =",
+            "rodsim.model": "Model",
+            "rodsim.parts.materials": "Material",
+            "rodsim.parts.sections": "Section",
+            "rodsim.parts.spring_laws": "Law",
+            "rodsim.reporting.page": "report",
+            "rodsim.results.audit": "audit",
+            "rodsim.results.errors": "ResultError",
+            "rodsim.results.export": "export",
+            "rodsim.results.local_audit": "local_audit",
+            "rodsim.results.plot": "plot",
+            "rodsim.results.render": "render render_movie",
+            "rodsim.results.result": "Result",
+            "rodsim.results.viewer": "view",
+            "rodsim.scenes.errors": "SceneError",
+            "rodsim.signals": "signals =",
+            "rodsim.simulation": "simulate",
+            "rodsim.small_motions.linear_equations": "linearise",
+            "rodsim.small_motions.modal_analysis": "modes",
+            "rodsim.small_motions.steady_rotations": "steady_rotation",
+            "rodsim.statics.equilibria": "equilibrium",
+            "rodsim.statics.equilibrium_results": "Equilibrium",
+            "rodsim.statics.linear_buckling": "buckling",
+            "rodsim.stops": "first_touch nearer",
+            "rodsim.studies": "studies =",
+            "rodsim.warnings": "warnings =",
+        },
+        hidden=["warnings"],  # `from rodsim import *` would put it in the place of Python's own
     )
-    from rigid.inertia import Box, Capsule, Cone, Cylinder, MassProperties, PointMass, Sphere
-    from rigid.mechanics.mechanical import MechanicalSystem, Symmetry
-    from rigid.surface import Mesh
-    from rigid.symbolic.systems import Part, symbolic_system, system_of
-    from rodsim.comparing.comparison import Comparison, compare
-    from rodsim.interactions import measures
-    from rodsim.interactions.registering import interaction
-    from rodsim.many_runs import simulate_many
-    from rodsim.model import Model
-    from rodsim.parts.materials import Material
-    from rodsim.parts.model_warnings import DoubtfulModelWarning, StepWarning
-    from rodsim.parts.sections import Section
-    from rodsim.parts.spring_laws import Law
-    from rodsim.reporting.page import report
-    from rodsim.results.audit import audit
-    from rodsim.results.local_audit import local_audit
-    from rodsim.results.result import Result
-    from rodsim.scenes.plain import read_scene
-    from rodsim.simulation import simulate
-    from rodsim.small_motions.linear_equations import linearise
-    from rodsim.small_motions.linear_models import Probe, Push, frequency_response, state_space
-    from rodsim.small_motions.linear_reactions import Reaction
-    from rodsim.small_motions.modal_analysis import modes
-    from rodsim.small_motions.modal_results import mode_shapes
-    from rodsim.small_motions.steady_rotations import steady_rotation
-    from rodsim.statics.equilibria import equilibrium
-    from rodsim.statics.linear_buckling import buckling
-    from rodsim.stops import first_touch, nearer
-    from rodsim.studies.convergence import converge
-    from rodsim.studies.scheme_choice import cheapest_scheme
-    from rodsim.studies.sweeping import sweep
 
 __version__ = "0.1.1"
-
-# Name -> module: imported when first asked for, so that `import rodsim` and the command's help are quick.
-_WHERE = {
-    "Box": "rigid.inertia",
-    "Capsule": "rigid.inertia",
-    "Comparison": "rodsim.comparing.comparison",
-    "Cone": "rigid.inertia",
-    "ConvergenceError": "rigid.errors",
-    "Cylinder": "rigid.inertia",
-    "DamagedFileWarning": "rigid.errors",
-    "DoubtfulModelWarning": "rodsim.parts.model_warnings",
-    "InitialVelocityWarning": "rigid.errors",
-    "Law": "rodsim.parts.spring_laws",
-    "MassProperties": "rigid.inertia",
-    "Material": "rodsim.parts.materials",
-    "MechanicalSystem": "rigid.mechanics.mechanical",
-    "Mesh": "rigid.surface",
-    "Model": "rodsim.model",
-    "ModelError": "rigid.errors",
-    "Part": "rigid.symbolic.systems",
-    "RedundantJointsWarning": "rigid.errors",
-    "RoundedForcesWarning": "rigid.errors",
-    "UnstableEquilibriumWarning": "rigid.errors",
-    "Probe": "rodsim.small_motions.linear_models",
-    "Reaction": "rodsim.small_motions.linear_reactions",
-    "Push": "rodsim.small_motions.linear_models",
-    "PointMass": "rigid.inertia",
-    "Result": "rodsim.results.result",
-    "Section": "rodsim.parts.sections",
-    "Sphere": "rigid.inertia",
-    "Start": "discretization.time.integrate",
-    "StepWarning": "rodsim.parts.model_warnings",
-    "Symmetry": "rigid.mechanics.mechanical",
-    "Trajectory": "discretization.time.integrate",
-    "audit": "rodsim.results.audit",
-    "buckling": "rodsim.statics.linear_buckling",
-    "equilibrium": "rodsim.statics.equilibria",
-    "first_touch": "rodsim.stops",
-    "compare": "rodsim.comparing.comparison",
-    "converge": "rodsim.studies.convergence",
-    "cheapest_scheme": "rodsim.studies.scheme_choice",
-    "frequency_response": "rodsim.small_motions.linear_models",
-    "integrate": "discretization.time.integrate",
-    "interaction": "rodsim.interactions.registering",
-    "linearise": "rodsim.small_motions.linear_equations",
-    "local_audit": "rodsim.results.local_audit",
-    "mode_shapes": "rodsim.small_motions.modal_results",
-    "modes": "rodsim.small_motions.modal_analysis",
-    "nearer": "rodsim.stops",
-    "multibody_system": "rigid.charts.multibody",
-    "read_scene": "rodsim.scenes.plain",
-    "report": "rodsim.reporting.page",
-    "rotating_body": "rigid.charts.multibody",
-    "simulate": "rodsim.simulation",
-    "simulate_many": "rodsim.many_runs",
-    "state_space": "rodsim.small_motions.linear_models",
-    "steady_rotation": "rodsim.small_motions.steady_rotations",
-    "sweep": "rodsim.studies.sweeping",
-    "symbolic_system": "rigid.symbolic.systems",
-    "system_of": "rigid.symbolic.systems",
-}
-
-_MODULES = {"measures": "rodsim.interactions.measures", "signals": "rigid.signals"}
-
-__all__ = [
-    "Box",
-    "Capsule",
-    "Comparison",
-    "Cone",
-    "ConvergenceError",
-    "Cylinder",
-    "DamagedFileWarning",
-    "DoubtfulModelWarning",
-    "InitialVelocityWarning",
-    "Law",
-    "MassProperties",
-    "Material",
-    "MechanicalSystem",
-    "Mesh",
-    "Model",
-    "ModelError",
-    "Part",
-    "PointMass",
-    "Probe",
-    "Push",
-    "Reaction",
-    "RedundantJointsWarning",
-    "Result",
-    "RoundedForcesWarning",
-    "Section",
-    "Sphere",
-    "Start",
-    "StepWarning",
-    "Symmetry",
-    "Trajectory",
-    "UnstableEquilibriumWarning",
-    "audit",
-    "buckling",
-    "cheapest_scheme",
-    "compare",
-    "converge",
-    "equilibrium",
-    "first_touch",
-    "frequency_response",
-    "integrate",
-    "interaction",
-    "linearise",
-    "local_audit",
-    "measures",
-    "mode_shapes",
-    "modes",
-    "multibody_system",
-    "nearer",
-    "read_scene",
-    "report",
-    "rotating_body",
-    "signals",
-    "simulate",
-    "simulate_many",
-    "state_space",
-    "steady_rotation",
-    "sweep",
-    "symbolic_system",
-    "system_of",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES and name not in _WHERE:
-        raise AttributeError(f"module 'rodsim' has no attribute '{name}'")
-    if name in _MODULES:
-        found = importlib.import_module(_MODULES[name])
-    else:
-        found = getattr(importlib.import_module(_WHERE[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])

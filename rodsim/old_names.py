@@ -41,7 +41,27 @@ class OldName(NamedTuple):
     convert: Callable[[Any], Any] | None = None
 
 
-OLD_NAMES: list[OldName] = []
+# module -> its names that were those of `rodsim`
+_MOVED = {
+    "rodsim.linear": "Probe Push Reaction frequency_response mode_shapes state_space",
+    "rodsim.mechanics": (
+        "MechanicalSystem Part Start Symmetry Trajectory integrate multibody_system rotating_body symbolic_system system_of"
+    ),
+    "rodsim.scenes": "read_scene",
+    "rodsim.studies": "cheapest_scheme converge sweep",
+    "rodsim.warnings": (
+        "DamagedFileWarning DoubtfulModelWarning InitialVelocityWarning RedundantJointsWarning RoundedForcesWarning "
+        "StepWarning UnstableEquilibriumWarning"
+    ),
+}
+
+OLD_NAMES: list[OldName] = [
+    *(
+        OldName("rodsim", name, f"{place}.{name}")
+        for place, names in _MOVED.items()
+        for name in names.split()
+    ),
+]
 
 
 def warn_of_old_name(old: str, new: str, stacklevel: int = 3) -> None:
@@ -100,7 +120,7 @@ def old_attribute(module: str, name: str) -> Any:
     row = _renamed(module).get(name)
     if row is None:
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
-    warn_of_old_name(f"{module}.{name}", row.new)
+    warn_of_old_name(f"{module}.{name}", row.new, stacklevel=4)  # `__getattr__` of the module is between
     place, attribute = row.new.rsplit(".", 1)
     return getattr(importlib.import_module(place), attribute)
 

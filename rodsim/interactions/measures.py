@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from rigid.checks import direction, number
 from rigid.system import Floats
 
+__all__ = ["Measure", "angle", "coordinate", "cosine", "displacement", "distance", "strain"]
+
 Attachable = Any  # an anchor, a body, or the ground
 
 

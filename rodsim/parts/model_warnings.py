@@ -11,3 +11,7 @@ class DoubtfulModelWarning(ModelWarning):
 
 class StepWarning(ModelWarning):
     """Steps that are not those that were asked for, or that may pass over a load."""
+
+
+class LinearFactorWarning(ModelWarning):
+    """A load factor of `buckling` is that of linear buckling alone."""

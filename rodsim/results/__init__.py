@@ -1,47 +1,43 @@
-"""Results: what a run leaves behind, on disk or in memory, and the pictures and files made of it.
-
-Names are imported when they are used: h5py, vtk, pyvista and matplotlib are slow to load.
-"""
+"""Results: what a run leaves behind, on disk or in memory, and the pictures and files made of it."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rodsim.results.audited import Audit
-    from rodsim.results.columns import COLUMNS
-    from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
-    from rodsim.results.result import Result
-    from rodsim.results.writer import MemoryWriter, ResultWriter
+    from rodsim.results.audited import Audit as Audit
+    from rodsim.results.columns import COLUMNS as COLUMNS
+    from rodsim.results.contact_history import ContactHistory as ContactHistory
+    from rodsim.results.errors import NoOpenGL as NoOpenGL
+    from rodsim.results.errors import ResultError as ResultError
+    from rodsim.results.errors import UnknownName as UnknownName
+    from rodsim.results.gear_history import GearHistory as GearHistory
+    from rodsim.results.histories import BodyHistory as BodyHistory
+    from rodsim.results.histories import RodHistory as RodHistory
+    from rodsim.results.joint_history import JointHistory as JointHistory
+    from rodsim.results.layout import JointLayout as JointLayout
+    from rodsim.results.layout import Layout as Layout
+    from rodsim.results.local_audit import LocalAudit as LocalAudit
+    from rodsim.results.result import Result as Result
+    from rodsim.results.writer import MemoryWriter as MemoryWriter
+    from rodsim.results.writer import ResultWriter as ResultWriter
+else:
+    from rodsim.lazy_names import lazy_names
 
-_HOMES = {
-    "Audit": "audited",
-    "BodyLayout": "layout",
-    "COLUMNS": "columns",
-    "JointLayout": "layout",
-    "Layout": "layout",
-    "MemoryWriter": "writer",
-    "Result": "result",
-    "ResultWriter": "writer",
-    "RodLayout": "layout",
-}
-
-__all__ = [
-    "COLUMNS",
-    "Audit",
-    "BodyLayout",
-    "JointLayout",
-    "Layout",
-    "MemoryWriter",
-    "Result",
-    "ResultWriter",
-    "RodLayout",
-]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'rodsim.results' has no attribute '{name}'")
-    return getattr(import_module(f"rodsim.results.{home}"), name)
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "rodsim.results.audited": "Audit",
+            "rodsim.results.columns": "COLUMNS",
+            "rodsim.results.contact_history": "ContactHistory",
+            "rodsim.results.errors": "NoOpenGL ResultError UnknownName",
+            "rodsim.results.gear_history": "GearHistory",
+            "rodsim.results.histories": "BodyHistory RodHistory",
+            "rodsim.results.joint_history": "JointHistory",
+            "rodsim.results.layout": "JointLayout Layout",
+            "rodsim.results.local_audit": "LocalAudit",
+            "rodsim.results.result": "Result",
+            "rodsim.results.writer": "MemoryWriter ResultWriter",
+        },
+        hidden=["COLUMNS", "JointLayout", "Layout", "MemoryWriter", "ResultWriter"],  # of the package itself
+    )

@@ -120,6 +120,11 @@ def render_movie(
     fps : pictures a second
     speed : seconds of the run shown in a second; between outputs the motion is interpolated
     progress : called with (frames done, frames in all)
+
+    Raises
+    ------
+    ResultError: nothing to draw, too many frames, an unknown ending of `path`, engine, view or quantity.
+    ModelError: another argument that cannot be used. NoOpenGL: engine 'opengl' without OpenGL, with the cure.
     """
     check_result("render", result)
     path = checked_path("render", path)

@@ -25,7 +25,7 @@ from discretization.linearisation.saddle import Saddle
 from discretization.long_rest import moving_state
 from discretization.statics.stability import negative_pivots
 from rigid import checks
-from rigid.errors import ConvergenceError, ModelError, ModelWarning
+from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rigid.user_warnings import warn_user
@@ -33,6 +33,7 @@ from rodsim.building.build import Built
 from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
+from rodsim.parts.model_warnings import LinearFactorWarning
 from rodsim.small_motions.free_motions import MOST, loose, worded
 from rodsim.small_motions.linear_equations import frame_names
 from rodsim.small_motions.modal_analysis import model_size
@@ -46,10 +47,6 @@ SAME_FACTOR, SAME_SHAPE = 1e-6, 0.9  # relative difference; cosine, M between: o
 SMALL = 100  # freedoms up to which linear factors are those of full matrices
 ROUNDING = 1e-13  # of the change of the stiffness: what the joints leave of it below this is none
 STEP = 1e-3  # of the model's size: displacements of the differences for strains, of order 4
-
-
-class LinearFactorWarning(ModelWarning):
-    """A factor is that of linear buckling."""
 
 
 class Buckling(NamedTuple):

@@ -111,7 +111,7 @@ class Convergence:
         return dumps(told, indent=2)
 
     def plot(self, path: Path | str) -> Path:
-        """Errors over elements and step (.png, .pdf, .svg)."""
+        """Draw the errors over elements and step to the file `path` (.png, .pdf, .svg); returns it."""
         from rodsim.studies.convergence_picture import Panel, draw
 
         choice = self.choice

@@ -75,15 +75,27 @@ class Sweep:
         return tables.page(f"Sweep '{self.study.name}'", shown)
 
     def result_file(self, number: int) -> Path | None:
-        """The result of a case, where it was kept."""
+        """The result file of the case `number`; None: it was not kept."""
         return None if self.folder is None else kept_result(self.folder, self.study.cases[number].key)
 
     def plot(self, *columns: str, path: Path | str, kind: str | None = None, log: Sequence[str] = ()) -> Path:
-        """A picture of two columns, y over x, or of three: the third as colour over both (.png, .pdf, .svg)."""
+        """Draw two columns, y over x, or three: the third as colour over both.
+
+        Parameters
+        ----------
+        columns : names of columns of `frame`
+        path : file to write, .png, .pdf or .svg
+        kind : 'curves' or 'scatter' of two columns, 'heat' or 'scatter' of three; default: what fits them
+        log : names of the columns whose axis is logarithmic
+
+        Raises
+        ------
+        StudyError: no such column or kind.
+        """
         from rodsim.studies.pictures import draw
 
         return draw(self.frame, self.study.columns, columns, path, kind, log)
 
     def write(self, folder: Path | str) -> list[Path]:
-        """The table as table.csv and table.parquet."""
+        """Write the table to `folder`, as table.csv and table.parquet; returns their paths."""
         return table.write(self.frame, Path(folder))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from rodsim import Box, Model, ModelError, Probe, Push, equilibrium, frequency_response, linearise, modes
+from rodsim import Box, Model, ModelError, equilibrium, linearise, modes
+from rodsim.linear import Probe, Push, frequency_response
 
 
 def hinged():

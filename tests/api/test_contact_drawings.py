@@ -12,7 +12,7 @@ from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 
 G, R = 9.81, 0.01
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")  # of long steps
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")  # of long steps
 RUBBER = Section.circular(R, Material(E=1e6, nu=0.45, density=1000))
 
 

@@ -26,7 +26,7 @@ G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
 THIN = Section.circular(0.01, RUBBER)
 MASS = 1000 * np.pi * 0.01**2 * 0.3  # of a rod of 0.3 m
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 LAWS = {"linear": (0, 3e3, 1, 0), "hertz": (0, 2e4, 1.5, 0), "barrier": (1, 50.0, 0, 0.2)}
 
 

@@ -113,7 +113,7 @@ def crossing(**law) -> Result:
     return simulate(model, t_end=0.01, dt=5e-4, output_every=1)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_a_text_of_one_term_runs_as_the_power():
     text, power = crossing(law="4e8*depth**2"), crossing(stiffness=4e8, exponent=2)
     assert text.contact("rub").normal_force.max() > 0.1

@@ -12,18 +12,7 @@ from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
 from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rodsim import (
-    Box,
-    DoubtfulModelWarning,
-    Material,
-    Model,
-    Result,
-    Section,
-    Sphere,
-    audit,
-    signals,
-    simulate,
-)
+from rodsim import Box, Material, Model, Result, Section, Sphere, audit, signals, simulate
 from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import coarse, expected
 from rodsim.building.contact_surfaces import loss_of
@@ -31,10 +20,11 @@ from rodsim.building.contact_tables import lengths_of_nodes
 from rodsim.cli.main import main
 from rodsim.results.errors import UnknownName
 from rodsim.scenes.model_from_scene import load
+from rodsim.warnings import DoubtfulModelWarning
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
-quiet = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+quiet = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 def ball(radius: float = 0.05, height: float = 1.0, g: float = G, velocity=(0, 0, 1), **contact) -> Model:

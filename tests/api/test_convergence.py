@@ -6,10 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rodsim import cheapest_scheme, converge
 from rodsim.cli.main import main
 from rodsim.scenes.errors import SceneError
-from rodsim.studies import convergence
+from rodsim.studies import cheapest_scheme, converge, convergence
 from rodsim.studies.cases import Outcome
 from rodsim.studies.choosing import Choice, choose
 from rodsim.studies.convergence import MOTION, Convergence, Wanted

@@ -14,7 +14,6 @@ from rodsim import (
     Capsule,
     Cone,
     Cylinder,
-    DoubtfulModelWarning,
     MassProperties,
     Material,
     Mesh,
@@ -38,6 +37,7 @@ from rodsim.building.plausibility import (
 from rodsim.results.layout import RodLayout
 from rodsim.scenes.model_from_scene import load
 from rodsim.scenes.schema_shapes import SHAPES
+from rodsim.warnings import DoubtfulModelWarning
 
 ROOT = Path(__file__).parents[2]
 SIDE = 0.02

@@ -69,7 +69,7 @@ class BrakeEntry(InteractionEntry):
 
 
 # a sphere or a plane alone
-pytestmark = pytest.mark.filterwarnings("ignore:.*collides with nothing:rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*collides with nothing:rodsim.warnings.DoubtfulModelWarning")
 
 KINDS = [*ENTRIES, BrakeEntry.key]  # ENTRIES is full: `Model` has been imported
 

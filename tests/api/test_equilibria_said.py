@@ -11,18 +11,10 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import (
-    Box,
-    Model,
-    ModelError,
-    Result,
-    RoundedForcesWarning,
-    UnstableEquilibriumWarning,
-    audit,
-    equilibrium,
-)
+from rodsim import Box, Model, ModelError, Result, audit, equilibrium
 from rodsim.results.static_words import start_words
 from rodsim.statics.equilibrium_results import Equilibrium
+from rodsim.warnings import RoundedForcesWarning, UnstableEquilibriumWarning
 from tests.support.statics_models import bend, cantilever, section
 
 

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 import yaml
 
-from rodsim import Box, Material, Model, Result, Section, audit, compare, read_scene, signals, simulate, sweep
+from rodsim import Box, Material, Model, Result, Section, audit, compare, signals, simulate
 from rodsim.comparing.operands import results_of
 from rodsim.doctor import installed
 from rodsim.doctor.report_lines import BROKEN
 from rodsim.results.errors import ResultError
 from rodsim.results.writer import MemoryWriter
+from rodsim.scenes import read_scene
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.plain import scene_of
+from rodsim.studies import sweep
 from tests.support.html import Reader
 
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from numba.core import event
 
-from rodsim import sweep
-from rodsim.studies import limits
+from rodsim.studies import limits, sweep
 from rodsim.studies.errors import StudyError
 from rodsim.studies.limits import TookTooLong, within
 

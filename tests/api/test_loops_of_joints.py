@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import Box, ConvergenceError, Model, ModelError, RedundantJointsWarning, simulate
+from rodsim import Box, ConvergenceError, Model, ModelError, simulate
 from rodsim.building.joint_loops import Link, Misfit, loop_closed_by, misfit
 from rodsim.parts.entries import JointEntry
+from rodsim.warnings import RedundantJointsWarning
 
 Z = np.array([0.0, 0.0, 1.0])
 NAMES = "crank", "coupler", "rocker"
@@ -153,7 +154,7 @@ def test_a_slide_that_is_hardly_square_to_the_hinges_is_named():
     assert str(Misfit(("A", "B"), 1e-3, False)) == "the axes of 'A' and 'B' are 0.0573 degrees off parallel"
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_what_cannot_follow_on_the_way_is_told_with_its_loop_and_the_axes_that_do_not_fit():
     with pytest.raises(ConvergenceError) as caught:
         simulate(four_bar(axes=(Z, Z, tilted(1e-6), Z)), 0.5, 0.01)
@@ -174,7 +175,7 @@ def door(turn=0.0, shift=0.0):
     return model
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize(
     ("other", "gap"),
     [

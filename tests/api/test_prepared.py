@@ -14,21 +14,11 @@ from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.kept_numberings import structure
 from discretization.assembly.numbering import BAND_LIMIT, number
 from discretization.known_facts import digest_of
-from rodsim import (
-    Box,
-    Material,
-    Model,
-    ModelError,
-    Section,
-    equilibrium,
-    signals,
-    simulate,
-    simulate_many,
-    sweep,
-)
+from rodsim import Box, Material, Model, ModelError, Section, equilibrium, signals, simulate, simulate_many
 from rodsim.building import kept_builds
 from rodsim.parts.changes import fields_of
 from rodsim.parts.entry import ENTRIES
+from rodsim.studies import sweep
 from tests.support.completeness import DT
 from tests.support.prepared import CASES, MODELS, _all_of, _another, _beam, _fresh
 

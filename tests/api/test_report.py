@@ -7,22 +7,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from rodsim import (
-    Box,
-    Material,
-    Model,
-    Result,
-    Section,
-    audit,
-    equilibrium,
-    mode_shapes,
-    modes,
-    report,
-    signals,
-    simulate,
-)
+from rodsim import Box, Material, Model, Result, Section, audit, equilibrium, modes, report, signals, simulate
 from rodsim.cli.main import main
 from rodsim.extras import MissingExtra
+from rodsim.linear import mode_shapes
 from rodsim.reporting import thinning as thinned
 from rodsim.reporting.embedded_data import packed, script_json, unpacked
 from rodsim.reporting.joints import carried

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from rodsim import DoubtfulModelWarning, Model, Section, simulate
+from rodsim import Model, Section, simulate
+from rodsim.warnings import DoubtfulModelWarning
 
 LENGTH, SPAN, SAG = 2.3, 2.0, 0.5
 

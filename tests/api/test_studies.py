@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from rigid.errors import ModelError
-from rodsim import Model, Result, Section, simulate, sweep
+from rodsim import Model, Result, Section, simulate
 from rodsim.cli.main import main
 from rodsim.scenes.errors import SceneError
-from rodsim.studies import keys, table
+from rodsim.studies import keys, sweep, table
 from rodsim.studies.bases import FunctionBase, scene_base
 from rodsim.studies.cases import Case, Outcome, Recipe, run_batch
 from rodsim.studies.designs import made_parameter

@@ -15,9 +15,8 @@ import psutil
 import pytest
 from distributed.utils import get_mp_context
 
-from rodsim import sweep
 from rodsim.cli.main import main
-from rodsim.studies import dispatch
+from rodsim.studies import dispatch, sweep
 from rodsim.studies.cases import Recipe, run_batch
 from rodsim.studies.cluster import Cluster
 from rodsim.studies.keys import program

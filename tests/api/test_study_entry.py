@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rodsim import sweep
-from rodsim.studies import cluster, importing
+from rodsim.studies import cluster, importing, sweep
 from rodsim.studies.bases import FunctionBase
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import check_words
@@ -127,7 +126,7 @@ def test_what_some_model_has_is_not_refused(text):
 
 SCRIPT = """
 import sys
-from rodsim import sweep
+from rodsim.studies import sweep
 from tests.support.cords import hanging
 
 def go():

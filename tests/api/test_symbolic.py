@@ -8,16 +8,8 @@ import pytest
 import sympy as sp
 
 from examples import double_pendulum
-from rodsim import (
-    ConvergenceError,
-    ModelError,
-    Part,
-    Symmetry,
-    integrate,
-    rotating_body,
-    symbolic_system,
-    system_of,
-)
+from rodsim import ConvergenceError, ModelError
+from rodsim.mechanics import Part, Symmetry, integrate, rotating_body, symbolic_system, system_of
 
 X, Y = sp.symbols("x y")
 U, W = sp.symbols("u w")

@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from rodsim import DoubtfulModelWarning, Material, Model, Section, audit, simulate
+from rodsim import Material, Model, Section, audit, simulate
 from rodsim.results.tight_bends import curvatures, tight_bends
+from rodsim.warnings import DoubtfulModelWarning
 
 RADIUS = 0.01
 SECTION = Section.circular(RADIUS, Material(E=1e6, nu=0.4, density=1000.0))

@@ -28,7 +28,7 @@ from tests.support.contact_losses import falling
 
 G, H = 9.81, 1e-3
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::rodsim.DoubtfulModelWarning"
+    "ignore::rodsim.warnings.DoubtfulModelWarning"
 )  # of surfaces without a contact
 
 

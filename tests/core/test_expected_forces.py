@@ -171,7 +171,7 @@ def balance(result: Result) -> float:
     return float(np.abs(total - total[0]).max() / np.abs(total).max())
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_a_pile_of_spheres_that_falls_needs_few_iterations_in_each_step() -> None:
     """22 at most, where the tangent is that of the sign and corrections are halved."""
     result = simulate(pile(), 0.02, 5e-4, progress=False, output_every=1)

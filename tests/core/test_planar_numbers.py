@@ -148,7 +148,7 @@ def test_a_hinge_that_holds_an_angle_to_the_plane_has_none():
     assert "at an angle to the plane" in asked(built, oblique)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_rows_of_one_joint_are_looked_at_each_by_itself():
     """Of a hinge and of what stops it, as if both were one joint: the rows of the former go, one of the latter stays."""
     model = Model("stopped", gravity=(0.0, 0.0, -9.81))

@@ -13,8 +13,8 @@ from benchmarks.registry import CASES
 from benchmarks.rodsim_mechanisms import mechanism_model, run
 from benchmarks.slender import Slender
 from benchmarks.sweeps import SWEEPS
-from rodsim import InitialVelocityWarning
 from rodsim.building.initial_velocities import fit_velocities
+from rodsim.warnings import InitialVelocityWarning
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "peer_cases.md").read_text()

@@ -13,7 +13,9 @@ from rodsim.scenes.schema import Scene
 from rodsim.small_motions import modal_analysis
 from rodsim.statics import equilibrium_results as static_results
 from rodsim.statics import linear_buckling as stability
+from tests.support import surface
 
+PUBLIC = [name for name in surface.MODULES if not name.startswith(("rodsim.interactions", "rodsim.signals"))]
 MODULES = (parts, histories, joint_history, static_results, modal_analysis, stability)
 # classes that users meet without importing them
 MET = (
@@ -35,8 +37,13 @@ SIGNALS = [
 ]
 
 
+def public_names():
+    """(name, what it is); signals are looked at below, of helpers for interactions their page says what they are."""
+    return surface.public_names(PUBLIC)
+
+
 def classes():
-    exported = [getattr(rodsim, name) for name in rodsim.__all__]
+    exported = [thing for _, thing in public_names()]
     return [*(thing for thing in exported if inspect.isclass(thing)), *MET]
 
 
@@ -51,8 +58,7 @@ def members(cls):
 
 def everything():
     """(words, thing): all that has a docstring in the reference."""
-    for name in rodsim.__all__:
-        yield f"rodsim.{name}", getattr(rodsim, name)
+    yield from public_names()
     for cls in classes():
         yield cls.__name__, cls
         for name, value in members(cls):
@@ -100,7 +106,7 @@ def test_an_array_of_a_result_has_its_shape(getter):
 
 def test_every_function_that_checks_its_input_says_what_it_raises():
     """Those that end in ModelError or ResultError, by their own source."""
-    checking = [thing for name in rodsim.__all__ if inspect.isfunction(thing := getattr(rodsim, name))]
+    checking = [thing for _, thing in public_names() if inspect.isfunction(thing)]
     checking += [value for name, value in members(rodsim.Model) if name.startswith("add_")]
     assert len(checking) > 35
     assert [thing.__qualname__ for thing in checking if "Error" not in inspect.getdoc(thing)] == []

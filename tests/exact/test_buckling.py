@@ -10,12 +10,13 @@ from scipy.special import jv
 
 from discretization.groups import energies_of
 from discretization.linearisation import prestress, saddle, tangents
-from rodsim import Box, DoubtfulModelWarning, Model, ModelError, Section
+from rodsim import Box, Model, ModelError, Section
 from rodsim.papers.claims import observed_order
 from rodsim.small_motions.bordered import Bordered
 from rodsim.small_motions.modal_analysis import GROWS, modes
 from rodsim.statics.growing_loads import Loaded
 from rodsim.statics.linear_buckling import buckling
+from rodsim.warnings import DoubtfulModelWarning
 from tests.support.buckling import LENGTH, column, critical, links
 
 # stiff as Euler's (round-off of EA = 3e8 would be 1e-6 of the load); with shear as Engesser's; with shear and compression

@@ -35,7 +35,7 @@ R = 0.05
 M = 1000.0 * 4 / 3 * np.pi * R**3
 K = 1e4
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning"),
+    pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning"),
     pytest.mark.filterwarnings(
         "ignore::rigid.errors.UnstableEquilibriumWarning"
     ),  # of what slides without friction

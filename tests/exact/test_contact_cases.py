@@ -10,7 +10,7 @@ from rigid.inertia import MassProperties
 from rodsim import Material, Model, Section, Sphere, equilibrium, simulate
 from rodsim.validation import contacts
 
-quiet = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+quiet = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 G = contacts.G
 
 

@@ -7,10 +7,10 @@ from discretization.groups import Role, groups_of, registered
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import dissipates
 from discretization.linearisation.saddle import Saddle
-from rodsim import Box, Law, Model, Section, measures
+from rodsim import Box, Law, Model, Section, buckling, measures
 from rodsim.statics.critical_points import BIFURCATION, LIMIT
-from rodsim.statics.linear_buckling import LinearFactorWarning, buckling
 from rodsim.validation.buckling_loads import FRAME, frame
+from rodsim.warnings import LinearFactorWarning
 from tests.support.buckling import LENGTH, critical, links
 from tests.support.own_kinds import Spring
 

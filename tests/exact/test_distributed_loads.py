@@ -5,8 +5,9 @@ import pytest
 
 from discretization.interaction_table import loads_of
 from rigid.signals import Field, Sine
-from rodsim import DoubtfulModelWarning, Model, ModelError, Section, audit, equilibrium, signals, simulate
+from rodsim import Model, ModelError, Section, audit, equilibrium, signals, simulate
 from rodsim.building.distributed_loads import spread_of
+from rodsim.warnings import DoubtfulModelWarning
 
 ELEMENTS = ("se3", "lagrange(2)", "relative(4)")
 SECTION = Section.from_stiffness(

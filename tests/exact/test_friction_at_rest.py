@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rodsim import DoubtfulModelWarning, Material, Model, Section, equilibrium
+from rodsim import Material, Model, Section, equilibrium
+from rodsim.warnings import DoubtfulModelWarning
 
 
 def test_friction_at_rest_is_told_to_be_let_go() -> None:

@@ -9,7 +9,7 @@ from rigid.inertia import MassProperties
 from rodsim import Cone, Cylinder, Material, Model, Section, signals, simulate
 from rodsim.validation import contacts
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 G = contacts.G
 HARD = {"E": 1e8, "nu": 0.3}
 

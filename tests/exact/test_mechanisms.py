@@ -15,7 +15,7 @@ from rodsim import audit, simulate
 from rodsim.validation.driven_models import SLIDER, shaft_model, slider_crank_model
 from rodsim.validation.rods import rubber_model
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 
 # An audit takes every step of a run again: what it finds round-off is so for every step, the longest is judged.
 

@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from discretization.linearisation import equations
-from rodsim import Box, MassProperties, Model, Probe, Push, Section, modes, state_space
+from rodsim import Box, MassProperties, Model, Section, modes
+from rodsim.linear import Probe, Push, state_space
 
 
 def four_bar(turn=None, gravity=0.0):
@@ -27,7 +28,7 @@ def four_bar(turn=None, gravity=0.0):
     return model
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_joints_that_repeat_others_take_no_freedom():
     """The one motion of a planar four-bar is there with hinges; and with a spring it swings as without the repetitions."""
     model = four_bar()
@@ -41,7 +42,7 @@ def test_joints_that_repeat_others_take_no_freedom():
     assert np.abs(np.linalg.eigvals(A).imag) == pytest.approx([np.sqrt(7.0 / (cranks + 1.0))] * 2, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("small", [250, 0])
 @pytest.mark.parametrize("seed", [None, 0, 1, 2])
 def test_a_four_bar_that_hangs_swings_the_same_however_it_is_turned(seed, small, monkeypatch):

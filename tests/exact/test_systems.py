@@ -7,19 +7,9 @@ import pytest
 
 from discretization.interaction_table import loads_of
 from examples import chain_and_rod, flying_spaghetti
-from rodsim import (
-    Box,
-    Cone,
-    InitialVelocityWarning,
-    Material,
-    Model,
-    ModelError,
-    Section,
-    Sphere,
-    audit,
-    simulate,
-)
+from rodsim import Box, Cone, Material, Model, ModelError, Section, Sphere, audit, simulate
 from rodsim.building.build import Built
+from rodsim.warnings import InitialVelocityWarning
 
 RUBBER = Material(E=2e6, nu=0.45, density=1100)
 

@@ -5,18 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rodsim import (
-    Box,
-    InitialVelocityWarning,
-    MassProperties,
-    Model,
-    ModelError,
-    Section,
-    audit,
-    equilibrium,
-    signals,
-    simulate,
-)
+from rodsim import Box, MassProperties, Model, ModelError, Section, audit, equilibrium, signals, simulate
+from rodsim.warnings import InitialVelocityWarning
 from tests.support.statics_models import section, square
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from discretization.time.mechanical_stepper import CHARTS
-from rodsim import Box, ConvergenceError, Model, ModelError, audit, integrate, simulate
+from rodsim import Box, ConvergenceError, Model, ModelError, audit, simulate
+from rodsim.mechanics import integrate
 from tests.support.mechanisms import arms
 
 H, T_END = 0.01, 0.2

@@ -11,7 +11,7 @@ from tests.support.contact_losses import loss
 from tests.support.contacts import LINEAR, dual
 from tests.support.solids import MEETINGS, ON_CORNER, UP, A, G, R, add_box, change, run
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 @pytest.mark.parametrize("name", MEETINGS)

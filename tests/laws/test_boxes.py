@@ -11,7 +11,7 @@ from rigid.interactions.contact.edge_crossings import energy_of, mean_slopes
 from rodsim import Model, Sphere, audit, simulate
 from tests.support.solids import BALL, MEETINGS, A, G, K, R, about, add_box, change, run
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 def meeting(name, law="power", start=None):

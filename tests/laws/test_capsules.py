@@ -13,7 +13,7 @@ from tests.support.solids import change, run
 G, K, R, L = 9.81, 1e5, 0.05, 0.4
 ALONG_X, ALONG_Y, UP = (0.5**0.5, 0.0, 0.5**0.5, 0.0), (0.5**0.5, -(0.5**0.5), 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 BAR = Section.circular(0.02, Material(E=2e11, nu=0.3, density=7800))
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 def add_capsule(model, name, place, quat, v=(0.0, 0.0, 0.0), omega=None, mass=1.0):

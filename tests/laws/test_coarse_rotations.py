@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from rodsim import Box, DoubtfulModelWarning, Model, simulate
+from rodsim import Box, Model, simulate
+from rodsim.warnings import DoubtfulModelWarning
 
 
 def spun(theta, integrator="em", dt=0.1, **more):

@@ -15,19 +15,10 @@ from discretization.state_measures import velocity_residual
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.signals import Steady
-from rodsim import (
-    Box,
-    InitialVelocityWarning,
-    Material,
-    Model,
-    Result,
-    Section,
-    Sphere,
-    audit,
-    simulate,
-)
+from rodsim import Box, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.cli.main import main
+from rodsim.warnings import InitialVelocityWarning
 
 TURN = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
 SPIN = np.array([0.4, -0.2, -4.6])

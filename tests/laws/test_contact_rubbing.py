@@ -292,7 +292,7 @@ def test_impacts_with_friction_need_few_iterations(direction: tuple[float, float
     assert balance(result) < 5e-14
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_a_rod_on_rails_needs_no_halved_steps() -> None:
     """At 1 m/s, a rest speed of 1 mm/s."""
     model = rod_on_rails.model()

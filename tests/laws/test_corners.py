@@ -18,21 +18,10 @@ from discretization.time.step_ends import ends_of_parts, steps_before_corner
 from discretization.time.stepper import Stepper
 from rigid.signals import Signal, corners_of
 from rigid.system import State
-from rodsim import (
-    Box,
-    MassProperties,
-    Material,
-    Model,
-    ModelError,
-    Result,
-    Section,
-    StepWarning,
-    audit,
-    signals,
-    simulate,
-)
+from rodsim import Box, MassProperties, Material, Model, ModelError, Result, Section, audit, signals, simulate
 from rodsim.chosen_steps import StepHistory
 from rodsim.many_runs import simulate_many
+from rodsim.warnings import StepWarning
 
 Z = (0.0, 0.0, 1.0)
 UP, DOWN = 0.5013, 0.5213
@@ -608,7 +597,7 @@ def test_a_step_is_shortened_to_hit_the_end():
         assert simulate(pushed(Z), 0.1, 1.0, progress=False).t.tolist() == [0.0, 0.1]
 
 
-@pytest.mark.filterwarnings("error::rodsim.StepWarning")
+@pytest.mark.filterwarnings("error::rodsim.warnings.StepWarning")
 def test_an_end_that_is_missed_by_a_millionth_is_no_matter():
     result = simulate(pushed(Z), 1.0 + 0.9e-6, 0.1, progress=False)
     assert result.t[-1] == 1.0
@@ -617,7 +606,7 @@ def test_an_end_that_is_missed_by_a_millionth_is_no_matter():
         simulate(pushed(Z), 1.0 + 1.1e-6, 0.1, progress=False)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.StepWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.StepWarning")
 def test_a_run_that_is_resumed_keeps_its_step(tmp_path):
     path, asked = tmp_path / "run.vtkhdf", {"dt": 0.003, "output_every": 1, "progress": False}
     simulate(pushed(Z), 0.05, output=path, **asked)

@@ -12,7 +12,8 @@ from rigid.interactions.law_springs import ANGLE_DAMPER, DISPLACEMENT_DAMPER, LE
 from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER
 from rigid.interactions.torsion_spring import TORSION_DAMPER
-from rodsim import Box, Model, ModelError, integrate, simulate
+from rodsim import Box, Model, ModelError, simulate
+from rodsim.mechanics import integrate
 from rodsim.parts.spring_laws import Law
 from tests.support.interactions import EPS, dual, names, poses, turn
 

@@ -5,7 +5,7 @@ import pytest
 
 from rodsim import Box, ConvergenceError, Model, ModelError, signals, simulate
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 
 TURNED = (0.5**0.5, 0, 0, 0.5**0.5)
 

@@ -8,7 +8,8 @@ import pytest
 
 from discretization.time.bubnov import solve_global
 from discretization.time.integrators import parse
-from rodsim import Box, Model, ModelError, Section, audit, integrate, simulate
+from rodsim import Box, Model, ModelError, Section, audit, simulate
+from rodsim.mechanics import integrate
 from tests.support.newton_matrices import matrix_twice
 
 H, T_END = 0.01, 0.08

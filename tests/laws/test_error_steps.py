@@ -23,7 +23,7 @@ from rodsim import Box, Material, Model, Result, Section, Sphere, audit, first_t
 from rodsim.cli.main import main
 from tests.support.joined_bodies import chain
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.InitialVelocityWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 
 
 def pendulum():

@@ -13,7 +13,8 @@ from discretization.time.newton import NOT_CONVERGED, SINGULAR
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError
-from rodsim import Box, Model, audit, integrate, simulate
+from rodsim import Box, Model, audit, simulate
+from rodsim.mechanics import integrate
 from rodsim.papers import joined_bodies
 from tests.support.joined_bodies import hinge
 

@@ -12,25 +12,14 @@ import pytest
 
 from discretization.constraint_forces import instant_multipliers
 from discretization.time.em_names import KIN, EmIntegrator
-from rodsim import (
-    Box,
-    Material,
-    Model,
-    Result,
-    Section,
-    audit,
-    equilibrium,
-    mode_shapes,
-    modes,
-    signals,
-    simulate,
-)
+from rodsim import Box, Material, Model, Result, Section, audit, equilibrium, modes, signals, simulate
+from rodsim.linear import mode_shapes
 from rodsim.reporting.joints import carried
 from rodsim.results import native
 from rodsim.results.output_multipliers import HALVINGS
 from tests.support.results_sample import without_digests
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.InitialVelocityWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 HALVES = EmIntegrator(2, fractions=(0.5, 0.5))
 T_END, COARSE = 0.4, 10  # s, and outputs after t = 0 that are compared
 G = 9.81
@@ -168,7 +157,7 @@ def test_force_at_the_start_is_the_mean_of_the_first_step_if_parts_remember(add,
     assert found == pytest.approx(first, rel=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_force_at_the_start_of_joints_that_repeat_each_other_is_the_smallest():
     result = simulate(pendulum(kinds=("one", "two")), 0.02, 0.01)
     one, two = (result.joint(name).multipliers[0] for name in result.joints)
@@ -254,7 +243,7 @@ def touched():
     return result, int(np.argmax(result.contact("stop").gap < 0.0))
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_forces_beside_a_contact_that_closes_are_of_the_other_side():
     result, closed = touched()
     stored, found = result.joint("h").step_multipliers, result.joint("h").multipliers
@@ -265,14 +254,14 @@ def test_forces_beside_a_contact_that_closes_are_of_the_other_side():
     assert np.array_equal(found[1 : closed - 1], means[: closed - 2])
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_forces_at_outputs_that_are_apart_are_of_the_side_before_a_contact_closes():
     result, closed = touched()
     apart = simulate(touching(), 0.15, 0.01, output_every=closed - 1).joint("h").multipliers
     assert apart[1] == pytest.approx(result.joint("h").step_multipliers[closed - 1], rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_force_at_the_end_is_that_of_the_last_step_even_if_a_contact_closes_in_it():
     _, closed = touched()
     joint = simulate(touching(), 0.01 * closed, 0.01).joint("h")

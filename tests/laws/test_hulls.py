@@ -27,7 +27,7 @@ from tests.support.contacts import (
 from tests.support.solids import BALL, CORNERS, RUBBER, UP, A, G, K, R, about, change, run
 
 LYING = (0.5**0.5, 0.5**0.5, 0.0, 0.0)  # the z axis along -y
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 def add_solid(model, shape, quat=UP, radius=R, omega=(0.0, 0.0, 0.0), size=(A, A, A), held=False):

@@ -28,7 +28,7 @@ from tests.support.solids import (
 TETRAHEDRON = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 3**0.5
 SHAPES = {"cube": CORNERS * (0.5 * A - R), "hexagon": A * HEXAGON, "tetrahedron": 0.06 * TETRAHEDRON}
 ALONG_X = (0.5**0.5, 0.0, 0.5**0.5, 0.0)
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 def add(

@@ -5,21 +5,8 @@ import pytest
 from scipy.linalg import eigh
 
 from discretization.linearisation import eigen
-from rodsim import (
-    Box,
-    Material,
-    Model,
-    ModelError,
-    Probe,
-    Push,
-    Section,
-    buckling,
-    equilibrium,
-    frequency_response,
-    modes,
-    simulate,
-    state_space,
-)
+from rodsim import Box, Material, Model, ModelError, Section, buckling, equilibrium, modes, simulate
+from rodsim.linear import Probe, Push, frequency_response, state_space
 
 LIGHT = 1e-7  # kg/m, beside bodies of 2 kg
 

@@ -17,7 +17,7 @@ from tests.support.contacts import ground
 from tests.support.solids import about, change, cube, run
 
 RUBBER = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 RUBBING = {"friction": 0.4, "restitution": 0.6}
 
 

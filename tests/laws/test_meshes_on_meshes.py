@@ -10,11 +10,12 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.edges import A as FIRST
 from rigid.interactions.contact.gaps import RHO
-from rodsim import Box, DoubtfulModelWarning, Model, Sphere, audit
+from rodsim import Box, Model, Sphere, audit
+from rodsim.warnings import DoubtfulModelWarning
 from tests.support.contacts import dual, ground, touch
 from tests.support.solids import ACROSS, ON_CORNER, ON_EDGE, UP, A, G, K, R, about, change, cube, run
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 OUTLINE = 0.03 * np.array([(-2, 0), (2, 0), (2, 2), (1, 2), (1, 1), (-1, 1), (-1, 2), (-2, 2)], float)
 FLOOR = [(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4), (0, 5, 6), (0, 6, 7)]  # its triangles
 

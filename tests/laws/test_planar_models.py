@@ -399,7 +399,7 @@ SPRUNG = {
 MODELS |= LOOPS | NETS | DRIVEN | SPRUNG
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_the_motion_is_that_in_space(name):
     built, plane, space = steppers(MODELS[name]())
@@ -539,7 +539,7 @@ def asymmetric():
     yield model, "repeat each other"
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize(("model", "reason"), [pytest.param(*each, id=each[1]) for each in asymmetric()])
 def test_what_is_not_symmetric_is_taken_in_space_and_why_is_said(model, reason):
     built = model.build()
@@ -766,7 +766,7 @@ def test_torsion_springs_count_full_turns():
     assert np.abs(ends[0].own - ends[1].own).max() < 1e-12
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize(
     ("make", "integrator"),
     [
@@ -895,7 +895,7 @@ def test_results_are_audited_and_resumed_to_the_bit(make, tmp_path):
         assert GoingOn(then).solver == first.description["run"].get("solver", GENERAL)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.InitialVelocityWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 def test_a_driven_run_that_starts_from_another_stays_in_its_plane():
     first = simulate(driven_crank(), 0.4, 0.01, progress=False)
     ends = [

@@ -14,17 +14,14 @@ from rodsim import (
     Model,
     ModelError,
     PointMass,
-    Probe,
-    Push,
-    Reaction,
     audit,
     buckling,
     equilibrium,
-    frequency_response,
     modes,
     simulate,
     steady_rotation,
 )
+from rodsim.linear import Probe, Push, Reaction, frequency_response
 
 EXACT = 1e-11
 LINE = MassProperties(3.0, (0.25, 0.0, 0.25))  # along y, of length 1

@@ -11,19 +11,9 @@ from discretization.consistent import constraint_jacobian, project_velocities
 from discretization.redundancy import redundancy, surplus_rows
 from discretization.state_measures import velocity_residual
 from rigid import quaternions
-from rodsim import (
-    Box,
-    ConvergenceError,
-    MassProperties,
-    Model,
-    ModelError,
-    RedundantJointsWarning,
-    Result,
-    Sphere,
-    audit,
-    simulate,
-)
+from rodsim import Box, ConvergenceError, MassProperties, Model, ModelError, Result, Sphere, audit, simulate
 from rodsim.cli.main import main
+from rodsim.warnings import RedundantJointsWarning
 
 R, S = "revolute", "spherical"
 TURN = quaternions.from_rotation_vector([0.3, -0.5, 0.4])  # nothing lies along the axes of the world
@@ -152,7 +142,7 @@ def test_loops_apart_are_told_apart():
     assert layout.description["undetermined"] == [["j00", "j01"], ["j10", "j11"]]
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
 def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
     """The same bars with two balls in place of hinges have no surplus."""
@@ -172,7 +162,7 @@ def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
     assert np.mean(whole.newton_iterations) < np.mean(sound.newton_iterations) + 1.5
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize(
     ("integrator", "chart"),
     [
@@ -194,14 +184,14 @@ def test_a_planar_four_bar_moves_in_the_charts(integrator, chart):
     assert ends[0] == pytest.approx(ends[1], abs=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("integrator", ["GL-SPARK(2)", "VI-B", "IMS"])
 def test_schemes_that_do_not_solve_joints_that_repeat_each_other_say_so(integrator):
     with pytest.raises(ModelError, match=r"four-bar.*repeat each other.*use 'em'"):
         simulate(four_bar([R] * 4, shift=0.3), 0.1, 0.01, integrator)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_forces_in_the_plane_are_determined_all_the_same():
     """Of hinges with parallel axes what is left open stands across the plane."""
     whole, sound = (simulate(four_bar(k, shift=0.3), 0.4, 0.01) for k in ([R] * 4, [R, S, S, R]))
@@ -232,7 +222,7 @@ def test_velocities_are_projected_onto_what_a_redundant_loop_allows(kinds):
     assert np.abs(G.T @ lam - impulse).max() < 1e-10
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_two_hinges_on_one_line_are_as_good_as_one():
     def door(hinges):
         model = Model("door", gravity=(0, -9.0, 0))
@@ -253,7 +243,7 @@ run: {t_end: 0.02, dt: 0.01}
 """
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_the_command_says_which_reactions_are_not_determined(tmp_path, capsys):
     scene, out = tmp_path / "door.yaml", str(tmp_path / "door.vtkhdf")
     scene.write_text(SCENE)
@@ -271,7 +261,7 @@ def test_the_command_says_which_reactions_are_not_determined(tmp_path, capsys):
     assert not Result.open(out).joint("upper").determined
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_joints_that_do_not_agree_on_the_way_are_named():
     """A weight between two rods in one line: their equations agree where it hangs, and nowhere beside."""
     model = Model("stretched", gravity=(0, -9.81, 0))
@@ -327,7 +317,7 @@ def test_rows_that_repeat_each_other_in_one_position_only_are_no_surplus(angle, 
     assert len(surplus_rows(system, state)) == 3
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize(
     ("integrator", "chart", "close"),
     [

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rodsim import Model, ModelError, Result, audit, integrate, simulate
+from rodsim import Model, ModelError, Result, audit, simulate
+from rodsim.mechanics import integrate
 from tests.support.relaxation import FRACTION, TAU, bar
 from tests.support.rods import free_rod, soft
 

@@ -10,7 +10,7 @@ from rodsim import Model, audit
 from tests.support.contacts import turned
 from tests.support.solids import ON_EDGE, RUBBER, UP, about, add_box, change, run
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 MEETINGS = {  # orientation of the box, ends of the rod above it
     "flat": (UP, [(-0.1, 0.01, 0.062), (0.1, 0.02, 0.062)]),
     "across an edge": (ON_EDGE, [(0.01, -0.1, 0.083), (0.02, 0.1, 0.084)]),

@@ -34,7 +34,7 @@ from tests.support.solids import (
 SHORT = 1.0 - np.cos(
     np.pi / POINTS_OF_RIM
 )  # of the radius: by how much a rim is too small between its points
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 MEETINGS = {  # shape and orientation of the first, of the second, and its place

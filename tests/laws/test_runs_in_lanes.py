@@ -11,8 +11,9 @@ from discretization.time import side_by_side
 from discretization.time.side_by_side import Group, Parts
 from discretization.time.stepper import Stepper
 from discretization.trees.shape import tree_of
-from rodsim import Box, ConvergenceError, Model, Section, StepWarning, signals, simulate_many
+from rodsim import Box, ConvergenceError, Model, Section, signals, simulate_many
 from rodsim.batches import LONGEST_IN_VAIN
+from rodsim.warnings import StepWarning
 from tests.support.many_runs import DT
 from tests.support.mechanisms import looped
 from tests.support.prepared import _all_of

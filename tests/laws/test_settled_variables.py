@@ -19,7 +19,8 @@ from discretization.time.stepper import Stepper
 from rigid.errors import ModelError
 from rigid.interactions.kinds import Kind, no_bend, no_value
 from rigid.system import State
-from rodsim import Box, Model, Result, audit, integrate, modes, signals, simulate
+from rodsim import Box, Model, Result, audit, modes, signals, simulate
+from rodsim.mechanics import integrate
 from tests.support.sliding import CHAIN, JENKINS, STRUT, WALLS, K
 
 pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")

@@ -32,7 +32,7 @@ G, K = 9.81, 1e5
 UP, LYING = (1.0, 0.0, 0.0, 0.0), (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # the z axis upright, along x
 PRISM = np.array([(x, y, z) for z in (-0.1, 0.1) for x, y in ((0, 0), (0.2, 0), (0, 0.2))], float)
 PRISM_FACES = [(0, 2, 1), (3, 4, 5), (0, 1, 4), (0, 4, 3), (1, 2, 5), (1, 5, 4), (2, 0, 3), (2, 3, 5)]
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
 def about(axis, angle):

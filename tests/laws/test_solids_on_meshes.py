@@ -28,7 +28,7 @@ PLATE = (
 )
 HILLS = ground(12, lambda x, y: 0.04 * np.sin(9 * x + 1) * np.cos(11 * y), 0.4)
 MESHES = {"peak": PEAK, "roof": ROOF, "plate": PLATE, "hills": HILLS}
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 MEETINGS = {  # mesh, shape, its orientation and place
     "face of a box on a peak": ("peak", "box", about((1, 0.2, 0), 0.02), (0.01, 0, 0.1005)),

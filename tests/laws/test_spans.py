@@ -11,9 +11,10 @@ from discretization.space.rod_elements import BY_NUMBER, number_of
 from discretization.state_measures import element_states, energies, momenta
 from discretization.system import fingerprint
 from discretization.time.stepper import Stepper
-from rodsim import Box, InitialVelocityWarning, Material, Model, ModelError, Result, Section, audit, simulate
+from rodsim import Box, Material, Model, ModelError, Result, Section, audit, simulate
 from rodsim.building.meshing import node_fractions
 from rodsim.scenes.model_from_scene import load
+from rodsim.warnings import InitialVelocityWarning
 from tests.support.rods import SECTION, SPANS, free_rod, soft
 
 

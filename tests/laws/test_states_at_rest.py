@@ -9,20 +9,10 @@ import rodsim
 from discretization.linearisation import eigen
 from discretization.linearisation.evolving import Slopes, condensed
 from rigid.errors import ModelError
-from rodsim import (
-    Model,
-    Section,
-    audit,
-    buckling,
-    equilibrium,
-    frequency_response,
-    integrate,
-    linearise,
-    modes,
-    simulate,
-    state_space,
-)
+from rodsim import Model, Section, audit, buckling, equilibrium, linearise, modes, simulate
 from rodsim.interactions import minus, norm, push, times
+from rodsim.linear import frequency_response, state_space
+from rodsim.mechanics import integrate
 from rodsim.small_motions.linear_models import Probe, Push
 from rodsim.small_motions.linear_reactions import Reaction
 from tests.support.completeness import NUMBERS

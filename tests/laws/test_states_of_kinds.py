@@ -8,8 +8,9 @@ import pytest
 import rodsim
 from discretization.state_measures import momenta
 from rigid.errors import ModelError
-from rodsim import Box, Model, audit, integrate, simulate
+from rodsim import Box, Model, audit, simulate
 from rodsim.interactions import average, calling, minus, push, times
+from rodsim.mechanics import integrate
 from tests.support.completeness import BRICK as HEAVY
 from tests.support.completeness import MODELS, OBLIQUE, SOFT
 from tests.support.consumers import CONSUMERS

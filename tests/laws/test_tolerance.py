@@ -106,7 +106,7 @@ def over_a_floor(model, body, stiffness=1e6):
     model.add_contact("contact", [model.add_solid("solid", body, radius=0.005)], floor, stiffness)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 def test_a_body_above_a_floor_falls_freely_at_any_tolerance(tolerance, integrator):
@@ -132,7 +132,7 @@ def nearly_balanced(shape):
     return model
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 @pytest.mark.parametrize("shape", ["general", "tree", "planar"])
 def test_bodies_at_rest_move_at_any_tolerance_if_their_loads_do_not_balance(shape, tolerance):
@@ -146,7 +146,7 @@ def test_bodies_at_rest_move_at_any_tolerance_if_their_loads_do_not_balance(shap
     assert found.body("body").r[:, 2] - 1.0 == pytest.approx(z, abs=1e-4 * abs(z[-1]))
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 def test_a_contact_that_does_not_act_changes_nothing_whatever_its_stiffness(tolerance):
     """To the bit: where it does not act its usual force says nothing about the round-off of a step."""

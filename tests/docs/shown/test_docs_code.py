@@ -54,7 +54,7 @@ def interpreted(tmp_path_factory):
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
     """One namespace a page, from top to bottom; a failure names the line of the page."""
     if INTERPRETED in page.read_text(encoding="utf-8"):

@@ -33,7 +33,7 @@ def test_every_entry_has_a_small_picture():
 
 
 @pytest.mark.parametrize("entry", RUN, ids=lambda entry: Path(entry["source"]).stem)
-@pytest.mark.filterwarnings("ignore::rodsim.RedundantJointsWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_a_number_of_the_gallery_is_found_again(entry):
     assert computed(entry)[0] == pytest.approx(entry["expected"], rel=0, abs=entry["within"])
 

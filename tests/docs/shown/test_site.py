@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from sphinx.util.inventory import InventoryFile
 
-import rodsim
+from tests.support import surface
 from tests.support.pages import DOCS, ROOT
 
 FETCHED = ("script", "img", "link", "source", "iframe", "video")
@@ -88,18 +88,23 @@ def test_the_site_fetches_nothing_from_elsewhere(site, pages):
     assert not styles
 
 
+# signals are looked at below, helpers for interactions are described in a page
+PUBLIC = [name for name in surface.MODULES if not name.startswith(("rodsim.interactions", "rodsim.signals"))]
+
+
 def public_names():
-    """Names of `rodsim`, and of the methods and properties of its classes."""
-    for name in rodsim.__all__:
-        thing = getattr(rodsim, name)
-        if inspect.ismodule(thing):
+    """Public names, and those of the methods and properties of the classes."""
+    seen = []
+    listed = [thing for _, thing in surface.public_names(PUBLIC) if inspect.isclass(thing)]
+    for name, thing in surface.public_names(PUBLIC):
+        if any(thing is other for other in seen):  # in more than one module
             continue
-        yield f"rodsim.{name}"
+        seen.append(thing)
+        yield name
         if inspect.isclass(thing) and not issubclass(thing, Exception):
-            for member, value in inspect.getmembers(thing):
-                described = inspect.isroutine(value) or isinstance(value, property)
-                if described and not member.startswith("_") and not hasattr(tuple, member):
-                    yield f"rodsim.{name}.{member}"
+            for member, value in surface.members(thing, listed).items():
+                if inspect.isroutine(value) or isinstance(value, property):
+                    yield f"{name}.{member}"
 
 
 def test_every_public_name_is_in_the_reference(site):
@@ -122,7 +127,7 @@ def test_every_signal_is_in_the_reference(site):
         if isinstance(kind, type) and issubclass(kind, signals.Signal)
     ]
     assert len(kinds) > 9
-    assert [name for name in kinds if f"rigid.signals.{name}" not in page] == []
+    assert [name for name in kinds if f"rodsim.signals.{name}" not in page] == []
 
 
 def test_formulas_are_drawn_by_the_browser_itself(pages, site):

@@ -1,0 +1,24 @@
+"""Linear models of small motions: inputs and outputs, state space, frequency response, shapes of modes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rodsim.small_motions.linear_models import Probe as Probe
+    from rodsim.small_motions.linear_models import Push as Push
+    from rodsim.small_motions.linear_models import frequency_response as frequency_response
+    from rodsim.small_motions.linear_models import state_space as state_space
+    from rodsim.small_motions.linear_reactions import Reaction as Reaction
+    from rodsim.small_motions.modal_results import mode_shapes as mode_shapes
+else:
+    from rodsim.lazy_names import lazy_names
+
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "rodsim.small_motions.linear_models": "Probe Push frequency_response state_space",
+            "rodsim.small_motions.linear_reactions": "Reaction",
+            "rodsim.small_motions.modal_results": "mode_shapes",
+        },
+    )

@@ -1,0 +1,23 @@
+"""All warnings of the package. Each derives from `ModelWarning`; `warnings.filterwarnings` takes them one by one."""
+
+from rigid.errors import (
+    DamagedFileWarning,
+    InitialVelocityWarning,
+    ModelWarning,
+    RedundantJointsWarning,
+    RoundedForcesWarning,
+    UnstableEquilibriumWarning,
+)
+from rodsim.parts.model_warnings import DoubtfulModelWarning, LinearFactorWarning, StepWarning
+
+__all__ = [
+    "DamagedFileWarning",
+    "DoubtfulModelWarning",
+    "InitialVelocityWarning",
+    "LinearFactorWarning",
+    "ModelWarning",
+    "RedundantJointsWarning",
+    "RoundedForcesWarning",
+    "StepWarning",
+    "UnstableEquilibriumWarning",
+]

@@ -1,0 +1,83 @@
+"""Names that modules export: once for type checkers, once in a table, and both are the same; none of them is an accident."""
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+import types
+
+import pytest
+
+import rodsim
+from tests.support.surface import MODULES, public_names
+
+LAZY = [name for name in MODULES if "lazy_names(" in inspect.getsource(importlib.import_module(name))]
+
+
+def seen_by_type_checkers(module):
+    """Name -> module that it is imported from, of the imports under TYPE_CHECKING."""
+    tree = ast.parse(inspect.getsource(module))
+    (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]
+    imports = [node for node in guarded.body if isinstance(node, ast.ImportFrom)]
+    assert all(alias.asname == alias.name for node in imports for alias in node.names), (
+        "write `import X as X`"
+    )
+    return {alias.name: node.module for node in imports for alias in node.names}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_type_checkers_see_what_the_table_has(name):
+    module = importlib.import_module(name)
+    seen = seen_by_type_checkers(module)
+    hidden = {"warnings"} if module is rodsim else set()
+    if name == "rodsim.results":
+        hidden = set(seen) - set(module.__all__)
+    assert set(seen) - hidden == set(module.__all__)
+    for each, place in seen.items():
+        found = getattr(module, each)
+        there = importlib.import_module(place)
+        if not isinstance(found, types.ModuleType):
+            assert found is getattr(there, each)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_public_module_exports_what_it_lists_and_each_name_is_there(name):
+    module = importlib.import_module(name)
+    assert list(module.__all__) == sorted(set(module.__all__))
+    assert set(module.__all__) <= set(dir(module))
+
+
+def test_signals_export_only_signals():
+    accidents = [
+        name
+        for name, value in vars(rodsim.signals).items()
+        if not name.startswith("_") and name not in rodsim.signals.__all__
+    ]
+    assert accidents == []
+
+
+def test_what_is_exported_belongs_to_the_package():
+    """No numpy, no typing: names of other packages are accidents."""
+    outside = [
+        name
+        for name, thing in public_names()
+        if getattr(thing, "__module__", "rodsim").split(".")[0] not in ("rodsim", "rigid", "discretization")
+    ]
+    assert outside == []
+
+
+def test_an_unknown_name_is_an_attribute_error_of_its_module():
+    with pytest.raises(AttributeError, match="module 'rodsim' has no attribute 'simulat'"):
+        _ = rodsim.simulat
+    with pytest.raises(ImportError, match="simulat"):
+        exec("from rodsim.linear import simulat")
+
+
+def test_an_import_of_all_names_keeps_those_of_python():
+    """`warnings` is a module of Python, too."""
+    script = (
+        "import warnings; there = warnings; from rodsim import *; print(warnings is there, Model.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "Model"]
