@@ -189,6 +189,18 @@ def test_runs_in_lanes_are_to_the_bit_the_runs_alone(case, marched):
         assert all_of(result) == all_of(prepared.run(changes))
 
 
+@pytest.mark.parametrize("case", ["clamped", "tree", "hinges in a plane"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_runs_in_lanes_that_begin_at_rest_with_a_tolerance_are_to_the_bit_the_runs_alone(case, marched):
+    """That all stays at rest is nearer to the solution than the tolerance; it is not taken for one."""
+    make, parameters = CASES[case]
+    prepared = make()
+    many = simulate_many(prepared, parameters, threads=2, tolerance=1e-3)
+    assert marched
+    for changes, result in zip(parameters, many, strict=True):
+        assert all_of(result) == all_of(prepared.run(changes, tolerance=1e-3))
+
+
 @pytest.mark.parametrize("case", ["tree with loops", "loop at the first body"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_runs_with_loops_stay_side_by_side_once_they_move(case, monkeypatch):
