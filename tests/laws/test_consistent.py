@@ -592,3 +592,45 @@ def test_a_lever_of_rounding_does_not_turn_a_part():
         state = fit_velocities(model.build()).state
     assert state.v[1:3, 2] == pytest.approx(0.375, abs=1e-12)  # as after an inelastic impact
     assert np.abs(state.Omega).max() < 1e-9
+
+
+@pytest.mark.parametrize("lever", [1e-3, 1e-6])
+def test_a_short_lever_turns_parts_that_have_different_velocities(lever):
+    """Their pin is off their centres by little: given velocities are kept, however fast the parts turn for that."""
+    model = Model("lever")
+    a, b = (
+        model.add_body(name, Sphere(0.1, mass=mass), position=(0.3, 0, 0), velocity=(0, 0, speed))
+        for name, mass, speed in (("a", 1.0, 0.0), ("b", 3.0, 0.5))
+    )
+    model.add_joint("pin", "spherical", a, b, at=(0.3 + lever, 0, 0))
+    state = fitted(model)
+    assert state.v[1:3, 2] == pytest.approx([0.0, 0.5], abs=1e-9)
+    turn = omega(state, 2) - omega(state, 1)
+    assert turn[1] * lever == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("miss", [1e-10, 1e-12])
+def test_velocities_that_miss_the_joints_by_a_little_are_made_to_fit_them_to_rounding(miss):
+    model = Model("pair")
+    one, other = (
+        model.add_body(name, Sphere(0.1, mass=1.0), velocity=(0, v, 0), angular_velocity=(0, 0, 0))
+        for name, v in (("one", 1.0), ("other", 1.0 + miss))
+    )
+    model.add_joint("pin", "weld", one, other, at=(0, 0, 0))
+    built = model.build()
+    state, _ = project_velocities(built.system, built.state, built.held)
+    assert np.abs(velocity_residual(built.system, state)).max() < 1e-15
+    assert state.v[1:, 1] == pytest.approx(1.0 + miss / 2, abs=1e-15)
+
+
+def test_a_bar_between_a_body_that_spins_and_the_ground_spins_half_as_fast():
+    """It is on ball joints, and nearest to being fixed to both; where the body does not move its end, it rests."""
+    for speed, spin in ((1.0, 2.0), (0.0, 0.0)):
+        model = Model("bar")
+        bar = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))
+        body = model.add_body(
+            "body", Box(1, 1, 1, mass=1), (1.5, 0, 0), velocity=(0, speed, 0), angular_velocity=(4, 0, 0)
+        )
+        model.add_joint("foot", "spherical", model.ground, bar, at=(0, 0, 0))
+        model.add_joint("tip", "spherical", bar, body, at=(1, 0, 0))
+        assert omega(fitted(model)) == pytest.approx([spin, 0, speed], abs=1e-9)
