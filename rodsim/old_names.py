@@ -61,6 +61,7 @@ OLD_NAMES: list[OldName] = [
         for place, names in _MOVED.items()
         for name in names.split()
     ),
+    OldName("Result", "open", "load"),
 ]
 
 
@@ -106,6 +107,9 @@ def accept_old_methods(kind: C) -> C:
 
 
 def _old_member(row: OldName, member: Any) -> Any:
+    if isinstance(member, classmethod):
+        return classmethod(_old_class_method(row))
+
     def old(self: Any, *args: Any, **kwargs: Any) -> Any:
         warn_of_old_name(f"{row.where}.{row.old}", row.new)
         found = getattr(self, row.new)
@@ -113,6 +117,15 @@ def _old_member(row: OldName, member: Any) -> Any:
 
     old.__name__, old.__doc__ = row.old, f"Old name of `{row.new}`."
     return property(old) if isinstance(member, property | functools.cached_property) else old
+
+
+def _old_class_method(row: OldName) -> Callable[..., Any]:
+    def old(kind: Any, *args: Any, **kwargs: Any) -> Any:
+        warn_of_old_name(f"{row.where}.{row.old}", row.new)
+        return getattr(kind, row.new)(*args, **kwargs)
+
+    old.__name__, old.__doc__ = row.old, f"Old name of `{row.new}`."
+    return old
 
 
 def old_attribute(module: str, name: str) -> Any:

@@ -44,6 +44,7 @@ from rodsim.building.watched_loads import WatchedLoads
 from rodsim.chosen_steps import Asked, adaptive, asked_steps, check_fit, resumed_steps, steps_of
 from rodsim.model import Model
 from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
 from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.columns import COLUMNS
@@ -455,7 +456,7 @@ def _check_options(
     model: object, output: object, resume: object, progress: object, chart: object, overwrite: object
 ) -> None:
     if not isinstance(model, Model):
-        raise ModelError(f"simulate: model = {checks.shown(model)} is no Model; give one")
+        raise no_model("simulate", model)
     if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
         raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
     if output is not None and "\0" in str(output):
@@ -475,7 +476,7 @@ def finish(writer: ResultWriter | MemoryWriter, output: str | Path | None) -> Re
         result = writer.result()
     else:
         assert output is not None
-        result = Result.open(output)
+        result = Result.load(output)
         result.layout.functions = writer.layout.functions
     if bends := result.tight_bends:
         told = "; ".join(map(str, bends))

@@ -146,8 +146,9 @@ def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: 
 
 
 def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
-    """Fields of named tuples are listed with their class."""
-    return True if str(getattr(thing, "__doc__", "")).startswith("Alias for field number") else None
+    """Fields of named tuples are listed with their class; old names are not shown."""
+    words = str(getattr(thing, "__doc__", ""))
+    return True if words.startswith(("Alias for field number", "Old name of ")) else None
 
 
 def without_backs(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:

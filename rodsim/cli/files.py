@@ -21,4 +21,4 @@ def open_result(path: str) -> Result:
 
     if is_scene(path):
         raise ModelError(f"'{path}' is a scene, not a result; run it first: rodsim run {path}")
-    return Result.open(path)
+    return Result.load(path)

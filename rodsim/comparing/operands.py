@@ -35,7 +35,7 @@ def result_of(
             raise ModelError(
                 f"'{path}' is a result and run already; integrator, dt and rigid are for scenes, give one"
             )
-        return Result.open(path)
+        return Result.load(path)
     loaded = load(path)
     scene = loaded.scene.run
     if scene is None:
@@ -82,7 +82,7 @@ def results_of(a: Comparable, b: Comparable) -> tuple[Result, Result]:
 
 def _opened(given: object) -> Result:
     if isinstance(given, str | Path):
-        return result_of(given, progress=False) if is_scene(given) else Result.open(given)
+        return result_of(given, progress=False) if is_scene(given) else Result.load(given)
     if not isinstance(given, Result):
         raise ResultError(
             f"compare: {shown(given)} is no result; give what `simulate` returns, a file of it, a scene, or a Model to be run as "

@@ -32,7 +32,7 @@ from rodsim.results.audited import Audit
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, checked_path
 from rodsim.results.overlay import digits_for
-from rodsim.results.result import Result, check_result
+from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.whole_file import check_target, whole_file
 
 SCRIPTS = ("decode", "tubes", "scene", "player", "charts", "strains", "main")
@@ -53,7 +53,7 @@ class _Parts(NamedTuple):
     contacts: list[Pressed]
 
 
-def report(result: Result | Path | str, path: Path | str) -> Path:
+def report(result: ResultLike, path: Path | str) -> Path:
     """Write the report of a result, or of a result file, to `path` (.html); returns the path.
 
     Raises
@@ -64,9 +64,7 @@ def report(result: Result | Path | str, path: Path | str) -> Path:
     path = checked_path("report", path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise ResultError(f"report to '{path}': a report is a web page; end it in .html")
-    if isinstance(result, str | Path):
-        result = Result.open(result)
-    check_result("report", result)
+    result = opened("report", result)
     check_target(path, result.path)
     plotly_js = _plotly_js()
     with result.held():

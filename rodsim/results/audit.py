@@ -35,7 +35,7 @@ from rodsim.results.audited import Audit
 from rodsim.results.columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.of_scheme import ENERGY, GENERALISED, POSITION, RATE
 from rodsim.results.recomputed import recompute, tolerance_of
-from rodsim.results.result import Result, check_result
+from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.retaking import Retaken, take_again
 from rodsim.results.static_audit import lines as static_lines
 from rodsim.results.verdicts import of_equilibria, of_run
@@ -44,12 +44,12 @@ SAMPLES = 64  # outputs looked at for the size and speed of the model
 _WORDS = {ENERGY: "T*(q, p) + V", GENERALISED: "p . v - T(q, v) + V"}
 
 
-def audit(result: Result) -> Audit:
+def audit(result: ResultLike) -> Audit:
     """The audit of a result: energies, momenta and constraints recomputed from its states, steps taken again.
 
     Raises ResultError where it holds no output.
     """
-    check_result("audit", result)
+    result = opened("audit", result)
     with result.held(), np.errstate(all="ignore"):  # a diverged run is judged, not refused
         changed = result.changed()
         measured = replace(

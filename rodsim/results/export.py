@@ -18,7 +18,7 @@ from rigid.checks import count, shown
 from rigid.system import Floats, Ints
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, checked_path
-from rodsim.results.result import Result, check_result
+from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.whole_file import check_target, whole_file, whole_folder
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ FORMATS = {
 
 
 def export(
-    result: Result,
+    result: ResultLike,
     path: Path | str,
     format: str | None = None,
     every: int = 1,
@@ -56,7 +56,7 @@ def export(
     ModelError, ResultError: unknown format, an empty result, nothing to draw.
     FileNotFoundError: the folder of `path` does not exist.
     """
-    check_result("export", result)
+    result = opened("export", result)
     path = checked_path("export", path)
     format = format or path.suffix.lstrip(".").lower()
     if not isinstance(format, str) or format not in FORMATS:

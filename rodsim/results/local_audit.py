@@ -28,7 +28,7 @@ from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.local_coverage import Held, acts_along, held_boxes, not_covered
 from rodsim.results.node_forces import Sources, sources
 from rodsim.results.node_loads import NodeLoad, node_loads
-from rodsim.results.result import Result, check_result
+from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.rod_grid import RodGrid, rod_grid
 
 UNITS = {"energy": "W/m", "momentum": "N/m", "angular_momentum": "N", "material_momentum": "N/m"}
@@ -148,12 +148,12 @@ def _words(law: LawResidual) -> str:
     return f"{told}; {law.every_second / law.norm:.1f} times with every second output"
 
 
-def local_audit(result: Result) -> LocalAudit:
+def local_audit(result: ResultLike) -> LocalAudit:
     """The local laws of all rods of a result.
 
     Raises ResultError where there is nothing to look at: no rod of three nodes, one output, an older file without masses.
     """
-    check_result("local audit", result)
+    result = opened("local audit", result)
     layout, system = result.layout, result.layout.system
     if not layout.rods:
         raise ResultError(f"local audit: model '{layout.name}' has no rods, and local laws are those of rods")

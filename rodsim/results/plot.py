@@ -13,7 +13,7 @@ from rigid.system import Floats
 from rodsim.results.columns import ENERGIES
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName, checked_path
-from rodsim.results.result import Result, check_result
+from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SMALLEST = 1e-17  # log axes start here: zero is a common residual
 
 
 def plot(
-    result: Result,
+    result: ResultLike,
     kind: str = "overview",
     path: Path | str | None = None,
     points: Sequence[str] | None = None,
@@ -47,7 +47,7 @@ def plot(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    check_result("plot", result)
+    result = opened("plot", result)
     if not isinstance(kind, str) or kind not in ("overview", *KINDS, *OF_POINTS):
         known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, *OF_POINTS))
         raise ResultError(f"plot: no kind {shown(kind)}; give one of {known}")

@@ -19,7 +19,7 @@ from rodsim.results import overlay
 from rodsim.results.camera import Camera
 from rodsim.results.errors import NoOpenGL, ResultError, checked_path
 from rodsim.results.picture_files import movie, picture_path, save
-from rodsim.results.result import Result, check_result
+from rodsim.results.result import ResultLike, opened
 from rodsim.results.scene import Surface, merge
 from rodsim.results.stage import Lines, Picture, Stage
 
@@ -33,7 +33,7 @@ MOST_FRAMES = 100_000  # of a movie, about an hour
 
 
 def render(
-    result: Result,
+    result: ResultLike,
     path: Path | str | None = None,
     times: float | Sequence[float] | None = None,
     *,
@@ -66,7 +66,7 @@ def render(
     ResultError: nothing to draw, a time outside of the run, an unknown ending of `path`, engine, view or quantity.
     ModelError: another argument that cannot be used. NoOpenGL: engine 'opengl' without OpenGL, with the cure.
     """
-    check_result("render", result)
+    result = opened("render", result)
     size = _checked(size, engine, ground, labels)
     if path is not None:
         path = picture_path(path)
@@ -98,7 +98,7 @@ def render(
 
 
 def render_movie(
-    result: Result,
+    result: ResultLike,
     path: Path | str,
     *,
     speed: float = 1.0,
@@ -126,7 +126,7 @@ def render_movie(
     ResultError: nothing to draw, too many frames, an unknown ending of `path`, engine, view or quantity.
     ModelError: another argument that cannot be used. NoOpenGL: engine 'opengl' without OpenGL, with the cure.
     """
-    check_result("render", result)
+    result = opened("render", result)
     path = checked_path("render", path)
     if path.suffix.lower() not in (".mp4", ".gif"):
         raise ResultError(f"render to '{path}': '{path.suffix}' is no movie; end it in .mp4 or .gif")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from discretization.drives import WORK
 from discretization.time.adaptive import ERROR, LARGEST, N_CONTROL, NOISE, SMALLEST, STEPS, SUM
@@ -20,6 +20,7 @@ from rigid.system import Floats, Ints, State
 from rigid.user_warnings import warn_user
 from rodsim.chosen_steps import StepHistory
 from rodsim.html_tables import some
+from rodsim.old_names import accept_old_methods
 from rodsim.results import native, stored_states
 from rodsim.results.columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS, ENERGIES, LINEAR_MOMENTUM
 from rodsim.results.contact_history import ContactHistory, contact_names
@@ -33,9 +34,17 @@ from rodsim.results.layout import Layout
 from rodsim.results.sources import FileSource, Source
 from rodsim.results.tight_bends import TightBend, tight_bends
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rodsim.results.audited import Audit
+    from rodsim.results.local_audit import LocalAudit
+    from rodsim.results.stage import Picture
+
 CHECKED_BYTES = 2**28  # of a file, when it is opened: a few tenths of a second
 
 
+@accept_old_methods
 class Result:
     """The outputs of a run; arrays are read when they are asked for.
 
@@ -43,12 +52,16 @@ class Result:
     """
 
     def __init__(self, source: Source) -> None:
+        if isinstance(source, str | Path):
+            raise ResultError(
+                f"Result: {shown(str(source))} is a path. Use Result.load({shown(str(source))})."
+            )
         self._source = source
         self._audit: Floats | None = None
         self._contacts: dict[str, ContactHistory] = {}
 
     @classmethod
-    def open(cls, path: Path | str) -> Result:
+    def load(cls, path: Path | str) -> Self:
         """Open the result file `path`, also while it is written.
 
         Warns with DamagedFileWarning if what is stored is not what was written, by its digests: of the model and of all
@@ -368,6 +381,137 @@ class Result:
 
         return figure(self._source, frames, height)
 
+    def audit(self) -> Audit:
+        """Audit the result, see `rodsim.audit`."""
+        from rodsim.results.audit import audit
+
+        return audit(self)
+
+    def local_audit(self) -> LocalAudit:
+        """Measure the local laws of the rods, see `rodsim.local_audit`."""
+        from rodsim.results.local_audit import local_audit
+
+        return local_audit(self)
+
+    def plot(
+        self, kind: str = "overview", path: Path | str | None = None, points: Sequence[str] | None = None
+    ) -> Figure:
+        """Draw one kind of plot, or the overview of all, see `rodsim.plot`.
+
+        Parameters
+        ----------
+        kind, path, points : as in `rodsim.plot`
+        """
+        from rodsim.results.plot import plot
+
+        return plot(self, kind, path, points)
+
+    def render(
+        self,
+        path: Path | str | None = None,
+        times: float | Sequence[float] | None = None,
+        *,
+        size: tuple[int, int] = (1600, 1000),
+        view: ArrayLike | str | None = None,
+        up: ArrayLike | None = None,
+        ground: bool = False,
+        labels: bool = True,
+        engine: Literal["auto", "opengl", "painter"] = "auto",
+        color: str | None = None,
+    ) -> Picture:
+        """Make a still picture, see `rodsim.render`.
+
+        Parameters
+        ----------
+        path, times, size, view, up, ground, labels, engine, color : as in `rodsim.render`
+        """
+        from rodsim.results.render import render
+
+        return render(
+            self,
+            path,
+            times,
+            size=size,
+            view=view,
+            up=up,
+            ground=ground,
+            labels=labels,
+            engine=engine,
+            color=color,
+        )
+
+    def render_movie(
+        self,
+        path: Path | str,
+        *,
+        speed: float = 1.0,
+        fps: int = 25,
+        size: tuple[int, int] = (1280, 720),
+        view: ArrayLike | str | None = None,
+        up: ArrayLike | None = None,
+        ground: bool = False,
+        labels: bool = True,
+        engine: Literal["auto", "opengl", "painter"] = "auto",
+        color: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> int:
+        """Make a movie, .mp4 or .gif, see `rodsim.render_movie`; returns the number of its frames.
+
+        Parameters
+        ----------
+        path, speed, fps, size, view, up, ground, labels, engine, color, progress : as in `rodsim.render_movie`
+        """
+        from rodsim.results.render import render_movie
+
+        return render_movie(
+            self,
+            path,
+            speed=speed,
+            fps=fps,
+            size=size,
+            view=view,
+            up=up,
+            ground=ground,
+            labels=labels,
+            engine=engine,
+            color=color,
+            progress=progress,
+        )
+
+    def export(
+        self,
+        path: Path | str,
+        format: str | None = None,
+        every: int = 1,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[Path]:
+        """Write outputs in another format, see `rodsim.export`; returns the files.
+
+        Parameters
+        ----------
+        path, format, every, progress : as in `rodsim.export`
+        """
+        from rodsim.results.export import export
+
+        return export(self, path, format, every, progress)
+
+    def report(self, path: Path | str) -> Path:
+        """Write a page about the result to `path` (.html), see `rodsim.report`; returns the path."""
+        from rodsim.reporting.page import report
+
+        return report(self, path)
+
+    def view(self, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
+        """Show the result in a window, see `rodsim.view`.
+
+        Parameters
+        ----------
+        color, camera : as in `rodsim.view`
+        """
+        from rodsim.results.viewer import view
+
+        view(self, color, camera)
+
     def _repr_html_(self) -> str:
         """For notebooks: what is in it."""
         from rodsim.results.html import result_html
@@ -385,11 +529,23 @@ class Result:
         )
 
 
-def check_result(owner: str, result: Result) -> None:
+ResultLike = Result | Path | str
+
+
+def opened(owner: str, result: ResultLike) -> Result:
+    """A result as it is, or that of a file; ResultError unless it is one and holds an output."""
+    if isinstance(result, str | Path):
+        result = Result.load(result)
+    check_result(owner, result)
+    return result
+
+
+def check_result(owner: str, result: object) -> None:
     """Raise ResultError unless `result` is one and holds an output."""
     if not isinstance(result, Result):
         raise ResultError(
-            f"{owner}: {shown(result)} is no result; give what `simulate` or `Result.open` returns"
+            f"{owner}: expected a result or the path of a result file, got {shown(result)}. Give what `simulate` or "
+            "`Result.load` returns, or a path."
         )
     if result.n_outputs < 1:
-        raise ResultError(f"{owner}: the result holds no output; run the simulation first")
+        raise ResultError(f"{owner}: the result holds no output. Run the simulation first.")

@@ -25,7 +25,7 @@ _SAME_TIME = 1e-9  # of a time: that of an output is the number of its steps tim
 _UNIT = 1e-6  # of |q| - 1: an output has it to round-off
 _CURE = (
     "run the simulation again, or begin a new file from an output that is whole: "
-    "simulate(..., start=Result.open(file), at=time)"
+    "simulate(..., start=Result.load(file), at=time)"
 )
 
 
@@ -117,12 +117,12 @@ def check_same_model(stored: Layout, layout: Layout, path: Path) -> None:
     for kind, name in with_other_code(old, codes).items():
         raise ResultError(
             f"'{path}' was made by other code of the kind '{kind}' (of interaction '{name}'); register that again, or go on in a "
-            "new file from this one: simulate(..., start=Result.open(file))"
+            "new file from this one: simulate(..., start=Result.load(file))"
         )
     if stored.n_earlier:
         raise ResultError(
             f"'{path}' is of an older version, which began the steps of joined bodies otherwise; go on with that version, or "
-            "in a new file from this one: simulate(..., start=Result.open(file))"
+            "in a new file from this one: simulate(..., start=Result.load(file))"
         )
     if old != new:
         keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rodsim.results import opengl, overlay
 from rodsim.results.errors import NoOpenGL
 from rodsim.results.fields import names
-from rodsim.results.result import Result, check_result
+from rodsim.results.result import Result, ResultLike, opened
 from rodsim.results.stage import Stage
 
 SIZE = (1280, 800)
@@ -22,7 +22,7 @@ HELP = "space: play    left, right: output by output    c: next colours    r: wh
 INK = "#464a52"
 
 
-def view(result: Result, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
+def view(result: ResultLike, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
     """Show `result` in a window, until it is closed.
 
     color, camera: as `color` and `view` of `rodsim.results.render.render`.
@@ -39,9 +39,9 @@ class Viewer:
     """The window; a context manager."""
 
     def __init__(
-        self, result: Result, color: str | None = None, camera: ArrayLike | str | None = None
+        self, result: ResultLike, color: str | None = None, camera: ArrayLike | str | None = None
     ) -> None:
-        check_result("view", result)
+        result = opened("view", result)
         self._result, self._camera, self._color = result, camera, color
         stage = self._stage_of(color)  # first: what is wrong with the arguments is told without a window
         why = opengl.no_window()

@@ -278,7 +278,7 @@ class ResultWriter:
 
     def result(self) -> Result:
         """The file as a `Result`, with the outputs stored so far."""
-        return Result.open(self.path)
+        return Result.load(self.path)
 
     def __enter__(self) -> ResultWriter:
         return self

@@ -54,7 +54,7 @@ def mode_shapes(
             writer.extend(tabulate(system, 1.0 / phases, steps, stacked(states), np.zeros((phases, 3))))
     finally:
         writer.close()
-    return writer.result() if isinstance(writer, MemoryWriter) else Result.open(writer.path)
+    return writer.result() if isinstance(writer, MemoryWriter) else Result.load(writer.path)
 
 
 def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:

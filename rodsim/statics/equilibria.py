@@ -30,6 +30,7 @@ from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
 from rodsim.parts.entry import Attachable
 from rodsim.parts.model_parts import Anchor, Ground
+from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
 from rodsim.results.result import Result
 from rodsim.simulation import check_output
@@ -120,7 +121,7 @@ def equilibrium(
     there is no file if there is none.
     """
     if not isinstance(model, Model):
-        raise ModelError(f"equilibrium: model = {checks.shown(model)} is no Model; give one")
+        raise no_model("equilibrium", model)
     checks.by_name("equilibrium", "loads", loads, "{name of a load: (3,)}")
     checks.by_name("equilibrium", "motions", motions, "{name of a joint: {'displacement': (3,)}}")
     checks.by_name("equilibrium", "monitors", monitors, "{name: (point, direction)}")

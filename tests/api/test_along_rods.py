@@ -79,7 +79,7 @@ def test_results_measures_files_and_reports_tell_the_same(element, field, tmp_pa
     assert found == [*at_nodes[0], *at_nodes[-1]]
     largest = measure(result, {"x": f"final rods.arm.largest.{field}"})["x"]
     assert largest == pytest.approx(np.linalg.norm(at_nodes, axis=1).max(), rel=1e-12)  # at the clamp
-    assert audit(Result.open(tmp_path / "a.vtkhdf")).ok
+    assert audit(Result.load(tmp_path / "a.vtkhdf")).ok
 
 
 def test_a_report_finds_the_largest_moment_at_the_clamp():
@@ -133,7 +133,7 @@ def test_files_that_have_drawn_means_of_elements_pass_the_audit(tmp_path):
     with h5py.File(path, "r+") as file:
         without_digests(file)
         file["VTKHDF/PointData/K"][-7] *= 0.9  # at the clamp
-    assert not audit(Result.open(path)).ok
+    assert not audit(Result.load(path)).ok
     with h5py.File(path, "r+") as file:
         del file["rodsim"].attrs["lines_along_rods"]
-    assert audit(Result.open(path)).ok
+    assert audit(Result.load(path)).ok

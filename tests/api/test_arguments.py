@@ -349,7 +349,7 @@ REFUSED = [
     ("section = 'cord' is neither a Section nor", lambda: model().add_rod("n", LINE, "cord")),
     ("material = 'rubber' is no Material", lambda: Section.circular(1, "rubber")),
     ("kind = .'weld'. is not known; choose one of", lambda: model().add_joint("n", ["weld"], "a", "b")),
-    ("simulate: model = 'm' is no Model", lambda: simulate("m", 1, 0.1)),
+    ("simulate: expected a Model, got 'm'", lambda: simulate("m", 1, 0.1)),
     ("output = '' is no name of a file", lambda: run(t_end=1, dt=0.1, output="")),
     ("contains NUL", lambda: run(t_end=1, dt=0.1, output="a\0b")),
     ("give either damping_time or D", lambda: Section.from_stiffness(
@@ -407,8 +407,8 @@ OF_RESULTS = [
     ("every = 1.0 is not a whole number", lambda r, p: export(r, p / "a.pvd", every=1.0)),
     ("no format 3", lambda r, p: export(r, p / "a.pvd", 3)),
     ("export: path = '' is no name", lambda r, p: export(r, "")),
-    ("audit: 'a.vtkhdf' is no result", lambda r, p: audit("a.vtkhdf")),
-    ("plot: None is no result", lambda r, p: plot(None)),
+    ("audit: expected a result or the path of a result file, got {}", lambda r, p: audit({})),
+    ("plot: expected a result or the path of a result file, got None", lambda r, p: plot(None)),
     ("t = '0' is not a number", lambda r, p: r.index_at("0")),
 ]  # fmt: skip
 

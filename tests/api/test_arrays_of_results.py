@@ -22,7 +22,7 @@ def sample(tmp_path_factory):
     """Made-up numbers: an open rod, a ring, a box and a joint, in a file."""
     file = tmp_path_factory.mktemp("arrays") / "sample.vtkhdf"
     write(file, sample_layout(), range(7))
-    return Result.open(file)
+    return Result.load(file)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_a_name_with_a_slash_survives_netcdf(tmp_path):
     layout = sample_layout()
     layout.rods[0].name = "a/b"
     write(tmp_path / "a.vtkhdf", layout, range(2))
-    data = Result.open(tmp_path / "a.vtkhdf").to_xarray()
+    data = Result.load(tmp_path / "a.vtkhdf").to_xarray()
     data.to_netcdf(tmp_path / "a.nc", engine="scipy")
     assert "a|b.r" in data
     assert "'a/b'" in data["a|b.s"].long_name

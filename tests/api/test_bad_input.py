@@ -165,7 +165,7 @@ def test_a_result_without_the_times_of_its_outputs_is_damaged(values, sample, tm
         if values is not None:
             content["rodsim/time"] = values
     with pytest.raises(ResultError, match=r"damaged.vtkhdf' is damaged .*time.*run the simulation again"):
-        Result.open(file)
+        Result.load(file)
 
 
 def damaged(data, dice):
@@ -192,7 +192,7 @@ def test_damaged_results_are_read_or_refused_by_name(sample, tmp_path):
     for k in range(120):
         file.write_bytes(damaged(data, random.Random(k)))
         try:
-            result = Result.open(file)
+            result = Result.load(file)
             if result.n_outputs:
                 result.state(-1)
                 assert result.rod("whip").r.shape == (result.n_outputs, 9, 3)

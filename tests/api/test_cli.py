@@ -68,7 +68,7 @@ def test_resume_repeats_the_uninterrupted_run_to_the_bit(tmp_path):
     assert run("rod_and_ball", whole, "--t-end", "0.2") == 0
     assert run("rod_and_ball", parts, "--t-end", "0.1") == 0
     assert run("rod_and_ball", parts, "--t-end", "0.2", "--resume") == 0
-    first, second = Result.open(whole), Result.open(parts)
+    first, second = Result.load(whole), Result.load(parts)
     assert first.n_outputs == second.n_outputs
     for i in range(first.n_outputs):
         assert all(np.array_equal(x, y) for x, y in zip(first.state(i), second.state(i), strict=True))
@@ -154,7 +154,7 @@ def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, ca
     said = capsys.readouterr().err
     assert "more elements" in said
     assert str(out) in said
-    kept = Result.open(out)
+    kept = Result.load(out)
     assert kept.n_outputs > 3
     assert np.all(np.isfinite(kept.rod("arm").r[-1]))
 
@@ -194,7 +194,7 @@ def test_integrator_and_chart_are_chosen_by_a_word_and_resumed_to_the_bit(tmp_pa
     assert run("chain", whole, "--t-end", "0.1", *by) == 0
     assert run("chain", parts, "--t-end", "0.05", *by) == 0
     assert run("chain", parts, "--t-end", "0.1", "--resume", *by) == 0
-    first, second = Result.open(whole), Result.open(parts)
+    first, second = Result.load(whole), Result.load(parts)
     assert np.array_equal(first.state(-1).memory, second.state(-1).memory)
     assert np.array_equal(first.state(-1).quat, second.state(-1).quat)
     assert first.description["run"]["integrator"] == "VI-B(0.5, 0.5)"

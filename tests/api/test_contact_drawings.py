@@ -75,7 +75,7 @@ def test_a_file_with_surfaces_is_read_exported_and_audited(tmp_path) -> None:
 
     path = tmp_path / "lying.vtkhdf"
     simulate(lying(), 4e-3, 1e-3, output=path, output_every=2, progress=False)
-    result = Result.open(path)
+    result = Result.load(path)
     assert audit(result).ok, audit(result).text()
     went_on = simulate(lying(), 6e-3, 1e-3, output=path, output_every=2, resume=True, progress=False)
     assert went_on.n_outputs == 4

@@ -229,7 +229,7 @@ def test_two_rods_press_each_other_with_opposite_forces_that_change_their_moment
     assert (own.sliding.max() > 0) == bool(given)
     turned = run(crossing(turned=True, **given), 0.02, 2e-4).contact("hit")
     assert turned.force == pytest.approx(-own.force, abs=1e-6 * size)
-    again = Result.open(file).contact("hit")
+    again = Result.load(file).contact("hit")
     assert np.array_equal(again.along("low"), on_low)
     for name, column in again.table().items():
         assert np.array_equal(own.table()[name], column)
@@ -258,7 +258,7 @@ def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
     """The same of many states at once, in a file, and in colours."""
     file = tmp_path / "rods.vtkhdf"
     result = run(crossing(friction=0.4), 0.01, 2e-4, output=file)
-    again, drawing = Result.open(file), Drawing(result.layout)
+    again, drawing = Result.load(file), Drawing(result.layout)
     own, states = result.contact("hit"), result.states(slice(0, result.n_outputs))
     strains = result.element_values("strains", slice(0, result.n_outputs))
     of_nodes = drawing.arrays(states, strains, strains)[1]["contact_force"]

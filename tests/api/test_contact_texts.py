@@ -60,7 +60,7 @@ def test_a_ball_on_a_text_comes_as_deep_and_bounces_as_long_as_its_energy_has_it
     assert result.t[-1] - way / SPEED == pytest.approx(lasts, rel=1e-4)
     assert np.ptp(result.energy["total"]) < 1e-13
     assert found.energy == pytest.approx(energy(np.maximum(found.depth, 0)), rel=1e-10, abs=1e-15)
-    again = Result.open(file)
+    again = Result.load(file)
     assert np.array_equal(again.contact("bounce").normal_force, found.normal_force)
     assert audit(again).ok
 

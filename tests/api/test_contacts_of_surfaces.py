@@ -229,7 +229,7 @@ def test_rods_that_cross_keep_energy_and_momenta(tmp_path):
     assert np.ptp(result.angular_momentum, axis=0).max() < 1e-15
     assert own.force[own.depth > 0, 2].max() < 0.0  # `a` is the lower one
     assert own.normal_force == pytest.approx(np.linalg.norm(own.force, axis=1), rel=0.1)
-    for name, column in Result.open(file).contact("hit").table().items():
+    for name, column in Result.load(file).contact("hit").table().items():
         assert np.array_equal(own.table()[name], column)
 
 

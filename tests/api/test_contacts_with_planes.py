@@ -324,7 +324,7 @@ def test_what_lies_on_a_plane_that_is_driven_goes_with_it():
 def test_a_contact_of_a_file_and_one_that_is_not_there(tmp_path):
     file = tmp_path / "ball.vtkhdf"
     result = simulate(ball(), 0.5, 1e-2, output=file, progress=False)
-    again = Result.open(file)
+    again = Result.load(file)
     assert again.contacts == ["bounce"]
     for name, column in result.contact("bounce").table().items():
         assert np.array_equal(again.contact("bounce").table()[name], column)

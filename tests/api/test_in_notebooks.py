@@ -179,7 +179,7 @@ def test_numbers_are_short_and_zero_has_no_sign():
 def sample(tmp_path_factory):
     file = tmp_path_factory.mktemp("figure") / "sample.vtkhdf"
     write(file, sample_layout(), range(40))
-    return Result.open(file)
+    return Result.load(file)
 
 
 def shown(trace):

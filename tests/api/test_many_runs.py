@@ -93,7 +93,7 @@ def test_a_file_for_each_run(tmp_path):
         "run-0001.vtkhdf",
     ]
     for number, changes in enumerate(parameters):
-        stored = Result.open(tmp_path / "runs" / f"run-{number:04d}.vtkhdf").body("body").r
+        stored = Result.load(tmp_path / "runs" / f"run-{number:04d}.vtkhdf").body("body").r
         assert np.array_equal(stored, prepared.run(changes).body("body").r)
         assert np.array_equal(stored, many[number].body("body").r)
     with pytest.raises(FileExistsError, match=r"run-0000\.vtkhdf"):

@@ -103,7 +103,7 @@ def all_kinds():
 def test_a_result_keeps_its_system_to_the_bit(where, tmp_path):
     output = tmp_path / "a.vtkhdf" if where == "file" else None
     result = simulate(all_kinds(), 0.02, 0.01, output=output)
-    stored = (Result.open(output) if output else result).layout.system
+    stored = (Result.load(output) if output else result).layout.system
     built = all_kinds().build().system
     assert fingerprint(stored) == fingerprint(built) == result.description["fingerprint"]
     for kind in built._fields:

@@ -42,7 +42,7 @@ def test_modes_of_a_scene_are_printed_and_written(scene, tmp_path, capsys):
     wanted = 1.875104**2 / (2 * np.pi) * np.sqrt(2.1e11 * 0.01**2 / 4 / 7850)
     assert float(printed.splitlines()[1].split()[1]) == pytest.approx(wanted, rel=2e-3)
     assert "rod 'arm', node 16" in printed
-    result = Result.open(out)
+    result = Result.load(out)
     assert result.n_outputs == 4 * 24
     assert result.t[0] == 1.0
     assert main(["modes", scene(), "-o", str(out)]) == 2  # not overwritten unasked

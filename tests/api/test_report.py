@@ -82,7 +82,7 @@ def test_the_verdicts_in_the_page_are_those_of_the_audit(hung, page):
 def test_a_law_that_was_broken_is_said_at_the_head(tmp_path):
     layout = sample_layout()
     write(tmp_path / "a.vtkhdf", layout, range(3))  # random books: no law holds
-    broken = [v.law for v in audit(Result.open(tmp_path / "a.vtkhdf")).verdicts if v.kept is False]
+    broken = [v.law for v in audit(Result.load(tmp_path / "a.vtkhdf")).verdicts if v.kept is False]
     text = Tags(report(tmp_path / "a.vtkhdf", tmp_path / "a.html").read_text("utf-8")).text
     assert broken
     assert f"Not kept: {', '.join(broken)}" in text
@@ -91,7 +91,7 @@ def test_a_law_that_was_broken_is_said_at_the_head(tmp_path):
 
 def test_values_along_every_rod_are_its_own(tmp_path):
     write(tmp_path / "a.vtkhdf", sample_layout(), range(2))
-    result = Result.open(tmp_path / "a.vtkhdf")
+    result = Result.load(tmp_path / "a.vtkhdf")
     N1 = motion(result, thinning(result.layout, 2)).fields["N1"]
     ring = result.rod("ring").N[..., 0]
     assert N1[:, -len(ring[0]) :] == pytest.approx(
@@ -343,7 +343,7 @@ run: {t_end: 0.02, dt: 0.01}
 def test_the_scene_and_the_versions_are_kept_by_the_file_and_shown(tmp_path):
     (tmp_path / "drop.yaml").write_text(SCENE)
     assert main(["run", str(tmp_path / "drop.yaml"), "--quiet"]) == 0
-    result = Result.open(tmp_path / "drop.vtkhdf")
+    result = Result.load(tmp_path / "drop.vtkhdf")
     told = result.description["provenance"]
     assert told["scene"] == SCENE
     assert told["versions"]["numpy"] == np.__version__
@@ -358,7 +358,7 @@ def test_a_run_goes_on_under_other_versions_and_comments(tmp_path):
     assert main(["run", str(scene), "--quiet"]) == 0
     scene.write_text(SCENE.replace("# kept", "# other"))
     assert main(["run", str(scene), "--quiet", "--resume", "--t-end", "0.05"]) == 0
-    assert Result.open(result).n_outputs == 6
+    assert Result.load(result).n_outputs == 6
 
 
 def cantilever(load=40.0):

@@ -34,7 +34,7 @@ def sound(tmp_path_factory):
     """A result of 11 outputs as a file that nobody has touched."""
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
     simulate(everything_moves(), 0.1, 0.01, output=path)
-    assert audit(Result.open(path)).ok
+    assert audit(Result.load(path)).ok
     return path
 
 
@@ -106,7 +106,7 @@ def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, sound, tmp_
         of_output = array.reshape(11, -1)
         of_output[4, 2] += 1e-4 * np.abs(of_output[4]).max()
         file[f"VTKHDF/PointData/{name}"][...] = array
-    found = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.open(path)).differences]
+    found = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.load(path)).differences]
     assert found == [("drawing", name, 4, 1)]
 
 
@@ -136,7 +136,7 @@ def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
 
 
 def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
-    whole = audit(Result.open(sound))
+    whole = audit(Result.load(sound))
     sizes = []
 
     def counted(*arguments):
@@ -147,7 +147,7 @@ def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
     blocks = recomputed.blocks
     monkeypatch.setattr(recomputed, "blocks", counted)
     monkeypatch.setattr(recomputed, "BLOCK", 5_000)
-    parts = audit(Result.open(sound))
+    parts = audit(Result.load(sound))
     assert len(sizes) > 2
     assert sum(sizes) == 11
     for field, value in vars(whole).items():
@@ -171,11 +171,11 @@ def test_an_older_file_is_audited_as_far_as_it_goes(sound, tmp_path):
     path = tmp_path / "older.vtkhdf"
     shutil.copy(sound, path)
     older(path)
-    found = audit(Result.open(path))
+    found = audit(Result.load(path))
     assert found.ok
     assert not found.recomputed
     assert "not recomputed" in found.text()
-    assert found.energy_balance == pytest.approx(audit(Result.open(sound)).energy_balance, abs=1e-15)
+    assert found.energy_balance == pytest.approx(audit(Result.load(sound)).energy_balance, abs=1e-15)
     with h5py.File(path, "r+") as file:
         file["rodsim/r"][4, 1] += 1e-6
-    assert {d.what for d in audit(Result.open(path)).differences} == {"constraint", "points"}
+    assert {d.what for d in audit(Result.load(path)).differences} == {"constraint", "points"}

@@ -109,7 +109,7 @@ def test_the_next_commands_are_commands_and_name_what_was_written(here, capsys):
         )
     ]
     assert main([*commands[0][1:], "--t-end", "0.01", "--quiet"]) == 0
-    assert Result.open("a b.vtkhdf").bodies == ["top"]
+    assert Result.load("a b.vtkhdf").bodies == ["top"]
     for words in commands[1:]:
         parser().parse_args(words[1:])
 

@@ -48,7 +48,7 @@ def stopped(process, number, times=1):
 
 def wait_for(path, process):
     end = time.monotonic() + 300
-    while not (path.exists() and Result.open(path).n_outputs > 2):
+    while not (path.exists() and Result.load(path).n_outputs > 2):
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -72,7 +72,7 @@ def test_a_run_that_is_stopped_is_kept_and_its_last_line_goes_on_to_the_bit(
     found, line = stopped(process, number, times)
     assert found == code
     assert line.startswith(f"rodsim: {word}, what was computed is in out.vtkhdf; `rodsim run ")
-    n = Result.open(path).n_outputs
+    n = Result.load(path).n_outputs
     assert sorted(os.listdir(tmp_path)) == ["out.vtkhdf"]  # no lock, no half of a file
     again = shlex.split(line.split("`")[1])
     end = f"{0.1 * (n + 3):.10g}"  # the line as it is, but for the long way to its end
@@ -81,7 +81,7 @@ def test_a_run_that_is_stopped_is_kept_and_its_last_line_goes_on_to_the_bit(
     assert again.pop(0) == "rodsim"
     assert main([*again, "--quiet"]) == 0
     assert main(["run", str(SCENE), "-o", str(tmp_path / "whole.vtkhdf"), *setting[2:], "--t-end", end]) == 0
-    one, other = Result.open(path), Result.open(tmp_path / "whole.vtkhdf")
+    one, other = Result.load(path), Result.load(tmp_path / "whole.vtkhdf")
     assert one.n_outputs == other.n_outputs == n + 4
     for a, b in zip(one.states(slice(None)), other.states(slice(None)), strict=True):
         assert np.array_equal(a, b)

@@ -148,7 +148,7 @@ def test_results_come_back_as_files_where_they_are_kept(scene_file, tmp_path):
     )
     file = tmp_path / "kept.vtkhdf"
     file.write_bytes(found.file)
-    assert Result.open(file).energy["total"][-1] == found.measures["E"]
+    assert Result.load(file).energy["total"][-1] == found.measures["E"]
 
 
 def test_a_worker_with_another_program_refuses():

@@ -141,7 +141,7 @@ def test_a_scene_is_swept_kept_and_not_done_again(quickly_started, tmp_path, cap
     kept = [first.result_file(k) for k in range(6)]
     assert sum(file is not None for file in kept) == 1
     best = int(np.argmax(first.frame.far))
-    r = Result.open(kept[best]).rod("spaghetti").r
+    r = Result.load(kept[best]).rod("spaghetti").r
     assert np.linalg.norm(r[-1, -1] - r[0, -1]) == first.frame.far[best]
     tables = [(folder / name).read_bytes() for name in ("table.csv", "table.parquet")]
     journal = (folder / "cases.jsonl").read_text().splitlines()

@@ -146,7 +146,7 @@ def test_the_command_says_in_its_last_line_whether_the_result_is_unstable(  # ty
     assert said.startswith(last)
     assert said.endswith("1 negative pivot at the end") == (code == 3)
     assert main(["static", str(scene), "-o", str(out), "--force", "--quiet", *option]) == code
-    assert Result.open(out).description["statics"]["load_factor"][-1] == 1.0
+    assert Result.load(out).description["statics"]["load_factor"][-1] == 1.0
 
 
 def test_an_unstable_end_of_a_path_by_arc_length_is_said_but_no_failure(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
@@ -173,7 +173,7 @@ def test_a_scene_that_stops_exits_with_3_and_keeps_what_was_found(tmp_path, caps
     scene.write_text(SCENE.replace("UNSTABLE", "unstable: stop"))
     assert main(["static", str(scene), "-o", str(out)]) == 3
     assert "is unstable" in capsys.readouterr().err
-    assert Result.open(out).n_outputs == 1
+    assert Result.load(out).n_outputs == 1
 
 
 def test_an_error_without_any_equilibrium_is_not_replaced_by_that_of_its_result(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]

@@ -22,7 +22,7 @@ DRIVEN = """
 
     viewer.SIZE = (640, 400)  # drawn in software: the fewer pixels the better
     pictures, times = {}, {}
-    result = Result.open(sys.argv[1])
+    result = Result.load(sys.argv[1])
     with viewer.Viewer(result, color="speed") as window:
         plotter = window._plotter
         window.open()

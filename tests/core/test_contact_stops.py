@@ -167,7 +167,7 @@ def test_a_run_that_ended_goes_on_to_the_bit(tmp_path) -> None:
     assert went_on.step[-1] == 100
     for a, b in zip(went_on.state(), whole.state(), strict=True):
         np.testing.assert_array_equal(a, b)
-    assert Result.open(path).step.tolist() == [0, 10, 20, 30, 40, 50, 51, 60, 70, 80, 90, 100]
+    assert Result.load(path).step.tolist() == [0, 10, 20, 30, 40, 50, 51, 60, 70, 80, 90, 100]
 
 
 def test_a_condition_that_cannot_be_is_told_before_a_file_is_made(tmp_path) -> None:

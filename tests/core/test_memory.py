@@ -108,7 +108,7 @@ def test_runs_of_older_versions_are_judged_and_go_on_in_a_new_file(tmp_path) -> 
     doors(tmp_path, 10)
     path = tmp_path / "doors.vtkhdf"
     older(path)
-    result = Result.open(path)
+    result = Result.load(path)
     found = audit(result)
     assert "the last one before" in found.text()
     assert found.ok, found.text()
@@ -146,9 +146,9 @@ def test_a_file_of_a_chart_that_has_accelerations_is_read_and_gone_on_with(tmp_p
         without_digests(file)
         root = file["rodsim"]
         root["acc"] = np.zeros((len(root["chart"]), n, 6))
-    assert audit(Result.open(path)).ok
+    assert audit(Result.load(path)).ok
     run("EML-kappa", 20 * H, output=path, resume=True)
-    found = Result.open(path)
+    found = Result.load(path)
     assert found.changed() == []
     for one, other in zip(found.states(slice(None)), whole.states(slice(None)), strict=True):
         assert np.array_equal(one, other)

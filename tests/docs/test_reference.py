@@ -52,7 +52,8 @@ def members(cls):
     for name, value in inspect.getmembers(cls):
         known = any(hasattr(base, name) for base in (tuple, Exception))
         routine = inspect.isroutine(value) or isinstance(value, property) or hasattr(value, "func")
-        if not name.startswith("_") and routine and not known:
+        old = str(value.__doc__).startswith("Old name of ")
+        if not name.startswith("_") and routine and not known and not old:
             yield name, value
 
 

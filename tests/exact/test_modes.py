@@ -317,7 +317,7 @@ def test_a_run_swings_with_the_frequency_of_the_mode_it_starts_from():
 def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
     found = modes(beam_model(steel(0.1), "CF", "se3", "mean", 10), 3)
     result = mode_shapes(found, tmp_path / "modes.vtkhdf", amplitude=0.2, phases=8)
-    again = Result.open(tmp_path / "modes.vtkhdf")
+    again = Result.load(tmp_path / "modes.vtkhdf")
     assert again.t == pytest.approx(np.concatenate([k + np.arange(8) / 8 for k in (1, 2, 3)]))
     assert again.description["modes"][0]["Hz"] == pytest.approx(found.frequency[0])
     tip = result.rod("rod").r[:, -1] - (1.0, 0, 0)

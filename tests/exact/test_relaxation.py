@@ -126,7 +126,7 @@ def test_a_stored_run_goes_on_to_the_bit_and_is_audited(tmp_path):
     simulate(model(), 0.2, H, output=whole, output_every=5, progress=False)
     simulate(model(), 0.1, H, output=parts, output_every=5, progress=False)
     simulate(model(), 0.2, H, output=parts, resume=True, progress=False)
-    one, other = Result.open(whole), Result.open(parts)
+    one, other = Result.load(whole), Result.load(parts)
     assert np.array_equal(one.state().own, other.state().own)
     assert np.array_equal(one.state().r, other.state().r)
     assert one.layout.own.branch == 8

@@ -218,7 +218,7 @@ def test_an_equilibrium_and_a_run_of_one_scene_have_files_of_their_own(tmp_path,
     for _ in range(2):
         assert main(["static", "arch.yaml", "--quiet", "--force", "--method", "newton"]) == 0
         assert (tmp_path / "arch.vtkhdf").read_bytes() == before
-    assert "statics" in Result.open(tmp_path / "arch-static.vtkhdf").description
+    assert "statics" in Result.load(tmp_path / "arch-static.vtkhdf").description
 
 
 def test_the_audit_notices_an_equilibrium_that_is_none() -> None:

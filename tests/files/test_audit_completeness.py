@@ -131,7 +131,7 @@ def stored(tmp_path_factory):
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
     simulate(swing("em"), STEPS * H, H, output=path)
     found = audit(
-        Result.open(path)
+        Result.load(path)
     )  # as another process would: nothing is known of the model but what the file says
     assert found.ok, found.text()
     assert found.retaken.steps == STEPS
@@ -139,7 +139,7 @@ def stored(tmp_path_factory):
 
 
 def grown(path):
-    layout = Result.open(path).layout
+    layout = Result.load(path).layout
     return [item.path for item in (*native.series(layout), *vtkhdf.series(Drawing(layout)))] + [vtkhdf.VALUES]
 
 
@@ -162,7 +162,7 @@ def test_whatever_is_changed_in_a_file_is_found(stored, tmp_path):
             without_digests(file)
             array.reshape(len(array), -1)[-1, 0] += 1e-3 if name.startswith("VTKHDF") else 1e-6
             file[name][...] = array
-        if audit(Result.open(path)).ok:
+        if audit(Result.load(path)).ok:
             missed.append(name)
     assert not missed
 
@@ -183,10 +183,10 @@ def test_a_file_that_agrees_with_itself_does_not_with_its_steps(names, stored, t
         for name in names:
             array = file[vtkhdf.VALUES] if name == "steps" else file[f"rodsim/{name}"]
             if name == "own":
-                array[...] = with_twice_the_work(Result.open(stored).layout, array[...])
+                array[...] = with_twice_the_work(Result.load(stored).layout, array[...])
             else:
                 array[...] = 2.0 * array[...]
-    found = audit(Result.open(path))
+    found = audit(Result.load(path))
     assert not found.ok
     told = {"time": "times", "lam": "steps taken again", "own": "steps taken again"}[names[0]]
     assert told in {v.law for v in found.verdicts if v.kept is False}
@@ -233,13 +233,13 @@ def test_loads_and_drives_that_a_file_does_not_keep_are_named(tmp_path):
     path = tmp_path / "whim.vtkhdf"
     result = simulate(model, STEPS * H, H, output=path)
     assert audit(result).retaken.steps == STEPS  # here the function is known
-    found = audit(Result.open(path))
+    found = audit(Result.load(path))
     assert found.ok
     assert "not judged: a file does not keep the values of load 'whim'" in found.text()
     assert verdicts.CARRIED in found.text()
     path = tmp_path / "sparse.vtkhdf"
     simulate(swing("em"), 4 * H, H, output=path, output_every=2)
-    assert "not judged: drives" in audit(Result.open(path)).text()
+    assert "not judged: drives" in audit(Result.load(path)).text()
 
 
 def test_the_work_of_drives_is_all_there_is_where_nothing_else_works(tmp_path):
@@ -248,10 +248,10 @@ def test_the_work_of_drives_is_all_there_is_where_nothing_else_works(tmp_path):
     del model.loads["push"]
     path = tmp_path / "driven.vtkhdf"
     simulate(model, STEPS * H, H, output=path, output_every=2)
-    assert audit(Result.open(path)).ok
+    assert audit(Result.load(path)).ok
     with h5py.File(path, "r+") as file:
-        file["rodsim/own"][...] = with_twice_the_work(Result.open(path).layout, file["rodsim/own"][...])
-    broken = [v for v in audit(Result.open(path)).verdicts if v.kept is False]
+        file["rodsim/own"][...] = with_twice_the_work(Result.load(path).layout, file["rodsim/own"][...])
+    broken = [v for v in audit(Result.load(path)).verdicts if v.kept is False]
     assert any("work of drives" in v.measured for v in broken)
 
 

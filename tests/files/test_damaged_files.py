@@ -32,7 +32,7 @@ SCENES = Path(__file__).parents[2] / "examples" / "scenes"
 def sound(tmp_path_factory):
     path = tmp_path_factory.mktemp("damage") / "sound.vtkhdf"
     run(path)
-    assert audit(Result.open(path)).ok
+    assert audit(Result.load(path)).ok
     return path
 
 
@@ -87,10 +87,10 @@ def test_what_a_run_goes_on_from_is_what_was_written(name, how, file):
         run(file, 2 * STEPS, resume=True)
     assert file.read_bytes() == before
     with pytest.raises(ModelError, match=rf"is damaged, 'rodsim/{name}' at output {STEPS}.*at="):
-        simulate(model(), STEPS * H, H, start=Result.open(file), progress=False)
-    begun = simulate(model(), STEPS * H, H, start=Result.open(file), at=(STEPS - 1) * H, progress=False)
+        simulate(model(), STEPS * H, H, start=Result.load(file), progress=False)
+    begun = simulate(model(), STEPS * H, H, start=Result.load(file), at=(STEPS - 1) * H, progress=False)
     assert begun.n_outputs == STEPS + 1
-    found = audit(Result.open(file))
+    found = audit(Result.load(file))
     assert not found.ok
     told = {v.law: v.measured for v in found.verdicts if v.kept is False}
     assert f"'rodsim/{name}' at output {STEPS} is not what was written" in told["file as it was written"]
@@ -104,7 +104,7 @@ def test_numbers_that_are_not_finite_are_not_gone_on_from_without_digests_either
     with pytest.raises(ResultError, match=rf"damaged: '{name}\[.*' is nan at output {STEPS}"):
         run(file, 2 * STEPS, resume=True)
     with pytest.raises(ModelError, match=rf"'{name}\[.*' is nan"):
-        simulate(model(), STEPS * H, H, start=Result.open(file), progress=False)
+        simulate(model(), STEPS * H, H, start=Result.load(file), progress=False)
 
 
 @pytest.mark.parametrize(
@@ -121,23 +121,23 @@ def test_places_and_times_that_no_run_reaches_are_refused_without_digests_too(na
 def test_damage_of_earlier_outputs_stays_visible_after_a_run_goes_on(file):
     change(file, "rodsim/acc", early_doubled)
     run(file, 2 * STEPS, resume=True)
-    changed = Result.open(file).changed()
+    changed = Result.load(file).changed()
     assert [(each.what, each.outputs) for each in changed] == [("rodsim/acc", (1, 1))]
 
 
 def test_a_file_without_digests_gets_them_when_a_run_goes_on(file, tmp_path):
     with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
         without_digests(opened)
-    assert Result.open(file).changed() is None
-    found = audit(Result.open(file))
+    assert Result.load(file).changed() is None
+    found = audit(Result.load(file))
     assert found.ok
     assert "not judged: the file has no digests" in found.text()
     run(file, 2 * STEPS, resume=True)
-    assert Result.open(file).changed() == []
+    assert Result.load(file).changed() == []
     run(tmp_path / "whole.vtkhdf", 2 * STEPS)
     for one, other in zip(
-        Result.open(file).states(slice(None)),
-        Result.open(tmp_path / "whole.vtkhdf").states(slice(None)),
+        Result.load(file).states(slice(None)),
+        Result.load(tmp_path / "whole.vtkhdf").states(slice(None)),
         strict=True,
     ):
         assert np.array_equal(one, other)
@@ -154,7 +154,7 @@ def all_numbers(path):
 def test_one_bit_anywhere_is_found(sound, tmp_path):
     """Of each array that grows, and of every tenth other one; times that stand twice are compared by the audit."""
     missed, path = [], tmp_path / "bit.vtkhdf"
-    n = Result.open(sound).n_outputs
+    n = Result.load(sound).n_outputs
     with h5py.File(sound) as opened:
         grown = digests.columns_of(opened)
     others = sorted(set(all_numbers(sound)) - {vtkhdf.VALUES, *grown})
@@ -169,7 +169,7 @@ def test_one_bit_anywhere_is_found(sound, tmp_path):
             flat[held - 1] ^= 1  # of the last output, or of the last number
             opened[name][...] = array
         try:
-            if Result.open(path).changed() == []:
+            if Result.load(path).changed() == []:
                 missed.append(name)
         except ResultError:
             pass
@@ -180,7 +180,7 @@ def test_an_attribute_that_is_not_what_was_written_is_found(file):
     with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
         opened["rodsim/layout"].attrs.modify("name", "another")
         opened["VTKHDF"].attrs.modify("Version", np.array([9, 9]))
-    found = [each.what for each in Result.open(file).changed()]
+    found = [each.what for each in Result.load(file).changed()]
     assert found == ["the model (group 'rodsim/layout')", "the topology of the picture (group 'VTKHDF')"]
 
 
@@ -247,7 +247,7 @@ def test_numbers_of_what_is_not_there_are_refused_where_they_are_read(name, numb
 
     change(file, f"rodsim/layout/system/{name}", wrong)
     with pytest.raises(ResultError, match=rf"damaged.vtkhdf' is damaged \('{name}' has numbers"):
-        Result.open(file)
+        Result.load(file)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_a_description_that_is_not_what_was_written_is_refused(file):
         text = opened["rodsim/description"].asstr()[()]
         opened["rodsim/description"][()] = text.replace('"dt"', '"dx"')
     with pytest.raises(ResultError, match=r"damaged .its description is not the one that was written"):
-        Result.open(file)
+        Result.load(file)
 
 
 def test_a_file_that_grows_and_is_gone_on_with_keeps_its_digests(tmp_path, monkeypatch):
@@ -285,8 +285,8 @@ def test_a_file_that_grows_and_is_gone_on_with_keeps_its_digests(tmp_path, monke
     for i in range(20, 45):
         writer.append(*sample_output(layout, i))
     writer.close()
-    assert_holds(Result.open(path), layout, 45)
-    assert Result.open(path).changed() == []
+    assert_holds(Result.load(path), layout, 45)
+    assert Result.load(path).changed() == []
 
 
 def test_no_sound_model_is_refused():
@@ -345,10 +345,10 @@ def test_commands_report_a_damaged_file_and_only_such_a_one(command, how, file, 
 def test_a_damaged_file_is_reported_when_it_is_opened_with_what_is_wrong(how, file, sound):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Result.open(sound)
+        Result.load(sound)
     change(file, "rodsim/r", how)
     with pytest.warns(DamagedFileWarning, match=r"is damaged: '.*r' at output"):
-        Result.open(file)
+        Result.load(file)
 
 
 def test_of_a_large_file_the_model_and_both_ends_are_checked(file, monkeypatch):
@@ -357,7 +357,7 @@ def test_of_a_large_file_the_model_and_both_ends_are_checked(file, monkeypatch):
     seen = []
     changed = Result.changed
     monkeypatch.setattr(Result, "changed", lambda self, part: seen.append(part) or changed(self, part))
-    n = Result.open(file).n_outputs
+    n = Result.load(file).n_outputs
     (first, last) = seen
     assert first.start == 0
     assert last.stop == n

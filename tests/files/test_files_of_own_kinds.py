@@ -48,9 +48,9 @@ def test_a_file_opens_where_its_kinds_are_not_registered(elsewhere, tmp_path):
     run(kinds(), output=path)
     run(kinds(), output=again)
     elsewhere()
-    result = Result.open(path)
+    result = Result.load(path)
     assert result.energy["spring"][-1] > 0.0
-    assert compare(result, Result.open(again)).worst() == 0.0
+    assert compare(result, Result.load(again)).worst() == 0.0
     assert "linear spring" in str(result.description["others"])
     assert main(["export", str(path), "-o", str(tmp_path / "run.pvd")]) == 0
     assert main(["render", str(path), "-o", str(tmp_path / "run.png")]) == 0
@@ -71,7 +71,7 @@ def test_a_file_of_kinds_with_states_opens_where_they_are_not_registered(elsewhe
     kept = with_states.settled(run(model, output=path))
     shutil.copy(path, older)
     elsewhere()
-    opened = Result.open(path)
+    opened = Result.load(path)
     assert np.array_equal(with_states.settled(opened), kept)
     assert np.ptp(kept) > 0.0
     with pytest.raises(ModelError, match=r"interaction 'lag' is not registered.*import the script"):
@@ -81,9 +81,9 @@ def test_a_file_of_kinds_with_states_opens_where_they_are_not_registered(elsewhe
         without_digests(file)
     elsewhere()
     with pytest.raises(ResultError, match=r"'lag' .* import the script"):
-        Result.open(older)
+        Result.load(older)
     # what that one did not tell this one does
-    assert np.array_equal(with_states.settled(Result.open(path)), kept)
+    assert np.array_equal(with_states.settled(Result.load(path)), kept)
 
 
 def kinds_of_names(model):
@@ -95,7 +95,7 @@ def test_a_file_of_texts_is_audited_anywhere(elsewhere, tmp_path):
     path = tmp_path / "run.vtkhdf"
     run(texts(), output=path)
     elsewhere()
-    found = audit(Result.open(path))
+    found = audit(Result.load(path))
     assert found.ok, found.text()
     assert found.energy_balance < 1e-12
 
@@ -148,14 +148,14 @@ def test_a_kind_with_other_code_does_not_go_on_with_a_file(elsewhere, tmp_path):
     ):
         run(pair("kind"), output=path, resume=True)
     assert path.read_bytes() == before
-    for result in (in_memory, Result.open(path)):
+    for result in (in_memory, Result.load(path)):
         found = audit(result)
         assert not found.ok
         assert "the code of 'linear spring' (of interaction 'spring') is not that of the run" in found.text()
     # the cures
-    assert audit(run(pair("kind"), start=Result.open(path))).ok
+    assert audit(run(pair("kind"), start=Result.load(path))).ok
     run(model, output=path, resume=True)
-    assert audit(Result.open(path)).ok
+    assert audit(Result.load(path)).ok
 
 
 THEIRS = "from typing import Any, NamedTuple\nclass Point(NamedTuple):\n    x: Any\n    y: Any\n    z: Any\n"

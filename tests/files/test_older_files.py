@@ -37,7 +37,7 @@ def run(path: Path, t_end: float, name: str, resume: bool = False) -> Result:
 
 def make_older(path: Path) -> None:
     """Rewrite a file as format 1 had it."""
-    layout = Result.open(path).layout
+    layout = Result.load(path).layout
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
         without_digests(file)
         root = file["rodsim"]
@@ -60,7 +60,7 @@ def test_a_file_of_format_1_is_read_audited_and_gone_on_with_to_the_bit(name: st
     assert all(count > 0 for count in blocks[:3])  # what settles came later
     assert (first.layout.n_memory > 0) == (name == "em-d")
     make_older(old)
-    found = Result.open(old)
+    found = Result.load(old)
     for k in range(found.n_outputs):
         for one, other in zip(found.state(k), expected.state(k), strict=True):
             assert np.array_equal(one, other)

@@ -209,7 +209,7 @@ def test_run_of_a_million_million_steps_begins_at_once_and_takes_no_memory(tmp_p
         tracemalloc.stop()
         assert most < 3e7
         assert path.stat().st_size < 1e8
-        assert Result.open(path).n_outputs == 1
+        assert Result.load(path).n_outputs == 1
 
 
 def test_impossible_numbers_of_steps_and_outputs_are_refused(tmp_path):
@@ -363,14 +363,14 @@ def test_killed_simulation_keeps_its_outputs_and_goes_on_to_the_bit(tmp_path):
     )
     try:
         until = time.monotonic() + 300
-        while not (path.exists() and Result.open(path).n_outputs > 300):
+        while not (path.exists() and Result.load(path).n_outputs > 300):
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.05)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    n = Result.open(path).n_outputs
+    n = Result.load(path).n_outputs
     t_end = 0.01 * (n + 20)
     resumed = simulate(arms(), t_end, 0.01, output=path, resume=True)
     whole = simulate(arms(), t_end, 0.01, output_every=1)

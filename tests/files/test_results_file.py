@@ -21,7 +21,7 @@ from tests.support.results_sample import assert_holds, sample_layout, sample_out
 def test_file_keeps_every_output_bit_for_bit(tmp_path):
     layout = sample_layout()
     write(tmp_path / "a.vtkhdf", layout, range(5))
-    assert_holds(Result.open(tmp_path / "a.vtkhdf"), layout, 5)
+    assert_holds(Result.load(tmp_path / "a.vtkhdf"), layout, 5)
 
 
 def test_memory_keeps_every_output_bit_for_bit():
@@ -35,7 +35,7 @@ def test_memory_keeps_every_output_bit_for_bit():
 def test_file_keeps_the_layout(tmp_path):
     layout = sample_layout()
     write(tmp_path / "a.vtkhdf", layout, [0])
-    stored = Result.open(tmp_path / "a.vtkhdf").layout
+    stored = Result.load(tmp_path / "a.vtkhdf").layout
     assert list(stored.description.items()) == list(layout.description.items())
     for kind in ("rods", "bodies", "joints"):
         for a, b in zip(getattr(stored, kind), getattr(layout, kind), strict=True):
@@ -53,14 +53,14 @@ def test_model_without_rods_bodies_or_joints_is_stored(tmp_path):
     state = state._replace(**{name: np.zeros(shape) for name, shape in layout.state_shapes().items()})
     writer.append(0.0, 0, state, np.zeros((0, 6)), np.zeros((0, 6)), audit)
     writer.close()
-    assert Result.open(tmp_path / "a.vtkhdf").n_outputs == 1
+    assert Result.load(tmp_path / "a.vtkhdf").n_outputs == 1
 
 
 def test_reader_sees_every_output_while_the_writer_goes_on(tmp_path):
     layout = sample_layout()
     with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 4) as writer:
         writer.append(*sample_output(layout, 0))
-        result = Result.open(tmp_path / "a.vtkhdf")
+        result = Result.load(tmp_path / "a.vtkhdf")
         for n in range(2, 5):
             writer.append(*sample_output(layout, n - 1))
             assert result.n_outputs == 1  # what was opened does not change under the reader
@@ -86,13 +86,13 @@ def test_kill_between_the_counters_loses_nothing(tmp_path):
     with open(path, "r+b") as file:  # as if NSteps had been written, the length of Values not
         file.seek(length)
         file.write(struct.pack("<q", 2))
-    assert_holds(Result.open(path), layout, 3)
+    assert_holds(Result.load(path), layout, 3)
     writer, t, *_ = ResultWriter.resume(path, layout, 5)
     assert t == sample_output(layout, 2)[0]
     for i in (3, 4):
         writer.append(*sample_output(layout, i))
     writer.close()
-    assert_holds(Result.open(path), layout, 5)
+    assert_holds(Result.load(path), layout, 5)
     with h5py.File(path) as file:
         assert list(file["VTKHDF/Steps/Values"]) == [sample_output(layout, i)[0] for i in range(5)]
 
@@ -104,7 +104,7 @@ def test_file_may_be_open_in_h5py_while_it_is_written(tmp_path):
         with h5py.File(path) as file:
             writer.append(*sample_output(layout, 1))
             assert file["rodsim/r"].shape[0] == 3
-            assert Result.open(path).n_outputs == 2
+            assert Result.load(path).n_outputs == 2
 
 
 def writing(path, first_bytes, told):
@@ -146,7 +146,7 @@ def test_killed_run_keeps_every_stored_output(tmp_path, outputs, first_bytes):
 
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     reported = killed_run(path, outputs, first_bytes)
-    result = Result.open(path)
+    result = Result.load(path)
     assert result.n_outputs in (reported, reported + 1)  # killed between storing and saying so
     assert_holds(result, layout, result.n_outputs)
     with h5py.File(path) as file:  # with the locks and checks of a stranger
@@ -186,7 +186,7 @@ def test_file_is_never_much_larger_than_twice_what_it_holds(tmp_path, monkeypatc
             writer.append(*sample_output(layout, i))
             held = max(8, i + 1) * (writer.output_bytes + 100)  # offsets of VTKHDF
             assert path.stat().st_size < 2 * held + 60_000  # headers and layout
-    assert_holds(Result.open(path), layout, 70)
+    assert_holds(Result.load(path), layout, 70)
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
 
 
@@ -241,13 +241,13 @@ def test_file_may_be_open_in_h5py_while_it_grows(tmp_path, monkeypatch):
             assert file["rodsim/time"][1] == 0.0
             for i in range(1, 20):
                 writer.append(*sample_output(layout, i))
-        assert_holds(Result.open(path), layout, 20)
+        assert_holds(Result.load(path), layout, 20)
 
 
 def test_long_description_is_kept(tmp_path):
     description = {"points": [[float(i), 0.1 * i, 1 / (i + 1)] for i in range(20_000)]}
     write(tmp_path / "a.vtkhdf", sample_layout(description), [0])
-    assert Result.open(tmp_path / "a.vtkhdf").description == description
+    assert Result.load(tmp_path / "a.vtkhdf").description == description
 
 
 @pytest.mark.parametrize(
@@ -266,14 +266,14 @@ def test_long_description_is_kept(tmp_path):
             ValueError,
             "another model.*E",
         ),
-        (lambda p: Result.open(p / "none"), FileNotFoundError, "no such result"),
-        (lambda p: Result.open(p / "text"), ValueError, "cannot be read as HDF5"),
-        (lambda p: Result.open(p / "other"), ValueError, "not a rodsim result"),
-        (lambda p: Result.open(p / "good").rod("wihp"), KeyError, "the rods are 'whip', 'ring'"),
-        (lambda p: Result.open(p / "good").body("x"), KeyError, "the bodies are 'box'"),
-        (lambda p: Result.open(p / "good").joint("x"), KeyError, "the joints are 'hinge'"),
-        (lambda p: Result.open(p / "good").state(7), IndexError, "2 outputs"),
-        (lambda p: Result.open(p / "good").audit_column("x"), KeyError, "there are kinetic"),
+        (lambda p: Result.load(p / "none"), FileNotFoundError, "no such result"),
+        (lambda p: Result.load(p / "text"), ValueError, "cannot be read as HDF5"),
+        (lambda p: Result.load(p / "other"), ValueError, "not a rodsim result"),
+        (lambda p: Result.load(p / "good").rod("wihp"), KeyError, "the rods are 'whip', 'ring'"),
+        (lambda p: Result.load(p / "good").body("x"), KeyError, "the bodies are 'box'"),
+        (lambda p: Result.load(p / "good").joint("x"), KeyError, "the joints are 'hinge'"),
+        (lambda p: Result.load(p / "good").state(7), IndexError, "2 outputs"),
+        (lambda p: Result.load(p / "good").audit_column("x"), KeyError, "there are kinetic"),
         (lambda p: RodLayout("r", [1, 2], [0, 1], [0, 1], [0, 0]), ValueError, "rod 'r': elements"),
         (lambda p: BodyLayout("b", 1, [0, 0, 0], [[0, 0, 0]], [[0, 1, 2]]), ValueError, "body 'b': faces"),
         (

@@ -24,7 +24,7 @@ def test_resume_within_capacity_continues_bit_for_bit(tmp_path):
         writer.append(*sample_output(layout, i))
     writer.close()
     assert path.stat().st_ino == inode
-    assert_holds(Result.open(path), layout, 6)
+    assert_holds(Result.load(path), layout, 6)
 
 
 def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
@@ -34,7 +34,7 @@ def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
     for i in range(3, 7):
         writer.append(*sample_output(layout, i))
     writer.close()
-    assert_holds(Result.open(path), layout, 7)
+    assert_holds(Result.load(path), layout, 7)
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
 
 
@@ -59,7 +59,7 @@ def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkey
     for i in range(2, 6):
         writer.append(*sample_output(layout, i))
     writer.close()
-    result = Result.open(path)
+    result = Result.load(path)
     assert_holds(result, layout, 6)
     assert result.layout.rods[
         0
@@ -89,7 +89,7 @@ def test_resume_may_lengthen_a_run_but_not_change_it(tmp_path):
     longer = sample_layout({"run": {"t_end": 2.0, "dt": 0.005}})
     writer, *_ = ResultWriter.resume(path, longer, 4)
     writer.close()
-    assert Result.open(path).description == longer.description
+    assert Result.load(path).description == longer.description
     with pytest.raises(ValueError, match="differs from 'sample' in run"):
         ResultWriter.resume(path, sample_layout({"run": {"t_end": 2.0, "dt": 0.0025}}), 4)
 
@@ -106,4 +106,4 @@ def test_file_copied_by_another_program_is_resumed(tmp_path):
     for i in (3, 4):
         writer.append(*sample_output(layout, i))
     writer.close()
-    assert_holds(Result.open(tmp_path / "b.vtkhdf"), layout, 5)
+    assert_holds(Result.load(tmp_path / "b.vtkhdf"), layout, 5)

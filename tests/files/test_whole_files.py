@@ -97,7 +97,7 @@ def test_no_product_overwrites_the_result_it_shows(tmp_path):
     write(path, sample_layout(), range(2))
     before = path.read_bytes()
     with pytest.raises(FileExistsError, match="is read here"):
-        export(Result.open(path), tmp_path / "a.xdmf")
+        export(Result.load(path), tmp_path / "a.xdmf")
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["a.h5"]
 
@@ -227,7 +227,7 @@ def test_disk_that_fills_during_a_run_keeps_what_was_stored_and_the_run_goes_on(
     assert main([*command, "-o", str(path)]) == 2
     assert f"'{path}': No space left on device" in capsys.readouterr().err
     monkeypatch.undo()
-    assert Result.open(path).n_outputs == 1
+    assert Result.load(path).n_outputs == 1
     assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf", "whole.vtkhdf"]
     assert main([*command, "-o", str(path), "--resume"]) == 0
     assert path.read_bytes() == whole.read_bytes()
@@ -272,7 +272,7 @@ def test_second_writer_is_refused_and_told_who_the_first_is_until_that_dies(tmp_
             ResultWriter.create(path, layout, 3)
         with pytest.raises(BlockingIOError, match=who):
             ResultWriter.resume(path, layout, 3)
-        assert_holds(Result.open(path), layout, 1)  # readers are not asked
+        assert_holds(Result.load(path), layout, 1)  # readers are not asked
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

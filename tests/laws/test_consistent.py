@@ -334,7 +334,7 @@ def test_the_command_tells_of_changed_velocities(given, tmp_path, capsys):
     assert main(["info", out, "--json"]) == 0
     assert (len(json.loads(capsys.readouterr().out)["initial_velocity_change"]) == 1) is given
     if not given:
-        assert omega(Result.open(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
+        assert omega(Result.load(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
 
 
 # -- rods that nothing was given of ------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def test_bristles_do_not_depend_on_outputs_nor_on_being_stopped(tmp_path: Path) 
     assert bristles(every)[-1, 0, 0] > 0.0
     parts = [every.layout.memory.parts(every.state(k).memory)["reference"] for k in range(every.n_outputs)]
     assert len(np.unique(parts, axis=0)) > 2
-    found = audit(Result.open(file))
+    found = audit(Result.load(file))
     assert found.ok
     assert found.retaken.steps > 0
 

@@ -225,7 +225,7 @@ def test_files_have_contacts_where_there_are_some(tmp_path: Path) -> None:
     model, plain = balls(), balls()
     system = model.build().system
     run(model, 0.01, 1e-3, output=tmp_path / "balls.vtkhdf")
-    stored = Result.open(tmp_path / "balls.vtkhdf").layout.system
+    stored = Result.load(tmp_path / "balls.vtkhdf").layout.system
     assert stored is not None
     assert all(np.array_equal(a, b) for a, b in zip(stored.contacts, system.contacts, strict=True))
     assert fingerprint(stored) == fingerprint(system) != fingerprint(system._replace(contacts=contacts_of()))

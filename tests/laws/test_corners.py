@@ -229,9 +229,9 @@ def test_split_steps_are_resumed_bitwise_and_pass_the_audit(make, more, tmp_path
     every = {} if "error" in more else {"output_every": 1}
     for t_end in (0.4, 0.5, 0.6):
         result = simulate(make(), t_end, output=parts, resume=parts.exists(), progress=False, **more, **every)
-    for one, other in zip(result.state(-1), Result.open(whole).state(-1), strict=True):
+    for one, other in zip(result.state(-1), Result.load(whole).state(-1), strict=True):
         assert np.array_equal(one, other)
-    found = audit(Result.open(parts))
+    found = audit(Result.load(parts))
     assert found.ok, found.text()
     assert "lead to the states that are stored" in found.text()
 
@@ -572,7 +572,7 @@ def test_a_rigid_twin_has_the_corners_of_loads_that_turn_with_it():
 def test_what_drives_did_in_a_split_step_is_not_read_from_a_file(tmp_path):
     path = tmp_path / "run.vtkhdf"
     simulate(driven(), 0.08, 0.02, output=path, output_every=1, progress=False)
-    found = audit(Result.open(path))
+    found = audit(Result.load(path))
     assert found.ok, found.text()
     assert "2 of 4 lead to the states that are stored" in found.text()
 
@@ -617,4 +617,4 @@ def test_a_run_that_is_resumed_keeps_its_step(tmp_path):
         ModelError, match=r"not a multiple of the step 0.002941176471 s of the run .* Use t_end = 0.1205"
     ):
         simulate(pushed(Z), 0.122, output=path, resume=True, **asked)
-    assert len(Result.open(path).t) == 35
+    assert len(Result.load(path).t) == 35

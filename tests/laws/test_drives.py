@@ -300,7 +300,7 @@ def test_a_driven_run_goes_on_from_its_file_to_the_bit(integrator, tmp_path):
 
     simulate(model(), 0.2, 0.01, integrator, output=path)
     simulate(model(), 0.4, 0.01, integrator, output=path, resume=True)
-    at_once, result = simulate(model(), 0.4, 0.01, integrator), Result.open(path)
+    at_once, result = simulate(model(), 0.4, 0.01, integrator), Result.load(path)
     for name, value in at_once.state()._asdict().items():
         assert np.array_equal(getattr(result.state(), name), value), name
     assert result.drives == ["motor", "table"]

@@ -205,7 +205,7 @@ def test_a_run_goes_on_from_its_file_to_the_bit_and_its_file_is_judged(integrato
     path = tmp_path / "run.vtkhdf"
     simulate(chain(), T / 2, H, integrator, output=path, output_every=1, progress=False)
     simulate(chain(), T, H, integrator, output=path, output_every=1, resume=True, progress=False)
-    result = Result.open(path)
+    result = Result.load(path)
     for one, other in zip(result.state(), of_chain(integrator, None).state(), strict=True):
         assert np.array_equal(one, other)
     found = audit(result)

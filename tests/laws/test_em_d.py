@@ -239,9 +239,9 @@ def test_a_run_in_two_parts_is_the_same_to_the_bit(tmp_path):
     whole = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=5, progress=False)
     simulate(held(), 0.2, 0.02, "em-d(0.6)", output=path, output_every=5, progress=False)
     simulate(held(), 0.4, 0.02, "em-d(0.6)", output=path, output_every=5, resume=True, progress=False)
-    for a, b in zip(whole.state(), Result.open(path).state(), strict=True):
+    for a, b in zip(whole.state(), Result.load(path).state(), strict=True):
         assert np.array_equal(a, b)
-    stored = Result.open(path)
+    stored = Result.load(path)
     assert stored.layout.memory.parts(stored.state().memory)["remembered"].any()
 
 

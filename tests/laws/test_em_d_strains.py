@@ -227,5 +227,5 @@ def test_a_file_of_a_version_that_remembered_less_is_not_gone_on_with(tmp_path):
         root["layout"].attrs["n_memory"] -= 1
     with pytest.raises(ResultError, match=r"older version.*start="):
         simulate(model, 0.4, output=path, resume=True, **run)
-    begun = simulate(model, 0.2, start=Result.open(path), **run)
+    begun = simulate(model, 0.2, start=Result.load(path), **run)
     assert begun.layout.n_memory == (own.shape[1] - begun.layout.own.size) // 6

@@ -179,7 +179,7 @@ def test_closed_forms_with_an_energy_are_the_duals(element, viscous):
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_em_keeps_an_energy_that_a_user_wrote(element, tmp_path):
     simulate(free_rod(element, section=SECTION), 0.4, 0.01, output=tmp_path / "a.vtkhdf", progress=False)
-    found = Result.open(tmp_path / "a.vtkhdf")
+    found = Result.load(tmp_path / "a.vtkhdf")
     E = found.audit_column("total")
     assert np.ptp(E) < 4e-13 * np.abs(E).max()
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):

@@ -146,7 +146,7 @@ def test_invariants_are_kept_while_steps_change(name, integrator):
 def test_outputs_are_hit_and_the_audit_takes_the_steps_again(tmp_path):
     result = run("chain", 1e-3, output=tmp_path / "run.vtkhdf")
     assert np.array_equal(result.t, np.arange(OUTPUTS + 1) * (1.0 / OUTPUTS))
-    again = Result.open(tmp_path / "run.vtkhdf")
+    again = Result.load(tmp_path / "run.vtkhdf")
     assert np.array_equal(again.steps.number, result.steps.number)
     found = audit(again)
     assert found.ok, found.text()
@@ -340,13 +340,13 @@ def test_scenes_and_the_command_line_take_an_error(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "steps of" in said
     assert "5 outputs, one every 0.1 s" in said
-    chosen = Result.open(result).steps
+    chosen = Result.load(result).steps
     assert main(["info", str(result)]) == 0
     assert chosen.text() in capsys.readouterr().out
     assert main(["run", str(scene), "--force", "--quiet", "--error", "1e-5"]) == 0
-    assert Result.open(result).steps.number.sum() > 5 * chosen.number.sum()
+    assert Result.load(result).steps.number.sum() > 5 * chosen.number.sum()
     assert main(["run", str(scene), "--force", "--quiet", "--dt", "0.1"]) == 0
-    assert Result.open(result).steps is None
+    assert Result.load(result).steps is None
     scene.write_text(SCENE.replace("error:", "dt: 0.1, error:"))
     assert main(["check", str(scene)]) != 0
     assert "give one of dt and error" in capsys.readouterr().err

@@ -193,7 +193,7 @@ def test_forces_from_memory_file_and_resumed_file_are_the_same(tmp_path, integra
     simulate(chain(), T_END * 0.6, output=tmp_path / "parts.vtkhdf", **given)
     resumed = simulate(chain(), T_END, output=tmp_path / "parts.vtkhdf", resume=True, **given)
     for result in (whole, resumed):
-        assert np.array_equal(every_multiplier(Result.open(result.path)), memory)
+        assert np.array_equal(every_multiplier(Result.load(result.path)), memory)
         assert not result.changed()
     assert audit(resumed).ok
 
@@ -205,7 +205,7 @@ def test_files_without_the_step_after_outputs_have_means_over_steps(tmp_path):
         del file[native.ROOT]["layout"].attrs["n_after"], file[native.ROOT]["layout"][native.START]
         del file[native.ROOT][native.AFTER]
         without_digests(file)  # of what has just been taken out
-    joint = Result.open(path).joint("two")
+    joint = Result.load(path).joint("two")
     assert np.array_equal(joint.multipliers, joint.step_multipliers)
 
 

@@ -347,7 +347,7 @@ def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, 
         patched.setattr(native, "_write_table", as_older)
         patched.setattr(INTERACTIONS, "names_of", lambda numbers: [])
         simulate(model, 0.02, 0.005, output=path, output_every=1, progress=False)
-    opened = Result.open(path)
+    opened = Result.load(path)
     assert opened.layout.system.others.kind[:5].tolist() == model.build().system.others.kind[:5].tolist()
     assert audit(opened).ok, audit(opened).text()
     assert opened.joint("mesh").on("drum")[-1] != 0.0

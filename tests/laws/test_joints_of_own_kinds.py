@@ -131,7 +131,7 @@ def test_a_file_of_it_is_audited_and_gone_on_with_and_says_what_is_missing_elsew
     path = tmp_path / "run.vtkhdf"
     with known(OwnHinge, OwnStrut):
         RUN(chain(True), output=path)
-        found = audit(Result.open(path))
+        found = audit(Result.load(path))
         assert found.ok, found.text()
         assert found.constraint < 1e-12
         end = simulate(
@@ -144,11 +144,11 @@ def test_a_file_of_it_is_audited_and_gone_on_with_and_says_what_is_missing_elsew
         numbers = constraints.numbers_of([STRAIGHT, APART])
         assert constraints.facts(numbers, "turns").tolist() == [True, False]
         assert fingerprint(chain(True).build().system) == mine
-        assert audit(Result.open(path)).ok
+        assert audit(Result.load(path)).ok
     before = len(constraints.CONSTRAINTS)
     try:
         with pytest.raises(ModelError, match="'straight angle of a test' is not registered"):
-            audit(Result.open(path))
+            audit(Result.load(path))
     finally:
         del constraints.CONSTRAINTS[before:]
 

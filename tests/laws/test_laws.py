@@ -306,6 +306,6 @@ def test_a_run_with_others_goes_on_from_its_file(tmp_path):
     at_once = simulate(pendulum(add), 0.4, 0.01)
     from rodsim import Result
 
-    result = Result.open(path)
+    result = Result.load(path)
     assert np.array_equal(result.state().r, at_once.state().r)
     assert audit(result).ok

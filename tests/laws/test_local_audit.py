@@ -97,10 +97,10 @@ def test_a_tampered_state_stands_out_where_it_is(tmp_path):
     import h5py
 
     path = stored(tmp_path / "run.vtkhdf", n=32)
-    before = local_audit(Result.open(path)).rod("rod")
+    before = local_audit(Result.load(path)).rod("rod")
     with h5py.File(path, "r+") as file:
         file["rodsim/v"][20, 1 + 40, 2] += 0.2  # a fifth of the push
-    after = local_audit(Result.open(path)).rod("rod")
+    after = local_audit(Result.load(path)).rod("rod")
     for law in ("energy", "momentum", "angular_momentum"):
         old, new = before.law(law), after.law(law)
         assert new.largest > 10 * old.largest
@@ -294,7 +294,7 @@ def test_one_output_is_refused(tmp_path):
     with h5py.File(path, "r+") as file:
         file["VTKHDF/Steps"].attrs["NSteps"] = 1
     with pytest.raises(ResultError, match="one output"):
-        local_audit(Result.open(path))
+        local_audit(Result.load(path))
 
 
 def test_pictures_of_rods_whose_names_are_alike_have_names_of_their_own(tmp_path, monkeypatch):

@@ -47,7 +47,7 @@ def test_a_file_a_dataset_and_a_comparison_have_the_same_forces(tmp_path):
     motions = {"rotation": np.radians(60) * np.array([0.6, 0.0, 0.8]), "displacement": (0.2, -0.1, 0.4)}
     path = tmp_path / "moved.vtkhdf"
     equilibrium(cantilever(), motions={"clamp": {**motions, "about": (0, 1, 0)}}, output=path)
-    stored = Result.open(path)
+    stored = Result.load(path)
     assert_carried(stored)
     joint = result.joint("clamp")
     for name in ("force", "moment", "axes", "offset"):

@@ -79,7 +79,7 @@ def test_a_run_goes_on_to_the_bit(integrator: str, tmp_path: Path) -> None:
     path, whole = tmp_path / "run.vtkhdf", run(pair(), integrator)
     for part, again in ((0.5, False), (1.0, True)):
         run(pair(), integrator, t_end=part * H * STEPS, output=path, resume=again)
-    found = Result.open(path)
+    found = Result.load(path)
     for field, one, other in zip(
         State._fields, found.states(slice(None)), whole.states(slice(None)), strict=True
     ):

@@ -890,7 +890,7 @@ def test_results_are_audited_and_resumed_to_the_bit(make, tmp_path):
         assert then.description["run"] == first.description["run"]
         for a, b in zip(first.state(-1), then.state(-1), strict=True):
             assert np.array_equal(a, b)
-        found = audit(Result.open(parts))
+        found = audit(Result.load(parts))
         assert found.ok, str(found)
         assert GoingOn(then).solver == first.description["run"].get("solver", GENERAL)
 

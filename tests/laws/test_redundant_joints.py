@@ -258,7 +258,7 @@ def test_the_command_says_which_reactions_are_not_determined(tmp_path, capsys):
     )
     assert main(["info", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["undetermined"] == [["upper", "lower"]]
-    assert not Result.open(out).joint("upper").determined
+    assert not Result.load(out).joint("upper").determined
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")

@@ -116,7 +116,7 @@ def test_a_run_in_a_chart_goes_on_to_the_bit_and_begins_from_one_of_em_and_back(
     whole = run("EML-kappa", t_end=0.04)
     for t_end, again in ((0.02, False), (0.04, True)):
         run("EML-kappa", t_end=t_end, output=tmp_path / "parts.vtkhdf", resume=again)
-    parts = Result.open(tmp_path / "parts.vtkhdf")
+    parts = Result.load(tmp_path / "parts.vtkhdf")
     for field in ("r", "v", "own", "totals", "memory"):
         assert np.array_equal(getattr(parts.state(), field), getattr(whole.state(), field)), field
     then = run("EML-kappa", t_end=0.02, start=run("em", t_end=0.02))

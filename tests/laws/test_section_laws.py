@@ -141,7 +141,7 @@ def test_a_law_is_stored_and_audited(word, tmp_path):
         output=tmp_path / "a.vtkhdf",
         progress=False,
     )
-    found = Result.open(tmp_path / "a.vtkhdf")
+    found = Result.load(tmp_path / "a.vtkhdf")
     assert audit(found).ok
     assert LAWS[found.layout.system.spans.law[0]].word == word
 

@@ -178,7 +178,7 @@ def test_outputs_stops_and_starts_change_no_bit(integrator, tmp_path: Path):
     path = tmp_path / "run.vtkhdf"
     for t_end, again in ((0.1, False), (0.2, True)):
         run(tumbling(), t_end, integrator, chart=chart, output=path, resume=again)
-    opened = Result.open(path)
+    opened = Result.load(path)
     assert np.array_equal(bristles(opened), bristles(whole))
     assert np.array_equal(opened.energy["spring"], whole.energy["spring"])
     for field, one, other in zip(
@@ -386,9 +386,9 @@ def test_an_interaction_of_twelve_frames_runs_and_its_file_opens(tmp_path: Path)
     path = tmp_path / "chain.vtkhdf"
     found = run(model, 0.1, output=path)
     assert missing(found) < 1e-13
-    system = Result.open(path).layout.system
+    system = Result.load(path).layout.system
     assert system is not None
     assert system.others.frames.shape == (1, 12)
-    assert audit(Result.open(path)).ok
+    assert audit(Result.load(path)).ok
     d = np.diff(found.states(slice(None)).r[:, 1:], axis=1)
     assert found.energy["spring"] == pytest.approx(40.0 * np.sum(d**2, axis=(1, 2)), rel=1e-13)

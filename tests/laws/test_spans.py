@@ -72,7 +72,7 @@ def test_a_viscous_rod_is_the_same_in_the_charts(element):
 def test_a_file_holds_all_that_its_audit_needs(element, tmp_path):
     model = free_rod(element)
     simulate(model, 0.1, 0.01, output=tmp_path / "rod.rodsim.vtkhdf", progress=False)
-    found = Result.open(tmp_path / "rod.rodsim.vtkhdf")
+    found = Result.load(tmp_path / "rod.rodsim.vtkhdf")
     assert audit(found).ok
     assert found.layout.system.spans.kind[0] == number_of("rod", element)
     assert fingerprint(found.layout.system) == fingerprint(model.build().system)

@@ -345,11 +345,11 @@ def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, make, ord
     simulate(make(), 0.1, H, name, output=part, output_every=2, shortcut=True)
     again = simulate(make(), 0.2, H, name, output=part, output_every=2, resume=True, shortcut=False)
     said = "tree, 8 bodies" if make is branched else "tree, 36 bodies, 10 loops"
-    for result in (whole, again, Result.open(part)):
+    for result in (whole, again, Result.load(part)):
         assert result.description["run"]["solver"] == said
     one, other = (each.state(each.n_outputs - 1) for each in (whole, again))
     assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
-    found = audit(Result.open(part))
+    found = audit(Result.load(part))
     assert found.ok, found.text()
 
 
@@ -375,8 +375,8 @@ def test_a_run_that_remembers_its_last_step_alone_goes_on_so(tmp_path, monkeypat
     whole = simulate(branched(), 0.1, H, output_every=1)
     simulate(branched(), 0.05, H, output=path, output_every=1)
     monkeypatch.undo()
-    assert "differences" not in Result.open(path).description["run"]
-    assert audit(Result.open(path)).ok
+    assert "differences" not in Result.load(path).description["run"]
+    assert audit(Result.load(path)).ok
     again = simulate(branched(), 0.1, H, output=path, output_every=1, resume=True)
     one, other = (each.state(each.n_outputs - 1) for each in (whole, again))
     assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))

@@ -36,7 +36,7 @@ def resume(name: str, folder: Path) -> None:
     path = folder / "run.vtkhdf"
     for t_end, again in ((0.5 * T_END, False), (T_END, True)):
         simulate(MODELS[name](), t_end, DT, output=path, output_every=1, resume=again, progress=False)
-    found, expected = Result.open(path).states(slice(None)), run(name).states(slice(None))
+    found, expected = Result.load(path).states(slice(None)), run(name).states(slice(None))
     for field, one, other in zip(State._fields, found, expected, strict=True):
         assert np.array_equal(one, other), field
 

@@ -35,17 +35,26 @@ def public_names(modules=MODULES):
 
 def members(cls, listed=()):
     """(name, function, property or other value) of a class, with those that it inherits from classes of the package that are
-    not listed themselves.
+    not listed themselves; without old names.
     """
     found = {}
     for base in reversed(cls.__mro__):
         inherited = base in listed and base is not cls
         if base.__module__.split(".")[0] in ("rodsim", "rigid", "discretization") and not inherited:
-            found |= {name: value for name, value in vars(base).items() if not name.startswith("_")}
+            found |= {
+                name: value
+                for name, value in vars(base).items()
+                if not name.startswith("_") and not is_old(value)
+            }
     for field in getattr(cls, "_fields", ()) or getattr(cls, "__dataclass_fields__", ()):
         if not field.startswith("_"):
             found.setdefault(field, None)
     return found
+
+
+def is_old(value):
+    """Whether this member of a class is there for scripts of before 1.0 (`rodsim.old_names`)."""
+    return str(getattr(value, "__doc__", "")).startswith("Old name of ")
 
 
 def arguments(function):

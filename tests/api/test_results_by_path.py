@@ -1,0 +1,136 @@
+"""Whatever takes a result also takes the path of its file; methods of a result do what the functions do."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import rodsim
+from rodsim import Box, Material, Model, ModelError, Result, ResultError, Section, equilibrium, simulate
+from rodsim.results.viewer import Viewer
+
+RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    model = Model("m", gravity=(0, 0, -9.81))
+    rod = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, RUBBER), 4)
+    block = model.add_body("block", Box(0.1, 0.1, 0.1, density=500), position=(1.05, 0, 0))
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    model.add_joint("glue", "weld", rod.end, block)
+    file = tmp_path_factory.mktemp("run") / "run.vtkhdf"
+    simulate(model, 0.04, 0.01, output=file)
+    return file
+
+
+def content(file):
+    return file.read_bytes()
+
+
+# name -> what it makes of a result, or of a path, in a folder
+MAKES = {
+    "audit": lambda call, folder: call().text(),
+    "local_audit": lambda call, folder: call().text(),
+    "plot": lambda call, folder: content_of_plot(call, folder),
+    "render": lambda call, folder: call(size=(80, 60)).tobytes(),
+    "render_movie": lambda call, folder: call(folder / "a.gif", size=(80, 60), fps=50),
+    "export": lambda call, folder: [content(file) for file in call(folder / "a.pvd")],
+    "report": lambda call, folder: content(call(folder / "a.html")),
+}
+
+
+def content_of_plot(call, folder):
+    figure = call("energy", folder / "a.png")
+    return [line.get_ydata().tobytes() for line in figure.axes[0].lines], (folder / "a.png").exists()
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_a_path_does_what_its_result_does_and_so_does_the_method(name, path, tmp_path):
+    function, result = getattr(rodsim, name), Result.load(path)
+    made = []
+    for k, first in enumerate(
+        [(function, result), (function, path), (function, str(path)), (getattr(result, name),)]
+    ):
+        folder = tmp_path / "files"  # the same name each time: it is in some files
+        folder.mkdir()
+        made.append(
+            MAKES[name](lambda *args, first=first, **more: first[0](*first[1:], *args, **more), folder)
+        )
+        folder.rename(tmp_path / f"files{k}")
+    assert made[0]
+    assert made[1:] == made[:1] * 3
+
+
+def test_two_paths_are_compared_as_their_results_are(path):
+    by_path, by_result = rodsim.compare(path, str(path)), rodsim.compare(Result.load(path), Result.load(path))
+    assert by_path.rows == by_result.rows
+
+
+def test_a_window_opens_of_a_path(path, monkeypatch):
+    """The window itself needs a screen: what it would show is looked at."""
+    seen = []
+    monkeypatch.setattr(
+        Viewer, "__init__", lambda self, result, color, camera: seen.append((result, color, camera))
+    )
+    monkeypatch.setattr(Viewer, "__enter__", lambda self: self)
+    monkeypatch.setattr(Viewer, "__exit__", lambda self, *error: None)
+    monkeypatch.setattr(Viewer, "run", lambda self: None)
+    result = Result.load(path)
+    result.view("speed", "top")
+    rodsim.view(path, "speed", "top")
+    assert seen == [(result, "speed", "top"), (path, "speed", "top")]
+
+
+def test_a_window_reads_its_file_before_it_asks_for_a_screen(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no\.vtkhdf"):
+        rodsim.view(tmp_path / "no.vtkhdf")
+
+
+@pytest.mark.parametrize("name", [*MAKES, "view"])
+def test_a_method_has_the_arguments_of_its_function(name):
+    function = inspect.signature(getattr(rodsim, name)).parameters
+    method = inspect.signature(getattr(Result, name)).parameters
+    assert [(each.name, each.default, each.kind) for each in list(method.values())[1:]] == [
+        (each.name, each.default, each.kind) for each in list(function.values())[1:]
+    ]
+
+
+@pytest.mark.parametrize("name", MAKES)
+@pytest.mark.parametrize("wrong", [None, {}, 3, [1.0]])
+def test_what_is_no_result_is_refused_by_its_value(name, wrong, tmp_path):
+    more = () if name in ("audit", "local_audit", "plot", "render") else (tmp_path / "a.html",)
+    more = (tmp_path / "a.gif",) if name == "render_movie" else more
+    with pytest.raises(ResultError, match="expected a result or the path of a result file, got"):
+        getattr(rodsim, name)(wrong, *more)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", MAKES)
+def test_a_path_without_a_file_is_not_found(name, tmp_path):
+    more = () if name in ("audit", "local_audit", "plot", "render") else (tmp_path / "a.html",)
+    more = (tmp_path / "a.gif",) if name == "render_movie" else more
+    with pytest.raises(FileNotFoundError, match=r"no\.vtkhdf"):
+        getattr(rodsim, name)(tmp_path / "no.vtkhdf", *more)
+
+
+def test_a_result_is_not_made_of_a_path_but_loaded(path):
+    with pytest.raises(ResultError, match=r"is a path. Use Result.load\('run.vtkhdf'\)"):
+        Result("run.vtkhdf")
+    assert np.array_equal(Result.load(str(path)).t, Result.load(path).t)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda m: simulate(m, 1.0, 0.1), equilibrium], ids=["simulate", "equilibrium"]
+)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"name": "m"}, r"expected a Model, got a dict. Read the scene file with Model.load\(path\)"),
+        ("scene.yaml", r"expected a Model, got 'scene.yaml'. Read a scene file with Model.load\(path\)"),
+        (None, r"expected a Model, got None. Make one with Model\(\) or Model.load\(path\)"),
+    ],
+)
+def test_what_is_no_model_is_refused_with_how_to_get_one(function, given, words):
+    with pytest.raises(ModelError, match=words):
+        function(given)
