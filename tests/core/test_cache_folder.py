@@ -124,16 +124,30 @@ def test_a_folder_that_cannot_be_written_to_is_read_if_it_can_be(warm, mode):
         check_report(used, warm, "Permission denied")
 
 
-def test_nothing_is_run_from_a_folder_that_others_can_write_to(warm):
+@pytest.mark.parametrize("mode", [0o702, 0o720])
+def test_nothing_is_run_from_a_folder_that_others_can_write_to(warm, mode):
     folder = next((warm / "rodsim").iterdir())
-    folder.chmod(0o702)
+    folder.chmod(mode)
     try:
         used = Use(XDG_CACHE_HOME=str(warm))
     finally:
         folder.chmod(0o700)
     assert used.values == VALUES
     assert used.compiled > 0
-    check_report(used, folder, "mode 702")
+    check_report(used, folder, f"mode {mode:o}")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_nothing_is_run_from_a_folder_of_another_user(warm):
+    folder = next((warm / "rodsim").iterdir())
+    os.chown(folder, 65534, -1)
+    try:
+        used = Use(XDG_CACHE_HOME=str(warm))
+    finally:
+        os.chown(folder, 0, -1)
+    assert used.values == VALUES
+    assert used.compiled > 0
+    check_report(used, folder, "belongs to user 65534")
 
 
 def test_folders_are_made_for_their_owner_alone_whatever_the_mask(tmp_path):
@@ -173,6 +187,10 @@ def test_other_sources_of_kernels_have_another_folder(tmp_path):
             source.write("# changed\n")
         found.add(folder())
     assert len(found) == 4
+    checked = Use(
+        code=SOURCES, root=root, NUMBA_CACHE_DIR=str(tmp_path / "cache"), NUMBA_BOUNDSCHECK="1"
+    ).folder
+    assert checked not in found  # kernels that check each index
     with open(root / "rodsim/cli/main.py", "a") as source:  # no kernels
         source.write("# changed\n")
     assert folder() in found
