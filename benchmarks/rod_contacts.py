@@ -139,7 +139,7 @@ def rod_at_cylinder(n: int = 10) -> Model:
     model = Model("cylinder", gravity=(0, 0, 0))
     velocity, section = (-0.2, 0, 0), elastic(0.1, 1750.0, 3e5, 1e5)
     rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 0.5)], section, n, velocity=velocity, mass="lumped")
-    model.add_external_damping("damper", rod, 0.01)
+    model.add_mass_damping("damper", rod, 0.01)
     model.add_contact("meet", add_cylinder(model, "cylinder", (-1, 0, 0.25)), rod, stiffness=5e4 / 0.01)
     return model
 

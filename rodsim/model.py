@@ -17,16 +17,17 @@ from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill
 from rodsim.html_tables import some
-from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, Surface
+from rodsim.old_names import accept_old_arguments, accept_old_methods
+from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, SurfaceLike
 from rodsim.parts.curve_frames import Twist, Up
-from rodsim.parts.damping_entries import DampingEntry, FrictionEntry, PressureEntry
+from rodsim.parts.damping_entries import JointDampingEntry, MassDampingEntry, PressureEntry
 from rodsim.parts.entries import Contents, SpringEntry, TorsionEntry
-from rodsim.parts.entry import Attachable, add, check_new_part, register
+from rodsim.parts.entry import Attachable, PointLike, add, check_new_part, register
 from rodsim.parts.force_entries import BushingEntry, LawEntry, LimitEntry
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import DriveEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
-from rodsim.parts.model_parts import Anchor, Body, Driven, Given, Rod, make_body, make_driven, make_rod
+from rodsim.parts.model_parts import Body, Driven, Given, Rod, make_body, make_driven, make_rod
 from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
@@ -48,16 +49,19 @@ register(
     DriveEntry,
     GearEntry,
 )
-register(DistributedEntry, PressureEntry, DampingEntry, FrictionEntry, EnergyEntry)
+register(DistributedEntry, PressureEntry, MassDampingEntry, JointDampingEntry, EnergyEntry)
 register(SphereEntry, SolidEntry, PlaneEntry, MeshEntry, ContactEntry)
 
 
+@accept_old_methods
 class Model(Contents):
     """A mechanical system. All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg,
     s, N, rad).
 
     Every `add_...` takes first the `name` by which results and messages know the thing; names of parts are unique, and
-    those of joints, springs, loads and drives each among themselves. It returns the thing, to attach others to.
+    those of joints, springs, loads and drives each among themselves. It returns the thing, to attach others to. Wherever
+    a part or a point is wanted, its name does as well: "block" or "ground", "cord.start", "cord.end", "cord@0.3" (fraction of
+    the length of a rod), "block@0.1,0,0" (point in the axes of a body, m).
 
     gravity (3,), m/s^2.
     """
@@ -187,8 +191,8 @@ class Model(Contents):
     def add_spring(
         self,
         name: str,
-        a: Anchor,
-        b: Anchor,
+        a: PointLike,
+        b: PointLike,
         stiffness: float,
         length: float | None = None,
         damping: float = 0.0,
@@ -221,50 +225,53 @@ class Model(Contents):
         given = {"stiffness": stiffness, "damping": damping, "angle": angle}
         return add(self, TorsionEntry, name, a=a, b=b, axis=axis, **given)
 
-    def add_force(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
-        """Apply a force (N) at an anchor.
+    @accept_old_arguments
+    def add_force(self, name: str, on: PointLike, value: Any, following: bool = False) -> LoadEntry:
+        """Apply a force (N) to the point `on` of a body or a rod.
 
         value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are those
         of the moving part (section axes of a rod), not inertial ones.
 
-        Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
+        Raises ModelError where the point is on the ground or a driven frame, or `value` is no vector.
         """
-        return add(self, LoadEntry, name, kind="force", anchor=anchor, value=value, following=following)
+        return add(self, LoadEntry, name, kind="force", on=on, value=value, following=following)
 
-    def add_moment(self, name: str, anchor: Anchor, value: Any, following: bool = False) -> LoadEntry:
-        """Apply a moment (N m) at an anchor.
+    @accept_old_arguments
+    def add_moment(self, name: str, on: PointLike, value: Any, following: bool = False) -> LoadEntry:
+        """Apply a moment (N m) to the point `on` of a body or a rod.
 
         value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are those
         of the moving part (section axes of a rod), not inertial ones.
 
-        Raises ModelError where the anchor is on the ground or a driven frame, or `value` is no vector.
+        Raises ModelError where the point is on the ground or a driven frame, or `value` is no vector.
         """
-        return add(self, LoadEntry, name, kind="moment", anchor=anchor, value=value, following=following)
+        return add(self, LoadEntry, name, kind="moment", on=on, value=value, following=following)
 
     add_torque = add_moment
 
+    @accept_old_arguments
     def add_distributed_load(
         self,
         name: str,
-        rod: Rod,
+        on: Rod | str,
         value: Any,
         kind: str = "force",
         following: bool = False,
         between: ArrayLike = (0.0, 1.0),
     ) -> DistributedEntry:
-        """Load a rod along its length, between two fractions of it, which get nodes.
+        """Load the rod `on` along its length, between two fractions of it, which get nodes.
 
-        rod: a `Rod`. kind: "force" (N/m) or "moment" (N m/m), per length of the rod without stress. value: a constant
+        kind: "force" (N/m) or "moment" (N m/m), per length of the rod without stress. value: a constant
         (3,), a signal `.along(direction)`, or a function (s, t) -> (3,), s the fraction of the length; where that takes
         arrays, `signals.Field(function)` calls it once for the whole rod and many steps. A Field is integrated adaptively
         along each element, down to a width of about 1/30 of it; a function of one place is not, with a
         `DoubtfulModelWarning` if it is too narrow. following: components in the axes (d1, d2, d3) of the sections, with
         which they turn: a pressure normal to a rod that is not sheared is (0, -p, 0). between: the two fractions, (2,).
 
-        Raises ModelError where `rod` is no rod of this model, or the fractions do not increase within [0, 1].
+        Raises ModelError where `on` is no rod of this model, or the fractions do not increase within [0, 1].
         """
         given = {"kind": kind, "value": value, "following": following, "between": between}
-        return add(self, DistributedEntry, name, rod=rod, **given)
+        return add(self, DistributedEntry, name, on=on, **given)
 
     def add_bushing(
         self,
@@ -405,8 +412,9 @@ class Model(Contents):
         """
         return add(self, GearEntry, name, joints=joints, ratios=ratios, of=of)
 
-    def add_pressure(self, name: str, rod: Rod, pressure: float, normal: ArrayLike) -> PressureEntry:
-        """Press on a rod from one side, in the plane with this world normal (3,): a force per current length, N/m,
+    @accept_old_arguments
+    def add_pressure(self, name: str, on: Rod | str, pressure: float, normal: ArrayLike) -> PressureEntry:
+        """Press on the rod `on` from one side, in the plane with this world normal (3,): a force per current length, N/m,
         pressure x (normal x tangent), which stays across the rod as it moves and grows as it is stretched.
 
         A closed rod that runs counter-clockwise about the normal is pressed from outside where the pressure is
@@ -414,30 +422,31 @@ class Model(Contents):
         taken as its chords; of a rod that leaves the plane its projection counts. In an equilibrium it acts in full
         from load factor 0 on. Its work is part of `work`. Integrators em, em-ggl and their compositions.
 
-        Raises ModelError where `rod` is none of this model, or `normal` has no direction.
+        Raises ModelError where `on` is no rod of this model, or `normal` has no direction.
         """
-        return add(self, PressureEntry, name, rod=rod, pressure=pressure, normal=normal)
+        return add(self, PressureEntry, name, on=on, pressure=pressure, normal=normal)
 
-    def add_external_damping(
-        self, name: str, part: Body | Rod, rate: float, rotation: float | None = None, ambient: Any = None
-    ) -> DampingEntry:
-        """Slow a body or a rod by what is around it: a force -rate m v on the centre of mass of each body or section,
-        and a moment -rotation J omega.
+    @accept_old_arguments
+    def add_mass_damping(
+        self, name: str, on: Body | Rod | str, rate: float, rotation: float | None = None, ambient: Any = None
+    ) -> MassDampingEntry:
+        """Damp the body or rod `on` in proportion to its mass: a force -rate m v on the centre of mass of each body or
+        section, and a moment -rotation J omega.
 
-        part: a `Body` or `Rod`. rate: 1/s. rotation: 1/s, the same as `rate` unless it is given. ambient: velocity of
+        rate: 1/s. rotation: 1/s, the same as `rate` unless it is given. ambient: velocity of
         what is around, m/s, a constant (3,), a signal `.along(direction)` or a function t -> (3,): the force is then
         -rate m (v - ambient), of which rate m ambient counts as a load, whose work is part of `work`, and what -rate m
         v takes as dissipation. A free part loses its velocity as exp(-rate t). The momenta of the model are not kept.
 
-        Raises ModelError where `part` is neither, or a rate is negative.
+        Raises ModelError where `on` is neither, or a rate is negative.
         """
         given = {"rate": rate, "rotation": rotation, "ambient": ambient}
-        return add(self, DampingEntry, name, part=part, **given)
+        return add(self, MassDampingEntry, name, on=on, **given)
 
-    def add_joint_friction(
+    def add_joint_damping(
         self, name: str, joint: JointEntry | str, turning: float = 0.0, sliding: float = 0.0
-    ) -> FrictionEntry:
-        """Viscous friction of a joint.
+    ) -> JointDampingEntry:
+        """Damp a joint in proportion to its relative velocity.
 
         joint: a `JointEntry` or its name. turning: N m s, a moment -turning (omega_b - omega_a) of what turns
         (revolute, spherical, cylindrical, universal). sliding: N s/m, a force -sliding ds/dt along the axis of what
@@ -445,9 +454,9 @@ class Model(Contents):
 
         Raises ModelError where the joint leaves that motion no freedom, or both are zero.
         """
-        return add(self, FrictionEntry, name, joint=joint, turning=turning, sliding=sliding)
+        return add(self, JointDampingEntry, name, joint=joint, turning=turning, sliding=sliding)
 
-    def add_sphere(self, name: str, on: Anchor | Body | Driven, radius: float) -> SphereEntry:
+    def add_sphere(self, name: str, on: PointLike, radius: float) -> SphereEntry:
         """Put a sphere where it can touch others (`add_contact`); it has no mass of its own.
 
         on: its centre, a point of a body, a rod, a driven frame or the ground; of a body alone its reference point. radius:
@@ -458,7 +467,7 @@ class Model(Contents):
         return add(self, SphereEntry, name, on=on, radius=radius)
 
     def add_solid(
-        self, name: str, on: Anchor | Body | Driven, vertices: ArrayLike | None = None, radius: float = 0.0
+        self, name: str, on: PointLike, vertices: ArrayLike | None = None, radius: float = 0.0
     ) -> SolidEntry:
         """Let a body's own shape, or the convex hull of points, touch planes, spheres, rods, meshes and others of its kind
         (`add_contact`); it has no mass of its own.
@@ -476,7 +485,7 @@ class Model(Contents):
         """
         return add(self, SolidEntry, name, on=on, vertices=vertices, radius=radius)
 
-    def add_plane(self, name: str, on: Anchor | Body | Driven, normal: ArrayLike) -> PlaneEntry:
+    def add_plane(self, name: str, on: PointLike, normal: ArrayLike) -> PlaneEntry:
         """Make a plane with all behind it an obstacle (`add_contact`).
 
         on: a point of the plane, on the ground, a body or a driven frame, with which it moves: a conveyor belt is a plane on a
@@ -489,7 +498,7 @@ class Model(Contents):
     def add_mesh(
         self,
         name: str,
-        on: Anchor | Body | Driven,
+        on: PointLike,
         file: str | Path | None = None,
         vertices: ArrayLike | None = None,
         triangles: ArrayLike | None = None,
@@ -516,8 +525,8 @@ class Model(Contents):
     def add_contact(
         self,
         name: str,
-        a: Surface | Sequence[Surface],
-        b: Surface | Sequence[Surface] | None = None,
+        a: SurfaceLike | Sequence[SurfaceLike],
+        b: SurfaceLike | Sequence[SurfaceLike] | None = None,
         stiffness: float | None = None,
         law: str = "power",
         exponent: float = 1.0,
@@ -533,7 +542,7 @@ class Model(Contents):
         radius: float | None = None,
         stations: int | None = None,
         itself: bool = False,
-        ignore: Sequence[tuple[Surface, Surface]] | None = None,
+        ignore: Sequence[tuple[SurfaceLike, SurfaceLike]] | None = None,
     ) -> ContactEntry:
         """Let surfaces resist each other where they meet: each of `a` each of `b`, or without `b` all of `a` each other; one
         rod alone itself.
@@ -577,9 +586,9 @@ class Model(Contents):
             self, ContactEntry, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **given
         )
 
-    def add_interaction(self, name: str, kind: Any, *anchors: Anchor | Body, **numbers: Any) -> OwnEntry:
-        """Add an interaction of a kind of your own (`rodsim.interaction`), by it or by its name: an anchor for each
-        frame.
+    def add_interaction(self, name: str, kind: Any, *on: PointLike, **numbers: Any) -> OwnEntry:
+        """Add an interaction of a kind of your own (`rodsim.interaction`), by it or by its name: `on` one point for
+        each frame.
 
         numbers: those of the kind by name, each a number or a list as it says; vectors among them are in the axes of
         the part, of a rod in those of the section.
@@ -587,7 +596,7 @@ class Model(Contents):
         Raises ModelError where the kind is not registered, a number is missing or is none of it, or two anchors are on
         one body or at one section; at `build` where its energy is not finite.
         """
-        return add(self, OwnEntry, name, own=kind, anchors=anchors, numbers=numbers)
+        return add(self, OwnEntry, name, own=kind, anchors=on, numbers=numbers)
 
     def add_energy(
         self, name: str, energy: Any, /, measures: Mapping[str, Any], **parameters: float

@@ -62,6 +62,18 @@ OLD_NAMES: list[OldName] = [
         for name in names.split()
     ),
     OldName("Result", "open", "load"),
+    OldName("Model", "add_external_damping", "add_mass_damping"),
+    OldName("Model", "add_joint_friction", "add_joint_damping"),
+    OldName("Model.add_force", "anchor", "on"),
+    OldName("Model.add_moment", "anchor", "on"),
+    OldName("Model.add_distributed_load", "rod", "on"),
+    OldName("Model.add_pressure", "rod", "on"),
+    OldName("Model.add_mass_damping", "part", "on"),
+    OldName("scene", "external_dampings", "mass_dampings"),
+    OldName("scene", "joint_frictions", "joint_dampings"),
+    OldName("scene", "mass_dampings.part", "mass_dampings.on"),
+    OldName("scene", "distributed_loads.rod", "distributed_loads.on"),
+    OldName("scene", "pressures.rod", "pressures.on"),
 ]
 
 

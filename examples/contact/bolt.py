@@ -52,7 +52,7 @@ def model() -> Model:
     ):
         made.add_mesh(name, on, vertices=mesh[0], triangles=mesh[1], radius=ROUNDING)
     made.add_contact("flanks", *made.meshes.values(), stiffness=5e3)
-    made.add_joint_friction("grease", "shaft", sliding=8.0)
+    made.add_joint_damping("grease", "shaft", sliding=8.0)
     return made
 
 

@@ -41,7 +41,7 @@ def model(n_elements: int = 32, t_end: float = 0.4) -> Model:
         yarn = made.add_rod(f"yarn {k + 1}", [(0, y, z), (LENGTH, y, z)], section, n_elements)
         made.add_joint(f"held {k + 1}", "spherical", made.ground, yarn.start)
         made.add_joint(f"hooked {k + 1}", "spherical", plate, yarn.end)
-        made.add_external_damping(f"air {k + 1}", yarn, 100.0)
+        made.add_mass_damping(f"air {k + 1}", yarn, 100.0)
         yarns.append(yarn)
     made.add_contact("cord", yarns, stiffness=4e6, stations=8)
     made.add_force("pull", plate, signals.SmoothStep(PULL, 0.0, 0.05).along((1, 0, 0)))

@@ -72,7 +72,7 @@ def model(
         made.add_force(
             "held", rope.start, signals.SmoothStep(holding, 0.0, 0.05).along((points[0] - points[1]) / TAIL)
         )
-    made.add_external_damping("air", rope, 500.0)
+    made.add_mass_damping("air", rope, 500.0)
     return made
 
 

@@ -30,7 +30,7 @@ def model(belt: float = 0.2, n_elements: int = 40) -> Model:
     runs = made.add_driven("belt", displacement=signals.Steady(FEED * belt).along((1, 0, 0)))
     face = made.add_plane("face", runs, (0, 0, 1))
     made.add_contact("lies", cord, face, stiffness=2e3, friction=0.6, damping=10.0, stations=2)
-    made.add_external_damping("air", cord, 2.0)
+    made.add_mass_damping("air", cord, 2.0)
     made.add_force("aside", cord.start, lambda t: (0.0, 5e-3 if t < 0.5 else 0.0, 0.0))
     return made
 

@@ -40,7 +40,7 @@ def model(n_elements: int = 20, rate: float = RATE) -> Model:
     made.add_joint("held", "clamp", rod.start)
     motor = made.add_driven("motor", (0, 1, 0), turn=signals.Steady(2.0 * np.pi * rate), axis=(0, 1, 0))
     made.add_joint("turned", "prismatic", motor, rod.end, at=(0, 1, 0), axis=(0, 1, 0))
-    made.add_external_damping("air", rod, 2.0, rotation=2.0 * 4.0 / RADIUS**2)
+    made.add_mass_damping("air", rod, 2.0, rotation=2.0 * 4.0 / RADIUS**2)
     made.add_force("aside", rod.at(0.5), (0, 0, -1e-3))
     made.add_contact("itself", rod, stiffness=3e6, stations=4)
     return made

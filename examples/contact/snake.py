@@ -90,7 +90,7 @@ def model(n_elements: int = 20) -> Model:
         friction=FRICTION,
         anisotropy=(FORTH, BACK, ASIDE),
     )
-    made.add_external_damping("slows", rod, 2e-3, rotation=2e-3 * 4 / RADIUS**2)
+    made.add_mass_damping("slows", rod, 2e-3, rotation=2e-3 * 4 / RADIUS**2)
     muscles(made, rod)
     return made
 

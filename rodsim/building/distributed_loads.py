@@ -96,7 +96,7 @@ class Rule(NamedTuple):
 
 def spread_of(entry: DistributedEntry, mesh: RodMesh) -> Spread:
     """Nodes and elements of a load on a meshed rod."""
-    total, fractions = entry.rod.stress_free.length, mesh.fractions
+    total, fractions = entry.on.stress_free.length, mesh.fractions
     if len(mesh.elements.length):
         spans, lengths, order = mesh.elements.frames, mesh.elements.length, 1
     else:

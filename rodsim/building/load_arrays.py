@@ -13,7 +13,7 @@ from rigid.signals import ConstantVector, VectorFunction, VectorSignal
 from rigid.system import FORCE, Floats, Ints, Loads
 from rodsim.building.distributed_loads import nodal_values, spread_of
 from rodsim.building.meshing import RodMesh
-from rodsim.parts.damping_entries import DampingEntry
+from rodsim.parts.damping_entries import MassDampingEntry
 from rodsim.parts.entries import Contents
 from rodsim.parts.entry import Poses
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
@@ -63,12 +63,12 @@ def line_loads(model: Contents, placement: Meshed) -> list[Line]:
     """Of the meshed rods, then those of what is damped against something that moves."""
     found = []
     for entry in model.line_loads.values():
-        spread = spread_of(entry, placement.meshes[entry.rod.name])
+        spread = spread_of(entry, placement.meshes[entry.on.name])
         values = nodal_values(f"load '{entry.name}'", entry, spread)
-        found.append(Line(entry, placement.first[entry.rod.name] + spread.frames, values, entry.value))
+        found.append(Line(entry, placement.first[entry.on.name] + spread.frames, values, entry.value))
     for other in model.others.values():
-        if isinstance(other, DampingEntry) and other.ambient is not None:
-            frames = placement.frames_of(other.part)
+        if isinstance(other, MassDampingEntry) and other.ambient is not None:
+            frames = placement.frames_of(other.on)
             pushed = other.rate * placement.frames.mass[frames]
             found.append(Line(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
     return found
@@ -89,7 +89,7 @@ def load_arrays(model: Contents, placement: Meshed, lines: list[Line]) -> Loads:
     if not model.loads and not lines:
         return _NO_LOADS
     entries = list(model.loads.values())
-    placed = [placement.place(entry.anchor) for entry in entries]
+    placed = [placement.place(entry.on) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]
     every: list[LoadEntry | DistributedEntry | Wind] = [*entries, *(line.entry for line in lines)]
     frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]

@@ -3,13 +3,14 @@
     from rodsim import measures
     measures.distance(a, b), measures.angle(a, b, axis=(0, 0, 1))
 
-Points are anchors, or bodies for their origin. World directions are those at t = 0, and go along with their part from there.
+Points are anchors, bodies for their origin, or names: "block", "cord.end", "cord@0.3". World directions are those at t = 0, and
+go along with their part from there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -18,7 +19,8 @@ from rigid.system import Floats
 
 __all__ = ["Measure", "angle", "coordinate", "cosine", "displacement", "distance", "strain"]
 
-Attachable = Any  # an anchor, a body, or the ground
+if TYPE_CHECKING:
+    from rodsim.parts.entry import Attachable
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +28,8 @@ class Measure:
     """One of `rigid.interactions.measures`, of two things; made by the functions below."""
 
     word: str
-    a: Any  # what it is attached to; None: the ground
-    b: Any
+    a: Attachable | None  # what it is attached to; None: the ground
+    b: Attachable
     directions: tuple[Floats, ...] = ()  # world, at t = 0
     length: float | None = None
 

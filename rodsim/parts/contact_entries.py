@@ -25,6 +25,7 @@ from rodsim.parts.entry import (
     stated,
 )
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.parts.part_names import surface_named
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry, SurfaceEntry
 
 LAWS = ("power", "barrier")  # by their numbers
@@ -35,6 +36,7 @@ REST_SPEED = (
 
 
 Surface = SphereEntry | SolidEntry | PlaneEntry | MeshEntry | Rod
+SurfaceLike = Surface | str
 
 
 _UNKNOWN = (
@@ -172,8 +174,15 @@ def _names(each: Iterable[Surface]) -> list[str]:
     return [own.name for own in each]
 
 
-SURFACES = Sort("surfaces", _surfaces, _names)
-IGNORED = Sort("surface pairs", _ignored, lambda value: [_names(pair) for pair in value])
+def _by_name(owner: str, model: Any, value: Any) -> Any:
+    """Surfaces in place of their names, in lists of any depth."""
+    if isinstance(value, str):
+        return surface_named(owner, model, value)
+    return [_by_name(owner, model, x) for x in value] if isinstance(value, list | tuple) else value
+
+
+SURFACES = Sort("surfaces", _surfaces, _names, by_name=_by_name)
+IGNORED = Sort("surface pairs", _ignored, lambda value: [_names(pair) for pair in value], by_name=_by_name)
 FRICTION, COUNT = Sort("friction", _friction), Sort("count", lambda asked, *given: count(asked.owner, *given))
 
 

@@ -1,4 +1,4 @@
-"""What acts on a motion besides springs and loads: external damping, viscous friction of a joint, pressure along a rod."""
+"""What acts on a motion besides springs and loads: mass-proportional damping, damping of a joint, pressure along a rod."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ NONE = (0.0, 0.0)  # rounding of forces that are small against those of inertia
 
 
 @entry
-class DampingEntry(InteractionEntry):
+class MassDampingEntry(InteractionEntry):
     """A force -rate m (v - ambient) and a moment -rotation J omega on every body or section of a part."""
 
-    key, word, many = "external_dampings", "external damping", "resistance of what is around a part"
-    part: Body | Rod = stated(PART, "name of a body or a rod")
+    key, word, many = "mass_dampings", "mass damping", "damping in proportion to mass"
+    kind_described = "external damping"
+    on: Body | Rod = stated(PART, "name of a body or a rod", described_as="part")
     rate: float = stated(NOT_NEGATIVE, "force -rate m v [1/s]")
     rotation: float = stated(NOT_NEGATIVE, "moment -rotation J omega; left out: as rate [1/s]", None)
     ambient: VectorFunction | None = stated(
@@ -60,7 +61,7 @@ class DampingEntry(InteractionEntry):
 
     def made(self, poses: Poses) -> list[Interaction]:
         found = []
-        for f in poses.frames_of(self.part):
+        for f in poses.frames_of(self.on):
             J = poses.frames.inertia[f]
             tensor = self.rotation * (0.5 * np.trace(J) * np.eye(3) - J)
             numbers = np.concatenate([[self.rate * poses.frames.mass[f]], tensor.ravel()])
@@ -73,13 +74,13 @@ class PressureEntry(InteractionEntry):
     """A force per current length of a rod, across it in the plane with this normal."""
 
     key, word, many = "pressures", "pressure", "pressures on what rods bound in a plane"
-    rod: Rod = stated(ROD, "name of the rod")
+    on: Rod = stated(ROD, "name of the rod", described_as="rod")
     pressure: float = stated(NUMBER, "force per current length, towards normal x tangent [N/m]")
     normal: Floats = stated(DIRECTION, "of the plane, in world axes [1]")
 
     def made(self, poses: Poses) -> list[Interaction]:
-        nodes = poses.frames_of(self.rod)
-        edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.rod.closed else -1]
+        nodes = poses.frames_of(self.on)
+        edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.on.closed else -1]
         sizes = abs(self.pressure) * np.linalg.norm(poses.r[edges[:, 1]] - poses.r[edges[:, 0]], axis=1)
         return [
             Interaction(PRESSED_EDGE, edge, self.pressure * self.normal, (size, 0.0))
@@ -88,17 +89,18 @@ class PressureEntry(InteractionEntry):
 
 
 @entry
-class FrictionEntry(InteractionEntry):
+class JointDampingEntry(InteractionEntry):
     """A moment against the relative turn of a joint, a force against its sliding."""
 
-    key, word, many = "joint_frictions", "joint friction", "resistance in joints"
+    key, word, many = "joint_dampings", "joint damping", "viscous resistance in joints"
+    kind_described = "joint friction"
     joint: JointEntry = stated(JOINT, "name of a joint")
     turning: float = stated(NOT_NEGATIVE, "moment over relative turning rate [N m s]", 0.0)
     sliding: float = stated(NOT_NEGATIVE, "force over sliding rate [N s/m]", 0.0)
 
     @classmethod
     def owner(cls, name: str, given: Mapping[str, Any]) -> str:
-        return f"friction '{name}'"
+        return f"{cls.word} '{name}'"
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:

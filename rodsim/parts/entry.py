@@ -33,8 +33,10 @@ from rigid.errors import ModelError
 from rigid.signals import Signal, VectorSignal
 from rigid.system import Floats, Frames, Ints
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+from rodsim.parts.part_names import part_named
 
-Attachable = Anchor | Body | Rod | Ground | Driven
+Attachable = Anchor | Body | Rod | Ground | Driven | str  # a text is a name: "block", "cord.end", "cord@0.3"
+PointLike = Anchor | Body | Driven | str
 Held = Anchor | Body | Ground | Driven
 
 E = TypeVar("E", bound="Entry")
@@ -177,6 +179,9 @@ class Sort(NamedTuple):
     describe: Callable[[Any], Any] = plain
     choices: tuple[str, ...] = ()
     synonyms: Mapping[str, str] = MappingProxyType({})  # accepted words, and the choice that each stands for
+    by_name: Callable[[str, Any, Any], Any] = lambda owner, model, value: (
+        value
+    )  # puts parts in place of their names
 
 
 def _of(check: Callable[..., Any], **more: Any) -> Callable[[Asked, str, Any], Any]:
@@ -189,8 +194,13 @@ def choice(*words: str) -> Sort:
     return Sort("choice", _of(checks.word, known=words), choices=words)
 
 
-END, POINT = Sort("end", _end), Sort("point", anchor)  # `a` and `b`; a point alone
-ROD, PART, JOINT = Sort("rod", _rod, _name_of), Sort("part", _part), Sort("joint", joint_of, _name_of)
+def _by_name(owner: str, model: Any, value: Any) -> Any:
+    return part_named(owner, model, value) if isinstance(value, str) else value
+
+
+END = Sort("end", _end, by_name=_by_name)  # `a` and `b`
+POINT, PART = Sort("point", anchor, by_name=_by_name), Sort("part", _part, by_name=_by_name)
+ROD, JOINT = Sort("rod", _rod, _name_of, by_name=_by_name), Sort("joint", joint_of, _name_of)
 NUMBER = Sort("number", _of(checks.number))
 POSITIVE = Sort("positive", _of(checks.number, positive=True))
 NOT_NEGATIVE = Sort("not negative", _of(checks.number, at_least=0.0))
@@ -205,17 +215,21 @@ class Stated(NamedTuple):
 
     sort: Sort
     words: str
-    key: str  # in scenes and descriptions, where it is not the field's name
+    key: str  # in scenes, where it is not the field's name
     default: Any  # `dataclasses.MISSING`: it must be given
+    described_as: str = ""  # in descriptions of result files, where it is not the key
 
     @property
     def required(self) -> bool:
         return self.default is dataclasses.MISSING
 
 
-def stated(sort: Sort, words: str, default: Any = dataclasses.MISSING, key: str = "") -> Any:
+def stated(
+    sort: Sort, words: str, default: Any = dataclasses.MISSING, key: str = "", described_as: str = ""
+) -> Any:
     """A field of an entry that the user gives; None as default: it may be left out."""
-    return dataclasses.field(default=default, metadata={"stated": Stated(sort, words, key, default)})
+    own = Stated(sort, words, key, default, described_as)
+    return dataclasses.field(default=default, metadata={"stated": own})
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True, field_specifiers=(stated,))
@@ -236,6 +250,7 @@ class Entry:
     many: ClassVar[str]  # all of them: the text under their list in the schema
     table: ClassVar[str] = "others"  # dictionary of the model in which it stands by its name
     namesakes: ClassVar[tuple[str, ...]] = ()  # other tables in which its name must not stand
+    kind_described: ClassVar[str]  # its kind in descriptions of result files, where it is not the word
     plural: ClassVar[str]  # what many of them are called, where it is not the key
     given: ClassVar[
         Mapping[str, Any]
@@ -246,6 +261,8 @@ class Entry:
     def __init_subclass__(cls) -> None:
         if "plural" not in vars(cls):
             cls.plural = getattr(cls, "key", "").replace("_", " ")
+        if "kind_described" not in vars(cls):
+            cls.kind_described = getattr(cls, "word", "")
 
     @classmethod
     def fields(cls) -> Mapping[str, Stated]:
@@ -295,11 +312,11 @@ class Entry:
     def described(self) -> Any:
         """In words and numbers, fit for JSON."""
         given = {
-            own.key: own.sort.describe(value)
+            own.described_as: own.sort.describe(value)
             for name, own in self.fields().items()
             if (value := getattr(self, name)) is not None
         }
-        return ({"kind": self.word} if self.table == "others" else {}) | given
+        return ({"kind": self.kind_described} if self.table == "others" else {}) | given
 
     def __repr__(self) -> str:
         held = ", ".join(str(x) if not isinstance(x, Entry) else f"{x.word} '{x.name}'" for x in self.held)
@@ -317,7 +334,11 @@ _PARTS = Anchor, Body, Rod, Ground, Driven, Entry
 @cache
 def _fields_of(kind: type[Entry]) -> Mapping[str, Stated]:
     found = {f.name: f.metadata.get("stated") for f in dataclasses.fields(kind)}
-    return {name: own._replace(key=own.key or name) for name, own in found.items() if own}
+    return {
+        name: own._replace(key=own.key or name, described_as=own.described_as or own.key or name)
+        for name, own in found.items()
+        if own
+    }
 
 
 class InteractionEntry(Entry):
@@ -363,7 +384,13 @@ def checked_entry(model: Any, kind: type[E], name: str, given: Mapping[str, Any]
     """The entry of this name that is made of what is given by field, each checked; it keeps what was given."""
     defaults = _defaults_of(kind)  # type: ignore[arg-type]  # classes are hashable
     given = kind.canonical({**defaults, **{field: given[field] for field in given if field in defaults}})
-    asked = Asked(model, kind.owner(name, given), kind, given)
+    owner = kind.owner(name, given)
+    given |= {
+        field: own.sort.by_name(owner, model, given[field])
+        for field, own in _fields_of(kind).items()  # type: ignore[arg-type]
+        if given[field] is not None
+    }
+    asked = Asked(model, owner, kind, given)
     values: dict[str, Any] = {}
     for field, own in _in_order(kind):  # type: ignore[arg-type]
         value = given[field]

@@ -30,29 +30,29 @@ class LoadEntry(Entry):
     key, word, many = "loads", "load", "forces and moments at points"
     table, namesakes = "loads", ("line_loads",)
     kind: int = stated(KIND, "force or moment")
-    anchor: Anchor = stated(POINT, "point of a body or a rod", key="on")
+    on: Anchor = stated(POINT, "point of a body or a rod")
     value: Any = stated(VARYING, "constant vector, or a function of time along a direction [N or N m]")
     following: bool = stated(FLAG, "components in the axes of the moving part, not inertial", False)
     function: VectorFunction  # of times (k,) -> (k, 3)
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
-        part = values["anchor"].part
+        part = values["on"].part
         if isinstance(part, Ground | Driven):
             raise ModelError(f"{asked.owner}: acts on {part}, which no force moves; give a body or a rod")
         values["function"] = vector_function(asked.owner, values["value"])
 
     def moved(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
         """Components in section axes become those in the axes of the body."""
-        if self.following and "anchor" in changed:
-            quat, function = section(self.anchor), self.function
+        if self.following and "on" in changed:
+            quat, function = section(self.on), self.function
             turned = lambda times: quaternions.rotate(quat, function(times))  # noqa: E731
             turned.corners = corners_of(f"load '{self.name}'", function)  # type: ignore[attr-defined]
             changed |= {"value": turned, "function": turned}
         return super().moved(changed, section)
 
     def __repr__(self) -> str:
-        return f"<{'force' if self.kind == FORCE else 'moment'} '{self.name}' on {self.anchor}>"
+        return f"<{'force' if self.kind == FORCE else 'moment'} '{self.name}' on {self.on}>"
 
 
 @entry
@@ -62,7 +62,7 @@ class DistributedEntry(Entry):
     key, word, many = "distributed_loads", "distributed load", "forces and moments along rods"
     table, namesakes = "line_loads", ("loads",)
     plural = "loads along rods"
-    rod: Rod = stated(ROD, "name of a rod")
+    on: Rod = stated(ROD, "name of a rod", described_as="rod")
     kind: int = stated(KIND, "force or moment", "force")
     value: Any = stated(
         VARYING,
@@ -83,4 +83,4 @@ class DistributedEntry(Entry):
         values["between"] = (a, b)
 
     def stops(self, rod: Rod) -> Iterable[float]:
-        return self.between if rod is self.rod else ()
+        return self.between if rod is self.on else ()

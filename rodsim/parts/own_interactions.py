@@ -23,6 +23,7 @@ from rodsim.interactions.registering import OwnKind, in_use, own_kind
 from rodsim.interactions.text_energies import Measured, Written, asks_to_turn, kind_of, numbers_of, written
 from rodsim.parts.entry import Asked, InteractionEntry, Poses, Sort, anchor, entry, stated
 from rodsim.parts.model_parts import Anchor, Ground, Rod
+from rodsim.parts.part_names import part_named
 from rodsim.parts.section_energies import text_of
 
 NONE = (0.0, 0.0)
@@ -60,9 +61,27 @@ def _copies(asked: Asked, what: str, value: Any) -> dict[str, Any]:
     return {key: np.array(x) if np.ndim(x) else x for key, x in value.items()}
 
 
-TEXT, MEASURES, PARAMETERS = Sort("text", _text), Sort("measures", _measures), Sort("parameters", _parameters)
+def _points_by_name(owner: str, model: Any, value: Any) -> Any:
+    return [part_named(owner, model, x) if isinstance(x, str) else x for x in value]
+
+
+def _measures_by_name(owner: str, model: Any, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    found = {}
+    for word, m in value.items():
+        ends = {end: getattr(m, end) for end in ("a", "b") if isinstance(getattr(m, end, None), str)}
+        named = {end: part_named(f"{owner}, measure '{word}'", model, text) for end, text in ends.items()}
+        found[word] = replace(m, **named) if named else m
+    return found
+
+
+TEXT, PARAMETERS = Sort("text", _text), Sort("parameters", _parameters)
+MEASURES = Sort("measures", _measures, by_name=_measures_by_name)
 KIND = Sort("kind", lambda asked, what, value: own_kind(asked.owner, value))
-ANCHORS = Sort("anchors", lambda asked, what, value: tuple(_point(asked, thing) for thing in value))
+ANCHORS = Sort(
+    "anchors", lambda asked, what, value: tuple(_point(asked, x) for x in value), by_name=_points_by_name
+)
 NUMBERS = Sort("numbers", _copies)
 
 

@@ -17,6 +17,7 @@ from rodsim.interactions.measures import Measure
 from rodsim.model import Model
 from rodsim.parts.entry import ENTRIES, Entry, Stated, add
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground
+from rodsim.parts.part_names import ENDS, part_named
 from rodsim.parts.sections import Section
 from rodsim.parts.surface_entries import SURFACES_ON_PARTS
 from rodsim.scenes import schema, schema_types
@@ -181,6 +182,8 @@ class _Loader:
 
     def _point_of_part(self, path: Path, given: Any) -> Anchor:
         """Of a part that is there: `parts_in_order` has seen to it."""
+        if isinstance(given, str) and (point := self._point_by_name(given, path)) is not None:
+            return point
         heads = ("rods",) if isinstance(given, schema_types.RodAnchor) else ("bodies", "driven")
         what, name = ("rod" if heads == ("rods",) else "body"), part_of(given)
         if not (isinstance(given, str) and name in self._model.rods):  # which has words of its own
@@ -249,8 +252,11 @@ class _Loader:
         name = given if isinstance(given, str) else given.body
         if isinstance(given, str) and name in self._model.rods:
             raise SceneProblem(
-                path, f"'{name}' is a rod: say where on it, for example {{rod: {name}, s: 1.0}}"
+                path,
+                f"'{name}' is a rod: say where on it, for example '{name}.end' or {{rod: {name}, s: 1.0}}",
             )
+        if isinstance(given, str) and (point := self._point_by_name(given, path)) is not None:
+            return point
         body: Body | Driven = look_up(path, "body", name, {**self._model.bodies, **self._model.driven})
         if isinstance(given, str):
             return body
@@ -259,6 +265,19 @@ class _Loader:
         if given.at_world is not None:
             return body.at_world(given.at_world)
         return body if given.at is None else body.at(given.at)
+
+    def _point_by_name(self, text: str, path: Path) -> Anchor | None:
+        """The point that "cord.end", "cord@0.3" or "block@0.1,0,0" names; None: `text` has no such form."""
+        model = self._model
+        parts = {**model.bodies, **model.driven, **model.rods, "ground": model.ground}
+        cut = [text.rpartition("@")[0], *(text.removesuffix(end) for end in ENDS if text.endswith(end))]
+        if text in parts or not any(name in parts for name in cut):
+            return None
+        try:
+            found = part_named(self._who(path).removesuffix(": ") or "scene", model, text)
+        except ModelError as error:
+            raise SceneProblem(path, str(error)) from None
+        return found if isinstance(found, Anchor) else None
 
     def _entry(self, path: Path, kind: type[Entry], item: Any) -> None:
         """Read the fields of an entry, each by its sort."""

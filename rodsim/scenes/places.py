@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from rodsim.parts.part_names import ENDS
 from rodsim.scenes.errors import Path, SceneProblem
 from rodsim.scenes.schema import Scene
 from rodsim.scenes.schema_types import BodyAnchor, OrientationOf, PlaceScene, RodAnchor
@@ -22,7 +23,10 @@ def parts_in_order(scene: Scene) -> list[tuple[Path, Any]]:
     Raises SceneProblem where they are placed in a circle.
     """
     parts = {item.name: ((head, k), item) for head in HEADS for k, item in enumerate(getattr(scene, head))}
-    after = {name: set(_spoken_of(item)) & parts.keys() for name, (_, item) in parts.items()}
+    after = {
+        name: {own for text in _spoken_of(item) for own in _possible_parts(text)} & parts.keys()
+        for name, (_, item) in parts.items()
+    }
     if not any(after.values()):
         return list(parts.values())
     try:
@@ -41,6 +45,11 @@ def part_of(anchor: str | BodyAnchor | RodAnchor) -> str:
     if isinstance(anchor, str):
         return anchor
     return anchor.rod if isinstance(anchor, RodAnchor) else anchor.body
+
+
+def _possible_parts(text: str) -> list[str]:
+    """What may be the name of the part of a point "cord", "cord.end", "cord@0.3"."""
+    return [text, *(text.removesuffix(end) for end in ENDS), text.rpartition("@")[0]]
 
 
 def _spoken_of(item: BaseModel) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.old_words import with_new_words
 from rodsim.scenes.reading import read, written_as_number
 
 ON = "on"  # the one key of a scene that YAML 1.1 takes for a truth value
@@ -31,7 +32,7 @@ def scene_of(data: Mapping[Any, Any]) -> dict[str, Any]:
 
     from rodsim.scenes import schema
 
-    found: dict[str, Any] = _with_words(data, ())
+    found: dict[str, Any] = with_new_words(_with_words(data, ()), {}, "<scene>")[0]
     try:
         schema.Scene.model_validate(found)
     except ValidationError as error:

@@ -12,6 +12,7 @@ import yaml
 
 from rigid.checks import shown
 from rodsim.scenes.errors import Path, SceneError
+from rodsim.scenes.old_words import with_new_words
 
 LARGEST_FILE = 20_000_000  # bytes
 MOST_COLUMNS = (
@@ -107,6 +108,8 @@ def parse(text: str, name: str, what: str = "scene") -> Source:
         raise SceneError([(name, 1, f"not valid YAML: {error}")]) from None
     if not isinstance(data, dict):
         raise SceneError([(name, 1, f"a {what} is a mapping of keys to values, not {data!r:.60}")])
+    if what == "scene":
+        data, lines = with_new_words(data, lines, name)
     return Source(name, data, lines, text, what)
 
 

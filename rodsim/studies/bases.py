@@ -332,16 +332,18 @@ def scene_base(
     settings: Mapping[str, Any] | None = None,
 ) -> SceneBase:
     """A scene and the places of parameters in it; SceneError and StudyError say what is wrong with either."""
+    from rodsim.scenes.old_words import new_path, with_new_words
     from rodsim.scenes.reading import Source
     from rodsim.scenes.scene_checks import check
     from rodsim.studies.paths import locate
 
+    data, lines = with_new_words(data, lines, file)
     data, files = _with_meshes(data, folder or Path())
     whole = check(Source(file, data, lines)).model_dump()
     found: dict[str, list[tuple[Any, float | None]]] = {}
     for name, targets in (places or {}).items():
         try:
-            found[name] = [(locate(whole, path), factor) for path, factor in targets.items()]
+            found[name] = [(locate(whole, new_path(path)), factor) for path, factor in targets.items()]
         except StudyError as error:
             raise StudyError(f"parameter '{name}': {error}") from None
     given = {name: value for name, value in (settings or {}).items() if value is not None}

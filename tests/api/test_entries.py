@@ -142,7 +142,7 @@ FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
     "drives": {"of": "angle"},
     "law_springs": {"of": "displacement"},
     "limits": {"of": "displacement", "lower": -0.5},
-    "joint_frictions": {"sliding": 0.0},
+    "joint_dampings": {"sliding": 0.0},
     "meshes": {
         "vertices": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]],
         "triangles": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]],
@@ -236,7 +236,8 @@ def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_
         if isinstance(table, dict) and "it" in table and name != SURFACES
     ]
     if isinstance(told, dict):
-        assert item(kind).keys() - {"name"} <= told.keys()
+        words = {own.key: own.described_as for own in kind.fields().values()}
+        assert {words[key] for key in item(kind).keys() - {"name"}} <= told.keys()
     assert str(made.name) == "it"
 
 

@@ -28,7 +28,7 @@ def small_model(moving=True):
     model.add_joint("pin", "clamp", rod.start)
     model.add_joint("glue", "weld", rod.end, block)
     model.add_spring("string", model.ground.at((1, 0, 1)), block.at((0, 0, 0)), stiffness=10.0)
-    model.add_external_damping("air", rod, 0.1)
+    model.add_mass_damping("air", rod, 0.1)
     return model
 
 
@@ -40,7 +40,7 @@ def test_a_model_shows_its_parts_and_what_joins_them():
     assert ["glue", "weld", "rod 'cord', s = 1", "body 'block'"] in rows
     assert ["pin", "clamp", "rod 'cord', s = 0", "the ground"] in rows
     assert ["springs", "1", "string"] in rows
-    assert ["external dampings", "1", "air"] in rows
+    assert ["mass dampings", "1", "air"] in rows
     assert "joints" not in [row[0] for row in rows]  # they have a table of their own
 
 
@@ -53,14 +53,14 @@ def test_all_that_acts_between_the_parts_is_listed_by_its_kind():
     for name, y in (("axle", 3), ("shaft", 4)):
         wheel = model.add_body(f"wheel {name}", Sphere(0.1, mass=2.0), position=(0, y, 0))
         model.add_joint(name, "revolute", model.ground, wheel, at=(0, y, 0), axis=(0, 0, 1))
-    model.add_joint_friction("rust", "axle", turning=0.1)
+    model.add_joint_damping("rust", "axle", turning=0.1)
     model.add_gear("mesh", ["axle", "shaft"], (2, 1))
     rows = Reader(model._repr_html_()).rows
     for kind, name in (
         ("pressures", "wind"),
         ("bushings", "rubber"),
         ("limits", "stop"),
-        ("joint frictions", "rust"),
+        ("joint dampings", "rust"),
         ("gears", "mesh"),
     ):
         assert [kind, "1", name] in rows

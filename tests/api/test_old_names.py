@@ -18,8 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rodsim import Box, Model, ModelError, Result, simulate
+from rodsim import Box, Material, Model, ModelError, Result, SceneError, Section, simulate
 from rodsim.old_names import OLD_NAMES, accept_old_arguments
+from rodsim.parts.entry import Entry
+from rodsim.parts.model_description import description
+from rodsim.scenes.model_from_scene import loaded_from
+from rodsim.scenes.old_words import new_path
+from rodsim.scenes.reading import parse
 
 
 class Argument(NamedTuple):
@@ -47,11 +52,84 @@ def result_file(folder):
     return folder / "run.vtkhdf"
 
 
-ARGUMENTS: dict[tuple[str, str], Argument] = {}
+def jointed():
+    """A model with a body, a rod and a joint, to add to."""
+    model = Model("m")
+    block = model.add_body("block", Box(1, 1, 1, mass=1))
+    model.add_joint("pin", "revolute", block, model.ground.at((0, 0, 0)), axis=(0, 0, 1))
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    model.add_rod("cord", [(0, 0, 1), (1, 0, 1)], section, 2)
+    return model
+
+
+def adding(method, *given, **more):
+    """What `Model.method` adds with keyword arguments, as it is described; the model is a new one."""
+
+    def added(**old_or_new):
+        return getattr(jointed(), method)("x", *given, **more, **old_or_new).described()
+
+    return added
+
+
+SCENE = """
+bodies: [{name: block, shape: {type: box, size: [1, 1, 1], mass: 1}}]
+joints: [{name: pin, kind: revolute, a: block, b: {ground: [0, 0, 0]}, axis: [0, 0, 1]}]
+materials: {rubber: {E: 1.0e+7, nu: 0.3, density: 1000}}
+sections: {round: {type: circular, radius: 0.01, material: rubber}}
+rods: [{name: cord, curve: [[0, 0, 1], [1, 0, 1]], section: round, n_elements: 2}]
+run: {t_end: 0.1, dt: 0.01}
+"""
+
+
+def described(scene):
+    """The model of a scene in words and numbers."""
+    model = loaded_from(parse(SCENE + scene, "scene.yaml"), Path()).model
+    return description(model, model.build().system)
+
+
+ARGUMENTS: dict[tuple[str, str], Argument] = {
+    ("Model.add_force", "anchor"): Argument(adding("add_force", value=(1, 2, 3)), "block", "block"),
+    ("Model.add_moment", "anchor"): Argument(adding("add_moment", value=(1, 2, 3)), "cord.end", "cord.end"),
+    ("Model.add_distributed_load", "rod"): Argument(
+        adding("add_distributed_load", value=(1, 2, 3)), "cord", "cord"
+    ),
+    ("Model.add_pressure", "rod"): Argument(
+        adding("add_pressure", pressure=2.0, normal=(0, 0, 1)), "cord", "cord"
+    ),
+    ("Model.add_mass_damping", "part"): Argument(adding("add_mass_damping", rate=0.5), "block", "block"),
+}
 MEMBERS: dict[tuple[str, str], Member] = {
     ("Result", "open"): Member(lambda: Result, lambda folder: (result_file(folder),)),
+    ("Model", "add_external_damping"): Member(jointed, lambda folder: ("air", "block", 0.5)),
+    ("Model", "add_joint_friction"): Member(jointed, lambda folder: ("oil", "pin", 0.5)),
 }
-SCENES: dict[str, Words] = {}
+SCENES: dict[str, Words] = {
+    "external_dampings": Words(
+        described,
+        "external_dampings: [{name: air, on: block, rate: 0.5}]",
+        "mass_dampings: [{name: air, on: block, rate: 0.5}]",
+    ),
+    "joint_frictions": Words(
+        described,
+        "joint_frictions: [{name: oil, joint: pin, turning: 0.5}]",
+        "joint_dampings: [{name: oil, joint: pin, turning: 0.5}]",
+    ),
+    "mass_dampings.part": Words(
+        described,
+        "mass_dampings: [{name: air, part: block, rate: 0.5}]",
+        "mass_dampings: [{name: air, on: block, rate: 0.5}]",
+    ),
+    "distributed_loads.rod": Words(
+        described,
+        "distributed_loads: [{name: wind, rod: cord, value: [0, 1, 0]}]",
+        "distributed_loads: [{name: wind, on: cord, value: [0, 1, 0]}]",
+    ),
+    "pressures.rod": Words(
+        described,
+        "pressures: [{name: gas, rod: cord, pressure: 2, normal: [0, 0, 1]}]",
+        "pressures: [{name: gas, on: cord, pressure: 2, normal: [0, 0, 1]}]",
+    ),
+}
 COMMANDS: dict[str, Words] = {}
 
 
@@ -79,6 +157,8 @@ def example(table, key):
 def alike(a, b):
     if isinstance(a, Result):
         return isinstance(b, Result) and a.path == b.path and np.array_equal(a.t, b.t)
+    if isinstance(a, Entry):
+        return type(a) is type(b) and a.described() == b.described()
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b, equal_nan=True)
     return a == b
@@ -141,6 +221,29 @@ def test_an_old_word_of_a_scene_does_what_the_new_one_does(row):
     new = silently(given.run, given.new)
     with pytest.warns(DeprecationWarning, match=row.new):
         assert alike(given.run(given.old), new)
+
+
+def test_lines_of_a_scene_stay_those_of_its_file():
+    text = "external_dampings:\n  - name: air\n    part: block\n    rate: fast\n"
+    line = (SCENE + text).splitlines().index("    rate: fast") + 1
+    with (
+        pytest.warns(DeprecationWarning, match="mass_dampings"),
+        pytest.raises(SceneError, match=rf":{line}: mass damping 'air': rate = 'fast'"),
+    ):
+        described(text)
+    with (
+        pytest.warns(DeprecationWarning, match=rf"line {line - 3}: .*external_dampings"),
+        pytest.raises(SceneError, match=rf":{line - 1}: both mass_dampings.part and mass_dampings.on"),
+    ):
+        described(text + "    on: block\n")
+
+
+def test_old_words_in_the_paths_of_studies_name_the_same_places():
+    with pytest.warns(DeprecationWarning, match=r"mass_dampings\.air\.rate"):
+        assert new_path("external_dampings.air.rate") == "mass_dampings.air.rate"
+    with pytest.warns(DeprecationWarning, match=r"mass_dampings\[0\]\.on"):
+        assert new_path("mass_dampings[0].part") == "mass_dampings[0].on"
+    assert silently(new_path, "rods.cord.section.radius") == "rods.cord.section.radius"
 
 
 @pytest.mark.parametrize("row", rows("command"))

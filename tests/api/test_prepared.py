@@ -109,7 +109,7 @@ def _whip(section):
     load = model.add_body("load", Box(0.1, 0.1, 0.1, mass=0.2), position=(1.0, 0, 0.1))
     model.add_joint("hinge", "revolute", model.ground, rod.start, axis=(0, 1, 0))
     model.add_joint("knuckle", "revolute", rod.end, load, axis=(0, 1, 0))
-    model.add_joint_friction("rub", "knuckle", turning=0.01)
+    model.add_joint_damping("rub", "knuckle", turning=0.01)
     model.add_spring("string", model.ground.at((0.5, 0, 1.0)), rod.at(0.43), 10.0)
     model.add_distributed_load("snow", rod, (0, 0, -1.0), between=(0.13, 0.61))
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))

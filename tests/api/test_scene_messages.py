@@ -39,7 +39,7 @@ joints:
 loads:
   - {{name: turn, kind: {moment}, on: {{rod: arm, s: 1}}, value: [0, 0.01, 0]}}
 distributed_loads:
-  - {{name: twist, rod: arm, kind: {moment}, value: [0.01, 0, 0]}}
+  - {{name: twist, on: arm, kind: {moment}, value: [0.01, 0, 0]}}
 run: {{t_end: 1, dt: 0.1}}
 """
 CANONICAL = {word: word for word in ("clamp", "weld", "revolute", "spherical", "moment")}

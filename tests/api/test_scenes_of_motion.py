@@ -45,7 +45,7 @@ law_springs:
 limits:
   - {name: stop, a: ground, b: arm, axis: [0, 0, 1], stiffness: 1000, width: 0.02, upper: 0.3}
 distributed_loads:
-  - {name: wind, rod: rod, value: {function: sine, amplitude: 3, frequency: 1, direction: [0, 1, 0]}, following: true,
+  - {name: wind, on: rod, value: {function: sine, amplitude: 3, frequency: 1, direction: [0, 1, 0]}, following: true,
      between: [0.5, 1]}
 run: {t_end: 0.05, dt: 0.01, integrator: em-ggl}
 """
@@ -93,7 +93,7 @@ def test_a_scene_is_the_model_of_the_same_calls(tmp_path):
         ("joint: hinge,", "joint: hing,", r"there is no joint 'hing'; did you mean 'hinge'"),
         ("joints: [rail,", "joints: [rial,", r"there is no joint 'rial'; did you mean 'rail'"),
         ("ratios: [1,", "ratios: [0,", r"gear 'rack': the ratio of 'rail' is 0"),
-        ("rod: rod, value", "rod: rad, value", r"there is no rod 'rad'; did you mean 'rod'"),
+        ("on: rod, value", "on: rad, value", r"there is no rod 'rad'; did you mean 'rod'"),
         ("frequency: 1}}", "frequency: 1, direction: [1, 0, 0]}}", r"have no direction; leave it out"),
         ("frequency: 2, direction: [0, 0, 1]}", "frequency: 2}", r"a displacement needs a direction"),
         ("type: table, x", "type: tabel, x", r"spring with a law 'cord'.*type = 'tabel'.*is not known"),

@@ -22,9 +22,9 @@ rods:
   - {name: two, curve: [[0, 1, 0], [1, 1, 0]], section: given, n_elements: 4, element: relative(2),
      rest_strains: [[0, 0, 0, 0, 0, 0, 1], [1, 0.1, 0, 0, 0, 0, 2]]}
 pressures:
-  - {name: gas, rod: two, pressure: -3, normal: [0, 0, 1]}
-external_dampings:
-  - {name: wind, part: one, rate: 0.7, ambient: [3, 0, -1]}
+  - {name: gas, on: two, pressure: -3, normal: [0, 0, 1]}
+mass_dampings:
+  - {name: wind, on: one, rate: 0.7, ambient: [3, 0, -1]}
 run: {t_end: 0.05, dt: 0.01}
 """
 
@@ -44,7 +44,7 @@ def by_calls():
 
     two = model.add_rod("two", [(0, 1, 0), (1, 1, 0)], other, 4, element="relative(2)", rest_strains=strains)
     model.add_pressure("gas", two, -3.0, (0, 0, 1))
-    model.add_external_damping("wind", rod, 0.7, ambient=(3, 0, -1))
+    model.add_mass_damping("wind", rod, 0.7, ambient=(3, 0, -1))
     return model
 
 
@@ -69,8 +69,8 @@ def test_a_scene_of_sections_is_the_model_of_the_same_calls(tmp_path):
         ("product_of_inertia: 2.0e-6", "product_of_inertia: 2.0", "product_of_inertia = 2 is too large"),
         ("0.3, 0, 1.5]", "0.3, 0]", "rod 'one'"),
         ("[[0, 0, 0, 0,", "[[0.1, 0, 0, 0,", r"rest_strains is given at s = \[0.1, 1.0\]; begin with 0"),
-        ("rod: two,", "rod: too,", r"there is no rod 'too'; did you mean 'two'"),
-        ("ambient: [3, 0, -1]", "ambient: 3", "external damping 'wind'"),
+        ("on: two,", "on: too,", r"there is no rod 'too'; did you mean 'two'"),
+        ("ambient: [3, 0, -1]", "ambient: 3", "mass damping 'wind'"),
     ],
 )
 def test_what_is_wrong_in_sections_is_named(tmp_path, old, new, message):

@@ -105,7 +105,7 @@ def test_a_rod_that_buckles_by_its_turns_keeps_them_as_its_link():
     model.add_joint("held", "clamp", rod.start)
     motor = model.add_driven("motor", (1, 0, 0), turn=signals.Steady(2 * np.pi * 2.8), axis=(1, 0, 0))
     model.add_joint("turned", "prismatic", motor, rod.end, at=(1, 0, 0), axis=(1, 0, 0))
-    model.add_external_damping("air", rod, 2.0, rotation=1e-3)
+    model.add_mass_damping("air", rod, 2.0, rotation=1e-3)
     model.add_force("aside", rod.at(0.5), (0, 0, -0.1))
     result = simulate(model, 1.0, 5e-3, output_every=10, progress=False)
     history = result.rod("rod")

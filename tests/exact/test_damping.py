@@ -15,7 +15,7 @@ def tumbling():
     body = model.add_body(
         "body", MassProperties(2.0, INERTIA), velocity=(1.0, 2.0, -0.5), angular_velocity=(1.0, -2.0, 3.0)
     )
-    model.add_external_damping("air", body, RATE)
+    model.add_mass_damping("air", body, RATE)
     return model
 
 
@@ -45,7 +45,7 @@ def with_friction(kind):
     axis = None if kind == "spherical" else (0.6, 0.0, 0.8)
     joint = model.add_joint("joint", kind, point, other, at=at, axis=axis)
     slides = kind == "prismatic"
-    model.add_joint_friction(
+    model.add_joint_damping(
         "friction", joint, turning=0.0 if slides else 0.4, sliding=8.0 if slides else 0.0
     )
     return model
@@ -71,7 +71,7 @@ def test_a_hinged_body_slows_down_as_the_closed_form():
         "wheel", MassProperties(2.0, np.diag([0.3, 0.3, 0.5])), angular_velocity=(0, 0, 4.0)
     )
     hinge = model.add_joint("hinge", "revolute", model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1))
-    model.add_joint_friction("bearing", hinge, turning=0.2)
+    model.add_joint_damping("bearing", hinge, turning=0.2)
     found = simulate(model, 1.0, 0.005, output_every=20, progress=False)
     w = found.angular_momentum[:, 2] / 0.5
     assert np.abs(w - 4.0 * np.exp(-0.4 * found.t)).max() < 1e-3
@@ -81,7 +81,7 @@ def test_a_hinged_body_slows_down_as_the_closed_form():
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_what_a_damped_rod_loses_is_what_its_energy_misses(element):
     model = free_rod(element)
-    model.add_external_damping("air", model.rods["rod"], RATE, rotation=0.5)
+    model.add_mass_damping("air", model.rods["rod"], RATE, rotation=0.5)
     found = simulate(model, 0.3, 0.01, progress=False)
     E, lost = found.audit_column("total"), found.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
@@ -125,7 +125,7 @@ def test_what_a_viscous_rod_loses_is_counted_where_its_steps_end(element):
 def test_charts_take_external_damping_and_friction(integrator, chart):
     def end(integrator, h, chart=None):
         model = with_friction("revolute")
-        model.add_external_damping("air", model.bodies["a"], RATE)
+        model.add_mass_damping("air", model.bodies["a"], RATE)
         found = simulate(model, 0.1, h, integrator, chart=chart, output_every=1, progress=False)
         return np.concatenate([found.body(x).center_of_mass[-1] for x in "ab"]), found
 
@@ -140,10 +140,10 @@ bodies:
   - {name: disc, shape: {type: cylinder, radius: 0.1, height: 0.02, mass: 1.0}, angular_velocity: [0, 0, 3]}
 joints:
   - {name: hinge, kind: revolute, a: ground, b: disc, at: [0, 0, 0], axis: [0, 0, 1]}
-joint_frictions:
+joint_dampings:
   - {name: bearing, joint: hinge, turning: 0.01}
-external_dampings:
-  - {name: air, part: disc, rate: 0.5}
+mass_dampings:
+  - {name: air, on: disc, rate: 0.5}
 run: {t_end: 0.1, dt: 0.01}
 """
 
@@ -152,7 +152,7 @@ def test_scenes_have_damping_and_friction(tmp_path):
     path = tmp_path / "disc.yaml"
     path.write_text(SCENE)
     assert set(load(path).model.others) == {"bearing", "air"}
-    path.write_text(SCENE.replace("part: disc", "part: disk"))
+    path.write_text(SCENE.replace("on: disc", "on: disk"))
     with pytest.raises(Exception, match="there is no part 'disk'; did you mean 'disc'"):
         load(path)
 
@@ -162,12 +162,12 @@ def test_what_cannot_be_damped_is_refused_with_its_cure():
     with pytest.raises(
         ModelError, match="sliding = 2, but the revolute joint 'joint' leaves that motion no freedom"
     ):
-        model.add_joint_friction("more", "joint", sliding=2.0)
+        model.add_joint_damping("more", "joint", sliding=2.0)
     with pytest.raises(ModelError, match="'hip' is no joint of this model"):
-        model.add_joint_friction("more", "hip", turning=2.0)
+        model.add_joint_damping("more", "hip", turning=2.0)
     with pytest.raises(ModelError, match="resists nothing; give turning= or sliding="):
-        model.add_joint_friction("more", "joint")
+        model.add_joint_damping("more", "joint")
     with pytest.raises(ModelError, match="is neither a body nor a rod; give one"):
-        model.add_external_damping("more", model.ground, 1.0)
+        model.add_mass_damping("more", model.ground, 1.0)
     with pytest.raises(ModelError, match="rate"):
-        model.add_external_damping("more", model.bodies["a"], -1.0)
+        model.add_mass_damping("more", model.bodies["a"], -1.0)

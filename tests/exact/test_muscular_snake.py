@@ -51,7 +51,7 @@ def muscular_snake():
     )
     slows = 4e-3 / (2000 * np.pi * 0.003**2)
     own = slows + 4e-3 / (1000 * np.pi * R**2)
-    model.add_external_damping("body slows", body, own, rotation=4 * own / R**2)
+    model.add_mass_damping("body slows", body, own, rotation=4 * own / R**2)
     tendon, belly = of_muscles(0.003, 2000.0, 1e4, 5e4), of_muscles(0.006, 2000.0, 1e4)
     starts = (4, 33, 23, 61)
     for i in range(8):
@@ -65,7 +65,7 @@ def muscular_snake():
             up=(0, 0, 1),
             mass="lumped",
         )
-        model.add_external_damping(f"muscle {i} slows", rod, slows, rotation=4 * slows / 0.003**2)
+        model.add_mass_damping(f"muscle {i} slows", rod, slows, rotation=4 * slows / 0.003**2)
         glue = [
             0.05 * R * 0.006 / (R + 0.006) ** 2 if 12 <= k < 27 else 2 * R * 0.003 / (R + 0.003) ** 2
             for k in range(n)

@@ -322,7 +322,7 @@ def steepest_of_a_writhed_rod(n):
             axis=(0, 0, 1),
         )
         model.add_joint(f"at {name}", "weld", frame, end)
-    model.add_external_damping("air", rod, 0.01)
+    model.add_mass_damping("air", rod, 0.01)
     result = simulate(model, 1200.0, 4.0, "em-d(0.5)", progress=False)
     tangents = quaternions.rotate(result.rod("rod").quat[-1], np.array([1.0, 0, 0]))
     return np.arccos(tangents[:, 2].min())

@@ -110,7 +110,7 @@ def test_sofa_beam_hangs_as_the_heavy_elastica():
 def test_sofa_beam_falls_and_comes_to_hang():
     """The damping of its solver: 0.1/s of the mass and 0.2 s of the stiffness."""
     model, rod = heavy(20, damping_time=0.2)
-    model.add_external_damping("mass", rod, 0.1)
+    model.add_mass_damping("mass", rod, 0.1)
     fallen = simulate(model, 14.0, 0.05, progress=False)
     assert audit(fallen).ok
     hanging = equilibrium(heavy(20)[0]).rod("beam").r[-1]

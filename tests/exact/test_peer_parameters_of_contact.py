@@ -114,7 +114,7 @@ def pressed_sphere(n, dt):
     rod = model.add_rod("rod", [(0, 0, 0), (0, 0.5, 0)], elastic(0.1, 1000.0, 3e5, 1e5), n, mass="lumped")
     model.add_joint("begin", "clamp", rod.start)
     model.add_joint("end", "clamp", rod.end)
-    model.add_external_damping("damper", rod, 0.1, rotation=0.1 * 4 / 0.1**2)
+    model.add_mass_damping("damper", rod, 0.1, rotation=0.1 * 4 / 0.1**2)
     body = model.add_body("ball", Sphere(0.1, density=1000.0), (0.198, 0.25, 0))
     ball = model.add_sphere("ball", body, 0.1)
     model.add_contact("meet", ball, rod, stiffness=3e4 / 0.01 * 4 / 3 * np.sqrt(0.4), exponent=1.5)
@@ -284,7 +284,7 @@ def belt_drive(n, R=0.5, apart=2.0, thick=0.05):
         model.add_joint(f"axle {k}", "revolute", model.ground, wheel, at=at, axis=(0, 0, 1))
         wheels.append(model.add_solid(f"wheel {k}", wheel))
     model.add_moment("motor", model.bodies["wheel 0"], (0, 0, -20.0))
-    model.add_joint_friction("brake", model.joints["axle 1"], turning=1.0)
+    model.add_joint_damping("brake", model.joints["axle 1"], turning=1.0)
     model.add_contact("wound", belt, wheels, stiffness=1e5, friction=0.5, damping=1.0, stations=1)
     return model
 

@@ -47,7 +47,7 @@ def two_rods(joint, n):
     model.add_joint("between", joint, first.end, second.start, **axis)
     model.add_force("push", second.end, turning_force)
     for rod in (first, second):
-        model.add_external_damping(f"air {rod.name}", rod, 4e-3)
+        model.add_mass_damping(f"air {rod.name}", rod, 4e-3)
     return model
 
 
@@ -71,7 +71,7 @@ def test_pyelastica_rod_that_may_only_yaw_turns_about_its_axis():
     model.add_joint("held", "generic", model.ground, rod.start, locked=("x", "y", "z", "rx", "ry"))
     model.add_force("pull", rod.end, lambda t: min(t / 0.5, 1.0) * np.ones(3))
     model.add_distributed_load("torque", rod, (0, 0, 1e-3 / LENGTH), kind="moment")
-    model.add_external_damping("air", rod, 0.4)
+    model.add_mass_damping("air", rod, 0.4)
     result = simulate(model, 2.0, 0.01, progress=False)
     assert audit(result).ok
     root = result.rod("rod").quat[:, 0]
@@ -135,7 +135,7 @@ def test_pyelastica_ring_falls_symmetrically_about_its_clamp():
         stress_free_closed=False,
     )
     model.add_joint("clamp", "clamp", rod.at(0.0))
-    model.add_external_damping("air", rod, 4e-3)
+    model.add_mass_damping("air", rod, 4e-3)
     result = simulate(model, 1.5, 0.0025, progress=False)
     assert audit(result).ok
     r = result.rod("ring").r[:, :50]

@@ -110,7 +110,7 @@ def arm(n):
         )
         model.add_moment(f"begin {k}", rod.at(a), lambda t, w=window: (muscle(w, w[0], t), 0, 0))
         model.add_moment(f"finish {k}", rod.at(b), lambda t, w=window: (-muscle(w, w[1], t), 0, 0))
-    model.add_external_damping("nu", rod, 5.0 / (1000 * A))
+    model.add_mass_damping("nu", rod, 5.0 / (1000 * A))
     return model, E * inertia
 
 
@@ -184,7 +184,7 @@ def flagellum(n):
     for k in range(n + 1):
         share = length / n * (0.5 if k in (0, n) else 1.0)
         model.add_interaction(f"drag {k}", drag, rod.at(k / n), c=across * share)
-    model.add_external_damping("damping", rod, 0.625)
+    model.add_mass_damping("damping", rod, 0.625)
     return model
 
 

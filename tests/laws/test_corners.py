@@ -541,7 +541,7 @@ def all_parts():
     rod = model.add_rod(
         "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000)), 4
     )
-    model.add_external_damping(
+    model.add_mass_damping(
         "air", rod, 1.0, ambient=with_corners(lambda t: (0.0, 0.0, max(t - 0.031, 0.0)), 0.031)
     )
     row = with_corners(lambda s, t: (0.0 * s, 0.0, np.maximum(t - 0.032, 0.0)), 0.032)

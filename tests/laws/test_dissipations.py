@@ -186,7 +186,7 @@ def test_points_in_one_place_are_not_resisted(kind):
 
 
 LOSSY = {
-    "external damping": lambda model, body: model.add_external_damping("air", body, 0.5),
+    "external damping": lambda model, body: model.add_mass_damping("air", body, 0.5),
     "damper of a bushing": lambda model, body: model.add_bushing(
         "b", model.ground, body, 1.0, 0.1, at=(0, 0, 0)
     ),

@@ -315,7 +315,7 @@ driven:
 joints:
   - {name: grip, kind: weld, a: hand, b: {rod: rod, s: 0}}
   - {name: tiptop, kind: spherical, a: {rod: rod, s: 1}, b: {rod: line, s: 0}}
-external_dampings: [{name: air, part: line, rate: 0.5}]
+mass_dampings: [{name: air, on: line, rate: 0.5}]
 run: {t_end: 1.5, dt: 0.002}
 """
 

@@ -58,7 +58,7 @@ def box(model, rod):
 
 def with_friction(model, rod):
     model.add_joint("hinge", "revolute", rod.at(0.5), box(model, rod), axis=(0, 0, 1))
-    model.add_joint_friction("friction", "hinge", turning=2.0)
+    model.add_joint_damping("friction", "hinge", turning=2.0)
 
 
 def limit(model, rod):
@@ -68,7 +68,7 @@ def limit(model, rod):
 # what acts, on a rod whose middle is at rest when it begins: name -> (model, rod) -> None
 ACTING = {
     "nothing": lambda model, rod: None,
-    "external damping": lambda model, rod: model.add_external_damping("air", rod, rate=5.0, rotation=3.0),
+    "external damping": lambda model, rod: model.add_mass_damping("air", rod, rate=5.0, rotation=3.0),
     "pressure": lambda model, rod: model.add_pressure("pressure", rod, 5.0, (0, 0, 1)),
     "bushing": lambda model, rod: model.add_bushing(
         "bushing", model.ground, rod.at(0.5), 40.0, 4.0, at=(1.0, 0.1, 0.2)
@@ -324,7 +324,7 @@ def test_where_a_rod_may_touch_something_is_left_out_and_named(other):
 def test_a_wind_and_nodes_that_do_not_move_by_forces_are_left_out_and_named():
     """The file keeps the damping but not the wind."""
     model = model_of("nothing", 12)
-    model.add_external_damping("air", next(iter(model.rods.values())), 3.0, ambient=(1.0, 0.0, 0.0))
+    model.add_mass_damping("air", next(iter(model.rods.values())), 3.0, ambient=(1.0, 0.0, 0.0))
     found = local_audit(simulate(model, 0.02, 0.01, output_every=1, progress=False))
     assert any("the 11 boxes of a load along it, or a wind" in note for note in found.not_covered)
     assert found.rod("rod").laws == ()
@@ -371,7 +371,7 @@ def test_a_ring_is_covered_all_around():
             mass="lumped",
             velocity=(0.3, 0.1, 0.2),
         )
-        model.add_external_damping("air", rod, rate=5.0)
+        model.add_mass_damping("air", rod, rate=5.0)
         model.add_pressure("pressure", rod, 5.0, (0, 0, 1))
         result = simulate(model, 0.1, 0.8 / n / 8, output_every=1, progress=False)
         found.append(local_audit(result).rod("rod").law("momentum"))

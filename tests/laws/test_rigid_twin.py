@@ -124,7 +124,7 @@ def anchors(model):
     """Everything held in the model."""
     for entry in (*model.joints.values(), *model.springs.values()):
         yield from (x for x in (entry.a, entry.b) if hasattr(x, "part"))
-    yield from (entry.anchor for entry in model.loads.values())
+    yield from (entry.on for entry in model.loads.values())
 
 
 def test_what_a_rigid_body_cannot_have_is_said():

@@ -38,7 +38,7 @@ def loaded():
     model.add_spring("cord", ground.at((1.0, 1.0, 1.0)), body[5].at((0.1, 0.1, 0.1)), 80.0)
     model.add_spring("along", body[0].at((0.1, 0.2, 0.1)), body[1].at((0.2, 0.1, 0.0)), 50.0, damping=0.2)
     model.add_bushing("bush", body[0], body[1], [90.0, 80.0, 70.0, 5.0, 4.0, 3.0], 0.1)
-    model.add_external_damping("air", body[6], 0.5, 0.3)
+    model.add_mass_damping("air", body[6], 0.5, 0.3)
     return model
 
 

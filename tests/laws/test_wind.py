@@ -13,7 +13,7 @@ ORDER_2 = 2e-6  # of velocities of some m/s, at these steps
 def test_a_free_body_takes_the_velocity_of_the_wind():
     model = Model("leaf")
     leaf = model.add_body("leaf", Box(0.3, 0.2, 0.1, mass=2.0), velocity=(0, 2, 0))
-    model.add_external_damping("air", leaf, RATE, ambient=WIND)
+    model.add_mass_damping("air", leaf, RATE, ambient=WIND)
     result = simulate(model, t_end=2.0, dt=0.005)
     v = WIND + (np.array([0, 2, 0]) - WIND) * np.exp(-RATE * 2.0)
     assert result.state().v[1] == pytest.approx(v, abs=1e-5)
@@ -25,7 +25,7 @@ def test_the_work_of_a_wind_that_changes_and_the_dissipation_are_the_change_of_e
     model = Model("reed", gravity=(0, 0, -9.81))
     rod = model.add_rod("reed", [(0, 0, 0), (0, 0, 1)], section, 6)
     model.add_joint("root", "clamp", rod.start)
-    model.add_external_damping("air", rod, RATE, ambient=Sine(6.0, 0.7).along((1, 0.3, 0)))
+    model.add_mass_damping("air", rod, RATE, ambient=Sine(6.0, 0.7).along((1, 0.3, 0)))
     result = simulate(model, t_end=1.0, dt=0.01)
     change = result.energy["total"] - result.energy["total"][0]
     turned = np.abs(result.work).max() + np.abs(result.dissipation).max()
@@ -38,6 +38,6 @@ def test_a_held_part_stands_in_the_wind_as_under_its_force():
     vane = model.add_body("vane", Box(0.3, 0.2, 0.1, mass=2.0))
     model.add_joint("rail", "prismatic", model.ground, vane, at=(0, 0, 0), axis=(1, 0, 0))
     model.add_spring("spring", model.ground.at((-1, 0, 0)), vane, 40.0)
-    model.add_external_damping("air", vane, RATE, ambient=WIND)
+    model.add_mass_damping("air", vane, RATE, ambient=WIND)
     rest = equilibrium(model)
     assert rest.joint("rail").displacement[-1] == pytest.approx(RATE * 2.0 * WIND[0] / 40.0, rel=1e-12)

@@ -86,11 +86,11 @@ def forces() -> Model:
             )
         elif k == 2:
             model.add_limit("stop", ground, body, 20.0, 0.01, -0.02, 0.01, "angle", (0, 0, 1))
-            model.add_external_damping("air", body, 0.5, 0.3)
+            model.add_mass_damping("air", body, 0.5, 0.3)
             model.add_bushing("bearing", ground, body, [9.0, 8.0, 7.0, 3.0, 0.0, 2.0], 0.1, at=(0.1, k, 0.1))
         else:
             model.add_joint("pin", "revolute", ground, body, at=(0, k, 0), axis=(0, 0.6, 0.8))
-            model.add_joint_friction("friction", "pin", turning=0.2)
+            model.add_joint_damping("friction", "pin", turning=0.2)
     return model
 
 
@@ -125,7 +125,7 @@ def pressed() -> Model:
     model.add_pressure("water", ring, 0.4, (0, 0, 1))
     for k in range(3):
         model.add_bushing(f"foot {k}", model.ground, ring.at(k / 3), 20.0, at=_circle(k / 3))
-    model.add_external_damping("air", ring, 0.2)
+    model.add_mass_damping("air", ring, 0.2)
     return model
 
 

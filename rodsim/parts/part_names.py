@@ -1,0 +1,97 @@
+"""Find parts and points of a model by name: "block", "cord.start", "cord@0.3", "block@0.1,0,0"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rigid.errors import ModelError
+from rodsim.parts.model_parts import Anchor, Body, Driven, Ground, Rod
+
+ENDS = ".start", ".end"  # of a rod
+MOST_LISTED = 12
+
+
+def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Ground | Driven:
+    """Return the part or point of a model that a text names.
+
+    Parameters
+    ----------
+    owner : str
+        Object that refers to it, for messages.
+    model : Contents
+    text : str
+        Name of a body, rod, driven frame or "ground" for the whole part; "cord.start", "cord.end" or "cord@0.3" (fraction of
+        the stress-free length) for a point of a rod; "block@0.1,0,0" for a point in the axes of a body or driven frame, m, or
+        of the world for "ground". A part whose own name is the whole text comes first.
+
+    Raises
+    ------
+    ModelError
+        If there is no such part, or the place on it is none.
+    """
+    parts: dict[str, Body | Rod | Ground | Driven]
+    parts = {**model.bodies, **model.rods, **model.driven, model.ground.name: model.ground}
+    if text in parts:
+        return parts[text]
+    for end in ENDS:
+        rod = parts.get(text.removesuffix(end)) if text.endswith(end) else None
+        if isinstance(rod, Rod):
+            return rod.start if end == ENDS[0] else rod.end
+    name, _, where = text.rpartition("@")
+    part = parts.get(name)
+    if part is None:
+        raise _no_part(owner, parts, text)
+    place = _numbers(where)
+    if isinstance(part, Rod):
+        if len(place) != 1:
+            raise ModelError(
+                f"{owner}: '{text}' is no point of rod '{name}'. Give a fraction of its length, as '{name}@0.5'."
+            )
+        return part.at(place[0])
+    if len(place) != 3:
+        raise ModelError(
+            f"{owner}: '{text}' is no point of {part}. Give x, y and z in m, as '{name}@0.1,0,0'."
+        )
+    return part.at(place)
+
+
+def surface_named(owner: str, model: Any, text: str) -> Any:
+    """Return the sphere, solid, plane, mesh or rod of a model with this name; ModelError if there is none or two."""
+    tables: dict[str, Mapping[str, Any]] = {
+        "sphere": model.spheres,
+        "solid": model.solids,
+        "plane": model.planes,
+        "mesh": model.meshes,
+        "rod": model.rods,
+    }
+    found = {word: table[text] for word, table in tables.items() if text in table}
+    if len(found) > 1:
+        raise ModelError(
+            f"{owner}: '{text}' is a {' and a '.join(found)}. Give the object, or rename one of them."
+        )
+    if not found:
+        known = [name for table in tables.values() for name in table]
+        raise ModelError(f"{owner}: there is no surface '{text}'. {_listed(known)}", choices=known)
+    return next(iter(found.values()))
+
+
+def _no_part(owner: str, parts: Mapping[str, Any], text: str) -> ModelError:
+    known = list(parts)
+    return ModelError(
+        f"{owner}: there is no body, rod or driven frame '{text.rpartition('@')[0] or text}'. {_listed(known)}",
+        choices=known,
+    )
+
+
+def _listed(names: list[str]) -> str:
+    more = " ..." if len(names) > MOST_LISTED else ""
+    listed = ", ".join(f"'{name}'" for name in names[:MOST_LISTED])
+    return f"Use one of {listed}{more}." if names else "Add it first."
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(x) for x in text.split(",")]
+    except ValueError:
+        return []

@@ -1,0 +1,158 @@
+"""Names stand for parts and points wherever a model takes them: the model is the same as with the objects."""
+
+import numpy as np
+import pytest
+
+from discretization.system import fingerprint
+from rodsim import Box, Material, Model, ModelError, SceneError, Section, measures
+from rodsim.parts.part_names import part_named
+from rodsim.scenes.model_from_scene import loaded_from
+from rodsim.scenes.reading import parse
+
+CORD = [(0, 0, 1), (1, 0, 1)]
+
+
+def parts():
+    """A model of two bodies, two rods and a driven frame, and these."""
+    model = Model("m", gravity=(0, 0, -9.81))
+    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+    block = model.add_body("block", Box(1, 1, 1, mass=1))
+    other = model.add_body("other", Box(1, 1, 1, mass=1), position=(3, 0, 0))
+    cord = model.add_rod("cord", CORD, section, 4)
+    rope = model.add_rod("rope", [(0, 1, 1), (1, 1, 1)], section, 4)
+    cart = model.add_driven("cart", position=(0, 5, 0))
+    return model, block, other, cord, rope, cart
+
+
+@pytest.mark.parametrize(
+    ("text", "point"),
+    [
+        ("cord.start", lambda model: model.rods["cord"].start),
+        ("cord.end", lambda model: model.rods["cord"].end),
+        ("cord@0.3", lambda model: model.rods["cord"].at(0.3)),
+        ("block@0.1,0,-2", lambda model: model.bodies["block"].at((0.1, 0, -2))),
+        ("cart@0,0,1e-1", lambda model: model.driven["cart"].at((0, 0, 0.1))),
+        ("ground@1,2,3", lambda model: model.ground.at((1, 2, 3))),
+    ],
+)
+def test_a_name_is_a_point(text, point):
+    model = parts()[0]
+    found, wanted = part_named("it", model, text), point(model)
+    assert found.part is wanted.part
+    assert found.s == wanted.s
+    assert np.array_equal(found.X, wanted.X)
+
+
+def test_a_name_alone_is_the_part():
+    model, block, _, cord, _, cart = parts()
+    every = [part_named("it", model, text) for text in ("block", "cord", "cart", "ground")]
+    assert every == [block, cord, cart, model.ground]
+
+
+def test_a_part_comes_before_a_point_of_the_same_name():
+    model = parts()[0]
+    odd = model.add_body("cord.end", Box(1, 1, 1, mass=1))
+    assert part_named("it", model, "cord.end") is odd
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "blok",
+            r"joint 'x': there is no body, rod or driven frame 'blok'. Use one of 'block', 'other', 'cord'",
+        ),
+        ("blok@0,0,0", r"joint 'x': there is no body, rod or driven frame 'blok'"),
+        ("cord@0.1,0,0", r"joint 'x': 'cord@0.1,0,0' is no point of rod 'cord'. Give a fraction"),
+        ("block@0.5", r"joint 'x': 'block@0.5' is no point of body 'block'. Give x, y and z"),
+        ("block@here", r"joint 'x': 'block@here' is no point of body 'block'"),
+        ("cord@1.5", r"s = 1.5 is outside \[0, 1\]"),
+        ("block.end", r"joint 'x': there is no body, rod or driven frame 'block.end'"),
+        ("cord", r"say where on rod 'cord'"),
+    ],
+)
+def test_a_wrong_name_is_answered(text, message):
+    with pytest.raises(ModelError, match=message):
+        parts()[0].add_joint("x", "spherical", "other", text)
+
+
+def with_all(by_name):
+    """One of each that attaches to parts, by their names or by themselves."""
+    model, block, other, cord, rope, cart = parts()
+
+    def of(name, thing):
+        return name if by_name else thing
+
+    model.add_joint("glue", "weld", of("cord.end", cord.end), of("block", block), at=(1, 0, 1))
+    model.add_joint(
+        "pin", "revolute", of("ground", model.ground), of("other", other), at=(3, 0, 0), axis=(0, 0, 1)
+    )
+    model.add_spring("coil", of("rope.start", rope.start), of("other@1,0,0", other.at((1, 0, 0))), 5.0)
+    model.add_torsion_spring("twist", of("block", block), of("other", other), (0, 0, 1), 2.0)
+    model.add_bushing("bush", of("cart", cart), of("block", block), [1, 1, 1, 1, 1, 1])
+    model.add_force("push", of("cord@0.25", cord.at(0.25)), (1, 2, 3))
+    model.add_moment("turn", of("other", other), (1, 2, 3))
+    model.add_distributed_load("wind", of("cord", cord), (0, 1, 0))
+    model.add_pressure("gas", of("rope", rope), 3.0, (0, 0, 1))
+    model.add_mass_damping("air", of("rope", rope), 0.5)
+    model.add_energy(
+        "e", "k*d**2", {"d": measures.distance(of("rope.end", rope.end), of("block", block))}, k=2.0
+    )
+    ball = model.add_sphere("ball", of("block@0,0,1", block.at((0, 0, 1))), 0.1)
+    floor = model.add_plane("floor", of("ground@0,0,-9", model.ground.at((0, 0, -9))), (0, 0, 1))
+    model.add_contact("touch", of("ball", ball), of(["floor"], [floor]), 1e4)
+    every = of(["rope", "cord", "floor"], [rope, cord, floor])
+    model.add_contact("more", every, stiffness=1e4, ignore=of([("cord", "floor")], [(cord, floor)]))
+    return model
+
+
+def test_a_model_by_names_is_that_by_objects():
+    one, other = (with_all(by_name).build() for by_name in (True, False))
+    assert fingerprint(one.system) == fingerprint(other.system)
+    assert one.layout.description == other.layout.description
+    t = np.array([0.0, 0.5])
+    assert np.array_equal(one.load_values(t), other.load_values(t))
+
+
+def test_an_interaction_of_ones_own_is_attached_by_names():
+    from tests.support.own_kinds import Spring
+
+    both = []
+    for by_name in (True, False):
+        model, block, _, cord, _, _ = parts()
+        model.add_interaction(
+            "own",
+            Spring,
+            *(("block", "cord@0.5") if by_name else (block, cord.at(0.5))),
+            k=3.0,
+            l0=0.5,
+        )
+        both.append(model.others["own"].described())
+    assert both[0] == both[1]
+
+
+SCENE = """
+materials: {{rubber: {{E: 1.0e+7, nu: 0.3, density: 1000}}}}
+sections: {{round: {{type: circular, radius: 0.01, material: rubber}}}}
+bodies:
+  - {{name: block, shape: {{type: box, size: [1, 1, 1], mass: 1}}, position: {{at: {point}}}}}
+rods: [{{name: cord, curve: [[0, 0, 1], [1, 0, 1]], section: round, n_elements: 4}}]
+loads: [{{name: push, kind: force, on: {point}, value: [0, 0, 1]}}]
+springs: [{{name: coil, a: {{ground: [0, 0, 5]}}, b: {corner}, stiffness: 2}}]
+run: {{t_end: 0.1, dt: 0.01}}
+"""
+
+
+def scene(point, corner):
+    return loaded_from(parse(SCENE.format(point=point, corner=corner), "scene.yaml"), None).model
+
+
+def test_scenes_take_the_same_names():
+    one = scene("cord@0.75", '"block@0.1,0,0"')
+    other = scene("{rod: cord, s: 0.75}", "{body: block, at: [0.1, 0, 0]}")
+    assert fingerprint(one.build().system) == fingerprint(other.build().system)
+    assert one.bodies["block"].position == pytest.approx([0.75, 0, 1])
+    with pytest.raises(SceneError, match=r"there is no body 'cort\.end'"):
+        scene("cord.end", "cort.end")
+    with pytest.raises(SceneError, match=r"spring 'coil'.*no point of body 'block'"):
+        scene("cord.end", '"block@0.1"')
