@@ -10,7 +10,6 @@ go along with their part from there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -19,8 +18,7 @@ from rigid.system import Floats
 
 __all__ = ["Measure", "angle", "coordinate", "cosine", "displacement", "distance", "strain"]
 
-if TYPE_CHECKING:
-    from rodsim.parts.entry import Attachable
+Attachable = object  # an anchor, a body, the ground, or a name: what `Model.add_energy` accepts
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,9 +45,7 @@ def with_friction(kind):
     axis = None if kind == "spherical" else (0.6, 0.0, 0.8)
     joint = model.add_joint("joint", kind, point, other, at=at, axis=axis)
     slides = kind == "prismatic"
-    model.add_joint_damping(
-        "friction", joint, turning=0.0 if slides else 0.4, sliding=8.0 if slides else 0.0
-    )
+    model.add_joint_damping("friction", joint, turning=0.0 if slides else 0.4, sliding=8.0 if slides else 0.0)
     return model
 
 
