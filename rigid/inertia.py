@@ -36,19 +36,45 @@ _SPLITS = {"coarse": 1, "fine": 3}  # halvings of the edges of an icosahedron: 4
 
 @dataclass(eq=False)
 class MassProperties:
-    """A rigid body's mass (kg), inertia about the centre of mass (3, 3) or (3,) principal (kg m^2), and its
-    surface.
+    """Describe a rigid body by its mass, centre of mass and inertia, and optionally its surface.
 
-    `center` (3,): the centre of mass from the reference point, in the shape's axes. `vertices` (nv, 3) from
-    the reference point and `faces` (nf, 3), counter-clockwise from outside, are for drawing only. `solid`: what it touches others
-    with, of shapes that have it. `density` (kg/m^3): as it was given; 0: not given.
+    `Box`, `Sphere`, `Cylinder`, `Capsule`, `Cone`, `Mesh` and `PointMass` are subclasses that compute all of it.
 
-    Principal moments that are zero, all of a point or the one about a straight line, are allowed: such a body never spins
-    about `without_inertia` (a projection on these axes), where `inertia` then has a number that nothing depends on, and
-    whatever asks for this rotation is refused where a model is built.
+    Parameters
+    ----------
+    mass : float
+        kg.
+    inertia : array_like
+        Moments of inertia about the centre of mass, kg m^2: (3,) principal moments about the axes of the shape, or a
+        symmetric (3, 3) matrix. Principal moments may be zero, all of a point or the one about a straight line: such a body
+        never spins about these axes, and a model that asks for such a rotation is refused when it is built.
+    center : array_like, shape (3,), optional
+        Centre of mass from the reference point, in the axes of the shape, m. Default: the reference point.
+    vertices : array_like, shape (nv, 3), optional
+        Of a surface that is drawn, from the reference point, m.
+    faces : array_like of int, shape (nf, 3), optional
+        Triangles of vertex numbers, counter-clockwise seen from outside.
+    solid : Solid, optional
+        What the body touches others with.
+    density : float, default 0.0
+        As it was given, kg/m^3; 0: not given.
 
-    Raises ModelError for a mass that is not positive, an inertia that is not symmetric or has a negative principal moment,
-    or whose principal moments violate the triangle inequality.
+    Attributes
+    ----------
+    without_inertia : (3, 3) array
+        Projection on the axes about which the moment of inertia is zero.
+
+    Raises
+    ------
+    ModelError
+        If the mass is not positive, the inertia is not symmetric or has a negative principal moment, or the principal moments
+        violate the triangle inequality.
+
+    Examples
+    --------
+    >>> from rodsim import MassProperties
+    >>> MassProperties(2.0, (0.1, 0.2, 0.25), center=(0, 0, 0.1))
+    <MassProperties: 2 kg, principal moments 0.1, 0.2, 0.25 kg m^2>
     """
 
     mass: float
@@ -95,7 +121,7 @@ class MassProperties:
     def __repr__(self) -> str:
         drawn = f", {len(self.faces)} triangles" if len(self.faces) else ""
         moments = ", ".join(f"{J:.5g}" for J in self.principal_moments)
-        return f"<MassProperties: {self.mass:.5g} kg, principal moments {moments} kg m^2{drawn}>"
+        return f"<{type(self).__name__}: {self.mass:.5g} kg, principal moments {moments} kg m^2{drawn}>"
 
     @property
     def principal_moments(self) -> Floats:
@@ -168,133 +194,271 @@ def mass_of(owner: str, volume: float, density: float | None, mass: float | None
     return number(owner, "density", density, positive=True) * volume
 
 
-def Box(
-    x: float, y: float, z: float, density: float | None = None, mass: float | None = None
-) -> MassProperties:
-    """Box with edges x, y, z (m) along its axes; reference point: its centre.
+class Box(MassProperties):
+    """Describe a homogeneous box. Its reference point is its centre.
 
-    Give density (kg/m^3) or mass (kg).
+    Parameters
+    ----------
+    x, y, z : float
+        Edges along its axes, m.
+    density : float, optional
+        kg/m^3. Give either `density` or `mass`.
+    mass : float, optional
+        kg.
 
-    Raises ModelError where an edge is not positive, or both or neither of density and mass are given.
+    Raises
+    ------
+    ModelError
+        If a size is not positive, or both or neither of density and mass are given.
+
+    Examples
+    --------
+    >>> from rodsim import Box
+    >>> Box(0.2, 0.1, 0.1, density=500.0)
+    <Box: 1 kg, principal moments 0.0016667, 0.0041667, 0.0041667 kg m^2, 12 triangles>
     """
-    a, b, c = (
-        number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)
-    )
-    m, edges = mass_of("Box", a * b * c, density, mass), np.array([a, b, c])
-    square = edges**2
-    return MassProperties(
-        m,
-        m / 12 * (a * a + b * b + c * c - square),
-        np.zeros(3),
-        _SIGNS * edges / 2,
-        _FACES,
-        solid=Cuboid(edges),
-        density=density or 0.0,
-    )
+
+    def __init__(
+        self, x: float, y: float, z: float, density: float | None = None, mass: float | None = None
+    ) -> None:
+        a, b, c = (
+            number("Box", name, value, positive=True) for name, value in zip("xyz", (x, y, z), strict=True)
+        )
+        m, edges = mass_of("Box", a * b * c, density, mass), np.array([a, b, c])
+        square = edges**2
+        super().__init__(
+            m,
+            m / 12 * (a * a + b * b + c * c - square),
+            np.zeros(3),
+            _SIGNS * edges / 2,
+            _FACES,
+            solid=Cuboid(edges),
+            density=density or 0.0,
+        )
+        self.x, self.y, self.z = a, b, c
 
 
-def PointMass(mass: float) -> MassProperties:
-    """A point of `mass` (kg), without moments of inertia: held by its centre alone, by what leaves it free to turn.
+class PointMass(MassProperties):
+    """Describe a point with mass and without moments of inertia.
 
-    Raises ModelError where the mass is not positive.
+    Hold it by its centre alone, by what leaves it free to rotate: spherical joints, distances, springs.
+
+    Parameters
+    ----------
+    mass : float
+        kg.
+
+    Raises
+    ------
+    ModelError
+        If the mass is not positive.
+
+    Examples
+    --------
+    >>> from rodsim import PointMass
+    >>> PointMass(0.5)
+    <PointMass: 0.5 kg>
     """
-    return MassProperties(positive_mass("PointMass", mass), np.zeros(3))
+
+    def __init__(self, mass: float) -> None:
+        super().__init__(positive_mass("PointMass", mass), np.zeros(3))
+
+    def __repr__(self) -> str:
+        return f"<PointMass: {self.mass:.5g} kg>"
 
 
-def Sphere(
-    radius: float, density: float | None = None, mass: float | None = None, surface: Fineness = "coarse"
-) -> MassProperties:
-    """Solid sphere; reference point: its centre.
+class Sphere(MassProperties):
+    """Describe a homogeneous solid sphere. Its reference point is its centre.
 
-    radius: m. Give density (kg/m^3) or mass (kg). surface: "coarse" or "fine", for drawing only.
+    Parameters
+    ----------
+    radius : float
+        m.
+    density : float, optional
+        kg/m^3. Give either `density` or `mass`.
+    mass : float, optional
+        kg.
+    surface : {"coarse", "fine"}, default "coarse"
+        How finely the surface is drawn. It has no effect on mass or contact.
 
-    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
+    Raises
+    ------
+    ModelError
+        If a size is not positive, or both or neither of density and mass are given.
+
+    Examples
+    --------
+    >>> from rodsim import Sphere
+    >>> Sphere(0.1, mass=2.0)
+    <Sphere: 2 kg, principal moments 0.008, 0.008, 0.008 kg m^2, 80 triangles>
     """
-    r = number("Sphere", "radius", radius, positive=True)
-    m = mass_of("Sphere", 4 / 3 * np.pi * r**3, density, mass)
-    vertices, faces = _icosphere(_SPLITS[_fineness("Sphere", surface)])
-    inertia = np.full(3, 0.4 * m * r**2)
-    return MassProperties(m, inertia, np.zeros(3), r * vertices, faces, solid=Ball(r), density=density or 0.0)
+
+    def __init__(
+        self,
+        radius: float,
+        density: float | None = None,
+        mass: float | None = None,
+        surface: Fineness = "coarse",
+    ) -> None:
+        r = number("Sphere", "radius", radius, positive=True)
+        m = mass_of("Sphere", 4 / 3 * np.pi * r**3, density, mass)
+        vertices, faces = _icosphere(_SPLITS[_fineness("Sphere", surface)])
+        inertia = np.full(3, 0.4 * m * r**2)
+        super().__init__(m, inertia, np.zeros(3), r * vertices, faces, solid=Ball(r), density=density or 0.0)
+        self.radius, self.surface = r, surface
 
 
-def Cylinder(
-    radius: float,
-    height: float,
-    density: float | None = None,
-    mass: float | None = None,
-    surface: Fineness = "coarse",
-) -> MassProperties:
-    """Solid cylinder about its z axis; reference point: its centre.
+class Cylinder(MassProperties):
+    """Describe a homogeneous solid cylinder about its z axis. Its reference point is its centre.
 
-    radius, height: m. Give density (kg/m^3) or mass (kg). surface: "coarse" or "fine", for drawing only.
+    Parameters
+    ----------
+    radius, height : float
+        m.
+    density : float, optional
+        kg/m^3. Give either `density` or `mass`.
+    mass : float, optional
+        kg.
+    surface : {"coarse", "fine"}, default "coarse"
+        How finely the surface is drawn. It has no effect on mass or contact.
 
-    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
+    Raises
+    ------
+    ModelError
+        If a size is not positive, or both or neither of density and mass are given.
+
+    Examples
+    --------
+    >>> from rodsim import Cylinder
+    >>> Cylinder(radius=0.1, height=0.3, mass=2.0)
+    <Cylinder: 2 kg, principal moments 0.01, 0.02, 0.02 kg m^2, 80 triangles>
     """
-    r = number("Cylinder", "radius", radius, positive=True)
-    h = number("Cylinder", "height", height, positive=True)
-    m = mass_of("Cylinder", np.pi * r**2 * h, density, mass)
-    across = m * (3 * r**2 + h**2) / 12
-    profile = Revolved(np.array([0, r, r, 0]), np.array([-h / 2, -h / 2, h / 2, h / 2]))
-    vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cylinder", surface)])
-    inertia = np.array([across, across, m * r**2 / 2])
-    return MassProperties(m, inertia, np.zeros(3), vertices, faces, solid=profile, density=density or 0.0)
+
+    def __init__(
+        self,
+        radius: float,
+        height: float,
+        density: float | None = None,
+        mass: float | None = None,
+        surface: Fineness = "coarse",
+    ) -> None:
+        r = number("Cylinder", "radius", radius, positive=True)
+        h = number("Cylinder", "height", height, positive=True)
+        m = mass_of("Cylinder", np.pi * r**2 * h, density, mass)
+        across = m * (3 * r**2 + h**2) / 12
+        profile = Revolved(np.array([0, r, r, 0]), np.array([-h / 2, -h / 2, h / 2, h / 2]))
+        vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cylinder", surface)])
+        inertia = np.array([across, across, m * r**2 / 2])
+        super().__init__(m, inertia, np.zeros(3), vertices, faces, solid=profile, density=density or 0.0)
+        self.radius, self.height, self.surface = r, h, surface
 
 
-def Capsule(
-    radius: float,
-    length: float,
-    density: float | None = None,
-    mass: float | None = None,
-    surface: Fineness = "coarse",
-) -> MassProperties:
-    """Solid cylinder about its z axis with a half ball on each end; reference point: its centre.
+class Capsule(MassProperties):
+    """Describe a homogeneous solid cylinder about its z axis with a half ball on each end.
 
-    radius: m; length: m, of the cylinder, which is that between the centres of the balls. Give density (kg/m^3) or mass (kg).
-    surface: "coarse" or "fine", for drawing only.
+    Its reference point is its centre.
 
-    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
+    Parameters
+    ----------
+    radius : float
+        Of the cylinder and of the balls, m.
+    length : float
+        Of the cylinder, between the centres of the balls, m.
+    density : float, optional
+        kg/m^3. Give either `density` or `mass`.
+    mass : float, optional
+        kg.
+    surface : {"coarse", "fine"}, default "coarse"
+        How finely the surface is drawn. It has no effect on mass or contact.
+
+    Raises
+    ------
+    ModelError
+        If a size is not positive, or both or neither of density and mass are given.
+
+    Examples
+    --------
+    >>> from rodsim import Capsule
+    >>> Capsule(radius=0.1, length=0.3, mass=2.0).radius
+    0.1
     """
-    r = number("Capsule", "radius", radius, positive=True)
-    h = number("Capsule", "length", length, positive=True)
-    volumes = np.pi * r**2 * np.array([h, 4 / 3 * r])
-    m = mass_of("Capsule", float(volumes.sum()), density, mass)
-    rod, balls = m * volumes / volumes.sum()
-    # the centre of a half ball is 3/8 r beyond its face
-    across = rod * (3 * r**2 + h**2) / 12 + balls * (0.4 * r**2 + h**2 / 4 + 3 / 8 * h * r)
-    around = _AROUND[_fineness("Capsule", surface)] // 2
-    rise = np.linspace(0.0, np.pi / 2, around // 4 + 1)
-    radii = r * np.concatenate([np.sin(rise), np.cos(rise)])
-    heights = r * np.concatenate([-np.cos(rise), np.sin(rise)]) + np.repeat([-h / 2, h / 2], len(rise))
-    vertices, faces = _revolve(radii, heights, around)
-    inertia = np.array([across, across, rod * r**2 / 2 + balls * 0.4 * r**2])
-    return MassProperties(
-        m, inertia, np.zeros(3), vertices, faces, solid=Stadium(r, h), density=density or 0.0
-    )
+
+    def __init__(
+        self,
+        radius: float,
+        length: float,
+        density: float | None = None,
+        mass: float | None = None,
+        surface: Fineness = "coarse",
+    ) -> None:
+        r = number("Capsule", "radius", radius, positive=True)
+        h = number("Capsule", "length", length, positive=True)
+        volumes = np.pi * r**2 * np.array([h, 4 / 3 * r])
+        m = mass_of("Capsule", float(volumes.sum()), density, mass)
+        rod, balls = m * volumes / volumes.sum()
+        # the centre of a half ball is 3/8 r beyond its face
+        across = rod * (3 * r**2 + h**2) / 12 + balls * (0.4 * r**2 + h**2 / 4 + 3 / 8 * h * r)
+        around = _AROUND[_fineness("Capsule", surface)] // 2
+        rise = np.linspace(0.0, np.pi / 2, around // 4 + 1)
+        radii = r * np.concatenate([np.sin(rise), np.cos(rise)])
+        heights = r * np.concatenate([-np.cos(rise), np.sin(rise)]) + np.repeat([-h / 2, h / 2], len(rise))
+        vertices, faces = _revolve(radii, heights, around)
+        inertia = np.array([across, across, rod * r**2 / 2 + balls * 0.4 * r**2])
+        super().__init__(
+            m, inertia, np.zeros(3), vertices, faces, solid=Stadium(r, h), density=density or 0.0
+        )
+        self.radius, self.length, self.surface = r, h, surface
 
 
-def Cone(
-    radius: float,
-    height: float,
-    density: float | None = None,
-    mass: float | None = None,
-    surface: Fineness = "coarse",
-) -> MassProperties:
-    """Solid cone with its apex, the reference point, at the origin and its base at z = height: a top on its tip.
+class Cone(MassProperties):
+    """Describe a homogeneous solid cone on its apex: a top on its tip.
 
-    radius, height: m. Give density (kg/m^3) or mass (kg). surface: "coarse" or "fine", for drawing only.
+    Its reference point is the apex, at the origin of its axes; its base is at z = height.
 
-    Raises ModelError where a size is not positive, or both or neither of density and mass are given.
+    Parameters
+    ----------
+    radius : float
+        Of the base, m.
+    height : float
+        From the apex to the base, m.
+    density : float, optional
+        kg/m^3. Give either `density` or `mass`.
+    mass : float, optional
+        kg.
+    surface : {"coarse", "fine"}, default "coarse"
+        How finely the surface is drawn. It has no effect on mass or contact.
+
+    Raises
+    ------
+    ModelError
+        If a size is not positive, or both or neither of density and mass are given.
+
+    Examples
+    --------
+    >>> from rodsim import Cone
+    >>> Cone(radius=0.1, height=0.2, mass=1.0).center
+    array([0.  , 0.  , 0.15])
     """
-    r = number("Cone", "radius", radius, positive=True)
-    h = number("Cone", "height", height, positive=True)
-    m = mass_of("Cone", np.pi * r**2 * h / 3, density, mass)
-    across = 3 / 80 * m * (4 * r**2 + h**2)
-    profile = Revolved(np.array([0, r, 0]), np.array([0, h, h]))
-    vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cone", surface)])
-    inertia = np.array([across, across, 0.3 * m * r**2])
-    return MassProperties(
-        m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces, solid=profile, density=density or 0.0
-    )
+
+    def __init__(
+        self,
+        radius: float,
+        height: float,
+        density: float | None = None,
+        mass: float | None = None,
+        surface: Fineness = "coarse",
+    ) -> None:
+        r = number("Cone", "radius", radius, positive=True)
+        h = number("Cone", "height", height, positive=True)
+        m = mass_of("Cone", np.pi * r**2 * h / 3, density, mass)
+        across = 3 / 80 * m * (4 * r**2 + h**2)
+        profile = Revolved(np.array([0, r, 0]), np.array([0, h, h]))
+        vertices, faces = _revolve(profile.radii, profile.heights, _AROUND[_fineness("Cone", surface)])
+        inertia = np.array([across, across, 0.3 * m * r**2])
+        super().__init__(
+            m, inertia, np.array([0, 0, 0.75 * h]), vertices, faces, solid=profile, density=density or 0.0
+        )
+        self.radius, self.height, self.surface = r, h, surface
 
 
 def _fineness(owner: str, surface: str) -> Fineness:

@@ -18,48 +18,74 @@ from rigid.solids import Hull
 from rigid.system import Floats, Ints
 
 
-def Mesh(
-    source: str | Path | tuple[ArrayLike, ArrayLike],
-    density: float | None = None,
-    mass: float | None = None,
-    scale: float = 1.0,
-) -> MassProperties:
-    """Homogeneous body inside a closed surface; reference point: the origin of the mesh.
+class Mesh(MassProperties):
+    """Describe a homogeneous body inside a closed surface. Its reference point is the origin of the coordinates.
 
-    Parameters: `source` a file that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals) or
-    (vertices (nv, 3), faces (nf, 3)); `scale` multiplies coordinates (0.001 for millimetres). Give density
-    (kg/m^3) or mass (kg).
+    Parameters
+    ----------
+    source : str, path or pair of array_like
+        A file that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals), or vertices (nv, 3), m, and
+        triangles (nf, 3) of vertex numbers.
+    density : float, optional
+        kg/m^3. Give either `density` or `mass`.
+    mass : float, optional
+        kg.
+    scale : float, default 1.0
+        Multiplies the coordinates: 0.001 for millimetres.
 
-    Raises ModelError where the surface is not closed, not consistently oriented, or encloses nothing.
+    Raises
+    ------
+    ModelError
+        If the surface is not closed, not consistently oriented or encloses nothing, the file cannot be read, or both or
+        neither of density and mass are given.
+
+    Examples
+    --------
+    >>> from rodsim import Mesh
+    >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> Mesh((corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), density=6.0).mass
+    1.0
     """
-    owner = f"Mesh '{source}'" if isinstance(source, str | Path) else "Mesh"
-    vertices, faces = (
-        read_triangles(owner, source) if isinstance(source, str | Path) else given_triangles(owner, source)
-    )
-    vertices = number(owner, "scale", scale, positive=True) * vertices
-    if not np.all(np.isfinite(vertices)):
-        where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
-        raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
-    vertices, faces = merged(vertices, faces)
-    check_closed(owner, faces)
-    # about a point inside the surface: from far away, the small inertia would drown in that of the distance
-    origin = vertices.mean(axis=0)
-    volume, center, second = _moments(vertices - origin, faces)
-    extent = np.ptp(vertices, axis=0).max(initial=0.0)
-    if volume < 0:
-        faces, volume = faces[:, ::-1], -volume
-        second = -second
-    if volume <= 1e-12 * extent**3:
-        raise ModelError(
-            f"{owner}: the surface encloses a volume of {volume:.3g} m^3; give a closed surface of a solid"
+
+    def __init__(
+        self,
+        source: str | Path | tuple[ArrayLike, ArrayLike],
+        density: float | None = None,
+        mass: float | None = None,
+        scale: float = 1.0,
+    ) -> None:
+        owner = f"Mesh '{source}'" if isinstance(source, str | Path) else "Mesh"
+        vertices, faces = (
+            read_triangles(owner, source)
+            if isinstance(source, str | Path)
+            else given_triangles(owner, source)
         )
-    m = mass_of(owner, volume, density, mass)
-    about_center = second / volume - np.outer(center, center)
-    about_center = 0.5 * (about_center + about_center.T)  # sums of products are symmetric to their rounding
-    inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
-    return MassProperties(
-        m, inertia, origin + center, vertices, faces, solid=Hull(vertices), density=density or 0.0
-    )
+        vertices = number(owner, "scale", scale, positive=True) * vertices
+        if not np.all(np.isfinite(vertices)):
+            where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
+            raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
+        vertices, faces = merged(vertices, faces)
+        check_closed(owner, faces)
+        # about a point inside the surface: from far away, the small inertia would drown in that of the distance
+        origin = vertices.mean(axis=0)
+        volume, center, second = _moments(vertices - origin, faces)
+        extent = np.ptp(vertices, axis=0).max(initial=0.0)
+        if volume < 0:
+            faces, volume = faces[:, ::-1], -volume
+            second = -second
+        if volume <= 1e-12 * extent**3:
+            raise ModelError(
+                f"{owner}: the surface encloses a volume of {volume:.3g} m^3; give a closed surface of a solid"
+            )
+        m = mass_of(owner, volume, density, mass)
+        about_center = second / volume - np.outer(center, center)
+        about_center = 0.5 * (
+            about_center + about_center.T
+        )  # sums of products are symmetric to their rounding
+        inertia = m * (np.trace(about_center) * np.eye(3) - about_center)
+        super().__init__(
+            m, inertia, origin + center, vertices, faces, solid=Hull(vertices), density=density or 0.0
+        )
 
 
 def given_triangles(owner: str, source: tuple[ArrayLike, ArrayLike]) -> tuple[Floats, Ints]:

@@ -1,0 +1,15 @@
+"""The examples in the docstrings of what states a model run and print what they say."""
+
+import doctest
+import importlib
+
+import pytest
+
+MODULES = ["rigid.inertia", "rigid.surface"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_print_what_they_say(name):
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert tried > 0
+    assert failed == 0
