@@ -31,7 +31,7 @@ _OF_STEPS = (
     "integrator",
     "chart",
     "tolerance",
-    "shortcut",
+    "solver",
     "error",
 )  # settings that choose what is compiled
 _OURS = {

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from rigid.errors import ModelError
+from rigid.user_warnings import warn_user
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,6 +55,13 @@ _MOVED = {
     ),
 }
 
+
+def _solver_of_shortcut(shortcut: Any) -> Any:
+    return (
+        {True: "auto", False: "general"}.get(shortcut, shortcut) if isinstance(shortcut, bool) else shortcut
+    )
+
+
 OLD_NAMES: list[OldName] = [
     *(
         OldName("rodsim", name, f"{place}.{name}")
@@ -62,6 +69,8 @@ OLD_NAMES: list[OldName] = [
         for name in names.split()
     ),
     OldName("Result", "open", "load"),
+    OldName("simulate", "shortcut", "solver", _solver_of_shortcut),
+    OldName("scene", "run.shortcut", "run.solver", _solver_of_shortcut),
     OldName("Model", "add_external_damping", "add_mass_damping"),
     OldName("Model", "add_joint_friction", "add_joint_damping"),
     OldName("Model.add_force", "anchor", "on"),
@@ -77,9 +86,9 @@ OLD_NAMES: list[OldName] = [
 ]
 
 
-def warn_of_old_name(old: str, new: str, stacklevel: int = 3) -> None:
-    """Issue the DeprecationWarning; stacklevel as of `warnings.warn`, seen from here."""
-    warnings.warn(f"{old} is called {new} now; the old name goes with 1.0", DeprecationWarning, stacklevel)
+def warn_of_old_name(old: str, new: str) -> None:
+    """Issue a DeprecationWarning at the line of the user's code."""
+    warn_user(f"{old} is called {new} now; the old name goes with 1.0", DeprecationWarning)
 
 
 def _renamed(where: str) -> dict[str, OldName]:
@@ -98,17 +107,26 @@ def accept_old_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def accepting(*args: P.args, **kwargs: P.kwargs) -> R:
-        for old in rows.keys() & kwargs.keys():
-            row, value = rows[old], kwargs.pop(old)
-            if row.new in kwargs:
-                raise ModelError(
-                    f"{where}: both {old}= and {row.new}= are given, which are the same; use {row.new}="
-                )
-            warn_of_old_name(f"{where}({old}=...)", f"{row.new}=")
-            kwargs[row.new] = value if row.convert is None else row.convert(value)
-        return function(*args, **kwargs)
+        return function(*args, **new_arguments(where, kwargs))
 
     return accepting
+
+
+def new_arguments(where: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of a function with new names in place of old ones, which issue a DeprecationWarning.
+
+    Raises ModelError if an argument is given by its old and by its new name.
+    """
+    found, rows = dict(arguments), _renamed(where)
+    for old in rows.keys() & arguments.keys():
+        row, value = rows[old], found.pop(old)
+        if row.new in found:
+            raise ModelError(
+                f"{where}: both {old}= and {row.new}= are given, which are the same; use {row.new}="
+            )
+        warn_of_old_name(f"{where}({old}=...)", f"{row.new}=")
+        found[row.new] = value if row.convert is None else row.convert(value)
+    return found
 
 
 def accept_old_methods(kind: C) -> C:
@@ -145,7 +163,7 @@ def old_attribute(module: str, name: str) -> Any:
     row = _renamed(module).get(name)
     if row is None:
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
-    warn_of_old_name(f"{module}.{name}", row.new, stacklevel=4)  # `__getattr__` of the module is between
+    warn_of_old_name(f"{module}.{name}", row.new)
     place, attribute = row.new.rsplit(".", 1)
     return getattr(importlib.import_module(place), attribute)
 

@@ -12,6 +12,7 @@ from rigid.errors import ModelError
 from rodsim.building.build import Built
 from rodsim.building.rebuild import Kept, built_once, rebuilt
 from rodsim.model import Model
+from rodsim.old_names import new_arguments
 from rodsim.parts.changes import change, changeable, check_paths
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Prepared:
         from rodsim.simulation import simulate
 
         self._simulate = simulate
+        settings = new_arguments("simulate", settings)
         _check_settings("prepare", simulate, settings)
         self._settings = dict(settings)
         self._model = _own(model, Model)
@@ -79,8 +81,9 @@ class Prepared:
 
         Raises ModelError for one that is none, and where t_end or dt is missing.
         """
-        _check_settings("prepared run", self._simulate, others or {})
-        given = {**self._settings, **(others or {})}
+        others = new_arguments("simulate", others or {})
+        _check_settings("prepared run", self._simulate, others)
+        given = {**self._settings, **others}
         for name in ("t_end", "dt"):
             if name not in given and not (name == "dt" and given.get("error") is not None):
                 raise ModelError(f"prepared run: {name} is missing; give it here or to `prepare`")
@@ -104,6 +107,7 @@ class Prepared:
         """
         from rodsim.statics.equilibria import equilibrium
 
+        settings = new_arguments("equilibrium", settings)
         _check_settings("prepared equilibrium", equilibrium, settings)
         return equilibrium(self.model(changes), **settings)
 

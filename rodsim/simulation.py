@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from rodsim.building.turn_limits import turned_in_words
 from rodsim.building.watched_loads import WatchedLoads
 from rodsim.chosen_steps import Asked, adaptive, asked_steps, check_fit, resumed_steps, steps_of
 from rodsim.model import Model
+from rodsim.old_names import accept_old_arguments
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
@@ -62,6 +63,7 @@ from rodsim.stops import Until, Watch, march_until
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
 
+Solver = Literal["auto", "general"]
 USUAL_OUTPUTS = 500  # about so many are stored unless `output_every` is given
 MOST_OUTPUTS = 2**29 - 1  # in a file: HDF5 has their times in one chunk
 LARGEST_TOLERANCE = 1e-3
@@ -70,6 +72,7 @@ _PATIENCE = 0.25  # s a compiled march may take before Ctrl-C is heard and the p
 _LEAP = 64  # by which a march grows that takes no longer than that part of it
 
 
+@accept_old_arguments
 def simulate(
     model: Model,
     t_end: float,
@@ -86,7 +89,7 @@ def simulate(
     at: float | None = None,
     until: Until | None = None,
     *,
-    shortcut: bool = True,
+    solver: Solver = "auto",
     error: float | None = None,
     output_dt: float | None = None,
     max_dt: float | None = None,
@@ -123,11 +126,10 @@ def simulate(
     its joint has; where it begins with another rate, velocities jump to it, which is told.
     until: end before `t_end` with the first step after which a condition holds: `first_touch("contact")`, `nearer("a", "b",
     0.01)`. That state and the one before are stored. A run that is resumed without it goes on.
-    shortcut: with "em" and its compositions models with a special shape are solved by their shape: those that are symmetric about
-    a plane and move in it, with three unknowns a frame; bodies joined to trees without loops, what acts on one of them
-    alone or along a joint; the same equations, the same results to round-off, several times quicker. The description says
-    under "run", "solver" what was taken. False: always the general solver. A run that is resumed goes on with what it began
-    with.
+    solver: "auto" takes, with "em" and its compositions, the quickest solver for the shape of the model: one with three unknowns
+    per frame for models that are symmetric about a plane and move in it; one from the tips to the root for trees of bodies.
+    The equations are the same, results agree to round-off. The description says under "run", "solver" which one was
+    taken. "general": the one for all models. A run that is resumed continues with the solver that it began with.
     progress: show a progress line on stderr; by default where that is a terminal.
     error: in place of dt: steps are as long as an error of the motion allows, relative to the size of the model, over the whole
     run (`discretization.time.adaptive`): with 1e-4 a model of 1 m ends some 0.1 mm off where errors only add
@@ -149,7 +151,7 @@ def simulate(
     """
     asked, tolerance = check_asked(
         model, t_end, dt, integrator, output, output_every, resume, progress, chart=chart, overwrite=overwrite,
-        tolerance=tolerance, shortcut=shortcut, error=error, output_dt=output_dt, threads=threads, max_dt=max_dt
+        tolerance=tolerance, solver=solver, error=error, output_dt=output_dt, threads=threads, max_dt=max_dt
     )  # fmt: skip
     if output is not None:
         check_output(Path(output), resume, overwrite)
@@ -208,7 +210,7 @@ def simulate(
             spared=spared,
             loop_of=partial(loop_in_words, model),
             threads=int(threads),
-            shortcut=not touching and (shortcut if n_stored == 0 else "solver" in stored_run),
+            shortcut=not touching and (solver == "auto" if n_stored == 0 else "solver" in stored_run),
             earlier=n_stored == 0 or "differences" in stored_run or "means" in stored_run,
             symmetry=Symmetry(state, built.load_directions)
             if n_stored == 0 or "plane" in stored_run
@@ -326,7 +328,7 @@ def check_asked(
     chart: str | None,
     overwrite: bool,
     tolerance: float,
-    shortcut: bool,
+    solver: Solver,
     error: float | None,
     output_dt: float | None,
     max_dt: float | None,
@@ -336,7 +338,7 @@ def check_asked(
     if error is None and dt is not None:
         steps_of(t_end, dt, output_every)
     _check_options(model, output, resume, progress, chart, overwrite)
-    checks.flag("simulate", "shortcut", shortcut)
+    checks.word("simulate", "solver", solver, get_args(Solver))
     check_integrator(integrator)
     _check_threads(threads, integrator)
     asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator, max_dt)

@@ -46,9 +46,9 @@ def add_parsers(commands: Any) -> None:
         help="of the equations of a step, relative: fewer iterations, invariants to that part; 0: round-off",
     )
     parser.add_argument(
-        "--shortcut",
-        action=argparse.BooleanOptionalAction,
-        help="whether trees of bodies and models that move in a plane are solved as such, instead of the scene's",
+        "--solver",
+        choices=["auto", "general"],
+        help="auto: trees of bodies and models that move in a plane are solved as such; instead of the scene's",
     )
     parser.add_argument(
         "--threads", type=int, default=1, help="that work on each step of a large net of rods; em and kin"
@@ -139,7 +139,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "output_every": of_dt if options.output_every is None else options.output_every,
         "chart": run_scene.chart if options.chart is None else options.chart,
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
-        "shortcut": run_scene.shortcut if options.shortcut is None else options.shortcut,
+        "solver": run_scene.solver if options.solver is None else options.solver,
         "threads": options.threads,
         "until": of_scene(run_scene),
     }

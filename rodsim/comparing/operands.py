@@ -56,7 +56,7 @@ def result_of(
             error=scene.error if dt is None else None,
             output_dt=scene.output_dt if dt is None else None,
             max_dt=scene.max_dt if dt is None else None,
-            shortcut=scene.shortcut,
+            solver=scene.solver,
         )
     except ModelError as error:
         raise translate(loaded.source, error) from None
@@ -113,6 +113,6 @@ def _run_as(result: Result, model: Model) -> Result:
         max_dt=run.get("max_dt"),
         chart=run.get("chart"),
         tolerance=run.get("tolerance", 0.0),
-        shortcut="solver" in run,
+        solver="auto" if "solver" in run else "general",
         progress=False,
     )

@@ -28,7 +28,7 @@ def with_new_words(data: Any, lines: Mapping[Path, int], file: str) -> tuple[Any
             if places:
                 first = found.get(places[0])
                 where = f"{file}, line {first}" if first else file
-                warn_of_old_name(f"{where}: the key {row.old}", row.new, stacklevel=4)
+                warn_of_old_name(f"{where}: the key {row.old}", row.new)
                 found = {_new_path(path, places, row): line for path, line in found.items()}
     return data, found
 
@@ -46,7 +46,7 @@ def new_path(path: str) -> str:
         elif around and path.startswith((f"{around[0]}.", f"{around[0]}[")) and path.endswith(f".{old}"):
             renamed = path[: -len(old)] + new
         if renamed != path:
-            warn_of_old_name(f"path '{path}'", f"'{renamed}'", stacklevel=4)
+            warn_of_old_name(f"path '{path}'", f"'{renamed}'")
             path = renamed
     return path
 

@@ -243,8 +243,8 @@ class RunScene(Part):
     """coordinates of integrators other than em"""
     tolerance: Annotated[float, Field(ge=0.0, le=1e-3)] = 0.0
     """of the equations of a step, relative; 0: round-off [1]"""
-    shortcut: bool = True
-    """whether em and its compositions use that a model is a tree of bodies, or moves in a plane"""
+    solver: Literal["auto", "general"] = "auto"
+    """auto: em and its compositions use that a model is a tree of bodies, or moves in a plane; general: they do not"""
     until: UntilScene | None = None
     """what ends it before t_end; left out: nothing"""
 

@@ -38,7 +38,7 @@ SETTINGS = (
     "integrator",
     "chart",
     "tolerance",
-    "shortcut",
+    "solver",
     "output_every",
 )  # of `simulate`
 

@@ -166,7 +166,7 @@ def test_python_runs_while_a_march_does(monkeypatch):
         inside.append(counted[0] - before)
         return status
 
-    prepared = model.prepare(t_end=10000 * 1e-3, dt=1e-3, output_every=5000, shortcut=False)
+    prepared = model.prepare(t_end=10000 * 1e-3, dt=1e-3, output_every=5000, solver="general")
     prepared.run()  # compiled
     monkeypatch.setattr(Stepper, "_march", watched)
     thread = threading.Thread(target=count)

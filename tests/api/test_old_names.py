@@ -87,7 +87,15 @@ def described(scene):
     return description(model, model.build().system)
 
 
+def solver_of(**old_or_new):
+    """Of a body that moves in a plane: which solver took the steps."""
+    model = Model("m")
+    model.add_body("block", Box(1, 1, 1, mass=1), velocity=(1, 0, 0))
+    return simulate(model, 0.02, 0.01, **old_or_new).description["run"].get("solver")
+
+
 ARGUMENTS: dict[tuple[str, str], Argument] = {
+    ("simulate", "shortcut"): Argument(solver_of, False, "general"),
     ("Model.add_force", "anchor"): Argument(adding("add_force", value=(1, 2, 3)), "block", "block"),
     ("Model.add_moment", "anchor"): Argument(adding("add_moment", value=(1, 2, 3)), "cord.end", "cord.end"),
     ("Model.add_distributed_load", "rod"): Argument(
@@ -103,7 +111,21 @@ MEMBERS: dict[tuple[str, str], Member] = {
     ("Model", "add_external_damping"): Member(jointed, lambda folder: ("air", "block", 0.5)),
     ("Model", "add_joint_friction"): Member(jointed, lambda folder: ("oil", "pin", 0.5)),
 }
+
+
+def settings_of_run(scene):
+    """What `run` of a scene says."""
+    return loaded_from(
+        parse(scene + "\nbodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]", "s.yaml"), Path()
+    ).scene.run
+
+
 SCENES: dict[str, Words] = {
+    "run.shortcut": Words(
+        settings_of_run,
+        "run: {t_end: 0.1, dt: 0.01, shortcut: false}",
+        "run: {t_end: 0.1, dt: 0.01, solver: general}",
+    ),
     "external_dampings": Words(
         described,
         "external_dampings: [{name: air, on: block, rate: 0.5}]",

@@ -102,7 +102,7 @@ def test_a_run_that_is_stopped_before_its_first_output_begins_anew(kind, code, t
     path = tmp_path / "out.vtkhdf"
     assert main(["run", str(SCENE), "-o", str(path), "--dt", "0.01"]) == code
     assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} --dt 0.01` goes on\n")
-    settings = "--no-shortcut --threads 2 --error 1e-3 --output-dt 0.1 --max-dt 0.05 --tolerance 1e-8 --chart director"
+    settings = "--solver general --threads 2 --error 1e-3 --output-dt 0.1 --max-dt 0.05 --tolerance 1e-8 --chart director"
     assert main(["run", str(SCENE), "-o", str(path), "--quiet", *settings.split()]) == code
     assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} {settings}` goes on\n")
     path.write_text("of last time")

@@ -164,7 +164,7 @@ def pushed(push, hinged=False, name="pushed"):
     ("integrator", "more"),
     [
         ("em", {}),
-        ("em", {"shortcut": False}),
+        ("em", {"solver": "general"}),
         ("em4", {}),
         ("em6", {}),
         ("em8-ggl", {}),

@@ -151,7 +151,7 @@ def test_a_failed_run_stores_no_output_twice(integrator):
 def test_iteration_means_count_halves_and_what_failed(monkeypatch):
     """Every solve between two outputs, and no mean above the largest."""
     monkeypatch.setattr(stepper, "MAX_ITERATIONS", 4)
-    result = simulate(hinge(), 1.0, 0.125, output_every=2, shortcut=False)
+    result = simulate(hinge(), 1.0, 0.125, output_every=2, solver="general")
     mean, most = result.newton_iterations[1:], result.audit_column("newton_max")[1:]
     assert result.halvings.sum() > 0
     assert np.all((mean > 1) & (mean <= most))

@@ -660,7 +660,7 @@ def test_a_parallelogram_passes_its_dead_points():
     )
     b = model.add_body("b", position=SHIFT + world(0.5, 1), velocity=world(4, 0), **own)
     hung(model, [(model.ground, a, 0, 0), (a, b, 0, 1), (b, c, 1, 1), (model.ground, c, 1, 0)], "spherical")
-    runs = [simulate(model, 3.0, 0.01, shortcut=own, progress=False) for own in (True, False)]
+    runs = [simulate(model, 3.0, 0.01, solver=own, progress=False) for own in ("auto", "general")]
     assert [run.description["run"].get("solver", GENERAL) for run in runs] == ["planar", GENERAL]
     assert np.ptp(runs[0].body("a").r @ world(1, 0)) > 0.9  # all the way round
     assert np.abs(runs[0].body("b").r - runs[1].body("b").r).max() < 1e-11
@@ -799,7 +799,7 @@ def test_energy_does_not_drift():
         "rod", [SHIFT + world(1, 0.5), SHIFT + world(1.5, 1)], section(), 4, up=world(0, 0, 1)
     )
     model.add_joint("weld", "weld", own.start, b)
-    result = simulate(model, 40.0, 0.01, shortcut=True, progress=False)
+    result = simulate(model, 40.0, 0.01, solver="auto", progress=False)
     assert result.description["run"]["solver"] == "planar"
     energy = result.energy["total"]
     size = np.abs(result.energy["kinetic"]).max()
@@ -881,12 +881,12 @@ def test_a_composition_that_fails_is_taken_in_halves_from_its_start():
 @pytest.mark.parametrize("make", [rod, driven_crank])
 def test_results_are_audited_and_resumed_to_the_bit(make, tmp_path):
     """By themselves, and as they began: a run in space stays in space."""
-    for shortcut in (True, False):
-        whole, parts = (tmp_path / f"{name} {shortcut}.vtkhdf" for name in ("whole", "parts"))
-        first = simulate(make(), 0.3, 0.01, output=whole, output_every=3, shortcut=shortcut, progress=False)
-        simulate(make(), 0.12, 0.01, output=parts, output_every=3, shortcut=shortcut, progress=False)
+    for solver in ("auto", "general"):
+        whole, parts = (tmp_path / f"{name} {solver}.vtkhdf" for name in ("whole", "parts"))
+        first = simulate(make(), 0.3, 0.01, output=whole, output_every=3, solver=solver, progress=False)
+        simulate(make(), 0.12, 0.01, output=parts, output_every=3, solver=solver, progress=False)
         then = simulate(make(), 0.3, 0.01, output=parts, output_every=3, resume=True, progress=False)
-        assert ("solver" in first.description["run"]) == shortcut
+        assert ("solver" in first.description["run"]) == (solver == "auto")
         assert then.description["run"] == first.description["run"]
         for a, b in zip(first.state(-1), then.state(-1), strict=True):
             assert np.array_equal(a, b)
@@ -899,8 +899,8 @@ def test_results_are_audited_and_resumed_to_the_bit(make, tmp_path):
 def test_a_driven_run_that_starts_from_another_stays_in_its_plane():
     first = simulate(driven_crank(), 0.4, 0.01, progress=False)
     ends = [
-        simulate(driven_crank(), 0.3, 0.01, start=first, shortcut=shortcut, progress=False)
-        for shortcut in (True, False)
+        simulate(driven_crank(), 0.3, 0.01, start=first, solver=solver, progress=False)
+        for solver in ("auto", "general")
     ]
     assert ends[0].description["run"]["solver"] == "planar"
     assert np.abs(ends[0].state(-1).r - ends[1].state(-1).r).max() < 1e-13

@@ -46,7 +46,7 @@ def rod(elements=10, side="rod first", mass="mean", following=False, curve=None,
     free = own.at(0.0 if side == "ground first" else 1.0, offset=(0.02, -0.03, 0.1))
     model.add_force("push", free, (0, 1, 0), following=following)
     model.add_moment("twist", free, (0.1, 0, 0), following=following)
-    return model.prepare(t_end=16 * DT, dt=DT, output_every=2, shortcut=False)
+    return model.prepare(t_end=16 * DT, dt=DT, output_every=2, solver="general")
 
 
 def pushes(count, size=1.0):
@@ -385,7 +385,7 @@ def test_what_lanes_do_not_know_marches_alone(marched):
     own = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(), n_elements=3)
     model.add_joint("hold", "spherical", model.ground, own.start)
     model.add_force("push", own.end, (0, 1, 0))
-    prepared = model.prepare(t_end=8 * DT, dt=DT, shortcut=False)
+    prepared = model.prepare(t_end=8 * DT, dt=DT, solver="general")
     many = simulate_many(prepared, [{PUSH: (0, k, 0)} for k in range(6)], threads=2)
     assert not many.failures
     assert not marched

@@ -70,7 +70,7 @@ def test_a_run_goes_on_with_other_threads_to_the_bit(tmp_path):
 def test_what_is_not_solved_by_fronts_takes_one_thread():
     rod = Model("rod", gravity=(0.0, 0.0, -9.81))
     rod.add_rod("rod", [[0, 0, 0], [1, 0, 0]], SECTION, n_elements=4)
-    runs = [simulate(rod, 4 * H, H, shortcut=False, threads=n) for n in (1, 2)]
+    runs = [simulate(rod, 4 * H, H, solver="general", threads=n) for n in (1, 2)]
     assert "threads" not in runs[0].description["run"]
     assert runs[1].description["run"]["threads"] == 1
     assert np.array_equal(runs[0].rod("rod").r, runs[1].rod("rod").r)

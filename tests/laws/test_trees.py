@@ -272,7 +272,7 @@ def test_what_is_clamped_pulls_as_much_in_each_step():
     model = Model("clamped", gravity=(0.0, 0.0, -10.0))
     body = model.add_body("body", Box(1.0, 1.0, 1.0, density=2.0))
     model.add_joint("clamp", "clamp", body, at=(0.5, 0, 0))
-    force = simulate(model, 4 * H, H, shortcut=True, progress=False).joint("clamp").force
+    force = simulate(model, 4 * H, H, solver="auto", progress=False).joint("clamp").force
     assert np.abs(force[1:] - (0.0, 0.0, -20.0)).max() < 1e-9
 
 
@@ -340,10 +340,10 @@ def test_a_spring_so_stiffening_that_newton_converges_linearly_keeps_its_energy(
 )
 def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, make, order):
     name = "em" if order == 2 else f"em{order}"
-    whole = simulate(make(), 0.2, H, name, output=tmp_path / "whole.vtkhdf", output_every=2, shortcut=True)
+    whole = simulate(make(), 0.2, H, name, output=tmp_path / "whole.vtkhdf", output_every=2, solver="auto")
     part = tmp_path / "part.vtkhdf"
-    simulate(make(), 0.1, H, name, output=part, output_every=2, shortcut=True)
-    again = simulate(make(), 0.2, H, name, output=part, output_every=2, resume=True, shortcut=False)
+    simulate(make(), 0.1, H, name, output=part, output_every=2, solver="auto")
+    again = simulate(make(), 0.2, H, name, output=part, output_every=2, resume=True, solver="general")
     said = "tree, 8 bodies" if make is branched else "tree, 36 bodies, 10 loops"
     for result in (whole, again, Result.load(part)):
         assert result.description["run"]["solver"] == said
@@ -356,9 +356,9 @@ def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, make, ord
 def test_a_run_of_the_general_solver_goes_on_with_it(tmp_path):
     """As do runs of older files, which do not say how they were solved."""
     part = tmp_path / "part.vtkhdf"
-    whole = simulate(branched(), 0.1, H, shortcut=False)
-    simulate(branched(), 0.05, H, output=part, output_every=1, shortcut=False)
-    again = simulate(branched(), 0.1, H, output=part, output_every=1, resume=True, shortcut=True)
+    whole = simulate(branched(), 0.1, H, solver="general")
+    simulate(branched(), 0.05, H, output=part, output_every=1, solver="general")
+    again = simulate(branched(), 0.1, H, output=part, output_every=1, resume=True, solver="auto")
     assert "solver" not in again.description["run"]
     one, other = (each.state(each.n_outputs - 1) for each in (whole, again))
     assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
@@ -383,7 +383,7 @@ def test_a_run_that_remembers_its_last_step_alone_goes_on_so(tmp_path, monkeypat
 
 
 def test_reports_and_results_of_loads_and_springs_pass_the_audit():
-    result = simulate(loaded(), 0.2, H, output_every=1, shortcut=True)
+    result = simulate(loaded(), 0.2, H, output_every=1, solver="auto")
     assert result.description["run"]["solver"] == "tree, 8 bodies"
     found = audit(result)
     assert found.ok, found.text()
@@ -528,13 +528,13 @@ def test_what_has_no_closed_form_is_in_the_tree_and_ball_joints_close_loops():
     assert tree.parent[high] == low
 
 
-def test_other_integrators_and_shortcut_false_take_the_general_solver():
+def test_other_integrators_and_solver_general_take_the_general_solver():
     system = branched().build().system
     assert isinstance(tree_of(system), Tree)
     assert em_stepper(system, H).solver == "tree, 8 bodies"
     for settings in ({"shortcut": False}, {"hidden": True}, {"rho": 0.8}):
         assert em_stepper(system, H, **settings).solver == GENERAL
-    run = simulate(touching(), 0.02, H, shortcut=True).description["run"]
+    run = simulate(touching(), 0.02, H, solver="auto").description["run"]
     assert "solver" not in run
 
 

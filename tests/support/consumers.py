@@ -166,7 +166,7 @@ TREES = ("joints", "forces")  # models that have a special shape
 
 def by_its_shape(name: str, folder: Path) -> None:
     """A special shape, where there is one, changes nothing but the solver."""
-    found = simulate(MODELS[name](), T_END, DT, output_every=1, shortcut=True, progress=False)
+    found = simulate(MODELS[name](), T_END, DT, output_every=1, solver="auto", progress=False)
     assert ("solver" in found.description["run"]) == (name in TREES)
     for field, loose in (("r", 1e-12), ("quat", 1e-12), ("v", 1e-10), ("Omega", 1e-10), ("totals", 1e-10)):
         a, b = (getattr(result.states(slice(None)), field) for result in (found, run(name)))
