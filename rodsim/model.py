@@ -18,6 +18,7 @@ from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill
 from rodsim.html_tables import some
 from rodsim.old_names import accept_old_arguments, accept_old_methods
+from rodsim.orientations import OrientationLike
 from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, SurfaceLike
 from rodsim.parts.curve_frames import Twist, Up
 from rodsim.parts.damping_entries import JointDampingEntry, MassDampingEntry, PressureEntry
@@ -74,7 +75,7 @@ class Model(Contents):
         name: str,
         shape: MassProperties,
         position: ArrayLike = (0.0, 0.0, 0.0),
-        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        orientation: OrientationLike = (1.0, 0.0, 0.0, 0.0),
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
     ) -> Body:
@@ -355,7 +356,7 @@ class Model(Contents):
         self,
         name: str,
         position: ArrayLike = (0.0, 0.0, 0.0),
-        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        orientation: OrientationLike = (1.0, 0.0, 0.0, 0.0),
         displacement: Any = None,
         turn: Any = None,
         axis: ArrayLike | None = None,

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from discretization.space.rod_elements import DEFAULT, number_of
 from rigid import quaternions
-from rigid.checks import count, direction, flag, number, shown, unit_quaternion, vector, word
+from rigid.checks import count, direction, flag, number, shown, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.motions import STILL, FrameMotion, scalar_motion, vector_motion
 from rigid.system import Floats
 from rodsim.html_tables import text
+from rodsim.orientations import OrientationLike, quaternion_of, quaternions_of
 from rodsim.parts.curve_frames import Twist, directions_at, frames_along, twist_angles
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import Curve, curve_of
@@ -368,7 +369,7 @@ def make_body(
     name: str,
     properties: MassProperties,
     position: ArrayLike,
-    orientation: ArrayLike,
+    orientation: OrientationLike,
     velocity: ArrayLike | None,
     angular_velocity: ArrayLike | None,
 ) -> Body:
@@ -382,7 +383,7 @@ def make_body(
         name,
         properties,
         vector(owner, "position", position),
-        unit_quaternion(owner, "orientation", orientation),
+        quaternion_of(owner, "orientation", orientation),
         None if velocity is None else vector(owner, "velocity", velocity),
         None if angular_velocity is None else vector(owner, "angular_velocity", angular_velocity),
     )
@@ -391,7 +392,7 @@ def make_body(
 def make_driven(
     name: str,
     position: ArrayLike,
-    orientation: ArrayLike,
+    orientation: OrientationLike,
     displacement: Any,
     turn: Any,
     axis: ArrayLike | None,
@@ -408,11 +409,11 @@ def make_driven(
     motion = FrameMotion(
         owner,
         vector(owner, "position", position),
-        unit_quaternion(owner, "orientation", orientation),
+        quaternion_of(owner, "orientation", orientation),
         vector_motion(f"{owner}: displacement", displacement),
         None if axis is None else direction(owner, "axis", axis),
         STILL if turn is None else scalar_motion(f"{owner}: turn", turn),
-        attitude,
+        None if attitude is None else quaternions_of(owner, attitude),
     )
     r, quat, _, _ = motion(np.zeros(1))
     return Driven(name, motion, r[0], quat[0])

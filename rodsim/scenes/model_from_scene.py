@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are asked for
 
 from rigid import quaternions
 from rigid.checks import direction, unit_quaternion
@@ -15,6 +16,7 @@ from rigid.errors import ModelError
 from rodsim.interactions import measures
 from rodsim.interactions.measures import Measure
 from rodsim.model import Model
+from rodsim.orientations import align, quaternion_of
 from rodsim.parts.entry import ENTRIES, Entry, Stated, add
 from rodsim.parts.model_parts import Anchor, Body, Driven, Ground
 from rodsim.parts.part_names import ENDS, part_named
@@ -172,6 +174,13 @@ class _Loader:
         if isinstance(given, schema_types.AxisAngle):
             axis = direction(owner, "orientation.axis", given.axis)
             return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
+        if isinstance(given, schema_types.EulerAngles):
+            rotation = scipy.spatial.transform.Rotation.from_euler(
+                given.euler, given.angles_deg, degrees=True
+            )
+            return quaternion_of(owner, "orientation", rotation)
+        if isinstance(given, schema_types.Aligned):
+            return align(given.align, getattr(given, "with"))
         if not isinstance(given, schema_types.OrientationOf):
             return given
         quat = self._point_of_part((*path, "orientation", "of"), given.of).orientation

@@ -20,14 +20,12 @@ from rodsim.scenes.schema_sections import MaterialScene, SectionScene
 from rodsim.scenes.schema_shapes import Shape
 from rodsim.scenes.schema_static import StaticScene
 from rodsim.scenes.schema_types import (
-    AxisAngle,
     Name,
     Number,
-    OrientationOf,
+    Orientation,
     Part,
     Place,
     Positive,
-    Quaternion,
     Vector,
     made,
 )
@@ -154,8 +152,9 @@ class BodyScene(Part):
     """what it is: its mass, inertia and surface"""
     position: Place = [0.0, 0.0, 0.0]
     """of the reference point of the shape; or {at: point of another part} [m]"""
-    orientation: Quaternion | AxisAngle | OrientationOf = [1.0, 0.0, 0.0, 0.0]
-    """of the shape's axes: unit quaternion [w, x, y, z], axis and angle, or {of: point of another part} [1]"""
+    orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
+    """of the shape's axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
+    part} [1]"""
     velocity: Vector | None = None
     """of the reference point, inertial; left out: zero, or as if fixed to the parts that move it [m/s]"""
     angular_velocity: Vector | None = None
@@ -169,8 +168,9 @@ class DrivenScene(Part):
     """by which the frame is known; joints, springs and rods attach to it like to a body"""
     position: Place = [0.0, 0.0, 0.0]
     """from which it starts; or {at: point of another part} [m]"""
-    orientation: Quaternion | AxisAngle | OrientationOf = [1.0, 0.0, 0.0, 0.0]
-    """from which it starts: unit quaternion [w, x, y, z], axis and angle, or {of: point of another part} [1]"""
+    orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
+    """from which it starts: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
+    part} [1]"""
     displacement: list[Motion] = []
     """functions of time with their directions; they are added up"""
     turn: Motion | None = None

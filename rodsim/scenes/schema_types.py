@@ -6,7 +6,8 @@ import operator
 import types
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Annotated, Any, Literal, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -94,6 +95,65 @@ class AxisAngle(Part):
     """angle about it, right-handed [deg]"""
 
 
+def _axes_of_euler(text: str) -> str:
+    one_case = text in (text.lower(), text.upper())
+    repeated = any(a == b for a, b in pairwise(text))
+    if len(text) != 3 or not set(text.lower()) <= set("xyz") or not one_case or repeated:
+        raise ValueError(
+            "it is no order of axes; give three letters, as xyz (fixed axes) or ZXZ (axes that rotate with the part)"
+        )
+    return text
+
+
+class EulerAngles(Part):
+    """Three rotations one after the other."""
+
+    euler: Annotated[str, AfterValidator(_axes_of_euler)]
+    """axes in their order: small letters for fixed axes, capital letters for axes that rotate with the part, as xyz or ZXZ"""
+    angles_deg: Annotated[list[Number], Field(min_length=3, max_length=3)]
+    """angle about each of them, right-handed [deg]"""
+
+
+Aligned: Any = made(
+    "Aligned",
+    Part,
+    "The smallest rotation that takes one direction to another.",
+    {
+        "align": (Vector, "direction in the axes of the part, any length [1]"),
+        "with": (Vector, "where it points, any length [1]"),
+    },
+)
+
+
+_FORMS = {
+    "quaternion": Quaternion,
+    "axis": AxisAngle,
+    "euler": EulerAngles,
+    "align": Aligned,
+}  # of an orientation, by the key that tells them apart
+
+
+def _form_of(value: Any) -> str | None:
+    """The form of an orientation; None: it has none of them."""
+    if isinstance(value, list | tuple):
+        return "form quaternion"
+    keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    return next((f"form {key}" for key in ("of", "axis", "euler", "align") if key in keys), None)
+
+
+def _one_form(*keys: str) -> Any:
+    each = [Annotated[_FORMS[key], Tag(f"form {key}")] for key in keys]
+    return Annotated[
+        reduce(operator.or_, each),
+        Discriminator(
+            _form_of,
+            custom_error_type="no_orientation",
+            custom_error_message="it should be a unit quaternion [w, x, y, z], {axis: [x, y, z], angle_deg: 90}, "
+            "{euler: xyz, angles_deg: [0, 0, 90]}, {align: [0, 0, 1], with: [1, 0, 0]} or {of: point of another part}",
+        ),
+    ]
+
+
 # --- points
 
 
@@ -156,15 +216,27 @@ class PlaceScene(Part):
     """from there, in world axes [m]"""
 
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Turned: TypeAlias = Any
+    Orientation: TypeAlias = Any
+else:
+    Turned = _one_form("quaternion", "axis", "euler", "align")
+
+
 class OrientationOf(Part):
     """As another part is turned at t = 0: the axes of a body, of a section of a rod (d1 along it)."""
 
     of: PartAnchor
     """the point whose axes these are; its part may stand later in the scene"""
-    turned: Quaternion | AxisAngle | None = None
-    """from there, in these axes: unit quaternion [w, x, y, z], or axis and angle [1]"""
+    turned: Turned | None = None
+    """from there, in these axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, or {align, with} [1]"""
 
 
+if not TYPE_CHECKING:
+    _FORMS["of"] = OrientationOf
+    Orientation = _one_form(*_FORMS)
 Place = Vector | PlaceScene
 
 

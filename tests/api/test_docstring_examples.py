@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-MODULES = ["rigid.inertia", "rigid.surface"]
+MODULES = ["rigid.inertia", "rigid.surface", "rodsim.orientations"]
 
 
 @pytest.mark.parametrize("name", MODULES)

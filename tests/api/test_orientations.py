@@ -1,0 +1,121 @@
+"""Orientations may be quaternions, rotation matrices or rotations of scipy; in scenes Euler's angles and two directions, too."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from rigid import quaternions
+from rodsim import Box, Model, ModelError, SceneError
+from rodsim.orientations import align
+from rodsim.scenes.model_from_scene import loaded_from
+from rodsim.scenes.reading import parse
+
+QUAT = np.array([0.5, -0.1, 0.7, 0.2]) / np.linalg.norm([0.5, -0.1, 0.7, 0.2])
+FORMS = {
+    "quaternion": QUAT,
+    "list": QUAT.tolist(),
+    "matrix": quaternions.to_matrix(QUAT),
+    "rows": quaternions.to_matrix(QUAT).tolist(),
+    "rotation": Rotation.from_quat(np.roll(QUAT, -1)),
+}
+
+
+def same_rotation(p, q):
+    return min(np.abs(p - q).max(), np.abs(p + q).max()) < 1e-14
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_same_orientation(form):
+    model = Model("m")
+    body = model.add_body("a", Box(1, 1, 1, mass=1), orientation=FORMS[form])
+    cart = model.add_driven("b", orientation=FORMS[form])
+    assert same_rotation(body.orientation, QUAT)
+    assert same_rotation(cart.orientation, QUAT)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_attitude_may_return_every_form(form):
+    turned = {"quaternion": np.asarray, "list": np.ndarray.tolist, "matrix": quaternions.to_matrix}
+    turned |= {"rows": lambda q: quaternions.to_matrix(q).tolist()}
+    turned |= {"rotation": lambda q: Rotation.from_quat(np.roll(q, -1))}
+
+    def quaternion(t):
+        return quaternions.from_axis_angle((0.0, 0.6, 0.8), 0.3 + 2.0 * t)
+
+    one, other = (
+        Model("m").add_driven("b", attitude=attitude).motion(np.linspace(0.0, 1.0, 5))
+        for attitude in (quaternion, lambda t: turned[form](quaternion(t)))
+    )
+    for a, b in zip(one, other, strict=True):
+        assert np.abs(a - b).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (np.diag([1.0, 1.0, -1.0]), "body 'a': orientation = .* is not a rotation matrix"),
+        (2.0 * np.eye(3), "is not a rotation matrix"),
+        (np.full((3, 3), np.nan), "is not a rotation matrix"),
+        (Rotation.from_rotvec(np.zeros((2, 3))), "orientation has 2 rotations. Give one"),
+        ([1.0, 1.0, 0.0, 0.0], "give a unit quaternion"),
+        ("up", "orientation"),
+    ],
+)
+def test_what_is_no_orientation_is_refused(wrong, message):
+    with pytest.raises(ModelError, match=message):
+        Model("m").add_body("a", Box(1, 1, 1, mass=1), orientation=wrong)
+
+
+DIRECTIONS = [
+    (1, 0, 0),
+    (0, 1, 0),
+    (0, 0, -2),
+    (1, 2, 3),
+    (-1, -2, -3),
+    (1, 2, 3 + 1e-9),
+    (-1, -2, -3 + 1e-7),
+]
+
+
+@pytest.mark.parametrize("a", DIRECTIONS)
+@pytest.mark.parametrize("b", DIRECTIONS)
+def test_the_aligning_rotation_takes_one_direction_to_the_other_by_the_angle_between_them(a, b):
+    q = align(a, b)
+    u, v = (np.array(x) / np.linalg.norm(x) for x in (a, b))
+    assert quaternions.rotate(q, u) == pytest.approx(v, abs=1e-8)
+    angle = np.linalg.norm(quaternions.to_rotation_vector(q))
+    assert angle == pytest.approx(2.0 * np.arctan2(np.linalg.norm(u - v), np.linalg.norm(u + v)), abs=1e-8)
+    assert np.linalg.norm(q) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_directions_without_length_are_refused():
+    with pytest.raises(ModelError, match="align: direction"):
+        align((0, 0, 1), (0, 0, 0))
+
+
+SCENE = """
+bodies: [{{name: block, shape: {{type: box, size: [1, 1, 1], mass: 1}}, orientation: {orientation}}}]
+run: {{t_end: 0.1, dt: 0.01}}
+"""
+
+
+def orientation(text):
+    return (
+        loaded_from(parse(SCENE.format(orientation=text), "scene.yaml"), None)
+        .model.bodies["block"]
+        .orientation
+    )
+
+
+def test_scenes_have_angles_of_euler_and_directions():
+    found = orientation("{align: [0, 0, 1], with: [1, 0, 2]}")
+    assert np.array_equal(found, align((0, 0, 1), (1, 0, 2)))
+    x, y = (quaternions.from_axis_angle(axis, np.radians(30)) for axis in ((1, 0, 0), (0, 1, 0)))
+    assert same_rotation(orientation("{euler: xyz, angles_deg: [30, 30, 0]}"), quaternions.multiply(y, x))
+    assert same_rotation(orientation("{euler: XYZ, angles_deg: [30, 30, 0]}"), quaternions.multiply(x, y))
+
+
+@pytest.mark.parametrize("order", ["xy", "xYz", "xxy", "abc"])
+def test_orders_of_axes_are_checked(order):
+    with pytest.raises(SceneError, match=r"body 'block': orientation\.euler.*no order of axes"):
+        orientation(f"{{euler: {order}, angles_deg: [1, 2, 3]}}")
