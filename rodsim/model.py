@@ -70,6 +70,63 @@ class Model(Contents):
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
         super().__init__(name, gravity)
 
+    @classmethod
+    def load(cls, path: Path | str) -> Model:
+        """Read a model from a scene file.
+
+        Parameters
+        ----------
+        path : Path or str
+            The scene, YAML or JSON. Meshes are looked for in its folder.
+
+        Returns
+        -------
+        Model
+            Of `run` and `static` in the file `rodsim run` and `rodsim equilibrium` make use; `save` writes them again.
+
+        Raises
+        ------
+        SceneError
+            For whatever is wrong with the file, with its line.
+
+        Examples
+        --------
+        >>> model = Model.load("pendulum.yaml")
+        >>> result = simulate(model, 2.0, 0.005)
+        """
+        from rodsim.scenes.model_from_scene import load
+
+        return load(path).model
+
+    def save(self, path: Path | str) -> Path:
+        """Write the model to a scene file, from which `load` makes the same model, to the bit.
+
+        Parameters
+        ----------
+        path : Path or str
+            The file, .yaml; one that is there is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ModelError
+            For what a scene cannot say, such as a Python function, with its name. The file is as it was then.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> model.save("pendulum.yaml")
+        PosixPath('pendulum.yaml')
+        """
+        from rodsim.scenes.model_to_scene import save
+
+        return save(self, path)
+
     def add_body(
         self,
         name: str,

@@ -53,9 +53,13 @@ def shape(schema: Schema) -> str:
         least, most = schema.get("minItems"), schema.get("maxItems")
         count = f"{least} " if least is not None and least == most else f"{least} or more " if least else ""
         inner = shape(schema["items"])
-        if schema["items"].get("type") == "array":
-            return f"list of {count}lists of {inner.removeprefix('list of ')}"
-        return f"list of {count}{inner.replace('number', 'numbers', 1) if count else inner}"
+        if "anyOf" in schema["items"]:
+            return f"list{f' of {count}' if count else ''}".rstrip() + f", each {inner}"
+        words = {"number": "numbers", "whole number": "whole numbers", "text": "texts", "list": "lists"}
+        for one, many in words.items():
+            if inner == one or inner.startswith(f"{one} "):
+                return f"list of {count}{many}{inner.removeprefix(one)}"
+        return f"list of {count}{inner}"
     if kind == "object":
         inner = schema.get("additionalProperties")
         return f"names with {shape(inner)}" if isinstance(inner, dict) else "names and values"

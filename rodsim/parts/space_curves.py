@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -31,11 +32,14 @@ class Helix:
     x, y, axis: unit vectors (3,), a right-handed set; a (rad) the angle, rise (m) over the whole.
     """
 
+    NOT_IN_KEYS = ("given",)  # of studies: the rest says the same
+
     def __init__(
         self, center: Floats, x: Floats, axis: Floats, radius: float, angle: float, rise: float = 0.0
     ):
         self.center, self.x, self.y, self.axis = center, x, np.cross(axis, x), axis
         self.radius, self.angle, self.rise = radius, angle, rise
+        self.given: dict[str, Any] | None = None  # as it stands in a scene
 
     def __call__(self, s: ArrayLike) -> Floats:
         """Points (..., 3) at s of any shape."""
@@ -54,6 +58,7 @@ class Curve:
     neighbours or values that are not finite.
     """
 
+    NOT_IN_KEYS = ("given",)  # of studies: the rest follows from it
     told: tuple[bytes, bool] | None = (
         None  # by its points and whether it is closed, where it is known to be made of these
     )
@@ -61,6 +66,8 @@ class Curve:
     def __init__(self, owner: str, curve: CurveLike, closed: bool = False):
         self.closed = closed
         self.by_callable = callable(curve)
+        points = None if callable(curve) else numbers(curve)
+        self.given: Any = curve if points is None else points.copy()
         self._spline, breaks = _spline_of(owner, curve, closed)
         self._slope = self._spline.derivative()
         self._breaks, pieces = _measured(self._slope, breaks)

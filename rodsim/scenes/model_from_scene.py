@@ -28,6 +28,7 @@ from rodsim.scenes.named_curves import curve_of, table_along
 from rodsim.scenes.places import part_of, parts_in_order
 from rodsim.scenes.reading import Source, read
 from rodsim.scenes.scene_checks import check, name_object, objects
+from rodsim.scenes.schema import AngleInRadians
 from rodsim.scenes.schema_entries import MeasureScene
 from rodsim.scenes.schema_functions import displacements_of, law_of, motion_of, value_of
 from rodsim.scenes.schema_sections import section_of
@@ -106,9 +107,17 @@ class _Loader:
             for k, item in enumerate(getattr(scene, head)):
                 path = (head, k)
                 self._guard(path, lambda path=path, kind=kind, item=item: self._entry(path, kind, item))
+        self._in_order()
         for name in scene.sections:
             self._guard(("sections", name), lambda name=name: self._section(("sections", name), name))
         return self._model
+
+    def _in_order(self) -> None:
+        """What has no table of its own in the order that the scene gives."""
+        others = self._model.others
+        given = [name for name in self._scene.order if name in others]
+        for name in given:
+            others[name] = others.pop(name)
 
     def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
         """Points and directions under `static`."""
@@ -218,9 +227,11 @@ class _Loader:
             return table_along(owner, what, given) if rows else given
 
         def twist(what: str, given: Any) -> Any:
+            if isinstance(given, AngleInRadians):
+                return given.rad
             if not isinstance(given, list):
                 return None if given is None else np.radians(given)
-            return table_along(owner, what, [[s, np.radians(angle)] for s, angle in given])
+            return table_along(owner, what, [[s, np.radians(angle)] for s, angle in given], given)
 
         self._model.add_rod(
             item.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,20 +26,33 @@ def curve_of(owner: str, curve: CircleCurve | HelixCurve, center: Floats) -> Hel
         raise ModelError(f"{owner}: start = {curve.start} is along the axis; give a direction across it")
     angle = np.radians(curve.angle_deg) if isinstance(curve, CircleCurve) else 2 * np.pi * curve.turns
     rise = 0.0 if isinstance(curve, CircleCurve) else curve.pitch * curve.turns
-    return Helix(center, x / size, axis, curve.radius, float(angle), rise)
+    made = Helix(center, x / size, axis, curve.radius, float(angle), rise)
+    made.given = {**curve.model_dump(), "center": center.tolist()}
+    return made
 
 
-def table_along(owner: str, what: str, rows: list[list[float]]) -> Callable[[float], np.ndarray]:
-    """Rows (s, value or values) as a function of s in [0, 1]; straight lines between the rows."""
+class RowsAlong:
+    """Rows (s, value or values) as a function of s in [0, 1]: straight lines between the rows."""
+
+    def __init__(self, table: Floats, given: list[list[float]]):
+        """given: the rows as they stand in a scene, where angles are in degrees."""
+        self.table, self.given = table, given
+
+    def __call__(self, x: float) -> Any:
+        """The value, or the values."""
+        s = self.table[:, 0]
+        each = np.array([np.interp(x, s, column) for column in self.table.T[1:]])
+        return each if len(each) > 1 else each[0]
+
+
+def table_along(
+    owner: str, what: str, rows: list[list[float]], given: list[list[float]] | None = None
+) -> RowsAlong:
+    """The function of rows that have been checked; given: as they stand in the scene, where that is otherwise."""
     table = np.array(rows, dtype=float)
     s = table[:, 0]
     if s[0] != 0.0 or s[-1] != 1.0 or np.any(np.diff(s) <= 0.0):
         raise ModelError(
             f"{owner}: {what} is given at s = {s.tolist()}; begin with 0, increase and end with 1"
         )
-
-    def value(x: float) -> np.ndarray:
-        each = np.array([np.interp(x, s, column) for column in table.T[1:]])
-        return each if len(each) > 1 else each[0]
-
-    return value
+    return RowsAlong(table, rows if given is None else given)

@@ -100,6 +100,13 @@ StrainRows = Annotated[
 ]
 
 
+class AngleInRadians(Part):
+    """An angle that is not given in degrees."""
+
+    rad: Number
+    """the angle [rad]"""
+
+
 class RodScene(Part):
     """A rod along points (two: straight) or a named curve."""
 
@@ -117,13 +124,13 @@ class RodScene(Part):
     up: Vector | DirectionRows | None = None
     """direction of d3 at the start, carried along without twist; or rows [s, x, y, z] from s = 0 to 1. Left out: z, or x where
     the rod is vertical [1]"""
-    twist_deg: Number | AngleRows = 0.0
-    """turn of the sections about the tangent at s = 1, evenly on the way; or rows [s, angle] [deg]"""
+    twist_deg: Number | AngleRows | AngleInRadians = 0.0
+    """turn of the sections about the tangent at s = 1, evenly on the way; or rows [s, angle]; or {rad: angle} [deg]"""
     stress_free: Curve | None = None
     """curve of the shape without stress; left out: the initial one [m]"""
     stress_free_up: Vector | DirectionRows | None = None
     """`up` of the shape without stress; left out: that of the initial one [1]"""
-    stress_free_twist_deg: Number | AngleRows | None = None
+    stress_free_twist_deg: Number | AngleRows | AngleInRadians | None = None
     """`twist_deg` of the shape without stress; left out: that of the initial one [deg]"""
     stress_free_closed: bool | None = None
     """false: a closed rod is free of stress when it is open; left out: as `closed`"""
@@ -291,7 +298,13 @@ def _scene(entries: tuple[type[Entry], ...]) -> type[Part]:
         kind.key: (types.GenericAlias(list, schema_of(kind)), kind.many, [])  # type: ignore[arg-type]
         for kind in entries
     }
-    ends = {
+    ends: dict[str, tuple[Any, ...]] = {
+        "order": (
+            list[Name],
+            "names of bushings, springs with laws, dampings and others in the order in which they act; left out: that of the "
+            "lists, which is nearly always enough",
+            [],
+        ),
         "static": (StaticScene | None, "how to find the equilibrium", None),
         "run": (RunScene | None, "how to simulate; may be left out where static is given"),
     }
@@ -303,6 +316,7 @@ if TYPE_CHECKING:
     class Scene(Parts):
         """With a list for each kind of entry."""
 
+        order: list[str]
         static: StaticScene | None
         run: RunScene | None
 

@@ -103,10 +103,16 @@ def _field(own: Stated) -> tuple[Any, ...]:
     return type_of(own.sort), own.words, default
 
 
+def singular(word: str) -> str:
+    """One of what a plural names: meshes, energies, springs."""
+    if word.endswith("ies"):
+        return word.removesuffix("ies") + "y"
+    return word.removesuffix("es" if word.endswith(("shes", "ches", "xes", "sses")) else "s")
+
+
 @cache
 def schema_of(kind: type[Entry]) -> type[Part]:
     """Of one kind of entry."""
-    one = kind.key.removesuffix("es" if kind.key.endswith("shes") else "s")
-    name = "".join(word.capitalize() for word in one.split("_")) + "Scene"
+    name = "".join(word.capitalize() for word in singular(kind.key).split("_")) + "Scene"
     fields = {own.key: _field(own) for own in kind.fields().values()}
     return made(name, Part, kind.__doc__, {"name": (Name, f"by which the {kind.word} is known"), **fields})

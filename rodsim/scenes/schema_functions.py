@@ -6,15 +6,21 @@ A new one is a row here, and its class in `rigid.signals` or its method of `rods
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import scipy  # its parts are loaded when they are asked for
+from pydantic import Field
 
 from rigid import signals
+from rigid.errors import ModelError
 from rodsim.parts.spring_laws import INTERPOLATIONS, Law
 from rodsim.scenes.errors import Path, SceneProblem
-from rodsim.scenes.schema_types import Number, Part, Positive, Variant, Vector, numbers, union
+from rodsim.scenes.schema_types import NotNegative, Number, Part, Positive, Variant, Vector, numbers, union
 
 _BEGIN, _END = (Number, "begin [s]", 0.0), (Number, "end [s]")
 _OFFSET = Number, "mean value [?]", 0.0
+_ROWS: Any = Annotated[list[list[Number]], Field(min_length=1, max_length=4)]
 _TIMES, _VALUES = (numbers(2), "increasing [s]"), (numbers(2), "as many as times [?]")
 
 SIGNALS = {
@@ -57,7 +63,7 @@ SIGNALS = {
     "steady": Variant(
         signals.Steady,
         "offset + slope t",
-        {"slope": (Number, "rate [m/s or rad/s]"), "offset": (Number, "at t = 0 [?]", 0.0)},
+        {"slope": (Number, "rate [(?)/s]"), "offset": (Number, "at t = 0 [?]", 0.0)},
     ),
     "smooth step": Variant(
         signals.SmoothStep,
@@ -67,7 +73,7 @@ SIGNALS = {
     "spin-up": Variant(
         signals.SpinUp,
         "integral of a rate that rises smoothly from 0 at t = 0 to speed at t_end",
-        {"speed": (Number, "final rate [m/s or rad/s]"), "t_end": (Positive, "end of the rise [s]")},
+        {"speed": (Number, "final rate [(?)/s]"), "t_end": (Positive, "end of the rise [s]")},
     ),
     "smooth table": Variant(
         signals.SmoothTable,
@@ -75,8 +81,20 @@ SIGNALS = {
         {"times": _TIMES, "values": _VALUES},
     ),
 }
-LOADS = "constant", "table", "ramp", "triangle", "sine", "pulse"
+LOADS = tuple(SIGNALS)
 MOTIONS = "constant", "sine", "steady", "smooth step", "spin-up", "smooth table"
+
+
+def _law_of_pieces(knots: list[float], coefficients: list[list[float]], error: float) -> Law:
+    """Cubics at most, as `Law.described` tells them."""
+    try:
+        pieces = scipy.interpolate.PPoly(np.array(coefficients, float), np.array(knots, float))
+    except ValueError as wrong:
+        raise ModelError(
+            f"Law: {len(knots)} knots do not fit coefficients of {len(coefficients)} powers: {wrong}"
+        ) from None
+    return Law(pieces, error)
+
 
 LAWS = {
     "table": Variant(
@@ -98,6 +116,19 @@ LAWS = {
         {
             "coefficients": (numbers(1, 4), "of 1, x, x^2, x^3 [N or N m over powers of x]"),
             "reach": (Positive, "|x| beyond which it goes on straight [m, rad, m/s or rad/s]", 3.0),
+        },
+    ),
+    "pieces": Variant(
+        _law_of_pieces,
+        "polynomials between knots, beyond them straight lines",
+        {
+            "knots": (numbers(2), "increasing; of a damper the rate [m, rad, m/s or rad/s]"),
+            "coefficients": (
+                _ROWS,
+                "of powers of the distance from the knot before, the highest first: for each a number a piece [N or N m over "
+                "powers of x]",
+            ),
+            "error": (NotNegative, "of a function that it was made of, at most [N or N m]", 0.0),
         },
     ),
 }

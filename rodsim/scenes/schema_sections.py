@@ -76,6 +76,11 @@ SECTIONS = {
                 "rotary inertia about d1, d2, d3, or one for all; 0 without mass [kg m]",
             ),
             "damping_time": (NotNegative, "viscosity over stiffness, D = damping_time C [s]", 0.0),
+            "D": (
+                list[list[Number]] | None,
+                "viscosity: symmetric 6 x 6 as C, in place of damping_time [N s, N m s, N m^2 s]",
+                None,
+            ),
             "radius": (NotNegative, "for drawing; 0: a line [m]", 0.0),
         },
         WithMaterialLaws,

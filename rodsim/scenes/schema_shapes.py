@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from rigid.errors import ModelError
 from rigid.inertia import Box, Capsule, Cone, Cylinder, MassProperties, PointMass, Sphere
 from rigid.surface import Mesh
 from rodsim.scenes.schema_types import Name, NotNegative, Part, Positive, Variant, Vector, union
@@ -37,6 +38,29 @@ class RoundShape(Massive):
 _EDGES = Annotated[list[Positive], Field(min_length=3, max_length=3)]
 _MOMENTS = Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
 _INERTIA = Annotated[list[Vector], Field(min_length=3, max_length=3)]
+
+_POINTS = Annotated[list[Vector], Field(min_length=1)] | None
+_TRIANGLES = (
+    Annotated[list[Annotated[list[int], Field(min_length=3, max_length=3)]], Field(min_length=1)] | None
+)
+
+
+def _mesh(file: Any = None, vertices: Any = None, triangles: Any = None, **given: Any) -> MassProperties:
+    """Of a file, or of vertices and triangles."""
+    if (file is None) == (vertices is None) or (vertices is None) != (triangles is None):
+        raise ModelError("mesh: give either a file, or vertices and triangles")
+    return Mesh((vertices, triangles) if file is None else file, **given)
+
+
+def _given(
+    mass: float, inertia: Any, center: Any, vertices: Any = None, triangles: Any = None
+) -> MassProperties:
+    """With a surface for pictures where there is one."""
+    if (vertices is None) != (triangles is None):
+        raise ModelError("shape: vertices and triangles belong together; give both or none")
+    drawn = {} if vertices is None else {"vertices": vertices, "faces": triangles}
+    return MassProperties(mass, inertia, center, **drawn)
+
 
 SHAPES = {
     "box": Variant(
@@ -75,10 +99,20 @@ SHAPES = {
         "Apex at the origin of its axes, base at z = height.",
     ),
     "mesh": Variant(
-        lambda file, **given: Mesh(file, **given),
+        _mesh,
         "closed surface from a file",
         {
-            "file": (Name, "relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads"),
+            "file": (
+                Name | None,
+                "relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads; or vertices and triangles",
+                None,
+            ),
+            "vertices": (_POINTS, "in place of a file [m]", None),
+            "triangles": (
+                _TRIANGLES,
+                "of vertices: three numbers from 0 each, counter-clockwise from outside [1]",
+                None,
+            ),
             "scale": (Positive, "what multiplies its coordinates, 0.001 for millimetres [1]", 1.0),
         },
         Massive,
@@ -91,12 +125,18 @@ SHAPES = {
         doc="A point mass: held by its centre alone.",
     ),
     "given": Variant(
-        MassProperties,
+        _given,
         "mass and inertia as numbers",
         {
             "mass": (Positive, "of the body [kg]"),
             "inertia": (_MOMENTS | _INERTIA, "about the centre of mass: 3 moments or 3 x 3 [kg m^2]"),
             "center": (Vector, "centre of mass from the reference point, body axes [m]", [0.0, 0.0, 0.0]),
+            "vertices": (_POINTS, "of a surface for pictures, from the reference point [m]", None),
+            "triangles": (
+                _TRIANGLES,
+                "of vertices: three numbers from 0 each, counter-clockwise from outside [1]",
+                None,
+            ),
         },
         doc="Mass and inertia about the centre of mass, which is `center` in the body's axes.",
     ),
@@ -111,7 +151,7 @@ else:
 def shape_of(given: Any, folder: Path) -> MassProperties:
     """The shape; a mesh is looked for in `folder`."""
     numbers = given.model_dump(exclude={"type"})
-    if "file" in numbers:
+    if numbers.get("file") is not None:
         numbers["file"] = folder / numbers["file"]
     found: MassProperties = SHAPES[given.type].make(**numbers)
     return found

@@ -1,0 +1,547 @@
+"""From a `Model` to the data of a scene, all of it: what a scene cannot say is an error that names the object.
+
+Numbers are written with all their digits. Some are kept in a model as they came out of a check (unit vectors and quaternions,
+sections, shapes): what a scene says of them is tried, and taken only if it gives the same to the bit.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from discretization.system import fingerprint
+from rigid.checks import direction, unit_quaternion
+from rigid.errors import ModelError
+from rigid.inertia import MassProperties
+from rigid.motions import Motion
+from rigid.signals import Signal, VectorSignal
+from rigid.solids import Ball, Cuboid, Revolved, Stadium
+from rodsim.building.build import Built
+from rodsim.interactions.measures import Measure
+from rodsim.model import Model
+from rodsim.parts.entry import ENTRIES, Entry, Stated
+from rodsim.parts.materials import Material
+from rodsim.parts.model_parts import MASSES, Anchor, Body, Driven, Ground, Rod, RodShape
+from rodsim.parts.sections import Section
+from rodsim.parts.space_curves import Helix
+from rodsim.parts.spring_laws import Law
+from rodsim.results.errors import checked_path
+from rodsim.results.whole_file import check_target, whole_file
+from rodsim.scenes.errors import SceneError
+from rodsim.scenes.model_from_scene import loaded_from
+from rodsim.scenes.named_curves import RowsAlong
+from rodsim.scenes.reading import parse
+from rodsim.scenes.scene_checks import check
+from rodsim.scenes.schema_functions import LOADS, MOTIONS, SIGNALS
+from rodsim.scenes.schema_sections import MaterialScene, SectionScene, section_of
+from rodsim.scenes.schema_shapes import Shape, shape_of
+
+Data = dict[str, Any]
+_SCALES = [
+    1.0,
+    *(1.0 + k * 2.0**-40 for k in range(1, 400)),
+]  # tried for numbers that a check divides by their length
+
+
+def save(model: Model, path: Path | str) -> Path:
+    """Write a scene file from which `rodsim.scenes.model_from_scene.load` makes the same model; returns the path."""
+    file = checked_path("save", path)
+    check_target(file)
+    data = scene_data(model, file.parent)
+    text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    _check_same(model, text, file)
+    with whole_file(file) as part:
+        part.write_text(text, encoding="utf-8")
+    return file
+
+
+def scene_data(model: Model, folder: Path) -> Data:
+    """The data of the scene; meshes in `folder` are named relative to it, others by their whole path."""
+    if model.left_out:
+        _cannot(f"model '{model.name}'", "it is the rigid twin of another. Save that one.")
+    lists: Data = {
+        "bodies": [_body(body) for body in model.bodies.values()],
+        "driven": [_driven(driven) for driven in model.driven.values()],
+        "rods": [_rod(rod) for rod in model.rods.values()],
+    }
+    for entry in model.entries:
+        if ENTRIES.get(getattr(type(entry), "key", "")) is not type(entry):
+            _cannot(f"{entry.word} '{entry.name}'", "its kind is a Python function")
+    for key, kind in ENTRIES.items():
+        lists[key] = [
+            _entry(entry, folder) for entry in getattr(model, kind.table).values() if type(entry) is kind
+        ]
+    others = [item["name"] for key, kind in ENTRIES.items() if kind.table == "others" for item in lists[key]]
+    order = list(model.others)
+    return {
+        "name": model.name,
+        "gravity": model.gravity.tolist(),
+        **{key: items for key, items in lists.items() if items},
+        **({"order": order} if order != others else {}),
+        **_settings(model),
+    }
+
+
+def _settings(model: Model) -> Data:
+    """`run` and `static` of the scene that the model was read from; without one it has none."""
+    if model.scene is None:
+        return {"run": None}
+    scene = check(parse(model.scene, "<scene>"))
+    said = {what: getattr(scene, what) for what in ("static", "run")}
+    return {
+        what: None if own is None else own.model_dump(exclude_none=True, exclude_unset=True)
+        for what, own in said.items()
+        if own is not None or what == "run"
+    }
+
+
+def _cannot(owner: str, why: str) -> NoReturn:
+    end = "" if why.endswith(".") else ", which a scene cannot say. Keep the script that makes it."
+    raise ModelError(f"{owner}: cannot be saved as a scene: {why}{end}")
+
+
+def _check_same(model: Model, text: str, file: Path) -> None:
+    """Raise ModelError unless the text gives this model, to the bit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mine = model.build()
+        try:
+            other = loaded_from(parse(text, str(file)), file.parent).model.build()
+        except SceneError as error:
+            raise ModelError(f"model '{model.name}': cannot be saved as a scene: {error}") from None
+    for owner in differences(mine, other):
+        raise ModelError(
+            f"model '{model.name}': cannot be saved as a scene: {owner} would be read as something else. Keep the script that "
+            "makes it."
+        )
+
+
+def differences(a: Built, b: Built) -> Iterator[str]:
+    """What differs between two models: words of their descriptions, arrays of their states, or their systems."""
+    described, other = (_with_whole_paths(built.layout.description) for built in (a, b))
+    for what in {**described, **other}:
+        mine, theirs = described.get(what), other.get(what)
+        if mine == theirs:
+            continue
+        both = (mine, theirs) if isinstance(mine, dict) and isinstance(theirs, dict) else ({}, {})
+        names = [name for name in both[0] if both[0][name] != both[1].get(name)]
+        yield f"{what} {', '.join(map(repr, names[:5]))}".rstrip()
+    for name, x, y in zip(a.state._fields, a.state, b.state, strict=True):
+        if np.asarray(x).tobytes() != np.asarray(y).tobytes():
+            yield f"the state ({name})"
+    if fingerprint(a.system) != fingerprint(b.system):
+        yield "the order of its parts"
+
+
+def _with_whole_paths(description: Mapping[str, Any]) -> Data:
+    meshes = {
+        name: {**mesh, "file": os.path.abspath(mesh["file"])} if mesh.get("file") else mesh
+        for name, mesh in description.get("meshes", {}).items()
+    }
+    return {**description, **({"meshes": meshes} if meshes else {})}
+
+
+# --- numbers
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as Python has them, lists of them, words."""
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(x) for x in value]
+    return value
+
+
+def _before(owner: str, what: str, check: Callable[[str, str, Any], Any], value: Any) -> list[float]:
+    """Numbers that become `value` when they are checked: itself nearly always, else a multiple."""
+    for scale in _SCALES:
+        if np.array_equal(check(owner, what, value * scale), value):
+            return (value * scale).tolist()
+    _cannot(owner, f"its {what} is not the outcome of a rounded division")
+
+
+def _quaternion(owner: str, quat: Any) -> list[float]:
+    return _before(owner, "orientation", unit_quaternion, quat)
+
+
+def _first_equal(
+    owner: str, what: str, candidates: Iterable[Data], make: Callable[[Data], Any], given: Any
+) -> Data:
+    """The first of these that makes what is there, to the bit."""
+    for candidate in candidates:
+        try:
+            made = make(candidate)
+        except (ModelError, ValidationError):
+            continue
+        if _same(made, given):
+            return candidate
+    _cannot(owner, f"its {what} is not one of those of scenes")
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Objects of equal fields."""
+    names = set(vars(a)) | set(vars(b))
+    return all(
+        name == "given" or _words(getattr(a, name, None)) == _words(getattr(b, name, None)) for name in names
+    )
+
+
+def _words(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.kind, value.tobytes()
+    if isinstance(value, list | tuple):
+        return tuple(_words(x) for x in value)
+    if hasattr(value, "__dict__"):
+        return type(value), tuple((name, _words(own)) for name, own in vars(value).items())
+    return type(value), value
+
+
+# --- parts
+
+
+def _body(body: Body) -> Data:
+    owner = f"body '{body.name}'"
+    if body.stands_for is not None:
+        _cannot(owner, "it stands for a rod. Save the model that has the rod.")
+    return {
+        "name": body.name,
+        "shape": _shape(owner, body.properties),
+        "position": body.position.tolist(),
+        "orientation": _quaternion(owner, body.orientation),
+        **_where_given("velocity", body.velocity),
+        **_where_given("angular_velocity", body.angular_velocity),
+    }
+
+
+def _where_given(what: str, value: Any) -> Data:
+    return {} if value is None else {what: _plain(value)}
+
+
+def _shape(owner: str, own: MassProperties) -> Data:
+    def make(candidate: Data) -> MassProperties:
+        return shape_of(TypeAdapter(Shape).validate_python(candidate), Path())
+
+    return _first_equal(owner, "shape", _shapes(own), make, own)
+
+
+def _shapes(own: MassProperties) -> Iterator[Data]:
+    """What it may have been made as, the likely first."""
+    heavy = {"density": own.density} if own.density else {"mass": own.mass}
+    surfaces = [{}] if len(own.vertices) < 300 else [{"surface": "fine"}]
+    solid = own.solid
+    for more in surfaces:
+        if isinstance(solid, Cuboid):
+            yield {"type": "box", "size": _plain(solid.edges), **heavy}
+        elif isinstance(solid, Ball):
+            yield {"type": "sphere", "radius": solid.radius, **heavy, **more}
+        elif isinstance(solid, Stadium):
+            yield {"type": "capsule", "radius": solid.radius, "length": solid.length, **heavy, **more}
+        elif isinstance(solid, Revolved):
+            radii, heights = solid.radii.tolist(), solid.heights.tolist()
+            fine = {"surface": "fine"}
+            for surface in ({}, fine):
+                if len(radii) == 4:
+                    yield {
+                        "type": "cylinder",
+                        "radius": radii[1],
+                        "height": 2 * heights[-1],
+                        **heavy,
+                        **surface,
+                    }
+                else:
+                    yield {"type": "cone", "radius": radii[1], "height": heights[-1], **heavy, **surface}
+    if len(own.faces) and solid is not None:
+        arrays = {"vertices": own.vertices.tolist(), "triangles": own.faces.tolist()}
+        yield {"type": "mesh", **arrays, **heavy}
+        yield {"type": "mesh", **arrays, "mass": own.mass}
+    drawn = {"vertices": own.vertices.tolist(), "triangles": own.faces.tolist()} if len(own.faces) else {}
+    numbers = {"mass": own.mass, "center": own.center.tolist(), **drawn}
+    if np.array_equal(own.without_inertia, np.eye(3)):
+        if not (drawn or np.any(own.center)):
+            yield {"type": "point", "mass": own.mass}
+        yield {"type": "given", "inertia": [0.0, 0.0, 0.0], **numbers}
+    elif np.any(own.without_inertia):
+        none = own.without_inertia
+        without = own.inertia - none @ own.inertia @ none
+        yield {"type": "given", "inertia": np.where(np.abs(none) > 0.5, 0.0, own.inertia).tolist(), **numbers}
+        yield {"type": "given", "inertia": without.tolist(), **numbers}
+    yield {"type": "given", "inertia": own.inertia.tolist(), **numbers}
+
+
+def _driven(driven: Driven) -> Data:
+    owner, motion = f"driven '{driven.name}'", driven.motion
+    if motion.attitude is not None:
+        _cannot(owner, "its attitude is a Python function")
+    displacement = motion.displacement.given
+    several = displacement if isinstance(displacement, list | tuple) else [displacement]
+    said: Data = {
+        "name": driven.name,
+        "position": motion.position.tolist(),
+        "orientation": _quaternion(owner, motion.orientation),
+    }
+    if displacement is not None:
+        said["displacement"] = [_signal(owner, "displacement", own, MOTIONS) for own in several]
+    if motion.axis is not None:
+        said["axis"] = _before(owner, "axis", direction, motion.axis)
+        said["turn"] = _signal(owner, "turn", motion.angle.given, MOTIONS)
+    return said
+
+
+def _rod(rod: Rod) -> Data:
+    owner = f"rod '{rod.name}'"
+    masses = [word for word, part in MASSES.items() if part == rod.consistency]
+    for what in ("section", "velocity", "angular_velocity"):
+        if callable(getattr(rod, what)):
+            _cannot(owner, f"its {what} is a Python function")
+    said = {
+        "name": rod.name,
+        "curve": _curve(owner, rod.initial),
+        "section": _section(owner, rod.section),
+        "n_elements": rod.n_elements,
+        "closed": rod.closed,
+        **_along(owner, "up", rod.initial.up),
+        **_twist(owner, "twist_deg", rod.initial.twist),
+    }
+    free = rod.stress_free
+    if free is not rod.initial:
+        if free.curve is not rod.initial.curve:
+            said["stress_free"] = _curve(owner, free)
+            said["stress_free_closed"] = free.curve.closed
+        said |= _along(owner, "stress_free_up", free.up)
+        said |= _twist(owner, "stress_free_twist_deg", free.twist)
+    return {
+        **said,
+        **_where_given("velocity", rod.velocity),
+        **_where_given("angular_velocity", rod.angular_velocity),
+        "mass": masses[0],
+        "element": rod.element,
+        **_along(owner, "rest_strains", rod.rest_strains),
+    }
+
+
+def _curve(owner: str, shape: RodShape) -> Any:
+    given = shape.curve.given
+    if isinstance(given, Helix) and given.given is not None:
+        return given.given
+    if callable(given):
+        _cannot(owner, "its curve is a Python function")
+    return _plain(given)
+
+
+def _along(owner: str, what: str, value: Any) -> Data:
+    """A value along a rod: numbers, or rows of s and numbers."""
+    if isinstance(value, RowsAlong):
+        return {what: _plain(value.given)}
+    if callable(value):
+        _cannot(owner, f"its {what} is a Python function")
+    return _where_given(what, value)
+
+
+def _twist(owner: str, what: str, value: Any) -> Data:
+    if isinstance(value, RowsAlong):
+        return {what: _plain(value.given)}
+    if callable(value):
+        _cannot(owner, f"its {what.removesuffix('_deg')} is a Python function")
+    degrees = round(float(np.degrees(value)), 9)
+    return {what: degrees if np.radians(degrees) == value else {"rad": float(value)}}
+
+
+def _section(owner: str, section: Any) -> Data:
+    def make(candidate: Data) -> Section:
+        given = TypeAdapter(SectionScene).validate_python(candidate)
+        return section_of(given, getattr(given, "material", None))
+
+    return _first_equal(owner, "section", _sections(section), make, section)
+
+
+def _sections(section: Section) -> Iterator[Data]:
+    """As it was made, else by its matrices."""
+    more: Data = {}
+    for call in section.given[1:]:
+        if call.method == "with_law":
+            more["law"] = {"type": call.unnamed[0], **_plain_dict(call.named)}
+        elif call.method == "with_energy":
+            more["law"] = {"expression": call.unnamed[0], "parameters": _plain_dict(call.named)}
+        elif call.method == "with_relaxation":
+            names = ("time", "fraction", "stiffness")
+            more["relaxation"] = _plain_dict(dict(zip(names, call.unnamed, strict=True)))
+        elif call.method == "with_centers":
+            names = ("mass", "stiffness", "product_of_inertia")
+            more["centers"] = _plain_dict(dict(zip(names, call.unnamed, strict=True)))
+    if section.given:
+        first = section.given[0]
+        kind = "stiffness" if first.method == "from_stiffness" else first.method
+        numbers = {
+            name: _material(own) if isinstance(own, Material) else _plain(own)
+            for name, own in first.named.items()
+            if own is not None
+        }
+        yield {"type": kind, **numbers, **more}
+    numbers = {
+        "C": section.stiffness.tolist(),
+        "mass_per_length": section.mass_per_length,
+        "inertia_per_length": section.inertia_per_length.tolist(),
+        "radius": section.radius,
+    }
+    damping = {"D": section.damping.tolist()} if np.any(section.damping) else {}
+    yield {"type": "stiffness", **numbers, **damping, **more}
+
+
+def _plain_dict(numbers: Mapping[str, Any]) -> Data:
+    return {name: _plain(own) for name, own in numbers.items() if own is not None}
+
+
+def _material(material: Material) -> Data:
+    return {name: own for name in MaterialScene.model_fields if (own := getattr(material, name)) is not None}
+
+
+# --- what joins and loads them
+
+
+def _entry(entry: Entry, folder: Path) -> Data:
+    owner = f"{entry.word} '{entry.name}'"
+    said: Data = {"name": entry.name}
+    for field, own in entry.fields().items():
+        known = field in entry.given
+        value = entry.given[field] if known else getattr(entry, field)
+        if value is None or (known and own.default is not None and value is own.default):
+            continue
+        if not known and own.sort.choices:
+            value = own.sort.describe(value)
+        if own.sort.word in ("text", "contact law"):  # expressions of sympy are kept as texts
+            value = getattr(entry, field)
+        said[own.key] = _value(owner, own, value, folder)
+    return said
+
+
+def _value(owner: str, own: Stated, value: Any, folder: Path) -> Any:
+    word = own.sort.word
+    if word in ("end", "point"):
+        return _anchor(value)
+    if word in ("rod", "part", "joint"):
+        return value if isinstance(value, str) else value.name
+    if word == "joints":
+        return [x if isinstance(x, str) else x.name for x in value]
+    if word == "surfaces":
+        names = _names(value)
+        return names[0] if len(names) == 1 else names
+    if word == "surface pairs":
+        return [_names(pair) for pair in value]
+    if word == "varying":
+        return _signal(owner, own.key, value, LOADS) if callable(value) else _numbers(owner, own.key, value)
+    if word == "motion":
+        return _signal(owner, own.key, value.given if isinstance(value, Motion) else value, MOTIONS)
+    if word == "law":
+        return _law(value)
+    if word == "measures":
+        return {name: _measure(measure) for name, measure in value.items()}
+    if word == "parameters":
+        return _plain_dict(value)
+    if word == "mesh file":
+        return _mesh_file(str(value), folder)
+    return _numbers(owner, own.key, value)
+
+
+def _numbers(owner: str, what: str, value: Any) -> Any:
+    if callable(value):
+        _cannot(owner, f"its {what} is a Python function")
+    return _plain(value)
+
+
+def _names(surfaces: Any) -> list[str]:
+    several = surfaces if isinstance(surfaces, list | tuple) else [surfaces]
+    return [x if isinstance(x, str) else x.name for x in several]
+
+
+def _anchor(thing: Any) -> Any:
+    if isinstance(thing, Ground):
+        return "ground"
+    if isinstance(thing, Body | Driven):
+        return {"body": thing.name} if thing.name == "ground" else thing.name
+    assert isinstance(thing, Anchor)
+    if isinstance(thing.part, Ground):
+        return {"ground": thing.X.tolist()}
+    if isinstance(thing.part, Rod):
+        offset = {"offset": thing.X.tolist()} if np.any(thing.X) else {}
+        return {"rod": thing.part.name, "s": thing.s, **offset}
+    return {"body": thing.part.name, "at": thing.X.tolist()}
+
+
+def _measure(measure: Measure) -> Data:
+    names = {"cosine": ("direction_a", "direction_b")}.get(measure.word, ("axis",))
+    of = "coordinate" if measure.a is None else measure.word
+    return {
+        "of": of,
+        **({} if measure.a is None else {"a": _anchor(measure.a)}),
+        "b": _anchor(measure.b),
+        **{
+            name: _before("measure", name, direction, own)
+            for name, own in zip(names, measure.directions, strict=False)
+        },
+        **({} if measure.length is None else {"length": measure.length}),
+    }
+
+
+def _signal(owner: str, what: str, given: Any, known: tuple[str, ...]) -> Data:
+    """A function of time by its name; along a direction, where it has one."""
+    scalar = given.scalar if isinstance(given, VectorSignal) else given
+    words = {SIGNALS[word].make: word for word in known}
+    if not isinstance(scalar, Signal) or type(scalar) not in words:
+        kind = type(scalar).__name__ if isinstance(scalar, Signal) else "a Python function"
+        _cannot(owner, f"its {what} is {kind}")
+    word = words[type(scalar)]
+    numbers = {name: _plain(getattr(scalar, name)) for name in SIGNALS[word].fields}
+    along = {"direction": given.direction.tolist()} if isinstance(given, VectorSignal) else {}
+    return {"function": word, **numbers, **along}
+
+
+def _law(law: Law) -> Data:
+    return {"type": "pieces", **law.described()}
+
+
+def _mesh_file(file: str, folder: Path) -> str:
+    whole, there = os.path.abspath(file), os.path.abspath(folder)
+    return os.path.relpath(whole, there) if whole.startswith(there + os.sep) else whole
+
+
+# --- text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists of numbers on a line, texts in quotes: a name such as 1e3 is no number."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _list(dumper: _Dumper, data: list[Any]) -> yaml.Node:
+    short = all(not isinstance(x, dict | list) for x in data) or all(
+        isinstance(x, list) and all(not isinstance(y, dict | list) for y in x) for x in data
+    )
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=short)
+
+
+def _mapping(dumper: _Dumper, data: Data) -> yaml.Node:
+    return dumper.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=False)
+
+
+def _text(dumper: _Dumper, data: str) -> yaml.Node:
+    plain = data.replace("_", "").replace("-", "").replace(" ", "").isalpha() and data.isascii()
+    known = dumper.resolve(yaml.ScalarNode, data, (True, False)) == "tag:yaml.org,2002:str"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=None if plain and known else '"')
+
+
+_Dumper.add_representer(list, _list)
+_Dumper.add_representer(dict, _mapping)
+_Dumper.add_representer(str, _text)

@@ -1,0 +1,265 @@
+"""A model that is saved as a scene and loaded again is the same to the bit; what a scene cannot say is an error before that."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rodsim import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Law,
+    MassProperties,
+    Material,
+    Mesh,
+    Model,
+    ModelError,
+    PointMass,
+    SceneError,
+    Section,
+    Sphere,
+    signals,
+    simulate,
+)
+from rodsim.scenes.model_to_scene import differences
+from tests.support.completeness import MODELS
+from tests.support.sliding import JENKINS
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.ModelWarning")
+
+SCENES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.yaml"))
+# models of completeness.py that hold Python functions, and the part that is named
+NOT_IN_SCENES = {
+    "pressed": "rod 'ring': cannot be saved as a scene: its curve is a Python function",
+    "kinds": "cannot be saved as a scene: its kind is a Python function",
+    "sliding": "interaction 'sole': cannot be saved as a scene: its kind is a Python function",
+}
+RUBBER = Material(E=1e6, nu=0.4, density=1000.0, damping_time=0.1)
+
+
+def saved_and_loaded(model, folder):
+    path = model.save(folder / "saved.yaml")
+    assert path == folder / "saved.yaml"
+    return Model.load(path)
+
+
+def check_equal(a, b):
+    """Descriptions, states, and all arrays of the systems."""
+    a, b = a.build(), b.build()
+    assert a.layout.description == b.layout.description
+    assert list(differences(a, b)) == []
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=[path.stem for path in SCENES])
+def test_an_example_scene_comes_back(scene, tmp_path):
+    model = Model.load(scene)
+    check_equal(model, saved_and_loaded(model, tmp_path))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in NOT_IN_SCENES])
+def test_a_model_of_every_kind_comes_back(name, tmp_path):
+    model = MODELS[name]()
+    check_equal(model, saved_and_loaded(model, tmp_path))
+
+
+@pytest.mark.parametrize("name", NOT_IN_SCENES)
+def test_python_functions_are_refused_by_the_name_of_their_object_and_the_file_stays(name, tmp_path):
+    file = tmp_path / "saved.yaml"
+    file.write_text("name: before\n")
+    with pytest.raises(ModelError, match=NOT_IN_SCENES[name]):
+        MODELS[name]().save(file)
+    assert file.read_text() == "name: before\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+SHAPES = {
+    "box": Box(0.1, 0.2, 0.3, density=123.4),
+    "box by mass": Box(0.1, 0.2, 0.3, mass=1 / 3),
+    "sphere": Sphere(0.1, mass=0.7),
+    "fine sphere": Sphere(0.1, density=1.3, surface="fine"),
+    "cylinder": Cylinder(0.1, 0.7, density=1.3),
+    "fine cylinder": Cylinder(0.1, 0.7, mass=1.3, surface="fine"),
+    "capsule": Capsule(0.1, 0.7, density=1.3),
+    "cone": Cone(0.1, 0.7, density=1.3, surface="fine"),
+    "point": PointMass(0.3),
+    "numbers": MassProperties(1.1, [0.3, 0.2, 0.4], (0.1, 0.2, 0.3)),
+    "matrix": MassProperties(1.1, [[0.3, 0.01, 0.0], [0.01, 0.2, 0.0], [0.0, 0.0, 0.4]]),
+    "line": MassProperties(1.1, [0.3, 0.3, 0.0]),
+    "drawn": MassProperties(1.1, [0.3, 0.2, 0.4], vertices=[(0, 0, 0), (1, 0, 0), (0, 1, 0)], faces=[(0, 1, 2)]),
+    "mesh": Mesh(([(0, 0, 0), (1.1, 0, 0), (0, 1.3, 0), (0, 0, 1.7)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]), 1.3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_comes_back(shape, tmp_path):
+    model = Model(shape, gravity=(0.1, 0.2, -9.81))
+    quat = np.array([0.3, 0.1, -0.7, 0.2])
+    body = model.add_body(
+        "body", SHAPES[shape], (1 / 3, 0, 0), quat / np.linalg.norm(quat), angular_velocity=None
+    )
+    if shape == "point" or shape == "line":
+        model.add_joint("pin", "spherical", model.ground, body, at=(1 / 3, 0, 0))
+    check_equal(model, saved_and_loaded(model, tmp_path))
+
+
+FULL = np.diag([90.0, 80.0, 70.0, 6.0, 5.0, 4.0]) + 1.0
+STIFF = Section.from_stiffness(
+    EA=60, GA=(40, 30), GJ=3, EI=(2, 4), mass_per_length=1.5, inertia_per_length=0.3
+)
+SECTIONS = {
+    "circular": Section.circular(0.1, RUBBER),
+    "tube": Section.tube(0.1, 0.07, Material(E=1e6, G=3e5, density=1000)),
+    "rectangle": Section.rectangle(0.1, 0.2, RUBBER).with_relaxation(0.05, fraction=0.5).with_centers((0.01, 0.0)),
+    "stiffness": STIFF,
+    "law": STIFF.with_law("stiffening", strain=0.2),
+    "energy": STIFF.with_energy("EA*Gamma1**2/2 + GA2*Gamma2**2/2 + GA3*Gamma3**2/2 + GJ*K1**2/2 + EI2*K2**2/2 + a*K3**2", a=2.0),
+    "relaxing": STIFF.with_relaxation(0.05, stiffness=0.1 * FULL),
+    "matrices": Section.from_stiffness(C=FULL, D=0.01 * FULL, mass_per_length=1.5, inertia_per_length=0.3),
+    "made of numbers": Section(FULL, 1.5, np.array([0.4, 0.2, 0.3]), 0.01 * FULL, 0.1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_section_comes_back(section, tmp_path):
+    model = Model("rod")
+    model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SECTIONS[section], 2)
+    check_equal(model, saved_and_loaded(model, tmp_path))
+
+
+def test_curves_twists_and_stress_free_shapes_come_back(tmp_path):
+    model = Model("rods")
+    points = np.random.default_rng(0).normal(size=(150, 3)) + 30.0 * np.arange(150)[:, None]
+    model.add_rod("long", points, STIFF, 20, up=(0.1, 0.2, 1.0), twist=0.7, velocity=(0.1, 0.2, 0.3))
+    loop = [(0, 0, 9), (1, 0, 9), (1, 1, 9), (0, 1, 9.1)]
+    model.add_rod("loop", loop, STIFF, 8, closed=True, twist=2 * np.pi, stress_free=[(0, 0, 0), (4, 0, 0)],
+                  stress_free_closed=False, stress_free_twist=1 / 3, element="lagrange(2)", mass="lumped")  # fmt: skip
+    model.add_rod(
+        "bent",
+        [(0, 9, 0), (1, 9, 0)],
+        STIFF,
+        3,
+        stress_free_up=(0, 1, 0),
+        rest_strains=(0, 0, 0, 0.1, 0.2, 1 / 3),
+    )
+    check_equal(model, saved_and_loaded(model, tmp_path))
+
+
+def test_values_along_rods_of_a_scene_come_back(tmp_path):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(
+        "name: rows\nrods:\n- name: rod\n  curve: {type: helix, radius: 0.3, pitch: 0.1, turns: 1.7, axis: [0.1, 0.2, 1]}\n"
+        "  section: {type: circular, radius: 0.01, material: {E: 1e6, nu: 0.3, density: 1000}}\n"
+        "  up: [[0, 0, 0.1, 1], [0.3, 0, 0.2, 1], [1, 0, 0.1, 1]]\n  twist_deg: [[0, 3.3], [1, 77.7]]\n"
+        "  rest_strains: [[0, 0, 0, 0, 0, 0.1, 0], [1, 0, 0, 0, 0.2, 0.1, 0]]\n- name: arc\n"
+        "  curve: {type: circle, radius: 0.3, angle_deg: 77.7, center: {at: {rod: rod, s: 1}, plus: [1, 0, 0]}}\n"
+        "  section: {type: circular, radius: 0.01, material: {E: 1e6, nu: 0.3, density: 1000}}\n  twist_deg: 33.3\n"
+        "run: {t_end: 0.25, dt: 0.01, until: {nearer: [rod@0.1, arc@0.1], than: 0.01}}\n"
+    )
+    model = Model.load(scene)
+    again = saved_and_loaded(model, tmp_path)
+    check_equal(model, again)
+    assert "t_end: 0.25" in again.scene
+    assert "than: 0.01" in again.scene
+
+
+def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):
+    """Springs with laws, limits and bushings between each other: the order of the lists of a scene is another."""
+    model = Model("mixed: 'names', = 1e3", gravity=(0, 0, -1))
+    bodies = [
+        model.add_body(name, Box(0.1, 0.1, 0.1, mass=1), (k, 0, 0))
+        for k, name in enumerate(("1e3", "on", "yes é"))
+    ]
+    law = Law.function(np.sin, -1.0, 1.0)
+    model.add_law_spring("law 1", model.ground.at((0, 1, 0)), bodies[0], law)
+    model.add_bushing("bushing", model.ground, bodies[0], 3.0, at=(0, 0, 0.1))
+    model.add_law_spring("law 2", model.ground.at((0, 1, 0)), bodies[1], Law.limit(3.0, 0.1, -0.2))
+    model.add_external_damping("air", bodies[1], 0.3, ambient=(0.1, 0.2, 0.3))
+    model.add_limit("stop", model.ground, bodies[2], 3.0, 0.1, upper=0.2, of="angle", axis=(0, 0, 1))
+    for name, cls in vars(signals).items():
+        if isinstance(cls, type) and issubclass(cls, signals.Signal) and cls is not signals.Signal:
+            made = {"Table": lambda c: c([0, 1, 2], [0, 1 / 3, 0]), "SmoothTable": lambda c: c([0, 1, 2], [0, 1 / 3, 0]),
+                    "Triangle": lambda c: c(1 / 3, 1.0, 2.0), "Constant": lambda c: c(1 / 3), "SpinUp": lambda c: c(1 / 3, 2.0),
+                    "Steady": lambda c: c(1 / 3), "Sine": lambda c: c(1 / 3, 2.0, 0.1)}  # fmt: skip
+            signal = made.get(name, lambda c: c(1 / 3, 0.0, 2.0))(cls)
+            model.add_force(name, bodies[0], signal.along((0.3, 0.1, 0.7)))
+    model.add_driven("hand", (1 / 3, 0, 0), displacement=[signals.Sine(0.1, 2.0).along((0, 0.6, 0.8))],
+                     turn=signals.SmoothStep(1.0, 0.0, 2.0), axis=(0.1, 0.2, 0.3))  # fmt: skip
+    again = saved_and_loaded(model, tmp_path)
+    assert list(again.others) == list(model.others)
+    check_equal(model, again)
+
+
+def test_a_loaded_model_runs_as_the_saved_one_does(tmp_path):
+    model = MODELS["loaded"]()
+    runs = [simulate(each, 0.02, 0.01) for each in (model, saved_and_loaded(model, tmp_path))]
+    assert runs[0].states(slice(0, 3)).r.tobytes() == runs[1].states(slice(0, 3)).r.tobytes()
+
+
+def of_rod(**more):
+    def make():
+        model = Model("m")
+        model.add_rod("rod", **{"curve": [(0, 0, 0), (1, 0, 0)], "section": STIFF, "n_elements": 2, **more})
+        return model
+
+    return make
+
+
+def with_force(value):
+    def make():
+        model = Model("m")
+        model.add_force("push", model.add_body("body", Box(1, 1, 1, mass=1)), value)
+        return model
+
+    return make
+
+
+def with_motion():
+    model = Model("m")
+    model.add_driven("hand", displacement=lambda t: (t, 0.0, 0.0))
+    return model
+
+
+def twin():
+    model = of_rod()()
+    return model.rigidified()
+
+
+def own_kind():
+    model = Model("m")
+    body = model.add_body("body", Box(1, 1, 1, mass=1))
+    model.add_interaction("sole", JENKINS[1], model.ground, body, k=50.0, limit=0.5, z=[0.002])
+    return model
+
+
+REFUSED = {
+    "section": (of_rod(section=lambda s: STIFF), "rod 'rod': .*its section is a Python function"),
+    "velocity": (of_rod(velocity=lambda s: (s, 0, 0)), "rod 'rod': .*its velocity is a Python function"),
+    "up": (of_rod(up=lambda s: (0, 0, 1)), "rod 'rod': .*its up is a Python function"),
+    "twist": (of_rod(twist=lambda s: s), "rod 'rod': .*its twist is a Python function"),
+    "rest strains": (of_rod(rest_strains=lambda s: np.zeros(6)), "rod 'rod': .*its rest_strains is a Python function"),
+    "force": (with_force(lambda t: (t, 0.0, 0.0)), "load 'push': .*its value is a Python function"),
+    "motion": (with_motion, "driven 'hand': .*its displacement is a Python function"),
+    "own kind": (own_kind, "'sole': .*its kind is a Python function"),
+    "rigid twin": (twin, "model 'm': .*it is the rigid twin of another"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_a_scene_cannot_say_is_refused_by_name_before_the_file_is_touched(what, tmp_path):
+    make, words = REFUSED[what]
+    with pytest.raises(ModelError, match=words):
+        make().save(tmp_path / "saved.yaml")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_scene_is_refused_with_its_line(tmp_path):
+    (tmp_path / "scene.yaml").write_text("name: m\nboddies: []\nrun: null\n")
+    with pytest.raises(SceneError, match=r"scene.yaml:2: .*boddies"):
+        Model.load(tmp_path / "scene.yaml")
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        MODELS["relaxing"]().save(tmp_path / "none" / "saved.yaml")

@@ -1,0 +1,53 @@
+"""Names in the schema of scenes: English singulars, each built in one way; texts about types are grammatical."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import rodsim.model  # noqa: F401  # whose entries the schema has
+from rodsim.parts.entry import ENTRIES
+from rodsim.scenes.schema import Scene
+from rodsim.scenes.schema_entries import schema_of, singular
+
+SCHEMA = Scene.model_json_schema()
+PAGE = Path(__file__).parents[2] / "docs" / "scene_reference.md"
+# ends of names, by what they are; those without one stand alone
+ENDS = ("Scene", "Shape", "Section", "Law", "Signal", "Motion", "Curve", "Anchor")
+ALONE = {"AngleInRadians", "AxisAngle", "OrientationOf", "Centers", "Relaxation"}
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMA["$defs"]))
+def test_a_name_of_the_schema_is_words_in_the_singular_and_says_what_it_is(name):
+    words = re.findall(r"[A-Z][a-z0-9]*", name)
+    assert "".join(words) == name
+    if name in ALONE:
+        return
+    assert name.endswith(ENDS)
+    assert [w for w in words if re.search(r"(ie|[^sui]s)$", w.lower()) and w not in ("Pieces",)] == []
+
+
+@pytest.mark.parametrize("key", sorted(ENTRIES))
+def test_the_schema_of_an_entry_is_called_by_its_key_in_the_singular(key):
+    one = schema_of(ENTRIES[key]).__name__.removesuffix("Scene").lower()
+    assert one in (key.replace("_", "").removesuffix("s"), ENTRIES[key].word.replace(" ", ""))
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [("energies", "energy"), ("meshes", "mesh"), ("boxes", "box"), ("torsion_springs", "torsion_spring"), ("planes", "plane")],
+)  # fmt: skip
+def test_plurals_are_taken_apart(many, one):
+    assert singular(many) == one
+
+
+def test_lists_of_the_reference_are_lists_of_many():
+    rows = [
+        line.split("|") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")
+    ]
+    lists = [
+        found for row in rows for found in re.findall(r"lists? of (?:\d+ )?(?:or more )?(\w+ ?\w*)", row[2])
+    ]
+    assert len(lists) > 50
+    assert {each for each in lists if not re.match(r"(whole )?numbers\b|texts\b|lists of$|or more$", each)} == set()
+    assert all("ss" not in row[2].split("[")[0] for row in rows)
