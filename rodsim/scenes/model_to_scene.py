@@ -201,6 +201,8 @@ def _words(value: Any) -> Any:
         return tuple(_words(x) for x in value)
     if hasattr(value, "__dict__"):
         return type(value), tuple((name, _words(own)) for name, own in vars(value).items())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value).hex()
     return type(value), value
 
 

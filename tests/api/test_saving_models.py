@@ -76,6 +76,7 @@ def test_python_functions_are_refused_by_the_name_of_their_object_and_the_file_s
 
 SHAPES = {
     "box": Box(0.1, 0.2, 0.3, density=123.4),
+    "box of whole numbers": Box(1, 2, 3, density=500),
     "box by mass": Box(0.1, 0.2, 0.3, mass=1 / 3),
     "sphere": Sphere(0.1, mass=0.7),
     "fine sphere": Sphere(0.1, density=1.3, surface="fine"),
