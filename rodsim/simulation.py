@@ -86,7 +86,7 @@ def simulate(
     overwrite: bool = False,
     tolerance: float = 0.0,
     start: Result | None = None,
-    at: float | None = None,
+    start_time: float | None = None,
     until: Until | None = None,
     *,
     solver: Solver = "auto",
@@ -120,8 +120,8 @@ def simulate(
     overwrite: replace a file that exists.
     tolerance: of the equations of a step, relative, for "em" and its kin: with 1e-8 a step takes fewer iterations and
     keeps energy and momenta to that part; 0 (the default): to round-off.
-    start, at: begin with the state of another result at its time `at` (s; by default the last) instead of the initial one:
-    an equilibrium, at rest exactly, or a run of the same parts. Time begins at 0 anew; loads, gravity and parameters
+    start, start_time: begin with the state of another result at its time `start_time` (s; by default the last) instead of the
+    initial one: an equilibrium, at rest exactly, or a run of the same parts. Time begins at 0 anew; loads, gravity and parameters
     may be others, and the result's description says under "start" what changed. A drive goes on from the coordinate that
     its joint has; where it begins with another rate, velocities jump to it, which is told.
     until: end before `t_end` with the first step after which a condition holds: `first_touch("contact")`, `nearer("a", "b",
@@ -181,10 +181,10 @@ def simulate(
     if start is None and not n_stored:
         warn_of_stretched_starts(model, built.layout, built.system.frames.mass, state.v)
     if start is not None:
-        built, state, origin = restarted(built, start, at)
+        built, state, origin = restarted(built, start, start_time)
         built.layout.description["start"] = origin
-    elif at is not None:
-        raise ModelError("simulate: at is the time of a stored state; give start as well, or leave it out")
+    elif start_time is not None:
+        raise ModelError("simulate: start_time has no meaning without start. Give start as well.")
     built.layout.functions = Functions(built.load_values, built.drive_values)
     loads = WatchedLoads(built.load_values)
     touching = len(built.system.contacts.pairs) > 0

@@ -125,13 +125,13 @@ def _check_whole(start: Result, index: int, stored: State) -> None:
     if fault:
         where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
         raise ModelError(
-            f"start: {where} is damaged, {fault} (output {index}); give another time (at=), or run that simulation again"
+            f"start: {where} is damaged, {fault} (output {index}); give another start_time, or run that simulation again"
         )
 
 
 def _index_at(start: Result, at: float) -> int:
     """Number of the output nearest to a time within those of the result."""
-    wanted, t = checks.number("start", "at", at), start.t
+    wanted, t = checks.number("start", "start_time", at), start.t
     low, high = (
         float(np.nanmin(t)),
         float(np.nanmax(t)),
@@ -139,8 +139,8 @@ def _index_at(start: Result, at: float) -> int:
     rounding = _TIMES * max(abs(low), abs(high))
     if not low - rounding <= wanted <= high + rounding:
         raise ModelError(
-            f"start: at = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give one of them, "
-            "or leave it out for the last"
+            f"start: start_time = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
+            "one of them, or leave it out for the last"
         )
     return start.index_at(wanted)
 

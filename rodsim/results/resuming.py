@@ -25,7 +25,7 @@ _SAME_TIME = 1e-9  # of a time: that of an output is the number of its steps tim
 _UNIT = 1e-6  # of |q| - 1: an output has it to round-off
 _CURE = (
     "run the simulation again, or begin a new file from an output that is whole: "
-    "simulate(..., start=Result.load(file), at=time)"
+    "simulate(..., start=file, start_time=time)"
 )
 
 

@@ -49,7 +49,7 @@ class StaticScene(Part):
 
     method: Literal["newton", "arc-length"] = "newton"
     """load steps from factor 0 to 1, or along the path through limits"""
-    at: Number = 0.0
+    load_time: Number = 0.0
     """time at which loads are evaluated [s]"""
     constant: list[Name] = []
     """loads, or gravity, that act in full from the beginning"""

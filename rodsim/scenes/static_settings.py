@@ -15,7 +15,7 @@ def equilibrium_settings(
     given = loaded.scene.static or StaticScene()
     settings: dict[str, Any] = {
         "method": method or given.method,
-        "at": given.at,
+        "load_time": given.load_time,
         "constant": given.constant,
         "motions": {
             item.joint: {

@@ -19,36 +19,38 @@ from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.kept_builds import built_of
 from rodsim.model import Model
+from rodsim.old_names import accept_old_arguments
 from rodsim.results.layout import Layout
 
 
+@accept_old_arguments
 def linearise(
     model: Model | Built,
-    state: State | None = None,
+    start: State | None = None,
     *,
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
-    t: float = 0.0,
+    load_time: float = 0.0,
     loads: Mapping[str, ArrayLike] | None = None,
 ) -> Linearised:
     """Linear equations M x'' + (C + gyroscopic) x' + K x + G^T dlam = B u, G x = 0 about a state of the model.
 
-    state: of a result, a run or an equilibrium; by default the initial one. Its velocities may be those of a steady
+    start: of a result, a run or an equilibrium; by default the initial one. Its velocities may be those of a steady
     rotation, of rotors in their places or of everything about one axis. The multipliers of the joints are found anew.
     spin (3,), rad/s: of axes through the point `about` with which everything turns, fixed parts too, whatever the
     velocities: a blade that is clamped to the ground turns with it.
-    t: when loads are evaluated; loads: name of a load -> its value (3,) instead.
+    load_time: when loads are evaluated; loads: name of a load -> its value (3,) instead.
 
     Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
     """
     built = built_of(model) if isinstance(model, Model) else model
     checks.by_name("linearise", "loads", loads, "{name of a load: (3,)}")
-    state = fit_velocities(built).state if state is None else state
+    state = fit_velocities(built).state if start is None else start
     check_state(built, state)
     axis = None if spin is None else checks.vector("linearise", "spin", spin)
     names = frame_names(built.layout)
     motion = steady_motion(built.system, state, axis, checks.vector("linearise", "about", about), names)
-    values = built.load_values(np.array([checks.number("linearise", "t", t)]))[0]
+    values = built.load_values(np.array([checks.number("linearise", "load_time", load_time)]))[0]
     known = list(built.layout.description["loads"])
     for name, value in (loads or {}).items():
         if name not in known:

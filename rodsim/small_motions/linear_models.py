@@ -13,7 +13,7 @@ A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from rodsim.building.build import Placed, Placement
 from rodsim.building.kept_builds import built_of
 from rodsim.building.massless_rods import check_mass
 from rodsim.model import Model
+from rodsim.old_names import accept_old_arguments
 from rodsim.parts.model_parts import Anchor
 from rodsim.small_motions.linear_equations import linearise
 from rodsim.small_motions.linear_reactions import Reaction, ReactionRow, reaction_row
@@ -54,25 +55,29 @@ class Probe(NamedTuple):
     what: str = "position"
 
 
+@accept_old_arguments
 def state_space(
     model: Model,
     inputs: Sequence[Push],
     outputs: Sequence[Probe | Reaction],
-    state: State | None = None,
+    start: State | None = None,
     *,
     n_modes: int | None = None,
-    **about: Any,
+    spin: ArrayLike | None = None,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+    load_time: float = 0.0,
+    loads: Mapping[str, ArrayLike] | None = None,
 ) -> scipy.signal.StateSpace:
     """The small motions of a model as scipy's StateSpace, with changes of loads as inputs.
 
-    inputs: list of `Push`, N or N m. outputs: list of `Probe` (changes from `state`: m, m/s, rad, rad/s) and `Reaction`
-    (what joints carry: N, N m). n_modes: keep these lowest modes only, which large models need; about: `spin`, `about`,
-    `t`, `loads` of `linearise`.
+    inputs: list of `Push`, N or N m. outputs: list of `Probe` (changes from `start`: m, m/s, rad, rad/s) and `Reaction`
+    (what joints carry: N, N m). n_modes: keep these lowest modes only, which large models need; spin, about, load_time,
+    loads: as in `linearise`.
 
     Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
     """
     check_mass(built_of(model), "state_space")
-    lin = linearise(model, state, **about)
+    lin = linearise(model, start, spin=spin, about=about, load_time=load_time, loads=loads)
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     Z = _motions(lin, n_modes)
     full_D = lin.C + lin.gyroscopic
@@ -103,24 +108,28 @@ def state_space(
     return scipy.signal.StateSpace(A, of_inputs, of_states, direct)
 
 
+@accept_old_arguments
 def frequency_response(
     model: Model,
     inputs: Sequence[Push],
     outputs: Sequence[Probe | Reaction],
     omega: ArrayLike,
-    state: State | None = None,
-    **about: Any,
+    start: State | None = None,
+    *,
+    spin: ArrayLike | None = None,
+    about: ArrayLike = (0.0, 0.0, 0.0),
+    load_time: float = 0.0,
+    loads: Mapping[str, ArrayLike] | None = None,
 ) -> NDArray:
     """Complex amplitudes (w, outputs, inputs) of the outputs by unit inputs cos(omega t), at angular frequencies
     omega (w,), rad/s.
 
-    model, state: as in `linearise`. inputs: list of `Push`. outputs: list of `Probe`. about: `spin`, `about`, `t`,
-    `loads` of `linearise`.
+    model, start, spin, about, load_time, loads: as in `linearise`. inputs: list of `Push`. outputs: list of `Probe`.
 
     Raises ModelError where a point does not move, a direction is zero, nothing resists at a frequency, or the state is no
     steady motion.
     """
-    lin = linearise(model, state, **about)
+    lin = linearise(model, start, spin=spin, about=about, load_time=load_time, loads=loads)
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     M, D, K, G = eigen.with_states(lin, lin.C + lin.gyroscopic)
     found, size = [], lin.size

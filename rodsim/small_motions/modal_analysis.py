@@ -21,6 +21,7 @@ from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import part_at
 from rodsim.html_tables import page, table
 from rodsim.model import Model
+from rodsim.old_names import accept_old_arguments
 from rodsim.provenance import provenance
 from rodsim.small_motions.free_motions import worded
 from rodsim.small_motions.linear_equations import frame_names, linearise
@@ -98,21 +99,22 @@ class Modes:
         return "\n".join(lines)
 
 
+@accept_old_arguments
 def modes(
     model: Model | Built,
     n: int = 10,
-    state: State | None = None,
+    start: State | None = None,
     *,
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
-    t: float = 0.0,
+    load_time: float = 0.0,
     loads: Mapping[str, ArrayLike] | None = None,
     undamped: bool = False,
     anyway: bool = False,
 ) -> Modes:
-    """The n modes of `model` whose eigenvalues are nearest to zero, of small motions about `state`.
+    """The n modes of `model` whose eigenvalues are nearest to zero, of small motions about `start`.
 
-    model, state, spin, about, t, loads: as in `linearise`. undamped: leave dampers, viscosity and relaxation out.
+    model, start, spin, about, load_time, loads: as in `linearise`. undamped: leave dampers, viscosity and relaxation out.
     anyway: also of a state that is no equilibrium; the stiffness is then the Hessian along the frames' turns.
 
     What has no mass follows the rest and has no modes of its own.
@@ -124,7 +126,7 @@ def modes(
     built = built_of(model) if isinstance(model, Model) else model
     built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)
     n = checks.count("modes", "n", n)
-    lin = linearise(built, state, spin=spin, about=about, t=t, loads=loads)
+    lin = linearise(built, start, spin=spin, about=about, load_time=load_time, loads=loads)
     if checks.flag("modes", "undamped", undamped):
         lin = lin.changed(C=None, states=lin.states and lin.states.without_branches)
     free = eigen.finite(lin)

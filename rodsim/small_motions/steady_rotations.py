@@ -36,6 +36,7 @@ from rodsim.building.build import Built
 from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import at_rest
 from rodsim.model import Model
+from rodsim.old_names import accept_old_arguments
 from rodsim.small_motions.linear_equations import check_state, frame_names, under
 from rodsim.small_motions.modal_analysis import model_size
 
@@ -75,17 +76,18 @@ class Turning(NamedTuple):
         return under(built, state, share * self.loads, motion)
 
 
+@accept_old_arguments
 def steady_rotation(
     model: Model | Built,
     spin: ArrayLike,
     about: ArrayLike = (0.0, 0.0, 0.0),
     steps: int = 4,
-    state: State | None = None,
+    start: State | None = None,
 ) -> State:
     """The state of the model when everything, fixed parts too, turns with `spin` (3,), rad/s, about an axis through `about`.
 
     Its velocities are zero: they are those in the axes. Give the same `spin` and `about` to `linearise` and `modes`.
-    state: where to begin, by default the initial one; an equilibrium, or a rotation with another spin. steps: parts of the way,
+    start: where to begin, by default the initial one; an equilibrium, or a rotation with another spin. steps: parts of the way,
     evenly in the spin's square, before any is halved.
     Raises ConvergenceError where no such shape is found, with the part of the way reached as its `t`; ModelError where nothing
     holds the model in the axes.
@@ -97,10 +99,10 @@ def steady_rotation(
         raise ModelError(
             "steady_rotation: states of interactions are not taken about a steady rotation; leave them out, or simulate it"
         )
-    if state is not None:
-        check_state(built, state)
+    if start is not None:
+        check_state(built, start)
     moving, built = built, at_rest(built)
-    given = moving.state if state is None else state
+    given = moving.state if start is None else start
 
     def of_motion(found: State) -> State:
         return moving_state(moving.system, built.system, given, found)
@@ -111,7 +113,7 @@ def steady_rotation(
     here = here._replace(v=still, Omega=still)
     turning = Turning(built, values, full, center, grows=False)
     held = _free_along(turning, here)
-    if state is None:
+    if start is None:
         # what hangs by its weight alone has no shape without it; what is soft is not found under all of its loads at once
         with suppress(ConvergenceError, Unheld):
             return of_motion(_turned(turning, here, held, steps, 1.0 / steps, ITERATIONS))
@@ -157,7 +159,7 @@ def _settled(turning: Turning, state: State, part: float, held: tuple[bool, bool
         message=(
             f"model '{turning.built.layout.name}': no shape found that turns with {np.sqrt(part) * turning.spin} rad/s"
             f"{f', under {part:.4g} of its loads' if turning.grows else ''}: the last correction was {change:.3g} m; there may "
-            "be none near by: give `state=`, an equilibrium or a rotation with less spin"
+            "be none near by: give `start=`, an equilibrium or a rotation with less spin"
         ),
     )
 

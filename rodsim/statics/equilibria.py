@@ -28,6 +28,7 @@ from rodsim.building.restart import restarted
 from rodsim.building.static_checks import check_determined, check_held
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
+from rodsim.old_names import accept_old_arguments
 from rodsim.parts.entry import Attachable
 from rodsim.parts.model_parts import Anchor, Ground
 from rodsim.parts.no_model import no_model
@@ -50,12 +51,13 @@ CREEP = 0.02  # of the way, that such a one goes
 SHORTER = 8  # attempts, each a quarter of the way of that before: next to a limit round-off decides which one leads on
 
 
+@accept_old_arguments
 def equilibrium(
     model: Model,
     loads: Mapping[str, ArrayLike] | None = None,
     *,
     constant: Sequence[str] = (),
-    at: float = 0.0,
+    load_time: float = 0.0,
     motions: Mapping[str, Mapping[str, Any]] | None = None,
     method: str = "newton",
     monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None = None,
@@ -67,7 +69,7 @@ def equilibrium(
     first_step: float = 1.0,
     factors: ArrayLike = (1.0,),
     start: Result | None = None,
-    start_at: float | None = None,
+    start_time: float | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
     progress: bool | None = None,
@@ -79,7 +81,7 @@ def equilibrium(
 
     Parameters
     ----------
-    loads: name of a load of the model -> its value (3,) at load factor 1; those not named have their value at time `at`, s.
+    loads: name of a load of the model -> its value (3,) at load factor 1; those not named have their value at `load_time`, s.
     constant: names of loads, or "gravity", that act in full from the beginning.
     motions: name of a joint to the ground -> {"displacement": (3,) m, "rotation": rotation vector (3,) rad, "about": point
     (3,) m}: how its ground side has moved at load factor 1; what is left out is zero, `about` is where the joint is. Either
@@ -101,7 +103,7 @@ def equilibrium(
     first_step: longest first load step; with "arc-length" of the norm of the path.
     factors: with "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is
     the end. So one call goes through all angles that a joint is to be moved to.
-    start, start_at: begin with a stored state of another result of the same parts, as with `simulate`. What its loads,
+    start, start_time: begin with a stored state of another result of the same parts, as with `simulate`. What its loads,
     weights and stresses do not balance then acts with the load factor, and gaps of joints that are elsewhere now close with it:
     0 is the stored state, 1 the new equilibrium. A joint that the other result had moved is where it was moved to; `motions`
     move it on from there, or, as a callable that begins at that place, along a path from where the model has it.
@@ -153,18 +155,20 @@ def equilibrium(
     warn_of_friction_at_rest(model)
     state, unmoved = built.state, copied(built.system.constraints)
     if start is not None:
-        built, state, origin = restarted(built, start, start_at, at_rest=True)
+        built, state, origin = restarted(built, start, start_time, at_rest=True)
         built.layout.description["start"] = origin
+    elif start_time is not None:
+        raise ModelError("equilibrium: start_time has no meaning without start. Give start as well.")
     if start is not None:
         constant = [*model.loads, GRAVITY]
-    loading = loading_of(model, built, loads, constant, at, motions, unmoved)
+    loading = loading_of(model, built, loads, constant, load_time, motions, unmoved)
     if followed and start is None:
         _refuse_nothing_to_grow(built, loading)
     rest = rest_of(built.system, state, loading, idle=built.idle)
     rest.most_turn = _most_turn(model)
     if start is not None:
         rest.hold()
-    settings = {"method": method, "at": float(at), "constant": list(constant)}
+    settings = {"method": method, "at": float(load_time), "constant": list(constant)}
     record = Record(built, loading, settings, checked.monitors, line)
     if unstable == "stop":
         record.check = lambda rest: refuse_unstable(built, rest)

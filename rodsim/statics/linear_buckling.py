@@ -33,6 +33,7 @@ from rodsim.building.build import Built
 from rodsim.building.kept_builds import built_of
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
+from rodsim.old_names import accept_old_arguments
 from rodsim.parts.model_warnings import LinearFactorWarning
 from rodsim.small_motions.free_motions import MOST, loose, worded
 from rodsim.small_motions.linear_equations import frame_names
@@ -59,12 +60,18 @@ class Buckling(NamedTuple):
     kinds: tuple[str, ...]  # "bifurcation", "limit point", or "linear: " and why (1) has no solution near it
 
 
+@accept_old_arguments
 def buckling(
-    model: Model | Built, n: int = 1, *, constant: Sequence[str] = (), t: float = 0.0, nonlinear: bool = True
+    model: Model | Built,
+    n: int = 1,
+    *,
+    constant: Sequence[str] = (),
+    load_time: float = 0.0,
+    nonlinear: bool = True,
 ) -> Buckling:
     """The n lowest factors of the model's loads and weight at which it buckles.
 
-    constant: names of loads, or "gravity", that do not grow; t: when loads are evaluated, s. nonlinear=False: factors of
+    constant: names of loads, or "gravity", that do not grow; load_time: when loads are evaluated, s. nonlinear=False: factors of
     linear buckling alone.
     Raises ModelError where a load that grows has no potential (a follower load, a moment): the model may then begin to
     flutter first, ask `modes`.
@@ -73,7 +80,7 @@ def buckling(
     n = checks.count("buckling", "n", n)
     check_determined(built)
     moving, built = built, at_rest(built)
-    loaded = _loaded(built, constant, t)
+    loaded = _loaded(built, constant, load_time)
     still = np.zeros_like(built.state.v)
     start = built.state._replace(v=still, Omega=still)
     check_held(built)
@@ -140,9 +147,9 @@ def _same(a: Critical, b: Critical, M: scipy.sparse.csr_matrix) -> bool:
     return bool(products[0] ** 2 > SAME_SHAPE**2 * products[1] * products[2])
 
 
-def _loaded(built: Built, constant: Sequence[str], t: float) -> Loaded:
+def _loaded(built: Built, constant: Sequence[str], load_time: float) -> Loaded:
     names = list(built.layout.description["loads"])
-    values = built.load_values(np.array([checks.number("buckling", "t", t)]))[0]
+    values = built.load_values(np.array([checks.number("buckling", "load_time", load_time)]))[0]
     stays = [constant] if isinstance(constant, str) else list(constant)
     for name in stays:
         if name not in [*names, GRAVITY]:

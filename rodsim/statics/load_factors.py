@@ -33,7 +33,7 @@ def loading_of(
     built: Built,
     loads: Mapping[str, ArrayLike] | None,
     constant: Sequence[str],
-    at: float,
+    load_time: float,
     motions: Mapping[str, Mapping[str, Any]] | None,
     unmoved: Constraints | None = None,
 ) -> Loading:
@@ -41,7 +41,7 @@ def loading_of(
     joints that were moved before.
     """
     names = list(model.loads)
-    values = built.load_values(np.array([checks.number("equilibrium", "at", at)]))[0]
+    values = built.load_values(np.array([checks.number("equilibrium", "load_time", load_time)]))[0]
     for name, value in (loads or {}).items():
         _known("load", name, names)
         values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)

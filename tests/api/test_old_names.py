@@ -18,13 +18,29 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rodsim import Box, Material, Model, ModelError, Result, SceneError, Section, simulate
+from rodsim import (
+    Box,
+    Material,
+    Model,
+    ModelError,
+    Result,
+    SceneError,
+    Section,
+    buckling,
+    equilibrium,
+    linearise,
+    modes,
+    simulate,
+    steady_rotation,
+)
+from rodsim.linear import Probe, Push, frequency_response, state_space
 from rodsim.old_names import OLD_NAMES, accept_old_arguments
 from rodsim.parts.entry import Entry
 from rodsim.parts.model_description import description
 from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.old_words import new_path
 from rodsim.scenes.reading import parse
+from rodsim.scenes.static_settings import equilibrium_settings
 
 
 class Argument(NamedTuple):
@@ -94,8 +110,75 @@ def solver_of(**old_or_new):
     return simulate(model, 0.02, 0.01, **old_or_new).description["run"].get("solver")
 
 
+def ramped():
+    """A column that is pressed by a force that grows with time."""
+    model = Model("ramped")
+    section = Section.circular(0.05, Material(E=1e7, nu=0.3, density=1000.0))
+    rod = model.add_rod("arm", [(0, 0, 0), (0, 0, 1)], section, 2)
+    model.add_joint("root", "weld", model.ground, rod.start)
+    model.add_force("push", "arm.end", lambda t: (0.0, 0.0, -1.0 - t))
+    return model
+
+
+def bent():
+    """A state of the model `ramped` away from its initial one."""
+    return equilibrium(ramped(), load_time=5.0).state()
+
+
+def of_ramped(function, *given, read, begin=False, **more):
+    """What is read of the result of a function of the model `ramped`, that begins with a run of it; `bent` is made first."""
+
+    def called(**old_or_new):
+        values = {name: value() if value is bent else value for name, value in old_or_new.items()}
+        if begin:
+            values["start"] = simulate(ramped(), 0.03, 0.01)
+        return np.asarray(read(function(ramped(), *given, **more, **values)))
+
+    return called
+
+
+def pushed(function, *given, read):
+    """The same of linear models, with a push and a probe."""
+
+    def responding(model, **values):
+        end = model.rods["arm"].end
+        return function(model, [Push(end, (1, 0, 0))], [Probe(end, (1, 0, 0))], *given, **values)
+
+    return of_ramped(responding, read=read)
+
+
+def at_rest(scene):
+    """What a scene says to `equilibrium`."""
+    return equilibrium_settings(loaded_from(parse(SCENE + scene, "scene.yaml"), Path()))
+
+
 ARGUMENTS: dict[tuple[str, str], Argument] = {
     ("simulate", "shortcut"): Argument(solver_of, False, "general"),
+    ("simulate", "at"): Argument(
+        of_ramped(simulate, 0.01, 0.01, begin=True, read=lambda run: run.state(0).r), 0.01, 0.01
+    ),
+    ("equilibrium", "at"): Argument(of_ramped(equilibrium, read=lambda found: found.state().r), 3.0, 3.0),
+    ("equilibrium", "start_at"): Argument(
+        of_ramped(equilibrium, begin=True, read=lambda found: found.state(0).r), 0.01, 0.01
+    ),
+    ("buckling", "t"): Argument(of_ramped(buckling, read=lambda found: found.factors), 1.0, 1.0),
+    ("linearise", "state"): Argument(of_ramped(linearise, read=lambda lin: lin.K.toarray()), bent, bent),
+    ("linearise", "t"): Argument(of_ramped(linearise, read=lambda lin: lin.force), 1.0, 1.0),
+    ("modes", "state"): Argument(
+        of_ramped(modes, 2, load_time=5.0, read=lambda found: found.omega), bent, bent
+    ),
+    ("modes", "t"): Argument(of_ramped(modes, 2, anyway=True, read=lambda found: found.omega), 1.0, 1.0),
+    ("steady_rotation", "state"): Argument(
+        of_ramped(steady_rotation, (0, 0, 1), read=lambda found: found.r), bent, bent
+    ),
+    ("state_space", "state"): Argument(pushed(state_space, read=lambda found: found.A), bent, bent),
+    ("state_space", "t"): Argument(pushed(state_space, read=lambda found: found.A), 1.0, 1.0),
+    ("frequency_response", "state"): Argument(
+        pushed(frequency_response, [10.0], read=lambda found: found), bent, bent
+    ),
+    ("frequency_response", "t"): Argument(
+        pushed(frequency_response, [10.0], read=lambda found: found), 1.0, 1.0
+    ),
     ("Model.add_force", "anchor"): Argument(adding("add_force", value=(1, 2, 3)), "block", "block"),
     ("Model.add_moment", "anchor"): Argument(adding("add_moment", value=(1, 2, 3)), "cord.end", "cord.end"),
     ("Model.add_distributed_load", "rod"): Argument(
@@ -126,6 +209,7 @@ SCENES: dict[str, Words] = {
         "run: {t_end: 0.1, dt: 0.01, shortcut: false}",
         "run: {t_end: 0.1, dt: 0.01, solver: general}",
     ),
+    "static.at": Words(at_rest, "static: {at: 2}", "static: {load_time: 2}"),
     "external_dampings": Words(
         described,
         "external_dampings: [{name: air, on: block, rate: 0.5}]",

@@ -125,7 +125,7 @@ def test_couples_along_an_arm_bend_it_as_much_as_all_beyond_a_place(n):
     rod = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section, n, up=(0, 0, 1))
     model.add_joint("base", "clamp", rod.start)
     model.add_distributed_load("muscles", rod, couple, "moment")
-    K = equilibrium(model, at=1.0).rod("arm").K[-1, :, 2]
+    K = equilibrium(model, load_time=1.0).rod("arm").K[-1, :, 2]
     middle = (np.arange(n) + 0.5) / n
     assert np.abs(K - tau(middle) / 1.5).max() < 30.0 / n**2
     assert K.max() > 1.2

@@ -138,11 +138,12 @@ def test_a_path_that_begins_beyond_its_stop_is_refused(name: str) -> None:
 def test_a_start_at_a_time_that_the_result_does_not_have_is_refused(at: float) -> None:
     model, _, _ = cantilever(section(EA=1e3, GA=1e3, GJ=1.0, EI=1.0), 1.0, 4)
     before = equilibrium(model)
-    words = f"at = {at:g} is not within the times of 'cantilever', 0 to 1"
+    words = f"start_time = {at:g} is not within the times of 'cantilever', 0 to 1"
     with pytest.raises(ModelError, match=words):
-        simulate(model, 0.1, 0.01, start=before, at=at, progress=False)
+        simulate(model, 0.1, 0.01, start=before, start_time=at, progress=False)
     with pytest.raises(ModelError, match=words):
-        equilibrium(model, start=before, start_at=at)
+        equilibrium(model, start=before, start_time=at)
     assert (
-        equilibrium(model, start=before, start_at=1.0).description["start"]["output"] == before.n_outputs - 1
+        equilibrium(model, start=before, start_time=1.0).description["start"]["output"]
+        == before.n_outputs - 1
     )

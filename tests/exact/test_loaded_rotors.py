@@ -34,10 +34,10 @@ def test_a_loaded_rotor_is_found_from_its_initial_shape_and_from_its_equilibrium
     # all forces balance in the axes
     lin = linearise(model, state, spin=SPIN)
     assert np.abs(lin.force).max() < 1e-6 * 36.4
-    again = steady_rotation(model, SPIN, state=equilibrium(model).state())
+    again = steady_rotation(model, SPIN, start=equilibrium(model).state())
     assert again.r == pytest.approx(state.r, abs=1e-9)
     # from one spin to the next
-    faster = steady_rotation(model, (0, 0, 3.3), state=state)
+    faster = steady_rotation(model, (0, 0, 3.3), start=state)
     assert faster.r == pytest.approx(steady_rotation(model, (0, 0, 3.3)).r, abs=1e-9)
 
 

@@ -198,7 +198,7 @@ def test_chrono_rotor_coned_by_its_tip_force():
             rod = model.add_rod("blade", [(0.2, 0, 0), (6.2, 0, 0)], own, n, up=(0, 0, 1))
             model.add_joint("root", "clamp", rod.start)
             model.add_force("tip", rod.end, (0, 0, -36.4 * part))
-            state = steady_rotation(model, (0, 0, 3.0), steps=1, state=state)
+            state = steady_rotation(model, (0, 0, 3.0), steps=1, start=state)
         errors.append(np.linalg.norm(state.r[-1][[0, 2]] - wanted))
     assert wanted == pytest.approx((6.028, -1.123), abs=2e-3)
     assert errors[1] < 5e-3

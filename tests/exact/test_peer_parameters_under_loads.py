@@ -117,7 +117,7 @@ def arm(n):
 def test_pyelastica_arm_is_bent_by_its_muscles_to_the_exact_curvature():
     for n in (100, 200):
         model, EI = arm(n)
-        K = equilibrium(model, at=3.0).rod("arm").K[-1]
+        K = equilibrium(model, load_time=3.0).rod("arm").K[-1]
         s = (np.arange(n) + 0.5) / n
         exact = sum(muscle(w, s, 3.0) * ((s > w[0]) & (s < w[1])) for w in LEVELS) / EI
         error = np.abs(np.linalg.norm(K, axis=1) - np.abs(exact)).max()

@@ -86,9 +86,11 @@ def test_what_a_run_goes_on_from_is_what_was_written(name, how, file):
     ):
         run(file, 2 * STEPS, resume=True)
     assert file.read_bytes() == before
-    with pytest.raises(ModelError, match=rf"is damaged, 'rodsim/{name}' at output {STEPS}.*at="):
+    with pytest.raises(ModelError, match=rf"is damaged, 'rodsim/{name}' at output {STEPS}.*start_time"):
         simulate(model(), STEPS * H, H, start=Result.load(file), progress=False)
-    begun = simulate(model(), STEPS * H, H, start=Result.load(file), at=(STEPS - 1) * H, progress=False)
+    begun = simulate(
+        model(), STEPS * H, H, start=Result.load(file), start_time=(STEPS - 1) * H, progress=False
+    )
     assert begun.n_outputs == STEPS + 1
     found = audit(Result.load(file))
     assert not found.ok

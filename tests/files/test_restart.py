@@ -76,7 +76,7 @@ def test_moved_clamps_stay_where_the_stored_equilibrium_had_them(index: int) -> 
     model, motions = moved_strip()
     path = equilibrium(model, motions=motions, first_step=0.25)
     assert len(path.t) > 2
-    run = simulate(moved_strip()[0], 0.05, 0.01, start=path, at=path.t[index], progress=False)
+    run = simulate(moved_strip()[0], 0.05, 0.01, start=path, start_time=path.t[index], progress=False)
     assert np.abs(run.state().r - path.state(index if index > 0 else path.n_outputs - 1).r).max() < 1e-9
     assert "'right' stays where" in run.description["start"]["changes"][-1]
 
