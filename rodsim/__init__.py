@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rodsim.model import Model as Model
     from rodsim.parts.materials import Material as Material
     from rodsim.parts.sections import Section as Section
-    from rodsim.parts.spring_laws import Law as Law
+    from rodsim.parts.spring_laws import SpringLaw as SpringLaw
     from rodsim.reporting.page import report as report
     from rodsim.results.audit import audit as audit
     from rodsim.results.errors import ResultError as ResultError
@@ -71,7 +71,7 @@ else:
             "rodsim.model": "Model",
             "rodsim.parts.materials": "Material",
             "rodsim.parts.sections": "Section",
-            "rodsim.parts.spring_laws": "Law",
+            "rodsim.parts.spring_laws": "SpringLaw",
             "rodsim.reporting.page": "report",
             "rodsim.results.audit": "audit",
             "rodsim.results.errors": "ResultError",

@@ -17,7 +17,7 @@ from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill
 from rodsim.html_tables import some
-from rodsim.old_names import accept_old_arguments, accept_old_methods
+from rodsim.old_names import accept_old_arguments, accept_old_methods, warn_of_old_name
 from rodsim.orientations import OrientationLike
 from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, SurfaceLike
 from rodsim.parts.curve_frames import Twist, Up
@@ -32,7 +32,8 @@ from rodsim.parts.model_parts import Body, Driven, Given, Rod, make_body, make_d
 from rodsim.parts.own_interactions import EnergyEntry, OwnEntry
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import CurveLike
-from rodsim.parts.spring_laws import Law
+from rodsim.parts.spring_laws import SpringLaw
+from rodsim.parts.springs import SpringCoordinate, spring_of
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 if TYPE_CHECKING:
@@ -249,19 +250,70 @@ class Model(Contents):
     def add_spring(
         self,
         name: str,
-        a: PointLike,
-        b: PointLike,
-        stiffness: float,
+        a: Attachable,
+        b: Attachable,
+        stiffness: float | None = None,
         length: float | None = None,
-        damping: float = 0.0,
-    ) -> SpringEntry:
-        """Add a spring-damper between two anchors, `a` and `b`.
+        damping: float | SpringLaw = 0.0,
+        *,
+        law: SpringLaw | None = None,
+        along: SpringCoordinate = "distance",
+        axis: ArrayLike | None = None,
+        angle: float | None = None,
+    ) -> SpringEntry | TorsionEntry | LawEntry:
+        """Add a spring, a damper or both between two points or parts.
 
-        stiffness: N/m. length: unstretched, m (default: the initial distance). damping: N s/m.
+        The force, or the moment, is `law(x) + damping dx/dt` against a coordinate x of `b` relative to `a`; without `law` it is
+        `stiffness (x - x0) + damping dx/dt`.
 
-        Raises ModelError where a number is negative, or `a` and `b` are on one part.
+        Parameters
+        ----------
+        name : str
+            Name of the spring.
+        a, b : part, point or str
+            What it acts on: points, or for `along="rotation"` parts. A body alone stands for its reference point.
+        stiffness : float, optional
+            N/m, along a rotation N m/rad. Give it, `law` or a damping.
+        length : float, optional
+            x0 without force, m. Default: the value at t = 0. Not along a rotation.
+        damping : float or SpringLaw, default 0.0
+            N s/m, along a rotation N m s/rad; or a law of the rate dx/dt, which then needs `law` in place of `stiffness`.
+        law : SpringLaw, optional
+            Force (N) or moment (N m) as a function of x, in place of `stiffness`.
+        along : {"distance", "axis", "rotation"}, default "distance"
+            What x is: the distance of the points, m; the displacement of `b` from `a` along `axis`, m; or the angle by which
+            `b` has turned from `a` about `axis`, rad, zero at t = 0, for parts that a joint of this axis joins. Laws of an angle
+            reach half a turn to both sides of their middle.
+        axis : array_like, shape (3,), optional
+            World direction at t = 0, fixed to `a`, for "axis" and "rotation".
+        angle : float, optional
+            x0 along a rotation, rad. Default: 0, the pose at t = 0.
+
+        Returns
+        -------
+        SpringEntry, TorsionEntry or LawEntry
+            For linear springs of a distance, linear springs of a rotation, and all others.
+
+        Raises
+        ------
+        ModelError
+            If a number is negative, `a` and `b` are on one part, an argument is missing or does not belong to `along`, or a
+            damper adds energy.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, SpringLaw
+        >>> model = Model("m")
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, -1))
+        >>> model.add_spring("coil", "ground@0,0,0", block, stiffness=100.0, length=0.9, damping=0.5)
+        <spring 'coil' of the ground, body 'block'>
+        >>> hard = SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
+        >>> model.add_spring("rail", "ground@0,0,0", block, law=hard, along="axis", axis=(1, 0, 0))
+        <spring with a law 'rail' of the ground, body 'block'>
         """
-        return add(self, SpringEntry, name, a=a, b=b, stiffness=stiffness, length=length, damping=damping)
+        coordinate = along, axis, angle
+        kind, given = spring_of(self, name, a, b, stiffness, length, damping, law, *coordinate)
+        return add(self, kind, name, **given)
 
     def add_torsion_spring(
         self,
@@ -272,16 +324,26 @@ class Model(Contents):
         stiffness: float,
         damping: float = 0.0,
         angle: float = 0.0,
-    ) -> TorsionEntry:
-        """Add a torsion spring-damper between `a` and `b` about the world direction `axis` (3,), which is fixed to `a`:
-        for parts that a revolute joint of the same axis joins.
+    ) -> SpringEntry | TorsionEntry | LawEntry:
+        """Old name of `add_spring` with `along="rotation"`."""
+        warn_of_old_name("Model.add_torsion_spring", "add_spring(..., along='rotation')")
+        return self.add_spring(
+            name, a, b, stiffness, damping=damping, along="rotation", axis=axis, angle=angle
+        )
 
-        stiffness: N m/rad. damping: N m s/rad. angle: where it is unstressed, rad, from the initial pose.
-
-        Raises ModelError where a number is negative, or `a` and `b` are one part.
-        """
-        given = {"stiffness": stiffness, "damping": damping, "angle": angle}
-        return add(self, TorsionEntry, name, a=a, b=b, axis=axis, **given)
+    def add_law_spring(
+        self,
+        name: str,
+        a: Attachable,
+        b: Attachable,
+        law: SpringLaw | None = None,
+        damping: SpringLaw | None = None,
+        of: str = "length",
+        axis: ArrayLike | None = None,
+    ) -> LawEntry:
+        """Old name of `add_spring` with a law."""
+        warn_of_old_name("Model.add_law_spring", "add_spring(..., law=...)")
+        return add(self, LawEntry, name, a=a, b=b, law=law, damping=damping, of=of, axis=axis)
 
     @accept_old_arguments
     def add_force(self, name: str, on: PointLike, value: Any, following: bool = False) -> LoadEntry:
@@ -363,29 +425,6 @@ class Model(Contents):
         given = {"at": at, "axes": axes, "rest": rest}
         return add(self, BushingEntry, name, a=a, b=b, stiffness=stiffness, damping=damping, **given)
 
-    def add_law_spring(
-        self,
-        name: str,
-        a: Attachable,
-        b: Attachable,
-        law: Law | None = None,
-        damping: Law | None = None,
-        of: str = "length",
-        axis: ArrayLike | None = None,
-    ) -> LawEntry:
-        """Add a spring with the force `law(x)` against x, and a damper with the force `damping(dx/dt)` against its
-        rate.
-
-        a, b: anchors or parts. law, damping: a `Law` each; one may be left out. of: what x is. "length": the distance
-        of the anchors, m; "displacement": that of b from a along the world direction `axis`, fixed on a; "angle": the
-        turn of b against a about it, rad, zero at t = 0, within half a turn of the middle of the law: for parts that a
-        joint of this axis joins.
-
-        Raises ModelError where neither law nor damping is given, a damper feeds energy in, or `axis` is missing or too
-        much.
-        """
-        return add(self, LawEntry, name, a=a, b=b, law=law, damping=damping, of=of, axis=axis)
-
     def add_limit(
         self,
         name: str,
@@ -400,8 +439,8 @@ class Model(Contents):
     ) -> LimitEntry:
         """Stop an angle, a displacement or a length at `lower` and `upper`: a spring that is there only beyond them.
 
-        a, b, of, axis: as in `add_law_spring`. stiffness: N/m or N m/rad. width: m or rad. lower, upper: m or rad; one
-        may be left out. The force begins smoothly, as stiffness gap^2/(2 width), and is linear where the gap is above
+        a, b, axis: as in `add_spring`. of: what is limited. stiffness: N/m or N m/rad. width: m or rad. lower, upper: m or rad;
+        one may be left out. The force begins smoothly, as stiffness gap^2/(2 width), and is linear where the gap is above
         `width`.
 
         Raises ModelError where lower is not below upper, or neither is given.

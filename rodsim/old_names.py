@@ -63,6 +63,9 @@ def _solver_of_shortcut(shortcut: Any) -> Any:
 
 
 OLD_NAMES: list[OldName] = [
+    OldName("rodsim", "Law", "rodsim.SpringLaw"),
+    OldName("Model", "add_torsion_spring", "add_spring"),
+    OldName("Model", "add_law_spring", "add_spring"),
     *(
         OldName("rodsim", name, f"{place}.{name}")
         for place, names in _MOVED.items()
@@ -146,6 +149,8 @@ def new_arguments(where: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def accept_old_methods(kind: C) -> C:
     """Give a class its old methods and properties, which call the new ones."""
     for row in _renamed(kind.__name__).values():
+        if row.old in vars(kind):  # written there, because its arguments differ
+            continue
         setattr(kind, row.old, _old_member(row, vars(kind)[row.new]))
     return kind
 

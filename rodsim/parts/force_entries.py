@@ -44,7 +44,7 @@ from rodsim.parts.entry import (
     stated,
 )
 from rodsim.parts.model_parts import Anchor
-from rodsim.parts.spring_laws import Law, check_resists
+from rodsim.parts.spring_laws import SpringLaw, check_resists
 
 COORDINATES = ("length", "displacement", "angle")
 
@@ -76,9 +76,11 @@ def _axes(asked: Asked, what: str, given: ArrayLike) -> Floats:
     return left @ right
 
 
-def _law(asked: Asked, what: str, given: Any) -> Law:
-    if not isinstance(given, Law):
-        raise ModelError(f"{asked.owner}: {what} = {shown(given)} is no Law; give Law.table(...) or its kin")
+def _law(asked: Asked, what: str, given: Any) -> SpringLaw:
+    if not isinstance(given, SpringLaw):
+        raise ModelError(
+            f"{asked.owner}: {what} = {shown(given)} is no SpringLaw; give SpringLaw.table(...) or its kin"
+        )
     return given
 
 
@@ -162,8 +164,8 @@ class AlongEntry(InteractionEntry):
     axis: Floats | None = stated(
         DIRECTION, "world direction at t = 0 of a displacement or an angle, fixed to a [1]", None
     )
-    law: Law | None
-    damping: Law | None
+    law: SpringLaw | None
+    damping: SpringLaw | None
 
     @classmethod
     def points(cls, given: Mapping[str, Any]) -> bool:
@@ -231,8 +233,8 @@ class LawEntry(AlongEntry):
     key, word, many = "law_springs", "spring with a law", "springs and dampers with laws"
     plural = "springs with laws"
     of: str = stated(choice(*COORDINATES), "what x is", "length")
-    law: Law | None = stated(LAW, "force against x", None)
-    damping: Law | None = stated(LAW, "force against dx/dt", None)
+    law: SpringLaw | None = stated(LAW, "force against x", None)
+    damping: SpringLaw | None = stated(LAW, "force against dx/dt", None)
 
     @classmethod
     def owner(cls, name: str, given: Mapping[str, Any]) -> str:
@@ -259,13 +261,13 @@ class LimitEntry(AlongEntry):
     )
     lower: float | None = stated(NUMBER, "lower stop [m or rad]", None)
     upper: float | None = stated(NUMBER, "upper stop [m or rad]", None)
-    law: Law | None
-    damping: Law | None = None
+    law: SpringLaw | None
+    damping: SpringLaw | None = None
 
     @classmethod
     def complete(cls, asked: Asked, values: dict[str, Any]) -> None:
         super().complete(asked, values)
-        values["law"] = Law.limit(*(values[name] for name in ("stiffness", "width", "lower", "upper")))
+        values["law"] = SpringLaw.limit(*(values[name] for name in ("stiffness", "width", "lower", "upper")))
 
 
 def _turned(P: Floats, matrix: Floats) -> Floats:

@@ -24,7 +24,7 @@ INTERPOLATIONS = ("monotone", "smooth", "straight")
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class SpringLaw:
     """F(x): the force that acts against x (N over m, N m over rad), or against its rate; made by a class method."""
 
     pieces: scipy.interpolate.PPoly
@@ -39,22 +39,24 @@ class Law:
         return value
 
     @classmethod
-    def table(cls, x: Sequence[float], force: Sequence[float], interpolation: str = "monotone") -> Law:
+    def table(cls, x: Sequence[float], force: Sequence[float], interpolation: str = "monotone") -> SpringLaw:
         """Through the points (x, force).
 
         interpolation: "monotone" rises and falls with them and nowhere else, "smooth" has a continuous second
         derivative, "straight"
         are lines.
         """
-        places, values = array("Law", "x", x, (None,)), array("Law", "force", force, (None,))
-        word("Law", "interpolation", interpolation, INTERPOLATIONS)
+        places, values = array("SpringLaw", "x", x, (None,)), array("SpringLaw", "force", force, (None,))
+        word("SpringLaw", "interpolation", interpolation, INTERPOLATIONS)
         if len(places) < 2 or places.shape != values.shape:
             raise ModelError(
-                f"Law: {len(places)} places and {len(values)} forces; give two or more, as many of both"
+                f"SpringLaw: {len(places)} places and {len(values)} forces; give two or more, as many of both"
             )
         if np.any(np.diff(places) <= 0.0):
             where = int(np.argmax(np.diff(places) <= 0.0))
-            raise ModelError(f"Law: x = {places[where + 1]:g} follows {places[where]:g}; let x increase")
+            raise ModelError(
+                f"SpringLaw: x = {places[where + 1]:g} follows {places[where]:g}; let x increase"
+            )
         if interpolation == "straight" or len(places) == 2:
             slopes = np.diff(values) / np.diff(places)
             return cls(scipy.interpolate.PPoly(np.array([slopes, values[:-1]]), places))
@@ -65,18 +67,18 @@ class Law:
     @classmethod
     def function(
         cls, force: Callable[[float], float], lower: float, upper: float, tolerance: float = 1e-9
-    ) -> Law:
+    ) -> SpringLaw:
         """force(x) between `lower` and `upper`, sampled until cubics between the samples are within `tolerance` of its
         largest value; `error` says how far they are at most (looked at between the samples).
 
         Raises ModelError where that takes more than MOST_PIECES pieces: at a kink or a jump.
         """
-        lower, upper = number("Law", "lower", lower), number("Law", "upper", upper)
+        lower, upper = number("SpringLaw", "lower", lower), number("SpringLaw", "upper", upper)
         if lower >= upper:
-            raise ModelError(f"Law: lower = {lower:g} is not below upper = {upper:g}")
+            raise ModelError(f"SpringLaw: lower = {lower:g} is not below upper = {upper:g}")
 
         def sampled(places: Floats) -> Floats:
-            return np.array([number("Law", f"force at {x:g}", force(float(x))) for x in places])
+            return np.array([number("SpringLaw", f"force at {x:g}", force(float(x))) for x in places])
 
         n, error, size = 4, np.inf, 1.0
         while n <= MOST_PIECES:
@@ -90,17 +92,17 @@ class Law:
                 return cls(_plain(spline), error)
             n *= 2
         raise ModelError(
-            f"Law: with {MOST_PIECES} cubics the force is still off by {error:.3g} of {size:.3g}; give its pieces as "
+            f"SpringLaw: with {MOST_PIECES} cubics the force is still off by {error:.3g} of {size:.3g}; give its pieces as "
             "tables, or a tolerance"
         )
 
     @classmethod
-    def polynomial(cls, coefficients: Sequence[float], reach: float = 3.0) -> Law:
+    def polynomial(cls, coefficients: Sequence[float], reach: float = 3.0) -> SpringLaw:
         """coefficients[0] + coefficients[1] x + ..., up to the cube, for |x| < reach; from there on in straight lines."""
-        c = array("Law", "coefficients", coefficients, (None,))
-        reach = number("Law", "reach", reach, positive=True)
+        c = array("SpringLaw", "coefficients", coefficients, (None,))
+        reach = number("SpringLaw", "reach", reach, positive=True)
         if not 1 <= len(c) <= 4:
-            raise ModelError(f"Law: {len(c)} coefficients; give one to four, or a function")
+            raise ModelError(f"SpringLaw: {len(c)} coefficients; give one to four, or a function")
         moved = np.poly1d(c[::-1])(np.poly1d([1.0, -reach])).coeffs  # in u = x + reach
         pieces = np.zeros((4, 2))
         pieces[4 - len(moved) :, 0], pieces[4 - len(c) :, 1] = moved, c[::-1]
@@ -113,18 +115,18 @@ class Law:
         width: float,
         lower: float | None = None,
         upper: float | None = None,
-    ) -> Law:
+    ) -> SpringLaw:
         """A stop: no force between `lower` and `upper`, beyond them stiffness gap^2/(2 width) over `width`, from there
         stiffness (gap - width/2).
         """
-        k = number("Law.limit", "stiffness", stiffness, positive=True)
-        w = number("Law.limit", "width", width, positive=True)
+        k = number("SpringLaw.limit", "stiffness", stiffness, positive=True)
+        w = number("SpringLaw.limit", "width", width, positive=True)
         if lower is None and upper is None:
-            raise ModelError("Law.limit: has neither lower nor upper; give one of them or both")
-        low = None if lower is None else number("Law.limit", "lower", lower)
-        high = None if upper is None else number("Law.limit", "upper", upper)
+            raise ModelError("SpringLaw.limit: has neither lower nor upper; give one of them or both")
+        low = None if lower is None else number("SpringLaw.limit", "lower", lower)
+        high = None if upper is None else number("SpringLaw.limit", "upper", upper)
         if low is not None and high is not None and low >= high:
-            raise ModelError(f"Law.limit: lower = {low:g} is not below upper = {high:g}")
+            raise ModelError(f"SpringLaw.limit: lower = {low:g} is not below upper = {high:g}")
         knots: list[float] = []
         pieces: list[list[float]] = []
         a = 0.5 * k / w
@@ -147,7 +149,7 @@ class Law:
         }
 
 
-def check_resists(owner: str, law: Law) -> None:
+def check_resists(owner: str, law: SpringLaw) -> None:
     """Raise ModelError unless a damper's force opposes every rate."""
     knots = law.pieces.x
     places = np.unique(np.concatenate([np.linspace(a, b, 9) for a, b in pairwise(knots)]))

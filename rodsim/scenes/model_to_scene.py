@@ -31,7 +31,7 @@ from rodsim.parts.materials import Material
 from rodsim.parts.model_parts import MASSES, Anchor, Body, Driven, Ground, Rod, RodShape
 from rodsim.parts.sections import Section
 from rodsim.parts.space_curves import Helix
-from rodsim.parts.spring_laws import Law
+from rodsim.parts.spring_laws import SpringLaw
 from rodsim.results.errors import checked_path
 from rodsim.results.whole_file import check_target, whole_file
 from rodsim.scenes.errors import SceneError
@@ -505,7 +505,7 @@ def _signal(owner: str, what: str, given: Any, known: tuple[str, ...]) -> Data:
     return {"function": word, **numbers, **along}
 
 
-def _law(law: Law) -> Data:
+def _law(law: SpringLaw) -> Data:
     return {"type": "pieces", **law.described()}
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from rodsim.parts.contact_entries import LAWS
 from rodsim.parts.entry import Entry, Sort, Stated
-from rodsim.scenes.schema_functions import Motion, Signal, SpringLaw
+from rodsim.scenes.schema_functions import Motion, Signal, SpringLawScene
 from rodsim.scenes.schema_types import (
     Anchor,
     Name,
@@ -73,7 +73,7 @@ TYPES: dict[str, Any] = {
     "flag": bool,
     "varying": Vector | Signal,
     "motion": Motion,
-    "law": SpringLaw,
+    "law": SpringLawScene,
     "text": str,
     "contact law": Literal.__getitem__(LAWS) | str,
     "measures": dict[Name, MeasureScene],

@@ -1,6 +1,6 @@
 """Functions of time, and laws of springs, as they stand in scenes: a table of each, from which schema and reading follow.
 
-A new one is a row here, and its class in `rigid.signals` or its method of `rodsim.parts.spring_laws.Law`.
+A new one is a row here, and its class in `rigid.signals` or its method of `rodsim.parts.spring_laws.SpringLaw`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import Field
 
 from rigid import signals
 from rigid.errors import ModelError
-from rodsim.parts.spring_laws import INTERPOLATIONS, Law
+from rodsim.parts.spring_laws import INTERPOLATIONS, SpringLaw
 from rodsim.scenes.errors import Path, SceneProblem
 from rodsim.scenes.schema_types import NotNegative, Number, Part, Positive, Variant, Vector, numbers, union
 
@@ -85,20 +85,20 @@ LOADS = tuple(SIGNALS)
 MOTIONS = "constant", "sine", "steady", "smooth step", "spin-up", "smooth table"
 
 
-def _law_of_pieces(knots: list[float], coefficients: list[list[float]], error: float) -> Law:
-    """Cubics at most, as `Law.described` tells them."""
+def _law_of_pieces(knots: list[float], coefficients: list[list[float]], error: float) -> SpringLaw:
+    """Cubics at most, as `SpringLaw.described` tells them."""
     try:
         pieces = scipy.interpolate.PPoly(np.array(coefficients, float), np.array(knots, float))
     except ValueError as wrong:
         raise ModelError(
-            f"Law: {len(knots)} knots do not fit coefficients of {len(coefficients)} powers: {wrong}"
+            f"SpringLaw: {len(knots)} knots do not fit coefficients of {len(coefficients)} powers: {wrong}"
         ) from None
-    return Law(pieces, error)
+    return SpringLaw(pieces, error)
 
 
 LAWS = {
     "table": Variant(
-        Law.table,
+        SpringLaw.table,
         "through points",
         {
             "x": (numbers(2), "increasing; of a damper the rate [m, rad, m/s or rad/s]"),
@@ -111,7 +111,7 @@ LAWS = {
         },
     ),
     "polynomial": Variant(
-        Law.polynomial,
+        SpringLaw.polynomial,
         "coefficients[0] + coefficients[1] x + ... for |x| < reach",
         {
             "coefficients": (numbers(1, 4), "of 1, x, x^2, x^3 [N or N m over powers of x]"),
@@ -161,11 +161,11 @@ def _signals(kind: str, words: Sequence[str], base: type[Part], unit: str) -> An
 if TYPE_CHECKING:
     Signal = Any
     Motion = Any
-    SpringLaw = Any
+    SpringLawScene = Any
 else:
     Signal = _signals("Signal", LOADS, Directed, "N, N m, N/m or N")
     Motion = _signals("Motion", MOTIONS, Moving, "m or rad")
-    SpringLaw = union("Law", "type", LAWS)
+    SpringLawScene = union("Law", "type", LAWS)
 
 
 def value_of(given: Any) -> Any:
@@ -193,7 +193,7 @@ def _signal(given: Any) -> signals.Signal:
     return made
 
 
-def law_of(given: Any) -> Law:
+def law_of(given: Any) -> SpringLaw:
     """Of a spring or a damper."""
-    law: Law = LAWS[given.type].make(**given.model_dump(exclude={"type"}))
+    law: SpringLaw = LAWS[given.type].make(**given.model_dump(exclude={"type"}))
     return law

@@ -193,9 +193,9 @@ CALLS = {
         {"name": "n", "stiffness": 1},
         {"name": NAME, "stiffness": NOT_NEGATIVE, "length": NOT_NEGATIVE, "damping": NOT_NEGATIVE},
     ),
-    "add_torsion_spring": (
-        add("torsion_spring", "a", "b"),
-        {"name": "n", "stiffness": 1, "axis": (1, 0, 0)},
+    "add_spring along a rotation": (
+        add("spring", "a", "b"),
+        {"name": "n", "stiffness": 1, "along": "rotation", "axis": (1, 0, 0)},
         {"name": NAME, "stiffness": NOT_NEGATIVE, "axis": VECTOR, "damping": NOT_NEGATIVE, "angle": NUMBER},
     ),
     "add_force": (

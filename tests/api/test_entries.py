@@ -286,9 +286,14 @@ def test_a_name_stands_once_among_all_with_which_it_could_be_mistaken(tmp_path, 
                 add(model, other, "it")
 
 
-@pytest.mark.parametrize("key", [key for key in KINDS if key not in ("loads", "energies", BrakeEntry.key)])
+OF_OTHER_ARGUMENTS = ("loads", "energies", "springs", "torsion_springs", "law_springs", BrakeEntry.key)
+
+
+@pytest.mark.parametrize("key", [key for key in KINDS if key not in OF_OTHER_ARGUMENTS])
 def test_the_method_of_the_model_takes_what_the_entry_states(key):
-    """Which method: by what it returns. Loads have two, whose kind is their name; parameters of energies are keywords."""
+    """Which method: by what it returns. Loads have two, whose kind is their name; parameters of energies are keywords; springs
+    of all kinds have one method (tests/api/test_springs.py).
+    """
     kind = ENTRIES[key]
     (method,) = [
         value

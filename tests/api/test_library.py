@@ -41,7 +41,7 @@ def large_model(n=40):
     last = model.bodies["block 0"]
     made += [
         model.add_spring("string", model.ground.at((1, 0, 1)), last.at((0, 0, 0)), stiffness=10.0),
-        model.add_torsion_spring("coil", model.ground, last, (0, 1, 0), 5.0),
+        model.add_spring("coil", model.ground, last, 5.0, along="rotation", axis=(0, 1, 0)),
         model.add_force("push", last.at((0, 0, 0)), (0.0, 1.0, 0.0)),
         model.add_drive("motor", "hinge 1", signals.Sine(0.3, 1.0)),
         model.add_driven("cam", (0, 9, 0), displacement=signals.Sine(0.3, 1.0).along((1, 0, 0))),

@@ -92,7 +92,7 @@ def all_kinds():
     model.add_joint("wall", "clamp", rod.start)
     model.add_joint("hinge", "revolute", rod.end, body, axis=(0, 1, 0))
     model.add_spring("spring", model.ground.at((1, 1, 0)), body.at((0, 0, 0)), 10.0)
-    model.add_torsion_spring("twist", rod.end, body, (0, 1, 0), 0.1)
+    model.add_spring("twist", rod.end, body, 0.1, along="rotation", axis=(0, 1, 0))
     model.add_force("push", body.at((0, 0, 0.1)), (0, 0, 1), following=True)
     model.add_contact("touch", [rod, model.rods["beam"]], stiffness=10.0)
     model.add_bushing("mount", rod.end, body, 3.0, 0.1)

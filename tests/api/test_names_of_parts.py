@@ -88,7 +88,7 @@ def with_all(by_name):
         "pin", "revolute", of("ground", model.ground), of("other", other), at=(3, 0, 0), axis=(0, 0, 1)
     )
     model.add_spring("coil", of("rope.start", rope.start), of("other@1,0,0", other.at((1, 0, 0))), 5.0)
-    model.add_torsion_spring("twist", of("block", block), of("other", other), (0, 0, 1), 2.0)
+    model.add_spring("twist", of("block", block), of("other", other), 2.0, along="rotation", axis=(0, 0, 1))
     model.add_bushing("bush", of("cart", cart), of("block", block), [1, 1, 1, 1, 1, 1])
     model.add_force("push", of("cord@0.25", cord.at(0.25)), (1, 2, 3))
     model.add_moment("turn", of("other", other), (1, 2, 3))

@@ -11,8 +11,9 @@ A row of `OLD_NAMES` needs an example here, by what it belongs to:
 
 import importlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from rodsim import (
     Result,
     SceneError,
     Section,
+    SpringLaw,
     buckling,
     equilibrium,
     linearise,
@@ -42,6 +44,8 @@ from rodsim.scenes.old_words import new_path
 from rodsim.scenes.reading import parse
 from rodsim.scenes.static_settings import equilibrium_settings
 
+HARD, DAMPER = SpringLaw.polynomial((0.0, 3.0, 0.0, 1.0)), SpringLaw.polynomial((0.0, 0.5))
+
 
 class Argument(NamedTuple):
     call: Callable[..., Any]
@@ -52,6 +56,8 @@ class Argument(NamedTuple):
 class Member(NamedTuple):
     make: Callable[[], Any]
     arguments: Callable[[Path], tuple[Any, ...]] = lambda folder: ()
+    named: Mapping[str, Any] = MappingProxyType({})  # arguments of the new method by name
+    old: tuple[Any, ...] | None = None  # arguments of the old method, where they are others
 
 
 class Words(NamedTuple):
@@ -193,6 +199,18 @@ MEMBERS: dict[tuple[str, str], Member] = {
     ("Result", "open"): Member(lambda: Result, lambda folder: (result_file(folder),)),
     ("Model", "add_external_damping"): Member(jointed, lambda folder: ("air", "block", 0.5)),
     ("Model", "add_joint_friction"): Member(jointed, lambda folder: ("oil", "pin", 0.5)),
+    ("Model", "add_torsion_spring"): Member(
+        jointed,
+        lambda folder: ("coil", "ground", "block", 3.0),
+        {"damping": 0.5, "along": "rotation", "axis": (0, 0, 1), "angle": 0.25},
+        ("coil", "ground", "block", (0, 0, 1), 3.0, 0.5, 0.25),
+    ),
+    ("Model", "add_law_spring"): Member(
+        jointed,
+        lambda folder: ("coil", "cord.end", "block"),
+        {"law": HARD, "damping": DAMPER, "along": "axis", "axis": (0, 0, 1)},
+        ("coil", "cord.end", "block", HARD, DAMPER, "displacement", (0, 0, 1)),
+    ),
 }
 
 
@@ -310,13 +328,13 @@ def test_an_old_method_or_property_does_what_the_new_one_does(row, tmp_path):
     given = example(MEMBERS, (row.where, row.old))
     arguments = given.arguments(tmp_path)
 
-    def value(name):
+    def value(name, arguments, named):
         found = getattr(given.make(), name)
-        return found(*arguments) if callable(found) else found
+        return found(*arguments, **named) if callable(found) else found
 
-    new = silently(value, row.new)
+    new = silently(value, row.new, arguments, given.named)
     with pytest.warns(DeprecationWarning, match=row.new) as caught:
-        old = value(row.old)
+        old = value(row.old, arguments if given.old is None else given.old, {})
     assert {warning.filename for warning in caught} == {__file__}
     assert alike(old, new)
 

@@ -25,7 +25,7 @@ def everything_moves():
     b = model.add_body("b", Box(0.3, 0.2, 0.1, mass=2), position=(2, 0, 0.5), velocity=(1, 0, 0))
     model.add_joint("hinge", "revolute", a, b, at=(1.5, 0, 0.5), axis=(0, 1, 0))
     model.add_spring("spring", rod.end, a.at((0, 0, 0)), 10.0, length=0.3)
-    model.add_torsion_spring("twist", a, b, (0, 1, 0), 1.0, angle=0.5)
+    model.add_spring("twist", a, b, 1.0, along="rotation", axis=(0, 1, 0), angle=0.5)
     return model
 
 

@@ -10,7 +10,6 @@ from rodsim import (
     Capsule,
     Cone,
     Cylinder,
-    Law,
     MassProperties,
     Material,
     Mesh,
@@ -20,6 +19,7 @@ from rodsim import (
     SceneError,
     Section,
     Sphere,
+    SpringLaw,
     signals,
     simulate,
 )
@@ -172,11 +172,11 @@ def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):
         model.add_body(name, Box(0.1, 0.1, 0.1, mass=1), (k, 0, 0))
         for k, name in enumerate(("1e3", "on", "yes é"))
     ]
-    law = Law.function(np.sin, -1.0, 1.0)
-    model.add_law_spring("law 1", model.ground.at((0, 1, 0)), bodies[0], law)
+    law = SpringLaw.function(np.sin, -1.0, 1.0)
+    model.add_spring("law 1", model.ground.at((0, 1, 0)), bodies[0], law=law)
     model.add_bushing("bushing", model.ground, bodies[0], 3.0, at=(0, 0, 0.1))
-    model.add_law_spring("law 2", model.ground.at((0, 1, 0)), bodies[1], Law.limit(3.0, 0.1, -0.2))
-    model.add_external_damping("air", bodies[1], 0.3, ambient=(0.1, 0.2, 0.3))
+    model.add_spring("law 2", model.ground.at((0, 1, 0)), bodies[1], law=SpringLaw.limit(3.0, 0.1, -0.2))
+    model.add_mass_damping("air", bodies[1], 0.3, ambient=(0.1, 0.2, 0.3))
     model.add_limit("stop", model.ground, bodies[2], 3.0, 0.1, upper=0.2, of="angle", axis=(0, 0, 1))
     for name, cls in vars(signals).items():
         if isinstance(cls, type) and issubclass(cls, signals.Signal) and cls is not signals.Signal:

@@ -5,7 +5,7 @@ import pytest
 
 from discretization.system import fingerprint
 from rigid.signals import Sine, SmoothStep, SpinUp
-from rodsim import Box, Law, Material, Model, ModelError, Section, Sphere
+from rodsim import Box, Material, Model, ModelError, Section, Sphere, SpringLaw
 from rodsim.cli.main import main
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.model_from_scene import load
@@ -71,8 +71,8 @@ def by_calls():
     model.add_drive("motor", hinge, Sine(0.5, 1.0))
     model.add_gear("rack", ["rail", "hinge"], [1, -0.2])
     model.add_bushing("mount", table.at((0, 0, 1)), arm.at((0.5, 0, 0)), [10, 10, 10, 1, 1, 1], 0.1)
-    law, damping = Law.table([0, 1, 2], [0, 0, 30]), Law.polynomial([0, 2, 0, 0.1])
-    model.add_law_spring("cord", model.ground.at((0, 3, 0)), arm.at((0.5, 0, 0)), law, damping)
+    law, damping = SpringLaw.table([0, 1, 2], [0, 0, 30]), SpringLaw.polynomial([0, 2, 0, 0.1])
+    model.add_spring("cord", model.ground.at((0, 3, 0)), arm.at((0.5, 0, 0)), law=law, damping=damping)
     model.add_limit("stop", model.ground, arm, 1000, 0.02, upper=0.3, axis=(0, 0, 1))
     model.add_distributed_load("wind", rod, Sine(3.0, 1.0).along((0, 1, 0)), following=True, between=(0.5, 1))
     return model
@@ -168,7 +168,7 @@ def test_in_python_the_ground_is_no_point_either():
     with pytest.raises(ModelError, match=r"limit 'stop': the ground alone is no point; give model.ground.at"):
         model.add_limit("stop", model.ground, body, 1.0, 0.1, upper=2.0, of="length")
     with pytest.raises(ModelError, match=r"spring 'law': the ground alone"):
-        model.add_law_spring("law", body, model.ground, Law.polynomial([0, 1.0]))
+        model.add_spring("law", body, model.ground, law=SpringLaw.polynomial([0, 1.0]))
     with pytest.raises(ModelError, match=r"bushing 'mount': the ground alone"):
         model.add_bushing("mount", model.ground, body, 1.0)
     model.add_bushing("mount", model.ground, body, 1.0, at=(0, 0, 0))

@@ -21,7 +21,7 @@ def bar(stiffness=8.0):
     model = Model("bar", gravity=(0, 0, -9.81))
     body = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))
     model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
-    model.add_torsion_spring("coil", model.ground, body, (0, 1, 0), stiffness)
+    model.add_spring("coil", model.ground, body, stiffness, along="rotation", axis=(0, 1, 0))
     return model
 
 

@@ -47,7 +47,7 @@ def chain(kind, n=3, first=None, loaded=True):
     if not loaded:
         return model.build()
     model.add_force("push", last.at((0.1, 0.2, 0.0)), (3.0, -2.0, 5.0), following=True)
-    model.add_torsion_spring("spring", model.ground, last, (0.0, 0.6, 0.8), 20.0)
+    model.add_spring("spring", model.ground, last, 20.0, along="rotation", axis=(0.0, 0.6, 0.8))
     return model.build()
 
 

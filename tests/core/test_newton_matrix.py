@@ -61,7 +61,7 @@ def swing():
     ball = model.add_body("ball", Box(0.2, 0.3, 0.4, density=50), position=(1.3, 1.1, 0.2))
     model.add_joint("clamp", "clamp", rod.start)
     model.add_spring("cord", model.ground.at((2, 0, 1)), ball.at((0.1, 0, 0.1)), stiffness=40.0, length=1.0)
-    model.add_torsion_spring("coil", model.ground, ball, axis=(0, 1, 0.5), stiffness=3.0, angle=0.2)
+    model.add_spring("coil", model.ground, ball, 3.0, along="rotation", axis=(0, 1, 0.5), angle=0.2)
     return model
 
 

@@ -147,7 +147,7 @@ def test_backward_is_forward_transposed():
 def test_models_whose_steps_keep_more_are_refused():
     model = Model("coil")
     body = model.add_body("body", Box(0.1, 0.2, 0.1, density=500))
-    model.add_torsion_spring("coil", model.ground, body, (0, 0, 1), 3.0)
+    model.add_spring("coil", model.ground, body, 3.0, along="rotation", axis=(0, 0, 1))
     built = model.build()
     with pytest.raises(
         ModelError, match=r"own variables or prescribed motion \(angle\).*take differences of runs"

@@ -137,7 +137,7 @@ def test_stresses_of_linear_buckling_are_those_of_the_linear_response(element):
     rod = model.add_rod("rod", lambda s: (s, 0.2 * s * s, 0.1 * s), section, n_elements=4, element=element)
     body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(1.1, 0.3, 0.1))
     model.add_spring("string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0)
-    model.add_torsion_spring("coil", body, rod.at(0.5), axis=(0.6, 0, 0.8), stiffness=7.0)
+    model.add_spring("coil", body, rod.at(0.5), 7.0, along="rotation", axis=(0.6, 0, 0.8))
     built = model.build()
     x = np.random.default_rng(2).standard_normal((len(built.state.r), 6))
     x[0] = 0.0
@@ -208,7 +208,7 @@ def loosely(kind):
         return model
     bar = model.add_body("bar", Box(0.05, 0.05, 1, mass=1.0), position=(0, 0, 0.5))
     model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
-    model.add_torsion_spring("spring", model.ground, bar, axis=(0, 1, 0), stiffness=2.0)
+    model.add_spring("spring", model.ground, bar, 2.0, along="rotation", axis=(0, 1, 0))
     model.add_force("press", bar.at((0, 0, 0.5)), (0, 0, -1.0))
     return model
 

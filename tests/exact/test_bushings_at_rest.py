@@ -5,7 +5,7 @@ import pytest
 
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import at_rest, chosen, dissipates, springs_of
-from rodsim import Box, Law, Model, Section, equilibrium, modes
+from rodsim import Box, Model, Section, SpringLaw, equilibrium, modes
 from tests.support.completeness import forces, loaded, pressed
 
 K, K_TURN, MASS = 4e3, 50.0, 2.0
@@ -39,8 +39,8 @@ def test_a_spring_with_a_law_hangs_where_its_force_is_the_weight():
     model = Model("hanger", gravity=(0, 0, -9.81))
     body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=MASS), position=(0, 0, -1.0))
     model.add_joint("rail", "prismatic", model.ground, body, at=(0, 0, -1), axis=(0, 0, 1))
-    law = Law.function(lambda x: k * (x - 1.0) + b * (x - 1.0) ** 3, 0.5, 1.5)
-    model.add_law_spring("spring", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), law)
+    law = SpringLaw.function(lambda x: k * (x - 1.0) + b * (x - 1.0) ** 3, 0.5, 1.5)
+    model.add_spring("spring", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), law=law)
     z = -equilibrium(model).body("body").r[-1, 2] - 1.0
     assert k * z + b * z**3 == pytest.approx(MASS * 9.81, rel=1e-6)
 

@@ -7,7 +7,7 @@ from discretization.groups import Role, groups_of, registered
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import dissipates
 from discretization.linearisation.saddle import Saddle
-from rodsim import Box, Law, Model, Section, buckling, measures
+from rodsim import Box, Model, Section, SpringLaw, buckling, measures
 from rodsim.statics.critical_points import BIFURCATION, LIMIT
 from rodsim.validation.buckling_loads import FRAME, frame
 from rodsim.warnings import LinearFactorWarning
@@ -31,13 +31,13 @@ def of_text(model, name, a, b, k=STIFF / 2, l0=HIGH):
 
 
 def half_law(model, name, a, b):
-    law = Law.polynomial([-STIFF / 2 * HIGH, STIFF / 2], reach=5.0)
-    model.add_law_spring(name, a, b, law=law)
+    law = SpringLaw.polynomial([-STIFF / 2 * HIGH, STIFF / 2], reach=5.0)
+    model.add_spring(name, a, b, law=law)
 
 
 def half_displacement(model, name, a, b):
-    law = Law.polynomial([-STIFF / 2 * HIGH, STIFF / 2], reach=5.0)
-    model.add_law_spring(name, a, b, law=law, of="displacement", axis=(0, 0, 1))
+    law = SpringLaw.polynomial([-STIFF / 2 * HIGH, STIFF / 2], reach=5.0)
+    model.add_spring(name, a, b, law=law, along="axis", axis=(0, 0, 1))
 
 
 def half_bushing(model, name, a, b):
@@ -47,12 +47,12 @@ def half_bushing(model, name, a, b):
 
 
 def half_coil(model, name, a, b):
-    model.add_torsion_spring(name, a, b, axis=(0, 1, 0), stiffness=STIFF / 2)
+    model.add_spring(name, a, b, STIFF / 2, along="rotation", axis=(0, 1, 0))
 
 
 def half_angle(model, name, a, b):
-    model.add_law_spring(
-        name, a, b, law=Law.polynomial([0.0, STIFF / 2], reach=1.0), of="angle", axis=(0, 1, 0)
+    model.add_spring(
+        name, a, b, law=SpringLaw.polynomial([0.0, STIFF / 2], reach=1.0), along="rotation", axis=(0, 1, 0)
     )
 
 

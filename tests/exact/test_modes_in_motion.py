@@ -156,7 +156,7 @@ def hanging(element):
     model.add_spring("stop", rod.end, bob.at((0, 0, 0)), stiffness=400.0, length=0.25)
     ball = model.add_body("ball", MassProperties(0.7, np.eye(3) * 0.01), position=(0.15, 0.25, -1.9))
     model.add_joint("bar", "distance", rod.at(0.5), ball.at((0, 0.02, 0.1)))
-    model.add_torsion_spring("coil", model.ground, arm, axis=(0.2, 1, 0), stiffness=20.0, angle=0.4)
+    model.add_spring("coil", model.ground, arm, 20.0, along="rotation", axis=(0.2, 1, 0), angle=0.4)
     return model.build()
 
 

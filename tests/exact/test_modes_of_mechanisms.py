@@ -33,7 +33,7 @@ def test_joints_that_repeat_others_take_no_freedom():
     """The one motion of a planar four-bar is there with hinges; and with a spring it swings as without the repetitions."""
     model = four_bar()
     assert modes(model, 5).kinds == ("rigid",)
-    model.add_torsion_spring("spring", model.ground, model.bodies["bar 0"], axis=(0, 0, 1), stiffness=7.0)
+    model.add_spring("spring", model.ground, model.bodies["bar 0"], 7.0, along="rotation", axis=(0, 0, 1))
     push = [Push(model.bodies["bar 1"].at((0, 0, 0)), (1, 0, 0))]
     probe = [Probe(model.bodies["bar 0"].at((0, 0, 0)), (0, 0, 1), "turn")]
     cranks = 2 * ((1 + 0.01) / 12 + 0.25)  # about their hinges; the coupler goes in a circle of radius 1
@@ -60,7 +60,7 @@ def test_turns_that_cost_nothing_are_rigid_beside_springs_that_only_turn():
     model.add_joint(
         "pin", "universal", model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), second_axis=(0, 0, 1)
     )
-    model.add_torsion_spring("spring", model.ground, arm, axis=(0, 1, 0), stiffness=10.0)
+    model.add_spring("spring", model.ground, arm, 10.0, along="rotation", axis=(0, 1, 0))
     found = modes(model, 5)
     assert found.kinds == ("rigid", "oscillates")
     assert found.omega[1] == pytest.approx(np.sqrt(10.0 / (1.01 / 12 + 0.25)), rel=1e-12)

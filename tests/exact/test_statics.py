@@ -49,7 +49,7 @@ def everything(element: str) -> Model:
     model.add_joint("clamp", "clamp", rod.start)
     model.add_joint("hinge", "revolute", rod.end, body, at=(2.0, 0.0, 0.4), axis=(0.1, 1.0, 0.2))
     model.add_spring("spring", body.at((0.1, 0.0, 0.1)), model.ground.at((3.0, 1.0, 2.0)), 70.0, length=0.9)
-    model.add_torsion_spring("coil", rod.end, body, (0.1, 1.0, 0.2), 20.0, angle=0.3)
+    model.add_spring("coil", rod.end, body, 20.0, along="rotation", axis=(0.1, 1.0, 0.2), angle=0.3)
     model.add_joint("rope", "distance", body.at((0.0, 0.1, 0.0)), model.ground.at((3.0, -1.0, 1.0)))
     model.add_force("dead", rod.at(0.5), (3.0, -4.0, 5.0))
     model.add_force("following", body.at((0.1, 0.1, 0.2)), (2.0, 3.0, -4.0), following=True)

@@ -43,7 +43,7 @@ def swing(integrator):
     rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], own, 2, mass="lumped")
     hinge = model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0.2))
     model.add_joint("end", "spherical", body, rod.start, at=(0.4, 0, 0))
-    model.add_torsion_spring("coil", model.ground, body, (0, 1, 0.2), 3.0, angle=0.4)
+    model.add_spring("coil", model.ground, body, 3.0, along="rotation", axis=(0, 1, 0.2), angle=0.4)
     model.add_spring("cord", rod.end, model.ground.at((1, 1, 0)), 10.0)
     model.add_force("push", rod.end, Sine(2.0, 3.0).along((0, 0, 1)))
     assert hinge

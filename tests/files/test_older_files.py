@@ -23,7 +23,7 @@ def model() -> Model:
     arm = made.add_body("arm", Box(1.0, 0.1, 0.2, density=300.0), position=(0.5, 0.0, 0.0))
     made.add_joint("pin", "revolute", made.ground, arm, at=(0, 0, 0), axis=(0, 1, 0))
     made.add_drive("motor", "pin", signals.Sine(0.3, 1.0))
-    made.add_torsion_spring("coil", made.ground, arm, (0, 1, 0), 5.0)
+    made.add_spring("coil", made.ground, arm, 5.0, along="rotation", axis=(0, 1, 0))
     rod = made.add_rod("rod", [(0, 1, 0), (1, 1, 0)], SOFT.with_relaxation(0.1, fraction=0.5), 3)
     made.add_joint("clamp", "clamp", rod.start)
     return made

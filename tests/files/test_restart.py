@@ -99,7 +99,7 @@ def wound(stiffness: float = 0.02) -> Model:
     model = Model("clock")
     body = model.add_body("wheel", Box(1, 1, 1, mass=0.6), angular_velocity=(0, 0, 10.0))
     model.add_joint("axle", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
-    model.add_torsion_spring("spring", model.ground, body, (0, 0, 1), stiffness)
+    model.add_spring("spring", model.ground, body, stiffness, along="rotation", axis=(0, 0, 1))
     return model
 
 

@@ -101,7 +101,7 @@ def test_torsion_springs_are_wound_by_any_number_of_turns(integrator, chart, bal
     model = Model("clock")
     wheel = model.add_body("wheel", Box(1, 1, 1, density=1), angular_velocity=(0, 0, 5))
     model.add_joint("hinge", "revolute", a=model.ground, b=wheel, at=(0, 0, 0), axis=(0, 0, 1))
-    model.add_torsion_spring("coil", model.ground, wheel, axis=(0, 0, 1), stiffness=0.1)
+    model.add_spring("coil", model.ground, wheel, 0.1, along="rotation", axis=(0, 0, 1))
     exact = simulate(model, 4.0, 0.0025, "em", output_every=100)
     result = simulate(model, 4.0, 0.01, integrator, chart=chart, output_every=25)
     assert exact.state(-1).own[0] == pytest.approx(result.state(-1).own[0], abs=3e-3)
@@ -113,7 +113,7 @@ def test_a_system_alone_says_where_a_torsion_spring_is_wound_too_far():
     model = Model("clock")
     wheel = model.add_body("wheel", Box(1, 1, 1, density=1), angular_velocity=(0, 0, 5))
     model.add_joint("hinge", "revolute", a=model.ground, b=wheel, at=(0, 0, 0), axis=(0, 0, 1))
-    model.add_torsion_spring("coil", model.ground, wheel, axis=(0, 0, 1), stiffness=0.1)
+    model.add_spring("coil", model.ground, wheel, 0.1, along="rotation", axis=(0, 0, 1))
     with pytest.raises(ConvergenceError, match=r"wound by more than half a turn after t = 0\.65") as failure:
         integrate(model.mechanical_system("director"), "EM-G", 0.01, 4.0)
     assert failure.value.trajectory.t[-1] == pytest.approx(0.65)

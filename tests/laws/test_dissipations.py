@@ -14,7 +14,7 @@ from rigid.interactions.spring import DAMPER
 from rigid.interactions.torsion_spring import TORSION_DAMPER
 from rodsim import Box, Model, ModelError, simulate
 from rodsim.mechanics import integrate
-from rodsim.parts.spring_laws import Law
+from rodsim.parts.spring_laws import SpringLaw
 from tests.support.interactions import EPS, dual, names, poses, turn
 
 LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
@@ -37,7 +37,7 @@ def numbers(kind, rng):
             return free_numbers(both, B @ B.T, np.zeros(6), True)
         return damper_numbers(both, B @ B.T)
     if kind in LAWS:
-        law = law_numbers("law", Law.polynomial([0.0, 3.0]).pieces)
+        law = law_numbers("law", SpringLaw.polynomial([0.0, 3.0]).pieces)
         head = numbers(TORSION_DAMPER, rng)[:9] if kind is ANGLE_DAMPER else rng.normal(size=9)
         head = np.append(head, 0.0) if kind is ANGLE_DAMPER else head[: 6 if kind is LENGTH_DAMPER else 9]
         return np.concatenate([head, law])
@@ -196,8 +196,8 @@ LOSSY = {
     "damper": lambda model, body: model.add_spring(
         "s", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 1.0, damping=0.1
     ),
-    "torsion damper": lambda model, body: model.add_torsion_spring(
-        "s", model.ground, body, (0, 1, 0), 1.0, damping=0.1
+    "torsion damper": lambda model, body: model.add_spring(
+        "s", model.ground, body, 1.0, damping=0.1, along="rotation", axis=(0, 1, 0)
     ),
 }
 

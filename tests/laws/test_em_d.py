@@ -12,7 +12,7 @@ from discretization.space.rod_elements import number_of
 from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Law, Model, ModelError, PointMass, Result, Section, audit, simulate
+from rodsim import Box, Model, ModelError, PointMass, Result, Section, SpringLaw, audit, simulate
 from rodsim.reporting import time_curves as curves
 from rodsim.reporting.embedded_data import unpacked
 from rodsim.studies.quantities import quantity
@@ -45,7 +45,7 @@ def mobile(mass="lumped", element="se3", boost=(0.0, 0.0, 0.0)):
     model.add_joint("ball", "spherical", tail, rod.end, at=(1.15, 0, 0))
     model.add_joint("pin", "revolute", tail, end, at=(1.9, 0.2, 0.3), axis=(0.2, 1, 0.4))
     model.add_spring("spring", head.at((0, 0.1, 0.1)), tail.at((1.5, 0.3, 0.1)), stiffness=40, length=1.4)
-    model.add_torsion_spring("twist", tail, end, axis=(0.2, 1, 0.4), stiffness=80, angle=0.3)
+    model.add_spring("twist", tail, end, 80, along="rotation", axis=(0.2, 1, 0.4), angle=0.3)
     return model
 
 
@@ -184,8 +184,8 @@ def held():
     model.add_joint("weld", "weld", body, rod.start)
     model.add_drive("motor", "pin", lambda t: 0.1 * (1 - np.cos(3 * t)))
     model.add_bushing("strap", model.ground.at((1.2, 0, 0.1)), rod.end, [60, 50, 40, 3, 2, 1])
-    detent = Law.polynomial([0.5, 30.0, 0.0, 20.0])
-    model.add_law_spring("detent", model.ground, body, detent, of="angle", axis=(0, 1, 0))
+    detent = SpringLaw.polynomial([0.5, 30.0, 0.0, 20.0])
+    model.add_spring("detent", model.ground, body, law=detent, along="rotation", axis=(0, 1, 0))
     loose = model.add_body("loose", Box(0.4, 0.3, 0.2, density=50), (0, 2, 0), angular_velocity=(3, 1, 2))
     model.add_force("tow", loose.at((0.1, 2.1, 0)), (3, 1, 2), following=True)
     model.add_force("tip", rod.end, (0, 2, 5))

@@ -13,7 +13,7 @@ def test_dampers_beside_springs_and_the_scheme_take_what_the_energy_loses(dampin
     model.add_joint("pin", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0))
     far = model.ground.at((0.5, 0.4, 0.6))
     model.add_spring("string", far, arm.at((0.2, 0.05, 0.1)), stiffness=400.0, damping=damping)
-    model.add_torsion_spring("coil", model.ground, arm, (0, 1, 0), 30.0, damping=0.1 * damping)
+    model.add_spring("coil", model.ground, arm, 30.0, damping=0.1 * damping, along="rotation", axis=(0, 1, 0))
     found = simulate(model, 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
     assert audit(found).ok, audit(found).text()
     E = found.energy["total"]

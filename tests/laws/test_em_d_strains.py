@@ -8,7 +8,7 @@ from discretization.assembly.stress_dissipation import factorise
 from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Law, Model, Result, audit, simulate
+from rodsim import Box, Model, Result, SpringLaw, audit, simulate
 from rodsim.results.errors import ResultError
 from tests.support.em_d import H, history, start_of
 from tests.support.results_sample import without_digests
@@ -17,7 +17,7 @@ from tests.support.rods import full
 GRAVITY = (0.3, -0.5, -9.81)
 TURNED = quaternions.normalize(np.array([0.9, 0.2, -0.1, 0.3]))
 K, START = 1e9, 0.05  # N/m or N m/rad; m or rad
-STRAIGHT = Law.table([-0.5, 0.5], [-0.5 * K, 0.5 * K])
+STRAIGHT = SpringLaw.table([-0.5, 0.5], [-0.5 * K, 0.5 * K])
 
 
 def on_a_line(how):
@@ -31,16 +31,16 @@ def on_a_line(how):
     if how == "spring":
         model.add_spring("s", wall, middle, stiffness=K, length=1.0)
     elif how == "law of a length":
-        model.add_law_spring("s", wall, middle, Law.table([0.5, 1.5], [-0.5 * K, 0.5 * K]))
+        model.add_spring("s", wall, middle, law=SpringLaw.table([0.5, 1.5], [-0.5 * K, 0.5 * K]))
     elif how == "law of a displacement":
-        model.add_law_spring("s", origin, middle, STRAIGHT, of="displacement", axis=(1, 0, 0))
+        model.add_spring("s", origin, middle, law=STRAIGHT, along="axis", axis=(1, 0, 0))
     elif how == "bushing":
         model.add_bushing("s", origin, middle, [K, 0, 0, 0, 0, 0])
     elif how == "turn of a spring":
-        model.add_torsion_spring("s", model.ground, body, (1, 0, 0), K, angle=-START)
+        model.add_spring("s", model.ground, body, K, along="rotation", axis=(1, 0, 0), angle=-START)
     elif how == "turn of a law":
-        law = Law.table([-0.5, 0.5], [K * (START - 0.5), K * (START + 0.5)])
-        model.add_law_spring("s", model.ground, body, law, of="angle", axis=(1, 0, 0))
+        law = SpringLaw.table([-0.5, 0.5], [K * (START - 0.5), K * (START + 0.5)])
+        model.add_spring("s", model.ground, body, law=law, along="rotation", axis=(1, 0, 0))
     else:
         model.add_bushing("s", origin, middle, [0, 0, 0, K, 0, 0], rest=(0, 0, 0, -START, 0, 0))
     return model
@@ -81,7 +81,7 @@ def test_a_double_root_decays_by_its_power_times_a_straight_line(how, rho):
     assert ringing(how, rho, 4) / (-rho) ** n == pytest.approx(expected, rel=1e-3)
 
 
-WAVY = Law.function(lambda x: 30 * np.sin(6 * x) + 20 * x, -1.5, 1.5, 1e-6)  # falls in places
+WAVY = SpringLaw.function(lambda x: 30 * np.sin(6 * x) + 20 * x, -1.5, 1.5, 1e-6)  # falls in places
 
 
 def test_factors_of_a_stiffness_are_its_root_and_leave_out_what_is_not_positive():
@@ -105,10 +105,10 @@ def mount(stops=True):
     rest = (-0.03, 0.02, -0.01, 0.1, 0.6, -0.2)
     model.add_bushing("mount", a, b, full(1, 20.0), at=(0.3, 0.1, 0.0), axes=AXES, rest=rest)
     hook, eye, axis = a.at((0.1, 0.2, 0)), b.at((0.1, 0, -0.1)), AXIS
-    model.add_law_spring("length", hook, eye, WAVY)
-    model.add_law_spring("along", hook, eye, WAVY, of="displacement", axis=axis)
+    model.add_spring("length", hook, eye, law=WAVY)
+    model.add_spring("along", hook, eye, law=WAVY, along="axis", axis=axis)
     model.add_joint("hinge", "revolute", b, c, at=(0.8, 0.3, 0.0), axis=axis)
-    model.add_law_spring("turn", b, c, WAVY, of="angle", axis=axis)
+    model.add_spring("turn", b, c, law=WAVY, along="rotation", axis=axis)
     if stops:
         model.add_limit("stop", hook, eye, 4e3, 0.01, 0.3, 0.4, of="displacement", axis=(1, 0, 0.3))
         model.add_limit("end", b, c, 900.0, 0.02, -0.1, 0.1, axis=axis)
@@ -205,8 +205,8 @@ def test_a_spring_of_an_angle_goes_round_with_its_body():
     """Its strain falls by a whole turn in one step, on which nothing is taken out."""
 
     def detent(model, body):
-        law = Law.function(lambda x: 2 * np.sin(2 * x), -np.pi, np.pi, 1e-6)
-        model.add_law_spring("detent", model.ground, body, law, of="angle", axis=(0, 0, 1))
+        law = SpringLaw.function(lambda x: 2 * np.sin(2 * x), -np.pi, np.pi, 1e-6)
+        model.add_spring("detent", model.ground, body, law=law, along="rotation", axis=(0, 0, 1))
 
     em, em_d = (swinging(detent, 12.0, integrator) for integrator in ("em", "em-d(0.2)"))
     assert em_d.algorithmic_dissipation[-1] < 1e-3 * em.energy["kinetic"][0]

@@ -33,7 +33,7 @@ from rigid.interactions.torsion_spring import BRANCH, TORSION_SPRING, counted_an
 from rigid.mechanics.mechanical import call
 from rigid.system import State
 from rodsim import Model, Section
-from rodsim.parts.spring_laws import Law
+from rodsim.parts.spring_laws import SpringLaw
 from tests.support.completeness import MODELS, NUMBERS
 from tests.support.contact_losses import ALL, ENERGY, lossy
 from tests.support.contacts import ENERGIES, all_poses, touch
@@ -140,7 +140,7 @@ def test_what_resists_is_odd_in_the_ends(entry):
 
 
 def test_a_damper_whose_law_is_not_odd_is_odd_in_the_ends_at_the_opposite_step_only():
-    law = law_numbers("damper", Law.table([-1, 0, 2, 3], [-4, 0, 1, 5]).pieces)
+    law = law_numbers("damper", SpringLaw.table([-1, 0, 2, 3], [-4, 0, 1, 5]).pieces)
     frames, state = found()[LENGTH_DAMPER.name][0].frames[:1], found()[LENGTH_DAMPER.name][1]
     own = group(LENGTH_DAMPER, frames, np.concatenate([np.zeros(6), law]))
     start, end = shaken(state, 1), shaken(state, 2)

@@ -66,8 +66,8 @@ def limb(damping=1.0, loads=True):
     model.add_joint("hip", "revolute", rod.start, ball, at=(0, 0, 0), axis=(0, 1, 0.5))
     tip = ball.at((0.1, 0, 0))
     model.add_spring("string", foot.at((0, 0.1, 0)), tip, stiffness=40.0, length=1.0, damping=5 * damping)
-    model.add_torsion_spring(
-        "coil", rod.start, ball, axis=(0, 1, 0.5), stiffness=3.0, angle=0.2, damping=0.7 * damping
+    model.add_spring(
+        "coil", rod.start, ball, 3.0, damping=0.7 * damping, along="rotation", axis=(0, 1, 0.5), angle=0.2
     )
     if loads:
         model.add_moment("drive", tip, lambda t: (0, 2.0 * np.cos(9 * t), 0.5), following=True)

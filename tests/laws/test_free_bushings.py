@@ -142,7 +142,7 @@ def test_what_is_not_alike_across_the_axis_stays_with_marker_a():
     model.add_joint("clamp", "weld", model.ground, stop, at=(0, 0, 1))
     k = np.array([400.0, 500.0, 600.0])
     model.add_bushing("mount", model.ground, body, [*k, 50, 60, 0], at=(0, 0, 0))
-    model.add_torsion_spring("coil", model.ground, body, (0, 0, 1), 3.0, angle=2.0)
+    model.add_spring("coil", model.ground, body, 3.0, along="rotation", axis=(0, 0, 1), angle=2.0)
     F = np.array([3.0, -4.0, 5.0])
     model.add_force("push", body.at((0, 0, 0)), F)
     state = equilibrium(model).body("body")

@@ -170,7 +170,7 @@ def geared_weight(k=4.0, m=0.5, arm=0.3):
     model.add_joint("drum", "revolute", model.ground, drum, at=(0, 0, 0), axis=Z)
     model.add_joint("wheel", "revolute", model.ground, wheel, at=(1, 0, 0), axis=Z)
     model.add_gear("mesh", ["drum", "wheel"], (20, 50))
-    model.add_torsion_spring("spring", model.ground, wheel, axis=Z, stiffness=k)
+    model.add_spring("spring", model.ground, wheel, k, along="rotation", axis=Z)
     return model
 
 

@@ -62,7 +62,7 @@ def chain(own: bool, spin=(0.2, 1.0, -0.3)) -> Model:
     model.add_joint("hinge", hinge, model.ground, a, at=(0, 0, 0), axis=(0, 1, 0.2))
     model.add_joint("strut", strut, a.at((0.2, 0, 0.05)), b.at((0, 0.1, 0.05)))
     model.add_bushing("mount", model.ground, b, 200.0, at=(0.7, 0.1, -0.5))
-    model.add_torsion_spring("coil", model.ground, a, axis=(0, 1, 0.2), stiffness=20.0)
+    model.add_spring("coil", model.ground, a, 20.0, along="rotation", axis=(0, 1, 0.2))
     return model
 
 

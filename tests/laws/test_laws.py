@@ -7,7 +7,7 @@ from scipy.integrate import quad, solve_ivp
 from discretization.time.mechanical_stepper import MechanicalStepper
 from rigid import quaternions
 from rigid.interactions.laws import law_force, law_numbers, law_quotient, law_value, steepest
-from rodsim import Box, Law, Model, ModelError, audit, simulate
+from rodsim import Box, Model, ModelError, SpringLaw, audit, simulate
 from rodsim.model import fit_velocities
 from tests.support.rods import full
 
@@ -18,13 +18,13 @@ def laws():
     x = np.array([-2.0, -0.5, 0.0, 0.3, 1.1, 3.0])
     force = np.array([-3.0, 1.0, 0.0, -2.0, 4.0, 4.5])  # not monotone
     return {
-        "monotone": Law.table(x, force),
-        "smooth": Law.table(x, force, "smooth"),
-        "straight": Law.table(x, force, "straight"),
-        "function": Law.function(lambda x: np.sin(3 * x) + x**3, -1.0, 1.5, 1e-8),
-        "polynomial": Law.polynomial([1.0, -2.0, 0.0, 0.5]),
-        "limit": Law.limit(40.0, 0.2, -0.7, 0.9),
-        "upper": Law.limit(40.0, 0.2, upper=0.9),
+        "monotone": SpringLaw.table(x, force),
+        "smooth": SpringLaw.table(x, force, "smooth"),
+        "straight": SpringLaw.table(x, force, "straight"),
+        "function": SpringLaw.function(lambda x: np.sin(3 * x) + x**3, -1.0, 1.5, 1e-8),
+        "polynomial": SpringLaw.polynomial([1.0, -2.0, 0.0, 0.5]),
+        "limit": SpringLaw.limit(40.0, 0.2, -0.7, 0.9),
+        "upper": SpringLaw.limit(40.0, 0.2, upper=0.9),
     }
 
 
@@ -58,7 +58,7 @@ def test_the_quotient_of_a_short_step_is_the_force(name):
 
 
 def test_a_sampled_function_is_as_near_as_it_says():
-    law = Law.function(np.sin, -2.0, 2.0, 1e-7)
+    law = SpringLaw.function(np.sin, -2.0, 2.0, 1e-7)
     x = np.linspace(-2.0, 2.0, 999)
     assert 0.0 < law.error < 1e-7
     assert np.abs(law(x) - np.sin(x)).max() < 1.5 * law.error
@@ -67,12 +67,12 @@ def test_a_sampled_function_is_as_near_as_it_says():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Law.function(np.sign, -1.0, 1.3), r"4096 cubics.*give its pieces as tables"),
-        (lambda: Law.table([0.0, 0.0], [1.0, 2.0]), r"x = 0 follows 0; let x increase"),
-        (lambda: Law.table([0.0], [1.0]), r"1 places and 1 forces; give two or more"),
-        (lambda: Law.limit(1.0, 0.1), r"neither lower nor upper"),
-        (lambda: Law.limit(1.0, 0.1, 2.0, 1.0), r"lower = 2 is not below upper = 1"),
-        (lambda: Law.polynomial([1, 2, 3, 4, 5]), r"5 coefficients; give one to four"),
+        (lambda: SpringLaw.function(np.sign, -1.0, 1.3), r"4096 cubics.*give its pieces as tables"),
+        (lambda: SpringLaw.table([0.0, 0.0], [1.0, 2.0]), r"x = 0 follows 0; let x increase"),
+        (lambda: SpringLaw.table([0.0], [1.0]), r"1 places and 1 forces; give two or more"),
+        (lambda: SpringLaw.limit(1.0, 0.1), r"neither lower nor upper"),
+        (lambda: SpringLaw.limit(1.0, 0.1, 2.0, 1.0), r"lower = 2 is not below upper = 1"),
+        (lambda: SpringLaw.polynomial([1, 2, 3, 4, 5]), r"5 coefficients; give one to four"),
     ],
 )
 def test_a_law_that_is_none_is_refused(make, message):
@@ -84,9 +84,11 @@ def test_a_damper_that_pushes_is_refused():
     model = Model("pushed")
     body = model.add_body("body", Box(1, 1, 1, mass=1.0))
     with pytest.raises(ModelError, match=r"spring 'd': at the rate .* its damper pushes along"):
-        model.add_law_spring("d", model.ground.at((2, 0, 0)), body, damping=Law.polynomial([0.0, -1.0]))
+        model.add_spring("d", model.ground.at((2, 0, 0)), body, damping=SpringLaw.polynomial([0.0, -1.0]))
     with pytest.raises(ModelError, match=r"spring 'd': its damper has the force 1 at rest"):
-        model.add_law_spring("d", model.ground.at((2, 0, 0)), body, damping=Law.polynomial([1.0, 0, 0, 0.0]))
+        model.add_spring(
+            "d", model.ground.at((2, 0, 0)), body, damping=SpringLaw.polynomial([1.0, 0, 0, 0.0])
+        )
 
 
 def spinning(stiffness, damping=0.0, spin=(0.4, -2.0, 1.0)):
@@ -143,8 +145,8 @@ def test_a_bushing_about_a_hinge_is_a_torsion_spring(axis):
         return simulate(model, 1.5, 0.01).body("body").r
 
     def torsion(model, body):
-        model.add_torsion_spring(
-            "coil", model.ground, body, axis=axis, stiffness=60.0, damping=2.0, angle=1.0
+        model.add_spring(
+            "coil", model.ground, body, 60.0, damping=2.0, along="rotation", axis=axis, angle=1.0
         )
 
     n = np.array(axis, float)
@@ -188,12 +190,12 @@ def pendulum(add):
     return model
 
 
-HARD = Law.table([-1.5, -0.5, 0.0, 0.5, 1.5], [-300.0, -20.0, 0.0, 20.0, 300.0])
-GRIP = Law.table([-8.0, -1.0, 0.0, 1.0, 8.0], [-4.0, -2.0, 0.0, 2.0, 4.0])
+HARD = SpringLaw.table([-1.5, -0.5, 0.0, 0.5, 1.5], [-300.0, -20.0, 0.0, 20.0, 300.0])
+GRIP = SpringLaw.table([-8.0, -1.0, 0.0, 1.0, 8.0], [-4.0, -2.0, 0.0, 2.0, 4.0])
 
 KINDS = {
-    "angle": {"of": "angle", "axis": (0, 0, 1)},
-    "displacement": {"of": "displacement", "axis": (1, 0, 0)},
+    "angle": {"along": "rotation", "axis": (0, 0, 1)},
+    "displacement": {"along": "axis", "axis": (1, 0, 0)},
     "length": {},
 }
 
@@ -203,12 +205,12 @@ KINDS = {
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, of, damped):
     def add(model, body):
-        model.add_law_spring(
+        model.add_spring(
             "spring",
             model.ground.at((0.3, -1.2, 0)),
             body.at((0, -0.5, 0)),
-            HARD,
-            GRIP if damped else None,
+            law=HARD,
+            damping=GRIP if damped else 0.0,
             **KINDS[of],
         )
 
@@ -225,7 +227,9 @@ def test_a_pendulum_with_laws_in_its_hinge_moves_as_its_equation_says():
     """Against scipy, to order 2."""
 
     def add(model, body):
-        model.add_law_spring("spring", model.ground, body, HARD, GRIP, of="angle", axis=(0, 0, 1))
+        model.add_spring(
+            "spring", model.ground, body, law=HARD, damping=GRIP, along="rotation", axis=(0, 0, 1)
+        )
 
     m, J = 6.0, 6.0 * (0.2**2 + 1.0) / 12 + 6.0 * 0.25
 
@@ -246,14 +250,15 @@ def test_a_pendulum_with_laws_in_its_hinge_moves_as_its_equation_says():
 def test_a_straight_law_is_a_linear_spring(of):
     def law(model, body):
         ends = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
-        model.add_law_spring(
-            "spring", *ends, Law.polynomial([-30.0, 100.0]), Law.polynomial([0.0, 2.0]), **KINDS[of]
-        )
+        straight, damper = SpringLaw.polynomial([-30.0, 100.0]), SpringLaw.polynomial([0.0, 2.0])
+        model.add_spring("spring", *ends, law=straight, damping=damper, **KINDS[of])
 
     def spring(model, body):
         ends = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
         if of == "angle":
-            model.add_torsion_spring("spring", model.ground, body, (0, 0, 1), 100.0, 2.0, angle=0.3)
+            model.add_spring(
+                "spring", model.ground, body, 100.0, damping=2.0, along="rotation", axis=(0, 0, 1), angle=0.3
+            )
         else:
             model.add_spring("spring", *ends, 100.0, 0.3, damping=2.0)
 

@@ -17,7 +17,7 @@ from rigid.interactions.torsion_spring import TORSION_DAMPER, TORSION_SPRING
 from rigid.joints import JOINTS
 from rigid.quaternions import rotate
 from rigid.system import FORCE, MOMENT
-from rodsim import Box, Law, Model, Section, local_audit, signals, simulate
+from rodsim import Box, Model, Section, SpringLaw, local_audit, signals, simulate
 from rodsim.results.local_coverage import acts_along, held_boxes, not_covered
 from rodsim.results.node_forces import FORCES, RODS, Sources, is_unknown, sources, sources_of
 from rodsim.results.rod_grid import rod_grid
@@ -33,7 +33,7 @@ SECTION = {
 SIZES, TIME = (16, 32), 0.32
 LAWS = ("energy", "momentum", "angular_momentum")
 SMOOTH = signals.SmoothStep(1.0, 0.0, 0.3)
-LINEAR = Law.polynomial([0.0, 8.0], 5.0)  # a damper
+LINEAR = SpringLaw.polynomial([0.0, 8.0], 5.0)  # a damper
 
 
 def beside(model):
@@ -43,11 +43,12 @@ def beside(model):
 
 def law_spring(of, axis=None):
     """At rest in the beginning, as is the middle of the rod: what acts at a point begins smoothly."""
-    law = Law.polynomial([-60.0, 50.0, 0.0, 10.0] if of == "length" else [0.0, 50.0, 0.0, 90.0], 3.0)
+    law = SpringLaw.polynomial([-60.0, 50.0, 0.0, 10.0] if of == "length" else [0.0, 50.0, 0.0, 90.0], 3.0)
 
     def add(model, rod):
         a = beside(model) if of == "length" else model.ground.at((1.0, 0.0, 0.0))
-        model.add_law_spring("spring", a, rod.at(0.5), law, LINEAR, of=of, axis=axis)
+        along = "distance" if of == "length" else "axis"
+        model.add_spring("spring", a, rod.at(0.5), law=law, damping=LINEAR, along=along, axis=axis)
 
     return add
 
@@ -81,8 +82,8 @@ ACTING = {
     "law spring of an angle": law_spring("angle", (1, 0, 0)),
     "limit": limit,
     "spring": lambda model, rod: model.add_spring("spring", beside(model), rod.at(0.5), 50.0, damping=5.0),
-    "torsion spring": lambda model, rod: model.add_torsion_spring(
-        "spring", model.ground, rod.at(0.5), (1, 0, 0), 50.0, damping=5.0
+    "torsion spring": lambda model, rod: model.add_spring(
+        "spring", model.ground, rod.at(0.5), 50.0, damping=5.0, along="rotation", axis=(1, 0, 0)
     ),
     "force": lambda model, rod: model.add_force("load", rod.at(0.5, (0, 0.2, 0.1)), SMOOTH.along((3, 1, -2))),
     "moment": lambda model, rod: model.add_moment(

@@ -72,7 +72,7 @@ def door(ground_first=True):
     pivot = body.at((-0.5, 0.0, 0.0))
     sides = (model.ground, pivot) if ground_first else (pivot, model.ground)
     model.add_joint("hinge", "revolute", *sides, at=(0, 0, 0), axis=(0, 0, 1))
-    model.add_torsion_spring("spring", model.ground, body, (0, 0, 1), 200.0)
+    model.add_spring("spring", model.ground, body, 200.0, along="rotation", axis=(0, 0, 1))
     return equilibrium(model, motions={"hinge": {"displacement": D, "rotation": (0, 0, TURN)}})
 
 

@@ -168,7 +168,9 @@ def wound(new: bool) -> Model:
         if new:
             model.others[f"coil {k}"] = Coil(f"coil {k}", model.ground, body, (0, 0, 1), 0.5, 0.3 * k)
         else:
-            model.add_torsion_spring(f"coil {k}", model.ground, body, (0, 0, 1), 0.5, angle=0.3 * k)
+            model.add_spring(
+                f"coil {k}", model.ground, body, 0.5, along="rotation", axis=(0, 0, 1), angle=0.3 * k
+            )
     return model
 
 

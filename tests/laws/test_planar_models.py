@@ -220,16 +220,16 @@ def sprung(damping=0.0, rod=False):
             for side, x in ((one, p), (two, q))
         ]
         model.add_spring(f"spring {k}", *points, length=0.0 if k == 1 else 0.4, **told)
-    turning = {"axis": world(0, 0, 1), "stiffness": 4.0, "damping": 0.1 * damping}
-    model.add_torsion_spring("base", ground, a, angle=0.2, **turning)
-    model.add_torsion_spring("elbow", b, a, angle=-0.3, **turning)
-    model.add_torsion_spring("far", c, d, **(turning | {"axis": world(0, 0, -1)}))
+    turning = {"along": "rotation", "axis": world(0, 0, 1), "stiffness": 4.0, "damping": 0.1 * damping}
+    model.add_spring("base", ground, a, angle=0.2, **turning)
+    model.add_spring("elbow", b, a, angle=-0.3, **turning)
+    model.add_spring("far", c, d, **(turning | {"axis": world(0, 0, -1)}))
     if rod:
         own = model.add_rod(
             "rod", [SHIFT + world(0, -1), SHIFT + world(1, -1.2)], section(), 4, up=world(0, 0, 1)
         )
         model.add_spring("cord", own.at(0.5), b.at_world(SHIFT + world(1, 0.8)), length=0.5, **told)
-        model.add_torsion_spring("end", own.end, ground, **turning)
+        model.add_spring("end", own.end, ground, **turning)
         model.add_joint("loop", "spherical", ground, c, at=SHIFT + world(2.2, 0.2))
     return model
 
@@ -374,7 +374,7 @@ def driven_slider():
     )
     model.add_drive("twist", "wrist", signals.Sine(0.7, 0.9))
     model.add_force("push", own.at(0.5), signals.Sine(2.0, 0.6).along(world(1, 2)))
-    model.add_torsion_spring("coil", model.ground, b, axis=world(0, 0, 1), stiffness=3.0)
+    model.add_spring("coil", model.ground, b, 3.0, along="rotation", axis=world(0, 0, 1))
     return model
 
 
@@ -514,7 +514,7 @@ def asymmetric():
     yield model, "a spring does not lie in the plane"
     for axis in (world(1, 0), world(0, 1e-6, 1)):
         model, a, b = spun()
-        model.add_torsion_spring("coil", a, b, axis=axis, stiffness=3.0)
+        model.add_spring("coil", a, b, 3.0, along="rotation", axis=axis)
         yield model, "a torsion spring does not turn in the plane"
     model, a, b = spun()
     model.add_bushing("mount", a.at((0, 0, 0)), b, 3.0 * np.eye(6))
@@ -759,7 +759,7 @@ def test_torsion_springs_count_full_turns():
     model = Model("wheel")
     wheel = body(model, "wheel", 0, 0, angular_velocity=world(0, 0, 9))
     model.add_joint("axle", "revolute", model.ground, wheel, at=SHIFT, axis=world(0, 0, 1))
-    model.add_torsion_spring("coil", wheel, model.ground, axis=world(0, 0, -1), stiffness=0.1)
+    model.add_spring("coil", wheel, model.ground, 0.1, along="rotation", axis=world(0, 0, -1))
     built, plane, space = steppers(model)
     ends = [own.advance(own.start(built.state), 0, 250)[0] for own in (plane, space)]
     assert abs(ends[0].own[0]) > 4.0 * np.pi

@@ -9,11 +9,11 @@ from rigid.quaternions import rotate
 from rodsim import (
     Box,
     ConvergenceError,
-    Law,
     MassProperties,
     Model,
     ModelError,
     PointMass,
+    SpringLaw,
     audit,
     buckling,
     equilibrium,
@@ -108,12 +108,14 @@ HOLDS = {
     ),
     "joint 'off'": lambda m, b: m.add_joint("off", "spherical", m.ground, b, at=(0.1, 0.5, 0)),
     "spring 'off'": lambda m, b: m.add_spring("off", m.ground.at((0, 0, 0)), b.at((0.1, 0, 0)), 1.0),
-    "torsion spring 'coil'": lambda m, b: m.add_torsion_spring("coil", m.ground, b, (0, 1, 0), 1.0),
+    "torsion spring 'coil'": lambda m, b: m.add_spring(
+        "coil", m.ground, b, 1.0, along="rotation", axis=(0, 1, 0)
+    ),
     "load 'turn'": lambda m, b: m.add_moment("turn", b.at((0, 0, 0)), (0, 1, 0)),
     "load 'push'": lambda m, b: m.add_force("push", b.at((0, 0, 0)), (0, 1, 0), following=True),
     "spring or bushing 'mount'": lambda m, b: m.add_bushing("mount", m.ground.at((0, 0, 0)), b, 1.0),
-    "spring or bushing 'law'": lambda m, b: m.add_law_spring(
-        "law", m.ground.at((0, 0, 0)), b.at((0.1, 0, 0)), Law.polynomial([0, 1.0])
+    "spring or bushing 'law'": lambda m, b: m.add_spring(
+        "law", m.ground.at((0, 0, 0)), b.at((0.1, 0, 0)), law=SpringLaw.polynomial([0, 1.0])
     ),
 }
 

@@ -103,7 +103,7 @@ def test_all_is_held_at_the_same_places():
     model.add_joint("pin", "revolute", model.ground, rod.start, axis=(0, 0, 1))
     model.add_spring("string", rod.at(0.61, (0.0, 0.1, 0.2)), other.start, stiffness=30.0)
     model.add_spring("leash", rod.end, model.ground.at((2, 2, 2)), stiffness=10.0, length=0.5)
-    model.add_torsion_spring("coil", model.ground, rod.start, (0, 0, 1), stiffness=4.0, angle=0.3)
+    model.add_spring("coil", model.ground, rod.start, 4.0, along="rotation", axis=(0, 0, 1), angle=0.3)
     model.add_force("push", rod.at(0.3), (1, 2, 3), following=True)
     model.add_force("pull", rod.at(0.3), (1, 2, 3))
     twin = model.rigidified()

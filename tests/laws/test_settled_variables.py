@@ -223,7 +223,7 @@ def test_schemes_with_several_places_of_forces_refuse_by_name(integrator):
 
 def test_own_variables_stand_in_their_blocks_interaction_by_interaction():
     model = tumbling()
-    model.add_torsion_spring("coil", model.ground, model.bodies["one"], (0, 0, 1), 0.5)
+    model.add_spring("coil", model.ground, model.bodies["one"], 0.5, along="rotation", axis=(0, 0, 1))
     model.add_interaction("sole", JENKINS[1], model.ground, model.bodies["two"], k=7.0, limit=1.0, z=[0.05])
     built = model.build()
     system, state = built.system, built.state
@@ -286,7 +286,7 @@ def test_what_is_kept_may_go_by_the_poses_and_what_settles_by_the_step(integrato
     wheel = model.add_body("wheel", BRICK, position=(0, 5, 0))
     model.add_joint("axle", "revolute", model.ground, wheel, at=(0, 5, 0), axis=(0, 0, 1))
     model.add_drive("motor", "axle", signals.Steady(2.0))
-    model.add_torsion_spring("coil", model.ground, wheel, (0, 0, 1), 0.5, angle=0.3)
+    model.add_spring("coil", model.ground, wheel, 0.5, along="rotation", axis=(0, 0, 1), angle=0.3)
     found = run(model, 0.3, integrator, chart=chart)
     x = found.states(slice(None)).r[:, 1, 0]
     assert bristles(found)[1:, 0] == pytest.approx(np.diff(x) / H, abs=1e-11)

@@ -94,7 +94,7 @@ def test_counted_angles_are_those_of_torsion_springs_then_gears_then_all_others(
     with registered(COIL):
         model = completeness.geared()
         model.others["first"] = Coil("first", model.ground, model.bodies["body 0"], (0, 0, 1), 3.0)
-        model.add_torsion_spring("last", model.ground, model.bodies["body 1"], (0, 0, 1), 3.0)
+        model.add_spring("last", model.ground, model.bodies["body 1"], 3.0, along="rotation", axis=(0, 0, 1))
         own = model.build().system.others
         kinds = [INTERACTIONS[k] for k, count in zip(own.kind, own_of(own), strict=True) if count]
         assert kinds[:2] == [TORSION_SPRING, TORSION_SPRING]

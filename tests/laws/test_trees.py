@@ -13,7 +13,18 @@ from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.loops import solve
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD, Tree, tree_of
 from rigid.joints import JOINTS
-from rodsim import Box, ConvergenceError, Law, Material, Model, Result, Section, audit, simulate, simulation
+from rodsim import (
+    Box,
+    ConvergenceError,
+    Material,
+    Model,
+    Result,
+    Section,
+    SpringLaw,
+    audit,
+    simulate,
+    simulation,
+)
 from rodsim.building.initial_velocities import fit_velocities
 from tests.support.mechanisms import KINDS, RINGS, SAME, branched, differences, joined, looped, of_last_step
 
@@ -34,7 +45,7 @@ def loaded():
     model.add_force("push", body[2].at((0.1, 0.2, 0.0)), lambda t: (30.0 * np.sin(12.0 * t), 0.0, 9.0))
     model.add_force("rocket", body[4].at((0.0, 0.2, 0.1)), (5.0, -3.0, 2.0), following=True)
     model.add_moment("twist", body[3].at((0, 0, 0)), (0.0, 3.0, 1.0), following=True)
-    model.add_torsion_spring("spiral", ground, body[0], axis, 20.0, damping=0.3)
+    model.add_spring("spiral", ground, body[0], 20.0, damping=0.3, along="rotation", axis=axis)
     model.add_spring("cord", ground.at((1.0, 1.0, 1.0)), body[5].at((0.1, 0.1, 0.1)), 80.0)
     model.add_spring("along", body[0].at((0.1, 0.2, 0.1)), body[1].at((0.2, 0.1, 0.0)), 50.0, damping=0.2)
     model.add_bushing("bush", body[0], body[1], [90.0, 80.0, 70.0, 5.0, 4.0, 3.0], 0.1)
@@ -325,8 +336,9 @@ def test_a_spring_so_stiffening_that_newton_converges_linearly_keeps_its_energy(
     else:
         kind, axis, k, ends = "prismatic", (1, 0, 0), 1e10, (model.ground.at(at), body.at(at))
     model.add_joint("joint", kind, model.ground, body, at=at, axis=axis)
-    law = Law.polynomial([0, 0, 0, k], reach=5e-3)
-    model.add_law_spring("spring", *ends, law, of=of, axis=axis)
+    law = SpringLaw.polynomial([0, 0, 0, k], reach=5e-3)
+    along = "rotation" if of == "angle" else "axis"
+    model.add_spring("spring", *ends, law=law, along=along, axis=axis)
     result = simulate(model, 1.0, 0.05, output_every=1, progress=False)
     assert result.description["run"]["solver"] == "tree, 1 body"
     assert result.newton_iterations.max() > 5.0  # it is slow
@@ -543,7 +555,7 @@ def test_joints_are_told_apart():
     model = branched(("spherical", "revolute", "universal", "weld", "prismatic", "revolute"))
     body = list(model.bodies.values())
     ends = [model.joints["joint 5"].a, model.joints["joint 5"].b]
-    model.add_torsion_spring("spiral", *ends, model.joints["joint 5"].axis, 3.0)
+    model.add_spring("spiral", *ends, 3.0, along="rotation", axis=model.joints["joint 5"].axis)
     tree = tree_of(model.build().system)
     of_frame = dict(zip(tree.frame.tolist(), tree.kind.tolist(), strict=True))
     assert [of_frame[k + 1] for k in range(len(body))] == [BALL, HINGE, UNIVERSAL, WELD, OTHER, OTHER]

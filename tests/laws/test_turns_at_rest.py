@@ -14,10 +14,10 @@ def wheels(moment, between=False):
     first = model.add_body("first", Box(1, 1, 1, mass=1.0))
     second = model.add_body("second", Box(1, 1, 1, mass=1.0))
     model.add_joint("a", "revolute", model.ground, first, at=(0, 0, 0), axis=Z)
-    model.add_torsion_spring("k", model.ground, first, axis=Z, stiffness=4.0)
+    model.add_spring("k", model.ground, first, 4.0, along="rotation", axis=Z)
     before = first if between else model.ground
     model.add_joint("b", "revolute", before, second, at=(0, 0, 0), axis=Z)
-    model.add_torsion_spring("l", before, second, axis=Z, stiffness=2.0)
+    model.add_spring("l", before, second, 2.0, along="rotation", axis=Z)
     model.add_moment("turn", second.at((0, 0, 0)), (0, 0, moment))
     return model
 

@@ -17,7 +17,7 @@ from rigid.interactions.kinds import Group
 from rigid.interactions.law_springs import LENGTH_SPRING
 from rigid.interactions.laws import law_numbers
 from rigid.system import Constraints, Frames, Loads, Springs, State, TorsionSprings
-from rodsim.parts.spring_laws import Law
+from rodsim.parts.spring_laws import SpringLaw
 
 zeros = np.zeros
 
@@ -128,7 +128,7 @@ def bushings() -> list[Interaction]:
         axes = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
         markers += [rng.standard_normal(3), axes.ravel()]
     both, (B, D) = np.concatenate(markers), rng.standard_normal((2, 6, 6))
-    law = law_numbers("law", Law.table([0.0, 1.0, 2.0, 4.0], [-1.0, 0.0, 2.0, 3.0]).pieces)
+    law = law_numbers("law", SpringLaw.table([0.0, 1.0, 2.0, 4.0], [-1.0, 0.0, 2.0, 3.0]).pieces)
     return [
         Interaction(
             BUSHING, (1, 3), bushing_numbers(both, B @ B.T, 0.1 * rng.standard_normal(6)), (1.0, 1.0)

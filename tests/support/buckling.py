@@ -47,7 +47,7 @@ def links(n, stiffness=2.0, length=0.5):
         )
         hinge = {"at": (k * length, 0, 0), "axis": (0, 0, 1)}
         model.add_joint(f"hinge {k}", "revolute", before, bar, **hinge)
-        model.add_torsion_spring(f"spring {k}", before, bar, axis=(0, 0, 1), stiffness=stiffness)
+        model.add_spring(f"spring {k}", before, bar, stiffness, along="rotation", axis=(0, 0, 1))
         before = bar
     model.add_force("press", before.at((length / 2, 0, 0)), (-1.0, 0, 0))
     return model

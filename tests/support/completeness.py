@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
-from rodsim import Box, Cylinder, Law, Model, Section, signals
+from rodsim import Box, Cylinder, Model, Section, SpringLaw, signals
 from tests.support.own_kinds import kinds, texts
 from tests.support.sliding import JENKINS
 
@@ -66,8 +66,8 @@ def joints() -> Model:
 def forces() -> Model:
     """Bodies on springs and dampers of each sort; a free one on two more, slowed by the air."""
     model = Model("forces", gravity=OBLIQUE)
-    ground, stiff = model.ground, Law.polynomial([0.0, 80.0, 5.0, 30.0], reach=4.0)
-    lossy = Law.polynomial([0.0, 2.0, 0.0, 0.1], reach=50.0)
+    ground, stiff = model.ground, SpringLaw.polynomial([0.0, 80.0, 5.0, 30.0], reach=4.0)
+    lossy = SpringLaw.polynomial([0.0, 2.0, 0.0, 0.1], reach=50.0)
     full = np.diag([90.0, 80.0, 70.0, 6.0, 5.0, 4.0]) + 1.0
     for k in range(4):
         body = _brick(model, f"body {k}", k)
@@ -75,14 +75,28 @@ def forces() -> Model:
         corner = body.at((0.2, 0.1, 0.1))
         if k == 0:
             model.add_spring("spring", ground.at((1, k, 1)), corner, 50.0, 0.7, damping=0.5)
-            model.add_torsion_spring("coil", ground, body, (0, 0.6, 0.8), 3.0, damping=0.1, angle=0.2)
-        elif k == 1:
-            model.add_law_spring("length", ground.at((1, k, 1)), corner, stiff, lossy)
-            model.add_law_spring(
-                "way", ground.at((1, k, 1)), corner, stiff, lossy, "displacement", (0, 0.6, 0.8)
+            model.add_spring(
+                "coil", ground, body, 3.0, damping=0.1, along="rotation", axis=(0, 0.6, 0.8), angle=0.2
             )
-            model.add_law_spring(
-                "turn", ground, body, Law.polynomial([0, 3.0]), lossy, "angle", (0.6, 0, 0.8)
+        elif k == 1:
+            model.add_spring("length", ground.at((1, k, 1)), corner, law=stiff, damping=lossy)
+            model.add_spring(
+                "way",
+                ground.at((1, k, 1)),
+                corner,
+                law=stiff,
+                damping=lossy,
+                along="axis",
+                axis=(0, 0.6, 0.8),
+            )
+            model.add_spring(
+                "turn",
+                ground,
+                body,
+                law=SpringLaw.polynomial([0, 3.0]),
+                damping=lossy,
+                along="rotation",
+                axis=(0.6, 0, 0.8),
             )
         elif k == 2:
             model.add_limit("stop", ground, body, 20.0, 0.01, -0.02, 0.01, "angle", (0, 0, 1))
@@ -172,7 +186,7 @@ def geared() -> Model:
         model.add_joint(f"joint {k}", kind, model.ground, body, at=(0.1, k, 0.2), axis=(0, 0, 1))
     model.add_gear("wheels", ["joint 0", "joint 1"], [2.0, -1.0])
     model.add_gear("rack", ["joint 1", "joint 2"], [0.3, 1.0])
-    model.add_torsion_spring("coil", model.ground, model.bodies["body 0"], (0, 0, 1), 3.0)
+    model.add_spring("coil", model.ground, model.bodies["body 0"], 3.0, along="rotation", axis=(0, 0, 1))
     return model
 
 

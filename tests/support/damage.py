@@ -39,7 +39,7 @@ def model() -> Model:
     made.add_joint("pin", "revolute", made.ground, rod.start, axis=(0, 1, 0))
     made.add_joint("glue", "weld", rod.end, block)
     made.add_spring("string", made.ground.at((1, 0, 1)), block.at((0, 0, 0)), 10.0, damping=0.1)
-    made.add_torsion_spring("coil", made.ground, rod.start, (0, 1, 0), 5.0)
+    made.add_spring("coil", made.ground, rod.start, 5.0, along="rotation", axis=(0, 1, 0))
     made.add_force("push", block.at((0, 0, 0)), (0.0, 1.0, 0.0))
     return made
 

@@ -32,6 +32,6 @@ def hinged():
     b = model.add_body("b", Box(0.2, 0.4, 0.3, density=80), (0.5, 0, 0.3), turned)
     c = model.add_body("c", Box(0.3, 0.2, 0.4, density=90), (-1, 0, 0), angular_velocity=(1, 2, 0))
     model.add_joint("pin", "revolute", a, b, at=(0.3, 0.1, 0.2), axis=axis)
-    model.add_torsion_spring("twist", a, b, axis=axis, stiffness=2, angle=0.3)
+    model.add_spring("twist", a, b, 2, along="rotation", axis=axis, angle=0.3)
     model.add_spring("spring", a.at((-0.3, 0.1, 0)), c.at((-0.8, 0, 0.1)), stiffness=20, length=0.45)
     return model

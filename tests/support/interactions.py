@@ -17,7 +17,7 @@ from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
 from rigid.interactions.spring import SPRING
 from rigid.mechanics.mechanical import call
-from rodsim.parts.spring_laws import Law
+from rodsim.parts.spring_laws import SpringLaw
 
 EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)
@@ -58,7 +58,7 @@ def numbers(kind, rng):
         of_kind = bushing_numbers if kind is BUSHING else lambda *given: free_numbers(*given, True)
         X = of_kind(np.concatenate(markers), B @ B.T + np.eye(6), 0.1 * rng.normal(size=6))
     if kind in LAWS:
-        law = law_numbers("law", Law.table(np.linspace(-3, 3, 9), rng.normal(size=9), "smooth").pieces)
+        law = law_numbers("law", SpringLaw.table(np.linspace(-3, 3, 9), rng.normal(size=9), "smooth").pieces)
         X = np.concatenate([X[: 6 if kind is LENGTH_SPRING else 9], law])
         if kind is ANGLE_SPRING:
             U = np.linalg.qr(rng.normal(size=(3, 3)))[0]

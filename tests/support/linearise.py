@@ -32,7 +32,7 @@ def everything(element="se3"):
     model.add_spring(
         "string", model.ground.at((0, 1, 0)), body.at((0, 0.1, 0)), stiffness=40.0, length=0.5, damping=3.0
     )
-    model.add_torsion_spring("coil", body, rod.at(0.5), axis=(0, 0, 1), stiffness=7.0, damping=0.4, angle=0.3)
+    model.add_spring("coil", body, rod.at(0.5), 7.0, damping=0.4, along="rotation", axis=(0, 0, 1), angle=0.3)
     model.add_force("push", rod.at(0.5, (0, 0.1, 0.05)), (5.0, 1.0, 2.0))
     model.add_force("jet", other.at((0.1, 0.05, 0)), (3.0, -2.0, 1.0), following=True)
     model.add_moment("twist", rod.end, (1.0, 2.0, -1.0))

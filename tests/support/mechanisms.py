@@ -22,7 +22,7 @@ def arms():
     model.add_joint("shoulder", "spherical", a=model.ground, b=first, at=(0, 0, 0))
     model.add_joint("elbow", "revolute", a=first, b=second, at=(1, 0, 0), axis=(0, 1, 0.5))
     model.add_spring("cord", model.ground.at((2, 0, 1)), second.at_world((2, 0, 0)), stiffness=50.0)
-    model.add_torsion_spring("coil", first, second, axis=(0, 1, 0.5), stiffness=3.0, angle=0.2)
+    model.add_spring("coil", first, second, 3.0, along="rotation", axis=(0, 1, 0.5), angle=0.2)
     model.add_moment("drive", second.at_world((2, 0, 0)), (0, 2.0, 0.5), following=True)
     model.add_force("push", second.at_world((2, 0, 0)), lambda t: (0.0, np.sin(10 * t), 0.0))
     return model

@@ -188,7 +188,7 @@ COIL = TORSION_SPRING._replace(name="coil", loop=0, beside=None)
 
 @dataclass(frozen=True, eq=False)
 class Coil(InteractionEntry):
-    """As `Model.add_torsion_spring`."""
+    """As `Model.add_spring` along a rotation."""
 
     plural = "coils"
     name: str

@@ -7,10 +7,10 @@ import numpy as np
 import rodsim.model
 from rodsim import (
     Box,
-    Law,
     Material,
     Model,
     Section,
+    SpringLaw,
 )
 from rodsim.parts.changes import changeable, fields_of
 from tests.support.completeness import MODELS as EVERY_KIND
@@ -50,8 +50,8 @@ def _another(value, field):
         return lambda s: _another(value(s), field)
     if field == "shape":
         return Box(0.52, 0.3, 0.2, density=103.0)
-    if field in ("law", "damping") and isinstance(value, Law):
-        return Law.polynomial([0.0, 3.1, 0.0, 0.2], reach=60.0)
+    if field in ("law", "damping") and isinstance(value, SpringLaw):
+        return SpringLaw.polynomial([0.0, 3.1, 0.0, 0.2], reach=60.0)
     if isinstance(value, dict):
         return {name: 1.03 * x for name, x in value.items()}
     if value is None and "velocity" in field:

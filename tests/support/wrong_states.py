@@ -48,7 +48,7 @@ def rich() -> Model:
     body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(0, 1, 0))
     model.add_joint("pin", "revolute", model.ground, body, at=(0, 1, 0), axis=(0, 1, 0))
     model.add_drive("motor", "pin", signals.Sine(0.5, 0.5))
-    model.add_torsion_spring("coil", rod.end, body, (0, 1, 0), 20.0)
+    model.add_spring("coil", rod.end, body, 20.0, along="rotation", axis=(0, 1, 0))
     model.add_force("push", rod.end, (0, 0, 1))
     return model
 
@@ -58,7 +58,7 @@ def bars() -> Model:
     model = Model("bars", gravity=(0, 0, -9.81))
     body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(0.15, 0, 0))
     model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
-    model.add_torsion_spring("coil", model.ground, body, (0, 1, 0), 20.0)
+    model.add_spring("coil", model.ground, body, 20.0, along="rotation", axis=(0, 1, 0))
     model.add_force("push", body.at((0.15, 0, 0)), (0, 0, 1))
     return model
 

@@ -1,0 +1,109 @@
+"""Which entry a spring is: a linear one of a distance or of a rotation, or one with laws."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rigid.checks import direction, number, shown, word
+from rigid.errors import ModelError
+from rodsim.parts.entries import SpringEntry, TorsionEntry
+from rodsim.parts.entry import Asked, anchor
+from rodsim.parts.force_entries import LawEntry
+from rodsim.parts.part_names import part_named
+from rodsim.parts.spring_laws import SpringLaw
+
+SpringCoordinate = Literal["distance", "axis", "rotation"]
+
+# coordinate -> what `LawEntry` calls it
+COORDINATES: dict[str, str] = {"distance": "length", "axis": "displacement", "rotation": "angle"}
+
+
+def spring_of(
+    model: Any,
+    name: str,
+    a: Any,
+    b: Any,
+    stiffness: float | None,
+    length: float | None,
+    damping: float | SpringLaw,
+    law: SpringLaw | None,
+    along: str,
+    axis: ArrayLike | None,
+    angle: float | None,
+) -> tuple[type[SpringEntry | TorsionEntry | LawEntry], dict[str, Any]]:
+    """Return the kind of entry of a spring and its fields; ModelError if the arguments do not fit together."""
+    owner = f"spring '{name}'"
+    word(owner, "along", along, COORDINATES)
+    _check(owner, stiffness, length, damping, law, along, axis, angle)
+    ends = {"a": a, "b": b}
+    if law is None and along == "distance" and not isinstance(damping, SpringLaw):
+        k = 0.0 if stiffness is None else stiffness
+        return SpringEntry, {**ends, "stiffness": k, "length": length, "damping": damping}
+    if law is None and along == "rotation" and not isinstance(damping, SpringLaw):
+        given = {"stiffness": 0.0 if stiffness is None else stiffness, "damping": damping}
+        return TorsionEntry, {**ends, **given, "axis": axis, "angle": 0.0 if angle is None else angle}
+    if law is None and stiffness is not None:  # along an axis: there is no table of linear ones
+        k = number(owner, "stiffness", stiffness, at_least=0.0)
+        rest = _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
+        law = SpringLaw.polynomial((-k * rest, k))
+    return LawEntry, {
+        **ends,
+        "law": law,
+        "damping": _damper(owner, damping),
+        "of": COORDINATES[along],
+        "axis": axis,
+    }
+
+
+def _check(
+    owner: str,
+    stiffness: float | None,
+    length: float | None,
+    damping: float | SpringLaw,
+    law: SpringLaw | None,
+    along: str,
+    axis: ArrayLike | None,
+    angle: float | None,
+) -> None:
+    def fault(text: str) -> ModelError:
+        return ModelError(f"{owner}: {text}")
+
+    if along == "distance" and axis is not None:
+        raise fault("a distance has no axis. Leave it out, or give along='axis' or along='rotation'.")
+    if along != "distance" and axis is None:
+        raise fault(f"along='{along}' has no axis. Give axis=(x, y, z).")
+    if along != "rotation" and angle is not None:
+        raise fault(f"angle = {shown(angle)} belongs to along='rotation'. Give length= instead.")
+    if along == "rotation" and length is not None:
+        raise fault(f"length = {shown(length)} does not belong to along='rotation'. Give angle= instead.")
+    if law is not None:
+        if stiffness is not None:
+            raise fault("has both a stiffness and a law. Give one of them.")
+        if length is not None or angle is not None:
+            raise fault("a law is a function of the coordinate itself. Leave length= and angle= out.")
+    elif isinstance(damping, SpringLaw):
+        if stiffness is not None:
+            raise fault(
+                "damping as a law needs a law. Give law=SpringLaw.polynomial((0, k)) in place of stiffness=k."
+            )
+    elif stiffness is None and not (isinstance(damping, float | int | np.number) and damping != 0):
+        raise fault("has no stiffness, law or damping. Give stiffness= or law=.")
+
+
+def _damper(owner: str, damping: float | SpringLaw) -> SpringLaw | None:
+    if isinstance(damping, SpringLaw):
+        return damping
+    c = number(owner, "damping", damping, at_least=0.0)
+    return SpringLaw.polynomial((0.0, c)) if c > 0.0 else None
+
+
+def _displacement(model: Any, owner: str, a: Any, b: Any, axis: ArrayLike | None) -> float:
+    """Of b from a along the axis at t = 0, m."""
+    asked = Asked(model, owner, LawEntry, {})
+    ends = [part_named(owner, model, x) if isinstance(x, str) else x for x in (a, b)]
+    start, end = (anchor(asked, "", x).position for x in ends)
+    assert axis is not None
+    return float((end - start) @ direction(owner, "axis", axis))

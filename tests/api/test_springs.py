@@ -1,0 +1,104 @@
+"""`add_spring` is the one method for springs: what it adds for each coordinate, law and damping."""
+
+import numpy as np
+import pytest
+
+from rodsim import Box, Model, ModelError, SpringLaw, simulate
+from rodsim.parts.entries import SpringEntry, TorsionEntry
+from rodsim.parts.force_entries import LawEntry
+
+LAW = SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
+AXIS = {"axis": (0, 0, 1)}
+
+
+def model_of_two():
+    model = Model("m")
+    model.add_body("a", Box(0.1, 0.1, 0.1, mass=1.0))
+    model.add_body("b", Box(0.1, 0.1, 0.1, mass=2.0), position=(0.3, 0, 0.5))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "fields"),
+    [
+        ({"stiffness": 3.0}, SpringEntry, {"stiffness": 3.0, "length": None, "damping": 0.0}),
+        (
+            {"stiffness": 3.0, "length": 0.2, "damping": 0.5},
+            SpringEntry,
+            {"stiffness": 3.0, "length": 0.2, "damping": 0.5},
+        ),
+        ({"damping": 0.5}, SpringEntry, {"stiffness": 0.0, "damping": 0.5}),
+        (
+            {"stiffness": 3.0, "along": "rotation", **AXIS},
+            TorsionEntry,
+            {"stiffness": 3.0, "damping": 0.0, "angle": 0.0},
+        ),
+        (
+            {"stiffness": 3.0, "damping": 0.5, "angle": 0.1, "along": "rotation", **AXIS},
+            TorsionEntry,
+            {"stiffness": 3.0, "damping": 0.5, "angle": 0.1},
+        ),
+        ({"law": LAW}, LawEntry, {"law": LAW, "damping": None, "of": "length", "axis": None}),
+        ({"damping": LAW}, LawEntry, {"law": None, "damping": LAW, "of": "length"}),
+        (
+            {"law": LAW, "damping": LAW, "along": "axis", **AXIS},
+            LawEntry,
+            {"damping": LAW, "of": "displacement"},
+        ),
+        ({"law": LAW, "along": "rotation", **AXIS}, LawEntry, {"law": LAW, "of": "angle"}),
+    ],
+)
+def test_a_spring_is_of_the_kind_that_its_arguments_say(given, kind, fields):
+    model = model_of_two()
+    made = model.add_spring("s", "a", "b", **given)
+    assert type(made) is kind
+    assert {field: getattr(made, field) for field in fields} == fields
+    assert getattr(model, kind.table)["s"] is made
+
+
+@pytest.mark.parametrize(("length", "rest"), [(None, 0.5), (0.2, 0.2)])
+def test_a_linear_spring_along_an_axis_has_a_straight_law(length, rest):
+    made = model_of_two().add_spring("s", "a", "b", 30.0, length, 0.5, along="axis", **AXIS)
+    assert made.of == "displacement"
+    x = np.array([-20.0, -1.0, 0.0, 0.2, 0.7, 15.0])
+    assert made.law(x) == pytest.approx(30.0 * (x - rest), abs=1e-12)
+    assert made.damping(x) == pytest.approx(0.5 * x, abs=1e-13)
+
+
+def test_a_spring_along_an_axis_swings_as_its_equation_says():
+    model = Model("m")
+    block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=2.0), position=(0, 0, 0.5), velocity=(0, 0, 1.0))
+    model.add_joint("rail", "prismatic", model.ground, block, at=(0, 0, 0.5), axis=(0, 0, 1))
+    model.add_spring("s", "ground@0,0,0", block, stiffness=8.0, length=0.5, along="axis", axis=(0, 0, 1))
+    found = simulate(model, 1.0, 0.001, progress=False)
+    assert found.body("block").r[-1, 2] == pytest.approx(0.5 + np.sin(2.0) / 2.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "spring 's': has no stiffness, law or damping. Give stiffness= or law="),
+        ({"damping": 0.0}, "has no stiffness, law or damping"),
+        ({"stiffness": 1.0, "law": LAW}, "has both a stiffness and a law"),
+        ({"stiffness": 1.0, "damping": LAW}, "damping as a law needs a law"),
+        ({"law": LAW, "length": 1.0}, "a law is a function of the coordinate itself"),
+        (
+            {"law": LAW, "along": "rotation", "angle": 1.0, **AXIS},
+            "a law is a function of the coordinate itself",
+        ),
+        ({"stiffness": 1.0, **AXIS}, "a distance has no axis"),
+        ({"stiffness": 1.0, "along": "axis"}, "along='axis' has no axis. Give axis="),
+        ({"stiffness": 1.0, "along": "rotation"}, "along='rotation' has no axis"),
+        ({"stiffness": 1.0, "angle": 1.0}, "angle = 1.0 belongs to along='rotation'. Give length= instead"),
+        ({"stiffness": 1.0, "length": 1.0, "along": "rotation", **AXIS}, "Give angle= instead"),
+        ({"stiffness": 1.0, "along": "torsion"}, "along = 'torsion'"),
+        ({"stiffness": -1.0, "along": "axis", **AXIS}, "stiffness = -1"),
+        ({"law": LAW, "damping": -1.0}, "damping = -1"),
+        ({"law": "hard"}, "is no SpringLaw"),
+    ],
+)
+def test_arguments_that_do_not_fit_together_are_refused(given, message):
+    model = model_of_two()
+    with pytest.raises(ModelError, match=message):
+        model.add_spring("s", "a", "b", **given)
+    assert not list(model.entries)
