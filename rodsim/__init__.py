@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from rodsim.reporting.page import report as report
     from rodsim.results.audit import audit as audit
     from rodsim.results.errors import ResultError as ResultError
+    from rodsim.results.events import ContactBegins as ContactBegins
+    from rodsim.results.events import DistanceBelow as DistanceBelow
     from rodsim.results.export import export as export
     from rodsim.results.local_audit import local_audit as local_audit
     from rodsim.results.plot import plot as plot
@@ -51,8 +53,6 @@ if TYPE_CHECKING:
     from rodsim.statics.equilibria import equilibrium as equilibrium
     from rodsim.statics.equilibrium_results import Equilibrium as Equilibrium
     from rodsim.statics.linear_buckling import buckling as buckling
-    from rodsim.stops import first_touch as first_touch
-    from rodsim.stops import nearer as nearer
 else:
     from rodsim.lazy_names import lazy_names
 
@@ -63,6 +63,7 @@ else:
             "rigid.inertia": "Box Capsule Cone Cylinder MassProperties PointMass Sphere",
             "rigid.surface": "Mesh",
             "rodsim.comparing.comparison": "Comparison compare",
+            "rodsim.results.events": "ContactBegins DistanceBelow",
             "rodsim.interactions.measures": "measures =",
             "rodsim.interactions.registering": "interaction",
             "rodsim.linear": "linear =",
@@ -90,7 +91,6 @@ else:
             "rodsim.statics.equilibria": "equilibrium",
             "rodsim.statics.equilibrium_results": "Equilibrium",
             "rodsim.statics.linear_buckling": "buckling",
-            "rodsim.stops": "first_touch nearer",
             "rodsim.studies": "studies =",
             "rodsim.warnings": "warnings =",
         },

@@ -37,7 +37,7 @@ from rodsim.simulation import Progress, finish, finish_at, march, marching_by, s
 
 LONGEST_IN_VAIN = 2  # marches
 _FIRST = 1  # steps of the first march, from which trees at rest stay away
-_ALONE = "resume", "start", "until", "error"  # settings with which a run goes alone
+_ALONE = "resume", "start", "events", "error"  # settings with which a run goes alone
 
 
 class Begun(NamedTuple):

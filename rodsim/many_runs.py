@@ -25,7 +25,7 @@ from rodsim.prepared import Prepared
 from rodsim.results.result import Result
 from rodsim.simulation import MOST_THREADS, check_asked, check_output, simulate
 
-_LATER = ("start", "start_time", "until")  # settings that are looked at beside the model that was built
+_LATER = ("start", "start_time", "events")  # settings that are looked at beside the model that was built
 _OF_STEPS = (
     "dt",
     "integrator",

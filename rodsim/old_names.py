@@ -62,6 +62,18 @@ def _solver_of_shortcut(shortcut: Any) -> Any:
     )
 
 
+def _events_of_until(until: Any) -> Any:
+    return () if until is None else [until]
+
+
+def _events_of_scene(until: Any) -> Any:
+    """Of the key `until` of `run`: {touch: [...]} or {nearer: [a, b], than: distance}."""
+    if not isinstance(until, Mapping):
+        return [] if until is None else [until]
+    words = {"touch": "contact_begins", "nearer": "distance_below", "than": "distance"}
+    return [{words.get(key, key): value for key, value in until.items()}]
+
+
 OLD_NAMES: list[OldName] = [
     OldName("rodsim", "Law", "rodsim.SpringLaw"),
     OldName("Model", "add_torsion_spring", "add_spring"),
@@ -71,6 +83,11 @@ OLD_NAMES: list[OldName] = [
         for place, names in _MOVED.items()
         for name in names.split()
     ),
+    OldName("rodsim", "first_touch", "rodsim.ContactBegins"),
+    OldName("rodsim", "nearer", "rodsim.DistanceBelow"),
+    OldName("DistanceBelow.__init__", "than", "distance"),
+    OldName("simulate", "until", "events", _events_of_until),
+    OldName("scene", "run.until", "run.events", _events_of_scene),
     OldName("Result", "open", "load"),
     OldName("simulate", "shortcut", "solver", _solver_of_shortcut),
     OldName("scene", "run.shortcut", "run.solver", _solver_of_shortcut),

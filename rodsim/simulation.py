@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,7 @@ from rodsim.building.restart import restarted
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.building.watched_loads import WatchedLoads
 from rodsim.chosen_steps import Asked, adaptive, asked_steps, check_fit, resumed_steps, steps_of
+from rodsim.event_march import march_until
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
 from rodsim.parts.model_warnings import DoubtfulModelWarning
@@ -49,6 +50,7 @@ from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
 from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.columns import COLUMNS
+from rodsim.results.events import Event, Watch, checked_events
 from rodsim.results.layout import Functions
 from rodsim.results.lock import check_locks
 from rodsim.results.output_multipliers import STORED, MultipliersAfter, number_stored, start_of
@@ -58,7 +60,6 @@ from rodsim.results.result import Result
 from rodsim.results.resuming import stored_outputs
 from rodsim.results.whole_file import check_target
 from rodsim.results.writer import MemoryWriter, ResultWriter
-from rodsim.stops import Until, Watch, march_until
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
@@ -87,7 +88,7 @@ def simulate(
     tolerance: float = 0.0,
     start: Result | None = None,
     start_time: float | None = None,
-    until: Until | None = None,
+    events: Sequence[Event] = (),
     *,
     solver: Solver = "auto",
     error: float | None = None,
@@ -124,8 +125,9 @@ def simulate(
     initial one: an equilibrium, at rest exactly, or a run of the same parts. Time begins at 0 anew; loads, gravity and parameters
     may be others, and the result's description says under "start" what changed. A drive goes on from the coordinate that
     its joint has; where it begins with another rate, velocities jump to it, which is told.
-    until: end before `t_end` with the first step after which a condition holds: `first_touch("contact")`, `nearer("a", "b",
-    0.01)`. That state and the one before are stored. A run that is resumed without it goes on.
+    events: end before `t_end` with the first step after which one of these holds: `ContactBegins("contact")`,
+    `DistanceBelow("a", "b", 0.01)`. That state and the one before are stored, `result.ended_by` are the events. A run that is
+    resumed without events continues.
     solver: "auto" takes, with "em" and its compositions, the quickest solver for the shape of the model: one with three unknowns
     per frame for models that are symmetric about a plane and move in it; one from the tips to the root for trees of bodies.
     The equations are the same, results agree to round-off. The description says under "run", "solver" which one was
@@ -135,7 +137,7 @@ def simulate(
     run (`discretization.time.adaptive`): with 1e-4 a model of 1 m ends some 0.1 mm off where errors only add
     up. For "em" and its kin. `Result.steps` has their lengths and the error estimated; it says "unreliable" where errors grow.
     output_dt: with error, time between outputs (s), which steps hit; at least two lie between. By default 1/100 of t_end, of
-    compositions 1/50 ("em4") and 1/25. `until` is asked of outputs then.
+    compositions 1/50 ("em4") and 1/25. Events are looked for at outputs then.
     max_dt: with error, the longest step (s); by default half of output_dt.
     threads: that work on each step, of "em" and its kin on nets and frames of rods whose steps are solved by fronts (numerics,
     linear algebra); all others take one. The result is the same to the bit, a run may go on with another number. It pays from
@@ -153,6 +155,7 @@ def simulate(
         model, t_end, dt, integrator, output, output_every, resume, progress, chart=chart, overwrite=overwrite,
         tolerance=tolerance, solver=solver, error=error, output_dt=output_dt, threads=threads, max_dt=max_dt
     )  # fmt: skip
+    events = checked_events(events)
     if output is not None:
         check_output(Path(output), resume, overwrite)
     # an earlier end may lie between the outputs of this run
@@ -166,7 +169,7 @@ def simulate(
         check_fit(dt, t_end, n_steps, given, "dt" if error is None else "output_dt")
     h = dt if error is None else FIRST * dt
     every = 1 if error is not None else _output_every(output_every, stored_run, n_steps)
-    most = n_stored + _outputs_after(last, n_steps, every) + 2 * (until is not None)
+    most = n_stored + _outputs_after(last, n_steps, every) + 2 * bool(events)
     if output is not None and most > MOST_OUTPUTS:
         raise ModelError(
             f"output_every = {every} gives {most:.3g} outputs, a file holds at most {MOST_OUTPUTS}; "
@@ -252,7 +255,7 @@ def simulate(
     state = stepper.start(state)
     if threads > 1:
         settings["threads"] = stepper.threads
-    watch = None if until is None else Watch(until, built.layout)
+    watch = Watch(events, built.layout) if events else None
     if watch is not None and not (resume and n_stored):
         watch.check_start(state)
     built.layout.remembering(stepper.sizes.memory)
@@ -261,8 +264,9 @@ def simulate(
         settings["tolerance"] = tolerance
     if own is not None and own.order > 2 and not reverses(built.system):
         settings["halves"] = False
-    if until is not None:
-        settings["until"] = str(until)
+    if events:
+        settings["until"] = " or ".join(str(event) for event in events)
+        settings["events"] = [event.described() for event in events]
     if not isinstance(stepper, Stepper) and stepper.chart is not None:
         settings["chart"] = stepper.chart
     if not n_stored or STORED in stored_run:  # files of older versions have none

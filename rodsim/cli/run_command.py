@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> int:
     if result.steps is not None:
         print(result.steps.text())
         steps = f"every {result.description['run']['dt']:g} s"
-    if settings["until"] is not None and result.t[-1] < settings["t_end"] * (1.0 - 1e-9):
-        print(f"ended at t = {result.t[-1]:.6g} s: {settings['until']}")
+    for event in result.ended_by:
+        print(f"ended at t = {result.t[-1]:.6g} s: {event}")
     print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
     return OK if report.ok else LAW_BROKEN
 
@@ -119,7 +119,7 @@ def _identity(path: Path) -> object:
 
 
 def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
-    from rodsim.stops import of_scene
+    from rodsim.results.events import events_of_scene
 
     run_scene = loaded.scene.run
     if run_scene is None:
@@ -141,7 +141,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
         "solver": run_scene.solver if options.solver is None else options.solver,
         "threads": options.threads,
-        "until": of_scene(run_scene),
+        "events": events_of_scene(run_scene),
     }
 
 

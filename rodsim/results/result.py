@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rodsim.results.audited import Audit
+    from rodsim.results.events import Event
     from rodsim.results.local_audit import LocalAudit
     from rodsim.results.stage import Picture
 
@@ -331,6 +332,16 @@ class Result:
     def velocity_residual(self) -> Floats:
         """(T,) max |G v| of all joints"""
         return self.audit_column("velocity_constraint")
+
+    @property
+    def ended_by(self) -> tuple[Event, ...]:
+        """The events of `simulate` that ended the run; empty if it went to its `t_end`."""
+        from rodsim.results.events import Watch, event_from
+
+        words = self.description.get("run", {}).get("events", ())
+        if not words or self.n_outputs == 0:
+            return ()
+        return Watch([event_from(own) for own in words], self.layout).holding(self.state())
 
     @property
     def quat_norm_error(self) -> Floats:

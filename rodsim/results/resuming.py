@@ -105,7 +105,7 @@ def _without_end(layout: Layout) -> dict[str, Any]:
     description.pop("provenance", None)
     description.pop(SURFACES, None)  # follows from spheres and planes; older files have none
     if isinstance(description.get("run"), dict):
-        for name in ("t_end", "until", "threads"):
+        for name in ("t_end", "until", "events", "threads"):
             description["run"].pop(name, None)
     return description
 

@@ -212,20 +212,20 @@ def _known_integrator(name: str) -> str:
 Integrator = Annotated[str, AfterValidator(_known_integrator)]
 
 
-class UntilScene(Part):
-    """What ends a run before its time: a touch, or a distance."""
+class EventScene(Part):
+    """An event that ends a run before its time: a contact that begins, or a distance."""
 
-    touch: list[str] | None = None
+    contact_begins: list[str] | None = None
     """names of contacts of which one begins to act; [] is any of them"""
-    nearer: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
+    distance_below: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
     """instead: names of two spheres, solids, planes, rods or bodies, or points NAME@0.3 of a rod, NAME@X,Y,Z of a body"""
-    than: Annotated[float, Field(ge=0.0)] = 0.0
+    distance: Annotated[float, Field(ge=0.0)] = 0.0
     """distance of these two [m]"""
 
     @model_validator(mode="after")
-    def _is_one(self) -> UntilScene:
-        if (self.touch is None) == (self.nearer is None):
-            raise ValueError("give one of touch and nearer")
+    def _is_one(self) -> EventScene:
+        if (self.contact_begins is None) == (self.distance_below is None):
+            raise ValueError("give one of contact_begins and distance_below")
         return self
 
 
@@ -252,8 +252,8 @@ class RunScene(Part):
     """of the equations of a step, relative; 0: round-off [1]"""
     solver: Literal["auto", "general"] = "auto"
     """auto: em and its compositions use that a model is a tree of bodies, or moves in a plane; general: they do not"""
-    until: UntilScene | None = None
-    """what ends it before t_end; left out: nothing"""
+    events: list[EventScene] = []
+    """the first of these ends the run before t_end"""
 
     @model_validator(mode="after")
     def _has_steps(self) -> RunScene:

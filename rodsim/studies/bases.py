@@ -106,9 +106,9 @@ class SceneBase:
 
     def result(self, values: Values, output: Path | None) -> Result:
         from rigid.errors import ModelError
+        from rodsim.results.events import events_of_scene
         from rodsim.scenes.model_from_scene import translate
         from rodsim.scenes.static_settings import equilibrium_settings
-        from rodsim.stops import of_scene
 
         loaded = self.load(values)
         run = loaded.scene.run
@@ -118,7 +118,7 @@ class SceneBase:
 
                 return equilibrium(loaded.model, **equilibrium_settings(loaded), output=output)
             settings = {name: getattr(run, name) for name in SETTINGS}
-            return _simulate(loaded.model, {**settings, "until": of_scene(run)}, output)
+            return _simulate(loaded.model, {**settings, "events": events_of_scene(run)}, output)
         except ModelError as error:
             raise translate(loaded.source, error) from None
 

@@ -104,9 +104,9 @@ def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
                 f"converge: '{base.file}' has neither a run nor rods; there is nothing to refine"
             )
         return Plan(Run(elements, None, 1), levels, orders, 0, 1, motion)
-    if run.until is not None:
+    if run.events:
         raise StudyError(
-            f"converge: '{base.file}' has `until`, but runs are compared that are as long as each other; leave it out"
+            f"converge: '{base.file}' has `events`, but runs are compared that are as long as each other; leave it out"
         )
     if run.dt is None:
         raise StudyError(

@@ -12,6 +12,7 @@ A row of `OLD_NAMES` needs an example here, by what it belongs to:
 import importlib
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,12 +22,15 @@ import pytest
 
 from rodsim import (
     Box,
+    ContactBegins,
+    DistanceBelow,
     Material,
     Model,
     ModelError,
     Result,
     SceneError,
     Section,
+    Sphere,
     SpringLaw,
     buckling,
     equilibrium,
@@ -109,6 +113,16 @@ def described(scene):
     return description(model, model.build().system)
 
 
+def ended_by(**old_or_new):
+    """Of a ball that falls: the last step, and what ended it."""
+    model = Model("m", gravity=(0, 0, -9.81))
+    ball = model.add_body("ball", Sphere(0.05, density=1000), position=(0, 0, 0.0625))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("land", model.add_sphere("ball", ball, 0.05), floor, stiffness=1e4)
+    result = simulate(model, 1.0, 1e-3, **old_or_new)
+    return int(result.step[-1]), result.ended_by
+
+
 def solver_of(**old_or_new):
     """Of a body that moves in a plane: which solver took the steps."""
     model = Model("m")
@@ -159,6 +173,8 @@ def at_rest(scene):
 
 
 ARGUMENTS: dict[tuple[str, str], Argument] = {
+    ("simulate", "until"): Argument(ended_by, ContactBegins("land"), [ContactBegins("land")]),
+    ("DistanceBelow.__init__", "than"): Argument(partial(DistanceBelow, "a", "b"), 0.01, 0.01),
     ("simulate", "shortcut"): Argument(solver_of, False, "general"),
     ("simulate", "at"): Argument(
         of_ramped(simulate, 0.01, 0.01, begin=True, read=lambda run: run.state(0).r), 0.01, 0.01
@@ -222,6 +238,11 @@ def settings_of_run(scene):
 
 
 SCENES: dict[str, Words] = {
+    "run.until": Words(
+        settings_of_run,
+        "run: {t_end: 0.1, dt: 0.01, until: {nearer: [ball, wall], than: 0.01}}",
+        "run: {t_end: 0.1, dt: 0.01, events: [{distance_below: [ball, wall], distance: 0.01}]}",
+    ),
     "run.shortcut": Words(
         settings_of_run,
         "run: {t_end: 0.1, dt: 0.01, shortcut: false}",

@@ -9,18 +9,18 @@ from rigid import quaternions
 from rigid.errors import ModelError
 from rodsim import (
     Box,
+    ContactBegins,
+    DistanceBelow,
     Material,
     Model,
     Result,
     Section,
     Sphere,
-    first_touch,
-    nearer,
     simulate,
 )
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
-from rodsim.stops import Watch
+from rodsim.results.events import Watch
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import measure
 from rodsim.studies.quantities import check_possible
@@ -135,7 +135,7 @@ def dropped(height: float = 0.0125) -> Model:
 
 
 def test_a_run_ends_with_the_step_of_the_first_touch_and_its_time_is_between() -> None:
-    result = simulate(dropped(), 1.0, H, until=first_touch("land"), output_every=20, progress=False)
+    result = simulate(dropped(), 1.0, H, events=[ContactBegins("land")], output_every=20, progress=False)
     exact = np.sqrt(2 * 0.0125 / G)  # .05048 s
     assert np.all(np.diff(result.step)[:-2] == 20)
     assert result.step[-2:].tolist() == [50, 51]
@@ -147,24 +147,32 @@ def test_a_run_ends_with_the_step_of_the_first_touch_and_its_time_is_between() -
 
 @pytest.mark.parametrize("integrator", ["em", "EML-kappa"])
 def test_spheres_that_meet_end_a_run_in_every_scheme(integrator: str) -> None:
-    result = simulate(falling(), 0.1, H, integrator, until=first_touch(), output_every=50, progress=False)
+    result = simulate(
+        falling(), 0.1, H, integrator, events=[ContactBegins()], output_every=50, progress=False
+    )
     assert result.step.tolist() == [0, 38, 39]
-    near = simulate(falling(), 0.1, H, integrator, until=nearer("one", "other", 0.01), progress=False)
+    events = [ContactBegins(), DistanceBelow("one", "other", 0.01)]
+    near = simulate(falling(), 0.1, H, integrator, events=events, progress=False)
     apart = near.distance("one", "other")
     assert apart[-2] >= 0.01 > apart[-1]
+    assert near.ended_by == (events[1],)
+    assert result.ended_by == (events[0],)
 
 
 def test_a_run_that_ended_goes_on_to_the_bit(tmp_path) -> None:
     path = tmp_path / "run.vtkhdf"
-    ended = simulate(dropped(), 0.1, H, until=first_touch(), output_every=10, output=path, progress=False)
+    ended = simulate(
+        dropped(), 0.1, H, events=[ContactBegins()], output_every=10, output=path, progress=False
+    )
     assert ended.step[-1] == 51
     again = simulate(
-        dropped(), 0.1, H, until=first_touch(), output_every=10, output=path, resume=True, progress=False
+        dropped(), 0.1, H, events=[ContactBegins()], output_every=10, output=path, resume=True, progress=False
     )
     assert again.n_outputs == ended.n_outputs
     went_on = simulate(dropped(), 0.1, H, output_every=10, output=path, resume=True, progress=False)
     whole = simulate(dropped(), 0.1, H, output_every=10, progress=False)
     assert went_on.step[-1] == 100
+    assert (len(again.ended_by), went_on.ended_by) == (1, ())
     for a, b in zip(went_on.state(), whole.state(), strict=True):
         np.testing.assert_array_equal(a, b)
     assert Result.load(path).step.tolist() == [0, 10, 20, 30, 40, 50, 51, 60, 70, 80, 90, 100]
@@ -172,14 +180,14 @@ def test_a_run_that_ended_goes_on_to_the_bit(tmp_path) -> None:
 
 def test_a_condition_that_cannot_be_is_told_before_a_file_is_made(tmp_path) -> None:
     path = tmp_path / "run.vtkhdf"
-    for until, words in (
-        (first_touch("fall"), "no contact 'fall'; there are land"),
-        (nearer("ball", "wall"), "no surface, rod or body 'wall'"),
-        (nearer("ball", "floor", 0.2), "holds at t = 0 already"),
-        ("land", "give first_touch"),
+    for event, words in (
+        (ContactBegins("fall"), "no contact 'fall'; there are land"),
+        (DistanceBelow("ball", "wall"), "no surface, rod or body 'wall'"),
+        (DistanceBelow("ball", "floor", 0.2), "holds at t = 0 already"),
+        ("land", r"give \[ContactBegins"),
     ):
         with pytest.raises(ModelError, match=words):
-            simulate(dropped(), 0.1, H, until=until, output=path, progress=False)  # type: ignore[arg-type]
+            simulate(dropped(), 0.1, H, events=[event], output=path, progress=False)  # type: ignore[arg-type]
     assert not path.exists()
 
 
@@ -191,7 +199,7 @@ def test_what_moves_little_is_not_looked_for_again(monkeypatch) -> None:
     model = falling()
     state = simulate(model, 0.03, H, output_every=1, progress=False).states(slice(0, 31))
     count.clear()
-    watch = Watch(first_touch("both"), model.build().layout)
+    watch = Watch([ContactBegins("both")], model.build().layout)
     assert watch.first(state) is None
     assert len(count) < 12  # of 31 states
 
@@ -220,17 +228,19 @@ bodies: [{name: ball, shape: {type: sphere, radius: 0.05, density: 1000}, positi
 spheres: [{name: ball, on: ball, radius: 0.05}]
 planes: [{name: floor, on: {ground: [0, 0, 0]}, normal: [0, 0, 1]}]
 contacts: [{name: land, a: [ball], b: [floor], stiffness: 1.0e+4}]
-run: {t_end: 1, dt: 0.001, until: UNTIL}
+run: {t_end: 1, dt: 0.001, events: [EVENT]}
 """
-    scene.write_text(text.replace("UNTIL", "{touch: [land]}"))
+    scene.write_text(text.replace("EVENT", "{contact_begins: [land]}"))
     assert main(["run", str(scene)]) == 0
-    assert "ended at t = 0.051 s: first touch of land" in capsys.readouterr().out
-    scene.write_text(text.replace("UNTIL", "{nearer: [ball, floor], than: 0.01}"))
+    assert "ended at t = 0.051 s: contact 'land' begins" in capsys.readouterr().out
+    scene.write_text(
+        text.replace("EVENT", "{contact_begins: []}, {distance_below: [ball, floor], distance: 0.01}")
+    )
     assert main(["run", str(scene), "--force"]) == 0
-    assert "ball and floor nearer than 0.01 m" in capsys.readouterr().out
-    scene.write_text(text.replace("UNTIL", "{than: 0.01}"))
+    assert "ended at t = 0.023 s: ball and floor closer than 0.01 m" in capsys.readouterr().out
+    scene.write_text(text.replace("EVENT", "{distance: 0.01}"))
     assert main(["run", str(scene), "--force"]) == 2
-    assert "give one of touch and nearer" in capsys.readouterr().err
+    assert "give one of contact_begins and distance_below" in capsys.readouterr().err
     assert (
         main(["plot", str(tmp_path / "drop.vtkhdf"), "--what", "distance", "--points", "ball", "floor"]) == 0
     )

@@ -19,7 +19,7 @@ from discretization.time.adaptive import (
 from discretization.time.advance import Failure, Marched, Report
 from discretization.time.stepper import Stepper
 from rigid.errors import ConvergenceError, ModelError
-from rodsim import Box, Material, Model, Result, Section, Sphere, audit, first_touch, simulate
+from rodsim import Box, ContactBegins, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.cli.main import main
 from tests.support.joined_bodies import chain
 
@@ -188,7 +188,7 @@ def test_steps_are_small_while_something_touches():
     free = result.t[:, None].min(axis=1) > 0.3
     assert result.steps.smallest[touching].min() < 0.3 * result.steps.smallest[free].max()
     assert np.ptp(result.energy["total"]) < 1e-10 * result.energy["kinetic"].max()
-    until = simulate(falling(), 0.5, error=1e-3, output_dt=0.01, until=first_touch("floor"))
+    until = simulate(falling(), 0.5, error=1e-3, output_dt=0.01, events=[ContactBegins("floor")])
     assert until.t[-1] == pytest.approx(0.21)  # it touches at 0.202 s
 
 

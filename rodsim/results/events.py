@@ -1,0 +1,185 @@
+"""Events that end a run before its time: surfaces touch, or come closer than a distance.
+
+Events are looked for in the state after each step. The run ends with the first step at whose end one of them holds. That state
+and the one before are outputs, so that the moment lies between the last two (`ContactHistory.first_touch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigid import checks
+from rigid.errors import ModelError
+from rigid.system import State
+from rodsim.old_names import accept_old_arguments
+from rodsim.results.contact_gaps import CONTACTS, Gaps
+from rodsim.results.distances import Distance
+from rodsim.results.errors import ResultError
+from rodsim.results.layout import Layout
+
+
+@dataclass(frozen=True, init=False)
+class ContactBegins:
+    """One of these contacts begins to act.
+
+    Parameters
+    ----------
+    *contacts : str
+        Names, as given to `Model.add_contact`. Without names: any contact of the model. A barrier acts from its reach on.
+
+    Raises
+    ------
+    ModelError
+        If one is not a name.
+
+    Examples
+    --------
+    >>> from rodsim import ContactBegins
+    >>> str(ContactBegins("floor"))
+    "contact 'floor' begins"
+    """
+
+    contacts: tuple[str, ...]
+
+    def __init__(self, *contacts: str) -> None:
+        for name in contacts:
+            if not isinstance(name, str):
+                raise ModelError(
+                    f"ContactBegins: {checks.shown(name)} is not a name; give names of contacts, or none"
+                )
+        object.__setattr__(self, "contacts", contacts)
+
+    def __str__(self) -> str:
+        if not self.contacts:
+            return "a contact begins"
+        return f"contact {' or '.join(repr(name) for name in self.contacts)} begins"
+
+    def described(self) -> dict[str, Any]:
+        """Return it in words, as scenes have it."""
+        return {"contact_begins": list(self.contacts)}
+
+
+@dataclass(frozen=True, init=False)
+class DistanceBelow:
+    """Two surfaces or points are closer to each other than a distance.
+
+    Parameters
+    ----------
+    a, b : str
+        Names of surfaces, rods and bodies, or points, as of `Result.distance`. They need no contact.
+    distance : float, default 0.0
+        m. With 0 the surfaces touch.
+
+    Raises
+    ------
+    ModelError
+        If the distance is negative or not a number.
+
+    Examples
+    --------
+    >>> from rodsim import DistanceBelow
+    >>> str(DistanceBelow("ball", "floor", 0.01))
+    'ball and floor closer than 0.01 m'
+    """
+
+    a: str
+    b: str
+    distance: float
+
+    @accept_old_arguments
+    def __init__(self, a: str, b: str, distance: float = 0.0) -> None:
+        distance = checks.number("DistanceBelow", "distance", distance, at_least=0.0)
+        for name, value in (("a", a), ("b", b), ("distance", distance)):
+            object.__setattr__(self, name, value)
+
+    def __str__(self) -> str:
+        return f"{self.a} and {self.b} closer than {self.distance:g} m"
+
+    def described(self) -> dict[str, Any]:
+        """Return it in words, as scenes have it."""
+        return {"distance_below": [self.a, self.b], "distance": self.distance}
+
+
+Event: TypeAlias = ContactBegins | DistanceBelow
+
+
+def event_from(words: Mapping[str, Any]) -> Event:
+    """Make an event of what `described` returns."""
+    if words.get("distance_below") is not None:
+        a, b = words["distance_below"]
+        return DistanceBelow(a, b, words.get("distance", 0.0))
+    return ContactBegins(*(words.get("contact_begins") or ()))
+
+
+def events_of_scene(run: Any) -> list[Event]:
+    """Events that the `run` of a scene names (`rodsim.scenes.schema.RunScene`)."""
+    return [event_from(event.model_dump()) for event in run.events]
+
+
+def checked_events(events: object) -> tuple[Event, ...]:
+    """Return the events; ModelError for anything else."""
+    given = [events] if isinstance(events, Event) else events
+    if not isinstance(given, Sequence) or not all(isinstance(event, Event) for event in given):
+        raise ModelError(
+            f"simulate: events = {checks.shown(events)} is not a list of events; give [ContactBegins('contact')] or "
+            "[DistanceBelow('a', 'b', 0.01)]"
+        )
+    return tuple(given)
+
+
+class Watch:
+    """Events in the states of one model; ModelError if one names what is not there."""
+
+    def __init__(self, events: Sequence[Event], layout: Layout) -> None:
+        self.events = tuple(events)
+        self._below = [_below(event, layout) for event in events]
+
+    def _hold(self, states: State) -> NDArray[np.bool_]:
+        """(events, states) whether each holds."""
+        return np.array([below(states) for below in self._below])
+
+    def first(self, states: State) -> int | None:
+        """Return the number of the first of many states in which an event holds."""
+        met = np.flatnonzero(self._hold(states).any(axis=0))
+        return int(met[0]) if len(met) else None
+
+    def holding(self, state: State) -> tuple[Event, ...]:
+        """Return the events that hold in a state."""
+        holds = self._hold(many(state))[:, 0]
+        return tuple(event for event, own in zip(self.events, holds, strict=True) if own)
+
+    def check_start(self, state: State) -> None:
+        """Raise ModelError if an event holds before the first step."""
+        for event in self.holding(state):
+            raise ModelError(
+                f"simulate: events: {event}: this holds at t = 0 already; begin further apart, or name what is not in touch yet"
+            )
+
+
+def _below(event: Event, layout: Layout) -> Callable[[State], NDArray[np.bool_]]:
+    """Of many states: whether the event holds in each."""
+    known = list(layout.description.get(CONTACTS, {}))
+    if isinstance(event, DistanceBelow):
+        try:
+            distance = Distance(layout, event.a, event.b).of
+        except ResultError as error:
+            raise ModelError(f"simulate: events: {error}") from None
+        return lambda states: np.asarray(np.asarray(distance(states)) < event.distance)
+    missing = [name for name in event.contacts if name not in known]
+    if missing or not known:
+        raise ModelError(
+            f"simulate: events: there is no contact {missing[0] if missing else 'at all'!r}; "
+            + (f"there are {', '.join(known)}" if known else "add one, or give DistanceBelow('a', 'b')")
+        )
+    each = [Gaps(layout, name) for name in event.contacts or known]
+    return lambda states: np.asarray(np.min([gaps.beyond(states) for gaps in each], axis=0) < 0.0)
+
+
+def many(state: State) -> State:
+    """Return one state as the first of many."""
+    return State(*(array[None] for array in state))
