@@ -1,0 +1,45 @@
+"""The public interface is what tests/api/surface.txt lists, and nothing of tests/api/features.txt has gone.
+
+A change of the interface is a change of the list: `python -m tests.support.surface`, `python -m tests.support.features`, and
+look at the differences.
+"""
+
+import pytest
+
+from tests.support import features, surface
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.ModelWarning")
+
+
+def listed(file):
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_public_interface_is_the_listed_one():
+    there, known = surface.lines(), listed(surface.FILE)
+    assert sorted(set(there) - set(known)) == [], (
+        "new: run `python -m tests.support.surface`, if that is meant"
+    )
+    assert sorted(set(known) - set(there)) == [], (
+        "gone: keep it as an old name (rodsim/old_names.py), then run the same"
+    )
+    assert there == known
+
+
+def test_no_feature_has_gone():
+    assert sorted(set(listed(features.FILE)) - set(features.lines())) == []
+
+
+@pytest.mark.parametrize(
+    "part", [features.interactions, features.integrators, features.scene_keys, features.commands, features.rows_of_readme]
+)  # fmt: skip
+def test_each_part_of_the_list_is_in_the_file(part):
+    """The file holds some of each: a part that no longer yields anything would not be missed otherwise."""
+    known = set(listed(features.FILE))
+    assert len(known & set(part())) > 15
+
+
+def test_old_names_are_not_part_of_the_interface():
+    names = {line.split("(")[0] for line in surface.lines()}
+    assert "rodsim.Result.load" in names
+    assert names.isdisjoint({"rodsim.Result.open", "rodsim.integrate", "rodsim.sweep"})

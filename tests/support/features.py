@@ -1,0 +1,89 @@
+"""What the package can do, as a list of lines made from its registries.
+
+`python -m tests.support.features` writes it to tests/api/features.txt. Lines may be added; one that goes is a feature lost.
+"""
+
+import argparse
+from pathlib import Path
+
+from discretization.time.em_names import KIN
+from discretization.time.families import FAMILIES
+from discretization.time.mechanical_stepper import CHARTS
+from discretization.time.promises import promises_of
+from rodsim.cli.main import parser
+from rodsim.papers.properties import ROWS
+from rodsim.results.export import FORMATS
+from rodsim.results.plot import KINDS, OF_POINTS
+from rodsim.scenes.schema import Scene
+from tests.laws.test_completeness import REFUSED, _acting
+from tests.support.completeness import MODELS
+from tests.support.consumers import CONSUMERS
+
+FILE = Path(__file__).parents[1] / "api" / "features.txt"
+README = Path(__file__).parents[2] / "README.md"
+
+
+def interactions():
+    """Each kind that acts in a model, with each consumer that takes the model."""
+    for name, make in MODELS.items():
+        for kind in _acting(make().build()):
+            for consumer in CONSUMERS:
+                if (name, consumer) not in REFUSED:
+                    yield f"interaction: {kind}: {consumer}"
+
+
+def integrators():
+    """Each in each chart, with what it keeps; one body of those that are tested alone."""
+    for name in [*(name.replace("(rho)", "(0.5)") for name in KIN), *FAMILIES]:
+        for chart in [None] if name.startswith("em") else CHARTS:
+            kept = ", ".join(sorted(promises_of(name, chart))) or "nothing"
+            yield f"integrator: {name}: {chart or 'its own chart'}: keeps {kept}"
+    for name, chart, _ in ROWS:
+        yield f"integrator: {name}: rotating body: {chart}"
+
+
+def scene_keys():
+    """Each key of each object of the schema, with the words that may stand there."""
+    schema = Scene.model_json_schema()
+    for name, part in {"Scene": schema, **schema["$defs"]}.items():
+        for key, value in part.get("properties", {}).items():
+            yield f"scene: {name}: {key}"
+            for each in [value, value.get("items", {}), *value.get("anyOf", [])]:
+                for word in [*each.get("enum", []), *([each["const"]] if "const" in each else [])]:
+                    yield f"scene: {name}: {key}: {word}"
+
+
+def commands():
+    """Each option of each command."""
+    [several] = [action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    for command, options in several.choices.items():
+        yield f"command: {command}"
+        for action in options._actions:
+            for option in action.option_strings or [action.dest]:
+                yield f"command: {command}: {option}"
+
+
+def formats():
+    """What results are written as."""
+    yield "result file: vtkhdf"
+    yield from (f"export: {name}" for name in FORMATS)
+    yield from (f"plot: {kind}" for kind in ("overview", *KINDS, *OF_POINTS))
+    yield from (f"picture: {ending}" for ending in ("png", "mp4", "gif"))
+
+
+def rows_of_readme():
+    """Of its table of what there is."""
+    table = README.read_text(encoding="utf-8").split("| | |\n|---|---|\n")[1].split("\n\n")[0]
+    for row in table.splitlines():
+        yield "README: " + row.split("|")[1].strip()
+
+
+def lines():
+    """The list, sorted, each line once."""
+    parts = (interactions, integrators, scene_keys, commands, formats, rows_of_readme)
+    return sorted({line for part in parts for line in part()})
+
+
+if __name__ == "__main__":
+    FILE.write_text("\n".join(lines()) + "\n", encoding="utf-8")
+    print(f"wrote {FILE}")
