@@ -36,7 +36,7 @@ from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
 from rigid.interactions.contact.friction import DRILL, OWN, ROLL
 from rigid.system import Floats, State
-from rodsim import Material, Model, Section
+from rodsim import Friction, Material, Model, Section
 from rodsim.results.layout import RodLayout
 
 RADIUS, LENGTH, ELEMENTS = 0.01, 0.5, 20  # m
@@ -162,10 +162,8 @@ def heap(
         rods,
         planes,
         stiffness=STIFFNESS,
-        friction=friction,
+        friction=Friction(friction, rolling=rolling, drilling=rolling),
         restitution=restitution,
-        rolling=rolling,
-        drilling=rolling,
     )
     built = model.build()
     loss = (*LOSS[:DRILL], rolling, rolling, *LOSS[ROLL + 1 :]) if rubbing else (0.0,) * len(LOSS)

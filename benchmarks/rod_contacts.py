@@ -10,6 +10,7 @@ times but what compiles; of each row the least of some rounds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import atan2, cos, pi, sin, sqrt
 from time import process_time
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rodsim import Cylinder, Model, Result, Section, Sphere, simulate
+from rodsim import Cylinder, Friction, Model, Result, Section, Sphere, simulate
 from rodsim.parts.model_parts import Rod
 from rodsim.parts.surface_entries import SolidEntry
 
@@ -66,6 +67,8 @@ def on_the_ground(
     slope: float = 0.0,
     inertia: float = 1.0,
     speed: float = 0.0,
+    friction: Any = 0.0,
+    anisotropy: Any = (1.0, 1.0, 1.0),
     **contact: Any,
 ) -> tuple[Model, Rod]:
     """A rod of 1 m and 1 kg along z, on a plane inclined about it into which its weight presses it."""
@@ -76,7 +79,8 @@ def on_the_ground(
         "rod", [(0, 0, 0), (0, 0, 1)], section, n, velocity=(speed, 0, 0), angular_velocity=(0, 0, 0)
     )
     plane = model.add_plane("ground", model.ground.at((G * cos(slope) / stiffness - RADIUS) * normal), normal)
-    model.add_contact("rubs", plane, rod, stiffness=stiffness, tangential_stiffness=bristle, **contact)
+    rubs = replace(Friction.of(friction), tangential_stiffness=bristle, anisotropy=anisotropy)
+    model.add_contact("rubs", plane, rod, stiffness=stiffness, friction=rubs, **contact)
     return model, rod
 
 

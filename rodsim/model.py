@@ -25,6 +25,7 @@ from rodsim.parts.damping_entries import JointDampingEntry, MassDampingEntry, Pr
 from rodsim.parts.entries import Contents, SpringEntry, TorsionEntry
 from rodsim.parts.entry import Attachable, PointLike, add, check_new_part, register
 from rodsim.parts.force_entries import BushingEntry, LawEntry, LimitEntry
+from rodsim.parts.friction import Friction, friction_fields
 from rodsim.parts.gear_entries import GearEntry
 from rodsim.parts.joint_entries import DriveEntry, JointEntry
 from rodsim.parts.load_entries import DistributedEntry, LoadEntry
@@ -619,6 +620,7 @@ class Model(Contents):
         given = {"file": file, "vertices": vertices, "triangles": triangles}
         return add(self, MeshEntry, name, on=on, scale=scale, radius=radius, side=side, **given)
 
+    @accept_old_arguments
     def add_contact(
         self,
         name: str,
@@ -631,11 +633,7 @@ class Model(Contents):
         restitution: float = 1.0,
         damping: float = 0.0,
         rest_speed: float = REST_SPEED,
-        friction: float | tuple[float, float] = 0.0,
-        tangential_stiffness: float | None = None,
-        rolling: float = 0.0,
-        drilling: float | str = 0.0,
-        anisotropy: ArrayLike = (1.0, 1.0, 1.0),
+        friction: float | tuple[float, float] | Friction = 0.0,
         radius: float | None = None,
         stations: int | None = None,
         itself: bool = False,
@@ -653,13 +651,8 @@ class Model(Contents):
 
         restitution: speed after an impact over that before it, in (0, 1], whatever the mass and the speed; impacts much slower
         than `rest_speed` (m/s) lose nothing by it. damping: s/m, c of a force c times rate of depth times normal force
-        (Hunt and Crossley). The normal force never pulls. friction: coefficient of Coulomb's friction, or (static, kinetic);
-        what sticks is held by a spring of `tangential_stiffness` (as stiffness; by default the same, of a linear law). rolling,
-        drilling: m, moments against rolling and against a rotation about the normal, over the normal force. Friction alone does
-        not resist a rotation of a round face about the normal. With drilling="friction", on planes, each rim of radius R of
-        a cylinder or cone has 2/3 friction R (kinetic), exact for a face that presses evenly; corners, points and rods have none,
-        since each of them rubs by itself. A body that rolls on the edge of a rim is braked by it, too. anisotropy:
-        (3,), factors of friction on rods, forth along the rod, back and aside.
+        (Hunt and Crossley). The normal force never pulls. friction: coefficient of Coulomb's friction, a pair (static, kinetic),
+        or a `Friction`, which has moments against rolling and drilling, too.
 
         radius: m, of the rods, by default that of their sections, of a rectangle that of the circle of the same area. stations:
         intervals into which an element is divided, at whose ends it is looked at; by default some of the depth that weight and
@@ -676,9 +669,8 @@ class Model(Contents):
         is known; at `build` where surfaces are inside of each other at t = 0.
         """
         given = {"law": law, "exponent": exponent, "reach": reach, "restitution": restitution}
-        given |= {"damping": damping, "rest_speed": rest_speed, "friction": friction}
-        given |= {"tangential_stiffness": tangential_stiffness, "radius": radius, "stations": stations}
-        given |= {"rolling": rolling, "drilling": drilling, "anisotropy": anisotropy}
+        given |= {"damping": damping, "rest_speed": rest_speed, "radius": radius, "stations": stations}
+        given |= friction_fields(friction)
         return add(
             self, ContactEntry, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **given
         )

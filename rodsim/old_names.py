@@ -33,12 +33,27 @@ class OldName(NamedTuple):
         What stands for it now; of attributes of a module "module.name".
     convert : callable or None
         Makes the value of the new argument from that of the old one.
+    merge : callable or None
+        Of an old argument that is a part of the new one: makes the new value from the old value and that of the new argument,
+        None where that is not given. Both may be given then.
     """
 
     where: str
     old: str
     new: str
     convert: Callable[[Any], Any] | None = None
+    merge: Callable[[Any, Any], Any] | None = None
+
+
+def _as_part_of_friction(field: str) -> Callable[[Any, Any], Any]:
+    """Return what puts an old argument of `Model.add_contact` into its friction."""
+
+    def merge(value: Any, friction: Any) -> Any:
+        from rodsim.parts.friction import merged_friction
+
+        return merged_friction(field, value, friction)
+
+    return merge
 
 
 # module -> its names that were those of `rodsim`
@@ -111,6 +126,10 @@ OLD_NAMES: list[OldName] = [
     OldName("Model.add_distributed_load", "rod", "on"),
     OldName("Model.add_pressure", "rod", "on"),
     OldName("Model.add_mass_damping", "part", "on"),
+    *(
+        OldName("Model.add_contact", field, "friction", merge=_as_part_of_friction(field))
+        for field in ("tangential_stiffness", "rolling", "drilling", "anisotropy")
+    ),
     OldName("scene", "static.at", "static.load_time"),
     OldName("scene", "external_dampings", "mass_dampings"),
     OldName("scene", "joint_frictions", "joint_dampings"),
@@ -154,6 +173,10 @@ def new_arguments(where: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     found, rows = dict(arguments), _renamed(where)
     for old in rows.keys() & arguments.keys():
         row, value = rows[old], found.pop(old)
+        if row.merge is not None:
+            warn_of_old_name(f"{where}({old}=...)", f"{row.new}=Friction(..., {old}=...)")
+            found[row.new] = row.merge(value, found.get(row.new))
+            continue
         if row.new in found:
             raise ModelError(
                 f"{where}: both {old}= and {row.new}= are given, which are the same; use {row.new}="

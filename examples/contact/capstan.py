@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rigid.system import Floats
-from rodsim import Material, Model, Result, Section, signals, simulate
+from rodsim import Friction, Material, Model, Result, Section, signals, simulate
 
 DRUM, ROPE, MU, TAIL = (
     0.25,
@@ -64,7 +64,9 @@ def model(
     drum = made.add_rod("drum", [(0, -0.2, 0), (0, 0.2, 0)], solid, 1)
     for name, end in (("left", drum.start), ("right", drum.end)):
         made.add_joint(name, "weld", axle, end)
-    made.add_contact("wound", rope, drum, stiffness=1e5, friction=MU, tangential_stiffness=1e4, stations=1)
+    made.add_contact(
+        "wound", rope, drum, stiffness=1e5, friction=Friction(MU, tangential_stiffness=1e4), stations=1
+    )
     made.add_force("load", rope.end, signals.SmoothStep(load, 0.0, 0.05).along(down))
     if holding is None:
         made.add_joint("held", "spherical", made.ground, rope.start)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rigid.quaternions import from_axis_angle
 from rigid.system import Floats
-from rodsim import Cylinder, Model, Result, Section, Sphere, simulate
+from rodsim import Cylinder, Friction, Model, Result, Section, Sphere, simulate
 
 DRUM, FLANGE, ROPE = 0.1, 0.118, 0.004  # radii, m
 GROOVE, THICK, TAIL = (
@@ -65,7 +65,13 @@ def model(lean: float = 0.0, flanges: bool = True, n_elements: int = 40) -> Mode
         load = made.add_body(name, Sphere(0.02, mass=mass), (x, 0.0, -TAIL))
         made.add_joint(f"{name} hangs", "spherical", end, load)
     made.add_contact(
-        "groove", rope, wheel, stiffness=2e5, friction=MU, tangential_stiffness=2e4, damping=1.0, stations=1
+        "groove",
+        rope,
+        wheel,
+        stiffness=2e5,
+        friction=Friction(MU, tangential_stiffness=2e4),
+        damping=1.0,
+        stations=1,
     )
     return made
 

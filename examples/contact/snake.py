@@ -17,7 +17,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from rigid.system import Floats
-from rodsim import Model, Result, Section, signals, simulate
+from rodsim import Friction, Model, Result, Section, signals, simulate
 from rodsim.parts.model_parts import Rod
 
 LENGTH, PERIOD, G = 0.35, 2.0, 9.80665  # m, s, m/s^2
@@ -86,9 +86,7 @@ def model(n_elements: int = 20) -> Model:
         stations=1,  # both ends of an element: its chord lies on the ground
         damping=20.0,
         rest_speed=1e-3,
-        tangential_stiffness=1e3,
-        friction=FRICTION,
-        anisotropy=(FORTH, BACK, ASIDE),
+        friction=Friction(FRICTION, tangential_stiffness=1e3, anisotropy=(FORTH, BACK, ASIDE)),
     )
     made.add_mass_damping("slows", rod, 2e-3, rotation=2e-3 * 4 / RADIUS**2)
     muscles(made, rod)

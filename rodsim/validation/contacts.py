@@ -8,6 +8,7 @@ from scipy.special import gamma
 from rigid import signals
 from rigid.inertia import MassProperties, Sphere
 from rodsim.model import Model
+from rodsim.parts.friction import Friction
 from rodsim.parts.sections import Material, Section
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
@@ -146,7 +147,9 @@ def on_belt(h: float, t_end: float) -> Result:
     belt = model.add_driven("belt", displacement=signals.Steady(BELT).along((1.0, 0.0, 0.0)))
     model.add_spring("spring", model.ground.at((-10.0, 0.0, 0.0)), block.at((0.0, 0.0, 0.0)), SPRING, 10.0)
     face = model.add_plane("face", belt, (0.0, 0.0, 1.0))
-    model.add_contact("rubs", foot, face, 1e5, friction=(STATIC, KINETIC), tangential_stiffness=1e6)
+    model.add_contact(
+        "rubs", foot, face, 1e5, friction=Friction(KINETIC, static=STATIC, tangential_stiffness=1e6)
+    )
     return simulate(model, t_end, h, output_every=1, progress=False)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rigid.errors import ModelError
-from rodsim import Material, Model, Section, Sphere
+from rodsim import Friction, Material, Model, Section, Sphere
 from rodsim.building.build import Placement
 from rodsim.building.contact_surfaces import law_of, loss_of, segments_of
 from rodsim.parts.contact_entries import Pair, stiffness_of
@@ -59,7 +59,11 @@ WRONG = [
     ((ONE, FLOOR), {**K, "friction": (0.3, 0.4)}, r"kinetic coefficient 0.4 is above the static one, 0.3"),
     ((ONE, FLOOR), {**K, "friction": (0.3, 0.4, 0.5)}, r"give one coefficient, or \(static, kinetic\)"),
     ((ONE, FLOOR), {**K, "friction": 0.3, "exponent": 1.5}, r"not linear; give tangential_stiffness="),
-    ((ONE, FLOOR), {**K, "tangential_stiffness": 0.0}, r"tangential_stiffness = 0.0 is not positive"),
+    (
+        (ONE, FLOOR),
+        {**K, "friction": Friction(0.0, tangential_stiffness=0.0)},
+        r"tangential_stiffness = 0.0 is not positive",
+    ),
     ((ONE, FLOOR), {**K, "law": "spring"}, r"law = 'spring' is not known; choose one of power, barrier"),
     ((ONE, FLOOR), {**K, "law": "barrier"}, r"a barrier begins at a gap; give reach= \(m\)"),
     (
@@ -97,30 +101,38 @@ WRONG = [
     ((ONE, FLOOR), {"law": "depth**2", "friction": 1}, r"not linear; give tangential_stiffness="),
     (([ONE, "steel"], FLOOR), {"law": "depth"}, r"the law 'depth' is per length for some of its pairs"),
     ((ONE, FLOOR), {**K, "stations": 0}, r"stations = 0 is too small; give at least 1"),
-    ((ONE, FLOOR), {**K, "rolling": -1.0}, r"rolling = -1.0 is below 0"),
-    ((ONE, FLOOR), {**K, "drilling": -1.0}, r"drilling = -1.0 is below 0"),
-    ((ONE, FLOOR), {**K, "drilling": "much", "friction": 0.1}, r"drilling = 'much' is not known.*friction"),
+    ((ONE, FLOOR), {**K, "friction": Friction(0.0, rolling=-1.0)}, r"rolling = -1.0 is below 0"),
+    ((ONE, FLOOR), {**K, "friction": Friction(0.0, drilling=-1.0)}, r"drilling = -1.0 is below 0"),
     (
         (ONE, FLOOR),
-        {**K, "drilling": "friction"},
+        {**K, "friction": Friction(0.1, drilling="much")},
+        r"drilling = 'much' is not known.*friction",
+    ),
+    (
+        (ONE, FLOOR),
+        {**K, "friction": Friction(0.0, drilling="friction")},
         r"drilling = 'friction', but there is no friction; give friction=",
     ),
     (
         (ONE, TWO),
-        {**K, "drilling": "friction", "friction": 0.1},
+        {**K, "friction": Friction(0.1, drilling="friction")},
         r"drilling = 'friction' is known on planes alone",
     ),
     (
         ("steel", FLOOR),
-        {"anisotropy": (1, 0, 1), "friction": 1},
+        {"friction": Friction(1, anisotropy=(1, 0, 1))},
         r"anisotropy = .* give three above 0: forth, back, aside",
     ),
     (
         ("steel", FLOOR),
-        {"anisotropy": (1, 2, 1)},
+        {"friction": Friction(0.0, anisotropy=(1, 2, 1))},
         r"anisotropy is of the friction on rods, of which it has none",
     ),
-    ((ONE, FLOOR), {**K, "anisotropy": (1, 2, 1), "friction": 1}, r"anisotropy is of the friction on rods"),
+    (
+        (ONE, FLOOR),
+        {**K, "friction": Friction(1, anisotropy=(1, 2, 1))},
+        r"anisotropy is of the friction on rods",
+    ),
     (("steel", FLOOR), {"radius": 0.0}, r"radius = 0.0 is not positive"),
     (
         ("steel", FLOOR),
@@ -260,14 +272,16 @@ def test_stiffness_of_rods_follows_from_their_materials():
 
 def test_numbers_of_the_law_and_of_what_is_lost():
     model = scene()
-    own = add(model, ONE, FLOOR, stiffness=3.0, exponent=1.5, restitution=0.6, friction=(0.5, 0.4),
-              tangential_stiffness=7.0, damping=0.2, rest_speed=0.01, rolling=0.3, drilling=0.1)  # fmt: skip
+    own = add(model, ONE, FLOOR, stiffness=3.0, exponent=1.5, restitution=0.6, damping=0.2, rest_speed=0.01,
+              friction=Friction(0.4, 0.5, 7.0, rolling=0.3, drilling=0.1))  # fmt: skip
     (pair,) = own.pairs
     assert law_of(own, pair).tolist() == [0, 3.0, 1.5, 0.0]
     b = (1 - 0.36) / (1 + 0.36)
     assert loss_of(own, pair).tolist() == pytest.approx([b, 0.2, 0.01, 0.5, 0.4, 7.0, 0.1, 0.3, 1, 1, 1])
     assert (1 - b) / (1 + b) == pytest.approx(0.6**2)
-    rod = model.add_contact("rod", model.rods["steel"], model.planes[FLOOR], friction=1, anisotropy=(1, 2, 3))
+    rod = model.add_contact(
+        "rod", model.rods["steel"], model.planes[FLOOR], friction=Friction(1, anisotropy=(1, 2, 3))
+    )
     assert loss_of(rod, rod.pairs[0])[8:].tolist() == [1, 2, 3]
     wall = model.add_contact("wall", model.spheres[ONE], model.planes[WALL], 5.0, law="barrier", reach=0.1)
     assert law_of(wall, wall.pairs[0]).tolist() == [1, 5.0, 1.0, 0.1]

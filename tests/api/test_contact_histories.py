@@ -13,7 +13,7 @@ from discretization.interaction_table import groups_of
 from rigid import quaternions
 from rigid.interactions import evaluation
 from rigid.system import State
-from rodsim import Material, Model, Result, Section, Sphere, audit, report, simulate
+from rodsim import Friction, Material, Model, Result, Section, Sphere, audit, report, simulate
 from rodsim.reporting.contacts import pressed
 from rodsim.results import fields
 from rodsim.results.contact_forces import pushed
@@ -34,7 +34,7 @@ def run(model: Model, t_end: float, dt: float, **more) -> Result:
     return simulate(model, t_end, dt, progress=False, **{"output_every": 1, **more})
 
 
-def incline(degrees: float, friction: float, **contact) -> Model:
+def incline(degrees: float, friction: float | Friction, **contact) -> Model:
     """A rod along a plane that is inclined, at the depth at which it carries the weight across."""
     a = np.radians(degrees)
     model = Model("incline", gravity=(G * np.sin(a), 0, -G * np.cos(a)))
@@ -126,12 +126,24 @@ def test_what_a_plane_does_is_the_gradient_of_the_energy(law):
     rod = model.add_rod("rod", [(0, 0, 0.2), (1, 0, 0.25)], Section.circular(0.1, RUBBER), 4)
     ball = model.add_body("ball", Sphere(0.1, density=1000), (0.3, 0.4, 0.3))
     kind, k, n, reach = LAWS[law]
-    given = {"law": "barrier", "reach": reach} if kind else {"exponent": n, "tangential_stiffness": 1.0}
+    given = (
+        {"law": "barrier", "reach": reach}
+        if kind
+        else {
+            "exponent": n,
+        }
+    )
     given["stiffness"] = k
     if law == "polynomial":
-        given = {"law": f"{k}*depth + {n}*depth**2 + {reach}*depth**3", "tangential_stiffness": 1.0}
+        given = {"law": f"{k}*depth + {n}*depth**2 + {reach}*depth**3"}
     for name, own in (("a", rod), ("b", model.add_sphere("ball", ball.at((0.01, 0.02, 0.03)), 0.1))):
-        model.add_contact(name, own, top, friction=0.0 if law == "barrier" else 0.1, **given)
+        model.add_contact(
+            name,
+            own,
+            top,
+            friction=0.0 if law == "barrier" else Friction(0.1, tangential_stiffness=1.0),
+            **given,
+        )
     built = model.build()
     way, n_frames = np.random.default_rng(3), len(built.state.r)
     quat = quaternions.normalize(built.state.quat + 0.02 * way.normal(size=(n_frames, 4)))
@@ -196,7 +208,7 @@ def test_a_rod_that_slides_down_an_incline_is_held_by_the_normal_force_times_the
 
 def test_a_rod_that_sticks_on_an_incline_is_held_by_its_weight_along_it():
     """About that the bristles spring, of the stiffness k_t a length; almost nothing damps them."""
-    result = run(incline(15.0, 0.7, tangential_stiffness=1e4, rest_speed=1e6), 0.05, 2e-4)
+    result = run(incline(15.0, Friction(0.7, tangential_stiffness=1e4), rest_speed=1e6), 0.05, 2e-4)
     own, along = result.contact("rest"), MASS * G * np.sin(np.radians(15))
     assert own.sliding.tolist() == [0] * result.n_outputs
     assert own.force[:, 0].min() == pytest.approx(-2 * along, rel=1e-2)

@@ -8,7 +8,7 @@ import yaml
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from rodsim import Material, Model, Result, Section, Sphere, audit, simulate
+from rodsim import Friction, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import coarse, depths, expected
 from rodsim.building.contact_surfaces import law_of
@@ -108,7 +108,7 @@ def crossing(**law) -> Result:
     low = model.add_rod("low", [(-0.1, 0, 0), (0.1, 0, 0)], section, 2)
     model.add_joint("left", "clamp", low.start)
     high = model.add_rod("high", [(0, -0.1, 0.0199), (0, 0.1, 0.0199)], section, 2, velocity=(0.1, 0, -0.5))
-    given = {"friction": 0.3, "tangential_stiffness": 1e4, "restitution": 0.5, "stations": 4}
+    given = {"friction": Friction(0.3, tangential_stiffness=1e4), "restitution": 0.5, "stations": 4}
     model.add_contact("rub", low, high, **law, **given)
     return simulate(model, t_end=0.01, dt=5e-4, output_every=1)
 

@@ -12,7 +12,7 @@ from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
 from rigid.interactions.contact.losses import PLANE_ROD_LOSS, PLANE_SPHERE_LOSS
 from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rodsim import Box, Material, Model, Result, Section, Sphere, audit, signals, simulate
+from rodsim import Box, Friction, Material, Model, Result, Section, Sphere, audit, signals, simulate
 from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import coarse, expected
 from rodsim.building.contact_surfaces import loss_of
@@ -183,7 +183,14 @@ def test_a_rod_with_centres_off_its_curve_is_refused():
 
 
 @pytest.mark.parametrize(
-    "given", [{"restitution": 0.5}, {"damping": 0.1}, {"friction": 0.1}, {"rolling": 0.1}, {"drilling": 0.1}]
+    "given",
+    [
+        {"restitution": 0.5},
+        {"damping": 0.1},
+        {"friction": 0.1},
+        {"friction": Friction(0.0, rolling=0.1)},
+        {"friction": Friction(0.0, drilling=0.1)},
+    ],
 )
 def test_what_is_lost_stands_beside_the_energy(given):
     """Behind the same numbers; the tangential stiffness of an element of a rod is that of its length."""

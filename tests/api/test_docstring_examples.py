@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-MODULES = ["rigid.inertia", "rigid.surface", "rodsim.orientations"]
+MODULES = ["rigid.inertia", "rigid.surface", "rodsim.orientations", "rodsim.parts.friction"]
 
 
 @pytest.mark.parametrize("name", MODULES)

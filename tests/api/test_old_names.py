@@ -24,6 +24,7 @@ from rodsim import (
     Box,
     ContactBegins,
     DistanceBelow,
+    Friction,
     Material,
     Model,
     ModelError,
@@ -95,6 +96,14 @@ def adding(method, *given, **more):
         return getattr(jointed(), method)("x", *given, **more, **old_or_new).described()
 
     return added
+
+
+def rubbing(**friction):
+    """A contact of a sphere and a plane, as it is described."""
+    model = jointed()
+    ball = model.add_sphere("ball", "block@0,0,1", 0.1)
+    floor = model.add_plane("floor", "ground@0,0,-9", (0, 0, 1))
+    return model.add_contact("x", ball, floor, 1e4, **friction).described()
 
 
 SCENE = """
@@ -209,6 +218,15 @@ ARGUMENTS: dict[tuple[str, str], Argument] = {
     ("Model.add_pressure", "rod"): Argument(
         adding("add_pressure", pressure=2.0, normal=(0, 0, 1)), "cord", "cord"
     ),
+    **{
+        ("Model.add_contact", field): Argument(rubbing, value, Friction(0.0, **{field: value}))
+        for field, value in (
+            ("tangential_stiffness", 5.0),
+            ("rolling", 1e-3),
+            ("drilling", 2e-3),
+            ("anisotropy", (1.0, 1.0, 1.0)),
+        )
+    },
     ("Model.add_mass_damping", "part"): Argument(adding("add_mass_damping", rate=0.5), "block", "block"),
 }
 MEMBERS: dict[tuple[str, str], Member] = {
@@ -340,8 +358,9 @@ def test_an_old_argument_does_what_the_new_one_does(row):
         old = given.call(**{row.old: given.old})
     assert alike(old, new)
     assert any(warning.filename == __file__ for warning in caught)
-    with pytest.raises(ModelError, match=rf"both {row.old}= and {row.new}= are given"):
-        given.call(**{row.old: given.old, row.new: given.new})
+    if row.merge is None:
+        with pytest.raises(ModelError, match=rf"both {row.old}= and {row.new}= are given"):
+            given.call(**{row.old: given.old, row.new: given.new})
 
 
 @pytest.mark.parametrize("row", rows("member"))
@@ -366,6 +385,14 @@ def test_an_old_word_of_a_scene_does_what_the_new_one_does(row):
     new = silently(given.run, given.new)
     with pytest.warns(DeprecationWarning, match=row.new):
         assert alike(given.run(given.old), new)
+
+
+def test_old_parts_of_friction_go_together_with_it():
+    new = silently(rubbing, friction=Friction(0.3, static=0.4, rolling=1e-3, drilling=2e-3))
+    with pytest.warns(DeprecationWarning, match="friction=Friction"):
+        assert rubbing(friction=(0.4, 0.3), rolling=1e-3, drilling=2e-3) == new
+    with pytest.warns(DeprecationWarning, match="friction=Friction"):
+        assert rubbing(friction=Friction(0.3, static=0.4, drilling=2e-3), rolling=1e-3) == new
 
 
 def test_lines_of_a_scene_stay_those_of_its_file():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rigid.inertia import MassProperties
-from rodsim import Cone, Cylinder, Material, Model, Section, signals, simulate
+from rodsim import Cone, Cylinder, Friction, Material, Model, Section, signals, simulate
 from rodsim.validation import contacts
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
@@ -26,7 +28,9 @@ def block(force, friction, t_end: float, h: float):
     body = model.add_body("block", MassProperties(1.0, np.ones(3)))
     foot = model.add_sphere("foot", body.at((0.0, 0.0, 0.05 - depth)), 0.05)
     floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
-    model.add_contact("rubs", foot, floor, 1e5, friction=friction, tangential_stiffness=1e6)
+    model.add_contact(
+        "rubs", foot, floor, 1e5, friction=replace(Friction.of(friction), tangential_stiffness=1e6)
+    )
     model.add_force("pulls", body.at((0.0, 0.0, 0.0)), force)
     return simulate(model, t_end, h, output_every=1, progress=False)
 
@@ -55,7 +59,9 @@ def pulled(part: float, friction, h: float, grows: float = 0.0):
     section = Section.circular(radius, Material(density=1.0 / area, **HARD))
     rod = model.add_rod("rod", [(0, 0, z), (1, 0, z)], section, 10, mass="lumped")
     floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
-    model.add_contact("rubs", rod, floor, 1e5, friction=friction, tangential_stiffness=1e7)
+    model.add_contact(
+        "rubs", rod, floor, 1e5, friction=replace(Friction.of(friction), tangential_stiffness=1e7)
+    )
     force = signals.SmoothStep(part * G, 0.0, grows).along((1, 0, 0)) if grows else (part * G, 0, 0)
     model.add_distributed_load("pulls", rod, force)
     return simulate(model, 0.5, h, output_every=1, progress=False)
@@ -147,7 +153,7 @@ def test_a_ball_that_rolls_with_resistance_stops_where_it_should():
     """Its moment N l about the line of contact makes m (1 + 2/5 r^2/a^2) a dv/dt = -N l, a the arm; it slips nowhere."""
     length, v = 0.005, 0.5
     arm = 0.05 - G / 1e6
-    run, _ = resisted(0.85, (v, 0, 0), (0, v / arm, 0), friction=0.3, rolling=length)
+    run, _ = resisted(0.85, (v, 0, 0), (0, v / arm, 0), friction=Friction(0.3, rolling=length))
     slows = G * length / (arm * (1.0 + 0.4 * 0.05**2 / arm**2))
     x, speed = run.body("ball").r[:, 0], run.body("ball").v[:, 0]
     k = len(x) // 2
@@ -161,7 +167,7 @@ def test_a_ball_that_rolls_with_resistance_stops_where_it_should():
 def test_a_ball_that_spins_on_the_spot_stops_when_it_should():
     """I omega/(N l)."""
     length, spin = 0.005, 20.0
-    run, _ = resisted(0.45, spin=(0, 0, spin), friction=0.3, drilling=length)
+    run, _ = resisted(0.45, spin=(0, 0, spin), friction=Friction(0.3, drilling=length))
     stops = 0.4 * 0.05**2 * spin / (G * length)
     rate = run.body("ball").Omega[:, 2]
     turns = run.t < 0.99 * stops
@@ -181,7 +187,7 @@ def test_a_disc_that_spins_on_its_face_is_braked_by_friction(drilling, length):
     body = model.add_body("disc", disc, (0.0, 0.0, 0.03 - G / 1e6), angular_velocity=(0.0, 0.0, 10.0))
     floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
     solid = model.add_solid("disc", body)
-    model.add_contact("rubs", solid, floor, 1e6, friction=(0.4, mu), drilling=drilling)
+    model.add_contact("rubs", solid, floor, 1e6, friction=Friction(mu, static=0.4, drilling=drilling))
     run = simulate(model, 0.1, 1e-3, progress=False)
     assert run.body("disc").Omega[:, 2] == pytest.approx(
         10.0 - 2.0 * G * length / radius**2 * run.t, rel=1e-6
@@ -196,7 +202,7 @@ def test_a_cone_that_spins_on_its_tip_is_not_braked_by_the_friction_of_its_rim()
     body = model.add_body("cone", cone, (0.0, 0.0, -G / 5e5), angular_velocity=(0.0, 0.0, 10.0))
     floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
     solid = model.add_solid("cone", body)
-    model.add_contact("rubs", solid, floor, 1e6, friction=0.3, drilling="friction")
+    model.add_contact("rubs", solid, floor, 1e6, friction=Friction(0.3, drilling="friction"))
     run = simulate(model, 0.02, 1e-3, progress=False)
     assert run.body("cone").Omega[-1, 2] == pytest.approx(10.0, rel=1e-12)
 

@@ -17,7 +17,7 @@ from benchmarks.rod_contacts import (
     two_rods,
 )
 from examples.contact import plectoneme, snake
-from rodsim import Cylinder, Model, Section, Sphere, audit, modes, signals, simulate
+from rodsim import Cylinder, Friction, Model, Section, Sphere, audit, modes, signals, simulate
 
 G = 9.80665
 
@@ -227,7 +227,7 @@ def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
     model.add_joint("centre", "spherical", body, model.ground, at=(0, 2 * radius - 1e-3, 0))
     fixed = model.add_sphere("fixed", model.ground.at((0, 0, 0)), radius)
     ball = model.add_sphere("ball", body, radius)
-    model.add_contact("rubs", ball, fixed, stiffness=k / 2, tangential_stiffness=k, friction=mu)
+    model.add_contact("rubs", ball, fixed, stiffness=k / 2, friction=Friction(mu, tangential_stiffness=k))
     limit = mu * k / 2 * 1e-3 * radius
     model.add_moment("torque", body, lambda t: (10 * t * limit if t < 0.3 else 0.0, 0, 0))
     result = simulate(model, 0.8, 5e-4, progress=False)

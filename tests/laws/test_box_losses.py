@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rigid.interactions.contact.box_losses import BOXES_LOSS
-from rodsim import Model, Sphere, audit
+from rodsim import Friction, Model, Sphere, audit
 from tests.support.contact_losses import loss
 from tests.support.contacts import LINEAR, dual
 from tests.support.solids import MEETINGS, ON_CORNER, UP, A, G, R, add_box, change, run
@@ -21,7 +21,9 @@ def test_boxes_that_lose_keep_the_balance_and_momenta(name):
     model = Model("pair", gravity=(0, 0, 0))
     a = add_box(model, "a", at, one, (0, 0, 0), (0.3, -0.2, 0.1))
     b = add_box(model, "b", place, other, v, mass=2.0)
-    model.add_contact("c", a, b, 4e5, friction=(0.4, 0.3), restitution=0.6, rolling=1e-3, drilling=1e-3)
+    model.add_contact(
+        "c", a, b, 4e5, friction=Friction(0.3, static=0.4, rolling=1e-3, drilling=1e-3), restitution=0.6
+    )
     result = run(model, 0.06, 5e-4)
     energy = result.energy["total"]
     assert result.dissipation[-1] > 0.1 * energy[0]

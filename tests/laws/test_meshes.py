@@ -10,7 +10,7 @@ from discretization.contact.mesh_search import from_triangles
 from discretization.contact.search import candidates, searched
 from discretization.contact.table import Mesh, Pair, Sphere, contacts_of
 from rigid.errors import ConvergenceError
-from rodsim import Box, Material, Model, ModelError, Section, audit, simulate
+from rodsim import Box, Friction, Material, Model, ModelError, Section, audit, simulate
 from rodsim import Sphere as Ball
 from rodsim.results.contact_surfaces import meshes
 from tests.support.contacts import ground
@@ -48,7 +48,8 @@ def add_ball(model, name, radius=0.05, **state):
 def test_a_ball_rolls_across_edges_and_vertices_of_flat_triangles_as_on_a_plane(friction, law):
     """In steps of a fifth of a triangle, the first of them from above a vertex."""
     found = []
-    more = {"friction": friction, "tangential_stiffness": 5e3, "rolling": 0.001} if friction else {}
+    rubs = Friction(friction, tangential_stiffness=5e3, rolling=0.001)
+    more = {"friction": rubs} if friction else {}
     for on_mesh in (True, False):
         model = Model("rolls", gravity=(0, 0, -9.81))
         state = {"position": (-0.4, 0.2, 0.0492), "velocity": (2.0, 0.7, 0)}

@@ -16,6 +16,7 @@ from rodsim import (
     Capsule,
     Cone,
     Cylinder,
+    Friction,
     Mesh,
     Model,
     Sphere,
@@ -140,7 +141,9 @@ def test_a_box_on_an_incline_tips_where_its_weight_leaves_its_foot(ratio, tips):
 
 def test_what_sticks_is_held_by_the_stiffness_of_the_contact_not_of_each_corner():
     """F/k_t, besides the tilt, some 4e-5 m."""
-    model = on_floor(FLAT["box"][0], (0, 0, 0.075 - 2.0 * G / K), friction=0.8, tangential_stiffness=1e3)
+    model = on_floor(
+        FLAT["box"][0], (0, 0, 0.075 - 2.0 * G / K), friction=Friction(0.8, tangential_stiffness=1e3)
+    )
     body, force = model.bodies["it"], 0.4 * 2.0 * G
     model.add_force("pulls", body.at((0, 0, 0)), signals.SmoothStep(force, 0.0, 0.3).along((1, 0, 0)))
     result = run(model, 2.0, 1e-3, every=100)
@@ -154,7 +157,7 @@ def toppling(k: float, h: float):
     start = balance_at + 0.1
     turn = about((0, 1, 0), start)
     place = arm * np.array([np.sin(0.1), 0, np.cos(0.1)]) - (0, 0, m * G / (0.5 * k))
-    model = on_floor(Box(b, 0.1, c, mass=m), place, turn, k=k, friction=5.0, tangential_stiffness=k)
+    model = on_floor(Box(b, 0.1, c, mass=m), place, turn, k=k, friction=Friction(5.0, tangential_stiffness=k))
     J = m * (b**2 + c**2) / 12 + m * arm**2
     result = run(model, 0.5, h)
     lean = np.arctan2(axis(result)[:, 0], axis(result)[:, 2]) - balance_at
@@ -190,7 +193,9 @@ def test_a_cylinder_rolls_down_an_incline():
     z = 0.05 - G * np.cos(tilt) / K
     exact = 0.5 * G * np.sin(tilt) / (1.0 + 0.5 * (0.05 / z) ** 2)
     upon = about((1, 0, 0), np.pi / 2)  # its axis along y
-    result = run(on_floor(cylinder, (0, 0, z), upon, tilt=tilt, friction=0.5, tangential_stiffness=1e6), 1.0)
+    result = run(
+        on_floor(cylinder, (0, 0, z), upon, tilt=tilt, friction=Friction(0.5, tangential_stiffness=1e6)), 1.0
+    )
     x = result.body("it").r[:, 0]
     assert x[-1] == pytest.approx(exact, rel=1e-4)
     assert exact == pytest.approx(G * np.sin(tilt) / 3.0, rel=2e-3)
@@ -205,7 +210,7 @@ def cone_on_its_side(tilt: float, swing: float, rate: float):
     quat = quaternions.multiply(about((0, 0, 1), swing), about((0, 1, 0), np.pi / 2 - half))
     omega = -rate / np.tan(half) * line
     model = on_floor(
-        cone, (0, 0, -1e-5), quat, tilt, k=1e6, friction=2.0, tangential_stiffness=1e7,
+        cone, (0, 0, -1e-5), quat, tilt, k=1e6, friction=Friction(2.0, tangential_stiffness=1e7),
         moving=((0.0, 0.0, 0.0), omega), damping=20.0,
     )  # fmt: skip
     return model, height, half

@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
-from rodsim import Box, Cylinder, Model, Section, SpringLaw, signals
+from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, signals
 from tests.support.own_kinds import kinds, texts
 from tests.support.sliding import JENKINS
 
@@ -229,7 +229,9 @@ def on_planes() -> Model:
     model.add_bushing("loose", model.ground, disc, 80.0, at=(2, 2, -0.054))
     model.add_contact("standing", model.add_solid("disc", disc), floor, 2000.0, friction=0.3, restitution=0.9)
     model.add_contact("rubbing", rod, floor, stiffness=300.0, radius=0.1, friction=0.5)
-    model.add_contact("rolling", foot, floor, stiffness=2000.0, restitution=0.9, friction=0.4, rolling=0.01)
+    model.add_contact(
+        "rolling", foot, floor, stiffness=2000.0, restitution=0.9, friction=Friction(0.4, rolling=0.01)
+    )
     return model
 
 
