@@ -2,14 +2,14 @@
 
 `OLD_NAMES` lists every old name. Functions and methods whose arguments were renamed are decorated with `accept_old_arguments`,
 classes whose methods were renamed with `accept_old_methods`; the modules `rodsim` and `rodsim.signals` call `old_attribute`, and
-the readers of scenes and of the command line look their words up by `new_words`. All of it goes with 1.0.
+`rodsim.scenes.old_words` and `new_command_line` read scenes and command lines. All of it goes with 1.0.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from rigid.errors import ModelError
@@ -130,7 +130,12 @@ OLD_NAMES: list[OldName] = [
         OldName("Model.add_contact", field, "friction", merge=_as_part_of_friction(field))
         for field in ("tangential_stiffness", "rolling", "drilling", "anisotropy")
     ),
-    OldName("scene", "static.at", "static.load_time"),
+    OldName("scene", "static", "equilibrium"),
+    OldName("scene", "equilibrium.at", "equilibrium.load_time"),
+    OldName("command line", "static", "equilibrium"),
+    OldName("command line", "--force", "--overwrite"),
+    OldName("command line", "--shortcut", "--solver=auto"),
+    OldName("command line", "--no-shortcut", "--solver=general"),
     OldName("scene", "external_dampings", "mass_dampings"),
     OldName("scene", "joint_frictions", "joint_dampings"),
     OldName("scene", "mass_dampings.part", "mass_dampings.on"),
@@ -139,9 +144,13 @@ OLD_NAMES: list[OldName] = [
 ]
 
 
+class OldNameWarning(DeprecationWarning):
+    """A name that goes with 1.0."""
+
+
 def warn_of_old_name(old: str, new: str) -> None:
-    """Issue a DeprecationWarning at the line of the user's code."""
-    warn_user(f"{old} is called {new} now; the old name goes with 1.0", DeprecationWarning)
+    """Issue an OldNameWarning at the line of the user's code."""
+    warn_user(f"{old} is called {new} now; the old name goes with 1.0", OldNameWarning)
 
 
 def _renamed(where: str) -> dict[str, OldName]:
@@ -227,7 +236,11 @@ def old_attribute(module: str, name: str) -> Any:
     return getattr(importlib.import_module(place), attribute)
 
 
-def new_words(where: str, words: Iterable[str]) -> Mapping[str, str]:
-    """Old words among these, with what stands for each now, for "scene" or "command line"."""
-    rows = _renamed(where)
-    return {word: rows[word].new for word in words if word in rows}
+def new_command_line(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of the command line with new words in place of old commands and options."""
+    rows, found = _renamed("command line"), list(arguments)
+    for place, word in enumerate(arguments):
+        if word in rows and (place == 0 or word.startswith("--")):
+            found[place] = rows[word].new
+            warn_of_old_name(f"'{word}'", f"'{found[place]}'")
+    return found

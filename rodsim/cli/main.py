@@ -11,6 +11,7 @@ from rodsim.cli import (
     comparing,
     completion,
     doctor,
+    equilibrium,
     examining,
     exporting,
     modes,
@@ -19,13 +20,13 @@ from rodsim.cli import (
     run_command,
     schema_command,
     starting,
-    static,
     studies,
 )
 from rodsim.cli import reproducing as references
 from rodsim.cli.exit_codes import BAD_INPUT, OK
 from rodsim.cli.stopping import stopped, terminable
 from rodsim.cli.warning_lines import short_warnings
+from rodsim.old_names import new_command_line
 
 # In the order in which the help lists them. Each module adds its commands, with what they do as `act`, and imports what
 # that needs when it is done: the help is quick, and a command works where a library that only others use does not.
@@ -35,7 +36,7 @@ COMMANDS = (
     modes,
     studies,
     reports,
-    static,
+    equilibrium,
     examining,
     exporting,
     picture_commands,
@@ -77,11 +78,13 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     top = parser()
+    with short_warnings():
+        given = new_command_line(sys.argv[1:] if arguments is None else arguments)
     try:
-        options = top.parse_args(arguments)
+        options = top.parse_args(given)
     except SystemExit as stop:
         return int(stop.code or 0)
-    options.given = list(sys.argv[1:] if arguments is None else arguments)
+    options.given = given
     if options.version:
         from rodsim import __version__
 

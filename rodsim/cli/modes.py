@@ -31,7 +31,7 @@ def add_parsers(commands: Any) -> None:
         help="about the equilibrium under the loads and weights, not the initial shape",
     )
     modes.add_argument("--undamped", action="store_true", help="leave dampers and viscosity out")
-    modes.add_argument("--force", action="store_true", help="overwrite an existing result")
+    modes.add_argument("--overwrite", action="store_true", help="overwrite an existing result")
     modes.add_argument("--json", action="store_true", help="for programs")
     modes.set_defaults(act=find_modes)
 
@@ -50,7 +50,7 @@ def find_modes(options: argparse.Namespace) -> int:
         raise ModelError("--spin has its own equilibrium, in axes that turn; leave --equilibrium out")
     loaded = load(options.scene)
     if options.output:
-        check_output(Path(options.output), False, options.force)
+        check_output(Path(options.output), False, options.overwrite)
     try:
         state = None
         if options.spin is not None:
@@ -72,7 +72,7 @@ def find_modes(options: argparse.Namespace) -> int:
     else:
         print(found.text())
     if options.output:
-        mode_shapes(found, options.output, options.amplitude, overwrite=options.force)
+        mode_shapes(found, options.output, options.amplitude, overwrite=options.overwrite)
         if not options.json:
             print(f"written to {options.output}: mode k at times k to k + 1")
     return OK

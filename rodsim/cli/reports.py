@@ -15,7 +15,7 @@ def add_parsers(commands: Any) -> None:
     parser = commands.add_parser("report", help="a result as one web page that opens without a network")
     parser.add_argument("file")
     parser.add_argument("-o", "--output", help="page, .html; default: beside the result")
-    parser.add_argument("--force", action="store_true", help="overwrite an existing page")
+    parser.add_argument("--overwrite", action="store_true", help="overwrite an existing page")
     parser.set_defaults(act=report)
 
     parser = commands.add_parser("view", help="a result in a window, with a time slider")
@@ -34,8 +34,8 @@ def report(options: argparse.Namespace) -> int:
 
     output = Path(options.output) if options.output else Path(options.file).with_suffix(".html")
     result = open_result(options.file)
-    if output.exists() and not options.force:
-        raise ModelError(f"'{output}' exists; --force overwrites it, -o names another file")
+    if output.exists() and not options.overwrite:
+        raise ModelError(f"'{output}' exists; --overwrite overwrites it, -o names another file")
     write(result, output)
     print(f"wrote {output} ({output.stat().st_size / 1e6:.1f} MB)")
     return OK

@@ -54,7 +54,7 @@ def add_parsers(commands: Any) -> None:
         "--threads", type=int, default=1, help="that work on each step of a large net of rods; em and kin"
     )
     parser.add_argument("--resume", action="store_true", help="go on where the result file stops")
-    parser.add_argument("--force", action="store_true", help="overwrite an existing result")
+    parser.add_argument("--overwrite", action="store_true", help="overwrite an existing result")
     parser.add_argument("--quiet", action="store_true", help="no progress line, no audit")
     parser.set_defaults(act=run)
 
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
             **settings,
             output=output,
             resume=options.resume,
-            overwrite=options.force,
+            overwrite=options.overwrite,
             progress=False if options.quiet else None,
         )
     except ModelError as error:
@@ -105,7 +105,7 @@ def _going_on(options: argparse.Namespace, output: Path, before: object) -> tupl
     """The command that goes on after a stop, and what is kept; `before`: the file that was there when the run began."""
     again, kept = ["rodsim", *(argument for argument in options.given if argument != "--quiet")], ""
     if options.resume or _identity(output) not in (None, before):
-        again = [argument for argument in again if argument not in ("--force", "--resume")] + ["--resume"]
+        again = [argument for argument in again if argument not in ("--overwrite", "--resume")] + ["--resume"]
         kept = f"what was computed is in {output}"
     return again, kept
 
@@ -123,7 +123,7 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
 
     run_scene = loaded.scene.run
     if run_scene is None:
-        raise ModelError(f"scene '{loaded.scene.name}' has no `run`; add one, or use `rodsim static`")
+        raise ModelError(f"scene '{loaded.scene.name}' has no `run`; add one, or use `rodsim equilibrium`")
     # steps of one length, or by an error: what is said here of the one leaves out what the scene says of the other
     dt = run_scene.dt if options.dt is None and options.error is None else options.dt
     error = run_scene.error if options.dt is None and options.error is None else options.error
@@ -148,14 +148,14 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
 def _check_output(output: Path, scene: Path, options: argparse.Namespace) -> None:
     from rodsim.results.whole_file import check_target
 
-    if options.resume and options.force:
-        raise ModelError("--resume and --force contradict each other; give one")
+    if options.resume and options.overwrite:
+        raise ModelError("--resume and --overwrite contradict each other; give one")
     check_target(output, scene)
     if not os.access(output.parent, os.W_OK):
         raise ModelError(f"'{output}': the folder '{output.parent}' cannot be written to")
-    if output.exists() and not options.resume and not options.force:
+    if output.exists() and not options.resume and not options.overwrite:
         raise ModelError(
-            f"'{output}' exists; --resume goes on with it, --force overwrites it, -o names another file"
+            f"'{output}' exists; --resume goes on with it, --overwrite overwrites it, -o names another file"
         )
     if options.resume and not output.exists():
         raise ModelError(f"'{output}': no result to resume; leave --resume out")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 # Names in quotes are the user's: they stay as they are.
 _NAME = re.compile(r"(?<![\w=])'[^']*'(?!\w)")
 
-_FUNCTIONS = {"simulate": "rodsim run", "equilibrium": "rodsim static", "modes": "rodsim modes"}
-_PREFIXES = {"simulate": "run", "equilibrium": "static"}
+_FUNCTIONS = {"simulate": "rodsim run", "equilibrium": "rodsim equilibrium", "modes": "rodsim modes"}
+_PREFIXES = {"simulate": "run", "equilibrium": "equilibrium"}
 
 Replacement = str | Callable[[re.Match[str]], str]
 
@@ -29,7 +29,7 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
     for pattern, replacement in (
         (r"^(simulate|equilibrium): ", lambda found: f"{_PREFIXES[found[1]]}: "),
         (r"\(in a scene (`[^`]*`), in Python `[^`]*`\)", r"(\1)"),
-        (r"equilibrium\(method=[\"']arc-length[\"']\)", "`rodsim static --method arc-length`"),
+        (r"equilibrium\(method=[\"']arc-length[\"']\)", "`rodsim equilibrium --method arc-length`"),
         (r"`equilibrium\(model\)\.state\(\)`, --equilibrium", "--equilibrium"),
         (r"rod\.start, rod\.end or rod\.at\(s\)", "{rod: name, s: 0.5}"),
         (r"rod\.at\(s\)", "{rod: name, s: 0.5}"),
@@ -40,6 +40,7 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"\badd_(\w+)", _list_of),
         (r"`with_(law|centers|relaxation)`", r"`\1:`"),
         (r"\bLaw\.table\(\.\.\.\) or its kin", "{type: table, x: [...], force: [...]}"),
+        (r"(?<![\w-])(\w+)=\(([^()]*)\)", r"`\1: [\2]`"),
         (r"`(\w+)=`", r"`\1:`"),
         (r"(?<![\w-])(\w+)='([\w().-]+)'", r"`\1: \2`"),
         (r"(?<![\w-])(\w+)=(True|False)\b", lambda found: f"`{found[1]}: {found[2].lower()}`"),

@@ -9,27 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rigid.errors import (
-    ConvergenceError,
-    DamagedFileWarning,
-    InitialVelocityWarning,
-    RedundantJointsWarning,
-    RoundedForcesWarning,
-    UnstableEquilibriumWarning,
-)
+from rigid.errors import ConvergenceError, ModelWarning
 from rodsim.cli.exit_codes import NOT_CONVERGED
 from rodsim.cli.scene_words import in_scene_words
-from rodsim.parts.model_warnings import DoubtfulModelWarning, StepWarning
+from rodsim.old_names import OldNameWarning
 
-_OURS = (
-    DamagedFileWarning,
-    DoubtfulModelWarning,
-    InitialVelocityWarning,
-    RedundantJointsWarning,
-    RoundedForcesWarning,
-    StepWarning,
-    UnstableEquilibriumWarning,
-)
+_OURS = (ModelWarning, OldNameWarning)
 
 
 @contextmanager

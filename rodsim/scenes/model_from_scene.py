@@ -121,9 +121,9 @@ class _Loader:
 
     def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
         """Points and directions under `static`."""
-        given = self._scene.static.monitors if self._scene.static else []
+        given = self._scene.equilibrium.monitors if self._scene.equilibrium else []
         return {
-            item.name: (self._point(("static", "monitors", k, "point"), item.point), item.direction)
+            item.name: (self._point(("equilibrium", "monitors", k, "point"), item.point), item.direction)
             for k, item in enumerate(given)
         }
 

@@ -94,7 +94,7 @@ def _settings(model: Model) -> Data:
     if model.scene is None:
         return {"run": None}
     scene = check(parse(model.scene, "<scene>"))
-    said = {what: getattr(scene, what) for what in ("static", "run")}
+    said = {what: getattr(scene, what) for what in ("equilibrium", "run")}
     return {
         what: None if own is None else own.model_dump(exclude_none=True, exclude_unset=True)
         for what, own in said.items()

@@ -15,10 +15,10 @@ from rodsim.parts.entry import ENTRIES, Entry
 from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS
 from rodsim.scenes.parameter_expressions import name_fault
 from rodsim.scenes.schema_entries import schema_of
+from rodsim.scenes.schema_equilibrium import EquilibriumScene
 from rodsim.scenes.schema_functions import Motion
 from rodsim.scenes.schema_sections import MaterialScene, SectionScene
 from rodsim.scenes.schema_shapes import Shape
-from rodsim.scenes.schema_static import StaticScene
 from rodsim.scenes.schema_types import (
     Name,
     Number,
@@ -285,8 +285,8 @@ class Parts(Part):
     @model_validator(mode="before")
     @classmethod
     def _may_only_stand(cls, data: Any) -> Any:
-        """A scene with `static` needs no `run`."""
-        if isinstance(data, dict) and data.get("static") is not None and "run" not in data:
+        """A scene with `equilibrium` needs no `run`."""
+        if isinstance(data, dict) and data.get("equilibrium") is not None and "run" not in data:
             return {**data, "run": None}
         return data
 
@@ -305,8 +305,8 @@ def _scene(entries: tuple[type[Entry], ...]) -> type[Part]:
             "lists, which is nearly always enough",
             [],
         ),
-        "static": (StaticScene | None, "how to find the equilibrium", None),
-        "run": (RunScene | None, "how to simulate; may be left out where static is given"),
+        "equilibrium": (EquilibriumScene | None, "how to find the equilibrium", None),
+        "run": (RunScene | None, "how to simulate; may be left out if equilibrium is given"),
     }
     return made("Scene", Parts, Parts.__doc__, {**lists, **ends})
 
@@ -317,7 +317,7 @@ if TYPE_CHECKING:
         """With a list for each kind of entry."""
 
         order: list[str]
-        static: StaticScene | None
+        equilibrium: EquilibriumScene | None
         run: RunScene | None
 
 else:

@@ -107,8 +107,8 @@ class SceneBase:
     def result(self, values: Values, output: Path | None) -> Result:
         from rigid.errors import ModelError
         from rodsim.results.events import events_of_scene
+        from rodsim.scenes.equilibrium_settings import equilibrium_settings
         from rodsim.scenes.model_from_scene import translate
-        from rodsim.scenes.static_settings import equilibrium_settings
 
         loaded = self.load(values)
         run = loaded.scene.run
@@ -221,7 +221,7 @@ class FunctionBase:
             made = self.function(**self._given(values))
             if isinstance(made, Model):
                 return made.build().layout
-            if isinstance(made, Mapping) and ("run" in made or "static" in made):
+            if isinstance(made, Mapping) and ("run" in made or "equilibrium" in made):
                 return scene_base("<scene>", dict(made), {}).layout({})
         except Exception:
             return None  # the case tells what
@@ -243,7 +243,7 @@ class FunctionBase:
             return _simulate(made, settings, output)
         if isinstance(made, Result):
             return made
-        if isinstance(made, Mapping) and ("run" in made or "static" in made):
+        if isinstance(made, Mapping) and ("run" in made or "equilibrium" in made):
             from rodsim.scenes.plain import scene_of
 
             return scene_base("<scene>", scene_of(made), {}, settings=settings).result({}, output)

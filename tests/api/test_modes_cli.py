@@ -47,7 +47,7 @@ def test_modes_of_a_scene_are_printed_and_written(scene, tmp_path, capsys):
     assert result.t[0] == 1.0
     assert main(["modes", scene(), "-o", str(out)]) == 2  # not overwritten unasked
     assert "exists" in capsys.readouterr().err
-    assert main(["modes", scene(), "-n", "1", "-o", str(out), "--force"]) == 0
+    assert main(["modes", scene(), "-n", "1", "-o", str(out), "--overwrite"]) == 0
 
 
 def test_modes_for_programs(scene, capsys):

@@ -40,14 +40,15 @@ from rodsim import (
     simulate,
     steady_rotation,
 )
+from rodsim.cli.main import main, parser
 from rodsim.linear import Probe, Push, frequency_response, state_space
-from rodsim.old_names import OLD_NAMES, accept_old_arguments
+from rodsim.old_names import OLD_NAMES, accept_old_arguments, new_command_line
 from rodsim.parts.entry import Entry
 from rodsim.parts.model_description import description
+from rodsim.scenes.equilibrium_settings import equilibrium_settings
 from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.old_words import new_path
 from rodsim.scenes.reading import parse
-from rodsim.scenes.static_settings import equilibrium_settings
 
 HARD, DAMPER = SpringLaw.polynomial((0.0, 3.0, 0.0, 1.0)), SpringLaw.polynomial((0.0, 0.5))
 
@@ -266,7 +267,8 @@ SCENES: dict[str, Words] = {
         "run: {t_end: 0.1, dt: 0.01, shortcut: false}",
         "run: {t_end: 0.1, dt: 0.01, solver: general}",
     ),
-    "static.at": Words(at_rest, "static: {at: 2}", "static: {load_time: 2}"),
+    "static": Words(at_rest, "static: {method: arc-length}", "equilibrium: {method: arc-length}"),
+    "equilibrium.at": Words(at_rest, "equilibrium: {at: 2}", "equilibrium: {load_time: 2}"),
     "external_dampings": Words(
         described,
         "external_dampings: [{name: air, on: block, rate: 0.5}]",
@@ -293,7 +295,20 @@ SCENES: dict[str, Words] = {
         "pressures: [{name: gas, on: cord, pressure: 2, normal: [0, 0, 1]}]",
     ),
 }
-COMMANDS: dict[str, Words] = {}
+
+
+def options_of(line):
+    """What the command line says, as the command reads it."""
+    options = vars(parser().parse_args(new_command_line(line.split())))
+    return {name: value for name, value in options.items() if name not in ("top", "act")}
+
+
+COMMANDS: dict[str, Words] = {
+    "static": Words(options_of, "static arch.yaml", "equilibrium arch.yaml"),
+    "--force": Words(options_of, "run arch.yaml --force", "run arch.yaml --overwrite"),
+    "--shortcut": Words(options_of, "run arch.yaml --shortcut", "run arch.yaml --solver auto"),
+    "--no-shortcut": Words(options_of, "run arch.yaml --no-shortcut", "run arch.yaml --solver general"),
+}
 
 
 def kind_of(row):
@@ -442,3 +457,21 @@ def test_a_function_without_old_arguments_is_not_decorated():
         @accept_old_arguments
         def function():
             pass
+
+
+def test_the_command_says_in_one_line_which_old_words_it_was_given(tmp_path, capsys):
+    scene = tmp_path / "hung.yaml"
+    scene.write_text("""
+static: {}
+bodies: [{name: ball, shape: {type: sphere, radius: 1, mass: 1}}]
+gravity: [0, 0, -1]
+springs: [{name: coil, a: {ground: [0, 0, 3]}, b: {body: ball, at: [0, 0, 0]}, stiffness: 2}]
+""")
+    assert main(["static", str(scene), "--quiet", "--force"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "rodsim: 'static' is called 'equilibrium' now; the old name goes with 1.0"
+    assert said[1] == "rodsim: '--force' is called '--overwrite' now; the old name goes with 1.0"
+    assert said[2].endswith("the key static is called equilibrium now; the old name goes with 1.0")
+    assert len(said) == 3
+    assert main(["equilibrium", "static", "--quiet"]) == 2  # a scene of this name, which is not there
+    assert "'equilibrium'" not in capsys.readouterr().err

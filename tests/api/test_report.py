@@ -288,9 +288,9 @@ def test_the_command_writes_a_page_and_overwrites_only_when_told(hung, capsys):
     assert "MB" in capsys.readouterr().out
     before = page.stat().st_mtime_ns
     assert main(["report", str(hung.path), "-o", str(page)]) == 2
-    assert "--force" in capsys.readouterr().err
+    assert "--overwrite" in capsys.readouterr().err
     assert page.stat().st_mtime_ns == before
-    assert main(["report", str(hung.path), "-o", str(page), "--force"]) == 0
+    assert main(["report", str(hung.path), "-o", str(page), "--overwrite"]) == 0
     assert page.stat().st_mtime_ns > before
 
 
@@ -310,7 +310,7 @@ def test_what_cannot_be_reported_is_said_with_its_cure(hung, tmp_path, capsys, f
     path = hung.path if file == "hung" else tmp_path / file
     (tmp_path / "folder.html").mkdir()
     target = tmp_path / ("folder.html" if output == "." else output)
-    assert main(["report", str(path), "-o", str(target), "--force"]) == 2
+    assert main(["report", str(path), "-o", str(target), "--overwrite"]) == 2
     assert said in capsys.readouterr().err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.html", "text.vtkhdf"]
 

@@ -90,7 +90,7 @@ def test_what_a_template_proposes_to_try_names_what_there_is(template, here):
     assert len(commands) >= 2
     for command in commands:
         words = shlex.split(command.split("  ")[0])[1:]
-        words = words if words[0] != "static" else ["static", "x.yaml"]
+        words = words if words[0] != "equilibrium" else ["equilibrium", "x.yaml"]
         parser().parse_args(words)
 
 

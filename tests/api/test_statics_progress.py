@@ -12,7 +12,7 @@ gravity: [0, 0, -9.81]
 bodies: [{name: bar, shape: {type: box, size: [1, 0.1, 0.1], mass: 1}, position: [0.5, 0, 0]}]
 joints: [{name: pin, kind: hinge, a: ground, b: bar, at: [0, 0, 0], axis: [0, 1, 0]}]
 torsion_springs: [{name: coil, a: ground, b: bar, axis: [0, 1, 0], stiffness: 8}]
-static: {}
+equilibrium: {}
 """
 
 
@@ -50,9 +50,9 @@ def test_the_command_shows_it_on_a_terminal_unless_quiet(tmp_path, capsys, monke
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     scene = tmp_path / "bar.yaml"
     scene.write_text(SCENE)
-    assert main(["static", str(scene), "--quiet"]) == 0
+    assert main(["equilibrium", str(scene), "--quiet"]) == 0
     assert counts(capsys.readouterr().err) == []
-    assert main(["static", str(scene), "--force"]) == 0
+    assert main(["equilibrium", str(scene), "--overwrite"]) == 0
     assert counts(capsys.readouterr().err)[-1][1] == "1"
 
 

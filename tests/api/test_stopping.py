@@ -106,8 +106,8 @@ def test_a_run_that_is_stopped_before_its_first_output_begins_anew(kind, code, t
     assert main(["run", str(SCENE), "-o", str(path), "--quiet", *settings.split()]) == code
     assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} {settings}` goes on\n")
     path.write_text("of last time")
-    assert main(["run", str(SCENE), "-o", str(path), "--force"]) == code
-    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} --force` goes on\n")
+    assert main(["run", str(SCENE), "-o", str(path), "--overwrite"]) == code
+    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} --overwrite` goes on\n")
     assert main(["run", str(SCENE), "-o", str(path), "--resume"]) == code
     assert capsys.readouterr().err.endswith(
         f"what was computed is in {path}; `rodsim run {SCENE} -o {path} --resume` goes on\n"

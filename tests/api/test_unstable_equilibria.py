@@ -123,7 +123,7 @@ sections: {s: {type: stiffness, EA: 1.0e5, GA: 1.0e5, GJ: 1.0, EI: [1.0, 3.0], m
 rods: [{name: rod, curve: [[0, 0, 0], [1, 0, 0]], section: s, n_elements: 8}]
 joints: [{name: foot, kind: clamp, a: {rod: rod, s: 0}}]
 loads: [{name: press, kind: force, on: {rod: rod, s: 1}, value: [-4.0, 0, 0]}]
-static: {UNSTABLE}
+equilibrium: {UNSTABLE}
 """
 
 
@@ -141,11 +141,11 @@ def test_the_command_says_in_its_last_line_whether_the_result_is_unstable(  # ty
 ) -> None:
     scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
     scene.write_text(SCENE.replace("UNSTABLE", in_scene))
-    assert main(["static", str(scene), "-o", str(out), *option]) == code
+    assert main(["equilibrium", str(scene), "-o", str(out), *option]) == code
     said = capsys.readouterr().out.splitlines()[-1]
     assert said.startswith(last)
     assert said.endswith("1 negative pivot at the end") == (code == 3)
-    assert main(["static", str(scene), "-o", str(out), "--force", "--quiet", *option]) == code
+    assert main(["equilibrium", str(scene), "-o", str(out), "--overwrite", "--quiet", *option]) == code
     assert Result.load(out).description["statics"]["load_factor"][-1] == 1.0
 
 
@@ -156,7 +156,7 @@ def test_an_unstable_end_of_a_path_by_arc_length_is_said_but_no_failure(tmp_path
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnstableEquilibriumWarning)
         assert equilibrium(pressed(4.0), method="arc-length").statics["unstable"]["pivots"] == 1
-    assert main(["static", str(scene), "-o", str(out)]) == 0
+    assert main(["equilibrium", str(scene), "-o", str(out)]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("unstable from load factor")
 
 
@@ -165,13 +165,13 @@ def test_a_broken_law_counts_more_than_an_unstable_end(load, tmp_path, monkeypat
     scene = tmp_path / "column.yaml"
     scene.write_text(SCENE.replace("UNSTABLE", "").replace("-4.0", str(-load)))
     monkeypatch.setattr(Audit, "ok", property(lambda self: False))
-    assert main(["static", str(scene), "-o", str(tmp_path / "column.vtkhdf")]) == 4
+    assert main(["equilibrium", str(scene), "-o", str(tmp_path / "column.vtkhdf")]) == 4
 
 
 def test_a_scene_that_stops_exits_with_3_and_keeps_what_was_found(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
     scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
     scene.write_text(SCENE.replace("UNSTABLE", "unstable: stop"))
-    assert main(["static", str(scene), "-o", str(out)]) == 3
+    assert main(["equilibrium", str(scene), "-o", str(out)]) == 3
     assert "is unstable" in capsys.readouterr().err
     assert Result.load(out).n_outputs == 1
 
@@ -185,10 +185,10 @@ name: rail
 gravity: [1.0, 0, -9.81]
 bodies: [{name: car, shape: {type: box, size: [1, 1, 1], density: 1.0}}]
 joints: [{name: rail, kind: prismatic, a: {body: car}, b: ground, at: [0, 0, 0], axis: [1, 0, 0]}]
-static: {constant: [gravity], relaxation: false}
+equilibrium: {constant: [gravity], relaxation: false}
 """
     )
-    assert main(["static", str(scene), "-o", str(out)]) == 3
+    assert main(["equilibrium", str(scene), "-o", str(out)]) == 3
     said = capsys.readouterr().err
     assert "no equilibrium found beyond load factor 0" in said
     assert "no result was written" in said
@@ -200,7 +200,7 @@ def test_a_singular_scene_prints_no_messages_of_lapack(tmp_path, monkeypatch, ca
     scene = Path(__file__).parents[2] / "examples" / "scenes" / "pulley.yaml"
     shutil.copy(scene, tmp_path)
     monkeypatch.chdir(tmp_path)
-    assert main(["static", "pulley.yaml"]) == 3
+    assert main(["equilibrium", "pulley.yaml"]) == 3
     printed = capfd.readouterr()
     assert "6 motions that no joint and no stiffness holds" in printed.err
     assert "illegal value" not in printed.out + printed.err

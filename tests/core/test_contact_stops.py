@@ -236,10 +236,10 @@ run: {t_end: 1, dt: 0.001, events: [EVENT]}
     scene.write_text(
         text.replace("EVENT", "{contact_begins: []}, {distance_below: [ball, floor], distance: 0.01}")
     )
-    assert main(["run", str(scene), "--force"]) == 0
+    assert main(["run", str(scene), "--overwrite"]) == 0
     assert "ended at t = 0.023 s: ball and floor closer than 0.01 m" in capsys.readouterr().out
     scene.write_text(text.replace("EVENT", "{distance: 0.01}"))
-    assert main(["run", str(scene), "--force"]) == 2
+    assert main(["run", str(scene), "--overwrite"]) == 2
     assert "give one of contact_begins and distance_below" in capsys.readouterr().err
     assert (
         main(["plot", str(tmp_path / "drop.vtkhdf"), "--what", "distance", "--points", "ball", "floor"]) == 0

@@ -186,7 +186,7 @@ joints:
   - {name: left, kind: clamp, a: {rod: arch, s: 0}}
   - {name: right, kind: clamp, a: {rod: arch, s: 1}}
 loads: [{name: load, kind: force, on: {rod: arch, s: 0.5}, value: [0, 0, -20]}]
-static:
+equilibrium:
   method: arc-length
   monitors: [{name: crown, point: {rod: arch, s: 0.5}, direction: [0, 0, -1]}]
 """
@@ -196,29 +196,29 @@ def test_a_scene_goes_through_the_static_command_and_all_that_read_results(tmp_p
     scene, out = tmp_path / "arch.yaml", tmp_path / "arch.vtkhdf"
     scene.write_text(SCENE)
     assert main(["check", str(scene)]) == 0
-    assert main(["static", str(scene), "-o", str(out)]) == 0
+    assert main(["equilibrium", str(scene), "-o", str(out)]) == 0
     said = capsys.readouterr().out
     assert "limit at load factor" in said
     assert "equilibrium, forces  " in said
     assert "NOT KEPT" not in said
     for command in (["info"], ["audit"], ["plot", "--what", "load", "-o", str(tmp_path / "load.png")]):
         assert main([command[0], str(out), *command[1:]]) == 0
-    assert main(["static", str(scene), "-o", str(out)]) == 2  # not overwritten unasked
+    assert main(["equilibrium", str(scene), "-o", str(out)]) == 2  # not overwritten unasked
     assert main(["run", str(scene), "-o", str(tmp_path / "run.vtkhdf")]) == 2
     assert "has no `run`" in capsys.readouterr().err
 
 
 def test_an_equilibrium_and_a_run_of_one_scene_have_files_of_their_own(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    """What `--force` of one command replaces is not what the other has written."""
+    """What `--overwrite` of one command replaces is not what the other has written."""
     monkeypatch.chdir(tmp_path)
     scene = tmp_path / "arch.yaml"
     scene.write_text(SCENE + "run: {t_end: 0.002, dt: 0.001}\n")
     assert main(["run", "arch.yaml", "--quiet"]) == 0
     before = (tmp_path / "arch.vtkhdf").read_bytes()
     for _ in range(2):
-        assert main(["static", "arch.yaml", "--quiet", "--force", "--method", "newton"]) == 0
+        assert main(["equilibrium", "arch.yaml", "--quiet", "--overwrite", "--method", "newton"]) == 0
         assert (tmp_path / "arch.vtkhdf").read_bytes() == before
-    assert "statics" in Result.load(tmp_path / "arch-static.vtkhdf").description
+    assert "statics" in Result.load(tmp_path / "arch-equilibrium.vtkhdf").description
 
 
 def test_the_audit_notices_an_equilibrium_that_is_none() -> None:

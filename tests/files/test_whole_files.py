@@ -86,7 +86,7 @@ def test_run_with_force_replaces_no_link_and_not_its_scene(tmp_path, capsys):
     link.symlink_to(scene)
     (tmp_path / "folder").symlink_to(tmp_path)
     for output in (scene, link, tmp_path / "folder" / "chain.yaml"):
-        assert main(["run", str(scene), "-o", str(output), "--force", "--quiet"]) == 2
+        assert main(["run", str(scene), "-o", str(output), "--overwrite", "--quiet"]) == 2
         assert str(output) in capsys.readouterr().err
     assert scene.read_bytes() == SCENE.read_bytes()
     assert link.is_symlink()

@@ -343,9 +343,9 @@ def test_scenes_and_the_command_line_take_an_error(tmp_path, capsys):
     chosen = Result.load(result).steps
     assert main(["info", str(result)]) == 0
     assert chosen.text() in capsys.readouterr().out
-    assert main(["run", str(scene), "--force", "--quiet", "--error", "1e-5"]) == 0
+    assert main(["run", str(scene), "--overwrite", "--quiet", "--error", "1e-5"]) == 0
     assert Result.load(result).steps.number.sum() > 5 * chosen.number.sum()
-    assert main(["run", str(scene), "--force", "--quiet", "--dt", "0.1"]) == 0
+    assert main(["run", str(scene), "--overwrite", "--quiet", "--dt", "0.1"]) == 0
     assert Result.load(result).steps is None
     scene.write_text(SCENE.replace("error:", "dt: 0.1, error:"))
     assert main(["check", str(scene)]) != 0

@@ -75,7 +75,7 @@ def test_yaml_of_a_page_can_be_built(page, tmp_path):
         data = yaml.safe_load(block.code)
         if "scene" in data:  # a study of one
             continue
-        if "run" in data or "static" in data:
+        if "run" in data or "equilibrium" in data:
             scene = tmp_path / f"{k}.yaml"
             scene.write_text(block.code, encoding="utf-8")
             load(scene).model.build()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from rodsim.scenes.model_from_scene import Loaded
-from rodsim.scenes.schema_static import StaticScene
+from rodsim.scenes.schema_equilibrium import EquilibriumScene
 
 
 def equilibrium_settings(
     loaded: Loaded, method: str | None = None, unstable: str | None = None
 ) -> dict[str, Any]:
     """Return the arguments of `equilibrium` that `static` of a scene stands for; method, unstable: instead of its own."""
-    given = loaded.scene.static or StaticScene()
+    given = loaded.scene.equilibrium or EquilibriumScene()
     settings: dict[str, Any] = {
         "method": method or given.method,
         "load_time": given.load_time,

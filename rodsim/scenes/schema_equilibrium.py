@@ -1,4 +1,4 @@
-"""What may stand under `static` in a scene: how `rodsim static` finds its equilibrium."""
+"""What may stand under `equilibrium` in a scene: how `rodsim equilibrium` finds its equilibrium."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StopScene(Part):
     """the path ends there [1 or m]"""
 
 
-class StaticScene(Part):
+class EquilibriumScene(Part):
     """See `rodsim.equilibrium`."""
 
     method: Literal["newton", "arc-length"] = "newton"

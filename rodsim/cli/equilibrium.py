@@ -1,4 +1,4 @@
-"""rodsim static: the equilibrium of a scene."""
+"""rodsim equilibrium: the equilibrium of a scene."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from rodsim.cli.warning_lines import not_converged
 
 def add_parsers(commands: Any) -> None:
     """The command and its options."""
-    parser = commands.add_parser("static", help="the equilibrium of a scene under its loads")
+    parser = commands.add_parser("equilibrium", help="the equilibrium of a scene under its loads")
     parser.add_argument("scene", help="scene file, YAML")
-    parser.add_argument("-o", "--output", help="result file; default: the scene's name with -static.vtkhdf")
+    parser.add_argument(
+        "-o", "--output", help="result file; default: the scene's name with -equilibrium.vtkhdf"
+    )
     parser.add_argument("--method", choices=["newton", "arc-length"], help="instead of the scene's")
     parser.add_argument(
         "--unstable",
@@ -23,22 +25,22 @@ def add_parsers(commands: Any) -> None:
         help="unstable equilibria: keep them (default; exit code 3 if the last one is unstable), stop before the first, or "
         "leave the last one for a stable one; instead of the scene's",
     )
-    parser.add_argument("--force", action="store_true", help="overwrite an existing result")
+    parser.add_argument("--overwrite", action="store_true", help="overwrite an existing result")
     parser.add_argument("--quiet", action="store_true", help="no progress line, no events, no audit")
-    parser.set_defaults(act=static)
+    parser.set_defaults(act=find_equilibrium)
 
 
 def default_output(scene: Path) -> Path:
-    """Where the equilibrium of a scene goes: another file than its run, which --force shall not destroy."""
-    return scene.with_name(f"{scene.stem}-static.vtkhdf")
+    """Where the equilibrium of a scene goes: another file than its run, which --overwrite must not destroy."""
+    return scene.with_name(f"{scene.stem}-equilibrium.vtkhdf")
 
 
-def static(options: argparse.Namespace) -> int:
-    """rodsim static"""
+def find_equilibrium(options: argparse.Namespace) -> int:
+    """Find the equilibrium of a scene: rodsim equilibrium."""
     from rodsim.results.audit import audit
     from rodsim.results.static_words import start_words, unstable_words
+    from rodsim.scenes.equilibrium_settings import equilibrium_settings
     from rodsim.scenes.model_from_scene import load, translate
-    from rodsim.scenes.static_settings import equilibrium_settings
     from rodsim.statics.equilibria import equilibrium
 
     loaded = load(options.scene)
@@ -48,7 +50,7 @@ def static(options: argparse.Namespace) -> int:
             loaded.model,
             **equilibrium_settings(loaded, options.method, options.unstable),
             output=output,
-            overwrite=options.force,
+            overwrite=options.overwrite,
             progress=False if options.quiet else None,
         )
     except ModelError as error:
