@@ -1,7 +1,7 @@
 """Docstrings of this code as they are written, for Sphinx.
 
 They are plain text: `names` between single backticks, formulas as they stand, arguments as "name: what it is" at the beginning of
-a line or after a full stop or semicolon, and sections Parameters, Returns, Raises, Source.
+a line or after a full stop or semicolon, and sections Parameters, Returns, Raises, Source, Examples.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
     said: list[str] = []
     fields: list[str] = []
     arguments: list[str] = []
+    examples: list[str] = []
     for section, paragraph in split(lines):
         if section == "Raises":
             paragraph = ALONE.sub(r"\1: ", paragraph)
@@ -105,6 +106,8 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
                 field(section.lower(), "", re.sub(r"\s+", " ", paragraph)) if section == "Returns" else []
             )
             said += [plain(paragraph), ""] if section == "Source" else []
+        elif section == "Examples":
+            examples += [*(f"   {line}" for line in paragraph.split("\n")), ""]
         elif paragraph.startswith("    "):
             said += ["::", "", *(f"    {line}" for line in paragraph.split("\n")), ""]
         else:
@@ -118,7 +121,8 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
                     said += [plain(words), ""]
     if arguments:
         fields = [":Parameters:", *arguments, "", *fields]
-    return [*said, *fields, ""]
+    shown = [".. code-block:: pycon", "", *examples] if examples else []
+    return [*said, *fields, "", *shown]
 
 
 def fields_of(cls: type) -> list[str]:

@@ -1,29 +1,29 @@
-"""The script of all checks on machines of all kinds: with other commands in place of those that it calls."""
+"""The scripts of all checks and of browsers, on machines of all kinds: with other commands in place of those that they call."""
 
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
-SCRIPT = Path(__file__).parents[2] / ".ci" / "run"
+ROOT = Path(__file__).parents[2]
+SCRIPT, BROWSERS = ROOT / ".ci" / "run", ROOT / ".ci" / "browsers"
+WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 CHECKS = ["make .venv/.installed", "make lint", "make demo", "make test", "make shown"]
 BESIDE = "make docs"  # when it comes is the machine's business
 APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
 UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"
 
 
-def run(folder, tests="", **commands):
-    """Exit code, and the calls in order, without the one beside them; `commands`: what each does besides writing down that it
-    was called; tests: what Python does.
-    """
-    (folder / ".ci").mkdir()
-    shutil.copy(SCRIPT, folder / ".ci")
+def made(folder, here, tests=""):
+    """A folder with these commands, which write down that they were called, for PATH, the log, and Python in an environment."""
     path, log = folder / "bin", folder / "log"
     path.mkdir()
+    log.touch()
     for name in ("bash", "cat", "dirname", "ln", "mkdir", "mktemp", "rm", "tail"):
         (path / name).symlink_to(shutil.which(name))
-    here = {"make": "", "id": "echo 0", **commands}
     python = folder / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     environment = path / "python3"  # makes an environment with the same Python in it: -m venv FOLDER
@@ -35,6 +35,16 @@ def run(folder, tests="", **commands):
         noted = "" if file.name in ("id", "python") else f'echo "{file.name} $*" >> {log}\n'
         file.write_text(f"#!{path / 'bash'}\n{noted}{does}\n")
         file.chmod(0o755)
+    return path, log
+
+
+def run(folder, tests="", **commands):
+    """Exit code, and the calls in order, without the one beside them; `commands`: what each does besides writing down that it
+    was called; tests: what Python does.
+    """
+    (folder / ".ci").mkdir()
+    shutil.copy(SCRIPT, folder / ".ci")
+    path, log = made(folder, {"make": "", "id": "echo 0", **commands}, tests)
     done = subprocess.run(
         [path / "bash", folder / ".ci" / "run"], env={"PATH": str(path)}, capture_output=True
     )
@@ -56,8 +66,28 @@ def run(folder, tests="", **commands):
     ],
     ids=["no apt", "all well", "no network", "no such package", "no root", "no Xvfb", "all there"],
 )
-def test_checks_go_on_where_a_browser_cannot_be_installed(commands, calls, tmp_path):
-    assert run(tmp_path, **commands) == (0, [*calls, *CHECKS])
+def test_a_browser_that_cannot_be_installed_is_no_error(commands, calls, tmp_path):
+    path, log = made(tmp_path, {"id": "echo 0", **commands})
+    done = subprocess.run([path / "bash", BROWSERS], env={"PATH": str(path)}, capture_output=True)
+    assert (done.returncode, log.read_text().splitlines()) == (0, calls)
+
+
+def test_all_checks_run_and_install_nothing_of_the_system(tmp_path):
+    assert run(tmp_path, apt_get="") == (0, CHECKS)
+
+
+def test_the_workflow_calls_the_scripts_with_each_python_that_is_allowed():
+    workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    job = workflow["jobs"]["checks"]
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    versions = [
+        line.rsplit(" ", 1)[1]
+        for line in classifiers
+        if line.startswith("Programming Language :: Python :: 3.")
+    ]
+    assert job["strategy"]["matrix"]["python"] == versions
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["sudo .ci/browsers", ".ci/run"]
+    assert all(script.stat().st_mode & 0o111 for script in (SCRIPT, BROWSERS))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""A user's script passes strict type checkers, and a misspelt word is found by them before anything runs."""
+
+import json
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+SCRIPT = Path(__file__).parent / "typed_script.py"
+ROOT = Path(__file__).parents[2]
+# what a user may get wrong -> (text of the script, what stands there instead)
+WRONG = {
+    "joint": ('"spherical"', '"sphericall"'),
+    "name": ("from rodsim import Box, ", "from rodsim import Box, Boxx, "),
+    "argument": ("n_elements=4", "elements=4"),
+    "method": ('result.body("block")', 'result.bodi("block")'),
+    "type": ('density=50)', 'density="50")'),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    """The script, and one for each mistake."""
+    folder = tmp_path_factory.mktemp("scripts")
+    text = SCRIPT.read_text(encoding="utf-8")
+    (folder / "right.py").write_text(text, encoding="utf-8")
+    for name, (there, instead) in WRONG.items():
+        assert there in text
+        (folder / f"wrong_{name}.py").write_text(text.replace(there, instead, 1), encoding="utf-8")
+    return folder
+
+
+def mistakes(scripts):
+    """File -> lines in which there is something to find."""
+    found = {}
+    for name, (_, instead) in WRONG.items():
+        file = scripts / f"wrong_{name}.py"
+        lines = file.read_text(encoding="utf-8").splitlines()
+        found[file.stem] = [k for k, line in enumerate(lines, 1) if instead in line][:1]
+    return found
+
+
+def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
+    files = sorted(str(path) for path in scripts.glob("*.py"))
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--follow-imports",
+        "silent",
+        "--config-file",
+        "/dev/null",
+    ]
+    done = subprocess.run(
+        [*command, "--ignore-missing-imports", "--cache-dir", str(scripts / "cache"), "--output", "json", *files],
+        capture_output=True, text=True, cwd=scripts, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    found = {name: [] for name in mistakes(scripts)}
+    for each in said:
+        if each["severity"] == "error":
+            found.setdefault(Path(each["file"]).stem, []).append(each["line"])
+    assert {name: lines[:1] for name, lines in found.items()} == mistakes(scripts), done.stdout + done.stderr
+
+
+def test_pyright_passes_the_script_and_finds_each_mistake(scripts):
+    if shutil.which("pyright", path=str(Path(sys.executable).parent)) is None:
+        pytest.skip("pyright is not installed")
+    (scripts / "pyrightconfig.json").write_text(
+        json.dumps({"typeCheckingMode": "strict", "extraPaths": [str(ROOT)], "reportMissingTypeStubs": False,
+                    "reportUnknownMemberType": False, "reportUnknownVariableType": False, "reportUnknownArgumentType": False})
+    )  # fmt: skip
+    command = [str(Path(sys.executable).parent / "pyright"), "--pythonpath", sys.executable, "--outputjson"]
+    done = subprocess.run([*command, "-p", str(scripts)], capture_output=True, text=True, cwd=scripts)
+    if not done.stdout.startswith("{"):
+        pytest.skip(f"pyright does not run here: {(done.stderr or done.stdout)[:200]}")
+    found = {name: [] for name in mistakes(scripts)}
+    for each in json.loads(done.stdout)["generalDiagnostics"]:
+        if each["severity"] == "error":
+            found.setdefault(Path(each["file"]).stem, []).append(each["range"]["start"]["line"] + 1)
+    assert {name: lines[:1] for name, lines in found.items()} == mistakes(scripts), done.stdout[:4000]
+
+
+def test_the_script_runs(tmp_path, capsys):
+    module = runpy.run_path(str(SCRIPT))
+    assert module["main"](tmp_path) == 0.0
+    assert "all laws that can be judged were kept" in capsys.readouterr().out
+    assert {"pendulum.yaml", "run.vtkhdf", "run.pvd", "energy.png"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
