@@ -23,6 +23,10 @@ FIELD = re.compile(r"^    (\w+): ([^=#]+?)(?: = [^#]*?)?(?:  # (.*))?$")
 RAISES = re.compile(r"^Raises (\w+) ")
 
 
+PARAMETERS = ("Parameters", "Other Parameters", "Other parameters")
+NUMPYDOC = re.compile(r"^[\w*, ]+ : .{1,100}\n +[A-Z`\"]")  # name, type, and words on the next line
+
+
 def plain(text: str) -> str:
     """Prose as reStructuredText: backticks doubled, everything that has a meaning there taken literally."""
     parts = CODE.split(text)
@@ -106,6 +110,12 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
                 field(section.lower(), "", re.sub(r"\s+", " ", paragraph)) if section == "Returns" else []
             )
             said += [plain(paragraph), ""] if section == "Source" else []
+        elif section in PARAMETERS and NUMPYDOC.match(paragraph):
+            for each in re.split(r"\n(?=\S)", paragraph):
+                head, _, words = each.partition("\n")
+                names_given, _, kind = head.partition(" : ")
+                words = re.sub(r"\s+", " ", words).strip()
+                arguments.append(f"   * **{plain(names_given)}** ({plain(kind)}): {plain(words)}")
         elif section == "Examples":
             examples += [*(f"   {line}" for line in paragraph.split("\n")), ""]
         elif paragraph.startswith("    "):

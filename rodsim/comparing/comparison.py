@@ -162,17 +162,33 @@ def compare(
 
     Parameters
     ----------
-    a, b: results, result files, or scenes, which are run; `a` is what the other is measured against. One of them may be a
-    `Model`: it is run in memory as the other was, with its end, step, integrator, chart, tolerance and outputs.
-    points: material points, as "block", "block@0.1,0,0" (m, body axes), "cord@0.5" (fraction of the length), where they
-    have other names in both as "bar 10@0.1,0,0=cord@1". Default: reference points of all bodies, start, middle and end of
-    all rods that both have.
-    names: what to call them, by default their files.
+    a, b : Result, Model, Path or str
+        Results, paths of result files, or of scenes, which are run; `a` is what the other is measured against. One of them may be
+        a `Model`: it is run in memory as the other was, with its end, step, integrator, chart, tolerance and outputs.
+    points : sequence of str, optional
+        Material points, as "block", "block@0.1,0,0" (m, body axes), "cord@0.5" (fraction of the length); where they have other
+        names in both, "bar 10@0.1,0,0=cord@1". By default reference points of all bodies, and start, middle and end of all rods
+        that both have.
+    names : pair of str, optional
+        What to call them. By default their files.
+
+    Returns
+    -------
+    Comparison
+        `rows` of the largest differences, `text` as a table, `worst` and `within` for tests.
 
     Raises
     ------
-    ResultError: no part has the same name in both, a point that is not there, no common time, nothing says how to run a model.
-    ModelError, SceneError, ConvergenceError: of what is run.
+    ResultError
+        If no part has the same name in both, a point is not there, there is no common time, or nothing says how to run a model.
+    ModelError, SceneError, ConvergenceError
+        Those of what is run.
+
+    Examples
+    --------
+    >>> from rodsim import compare
+    >>> compare("run.vtkhdf", result).worst()
+    0.0
     """
     from rodsim.comparing.operands import results_of  # imported where needed: it loads what runs models
 

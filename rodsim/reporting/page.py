@@ -54,12 +54,32 @@ class _Parts(NamedTuple):
 
 
 def report(result: ResultLike, path: Path | str) -> Path:
-    """Write the report of a result, or of a result file, to `path` (.html); returns the path.
+    """Write the report of a result: one page that needs no network.
+
+    Parameters
+    ----------
+    result : Result, Path or str
+        A result, or the path of a result file.
+    path : Path or str
+        The page, .html.
+
+    Returns
+    -------
+    Path
+        The page.
 
     Raises
     ------
-    ResultError: no result, one without outputs, a path that does not end in .html, plotly is missing.
-    FileNotFoundError, OSError: the result cannot be read, the page cannot be written.
+    ResultError
+        If it is no result or holds no output, the path does not end in .html, or plotly is missing.
+    FileNotFoundError, OSError
+        If the result cannot be read, or the page cannot be written.
+
+    Examples
+    --------
+    >>> from rodsim import report
+    >>> report("run.vtkhdf", "run.html").name
+    'run.html'
     """
     path = checked_path("report", path)
     if path.suffix.lower() not in (".html", ".htm"):

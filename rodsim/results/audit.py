@@ -45,9 +45,30 @@ _WORDS = {ENERGY: "T*(q, p) + V", GENERALISED: "p . v - T(q, v) + V"}
 
 
 def audit(result: ResultLike) -> Audit:
-    """The audit of a result: energies, momenta and constraints recomputed from its states, steps taken again.
+    """Audit a result: recompute energies, momenta and constraints from its states, and take steps again.
 
-    Raises ResultError where it holds no output.
+    Parameters
+    ----------
+    result : Result, Path or str
+        A result, or the path of a result file.
+
+    Returns
+    -------
+    Audit
+        `ok` says whether all that the integrator promises to keep was kept, `text` says what was found.
+
+    Raises
+    ------
+    ResultError
+        If it is no result, or holds no output.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> from rodsim import audit
+    >>> audit("run.vtkhdf").ok
+    True
     """
     result = opened("audit", result)
     with result.held(), np.errstate(all="ignore"):  # a diverged run is judged, not refused

@@ -46,11 +46,17 @@ class _Own(NamedTuple):
 
 
 class ContactHistory:
-    """What surfaces do to each other, and how near they are.
+    """Hold what surfaces do to each other at the outputs, and how near they are.
 
-    Forces of a step are means over it; here they are those of the stored states and their rates: of the law, with what a
-    restitution and damping add to it, and what a bristle holds in that state; sliding surfaces have the friction of the
-    end of the last step. Moments of rolling and drilling are not among them.
+    `Result.contact` returns it. Forces of a step are means over it; here they are those of the stored states and their rates: of
+    the law, with what a restitution and damping add to it, and what a bristle holds in that state; sliding surfaces have the
+    friction of the end of the last step. Moments of rolling and drilling are not among them.
+
+    Examples
+    --------
+    >>> touch = result.contact("floor")
+    >>> touch.gap.shape, touch.first_touch is None
+    ((6,), True)
     """
 
     def __init__(self, source: Source, name: str) -> None:

@@ -39,22 +39,38 @@ def export(
     every: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
-    """Write every `every`-th output of `result`, and its last, in another format.
+    """Write outputs of a result in another format.
 
     Parameters
     ----------
-    path : the `.pvd` or `.xdmf` file; files of single outputs go into a folder of that name beside it
-    format : 'pvd', 'vtu' or 'xdmf'; default: after the ending of `path`
-    progress : called with (outputs done, outputs in all)
+    result : Result, Path or str
+        A result, or the path of a result file.
+    path : Path or str
+        The .pvd or .xdmf file; files of single outputs go into a folder of that name beside it.
+    format : {"pvd", "vtu", "xdmf"}, optional
+        By default after the ending of `path`.
+    every : int, default 1
+        Write every `every`-th output, and the last.
+    progress : callable, optional
+        Called with (outputs done, outputs in all).
 
     Returns
     -------
-    The files written, `path` first.
+    list of Path
+        The files written, `path` first.
 
     Raises
     ------
-    ModelError, ResultError: unknown format, an empty result, nothing to draw.
-    FileNotFoundError: the folder of `path` does not exist.
+    ModelError, ResultError
+        For an unknown format, an empty result, or nothing to draw.
+    FileNotFoundError
+        If the folder of `path` does not exist.
+
+    Examples
+    --------
+    >>> from rodsim import export
+    >>> len(export("run.vtkhdf", "run.pvd", every=5))
+    3
     """
     result = opened("export", result)
     path = checked_path("export", path)

@@ -30,7 +30,19 @@ def _columns(source: Source, name: str, numbers: Ints) -> NDArray[Any]:
 
 
 class RodHistory:
-    """A rod: arrays [t, node, ...] of its cross-sections, [t, element, ...] of its elements."""
+    """Hold the history of one rod: arrays (T, n_nodes, ...) of its sections, (T, n_elements, ...) of its elements.
+
+    `Result.rod` returns it. Places, rotations and velocities are those of nodes; strains `Gamma`, `K` and stresses `N`, `M`
+    are those of elements, known at `s_element` of the rod's length.
+
+    Examples
+    --------
+    >>> cord = result.rod("cord")
+    >>> cord.r.shape, cord.N.shape
+    ((6, 5, 3), (6, 4, 3))
+    >>> bool(cord.r[0, 0, 2] == 0.0)
+    True
+    """
 
     def __init__(self, source: Source, layout: RodLayout) -> None:
         self._source = source
@@ -139,7 +151,18 @@ class RodHistory:
 
 
 class BodyHistory:
-    """A rigid body: arrays [t, ...]."""
+    """Hold the history of one rigid body: arrays (T, ...).
+
+    `Result.body` returns it. `r` and `v` are those of the reference point of its shape, `point` follows any other.
+
+    Examples
+    --------
+    >>> block = result.body("block")
+    >>> block.r.shape, block.quat.shape
+    ((6, 3), (6, 4))
+    >>> block.point((0.05, 0.0, 0.0)).shape
+    (6, 3)
+    """
 
     def __init__(self, source: Source, layout: BodyLayout) -> None:
         self._source = source

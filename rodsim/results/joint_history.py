@@ -35,12 +35,20 @@ class _Sides(NamedTuple):
 
 
 class JointHistory:
-    """A joint between a and b: its multipliers, what it does to b (to a the opposite), how b stands against a.
+    """Hold the history of a joint between a and b: what it does to b (to a the opposite), how b stands against a.
 
-    Forces are those at the outputs, of order 2 with every integrator: means of the two steps around an output. At t = 0 they
-    solve the equations of motion; at the last output, and next to halved steps and contacts that open or close, they are
-    one-sided, of order 1 (`rodsim.results.output_multipliers`). Of joints that repeat others (`determined` is False) forces and
-    moments are one of many possible ones.
+    `Result.joint` returns it. Forces are those at the outputs, of order 2 with every integrator: means of the two steps around an
+    output. At t = 0 they solve the equations of motion; at the last output, and next to halved steps and contacts that open or
+    close, they are one-sided, of order 1 (`rodsim.results.output_multipliers`). Of joints that repeat others
+    (`determined` is False) forces and moments are one of many possible ones.
+
+    Examples
+    --------
+    >>> pin = result.joint("pin")
+    >>> pin.kind, pin.force.shape
+    ('spherical', (6, 3))
+    >>> pin.force_in("joint").shape
+    (6, 3)
     """
 
     def __init__(self, source: Source, layout: JointLayout) -> None:

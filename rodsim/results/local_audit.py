@@ -149,9 +149,30 @@ def _words(law: LawResidual) -> str:
 
 
 def local_audit(result: ResultLike) -> LocalAudit:
-    """The local laws of all rods of a result.
+    """Measure the local laws of all rods of a result: balances of energy and momenta between outputs.
 
-    Raises ResultError where there is nothing to look at: no rod of three nodes, one output, an older file without masses.
+    Parameters
+    ----------
+    result : Result, Path or str
+        A result, or the path of a result file.
+
+    Returns
+    -------
+    LocalAudit
+        For each rod and each law, how large the residual is and where.
+
+    Raises
+    ------
+    ResultError
+        If there is nothing to look at: no rod of three nodes, one output, an older file without masses.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> from rodsim import local_audit
+    >>> local_audit("run.vtkhdf").rod("cord").law("energy").unit
+    'W/m'
     """
     result = opened("local audit", result)
     layout, system = result.layout, result.layout.system

@@ -31,18 +31,37 @@ def plot(
     path: Path | str | None = None,
     points: Sequence[str] | None = None,
 ) -> Figure:
-    """Draw one kind of plot, or the overview of all, and save it where `path` is given (.png, .pdf, .svg).
+    """Draw one kind of plot, or the overview of all.
 
     Parameters
     ----------
-    kind : 'overview', 'energy', 'balance', 'momentum', 'residuals', 'newton', 'contacts', 'path', 'distance' or, of equilibria,
-        'load'
-    points : for 'path': names of bodies, or rods as 'name' (both ends) or 'name:node'; default: everything. For 'distance': two
-        surfaces or points of `Result.distance`, or several pairs one after the other
+    result : Result, Path or str
+        A result, or the path of a result file.
+    kind : str, default "overview"
+        "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "path", "distance" or,
+        of equilibria, "load".
+    path : Path or str, optional
+        File to write, .png, .pdf or .svg. By default none is written.
+    points : sequence of str, optional
+        For "path" names of bodies, or rods as "name" (both ends) or "name:node"; by default everything. For "distance" two
+        surfaces or points of `Result.distance`, or several pairs one after the other.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure, which can be changed further.
 
     Raises
     ------
-    ResultError: unknown kind, point or ending of `path`, or a result without outputs.
+    ResultError
+        For an unknown kind, point or ending of `path`, or a result without outputs.
+
+    Examples
+    --------
+    >>> from rodsim import plot
+    >>> figure = plot("run.vtkhdf", "energy", "energy.png")
+    >>> figure.axes[0].get_xlabel()
+    't (s)'
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -45,26 +45,53 @@ def render(
     engine: Engine = "auto",
     color: str | None = None,
 ) -> Picture:
-    """A still picture (height, width, 3) of the `result`; saved where `path` is given.
+    """Make a still picture of a result.
 
     Parameters
     ----------
-    times : one time (s) or several, drawn over each other, the earlier the paler; default: evenly over the run; of equilibria
-        load factors, or lengths of the path
-    size : width and height in pixels
-    view : from where to look: a direction, or 'iso', 'front', 'side', 'top' or 'azimuth/elevation' in degrees;
-        default: chosen so that most is seen
-    up : the direction that is up in the picture; default: against gravity, else z
-    ground : draw a grid below everything
-    labels : write names, times, the colour bar, axes and a scale (of the middle of the scene)
-    engine : 'auto' and 'painter' paint in software, 'opengl' draws with OpenGL
-    color : a quantity to colour by, with a colour bar: 'speed', and of rods 'strain', 'curvature', 'force',
-        'moment' or a component such as 'K2' or 'N1'; default: a colour for each family of names
+    result : Result, Path or str
+        A result, or the path of a result file.
+    path : Path or str, optional
+        File to write, .png. By default none is written.
+    times : float or sequence of float, optional
+        One time (s) or several, drawn over each other, the earlier the paler; of equilibria load factors, or lengths of the path.
+        By default evenly over the run.
+    size : pair of int, default (1600, 1000)
+        Width and height in pixels.
+    view : (3,) array or str, optional
+        From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where most
+        is seen from.
+    up : (3,) array, optional
+        The direction that is up in the picture. By default against gravity, else z.
+    ground : bool, default False
+        Draw a grid below everything.
+    labels : bool, default True
+        Write names, times, the colour bar, axes and a scale (of the middle of the scene).
+    engine : {"auto", "painter", "opengl"}, default "auto"
+        "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+    color : str, optional
+        A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a component
+        such as "K2" or "N1". By default a colour for each family of names.
+
+    Returns
+    -------
+    (height, width, 3) array of uint8
+        The picture.
 
     Raises
     ------
-    ResultError: nothing to draw, a time outside of the run, an unknown ending of `path`, engine, view or quantity.
-    ModelError: another argument that cannot be used. NoOpenGL: engine 'opengl' without OpenGL, with the cure.
+    ResultError
+        If there is nothing to draw, for a time outside of the run, an unknown ending of `path`, engine, view or quantity.
+    ModelError
+        For another argument that cannot be used.
+    NoOpenGL
+        For engine "opengl" without OpenGL, with the cure.
+
+    Examples
+    --------
+    >>> from rodsim import render
+    >>> render("run.vtkhdf", "run.png", times=[0.0, 0.05], size=(160, 100)).shape
+    (100, 160, 3)
     """
     result = opened("render", result)
     size = _checked(size, engine, ground, labels)
@@ -112,19 +139,56 @@ def render_movie(
     color: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """A movie of `result` in the file `path`, .mp4 or .gif; returns the number of its frames.
+    """Make a movie of a result.
 
     Parameters
     ----------
-    size, view, up, ground, labels, engine, color : as in `render`
-    fps : pictures a second
-    speed : seconds of the run shown in a second; between outputs the motion is interpolated
-    progress : called with (frames done, frames in all)
+    result : Result, Path or str
+        A result, or the path of a result file.
+    path : Path or str
+        File to write, .mp4 or .gif.
+    speed : float, default 1.0
+        Seconds of the run shown in a second; between outputs the motion is interpolated.
+    fps : int, default 25
+        Pictures a second.
+    size : pair of int, default (1280, 720)
+        Width and height in pixels.
+    view : (3,) array or str, optional
+        From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where most
+        is seen from.
+    up : (3,) array, optional
+        The direction that is up in the picture. By default against gravity, else z.
+    ground : bool, default False
+        Draw a grid below everything.
+    labels : bool, default True
+        Write names, times, the colour bar, axes and a scale (of the middle of the scene).
+    engine : {"auto", "painter", "opengl"}, default "auto"
+        "auto" and "painter" paint in software, "opengl" draws with OpenGL.
+    color : str, optional
+        A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a component
+        such as "K2" or "N1". By default a colour for each family of names.
+    progress : callable, optional
+        Called with (frames done, frames in all).
+
+    Returns
+    -------
+    int
+        The number of frames.
 
     Raises
     ------
-    ResultError: nothing to draw, too many frames, an unknown ending of `path`, engine, view or quantity.
-    ModelError: another argument that cannot be used. NoOpenGL: engine 'opengl' without OpenGL, with the cure.
+    ResultError
+        If there is nothing to draw, for too many frames, an unknown ending of `path`, engine, view or quantity.
+    ModelError
+        For another argument that cannot be used.
+    NoOpenGL
+        For engine "opengl" without OpenGL, with the cure.
+
+    Examples
+    --------
+    >>> from rodsim import render_movie
+    >>> render_movie("run.vtkhdf", "run.gif", size=(160, 96), fps=40)
+    3
     """
     result = opened("render", result)
     path = checked_path("render", path)

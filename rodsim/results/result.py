@@ -47,9 +47,24 @@ CHECKED_BYTES = 2**28  # of a file, when it is opened: a few tenths of a second
 
 @accept_old_methods
 class Result:
-    """The outputs of a run; arrays are read when they are asked for.
+    """Hold the outputs of a run; arrays are read when they are used.
 
-    `t` has shape (T,); arrays of rods are [t, node] or [t, element], those of bodies and joints [t].
+    `simulate` returns a result, and `Result.load` reads one from a file. T is the number of outputs: `t` has shape (T,), arrays
+    of rods (T, n_nodes, ...) or (T, n_elements, ...), arrays of bodies, joints and contacts (T, ...). Pictures, files and
+    audits are methods: `plot`, `render`, `render_movie`, `export`, `report`, `view`, `audit`.
+
+    Examples
+    --------
+    >>> from rodsim import Result
+    >>> result = Result.load("run.vtkhdf")
+    >>> result.n_outputs, result.bodies, result.rods
+    (6, ['block'], ['cord'])
+    >>> result.rod("cord").r.shape
+    (6, 5, 3)
+    >>> bool(result.energy["total"][-1] < 1e-3)
+    True
+    >>> result.audit().ok
+    True
     """
 
     def __init__(self, source: Source) -> None:
@@ -63,15 +78,31 @@ class Result:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Open the result file `path`, also while it is written.
+        """Read the result file `path`, also while a run writes it.
 
-        Warns with DamagedFileWarning if what is stored is not what was written, by its digests: of the model and of all
-        outputs, or, in a file of more than 256 MB, of the outputs at both ends that fill as much (`audit` checks all).
+        A DamagedFileWarning says that the file is not what was written, by its digests: those of the model and of all outputs,
+        or, in a file of more than 256 MB, of the outputs at both ends that fill as much (`audit` checks all).
+
+        Parameters
+        ----------
+        path : Path or str
+            A file that `simulate` or `equilibrium` wrote with `output=`.
+
+        Returns
+        -------
+        Result
+            Its arrays are read when they are used.
 
         Raises
         ------
         FileNotFoundError: no such file.
         ResultError: not a rodsim result, one that cannot be read, or one of a newer format.
+
+        Examples
+        --------
+        >>> from rodsim import Result
+        >>> Result.load("run.vtkhdf")
+        <Result 'run.vtkhdf': 6 outputs; rods cord; bodies block>
         """
         result = cls(FileSource(Path(path)))
         n, size = result.n_outputs, Path(path).stat().st_size

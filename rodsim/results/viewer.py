@@ -23,13 +23,28 @@ INK = "#464a52"
 
 
 def view(result: ResultLike, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
-    """Show `result` in a window, until it is closed.
+    """Show a result in a window, until it is closed.
 
-    color, camera: as `color` and `view` of `rodsim.results.render.render`.
+    Parameters
+    ----------
+    result : Result, Path or str
+        A result, or the path of a result file.
+    color : str, optional
+        As `color` of `render`.
+    camera : (3,) array or str, optional
+        As `view` of `render`.
 
     Raises
     ------
-    NoOpenGL: no window can be opened here, with the cure. ResultError: an unknown colour or view, nothing to draw.
+    NoOpenGL
+        If no window can be opened here, with the cure.
+    ResultError
+        For an unknown colour or view, or nothing to draw.
+
+    Examples
+    --------
+    >>> from rodsim import view
+    >>> view("run.vtkhdf", color="speed")  # doctest: +SKIP
     """
     with Viewer(result, color, camera) as viewer:
         viewer.run()

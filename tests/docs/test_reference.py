@@ -31,7 +31,7 @@ MET = (
 )
 HISTORIES = (rodsim.Result, *MET[4:8])
 PICTURES = (plot.plot, render.render, render.render_movie, export.export)
-PLAIN = re.compile(r"list|TightBend|dict|str|Path|bool|int\b|Layout|JSON")  # what has no shape
+PLAIN = re.compile(r"list|TightBend|Event|dict|str|Path|bool|int\b|Layout|JSON")  # what has no shape
 SIGNALS = [
     kind for kind in vars(signals).values() if isinstance(kind, type) and issubclass(kind, signals.Signal)
 ]

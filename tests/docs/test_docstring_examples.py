@@ -1,0 +1,51 @@
+"""Examples in docstrings of results, and of what reads them, run and print what they say."""
+
+import doctest
+
+import pytest
+
+import rodsim
+from rodsim import Box, Material, Model, Result, Section, results, simulate
+
+NAMES = ("audit", "compare", "export", "local_audit", "plot", "render", "render_movie", "report", "view")
+THINGS = {
+    **{name: getattr(rodsim, name) for name in NAMES},
+    **{name: getattr(results, name) for name in ("Result", "RodHistory", "BodyHistory", "JointHistory", "ContactHistory")},
+    "Result.load": Result.load,
+    "Model.load": Model.load,
+    "Model.save": Model.save,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """With the result, and the model, of which the examples speak."""
+    folder = tmp_path_factory.mktemp("examples")
+    model = Model("pendulum", gravity=(0, 0, -9.81))
+    section = Section.circular(0.01, Material(E=2e6, nu=0.45, density=1100))
+    cord = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], section, n_elements=4)
+    block = model.add_body("block", Box(0.1, 0.1, 0.1, density=50), position=(1.05, 0, 0))
+    model.add_joint("pin", "spherical", model.ground, cord.start)
+    model.add_joint("glue", "weld", cord.end, block)
+    ball = model.add_sphere("ball", block, 0.05)
+    floor = model.add_plane("floor", model.ground.at((0, 0, -2)), (0, 0, 1))
+    model.add_contact("floor", ball, floor, stiffness=1e4)
+    simulate(model, 0.05, 0.01, output=folder / "run.vtkhdf")
+    model.save(folder / "pendulum.yaml")
+    return folder
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_the_example_of_a_docstring_prints_what_it_says(name, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    known = {
+        "result": Result.load("run.vtkhdf"),
+        "model": Model.load("pendulum.yaml"),
+        "Model": Model,
+        "simulate": simulate,
+    }
+    examples = doctest.DocTestParser().get_doctest(THINGS[name].__doc__, known, name, None, 0)
+    assert examples.examples
+    said = []
+    doctest.DocTestRunner().run(examples, out=said.append)
+    assert said == []
