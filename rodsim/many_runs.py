@@ -19,6 +19,8 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.lanes import WIDTH
 from rodsim.batches import Batch, Begun, begun, named
+from rodsim.building.kept_builds import built_of
+from rodsim.building.restart import check_start
 from rodsim.chosen_steps import check_fit
 from rodsim.model import Model
 from rodsim.prepared import Prepared
@@ -148,6 +150,9 @@ def simulate_many(
     models = _checked_models(prepared, parameters)
     files = _checked_files(outputs, len(models))
     _check_values(models[0], given)
+    if given.get("start") is not None or given.get("start_time") is not None:
+        start = given.get("start"), given.get("start_time")
+        given["start"] = check_start("simulate_many", built_of(models[0]), *start)
     results: dict[int, Result] = {}
     failed: dict[int, Exception] = {}
     turns = Turns(workers)

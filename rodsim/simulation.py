@@ -39,6 +39,7 @@ from rodsim.building.kept_builds import built_of
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.plausibility import warn_of_stretched_starts
 from rodsim.building.restart import restarted
+from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.building.watched_loads import WatchedLoads
 from rodsim.chosen_steps import Asked, adaptive, asked_steps, check_fit, resumed_steps, steps_of
@@ -86,7 +87,7 @@ def simulate(
     chart: str | None = None,
     overwrite: bool = False,
     tolerance: float = 0.0,
-    start: Result | None = None,
+    start: StartLike | None = None,
     start_time: float | None = None,
     events: Sequence[Event] = (),
     *,
@@ -122,7 +123,8 @@ def simulate(
     tolerance: of the equations of a step, relative, for "em" and its kin: with 1e-8 a step takes fewer iterations and
     keeps energy and momenta to that part; 0 (the default): to round-off.
     start, start_time: begin with the state of another result at its time `start_time` (s; by default the last) instead of the
-    initial one: an equilibrium, at rest exactly, or a run of the same parts. Time begins at 0 anew; loads, gravity and parameters
+    initial one: an equilibrium, at rest exactly, or a run of the same parts. The path of a result file, a State of this model
+    and what `steady_rotation` returns are accepted, too. Time begins at 0 anew; loads, gravity and parameters
     may be others, and the result's description says under "start" what changed. A drive goes on from the coordinate that
     its joint has; where it begins with another rate, velocities jump to it, which is told.
     events: end before `t_end` with the first step after which one of these holds: `ContactBegins("contact")`,
@@ -180,14 +182,13 @@ def simulate(
     check_mass(built, "simulate")
     if model.contacts and error is None:
         warn_of_coarse_steps(model, Placement(model), dt)
+    check_start_time("simulate", start, start_time)
     state, change, changed_parts = fit_velocities(built) if start is None else Fitted(built.state, 0.0, {})
     if start is None and not n_stored:
         warn_of_stretched_starts(model, built.layout, built.system.frames.mass, state.v)
     if start is not None:
         built, state, origin = restarted(built, start, start_time)
         built.layout.description["start"] = origin
-    elif start_time is not None:
-        raise ModelError("simulate: start_time has no meaning without start. Give start as well.")
     built.layout.functions = Functions(built.load_values, built.drive_values)
     loads = WatchedLoads(built.load_values)
     touching = len(built.system.contacts.pairs) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from discretization.multipliers import multipliers_of
 from discretization.own_variables import own_variables, with_part
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
 from discretization.system import System, fingerprint
-from rigid import checks, quaternions
+from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.loads import LOADS
 from rigid.interactions.spring import SPRING
@@ -27,17 +28,17 @@ from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
 from rodsim.building.settled_starts import settled_at_start
+from rodsim.building.starting_states import StartingState, StartLike, check_start_time, starting_state
 from rodsim.building.static_checks import part_at
 from rodsim.parts.model_description import ACTING
-from rodsim.results import stored_states
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
-from rodsim.results.resuming import fault_of
 from rodsim.results.standing import Standing
+from rodsim.results.steady_rotation import SteadyRotation
 
 _FITS = 1e-7  # of the model's size: gaps of joints at the stored state
 _JUMP = 1e-9  # of the model's speed: changes of the rates of drives below are rounding
-_TIMES = 1e-9  # of the largest time of a result: rounding
+_TURNS = 1e-6  # of the speed of a steady rotation: rates of joints that are rounding
 _FARTHEST = 1.2  # rad: axes of joints that are further apart might close the other way round
 
 
@@ -49,50 +50,64 @@ class Restart(NamedTuple):
     origin: dict[str, Any]  # for the description: from what, which output, what changed
 
 
-def restarted(built: Built, start: Result, at: float | None, at_rest: bool = False) -> Restart:
-    """The state of `start` at its time `at`, by default the last, as a start of the model `built`.
+class About(NamedTuple):
+    """A state about which a model is looked at, and the axes of the rotation that it is of."""
 
-    Ground points that an equilibrium has moved are moved in what is given back, not in `built`. at_rest: joints may be elsewhere
-    than they were, an equilibrium closes their gaps.
+    built: Built
+    state: State
+    spin: Floats | None
+    about: Floats | None
+    moved_ground: tuple[Layout, int] | None
 
-    Raises ModelError where the parts differ, and where `start` does not go on to `at`.
+
+def restarted(
+    built: Built,
+    start: StartLike,
+    start_time: float | None = None,
+    at_rest: bool = False,
+    owner: str = "simulate",
+) -> Restart:
+    """Return a start of the model `built` with the state of `start`.
+
+    Ground points that an equilibrium has moved are moved in what is given back, not in `built`.
+
+    Parameters
+    ----------
+    built : Built
+    start : Result, SteadyRotation, State, str or Path
+    start_time : float, optional
+        Time of a stored state of a result, s; by default the last.
+    at_rest : bool
+        Whether joints may be elsewhere than they were: an equilibrium closes their gaps.
+    owner : str
+        Function that has the argument, for messages.
+
+    Raises
+    ------
+    ModelError
+        If the parts differ, or `start` does not go on to `start_time`.
     """
-    if not isinstance(start, Result):
-        raise ModelError(
-            f"start = {checks.shown(start)} is no result; give what `equilibrium` or `simulate` returns"
-        )
-    if start.n_outputs < 1:
-        raise ModelError("start: the result holds no output")
-    _check_same_parts(start.layout, built.layout)
+    given = starting_state(owner, built, start, start_time)
+    if given.rotation is not None and not at_rest:
+        _check_held(built, given.rotation)
+        given = given._replace(state=given.rotation.moving)
+    old, new, stored = given.layout, built.layout, given.state
+    _check_same_parts(old, new)
     built = _with_own_ground(built)
-    old, new = start.layout, built.layout
-    index = start.n_outputs - 1 if at is None else _index_at(start, at)
-    stored = start.state(index)
-    _check_whole(start, index, stored)
-    own, said = _own_variables(built, old, stored)
-    # of what the integrator remembered only what `em` understands goes on
-    points = old.memory.points if _same_contacts(built.system, old.system) else 0
-    memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
-    anew = {"own": own, "memory": memory, "totals": built.state.totals.copy()}
-    state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
-    for before, body in zip(old.bodies, new.bodies, strict=True):
-        # the reference point stays, wherever the centre of mass is now
-        shift = before.reference - body.reference
-        if np.any(shift):
-            k = body.frame
-            state.r[k] += quaternions.rotate(state.quat[k], shift)
-            state.v[k] += quaternions.rotate(state.quat[k], np.cross(state.Omega[k], shift))
-    moved = _move_ground(built, old, index)
+    state, said = _carried_over(built, given)
+    moved = _move_ground(built, given)
     built, state = _driven(built, state)
     if at_rest:
         _check_turns(built, state)
     else:
         _check_joints(built, state)
+    if given.rotation is not None and not at_rest:
+        _check_rates(built, state, given.rotation)
     state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
     origin = {
         "model": old.name,
-        "output": index,
-        "t": float(start.t[index]),
+        "output": given.output,
+        "t": given.t,
         "changes": [
             *_changes(old, new),
             *(
@@ -104,7 +119,112 @@ def restarted(built: Built, start: Result, at: float | None, at_rest: bool = Fal
         ],
         "moved": moved,
     }
+    if given.rotation is not None:
+        origin["spin"] = given.rotation.spin.tolist()
     return Restart(built, state, origin)
+
+
+def state_about(
+    owner: str, built: Built, start: StartLike, start_time: float | None = None, at_rest: bool = False
+) -> About:
+    """Return the state of `start` as it is, for a look at small motions about it; parameters as of `restarted`.
+
+    Raises
+    ------
+    ModelError
+        If the parts differ, or `start` does not go on to `start_time`.
+    """
+    given = starting_state(owner, built, start, start_time)
+    rotation = given.rotation
+    axes = None if rotation is None else rotation.spin, None if rotation is None else rotation.about
+    if given.output is None and given.moved_ground is None:
+        return About(built, given.state, *axes, None)
+    if given.output is not None:
+        _check_same_parts(given.layout, built.layout)
+    built = _with_own_ground(built)
+    state = _carried_over(built, given)[0]
+    if given.layout.drives:
+        drives = given.layout.own.part(given.state.own, "drive")
+        state = with_part(built.system, state, "drive", drives)
+    if moved := _move_ground(built, given):
+        changes = [
+            f"the ground side of joint '{name}' stays where the equilibrium has moved it" for name in moved
+        ]
+        built.layout.description["start"] = {
+            "model": given.layout.name,
+            "output": given.output,
+            "t": given.t,
+            "changes": changes,
+            "moved": moved,
+        }
+    if at_rest:
+        _check_turns(built, state)
+    elif rotation is None:
+        _check_joints(built, state)
+    return About(built, state, *axes, given.moved_ground)
+
+
+def check_start(
+    owner: str, built: Built, start: StartLike | None, start_time: float | None
+) -> StartLike | None:
+    """Return `start`, of a path the result; ModelError where it cannot be one of a model with these parts."""
+    check_start_time(owner, start, start_time)
+    if start is None:
+        return None
+    start = Result.load(start) if isinstance(start, str | Path) else start
+    _check_same_parts(starting_state(owner, built, start, start_time).layout, built.layout)
+    return start
+
+
+def _carried_over(built: Built, given: StartingState) -> tuple[State, list[str]]:
+    """The stored state as one of the model, but for its drives; and what of it is not as it was stored."""
+    old, new, stored = given.layout, built.layout, given.state
+    own, said = _own_variables(built, old, stored)
+    memory = new.memory.joined()
+    if given.output is not None:
+        # of what the integrator remembered only what `em` understands goes on
+        points = old.memory.points if _same_contacts(built.system, old.system) else 0
+        memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
+    anew = {"own": own, "memory": memory, "totals": built.state.totals.copy()}
+    state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
+    for before, body in zip(old.bodies, new.bodies, strict=True):
+        # the reference point stays, wherever the centre of mass is now
+        shift = before.reference - body.reference
+        if np.any(shift):
+            k = body.frame
+            state.r[k] += quaternions.rotate(state.quat[k], shift)
+            state.v[k] += quaternions.rotate(state.quat[k], np.cross(state.Omega[k], shift))
+    return state, said
+
+
+def _check_held(built: Built, rotation: SteadyRotation) -> None:
+    """Raise ModelError where a run holds what rotates with the model."""
+    held = [k for k in np.flatnonzero(built.system.frames.fixed == 1) if k != 0]
+    if held and np.any(rotation.spin):
+        part = part_at(built.layout, int(held[0]))
+        raise ModelError(
+            f"start: {part.kind} '{part.name}' is fixed and does not rotate with the model. Join it to the ground by a joint "
+            "that is driven, or find the modes of the rotation instead.",
+            about=[part],
+        )
+
+
+def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
+    """Raise ModelError where joints do not allow the velocities of the rotation."""
+    if not len(state.lam):
+        return
+    rates = np.abs(velocity_residual(built.system, state))
+    speed = float(np.linalg.norm(rotation.spin)) * max(float(np.ptp(state.r, axis=0).max()), 1.0)
+    if rates.max() <= _TURNS * speed:
+        return
+    held, worst = multipliers_of(built.system).per_row[int(np.argmax(rates))], "a joint"
+    if held < len(built.system.constraints.kind):
+        joint = built.layout.joints[int(built.system.constraints.joint[held])]
+        worst = f"{joint.kind} joint '{joint.name}'"
+    raise ModelError(
+        f"start: {worst} does not let the model rotate with {rotation.spin.tolist()} rad/s. Drive that joint with the same rate, "
+        "or find the modes of the rotation instead."
+    )
 
 
 def _with_own_ground(built: Built) -> Built:
@@ -112,37 +232,10 @@ def _with_own_ground(built: Built) -> Built:
     own: Constraints = copied(built.system.constraints)
     system = built.system._replace(constraints=own)
     layout = copy.copy(built.layout)
+    layout.description = dict(layout.description)
     layout.joints = [copy.copy(joint) for joint in layout.joints]
     layout.system, layout.constraints = system, own
     return built._replace(system=system, layout=layout)
-
-
-def _check_whole(start: Result, index: int, stored: State) -> None:
-    """ModelError where a state is not what was written, or no step can begin with it."""
-    changed = start.changed(slice(index, index + 1)) or []
-    wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
-    fault = wrong[0] if wrong else fault_of(stored_states.parts(start.layout, stored))
-    if fault:
-        where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
-        raise ModelError(
-            f"start: {where} is damaged, {fault} (output {index}); give another start_time, or run that simulation again"
-        )
-
-
-def _index_at(start: Result, at: float) -> int:
-    """Number of the output nearest to a time within those of the result."""
-    wanted, t = checks.number("start", "start_time", at), start.t
-    low, high = (
-        float(np.nanmin(t)),
-        float(np.nanmax(t)),
-    )  # one that is damaged is told where it is gone on from
-    rounding = _TIMES * max(abs(low), abs(high))
-    if not low - rounding <= wanted <= high + rounding:
-        raise ModelError(
-            f"start: start_time = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
-            "one of them, or leave it out for the last"
-        )
-    return start.index_at(wanted)
 
 
 def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
@@ -259,8 +352,12 @@ def _check_same_parts(old: Layout, new: Layout) -> None:
             )
 
 
-def _move_ground(built: Built, old: Layout, index: int) -> list[str]:
+def _move_ground(built: Built, given: StartingState) -> list[str]:
     """Move the ground points of joints as equilibria had them: the names of the joints that were moved."""
+    if given.moved_ground is None:
+        return []
+    old, index = given.moved_ground
+    _check_same_parts(old, built.layout)
     standing = Standing(old)
     moved = list(dict.fromkeys([*standing.moved_before, *standing.motions]))
     for name in moved:

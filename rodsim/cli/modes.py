@@ -39,6 +39,7 @@ def add_parsers(commands: Any) -> None:
 def find_modes(options: argparse.Namespace) -> int:
     """rodsim modes"""
     from rigid.errors import ConvergenceError, ModelError
+    from rodsim.building.starting_states import StartLike
     from rodsim.scenes.model_from_scene import load, translate
     from rodsim.simulation import check_output
     from rodsim.small_motions.modal_analysis import modes as find
@@ -52,12 +53,12 @@ def find_modes(options: argparse.Namespace) -> int:
     if options.output:
         check_output(Path(options.output), False, options.overwrite)
     try:
-        state = None
+        start: StartLike | None = None
         if options.spin is not None:
-            state = steady_rotation(loaded.model, options.spin)
+            start = steady_rotation(loaded.model, options.spin)
         elif options.equilibrium:
-            state = equilibrium(loaded.model).state()
-        found = find(loaded.model, options.n, state, spin=options.spin, undamped=options.undamped)
+            start = equilibrium(loaded.model)
+        found = find(loaded.model, options.n, start, undamped=options.undamped)
     except ModelError as error:
         raise translate(loaded.source, error) from None
     except ConvergenceError as error:

@@ -16,6 +16,7 @@ from rodsim.reporting.markup import Safe, count, facts, join, number, table, tag
 from rodsim.reporting.strain_extremes import Extremes
 from rodsim.results.audited import Audit
 from rodsim.results.result import Result
+from rodsim.results.static_words import described_start
 
 LARGEST_TEXT = 600_000  # characters of a scene or description in a page
 _KEPT = {True: ("kept", "kept"), False: ("NOT KEPT", "broken"), None: ("–", "untold")}
@@ -210,7 +211,7 @@ def scene(result: Result) -> Safe:
 def _file_facts(result: Result) -> list[tuple[str, object]]:
     described = result.description
     start = described.get("start")
-    began = f"output {start['output']} (t = {start['t']:g}) of '{start['model']}'" if start else None
+    began = described_start(start) if start else None
     rows: list[tuple[str, object]] = [
         ("page made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("system", described.get("fingerprint")),

@@ -64,9 +64,19 @@ def start_words(description: dict[str, Any]) -> list[str]:
         lines.append(f"  rounding leaves {statics['unbalanced']:.2g} of the loads unbalanced")
     start = description.get("start")
     if start:
-        lines.append(f"began with output {start['output']} (t = {start['t']:g}) of '{start['model']}'")
+        lines.append(f"began with {described_start(start)}")
         lines += [f"  changed: {change}" for change in start["changes"]] or ["  nothing changed"]
     return lines
+
+
+def described_start(start: dict[str, Any]) -> str:
+    """What a result began with, of `description["start"]`."""
+    if start["output"] is not None:
+        return f"output {start['output']} (t = {start['t']:g}) of '{start['model']}'"
+    if "spin" in start:
+        x, y, z = start["spin"]
+        return f"a steady rotation of '{start['model']}' with ({x:g}, {y:g}, {z:g}) rad/s"
+    return f"a state of '{start['model']}'"
 
 
 def unstable_words(description: dict[str, Any]) -> str:

@@ -11,13 +11,14 @@ from discretization.linearisation import equations
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.steady import steady_motion
-from discretization.state_checks import OF_SYSTEMS, check_states
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.kept_builds import built_of
+from rodsim.building.restart import state_about
+from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
 from rodsim.results.layout import Layout
@@ -26,12 +27,13 @@ from rodsim.results.layout import Layout
 @accept_old_arguments
 def linearise(
     model: Model | Built,
-    start: State | None = None,
+    start: StartLike | None = None,
     *,
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
     load_time: float = 0.0,
     loads: Mapping[str, ArrayLike] | None = None,
+    start_time: float | None = None,
 ) -> Linearised:
     """Linear equations M x'' + (C + gyroscopic) x' + K x + G^T dlam = B u, G x = 0 about a state of the model.
 
@@ -43,22 +45,42 @@ def linearise(
 
     Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
     """
+    return linear_about("linearise", model, start, spin, about, load_time, loads, start_time)[1]
+
+
+def linear_about(
+    owner: str,
+    model: Model | Built,
+    start: StartLike | None,
+    spin: ArrayLike | None,
+    about: ArrayLike,
+    load_time: float,
+    loads: Mapping[str, ArrayLike] | None,
+    start_time: float | None,
+) -> tuple[Built, Linearised]:
+    """`linearise` for a function of that name, and the model with ground points of joints as `start` has them."""
     built = built_of(model) if isinstance(model, Model) else model
-    checks.by_name("linearise", "loads", loads, "{name of a load: (3,)}")
-    state = fit_velocities(built).state if start is None else start
-    check_state(built, state)
-    axis = None if spin is None else checks.vector("linearise", "spin", spin)
-    names = frame_names(built.layout)
-    motion = steady_motion(built.system, state, axis, checks.vector("linearise", "about", about), names)
-    values = built.load_values(np.array([checks.number("linearise", "load_time", load_time)]))[0]
+    checks.by_name(owner, "loads", loads, "{name of a load: (3,)}")
+    check_start_time(owner, start, start_time)
+    axis = None if spin is None else checks.vector(owner, "spin", spin)
+    point = checks.vector(owner, "about", about)
+    if start is None:
+        state = fit_velocities(built).state
+    else:
+        given = state_about(owner, built, start, start_time)
+        built, state = given.built, given.state
+        if axis is None and given.spin is not None and given.about is not None:
+            axis, point = given.spin, given.about
+    motion = steady_motion(built.system, state, axis, point, frame_names(built.layout))
+    values = built.load_values(np.array([checks.number(owner, "load_time", load_time)]))[0]
     known = list(built.layout.description["loads"])
     for name, value in (loads or {}).items():
         if name not in known:
             raise ModelError(
-                f"linearise: there is no load '{name}'; the loads are {', '.join(known) or 'none'}"
+                f"{owner}: there is no load '{name}'; the loads are {', '.join(known) or 'none'}"
             )
         values[known.index(name)] = checks.vector(f"load '{name}'", "value", value)
-    return under(built, state, values, motion)
+    return built, under(built, state, values, motion)
 
 
 def under(built: Built, state: State, values: Floats, motion: SteadyMotion) -> Linearised:
@@ -99,11 +121,3 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
 
     words = tuple(dict.fromkeys(map(worded, found.unsymmetric)))
     return found.changed(unsymmetric=words)
-
-
-def check_state(built: Built, state: State) -> None:
-    """Raise ModelError where it is no state of the model."""
-    try:
-        check_states(built.system, state, *OF_SYSTEMS)
-    except ModelError as error:
-        raise ModelError(f"linearise, model '{built.layout.name}': {error}") from None

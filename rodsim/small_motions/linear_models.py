@@ -25,14 +25,15 @@ from discretization.linearisation.equations import Linearised
 from discretization.linearisation.saddle import Saddle
 from rigid import checks, quaternions
 from rigid.errors import ModelError
-from rigid.system import Floats, State
+from rigid.system import Floats
 from rodsim.building.build import Placed, Placement
 from rodsim.building.kept_builds import built_of
 from rodsim.building.massless_rods import check_mass
+from rodsim.building.starting_states import StartLike
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
 from rodsim.parts.model_parts import Anchor
-from rodsim.small_motions.linear_equations import linearise
+from rodsim.small_motions.linear_equations import linear_about
 from rodsim.small_motions.linear_reactions import Reaction, ReactionRow, reaction_row
 
 MOST_FREEDOMS = 2000  # of a model of which all motions are kept
@@ -60,13 +61,14 @@ def state_space(
     model: Model,
     inputs: Sequence[Push],
     outputs: Sequence[Probe | Reaction],
-    start: State | None = None,
+    start: StartLike | None = None,
     *,
     n_modes: int | None = None,
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
     load_time: float = 0.0,
     loads: Mapping[str, ArrayLike] | None = None,
+    start_time: float | None = None,
 ) -> scipy.signal.StateSpace:
     """The small motions of a model as scipy's StateSpace, with changes of loads as inputs.
 
@@ -77,7 +79,7 @@ def state_space(
     Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
     """
     check_mass(built_of(model), "state_space")
-    lin = linearise(model, start, spin=spin, about=about, load_time=load_time, loads=loads)
+    lin = linear_about("state_space", model, start, spin, about, load_time, loads, start_time)[1]
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     Z = _motions(lin, n_modes)
     full_D = lin.C + lin.gyroscopic
@@ -114,12 +116,13 @@ def frequency_response(
     inputs: Sequence[Push],
     outputs: Sequence[Probe | Reaction],
     omega: ArrayLike,
-    start: State | None = None,
+    start: StartLike | None = None,
     *,
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
     load_time: float = 0.0,
     loads: Mapping[str, ArrayLike] | None = None,
+    start_time: float | None = None,
 ) -> NDArray:
     """Complex amplitudes (w, outputs, inputs) of the outputs by unit inputs cos(omega t), at angular frequencies
     omega (w,), rad/s.
@@ -129,7 +132,7 @@ def frequency_response(
     Raises ModelError where a point does not move, a direction is zero, nothing resists at a frequency, or the state is no
     steady motion.
     """
-    lin = linearise(model, start, spin=spin, about=about, load_time=load_time, loads=loads)
+    lin = linear_about("frequency_response", model, start, spin, about, load_time, loads, start_time)[1]
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     M, D, K, G = eigen.with_states(lin, lin.C + lin.gyroscopic)
     found, size = [], lin.size

@@ -18,13 +18,14 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.kept_builds import built_of
+from rodsim.building.starting_states import StartLike
 from rodsim.building.static_checks import part_at
 from rodsim.html_tables import page, table
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
 from rodsim.provenance import provenance
 from rodsim.small_motions.free_motions import worded
-from rodsim.small_motions.linear_equations import frame_names, linearise
+from rodsim.small_motions.linear_equations import frame_names, linear_about
 
 RIGID, OSCILLATES, GROWS, DECAYS = "rigid", "oscillates", "grows", "decays"
 AWAY = 1e-5  # of the model's size: further from equilibrium there are no modes
@@ -103,7 +104,7 @@ class Modes:
 def modes(
     model: Model | Built,
     n: int = 10,
-    start: State | None = None,
+    start: StartLike | None = None,
     *,
     spin: ArrayLike | None = None,
     about: ArrayLike = (0.0, 0.0, 0.0),
@@ -111,6 +112,7 @@ def modes(
     loads: Mapping[str, ArrayLike] | None = None,
     undamped: bool = False,
     anyway: bool = False,
+    start_time: float | None = None,
 ) -> Modes:
     """The n modes of `model` whose eigenvalues are nearest to zero, of small motions about `start`.
 
@@ -126,7 +128,7 @@ def modes(
     built = built_of(model) if isinstance(model, Model) else model
     built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)
     n = checks.count("modes", "n", n)
-    lin = linearise(built, start, spin=spin, about=about, load_time=load_time, loads=loads)
+    built, lin = linear_about("modes", built, start, spin, about, load_time, loads, start_time)
     if checks.flag("modes", "undamped", undamped):
         lin = lin.changed(C=None, states=lin.states and lin.states.without_branches)
     free = eigen.finite(lin)

@@ -34,10 +34,13 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.kept_builds import built_of
+from rodsim.building.restart import state_about
+from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.static_checks import at_rest
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
-from rodsim.small_motions.linear_equations import check_state, frame_names, under
+from rodsim.results.steady_rotation import SteadyRotation
+from rodsim.small_motions.linear_equations import frame_names, under
 from rodsim.small_motions.modal_analysis import model_size
 
 ITERATIONS = 25
@@ -82,8 +85,10 @@ def steady_rotation(
     spin: ArrayLike,
     about: ArrayLike = (0.0, 0.0, 0.0),
     steps: int = 4,
-    start: State | None = None,
-) -> State:
+    start: StartLike | None = None,
+    *,
+    start_time: float | None = None,
+) -> SteadyRotation:
     """The state of the model when everything, fixed parts too, turns with `spin` (3,), rad/s, about an axis through `about`.
 
     Its velocities are zero: they are those in the axes. Give the same `spin` and `about` to `linearise` and `modes`.
@@ -99,13 +104,16 @@ def steady_rotation(
         raise ModelError(
             "steady_rotation: states of interactions are not taken about a steady rotation; leave them out, or simulate it"
         )
+    check_start_time("steady_rotation", start, start_time)
+    given, ground = built.state, None
     if start is not None:
-        check_state(built, start)
+        began = state_about("steady_rotation", built, start, start_time, at_rest=True)
+        built, given, ground = began.built, began.state, began.moved_ground
     moving, built = built, at_rest(built)
-    given = moving.state if start is None else start
 
-    def of_motion(found: State) -> State:
-        return moving_state(moving.system, built.system, given, found)
+    def of_motion(found: State) -> SteadyRotation:
+        state = moving_state(moving.system, built.system, given, found)
+        return SteadyRotation(built.layout.name, state, full, center, ground)
 
     values, center = built.load_values(np.zeros(1))[0], checks.vector("steady_rotation", "about", about)
     here = resting_state(moving.system, built.system, given)

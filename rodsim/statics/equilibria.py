@@ -25,6 +25,7 @@ from rodsim.building.build import Built
 from rodsim.building.contact_doubts import warn_of_friction_at_rest
 from rodsim.building.kept_builds import built_of
 from rodsim.building.restart import restarted
+from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.static_checks import check_determined, check_held
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.model import Model
@@ -33,7 +34,6 @@ from rodsim.parts.entry import Attachable
 from rodsim.parts.model_parts import Anchor, Ground
 from rodsim.parts.no_model import no_model
 from rodsim.provenance import provenance
-from rodsim.results.result import Result
 from rodsim.simulation import check_output
 from rodsim.small_motions.free_motions import free_motions
 from rodsim.statics.equilibrium_results import Equilibrium, Record
@@ -68,7 +68,7 @@ def equilibrium(
     most_points: int = MOST_POINTS,
     first_step: float = 1.0,
     factors: ArrayLike = (1.0,),
-    start: Result | None = None,
+    start: StartLike | None = None,
     start_time: float | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
@@ -153,12 +153,11 @@ def equilibrium(
     check_determined(built)
     check_held(built)
     warn_of_friction_at_rest(model)
+    check_start_time("equilibrium", start, start_time)
     state, unmoved = built.state, copied(built.system.constraints)
     if start is not None:
-        built, state, origin = restarted(built, start, start_time, at_rest=True)
+        built, state, origin = restarted(built, start, start_time, at_rest=True, owner="equilibrium")
         built.layout.description["start"] = origin
-    elif start_time is not None:
-        raise ModelError("equilibrium: start_time has no meaning without start. Give start as well.")
     if start is not None:
         constant = [*model.loads, GRAVITY]
     loading = loading_of(model, built, loads, constant, load_time, motions, unmoved)

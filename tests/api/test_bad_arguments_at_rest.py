@@ -2,7 +2,7 @@
 
 import pytest
 
-from rodsim import Box, Model, ModelError, equilibrium, linearise, modes
+from rodsim import Box, Model, ModelError, equilibrium
 from rodsim.linear import Probe, Push, frequency_response
 
 
@@ -32,14 +32,6 @@ def hinged():
 def test_what_goes_by_no_names_is_refused_by_equilibrium(given, words):
     with pytest.raises(ModelError, match=words):
         equilibrium(hinged(), **given)
-
-
-def test_a_result_in_the_place_of_its_state_is_told_how_to_give_it():
-    model = hinged()
-    with pytest.raises(ModelError, match=r"is no state; give what its method state\(\) returns"):
-        modes(model, 1, equilibrium(model))
-    with pytest.raises(ModelError, match="state = 3 is no state; give one of a result"):
-        linearise(model, 3)
 
 
 def test_a_frequency_at_which_nothing_resists_is_named():

@@ -34,7 +34,7 @@ def test_a_loaded_rotor_is_found_from_its_initial_shape_and_from_its_equilibrium
     # all forces balance in the axes
     lin = linearise(model, state, spin=SPIN)
     assert np.abs(lin.force).max() < 1e-6 * 36.4
-    again = steady_rotation(model, SPIN, start=equilibrium(model).state())
+    again = steady_rotation(model, SPIN, start=equilibrium(model))
     assert again.r == pytest.approx(state.r, abs=1e-9)
     # from one spin to the next
     faster = steady_rotation(model, (0, 0, 3.3), start=state)
@@ -55,7 +55,7 @@ def test_a_shape_that_is_not_found_is_told_with_the_part_of_the_way(monkeypatch:
     monkeypatch.setattr("rodsim.small_motions.steady_rotations.ITERATIONS", 1)
     monkeypatch.setattr("rodsim.small_motions.steady_rotations.SHORTEST", 0.1)
     with pytest.raises(
-        ConvergenceError, match=r"model 'rotor': no shape found .* under 0.125 of its loads.*give `state=`"
+        ConvergenceError, match=r"model 'rotor': no shape found .* under 0.125 of its loads.*give `start=`"
     ) as told:
         steady_rotation(rotor(4), SPIN)
     assert told.value.t == 0.125

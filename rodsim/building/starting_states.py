@@ -1,0 +1,153 @@
+"""Read the argument `start`: a result, a state, a steady rotation or the path of a result file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from discretization.state_checks import OF_SYSTEMS, check_states
+from rigid import checks
+from rigid.errors import ModelError
+from rigid.system import State
+from rodsim.building.build import Built
+from rodsim.results import stored_states
+from rodsim.results.layout import Layout
+from rodsim.results.result import Result
+from rodsim.results.resuming import fault_of
+from rodsim.results.steady_rotation import SteadyRotation
+
+StartLike = Result | SteadyRotation | State | str | Path
+
+_TIMES = 1e-9  # of the largest time of a result: rounding
+_EXPECTED = (
+    "Expected a Result, an Equilibrium, the path of a result file, a State or what `steady_rotation` returns"
+)
+
+
+class StartingState(NamedTuple):
+    """A state to begin with, and where it is from.
+
+    Attributes
+    ----------
+    state : State
+    layout : Layout
+        Of the model that the state is of.
+    output : int or None
+        Number of the output of a result; None if the state is not from a result.
+    t : float or None
+        Time of that output, s.
+    moved_ground : tuple of Layout and int, or None
+        Layout and output of a result whose equilibria may have moved ground points of joints.
+    rotation : SteadyRotation or None
+    """
+
+    state: State
+    layout: Layout
+    output: int | None = None
+    t: float | None = None
+    moved_ground: tuple[Layout, int] | None = None
+    rotation: SteadyRotation | None = None
+
+
+def starting_state(
+    owner: str, built: Built, start: StartLike, start_time: float | None = None
+) -> StartingState:
+    """Return the state that `start` stands for, for a model that is built.
+
+    Parameters
+    ----------
+    owner : str
+        Function that has the argument, for messages.
+    built : Built
+    start : Result, SteadyRotation, State, str or Path
+    start_time : float, optional
+        Time of a stored state of a result, s; by default the last.
+
+    Raises
+    ------
+    ModelError
+        If `start` is nothing of these, does not fit the model, or is damaged.
+    """
+    if isinstance(start, str | Path):
+        start = Result.load(start)
+    if isinstance(start, Result):
+        return _of_result(owner, start, start_time)
+    if start_time is not None and isinstance(start, SteadyRotation | State):
+        kind = "a State" if isinstance(start, State) else "a steady rotation"
+        raise ModelError(
+            f"{owner}: start_time = {checks.shown(start_time)}, but start is {kind}, which has no times. Leave "
+            "start_time out, or give the result as start."
+        )
+    if isinstance(start, SteadyRotation):
+        _check_fits(owner, built, start.state)
+        return StartingState(start.state, built.layout, moved_ground=start.moved_ground, rotation=start)
+    if isinstance(start, State):
+        _check_fits(owner, built, start)
+        return StartingState(start, built.layout)
+    more = ". Call its method state()" if callable(getattr(start, "state", None)) else ""
+    raise ModelError(f"{owner}: start = {checks.shown(start)}. {_EXPECTED}{more}.")
+
+
+def check_start_time(owner: str, start: StartLike | None, start_time: float | None) -> None:
+    """Raise ModelError if a time is given without anything that has states at times."""
+    if start is None and start_time is not None:
+        raise ModelError(
+            f"{owner}: start_time = {checks.shown(start_time)} has no meaning without start. Give start as well."
+        )
+
+
+def _of_result(owner: str, start: Result, start_time: float | None) -> StartingState:
+    if start.n_outputs < 1:
+        raise ModelError(f"{owner}: start: the result holds no output")
+    index = start.n_outputs - 1 if start_time is None else _index_at(start, start_time)
+    stored = start.state(index)
+    _check_whole(start, index, stored)
+    layout = start.layout
+    return StartingState(stored, layout, index, float(start.t[index]), moved_ground=(layout, index))
+
+
+def _check_whole(start: Result, index: int, stored: State) -> None:
+    """ModelError where a state is not what was written, or no step can begin with it."""
+    changed = start.changed(slice(index, index + 1)) or []
+    wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
+    fault = wrong[0] if wrong else fault_of(stored_states.parts(start.layout, stored))
+    if fault:
+        where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
+        raise ModelError(
+            f"start: {where} is damaged, {fault} (output {index}); give another start_time, or run that simulation again"
+        )
+
+
+def _index_at(start: Result, start_time: float) -> int:
+    """Number of the output nearest to a time within those of the result."""
+    wanted, t = checks.number("start", "start_time", start_time), start.t
+    low, high = (
+        float(np.nanmin(t)),
+        float(np.nanmax(t)),
+    )  # one that is damaged is told where it is gone on from
+    rounding = _TIMES * max(abs(low), abs(high))
+    if not low - rounding <= wanted <= high + rounding:
+        raise ModelError(
+            f"start: start_time = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
+            "one of them, or leave it out for the last"
+        )
+    return start.index_at(wanted)
+
+
+def _check_fits(owner: str, built: Built, state: State) -> None:
+    """Raise ModelError unless this is one state of the model."""
+    name = built.layout.name
+    try:
+        check_states(built.system, state, *OF_SYSTEMS)
+    except ModelError as error:
+        raise ModelError(f"{owner}, model '{name}': start: {error}") from None
+    if np.ndim(state.r) != 2:
+        raise ModelError(
+            f"{owner}, model '{name}': start: State.r has shape {np.shape(state.r)}, expected {built.state.r.shape}. Give one "
+            "state, such as `result.state(-1)`."
+        )
+    fault = fault_of({name: getattr(state, name) for name in OF_SYSTEMS})
+    if fault:
+        raise ModelError(f"{owner}, model '{name}': start: {fault}. Give a state of a result.")

@@ -1,0 +1,71 @@
+"""The result of `rodsim.steady_rotation`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rigid import quaternions
+from rigid.system import Floats, State
+from rodsim.old_names import warn_of_old_name
+
+if TYPE_CHECKING:
+    from rodsim.results.layout import Layout
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyRotation:
+    """The shape of a model that rotates steadily about an axis.
+
+    Every function with a `start` argument accepts it. `modes`, `linearise` and their kin then use its axes, unless
+    `spin` is given; `simulate` begins with the velocities of the rotation.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    state : State
+        The state in axes that rotate with the model: all velocities are zero.
+    spin : ndarray (3,)
+        Angular velocity of the axes, rad/s.
+    about : ndarray (3,)
+        A point of the axis of rotation, m.
+    """
+
+    model: str
+    state: State
+    spin: Floats
+    about: Floats
+    # layout and output of a result whose equilibrium had moved ground points of joints, which are where that moved them
+    moved_ground: tuple[Layout, int] | None = field(default=None, repr=False)
+
+    @property
+    def r(self) -> Floats:
+        """Positions of all frames, (n, 3), m."""
+        return self.state.r
+
+    @property
+    def quat(self) -> Floats:
+        """Orientations of all frames, (n, 4), unit quaternions (w, x, y, z)."""
+        return self.state.quat
+
+    @property
+    def moving(self) -> State:
+        """The state in inertial axes, with the velocities of the rotation; the ground, frame 0, is at rest."""
+        state = self.state
+        v = np.cross(self.spin, state.r - self.about)
+        Omega = np.einsum("kji,j->ki", quaternions.to_matrix(state.quat), self.spin)
+        v[0] = Omega[0] = 0.0
+        return state._replace(v=v, Omega=Omega)
+
+    def __repr__(self) -> str:
+        return f"<SteadyRotation of '{self.model}': spin {self.spin.tolist()} rad/s about {self.about.tolist()} m>"
+
+    def __getattr__(self, name: str) -> Any:
+        """Members of the state, which `steady_rotation` returned before 1.0."""
+        if name in State._fields or name in ("_replace", "_asdict", "_fields"):
+            warn_of_old_name(f"steady_rotation(...).{name}", f"steady_rotation(...).state.{name}")
+            return getattr(self.state, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
