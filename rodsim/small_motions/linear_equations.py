@@ -69,7 +69,7 @@ def linear_about(
     else:
         given = state_about(owner, built, start, start_time)
         built, state = given.built, given.state
-        if axis is None and given.spin is not None and given.about is not None:
+        if axis is None and given.spin is not None and given.about is not None and given.spin.any():
             axis, point = given.spin, given.about
     motion = steady_motion(built.system, state, axis, point, frame_names(built.layout))
     values = built.load_values(np.array([checks.number(owner, "load_time", load_time)]))[0]

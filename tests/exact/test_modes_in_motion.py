@@ -178,7 +178,7 @@ def test_a_free_motion_that_rounding_makes_stiff_blurs_no_other():
 def test_a_run_of_em_from_a_mode_of_a_jointed_heavy_model_is_that_mode(element, mode):
     """x = size phi sin(w t): em's midpoint rule turns a linear oscillation by 2 atan(w h/2) a step."""
     built = hanging(element)
-    rest = steady_rotation(built, (0, 0, 0))
+    rest = steady_rotation(built, (0, 0, 0)).state
     found = modes(built, 8, rest)
     assert found.kinds == (RIGID,) + 7 * (OSCILLATES,)  # the ball may turn about its bar
     w, phi, size, steps = found.omega[mode], found.shapes[mode], 1e-6, 24
