@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rodsim.interactions.registering import interaction as interaction
     from rodsim.many_runs import simulate_many as simulate_many
     from rodsim.model import Model as Model
+    from rodsim.orientations import align as align
     from rodsim.parts.friction import Friction as Friction
     from rodsim.parts.materials import Material as Material
     from rodsim.parts.sections import Section as Section
@@ -72,6 +73,7 @@ else:
             "rodsim.mechanics": "mechanics =",
             "rodsim.model": "Model",
             "rodsim.parts.friction": "Friction",
+            "rodsim.orientations": "align",
             "rodsim.parts.materials": "Material",
             "rodsim.parts.sections": "Section",
             "rodsim.parts.spring_laws": "SpringLaw",

@@ -84,7 +84,7 @@ class Model(Contents):
         Returns
         -------
         Model
-            Of `run` and `static` in the file `rodsim run` and `rodsim equilibrium` make use; `save` writes them again.
+            Of `run` and `equilibrium` in the file `rodsim run` and `rodsim equilibrium` make use; `save` writes them again.
 
         Raises
         ------

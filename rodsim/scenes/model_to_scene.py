@@ -90,7 +90,7 @@ def scene_data(model: Model, folder: Path) -> Data:
 
 
 def _settings(model: Model) -> Data:
-    """`run` and `static` of the scene that the model was read from; without one it has none."""
+    """`run` and `equilibrium` of the scene that the model was read from; without one it has none."""
     if model.scene is None:
         return {"run": None}
     scene = check(parse(model.scene, "<scene>"))

@@ -156,13 +156,13 @@ def test_values_along_rods_of_a_scene_come_back(tmp_path):
         "  rest_strains: [[0, 0, 0, 0, 0, 0.1, 0], [1, 0, 0, 0, 0.2, 0.1, 0]]\n- name: arc\n"
         "  curve: {type: circle, radius: 0.3, angle_deg: 77.7, center: {at: {rod: rod, s: 1}, plus: [1, 0, 0]}}\n"
         "  section: {type: circular, radius: 0.01, material: {E: 1e6, nu: 0.3, density: 1000}}\n  twist_deg: 33.3\n"
-        "run: {t_end: 0.25, dt: 0.01, until: {nearer: [rod@0.1, arc@0.1], than: 0.01}}\n"
+        "run: {t_end: 0.25, dt: 0.01, events: [{distance_below: [rod@0.1, arc@0.1], distance: 0.01}]}\n"
     )
     model = Model.load(scene)
     again = saved_and_loaded(model, tmp_path)
     check_equal(model, again)
     assert "t_end: 0.25" in again.scene
-    assert "than: 0.01" in again.scene
+    assert "distance: 0.01" in again.scene
 
 
 def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):

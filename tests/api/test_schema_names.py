@@ -14,7 +14,7 @@ SCHEMA = Scene.model_json_schema()
 PAGE = Path(__file__).parents[2] / "docs" / "scene_reference.md"
 # ends of names, by what they are; those without one stand alone
 ENDS = ("Scene", "Shape", "Section", "Law", "Signal", "Motion", "Curve", "Anchor")
-ALONE = {"AngleInRadians", "AxisAngle", "OrientationOf", "Centers", "Relaxation"}
+ALONE = {"Aligned", "AngleInRadians", "AxisAngle", "EulerAngles", "OrientationOf", "Centers", "Relaxation"}
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMA["$defs"]))
