@@ -4,12 +4,6 @@ import numpy as np
 import pytest
 
 from discretization.interaction_kinds import INTERACTIONS
-from rigid.interactions.contact.capsule_losses import CAPSULES_LOSS
-from rigid.interactions.contact.core_losses import (
-    HULLS_LOSS,
-    ROUND_HULLS_LOSS,
-)
-from rigid.interactions.contact.edge_losses import EDGES_LOSS
 from rigid.interactions.contact.losses import (
     PLANE_CIRCLE_LOSS,
     PLANE_ROD_LOSS,
@@ -17,16 +11,10 @@ from rigid.interactions.contact.losses import (
     ROD_LOSSES,
     SPHERES_LOSS,
 )
-from rigid.interactions.contact.mesh_losses import (
-    MESH_HULL_LOSS,
-    MESH_ROD_LOSS,
-    MESH_ROUND_LOSS,
-    SPHERE_MESH_LOSS,
-)
 from rigid.interactions.contact.planes import PLANE_SPHERE
 from rigid.interactions.kinds import EXPECTED, MOST_FRAMES, SEEN, WITH_SEEN
 from rigid.mechanics.mechanical import call
-from tests.support.contact_losses import ALL, ELEMENT, ENERGY, EPS, KINDS, SPHERE, WITH_RADIUS, H, loss, lossy
+from tests.support.contact_losses import ALL, ELEMENT, ENERGY, EPS, KINDS, SPHERE, H, loss, lossy
 from tests.support.contacts import (
     LINEAR,
     Touch,
@@ -41,19 +29,6 @@ from tests.support.contacts import (
 )
 
 B, C, REST, STATIC, KINETIC, KT, DRILL, ROLL, FORTH, BACK, SIDE = range(11)
-WITH_RADIUS += (
-    HULLS_LOSS,
-    ROUND_HULLS_LOSS,
-    CAPSULES_LOSS,
-    SPHERE_MESH_LOSS,
-    MESH_ROD_LOSS,
-    MESH_HULL_LOSS,
-    MESH_ROUND_LOSS,
-    EDGES_LOSS,
-)
-
-
-ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 
 def work(f, y0, y1):

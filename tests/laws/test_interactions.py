@@ -3,20 +3,13 @@
 import numpy as np
 import pytest
 
-from discretization.space.bushing import BUSHING
-from discretization.space.free_bushing import FREE_BUSHING
 from discretization.space.se3_dual import SE3_ELEMENT
 from discretization.space.se3_element import strains
-from rigid.interactions import torsion_spring
 from rigid.interactions.coincident import COINCIDENT_POINTS
-from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.screw import SCREWED_POINTS
 from rigid.interactions.weight import WEIGHT
-from tests.support.interactions import EPS, FREE, GEAR, LAWS, dual, names, numbers, poses, value
+from tests.support.interactions import EPS, FREE, GEAR, dual, names, numbers, poses, value
 
-FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS, GEAR)
-FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
-FREE += (BUSHING, FREE_BUSHING, *LAWS)
 CONSTRAINTS = [kind for kind in FREE if kind.rows]
 EVERY = [*FREE, WEIGHT]
 

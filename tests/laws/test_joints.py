@@ -16,7 +16,6 @@ from tests.support.mechanisms import AXIS, TOLD, joined
 FREE = {"clamp": 0, "weld": 0, "spherical": 3, "revolute": 1, "prismatic": 1, "distance": 5, "universal": 2}
 FREE |= {"cylindrical": 2, "planar": 3, "point_on_line": 4, "point_on_plane": 5, "constant_velocity": 2}
 FREE |= {"screw": 1, "generic": 3}
-TOLD |= {"screw": {"pitch": 0.3}, "generic": {"locked": ("x", "z", "ry")}}
 
 
 @pytest.mark.parametrize("kind", JOINTS)

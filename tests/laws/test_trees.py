@@ -26,15 +26,9 @@ from rodsim import (
     simulation,
 )
 from rodsim.building.initial_velocities import fit_velocities
-from tests.support.mechanisms import KINDS, RINGS, SAME, branched, differences, joined, looped, of_last_step
+from tests.support.mechanisms import KINDS, RINGS, branched, differences, joined, looped, of_last_step
 
 H = 0.01
-SAME |= {
-    "v": 1e-10,
-    "Omega": 2e-10,
-    "lam": 1e-6,
-    "memory": 1e-6,
-}  # of compositions, whose substeps are a tenth of h
 
 
 def loaded():

@@ -74,6 +74,16 @@ ENERGY = {
     EDGES_LOSS: EDGES,
 }
 WITH_RADIUS = (SPHERES_LOSS, SPHERE_BOX_LOSS, BOXES_LOSS, BOX_ROD_LOSS, SPHERE_CORE_LOSS, CORE_ROD_LOSS)
+WITH_RADIUS += (
+    HULLS_LOSS,
+    ROUND_HULLS_LOSS,
+    CAPSULES_LOSS,
+    SPHERE_MESH_LOSS,
+    MESH_ROD_LOSS,
+    MESH_HULL_LOSS,
+    MESH_ROUND_LOSS,
+    EDGES_LOSS,
+)
 KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
 
@@ -92,6 +102,7 @@ def loss(
 
 
 ALL = {"b": 0.4, "c": 0.1, "mu": (0.5, 0.3), "drill": 0.02, "roll": 0.01, "own": (0.01, -0.02, 0.015, 0.0)}
+ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 
 def numbers(kind, of_energy, of_loss):

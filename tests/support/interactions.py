@@ -9,6 +9,7 @@ from rigid import quaternions
 from rigid.interactions import torsion_spring
 from rigid.interactions.along import POINT_ALONG_DIRECTION
 from rigid.interactions.coincident import COINCIDENT_POINTS
+from rigid.interactions.crossed import CROSSED_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, GEARS, Coordinate, gear
 from rigid.interactions.law_springs import ANGLE_SPRING, DISPLACEMENT_SPRING, LENGTH_SPRING
@@ -23,6 +24,9 @@ EPS = 1e-40
 FREE = (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINTS_AT_DISTANCE, POINT_ALONG_DIRECTION, SPRING)
 GEAR = GEARS[2, 1]
 LAWS = (LENGTH_SPRING, DISPLACEMENT_SPRING, ANGLE_SPRING)
+FREE += (CROSSED_DIRECTIONS, SCREWED_POINTS, GEAR)
+FREE += (torsion_spring.TORSION_SPRING, SE3_ELEMENT)  # act between frames alone
+FREE += (BUSHING, FREE_BUSHING, *LAWS)
 
 
 def names(kind):

@@ -71,6 +71,7 @@ def hinges(branch=True):
 
 AXIS = {kind: (1, 2, -1) for kind, joint in JOINTS.items() if joint.axis}
 TOLD = {"universal": {"second_axis": (2, -1, 0)}, "constant_velocity": {"second_axis": (1, 1.2, 0.3)}}
+TOLD |= {"screw": {"pitch": 0.3}, "generic": {"locked": ("x", "z", "ry")}}
 
 
 def joined(kind):
@@ -111,6 +112,12 @@ KINDS = ("revolute", "spherical", "universal", "prismatic", "revolute", "weld", 
 # of the sizes that a model of a few metres and 10 m/s has: positions and orientations agree to 1e-13; both solvers round dr to
 # 1e-16, so that velocities 2 dr/h - v0 differ by 1e-16/h a step, forces by the change of momenta that this is in a step
 SAME = {"r": 1e-13, "quat": 1e-13, "own": 1e-13, "totals": 1e-12}
+SAME |= {
+    "v": 1e-10,
+    "Omega": 2e-10,
+    "lam": 1e-6,
+    "memory": 1e-6,
+}  # of compositions, whose substeps are a tenth of h
 
 
 def branched(kinds=KINDS, gravity=(1.0, 2.0, -9.0), held=True):
