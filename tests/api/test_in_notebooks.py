@@ -14,7 +14,7 @@ from rodsim.extras import MissingExtra
 from rodsim.html_tables import MOST_ROWS, table, text
 from rodsim.results.errors import ResultError
 from rodsim.results.writer import MemoryWriter
-from tests.support.html import Reader
+from tests.support.html_reading import Reader
 from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, write
 
 RUBBER = Material(E=2e6, nu=0.45, density=1100, damping_time=0.01)

@@ -19,7 +19,7 @@ from rodsim.scenes import read_scene
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.plain import scene_of
 from rodsim.studies import sweep
-from tests.support.html import Reader
+from tests.support.html_reading import Reader
 
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"
 LONGEST = 300  # characters: three lines of a terminal
