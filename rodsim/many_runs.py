@@ -56,10 +56,36 @@ class FailedRun(NamedTuple):
 
 
 class ManyResults(Sequence[Result]):
-    """Results of many runs by their numbers; those that failed are named apart.
+    """Results of many runs by their numbers; those that failed are named separately.
 
-    `many[3]` is the result of run 3, or raises what it failed by; `runs` (k,) are the numbers of those that came to their end,
-    `failures` the others by number.
+    ``many[3]`` is the result of run 3, or raises the error that it failed by. Iteration goes through all runs likewise.
+
+    Parameters
+    ----------
+    parameters : sequence of mapping
+        Changes of each run.
+    results : mapping of int to Result
+        Number of a run -> its result, of those that came to their end.
+    failures : mapping of int to FailedRun
+        The others by number.
+
+    Attributes
+    ----------
+    runs : ndarray (k,)
+        Numbers of the runs that came to their end.
+
+    See Also
+    --------
+    simulate_many : Returns it.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model, simulate_many
+    >>> model = Model("falling", gravity=(0, 0, -9.81))
+    >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+    >>> many = simulate_many(model.prepare(t_end=0.1, dt=0.01), [{}, {"gravity": (0, 0, -1.62)}])
+    >>> many.runs
+    array([0, 1])
     """
 
     def __init__(
@@ -88,11 +114,31 @@ class ManyResults(Sequence[Result]):
         return (self[run] for run in range(len(self)))
 
     def stack(self, read: Callable[[Result], Any]) -> np.ndarray:
-        """Arrays (k, ...) of all runs that came to their end, one row for each of `runs`.
+        """Stack one array of each run that came to its end.
 
-        read: takes what is wanted out of a result, as in `many.stack(lambda result: result.body("block").r)`.
+        Parameters
+        ----------
+        read : callable
+            Takes what is wanted out of a result.
 
-        Raises ModelError where runs have arrays of different shapes.
+        Returns
+        -------
+        ndarray (k, ...)
+            One row for each of `runs`.
+
+        Raises
+        ------
+        ModelError
+            If runs have arrays of different shapes.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, simulate_many
+        >>> model = Model("falling", gravity=(0, 0, -9.81))
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+        >>> many = simulate_many(model.prepare(t_end=0.1, dt=0.01), [{}, {"gravity": (0, 0, -1.62)}])
+        >>> many.stack(lambda result: result.body("block").r[-1]).shape
+        (2, 3)
         """
         rows = [np.asarray(read(result)) for result in self._results.values()]
         if len({row.shape for row in rows}) > 1:
@@ -119,25 +165,50 @@ def simulate_many(
 ) -> ManyResults:
     """Run a prepared model once for each entry of `parameters`; each run is to the bit `prepared.run(entry)`.
 
-    One process: runs march at the same time in threads, and are set up and stored in turns. Where gravity and loads act on
-    clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, with loops that these close, too,
-    or on planar bodies on hinges, and `em` takes the steps, four to eight runs march side by side in one thread, which takes as
-    long as two to six of them one by one, and what they share is set up once (`rodsim.batches`). Others march one a thread,
-    which pays where a march takes longer than its set-up, about a millisecond.
+    All runs are in one process and march at the same time in threads; they are set up and stored in turns. Runs of some
+    models march side by side, four to eight in one thread, which takes as long as two to six of them one by one: if gravity
+    and loads act on clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, with loops
+    that these close, too, or on planar bodies on hinges, and "em" takes the steps (`rodsim.batches`). Runs of other models
+    march one in each thread, which pays if a march takes longer than its set-up, about a millisecond.
 
     Parameters
     ----------
-    parameters: changes of each run, path -> value, as of `Prepared.run`; `{}` changes nothing.
-    threads: how many march at the same time; by default one for each core. Up to eight runs for each are in memory. No run has
-    more than one to itself, whatever `prepare` was told of threads.
-    outputs: folder for a file of each run, run-0000.vtkhdf and so on; None keeps results in memory.
-    progress: show a line on stderr.
-    settings: of `simulate`, for all runs; those of `prepare` hold where they are left out.
+    prepared : Prepared
+        What `Model.prepare` returns.
+    parameters : sequence of mapping
+        Changes of each run, path -> value, as of `Prepared.run`; ``{}`` changes nothing.
+    threads : int, optional
+        How many runs march at the same time. Default: one for each core. Up to eight runs for each are in memory. No run
+        has more than one thread to itself, whatever `prepare` was told of threads.
+    outputs : str or Path, optional
+        Folder for a file of each run, run-0000.vtkhdf and so on. Default: keep results in memory.
+    progress : bool, default False
+        Whether to show a line on stderr.
+    **settings
+        Settings of `simulate` for all runs, such as start, start_time; those of `prepare` hold if they are left out.
+
+    Returns
+    -------
+    ManyResults
+        The results by number; a run that fails on its way raises nothing, see `ManyResults.failures`.
 
     Raises
     ------
-    ModelError: a path, a value or a setting cannot be used, all of which are looked at before anything runs; it names the run.
-    FileExistsError: one of the files exists. A run that fails on its way raises nothing: see `ManyResults.failures`.
+    ModelError
+        If a path, a value or a setting cannot be used: all are checked before anything runs, and the message names the run.
+    FileExistsError
+        If one of the files exists.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model, simulate_many
+    >>> model = Model("oscillator")
+    >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0), position=(1, 0, 0))
+    >>> coil = model.add_spring("coil", model.ground.at((0, 0, 0)), block, stiffness=8.0, length=0.5)
+    >>> many = simulate_many(
+    ...     model.prepare(t_end=0.1, dt=0.01), [{"springs.coil.stiffness": k} for k in (4.0, 8.0)]
+    ... )
+    >>> last = many.stack(lambda result: result.body("block").r[-1])  # (2, 3), m
     """
     if not isinstance(prepared, Prepared):
         raise ModelError(

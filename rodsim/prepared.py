@@ -33,10 +33,36 @@ class Changed(Model):
 
 
 class Prepared:
-    """A model whose parts, meshes, joints and checks are done: each run begins with other numbers.
+    """A model that is built and checked once, to be run many times with other numbers.
 
-    A run is to the bit that of `simulate`, or `equilibrium`, with a model that was made with these numbers. What is added to
-    the model after it was prepared is not part of it.
+    `Model.prepare` makes it. A run is to the bit that of `simulate`, or of `equilibrium`, with a model that was made with
+    these numbers. Parts that are added to the model later do not belong to it.
+
+    Parameters
+    ----------
+    model : Model
+        The model as it is now.
+    settings : mapping
+        Settings of `simulate` for all runs, such as t_end, dt, start.
+
+    Attributes
+    ----------
+    changeable : list of str
+        Paths of all numbers that a run may change.
+
+    See Also
+    --------
+    rodsim.simulate_many : Run it once for each of many sets of numbers.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model
+    >>> model = Model("oscillator")
+    >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0), position=(1, 0, 0))
+    >>> coil = model.add_spring("coil", model.ground.at((0, 0, 0)), block, stiffness=8.0, length=0.5)
+    >>> prepared = model.prepare(t_end=0.1, dt=0.01)
+    >>> softer = prepared.run({"springs.coil.stiffness": 4.0})
+    >>> slower = prepared.run({"springs.coil.stiffness": 4.0}, dt=0.02)
     """
 
     def __init__(self, model: Model, settings: Mapping[str, Any]):
@@ -51,7 +77,7 @@ class Prepared:
 
     @property
     def changeable(self) -> list[str]:
-        """Paths of all numbers that a run may change."""
+        """Paths of all numbers that a run may change, such as "gravity" or "springs.coil.stiffness"."""
         return changeable(self._model)
 
     @functools.cached_property
@@ -60,13 +86,32 @@ class Prepared:
         return frozenset(self.changeable)
 
     def model(self, changes: Mapping[str, Any] | None = None) -> Model:
-        """The model with other numbers; its `build` takes what was prepared.
+        """Return the model with other numbers, whose `build` takes what was prepared.
 
-        changes: path -> value: "gravity" (3,), "loads.push.value", "springs.coil.stiffness", "bodies.arm.velocity",
-        "bodies.arm.shape" (mass and inertia, the same centre), "rods.cord.section" (a `Section`), what that was made of
-        ("rods.cord.section.radius", "rods.cord.section.material.E") and all else that `changeable` lists.
+        Parameters
+        ----------
+        changes : mapping, optional
+            Path -> value: "gravity" (3,), "loads.push.value", "springs.coil.stiffness", "bodies.arm.velocity",
+            "bodies.arm.shape" (mass and inertia, the same centre), "rods.cord.section" (a `Section`), numbers that it was made
+            of ("rods.cord.section.radius", "rods.cord.section.material.E") and all else that `changeable` lists.
 
-        Raises ModelError for another path, and where a value is none for it, as where the part is made.
+        Returns
+        -------
+        Model
+            A model of its own.
+
+        Raises
+        ------
+        ModelError
+            If there is no such path, or a value cannot be used, as where the part is made.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model("falling", gravity=(0, 0, -9.81))
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+        >>> prepared = model.prepare(t_end=0.1, dt=0.01)
+        >>> moon = prepared.model({"gravity": (0, 0, -1.62)})
         """
         checks.by_name("prepared", "changes", changes, "{'springs.coil.stiffness': 20.0}")
         paths = tuple(changes or ())
@@ -77,9 +122,31 @@ class Prepared:
         return change(made, changes or {})
 
     def settings(self, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Settings of `simulate` for a run: those of `prepare`, and `others` in their place.
+        """Return the settings of `simulate` for a run: those of `prepare`, and others in their place.
 
-        Raises ModelError for one that is none, and where t_end or dt is missing.
+        Parameters
+        ----------
+        others : mapping, optional
+            Settings of `simulate` by name.
+
+        Returns
+        -------
+        dict
+            All settings by name.
+
+        Raises
+        ------
+        ModelError
+            If there is no such setting, or t_end or dt is missing.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model("falling", gravity=(0, 0, -9.81))
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+        >>> prepared = model.prepare(t_end=0.1, dt=0.01)
+        >>> prepared.settings({"dt": 0.005})["t_end"]
+        0.1
         """
         others = new_arguments("simulate", others or {})
         _check_settings("prepared run", self._simulate, others)
@@ -90,20 +157,64 @@ class Prepared:
         return given
 
     def run(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Result:
-        """`simulate` of the model with other numbers.
+        """Simulate the model with other numbers.
 
-        changes: as of `model`. settings: of `simulate`, such as t_end, dt, start; those of `prepare` hold where they are left
-        out.
+        Parameters
+        ----------
+        changes : mapping, optional
+            Path -> value, as of `model`. Default: the numbers of the model.
+        **settings
+            Settings of `simulate`, such as t_end, dt, start, start_time; those of `prepare` hold if they are left out.
 
-        Raises ModelError for a path that is none; else as `simulate`.
+        Returns
+        -------
+        Result
+            As of `simulate`, to the bit.
+
+        Raises
+        ------
+        ModelError
+            If there is no such path or setting; else as `simulate`.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model("falling", gravity=(0, 0, -9.81))
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+        >>> prepared = model.prepare(t_end=0.1, dt=0.01)
+        >>> moon = prepared.run({"gravity": (0, 0, -1.62)})
         """
         given = self.settings(settings)
         return self._simulate(self.model(changes), **given)
 
     def equilibrium(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Equilibrium:
-        """`equilibrium` of the model with other numbers.
+        """Find the equilibrium of the model with other numbers.
 
-        changes: as of `model`. settings: of `equilibrium`. Raises ModelError for a path that is none; else as that.
+        Parameters
+        ----------
+        changes : mapping, optional
+            Path -> value, as of `model`. Default: the numbers of the model.
+        **settings
+            Settings of `equilibrium`, such as start, method; those of `prepare` are of `simulate` and not used.
+
+        Returns
+        -------
+        Equilibrium
+            As of `equilibrium`, to the bit.
+
+        Raises
+        ------
+        ModelError
+            If there is no such path or setting; else as `equilibrium`.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model("cantilever", gravity=(0, 0, -9.81))
+        >>> section = Section.circular(0.01, Material(E=2e9, nu=0.3, density=1000))
+        >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
+        >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+        >>> moon = model.prepare().equilibrium({"gravity": (0, 0, -1.62)})
         """
         from rodsim.statics.equilibria import equilibrium
 

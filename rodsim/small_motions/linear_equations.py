@@ -35,15 +35,60 @@ def linearise(
     loads: Mapping[str, ArrayLike] | None = None,
     start_time: float | None = None,
 ) -> Linearised:
-    """Linear equations M x'' + (C + gyroscopic) x' + K x + G^T dlam = B u, G x = 0 about a state of the model.
+    """Return the linear equations of small motions of a model about a state.
 
-    start: of a result, a run or an equilibrium; by default the initial one. Its velocities may be those of a steady
-    rotation, of rotors in their places or of everything about one axis. The multipliers of the joints are found anew.
-    spin (3,), rad/s: of axes through the point `about` with which everything turns, fixed parts too, whatever the
-    velocities: a blade that is clamped to the ground turns with it.
-    load_time: when loads are evaluated; loads: name of a load -> its value (3,) instead.
+    They are M x'' + (C + gyroscopic) x' + K x + G^T dlam = B u, G x = 0, where x are displacements and rotations of the
+    frames, dlam changes of the multipliers of the joints, and u changes of the loads.
 
-    Raises ModelError where the velocities are those of no steady motion, or coefficients would change with time.
+    The velocities of the state may be those of a steady rotation: of rotors in their places, or of everything about one
+    axis. The multipliers of the joints are computed from the state.
+
+    Parameters
+    ----------
+    model : Model or Built
+        The model, or what `Model.build` returns.
+    start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
+        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
+        state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
+    spin : array_like (3,), optional
+        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+    about : array_like (3,), default (0, 0, 0)
+        A point of the axis of `spin`, m.
+    load_time : float, default 0.0
+        Time at which the loads are evaluated, s.
+    loads : mapping of str to array_like (3,), optional
+        Name of a load -> its value in place of that at `load_time`, N or N m.
+
+    Returns
+    -------
+    Linearised
+        The matrices M, C, K, G and B, the state, and the forces that are not balanced there.
+
+    Other Parameters
+    ----------------
+    start_time : float, optional
+        Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
+
+    Raises
+    ------
+    ModelError
+        If the velocities are not those of a steady motion, coefficients would change with time, or `start` does not fit the
+        model.
+
+    See Also
+    --------
+    modes : Frequencies and shapes of these equations.
+    rodsim.linear.state_space : The same as matrices for control.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model, linearise
+    >>> model = Model("oscillator")
+    >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+    >>> coil = model.add_bushing("coil", model.ground.at((0, 0, 0)), block, stiffness=(8, 8, 8, 1, 1, 1))
+    >>> linear = linearise(model)
+    >>> float(linear.K[0, 0])
+    8.0
     """
     return linear_about("linearise", model, start, spin, about, load_time, loads, start_time)[1]
 

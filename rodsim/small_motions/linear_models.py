@@ -70,13 +70,66 @@ def state_space(
     loads: Mapping[str, ArrayLike] | None = None,
     start_time: float | None = None,
 ) -> scipy.signal.StateSpace:
-    """The small motions of a model as scipy's StateSpace, with changes of loads as inputs.
+    """Return the small motions of a model as matrices x' = A x + B u, y = C x + D u.
 
-    inputs: list of `Push`, N or N m. outputs: list of `Probe` (changes from `start`: m, m/s, rad, rad/s) and `Reaction`
-    (what joints carry: N, N m). n_modes: keep these lowest modes only, which large models need; spin, about, load_time,
-    loads: as in `linearise`.
+    The joints are eliminated, so that the states are those of an ordinary differential equation: coordinates q of all
+    motions that the joints allow, or of the lowest modes, their rates, and the states of interactions and of branches that
+    relax.
 
-    Raises ModelError where a point does not move, or the model has too many freedoms for full matrices.
+    Parameters
+    ----------
+    model : Model
+        The model; every part that moves has mass.
+    inputs : sequence of Push
+        Forces (N) and moments (N m) at points.
+    outputs : sequence of Probe and Reaction
+        Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of what joints carry
+        (N, N m).
+    start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
+        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
+        state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
+    n_modes : int, optional
+        Keep only these lowest undamped modes, which models with more than 2000 freedoms need. Default: all motions.
+    spin : array_like (3,), optional
+        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+    about : array_like (3,), default (0, 0, 0)
+        A point of the axis of `spin`, m.
+    load_time : float, default 0.0
+        Time at which the loads are evaluated, s.
+    loads : mapping of str to array_like (3,), optional
+        Name of a load -> its value in place of that at `load_time`, N or N m.
+
+    Returns
+    -------
+    scipy.signal.StateSpace
+        The matrices A, B, C and D.
+
+    Other Parameters
+    ----------------
+    start_time : float, optional
+        Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
+
+    Raises
+    ------
+    ModelError
+        If a point does not move, the model has too many freedoms for full matrices, or as `linearise`.
+
+    See Also
+    --------
+    frequency_response : Amplitudes at given frequencies, without full matrices.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section
+    >>> from rodsim.linear import Probe, Push, state_space
+    >>> model = Model("beam")
+    >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> push, probe = Push(rod.end, (0, 0, 1)), Probe(rod.end, (0, 0, 1))
+    >>> system = state_space(model, [push], [probe], n_modes=3)
+    >>> system.A.shape
+    (6, 6)
     """
     check_mass(built_of(model), "state_space")
     lin = linear_about("state_space", model, start, spin, about, load_time, loads, start_time)[1]
@@ -124,13 +177,64 @@ def frequency_response(
     loads: Mapping[str, ArrayLike] | None = None,
     start_time: float | None = None,
 ) -> NDArray:
-    """Complex amplitudes (w, outputs, inputs) of the outputs by unit inputs cos(omega t), at angular frequencies
-    omega (w,), rad/s.
+    """Compute the complex amplitudes of outputs of a model under inputs cos(omega t).
 
-    model, start, spin, about, load_time, loads: as in `linearise`. inputs: list of `Push`. outputs: list of `Probe`.
+    At each frequency the sparse equations (-w^2 M + i w D + K) x + G^T y = B u, G x = 0 are solved as they are.
 
-    Raises ModelError where a point does not move, a direction is zero, nothing resists at a frequency, or the state is no
-    steady motion.
+    Parameters
+    ----------
+    model : Model
+        The model; rods may be without mass.
+    inputs : sequence of Push
+        Forces (N) and moments (N m) at points.
+    outputs : sequence of Probe and Reaction
+        Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of what joints carry
+        (N, N m).
+    omega : array_like (w,)
+        Angular frequencies, rad/s.
+    start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
+        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
+        state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
+    spin : array_like (3,), optional
+        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+    about : array_like (3,), default (0, 0, 0)
+        A point of the axis of `spin`, m.
+    load_time : float, default 0.0
+        Time at which the loads are evaluated, s.
+    loads : mapping of str to array_like (3,), optional
+        Name of a load -> its value in place of that at `load_time`, N or N m.
+
+    Returns
+    -------
+    ndarray (w, outputs, inputs)
+        Complex amplitudes for unit inputs, in units of the output per unit of the input.
+
+    Other Parameters
+    ----------------
+    start_time : float, optional
+        Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
+
+    Raises
+    ------
+    ModelError
+        If a point does not move, a direction is zero, nothing resists at a frequency, or as `linearise`.
+
+    See Also
+    --------
+    state_space : The same motions as matrices.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section
+    >>> from rodsim.linear import Probe, Push, frequency_response
+    >>> model = Model("beam")
+    >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> push, probe = Push(rod.end, (0, 0, 1)), Probe(rod.end, (0, 0, 1))
+    >>> amplitudes = frequency_response(model, [push], [probe], [10.0, 20.0])
+    >>> amplitudes.shape
+    (2, 1, 1)
     """
     lin = linear_about("frequency_response", model, start, spin, about, load_time, loads, start_time)[1]
     B, C, rates, carried = _columns(model, lin, inputs, outputs)

@@ -35,11 +35,29 @@ NOISE = 50.0  # times the round-off of the positions, in forces along a shape
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Motions exp(lambda t) phi, one of each pair of conjugates or signs; k of them."""
+    """Motions exp(lambda t) phi, one of each pair of conjugates or signs; k of them.
 
-    values: NDArray  # (k,) lambda, 1/s; complex
-    shapes: NDArray  # (k, n, 6) displacement and spatial turn of every frame; phi M phi = 1
-    kinds: tuple[str, ...]  # "rigid" (costs nothing), "oscillates", "grows" (unstable), "decays"
+    Attributes
+    ----------
+    values : ndarray (k,)
+        Eigenvalues lambda, 1/s; complex.
+    shapes : ndarray (k, n, 6)
+        Displacement and spatial rotation of every frame; phi M phi = 1.
+    kinds : tuple of str
+        "rigid" (costs no energy), "oscillates", "grows" (unstable) or "decays".
+    linear : Linearised
+        The equations of the small motions, with the state.
+    built : Built
+        The model.
+
+    See Also
+    --------
+    rodsim.modes : Computes them.
+    """
+
+    values: NDArray
+    shapes: NDArray
+    kinds: tuple[str, ...]
     linear: Linearised
     built: Built
 
@@ -114,16 +132,65 @@ def modes(
     anyway: bool = False,
     start_time: float | None = None,
 ) -> Modes:
-    """The n modes of `model` whose eigenvalues are nearest to zero, of small motions about `start`.
+    """Compute the `n` modes of a model whose eigenvalues are nearest to zero.
 
-    model, start, spin, about, load_time, loads: as in `linearise`. undamped: leave dampers, viscosity and relaxation out.
-    anyway: also of a state that is no equilibrium; the stiffness is then the Hessian along the frames' turns.
+    Modes are small motions exp(lambda t) phi about the state `start`. Rigid motions of free models and motions of
+    mechanisms come first, with frequency zero. If there is damping, spin or a follower load, the general (quadratic)
+    eigenvalue problem is solved. An unstable state has modes that grow. Parts without mass follow the others and add no
+    modes.
 
-    What has no mass follows the rest and has no modes of its own.
-    Rigid motions of free models and the motions of mechanisms come first, with frequency zero. Where there is damping,
-    spin or a follower load the general problem is solved. A state that is unstable has modes that grow.
+    Parameters
+    ----------
+    model : Model or Built
+        The model, or what `Model.build` returns.
+    n : int, default 10
+        Number of modes; fewer are returned if the model has fewer.
+    start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
+        State to linearise about: the last of a result or of a result file (its path), or a State. Default: the initial
+        state. If it is a `SteadyRotation`, its `spin` and `about` are used, unless `spin` is given.
+    spin : array_like (3,), optional
+        Angular velocity of axes in which everything rotates, fixed parts too, rad/s. Default: inertial axes.
+    about : array_like (3,), default (0, 0, 0)
+        A point of the axis of `spin`, m.
+    load_time : float, default 0.0
+        Time at which the loads are evaluated, s.
+    loads : mapping of str to array_like (3,), optional
+        Name of a load -> its value in place of that at `load_time`, N or N m.
+    undamped : bool, default False
+        Whether to leave out dampers, viscosity and relaxation.
 
-    Raises ModelError where the state is no equilibrium, with what would start to move, and where `linearise` does.
+    Returns
+    -------
+    Modes
+        Eigenvalues (1/s), frequencies (Hz), damping ratios and shapes.
+
+    Other Parameters
+    ----------------
+    anyway : bool, default False
+        Whether to accept a state that is no equilibrium. The stiffness is then the Hessian along the rotations of the
+        frames.
+    start_time : float, optional
+        Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
+
+    Raises
+    ------
+    ModelError
+        If the state is no equilibrium (the message says what would start to move), nothing can move, or as `linearise`.
+
+    See Also
+    --------
+    rodsim.linear.mode_shapes : Write the shapes as a result, for pictures.
+    buckling : Load factors at which the lowest frequency becomes zero.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section, modes
+    >>> model = Model("beam")
+    >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> found = modes(model, 4)
+    >>> print(found.text())  # doctest: +SKIP
     """
     built = built_of(model) if isinstance(model, Model) else model
     built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)

@@ -27,12 +27,46 @@ def mode_shapes(
     phases: int = 24,
     overwrite: bool = False,
 ) -> Result:
-    """The modes as a result, in the file `output` or in memory.
+    """Return the motions of modes as a result, in a file or in memory, for pictures and movies.
 
-    modes: of `rodsim.modes`. amplitude: the largest displacement, as a part of the model's size; phases: outputs a mode.
-    overwrite: replace a file that exists.
+    Mode k moves once through its phases at times k to k + 1.
 
-    Raises ModelError where a number cannot be used, FileExistsError where the file exists.
+    Parameters
+    ----------
+    modes : Modes
+        What `rodsim.modes` returns.
+    output : str or Path, optional
+        File to write (`.vtkhdf`). Default: keep the result in memory.
+    amplitude : float, default 0.1
+        Largest displacement, as a part of the size of the model.
+    phases : int, default 24
+        Outputs of each mode.
+    overwrite : bool, default False
+        Whether to replace a file that exists.
+
+    Returns
+    -------
+    Result
+        The shapes, one output for each phase of each mode.
+
+    Raises
+    ------
+    ModelError
+        If `amplitude` or `phases` is not positive.
+    FileExistsError
+        If the file exists and `overwrite` is False.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section, modes
+    >>> from rodsim.linear import mode_shapes
+    >>> model = Model("beam")
+    >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> shapes = mode_shapes(modes(model, 3))
+    >>> shapes.n_outputs
+    72
     """
     amplitude = checks.number("mode_shapes", "amplitude", amplitude, positive=True)
     phases = checks.count("mode_shapes", "phases", phases)

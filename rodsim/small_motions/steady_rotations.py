@@ -89,13 +89,53 @@ def steady_rotation(
     *,
     start_time: float | None = None,
 ) -> SteadyRotation:
-    """The state of the model when everything, fixed parts too, turns with `spin` (3,), rad/s, about an axis through `about`.
+    """Find the shape of a model that rotates steadily about an axis.
 
-    Its velocities are zero: they are those in the axes. Give the same `spin` and `about` to `linearise` and `modes`.
-    start: where to begin, by default the initial one; an equilibrium, or a rotation with another spin. steps: parts of the way,
-    evenly in the spin's square, before any is halved.
-    Raises ConvergenceError where no such shape is found, with the part of the way reached as its `t`; ModelError where nothing
-    holds the model in the axes.
+    Everything rotates, fixed parts too: a blade that is clamped to the ground rotates with it. Newton's method finds the
+    balance of all forces in axes that rotate. The square of the spin grows in `steps` equal parts under all loads and
+    weights; if no shape is found that way from the initial state, loads and weights grow with it.
+
+    Parameters
+    ----------
+    model : Model or Built
+        The model, or what `Model.build` returns.
+    spin : array_like (3,)
+        Angular velocity, rad/s.
+    about : array_like (3,), default (0, 0, 0)
+        A point of the axis of rotation, m.
+    steps : int, default 4
+        Number of parts of the way before any is halved.
+    start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
+        Where to begin: an equilibrium, or a rotation with another spin. Default: the initial state.
+
+    Returns
+    -------
+    SteadyRotation
+        The state, whose velocities are zero as they are those in the axes, with `spin` and `about`. Give it as `start` to
+        `modes`, `linearise`, `simulate` and their kin.
+
+    Other Parameters
+    ----------------
+    start_time : float, optional
+        Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
+
+    Raises
+    ------
+    ConvergenceError
+        If no such shape is found; its `t` is the part of the way that was reached.
+    ModelError
+        If nothing holds the model in the axes, loads push it along a motion that is free, or `start` does not fit the
+        model.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section, modes, steady_rotation
+    >>> model = Model("blade")
+    >>> section = Section.rectangle(0.1, 0.01, Material(E=7e10, nu=0.3, density=2700))
+    >>> rod = model.add_rod("blade", [(0.2, 0, 0), (2.2, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> rotation = steady_rotation(model, (0, 0, 30.0))
+    >>> stiffened = modes(model, 3, start=rotation)
     """
     built = built_of(model) if isinstance(model, Model) else model
     full = checks.vector("steady_rotation", "spin", spin)

@@ -60,6 +60,10 @@ def equilibrium(
     load_time: float = 0.0,
     motions: Mapping[str, Mapping[str, Any]] | None = None,
     method: str = "newton",
+    start: StartLike | None = None,
+    start_time: float | None = None,
+    output: str | Path | None = None,
+    overwrite: bool = False,
     monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None = None,
     stop: Mapping[str, tuple[float, float]] | None = None,
     branch: int = 0,
@@ -68,59 +72,111 @@ def equilibrium(
     most_points: int = MOST_POINTS,
     first_step: float = 1.0,
     factors: ArrayLike = (1.0,),
-    start: StartLike | None = None,
-    start_time: float | None = None,
-    output: str | Path | None = None,
-    overwrite: bool = False,
     progress: bool | None = None,
 ) -> Equilibrium:
-    """The equilibrium of `model` under its loads and weights, reached from its initial shape by load steps.
+    """Find the equilibrium of a model under its loads and weights, by load steps from its initial shape.
 
     Loads and gravity are multiplied by a load factor that grows from 0 to 1, in steps as long as Newton's method allows.
-    The result holds the equilibrium of every step, its `t` is the load factor; its last state is the one asked for.
+    The result holds the equilibrium of every step: its `t` is the load factor, and its last state is the one asked for.
 
     Parameters
     ----------
-    loads: name of a load of the model -> its value (3,) at load factor 1; those not named have their value at `load_time`, s.
-    constant: names of loads, or "gravity", that act in full from the beginning.
-    motions: name of a joint to the ground -> {"displacement": (3,) m, "rotation": rotation vector (3,) rad, "about": point
-    (3,) m}: how its ground side has moved at load factor 1; what is left out is zero, `about` is where the joint is. Either
-    may be a callable of the load factor instead. A rotation may have several turns.
-    method: "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and
-    turning points, until a `stop`; its `t` is the length of the path, its `load_factor` goes up and down, and its `events`
-    are limits of the load, turning points of the monitors and bifurcations.
-    monitors: name -> (point of a part, world direction (3,)): its displacement in that direction, m.
-    stop: "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly; by default the
-    load factor stays within -1 and 1. most_points: equilibria at most.
-    branch: k or -k: leave the path at its k-th bifurcation, to one side or the other. A branch that leads back to there ends:
-    `statics["stopped"]` is then "closed".
-    relaxation: with "newton", where its steps come to an end before factor 1, go to the equilibrium that a damped motion
-    under the full load creeps to; `statics["relaxation"]` says from which factor, and that it was used.
-    unstable: {"keep", "stop", "leave"}, what to do with an unstable equilibrium. "keep", the default: keep it, note it in
-    `statics["unstable"]`, and warn. "stop": end before the first one with a ConvergenceError, whose `result` holds those before.
-    "leave": if the one at the end is unstable, go on to a stable one under the same loads, by a small push down and a damped
-    motion; `statics["left"]` is then the number of its steps.
-    first_step: longest first load step; with "arc-length" of the norm of the path.
-    factors: with "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is
-    the end. So one call goes through all angles that a joint is to be moved to.
-    start, start_time: begin with a stored state of another result of the same parts, as with `simulate`. What its loads,
-    weights and stresses do not balance then acts with the load factor, and gaps of joints that are elsewhere now close with it:
-    0 is the stored state, 1 the new equilibrium. A joint that the other result had moved is where it was moved to; `motions`
-    move it on from there, or, as a callable that begins at that place, along a path from where the model has it.
-    output, overwrite: a result file, as with `simulate`; None keeps the result in memory.
-    progress: show on stderr the load factor reached; by default if that is a terminal.
+    model : Model
+        The model; joints and stiffness hold every part.
+    loads : mapping of str to array_like (3,), optional
+        Name of a load of the model -> its value at load factor 1, N or N m. Loads that are not named have their value at
+        `load_time`.
+    constant : sequence of str, default ()
+        Names of loads, or "gravity", that act in full from the beginning.
+    load_time : float, default 0.0
+        Time at which the loads are evaluated, s.
+    motions : mapping of str to mapping, optional
+        Name of a joint to the ground -> ``{"displacement": (3,), "rotation": (3,), "about": (3,)}``: how its ground side
+        has moved at load factor 1 (m; rotation vector, rad, of several turns if need be; point of the rotation, m, by
+        default where the joint is). What is left out is zero. Displacement and rotation may be callables of the load factor
+        instead.
+    method : {"newton", "arc-length"}, default "newton"
+        "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and turning
+        points, until a `stop`. Its `t` is the length of the path, its `load_factor` goes up and down, and its `events` are
+        limits of the load, turning points of the monitors and bifurcations.
+    start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
+        Begin with the last state of another result of the same parts (or of the file of this path), or with a State. The
+        part of its loads, weights and stresses that is not balanced acts with the load factor, and gaps of joints that are
+        elsewhere now close with it: 0 is the stored state, 1 the new equilibrium. A joint that the other result had moved
+        stays where it was moved to; `motions` move it on from there or, as a callable that begins at that place, along a
+        path from where the model has it.
+    start_time : float, optional
+        Time of a stored state of the result `start`, s; the nearest output is used. Default: the last.
+    output : str or Path, optional
+        Result file to write (`.vtkhdf`). Default: keep the result in memory.
+    overwrite : bool, default False
+        Whether to replace a file that exists.
 
-    Warns
-    -----
-    UnstableEquilibriumWarning: the last equilibrium is unstable; `statics["unstable"]` has the number of negative pivots of its
-    stiffness, and from which load factor on. Not with "arc-length", whose events say it, nor under follower loads.
-    RoundedForcesWarning: more than 1e-6 of the loads is left unbalanced; `statics["unbalanced"]` is how much.
+    Returns
+    -------
+    Equilibrium
+        The equilibria as a result, in the file or in memory.
+
+    Other Parameters
+    ----------------
+    monitors : mapping of str to tuple, optional
+        With "arc-length", name -> (point of a part, world direction (3,)): its displacement in that direction is followed,
+        m.
+    stop : mapping of str to tuple of float, optional
+        "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly. Default: the load
+        factor stays within -1 and 1.
+    branch : int, default 0
+        Number k of a bifurcation at which to leave the path, to one side (k) or the other (-k). A branch that leads back to
+        there ends: ``statics["stopped"]`` is then "closed".
+    relaxation : bool, default True
+        With "newton", if its steps come to an end before factor 1, whether to go to the equilibrium that a damped motion
+        under the full load creeps to; ``statics["relaxation"]`` says from which factor.
+    unstable : {"keep", "stop", "leave"}, default "keep"
+        What to do with an unstable equilibrium. "keep": keep it, note it in ``statics["unstable"]``, and warn. "stop": end
+        before the first one with a ConvergenceError. "leave": if the last one is unstable, go on to a stable one under the
+        same loads, by a small push and a damped motion; ``statics["left"]`` is the number of its steps.
+    most_points : int, default 500
+        Largest number of equilibria on a path.
+    first_step : float, default 1.0
+        Longest first step: of the load factor; with "arc-length" of the norm of the path.
+    factors : array_like, default (1.0,)
+        With "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last
+        is the end. One call so goes through all angles that a joint is to be moved to.
+    progress : bool, optional
+        Whether to show the load factor reached on stderr. Default: if that is a terminal.
 
     Raises
     ------
-    ModelError: the model or an argument cannot be used; a part that nothing holds, named.
-    ConvergenceError: the load factor reached is its `t`, `result` holds the equilibria up to there, and the file keeps them;
-    there is no file if there is none.
+    ModelError
+        If the model or an argument cannot be used; a part that nothing holds is named.
+    ConvergenceError
+        If no equilibrium is found further on. Its `t` is the load factor reached, `result` holds the equilibria up to
+        there, and so does the file; there is no file if there is none.
+    FileExistsError
+        If the file exists and `overwrite` is False.
+
+    Warns
+    -----
+    UnstableEquilibriumWarning
+        If the last equilibrium is unstable; ``statics["unstable"]`` has the number of negative pivots of its stiffness, and
+        from which load factor on. Not with "arc-length", whose events say it, nor under follower loads.
+    RoundedForcesWarning
+        If more than 1e-6 of the loads is left unbalanced; ``statics["unbalanced"]`` is how much.
+
+    See Also
+    --------
+    buckling : Load factors at which an equilibrium becomes unstable.
+    simulate : ``start=`` begins a motion with an equilibrium.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section, equilibrium
+    >>> model = Model("cantilever", gravity=(0, 0, -9.81))
+    >>> section = Section.circular(0.01, Material(E=2e9, nu=0.3, density=1000))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> bent = equilibrium(model)
+    >>> tip = bent.rod("rod").r[-1, -1]  # m
     """
     if not isinstance(model, Model):
         raise no_model("equilibrium", model)

@@ -51,13 +51,31 @@ STEP = 1e-3  # of the model's size: displacements of the differences for strains
 
 
 class Buckling(NamedTuple):
-    """The lowest positive factors, k of them."""
+    """The lowest positive buckling factors, k of them.
 
-    factors: Floats  # (k,) of (1)
-    linear: Floats  # (k,) of K(0) + f K', those that led to them
-    shapes: NDArray  # (k, n, 6) displacement and turn of every frame, largest displacement 1
-    states: list[State]  # equilibria at the factors; of linear ones that at factor zero
-    kinds: tuple[str, ...]  # "bifurcation", "limit point", or "linear: " and why (1) has no solution near it
+    Attributes
+    ----------
+    factors : ndarray (k,)
+        Factors of the loads.
+    linear : ndarray (k,)
+        Factors of linear buckling, K(0) + f K', that led to them.
+    shapes : ndarray (k, n, 6)
+        Displacement and rotation of every frame; the largest displacement is 1.
+    states : list of State
+        Equilibria at the factors; of linear ones that at factor zero.
+    kinds : tuple of str
+        "bifurcation", "limit point", or "linear: " and why no singular point was found near it.
+
+    See Also
+    --------
+    rodsim.buckling : Computes them.
+    """
+
+    factors: Floats
+    linear: Floats
+    shapes: NDArray
+    states: list[State]
+    kinds: tuple[str, ...]
 
 
 @accept_old_arguments
@@ -69,12 +87,55 @@ def buckling(
     load_time: float = 0.0,
     nonlinear: bool = True,
 ) -> Buckling:
-    """The n lowest factors of the model's loads and weight at which it buckles.
+    """Compute the `n` lowest factors of the loads and weights of a model at which it buckles.
 
-    constant: names of loads, or "gravity", that do not grow; load_time: when loads are evaluated, s. nonlinear=False: factors of
-    linear buckling alone.
-    Raises ModelError where a load that grows has no potential (a follower load, a moment): the model may then begin to
-    flutter first, ask `modes`.
+    Loads grow with the factor from the equilibrium under the `constant` ones. Linear buckling gives first values; from each
+    the point on the path of equilibria is found at which the stiffness is singular: a bifurcation or a limit point.
+
+    Parameters
+    ----------
+    model : Model or Built
+        The model, or what `Model.build` returns.
+    n : int, default 1
+        Number of factors.
+    constant : sequence of str, default ()
+        Names of loads, or "gravity", that act in full from the beginning and do not grow.
+    load_time : float, default 0.0
+        Time at which the loads are evaluated, s.
+    nonlinear : bool, default True
+        Whether to refine the factors on the path of equilibria. False: factors of linear buckling alone.
+
+    Returns
+    -------
+    Buckling
+        Factors (k,), shapes, and the equilibria at the factors.
+
+    Raises
+    ------
+    ModelError
+        If a load that grows has no potential (a follower load, a moment): the model may then flutter first, use `modes`. If
+        the model is not held, is unstable before the loads grow, or no load grows.
+    ConvergenceError
+        If there is no equilibrium under the constant loads.
+
+    Warns
+    -----
+    LinearFactorWarning
+        If a factor could not be refined and is that of linear buckling.
+
+    See Also
+    --------
+    equilibrium : With ``method="arc-length"`` the path through and beyond these points.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section, buckling
+    >>> model = Model("column")
+    >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 1)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> load = model.add_force("weight", rod.end, (0, 0, -1.0))
+    >>> euler = buckling(model).factors[0]  # about pi^2 E I / (4 L^2), N
     """
     built = built_of(model) if isinstance(model, Model) else model
     n = checks.count("buckling", "n", n)

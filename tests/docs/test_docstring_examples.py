@@ -5,13 +5,22 @@ import doctest
 import pytest
 
 import rodsim
-from rodsim import Box, Material, Model, Result, Section, results, simulate
+from rodsim import Box, Material, Model, Result, Section, linear, results, simulate
+from rodsim.many_runs import ManyResults
+from rodsim.prepared import Prepared
 
 NAMES = ("audit", "compare", "export", "local_audit", "plot", "render", "render_movie", "report", "view")
+MOTIONS = ("equilibrium", "buckling", "modes", "linearise", "steady_rotation", "simulate_many")
 THINGS = {
     **{name: getattr(rodsim, name) for name in NAMES},
     **{name: getattr(results, name) for name in ("Result", "RodHistory", "BodyHistory", "JointHistory", "ContactHistory")},
     "Result.load": Result.load,
+    **{name: getattr(rodsim, name) for name in MOTIONS},
+    **{name: getattr(linear, name) for name in ("state_space", "frequency_response", "mode_shapes")},
+    "Prepared": Prepared,
+    **{f"Prepared.{name}": getattr(Prepared, name) for name in ("model", "settings", "run", "equilibrium")},
+    "ManyResults": ManyResults,
+    "ManyResults.stack": ManyResults.stack,
     "Model.load": Model.load,
     "Model.save": Model.save,
 }  # fmt: skip
