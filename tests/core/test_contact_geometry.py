@@ -1,0 +1,363 @@
+"""Distances, facets and features behind contact of shapes, against brute force and closed forms.
+
+These functions have no public name: distances of segments and cores from boxes, hulls, bodies of revolution
+and triangles; the facets that stand for a rim; the corners and ridges of a mesh; slopes that leave no energy
+in a step. What they are for is asserted in tests/laws/test_contact_*.py.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+
+from discretization.contact.core_gaps import between_cores, from_cores
+from discretization.contact.core_numbers import POINTS_OF_RIM, with_facets
+from discretization.contact.listed_gaps import from_boxes
+from discretization.contact.mesh_corners import features_of
+from discretization.contact.mesh_search import core_from_triangles, from_triangles, with_ridges
+from discretization.contact.search import candidates, searched
+from discretization.contact.table import Hull, Mesh, Pair, Round, Sphere, contacts_of
+from rigid.hull_faces import shares_of
+from rigid.interactions.contact import edge_crossings
+from rigid.interactions.contact.box_losses import BOXES_LOSS
+from rigid.interactions.contact.boxes import BOXES
+from rigid.interactions.contact.edges import EDGES
+from rigid.interactions.contact.edges import A as FIRST
+from rigid.interactions.contact.gaps import RHO
+from rigid.interactions.contact.hulls import HULLS
+from rigid.interactions.contact.round_hulls import ROUND_HULLS
+from rigid.kinematics.cores import POLYTOPE
+from rigid.kinematics.facets import facet_axes, mean_slopes, next_axis
+from rigid.solids import Cuboid, Revolved
+from rodsim import Box, Model, simulate
+from rodsim import Mesh as MeshShape
+from rodsim.results.contact_surfaces import meshes
+from tests.support.contact_losses import loss
+from tests.support.contacts import (
+    CONE,
+    CYLINDER,
+    LINEAR,
+    PRISM,
+    ROUND_ROD,
+    SIGNS,
+    SPHERE_ROUND,
+    core_block,
+    dual,
+    ground,
+    mesh_numbers,
+    touch,
+    turned,
+    value,
+)
+from tests.support.solids import MESHES, A, R, add, fine_cube
+
+SHORT = 1.0 - np.cos(np.pi / POINTS_OF_RIM)  # part of the radius that a rim lacks between two of its points
+ORIGIN = np.concatenate([np.zeros((1, 3)), np.eye(3)])  # a pose
+
+
+# --- distances
+
+
+def test_the_distance_of_a_segment_from_a_box_is_that_of_its_nearest_point():
+    rng = np.random.default_rng(1)
+    half, fine = np.array([0.3, 0.2, 0.1]), np.linspace(0.0, 1.0, 401)[:, None]
+    signs = set()
+    for _ in range(200):
+        a, b = 0.6 * rng.normal(size=(2, 3))
+        rotation, out, x = turned(rng, rng.uniform(0.0, 3.0)), np.zeros(1), a + fine * (b - a)
+        points = np.concatenate([[a, b, np.zeros(3)], np.diag(half)]) @ rotation + 0.3
+        from_boxes(np.ascontiguousarray(points), np.array([[0, 1, 2, 2]]), np.array([[False, True]]), out)
+        least = np.linalg.norm(np.maximum(np.abs(x) - half, 0.0), axis=1).min()
+        signs.add(bool(out[0] > 0.0))
+        if least > 0.0:
+            assert out[0] == pytest.approx(least, abs=2e-3)
+        else:  # out of the core by no less than its deepest point is below a face
+            assert out[0] <= -(half - np.abs(x)).min(axis=1).max() + 1e-12
+    assert signs == {True, False}
+
+
+def test_the_distance_of_a_segment_from_a_prism_or_cone_is_that_of_its_nearest_point():
+    """Of the prism against its planes, of the cone against rings of points on it."""
+    rng, fine = np.random.default_rng(2), np.linspace(0.0, 1.0, 101)[:, None]
+    turns = np.linspace(0.0, 2.0 * np.pi, 181)[:, None, None]
+    sides = [p + fine * (q - p) for p, q in pairwise(CONE[1:])]
+    profile = np.concatenate([*sides, [[0, -0.2]] + fine * [[0.3, 0.0]]])
+    round_about = np.concatenate([np.cos(turns), np.sin(turns), 0 * turns], axis=-1)
+    shell = profile[None, :, :1] * round_about + profile[None, :, 1:] * (0, 0, 1.0)
+    shell = shell.reshape(-1, 3)[::7]
+    signs = set()
+    for _ in range(4):
+        a, b = 0.5 * rng.normal(size=(2, 3))
+        rotation, out, x = turned(rng, rng.uniform(0.0, 3.0)), np.zeros(1), a + fine * (b - a)
+        for is_cone in (False, True):
+            core = core_block(Round(0, np.zeros(3), CONE, 0.0) if is_cone else Hull(0, PRISM, 0.0))
+            points = np.concatenate([[a, b], core[:3] + ORIGIN]) @ rotation + 0.3
+            from_cores(points, np.array([[0, 1, 2, 2]]), core, np.array([0]), out)
+            signs.add((is_cone, bool(out[0] > 0.0)))
+            if is_cone and out[0] > 0.0:
+                assert out[0] == pytest.approx(np.linalg.norm(x[:, None] - shell, axis=-1).min(), abs=1e-2)
+            elif not is_cone:
+                planes = core[8 + 4 * 6 + 2 * 9 :].reshape(5, 4)
+                beyond = ((x - core[:3]) @ planes[:, :3].T - planes[:, 3]).max(axis=1).min()
+                assert out[0] >= beyond - 1e-9 if beyond > 0.0 else out[0] == pytest.approx(beyond, abs=3e-3)
+    assert len(signs) == 4
+
+
+def test_the_distance_of_a_cube_from_a_triangle_is_that_of_its_nearest_feature():
+    core, out = core_block(Hull(0, SIGNS, 0.0)), np.zeros(4)
+    triangles = np.array(
+        [
+            [(0, 0, 1.5), (5, 1, 3), (5, -1, 3)],  # a corner above the cube
+            [(2, -5, 0.0), (2, 5, 0.0), (5, 0, 5)],  # an edge beside it
+            [(0, 0, 0.7), (5, 1, 3), (5, -1, 3)],  # a corner inside
+            [(-5, -0.01, 0), (5, 0, 0), (-5, 0.01, 0)],  # cuts it between its corners
+        ],
+        float,
+    )
+    core_from_triangles(ORIGIN, core, triangles, out)
+    assert out == pytest.approx([0.5, 1.0, -0.3, 0.0], abs=1e-15)
+
+
+def test_the_list_of_a_hundred_thousand_triangles_has_all_that_are_near_and_no_other():
+    rng = np.random.default_rng(5)
+    vertices, triangles = ground(224, lambda x, y: 0.1 * np.sin(5 * x) * np.cos(4 * y))
+    assert len(triangles) > 1e5
+    balls = [Sphere(1 + k, (0, 0, 0), 0.02) for k in range(50)]
+    pairs = [Pair(k, 50, (0.0, 1e3, 1.0, 0.0)) for k in range(50)]
+    contacts = contacts_of([*balls, Mesh(0, vertices, triangles, 0.0)], pairs)
+    places = np.column_stack([rng.uniform(-1, 1, (50, 2)), rng.uniform(-0.1, 0.15, 50)])
+    listed = candidates(contacts, np.concatenate([places, contacts.X[50:]]), 0.01, searched(contacts))
+    corners, seen = vertices[triangles], 0
+    for k in range(50):
+        near = np.flatnonzero(np.linalg.norm(corners.mean(axis=1) - places[k], axis=1) < 0.05)
+        distances = np.empty(len(near))
+        from_triangles(places[[k, k]], np.ascontiguousarray(corners[near]), distances)
+        row = np.flatnonzero(listed.ends[:, 0] == k)
+        found = listed.faces[slice(*listed.first[row[0] : row[0] + 2])] if len(row) else np.zeros(0)
+        assert np.array_equal(found, near[distances < 0.03])
+        seen += len(found)
+    assert seen > 100
+
+
+# --- facets of cylinders and cones
+
+
+def test_facets_are_inside_of_a_cylinder_by_less_than_the_height_of_an_arc():
+    """As seen by a tetrahedron of next to no size, in all directions."""
+    rng, size = np.random.default_rng(3), 1e-6
+    core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
+    point = core_block(Hull(0, size * SIGNS[[0, 3, 5, 6]], 0.0))
+    X, exact, found, most = np.concatenate([point, with_facets(core)]), np.zeros(1), np.zeros(1), 0.0
+    for _ in range(100):
+        x = rng.normal(size=3)
+        x *= rng.uniform(0.5, 1.0) / np.linalg.norm(x)
+        points = np.concatenate([x + ORIGIN @ turned(rng, 1.0), ORIGIN @ turned(rng, rng.uniform(0.0, 3.0))])
+        between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(point)]]), found)
+        from_cores(points, np.array([[0, 0, 4, 4]]), core, np.array([0]), exact)
+        assert -2.0 * size < found[0] - exact[0] < SHORT * CYLINDER[1, 0] + 2.0 * size
+        most = max(most, found[0] - exact[0])
+    assert most > 0.5 * SHORT * CYLINDER[1, 0]
+
+
+def test_two_cylinders_side_by_side_are_too_far_apart_by_at_most_the_heights_of_two_arcs():
+    """In all directions across their axes, however one is rotated."""
+    rng, found = np.random.default_rng(4), np.zeros(1)
+    core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
+    first = with_facets(core, POLYTOPE)
+    X, most, r = np.concatenate([first, with_facets(core)]), 0.0, CYLINDER[1, 0]
+    for _ in range(50):
+        way, angle = rng.uniform(0.0, 2.0 * np.pi, 2)
+        c, s = np.cos(angle), np.sin(angle)
+        one = ORIGIN @ np.array([(c, s, 0), (-s, c, 0), (0, 0, 1)])
+        points = np.concatenate([one, 0.8 * np.array([np.cos(way), np.sin(way), 0.0]) + ORIGIN])
+        between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(first)]]), found)
+        assert -1e-12 < found[0] - (0.8 - 2.0 * r) < 2.0 * SHORT * r + 1e-12
+        most = max(most, found[0] - (0.8 - 2.0 * r))
+    assert most > SHORT * r
+
+
+@pytest.mark.parametrize(
+    ("kind", "frame", "angle"),
+    [(SPHERE_ROUND, 1, 2.0), (ROUND_ROD, 0, 2.0), (ROUND_HULLS, 1, 0.3), (ROUND_HULLS, 1, 2.0)],
+    ids=lambda own: getattr(own, "name", str(own)),
+)
+def test_the_force_on_a_body_of_revolution_does_not_depend_on_its_rotation_about_its_axis(kind, frame, angle):
+    """However far it rotates in a step; facets do not rotate with it, and no moment acts about the axis."""
+    t, found = touch(kind), []
+    for each in (0.0, angle):
+        c, s = np.cos(each), np.sin(each)
+        y1 = t.y1.copy()
+        y1[frame, 1:] = np.array([(c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0)]) @ y1[frame, 1:]
+        y1[frame, 0] += np.array([0.1, -0.05]) @ (t.y1[frame, 1:3] - y1[frame, 1:3])  # about its own axis
+        found.append(dual(kind, t.y0, y1, t.X).real)
+    most = np.abs(found[0]).max()
+    assert most > 1.0
+    assert np.abs(found[1][:, 0] - found[0][:, 0]).max() < (1e-12 if kind is ROUND_HULLS else 1e-13) * most
+    if kind is ROUND_HULLS:
+        assert np.abs(found[1][0] - found[0][0]).max() < 1e-12 * most
+
+
+def test_a_body_of_revolution_on_the_side_of_a_box_has_points_of_its_rims_there():
+    for k in range(3):
+        for angle in np.linspace(0.1, 6.0, 7):
+            a, up = np.roll((np.cos(angle), np.sin(angle), 0.0), k), np.roll((0.0, 0.0, 1.0), k)
+            axes = np.array(facet_axes(tuple(a + 0j), next_axis(tuple(a + 0j)), 0.0)[:2])
+            assert np.abs(axes @ up).max() == pytest.approx(1.0, abs=1e-14)
+            assert axes @ a == pytest.approx([0.0, 0.0], abs=1e-14)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e-3, 0.1])
+def test_mean_slopes_of_facets_give_all_of_their_change(size):
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        a = rng.normal(size=3)
+        b = a / np.linalg.norm(a) + size * rng.normal(size=3)
+        a, b = (tuple(end / np.linalg.norm(end) + 0j) for end in (a, b))
+        axis = next_axis(tuple(np.add(a, b)))
+        one = facet_axes(a, axis, 0.0)
+        other = facet_axes(b, axis, one[2].real)
+        slopes = np.array(mean_slopes(a, b, axis, one, other))
+        left = np.array(other[:2]) - np.array(one[:2]) - np.einsum("ikc,k->ic", slopes, np.subtract(b, a))
+        assert np.abs(left).max() < 4e-15
+
+
+# --- edges, corners and shares of the stiffness
+
+
+def test_mean_slopes_of_a_crossing_of_edges_give_all_of_its_change_of_energy():
+    """For small changes, for which the rule alone must do: to round-off of V."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        start = np.append(1.0, rng.uniform(0.0, 0.9, 4))
+        end = start * (1.0 + 0.0025 * rng.uniform(-1.0, 1.0, 5))
+        slopes = np.array(edge_crossings.mean_slopes(tuple(start + 0j), tuple(end + 0j)))
+        change = edge_crossings.energy_of(tuple(end + 0j)) - edge_crossings.energy_of(tuple(start + 0j))
+        assert abs(slopes @ (end - start) - change) < 1e-15
+
+
+def test_hulls_of_the_corners_of_boxes_have_the_energy_and_forces_of_the_boxes():
+    """Where an edge is across an edge and a corner near; all parts of the stiffness are a quarter."""
+    for seed in range(4):
+        box, hull = (touch(kind, seed=seed) for kind in (BOXES, HULLS))
+        energy, expected = (value(own.kind, own.y0, own.X).real for own in (hull, box))
+        assert energy == pytest.approx(expected, rel=1e-13)
+        force, expected = (dual(own.kind, own.y0, own.y0, own.X).real for own in (hull, box))
+        assert np.abs(force - expected).max() < 1e-12 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("flat", [True, False])
+def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, share):
+    """The radius of the first is this share of the sum: so far from its core, for corners and for crossings."""
+    half, other, rho, depth = np.array([0.2, 0.3, 0.1]), np.array([0.15, 0.1, 0.25]), 0.05, 0.002
+    if not flat:  # laid across each other
+        half, other = np.array([0.3, 0.1, 0.1]), np.array([0.1, 0.3, 0.25])
+    D = rho - depth
+    y0 = np.array([ORIGIN, ORIGIN])
+    y0[1, 0] = 0.02, 0.01, half[2] + other[2] + D
+    y1 = y0.copy()
+    y1[1, 0, :2] += (1e-3, 2e-3)
+    own = loss(mu=(0.5, 0.5), kt=1e4, rest=0.0)
+    X = np.concatenate([LINEAR, [rho], np.zeros(3), half, np.zeros(3), other, [share * rho], own])
+    f = dual(BOXES_LOSS, y0, y1, X, 100.0).real
+    N = LINEAR[1] * depth
+    assert np.linalg.norm(f[1, 0, :2]) == pytest.approx(0.5 * N, rel=1e-9)
+    assert f[1, 0, :2] @ (1e-3, 2e-3) > 0.0  # against the slip: duals are minus the forces
+    for k, height in ((0, half[2] + share * D), (1, -other[2] - (1.0 - share) * D)):
+        moment = np.cross(y0[k, 1:], f[k, 1:]).sum(axis=0)
+        assert moment[:2] == pytest.approx(np.cross((0, 0, height), f[k, 0])[:2], rel=1e-9)
+
+
+def test_an_edge_that_goes_through_another_in_a_step_has_no_forces():
+    """So that the step fails; one that comes as near on its side has."""
+    X = touch(EDGES).X.copy()
+    X[FIRST : FIRST + 12] = (-1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1, 0)
+    start = np.array([ORIGIN, ORIGIN])
+    near, beyond = start.copy(), start.copy()
+    start[1, 0, 2], near[1, 0, 2], beyond[1, 0, 2] = 0.6 * X[RHO], 0.3 * X[RHO], -0.3 * X[RHO]
+    assert np.abs(dual(EDGES, start, near, X)).max() > 0.0
+    assert np.isnan(dual(EDGES, start, beyond, X)).any()
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_cube_has_eight_corners_and_twelve_ridges_however_it_is_divided(n):
+    vertices, triangles = fine_cube(n)
+    model = Model("merges")
+    mesh = model.add_mesh("m", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
+    vertices, triangles = mesh.corners
+    found = features_of(vertices, triangles)
+    assert len(found.corners) == 8
+    assert len(found.ridges) == 12
+    assert found.share == pytest.approx(0.25, abs=1e-12)
+    lengths = np.linalg.norm(np.diff(vertices[found.ridges], axis=1)[:, 0], axis=1)
+    assert lengths == pytest.approx(A - 2 * R, abs=1e-12)
+
+
+def test_the_share_of_a_corner_follows_from_flat_parts_by_their_area():
+    """One over the number of corners of a flat part: of a sheet, of bent triangles, of a disc."""
+    sheet, hills = (features_of(*MESHES[name]) for name in ("sheet", "hills"))
+    assert len(sheet.corners) == 4
+    assert sheet.share == pytest.approx(0.25, abs=1e-12)
+    assert hills.share == pytest.approx(1 / 3, rel=0.01)
+    turns = 2 * np.pi * np.arange(6) / 6
+    ring = np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1)
+    disc = features_of(np.concatenate([ring, [(0, 0, 0)]]), np.array([(k, (k + 1) % 6, 6) for k in range(6)]))
+    assert len(disc.corners) == len(disc.ridges) == 6
+    assert disc.share == pytest.approx(1 / 6, abs=1e-12)
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.1, 0.4, 2.0])
+def test_edges_and_vertices_of_triangles_count_by_how_far_they_are_bent(bend):
+    """4 sin(theta/2), at most 1; flat ones do not count at all, borders do."""
+    c, s = np.cos(bend), np.sin(bend)
+    vertices = [(0, 0, 0), (1, 0, 0), (0.3, -1, 0), (0.6, c, -s)]
+    found = with_ridges(mesh_numbers(vertices, [(0, 1, 2), (1, 0, 3)]))
+    assert found[0] == 5 + 4
+    inner = min(1.0, 4.0 * np.sin(0.5 * bend))
+    assert np.sort(found[1:6]) == pytest.approx(np.sort([inner, 1, 1, 1, 1]), abs=1e-12)
+    middle = with_ridges(mesh_numbers(*ground(2)))
+    assert middle[0] == 16 + 9
+    assert np.sort(middle[1:17]).tolist() == 8 * [0.0] + 8 * [1.0]
+    assert np.sort(middle[17:26]).tolist() == [0.0] + 8 * [1.0]
+
+
+WEDGE = np.array([(x, y, z) for z in (-0.1, 0.1) for x, y in ((0, 0), (0.2, 0), (0, 0.2))], float)
+FACES = [(0, 2, 1), (3, 4, 5), (0, 1, 4), (0, 4, 3), (1, 2, 5), (1, 5, 4), (2, 0, 3), (2, 3, 5)]
+
+
+def test_vertices_of_a_body_of_triangles_have_the_shares_of_its_faces():
+    """A third for each vertex of a triangle, a quarter for one of a rectangle; by area where they meet."""
+    found = MeshShape((WEDGE, FACES), mass=1.0).solid.features("it", 0.0)
+    assert len(found.points) == 6
+    assert np.all((found.shares > 0.25) & (found.shares < 1 / 3))
+    box = Box(1, 2, 3, mass=1)
+    found = MeshShape((box.vertices, box.faces), mass=1.0).solid.features("it", 0.0)
+    assert found.shares == pytest.approx(np.full(8, 0.25))
+    assert found.half == pytest.approx(0.5)
+    assert shares_of(ConvexHull(SIGNS)) == pytest.approx(np.full(8, 0.25))
+
+
+def test_a_rounded_shape_keeps_its_size():
+    """Its lowest point is as low as that of the sharp one where a face is down."""
+    box = Cuboid(np.array([1.0, 2.0, 3.0])).features("it", 0.1)
+    assert np.abs(box.points).max(axis=0) + 0.1 == pytest.approx([0.5, 1.0, 1.5])
+    cone = Revolved(np.array([0.0, 3.0, 0.0]), np.array([0.0, 4.0, 4.0])).features("it", 0.5)
+    # inside of the lines of the cone by 0.5: the apex by 0.5/sin(half) along the axis
+    assert cone.points == pytest.approx(np.array([[0.0, 0.0, 0.5 * 5 / 3]]))
+    side = np.array([4.0, -3.0]) / 5
+    assert cone.circles[0, [6, 2]] @ side == pytest.approx(-0.5)
+    assert cone.circles[0, 2] == pytest.approx(3.5)
+
+
+def test_a_result_has_all_triangles_of_a_mesh():
+    model = Model("hills")
+    vertices, triangles = ground(24, lambda x, y: 0.03 * np.sin(9 * x) * np.cos(7 * y))
+    hills = model.add_mesh("hills", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
+    model.add_contact("c", add(model, "sphere", "ball", (0, 0, 1.0)), hills, 1e4)
+    result = simulate(model, 1e-3, 1e-3, progress=False)
+    found = {name: own for name, *own in meshes(result.layout)}
+    frame, vertices, triangles = found["hills"]
+    assert (frame, len(vertices), len(triangles)) == (0, 625, 1152)

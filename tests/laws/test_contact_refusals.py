@@ -1,0 +1,240 @@
+"""Shapes and contacts that are refused, with the reason: bad inputs, starts inside, collisions too hard."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rodsim import (
+    Box,
+    Capsule,
+    Cone,
+    ConvergenceError,
+    Cylinder,
+    MassProperties,
+    Mesh,
+    Model,
+    ModelError,
+    Sphere,
+)
+from rodsim.warnings import DoubtfulModelWarning
+from tests.support.contacts import ground
+from tests.support.solids import ALONG_X, COLLISIONS, CUBE, HERE, SIGNS, UP, A, G, K, add, run
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+
+
+# --- inputs
+
+
+WEDGE = np.array([(x, y, z) for z in (-0.1, 0.1) for x, y in ((0, 0), (0.2, 0), (0, 0.2))], float)
+FACES = [(0, 2, 1), (3, 4, 5), (0, 1, 4), (0, 4, 3), (1, 2, 5), (1, 5, 4), (2, 0, 3), (2, 3, 5)]
+SOLIDS = [
+    (Box(1, 2, 3, mass=1), {"radius": -0.1}, r"radius = -0.1 is below 0"),
+    (Box(1, 2, 3, mass=1), {"radius": 0.5}, r"rounded with 0.5 m, more than the shape has; give less than the 0.5 m"),
+    (Cylinder(1, 3, mass=1), {"radius": 1.0}, r"give less than the 1 m of half its least extent"),
+    (Cylinder(2, 1, mass=1), {"radius": 0.6}, r"give less than the 0.5 m"),
+    (Cone(1, 1, mass=1), {"radius": 0.45}, r"less where it is pointed"),
+    (Sphere(1, mass=1), {"radius": 0.1}, r"radius = 0.1, but its shape is round; leave it out"),
+    (Capsule(1, 1, mass=1), {"radius": 0.1}, r"but its shape is round"),
+    (Mesh((WEDGE, FACES), mass=1), {"radius": 0.1}, r"on a mesh, which has no rounding; leave it out, or give vertices="),
+    (MassProperties(1.0, np.ones(3)), {}, r"body 'it' has no shape that could touch, .*; give vertices= \(n, 3\)"),
+    (Box(1, 2, 3, mass=1), {"vertices": []}, r"vertices"),
+    (Box(1, 2, 3, mass=1), {"vertices": [(0, 0, np.nan)]}, r"vertices"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "given", "words"), SOLIDS)
+def test_a_solid_that_cannot_be_is_refused(shape, given, words):
+    model = Model("it")
+    body = model.add_body("it", shape)
+    with pytest.raises(ModelError, match=rf"solid 'it': .*{words}"):
+        model.add_solid("it", body, **given)
+
+
+def test_a_point_of_a_body_or_of_the_ground_has_no_shape():
+    model = Model("it")
+    body = model.add_body("it", Box(1, 2, 3, mass=1))
+    words = r"solid 'it': .*give body 'it' itself and no point of it, or vertices="
+    with pytest.raises(ModelError, match=words):
+        model.add_solid("it", body.at((0.1, 0, 0)))
+    with pytest.raises(ModelError, match=r"solid 'it': the ground has no shape that could touch"):
+        model.add_solid("it", model.ground.at(HERE))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"triangles": None}, "either a file, or vertices"),
+        ({"file": "a.stl"}, "either a file, or vertices"),
+        ({"file": "none.stl", "vertices": None, "triangles": None}, "no such file"),
+        ({"triangles": np.zeros((0, 3), int)}, "0 triangles"),
+        ({"triangles": [(0, 1, 9)]}, "vertex numbers from 0 to 9"),
+        ({"triangles": [(0, 1, 1), (0, 1, 2)]}, "1 triangles have no area"),
+        ({"triangles": [*CUBE, CUBE[3]]}, "more than once"),
+        ({"triangles": [(0, 1, 2), (0, 1, 4), (0, 1, 6)]}, "more than two triangles"),
+        ({"triangles": [CUBE[0][::-1], *CUBE[1:]], "side": "inside"}, "run through twice in the same direction"),
+        ({"triangles": CUBE[1:], "side": "inside"}, "close the holes, or leave side out"),
+    ],
+)  # fmt: skip
+def test_a_mesh_that_cannot_be_is_refused(given, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = Model("bad")
+    with pytest.raises(ModelError, match=words):
+        model.add_mesh("floor", model.ground.at(HERE), **({"vertices": SIGNS, "triangles": CUBE} | given))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "radius", "words"),
+    [
+        ("box", "solid sphere", None, r"balls and flat hulls touch planes alone"),
+        ("sphere", "flat hull", None, r"solid 'b': .* balls and flat hulls touch planes alone"),
+        ("box", "box", 0.0, r"solid 'a' and solid 'b' have no rounding, .* give radius="),
+        ("cylinder", "cylinder", 0.0, r"solid 'a' and solid 'b' have no rounding, .* give radius="),
+        ("cube", "sheet", 0.0, r"mesh 'a' and mesh 'b' have no radius"),
+        ("box", "plate", 0.0, r"solid 'a' and mesh 'b' have no radius, .* give one of them a"),
+        ("sphere", "hull of 140 vertices", None, r"solid 'b': its hull has 140 vertices, and may have 128"),
+    ],
+)
+def test_shapes_that_cannot_touch_each_other_are_refused(one, other, radius, words):
+    model = Model("pair", gravity=HERE)
+    a, b = add(model, one, "a", radius=radius), add(model, other, "b", (0, 0, 1.0), radius=radius)
+    if "vertices" in words:  # seen only when the model is built
+        model.add_contact("c", a, b, K)
+    with pytest.raises(ModelError, match=words):
+        run(model, 0.01) if "vertices" in words else model.add_contact("c", a, b, K)
+
+
+def test_a_mesh_that_is_much_finer_than_its_body_is_doubted():
+    vertices, triangles = ground(60, half=0.1)
+    model = Model("fine", gravity=(0, 0, -G))
+    ball = add(model, "sphere", "ball", (0, 0, A - 1e-4), size=(A,))
+    floor = model.add_mesh("floor", model.ground.at(HERE), vertices=vertices, triangles=triangles)
+    model.add_contact("c", ball, floor, K)
+    words = r"some 5.7e\+03 triangles are .* larger triangles, some 0.02 m wide"
+    with pytest.warns(DoubtfulModelWarning, match=words):
+        model.build()
+
+
+# --- starts
+
+
+@pytest.mark.parametrize(
+    ("one", "first", "other", "second", "words"),
+    [
+        ("long capsule", {}, "long capsule", {"place": (0.05, 0, 0)}, r"solid 'b' is 0.05 m inside of solid 'a'"),
+        ("box", {}, "box", {"place": (0.06, 0, 0)}, r"solid 'b' is 0.04 m inside of solid 'a'"),
+        ("box", {}, "box", {"place": (0, 0, 0.099), "radius": 0.0}, r"solid 'b' is 0.001 m inside of solid 'a'"),
+        ("hull cube", {}, "hexagon", {"place": (0, 0, 0.09)}, r"solid 'b' is 0.015 m inside of solid 'a'"),
+        ("box", {}, "cylinder", {"place": (0, 0, 0.09)}, r"solid 'b' is 0.01 m inside of solid 'a'"),
+        ("sphere", {"place": (0, 0, 0.07)}, "cylinder", {}, r"solid 'b' is 0.01 m inside of sphere 'a'"),
+        ("plate", {"on_ground": True}, "box", {"place": (-0.1, 0, 0.047)}, r"solid 'b' is 0.003 m inside of mesh 'a'"),
+        ("wide closed cube", {"on_ground": True}, "sphere", {"place": (0, 0.01, 0.098), "size": (0.05,)},
+         r"sphere 'b' is 0.048 m inside of mesh 'a'"),
+        ("pipe", {"on_ground": True}, "rod", {"place": [(0.1, 0, 0), (0.3, 0, 0)]}, r"rod 'b' is 0.002\d* m inside of mesh 'a'"),
+        # no corner is near
+        ("rounded spear", {"place": (0.013, 0.021, 0.1)}, "rounded sheet", {"on_ground": True},
+         r"mesh 'a' is 0.01 m inside of mesh 'b'"),
+        ("plane", {}, "box", {"place": (0, 0, 0.3), "size": (1, 1, 1), "radius": 0.0},
+         r"solid 'b' is 0.2 m inside of plane 'a' at t = 0, more than 0.05 m"),
+        ("plane", {}, "cylinder", {"place": (0, 0, 0.3), "quat": ALONG_X, "size": (0.5, 1), "radius": 0.0},
+         r"solid 'b' is 0.2 m inside of plane 'a' at t = 0, more than 0.05 m"),
+    ],
+)  # fmt: skip
+def test_a_body_that_begins_inside_of_another_is_refused_with_its_depth(one, first, other, second, words):
+    model = Model("start", gravity=HERE)
+    model.add_contact("c", add(model, one, "a", **first), add(model, other, "b", **second), K)
+    with pytest.raises(ModelError, match=words if "t = 0" in words else f"{words} at t = 0"):
+        run(model, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "side", "height", "words"),
+    [
+        ("sphere", "inside", 0.0, None),
+        ("sphere", "outside", 0.0, "sphere 'b' is not outside of mesh 'a' at t = 0"),
+        ("sphere", "inside", 0.3, "sphere 'b' is not inside of mesh 'a' at t = 0"),
+        ("tetrahedron", "inside", 0.0, None),
+        ("tetrahedron", "outside", 0.3, None),
+        ("tetrahedron", "outside", 0.02, "solid 'b' is not outside of mesh 'a' at t = 0"),
+    ],
+)
+def test_a_body_begins_on_the_side_of_a_closed_mesh_that_is_asked_for(shape, side, height, words):
+    model = Model("sides", gravity=HERE)
+    below = add(model, "wide closed cube", "a", on_ground=True, side=side)
+    model.add_contact("c", add(model, shape, "b", (0, 0, height)), below, 1e4)
+    if words is None:
+        run(model, 1e-3)
+    else:
+        with pytest.raises(ModelError, match=words):
+            run(model, 1e-3)
+
+
+# --- collisions that are too hard
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "place", "size", "words"),
+    [
+        ("box", "box", (0, 0, 0.101), None, r"a box in contact .* of 0.01 m, .* more `stiffness`"),
+        ("hull cube", "hexagon", (0, 0, 0.106), None, r"a hull in contact .* of 0.01 m"),
+        ("cylinder", "cylinder", (0, 0, 0.101), None, r"a cylinder or cone in contact .* of 0.01 m"),
+        ("cylinder", "sphere", (0.01, 0, 0.0551), (0.005,), r"a cylinder or cone in contact .* of 0.01 m"),
+    ],
+)
+def test_bodies_that_are_pressed_deeper_than_their_rounding_stop_the_run(one, other, place, size, words):
+    """Cores that overlap have no energy: the step fails, however short, and the bodies do not go through."""
+    model = Model("hard", gravity=HERE)
+    b = add(model, other, "b", place, v=(0, 0, -30.0), size=size)
+    model.add_contact("c", add(model, one, "a"), b, K)
+    with pytest.raises(ConvergenceError, match=words.replace(".*", "is pressed through .*", 1)):
+        run(model, 0.01, 1e-4)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "face of a box on a peak",
+        "cylinder across a roof",
+        "box on hills",
+        "meshes, corner on face",
+        "meshes, edge on edge",
+        "face of a mesh on a peak",
+    ],
+)
+def test_nothing_goes_through_a_mesh_that_does_not_move(name):
+    case = COLLISIONS[name]
+    model = Model("hard", gravity=HERE)
+    still = {"on_ground": True} if case.quat is UP else {"mass": 1e6}
+    below = add(model, case.one, "below", HERE, case.quat, **still)
+    it = add(model, case.other, "it", case.place, case.other_quat, (0, 0, -20.0))
+    model.add_contact("c", it, below, 1e4)
+    with pytest.raises(ConvergenceError, match=r"what touches a mesh is pressed through it"):
+        run(model, 0.02, 1e-4)
+
+
+def test_a_ball_that_is_too_fast_for_a_soft_mesh_stops_the_run():
+    """Its centre would come to the other side."""
+    model = Model("soft", gravity=HERE)
+    ball = add(model, "sphere", "ball", (0.1, 0.2, 0.06), v=(0, 0, -3.0), mass=0.5, size=(0.05,))
+    model.add_contact("c", ball, add(model, "field", "floor", on_ground=True), 100.0)
+    with pytest.raises(ConvergenceError, match="pressed through it"):
+        run(model, 0.1)
+
+
+@pytest.mark.parametrize(("sides", "rests"), [(8, True), (64, False)])
+def test_a_ball_rests_in_a_hole_of_few_sides_and_is_refused_where_it_is_touched_all_around(sides, rests):
+    model = Model("hole", gravity=(0, 0, -G))
+    turns, a = 2 * np.pi * np.arange(sides) / sides, np.arange(sides)
+    b = (a + 1) % sides
+    ring = np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1)
+    triangles = np.concatenate([np.stack([a, b, a + sides], 1), np.stack([b, b + sides, a + sides], 1)])
+    vertices = np.concatenate([0.04 * ring, 0.2 * ring])
+    plate = model.add_mesh("plate", model.ground.at(HERE), vertices=vertices, triangles=triangles)
+    ball = add(model, "sphere", "ball", (0, 0, 0.036), v=(0, 0, -0.1), mass=np.pi / 6, size=(0.05,))
+    model.add_contact("c", ball, plate, 1e4, damping=5.0)
+    if rests:
+        assert run(model, 0.2).body("ball").r[-1, 2] == pytest.approx(0.0336, abs=3e-4)
+    else:
+        with pytest.raises(ConvergenceError, match="pressed through it, or is touched all around"):
+            run(model, 0.2)

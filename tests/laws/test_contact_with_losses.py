@@ -1,0 +1,289 @@
+"""Friction and restitution between shapes, against closed forms.
+
+Inclines and planks slide by Coulomb's law, balls come to roll, collisions part with their restitution;
+friction acts at the height where surfaces touch. That energy and losses keep their sum in collisions of all
+pairs of shapes is asserted in test_contact_of_shapes.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rodsim import Model, Sphere, audit, simulate
+from tests.support.contacts import ground
+from tests.support.solids import (
+    ALONG_X,
+    ALONG_Y,
+    HERE,
+    MESHES,
+    ON_CORNER,
+    ON_VERTEX,
+    RUBBER,
+    STEEL,
+    UP,
+    A,
+    G,
+    K,
+    R,
+    add,
+    change,
+    roof,
+    run,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+BELOW_AND_ABOVE = pytest.mark.parametrize("part", [0.96, 1.04])  # of the angle of friction
+
+
+# --- inclines
+
+
+@pytest.mark.parametrize(
+    ("shape", "quat", "height", "floor"),
+    [
+        ("hexagon", UP, A / 2 + R, "box"),
+        ("capsule", ALONG_Y, 0.02, "box"),
+        ("hexagon", UP, A / 2 + R, "field"),
+        ("rounded fine cube", UP, A / 2, "rounded sheet"),
+    ],
+    ids=["hull on a box", "capsule on a box", "hull on triangles", "mesh on triangles"],
+)
+@BELOW_AND_ABOVE
+def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_above(
+    shape, quat, height, floor, part
+):
+    mu = 0.4
+    tilt = part * np.arctan(mu)
+    model = Model("incline", gravity=(0, G * np.sin(tilt), -G * np.cos(tilt)))
+    if floor == "box":
+        below = add(model, "box", "below", (0, 0, -0.05), size=(0.6, 2.0, 0.1), held=True)
+    else:
+        top = R if floor.startswith("rounded") else 0.0
+        below = add(model, floor, "below", (0, 0, -top), on_ground=True)
+    it = add(model, shape, "it", (0, -0.1, height - G * np.cos(tilt) / K), quat)
+    model.add_contact("c", it, below, K, friction=mu, damping=10.0)
+    own = run(model, 0.3, every=10).body("it")
+    way, gained = own.r[-1, 1] - own.r[10, 1], own.v[-1, 1] - own.v[10, 1]  # after it has settled
+    assert (abs(way) < 1e-4) == (part < 1.0)
+    if part > 1.0:
+        assert gained == pytest.approx(G * (np.sin(tilt) - mu * np.cos(tilt)) * 0.2, rel=0.05)
+
+
+@BELOW_AND_ABOVE
+def test_a_capsule_in_a_groove_of_two_sticks_below_the_angle_of_friction_and_slides_above(part):
+    """Each wall, under 45 degrees, is pressed by 1/sqrt 2 of the weight."""
+    mu, half = 0.3, 0.07 / 2**0.5
+    tilt = part * np.arctan(mu * 2**0.5)
+    model = Model("groove", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
+    walls = [
+        model.add_solid(f"wall at {y}", model.ground.at((0, y, 0)), [(-1, 0, 0), (2, 0, 0)], 0.02)
+        for y in (-half, half)
+    ]
+    it = add(model, "long capsule", "it", (0, 0, half - G * np.cos(tilt) / K), ALONG_X)
+    model.add_contact("c", it, walls, K, friction=mu, damping=10.0)
+    own = run(model, 0.3, every=10).body("it")
+    way, gained = own.r[-1, 0] - own.r[10, 0], own.v[-1, 0] - own.v[10, 0]
+    assert (abs(way) < 1e-4) == (part < 1.0)
+    if part > 1.0:
+        assert gained == pytest.approx(G * (np.sin(tilt) - mu * 2**0.5 * np.cos(tilt)) * 0.2, rel=0.05)
+
+
+@BELOW_AND_ABOVE
+def test_a_stack_of_boxes_on_an_incline_holds_below_the_angle_of_friction_and_slides_above(part):
+    mu, k, n, t_end = 0.3, 1e6, 3, 0.3
+    tilt = part * np.arctan(mu)
+    model = Model("stack", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
+    floor, z, stack = add(model, "plane", "floor"), 0.0, []
+    for i in range(n):
+        z += 0.02 - (n - i) * G * np.cos(tilt) / k
+        stack.append(add(model, "box", f"it {i}", (0, 0, z), size=(A, A, 0.04)))
+        z += 0.02
+    model.add_contact("floor", stack, floor, k, friction=mu)
+    model.add_contact("stack", stack, stiffness=k, friction=mu)
+    result = run(model, t_end, every=20)
+    assert change(result.energy["total"] + result.dissipation) < 1e-13
+    if part < 1.0:
+        assert change(result.body("it 2").r) < 2e-3  # it rocks back on its springs and stays
+        assert result.contact("stack").sliding[-1] == 0
+    else:
+        down = G * (np.sin(tilt) - mu * np.cos(tilt)) * t_end**2 / 2
+        assert result.body("it 0").r[-1, 0] == pytest.approx(down, rel=0.1)
+
+
+def test_a_cylinder_rolls_down_a_box_as_on_a_plane_and_feels_no_facet():
+    tilt, t_end = 0.3, 0.3
+    model = Model("incline", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
+    below = add(model, "box", "below", (0.3, 0.2, -0.05), size=(1.0, 1.0, 0.1), held=True)
+    it = add(model, "cylinder", "it", (0, 0, A / 2 - G * np.cos(tilt) / K), ALONG_Y)
+    model.add_contact("c", below, it, K, friction=0.5, damping=10.0)
+    own = run(model, t_end, every=10).body("it")
+    assert own.r[-1, 0] == pytest.approx(G * np.sin(tilt) * t_end**2 / 3, rel=1e-3)
+    assert np.ptp(own.r[:, 2]) < 1e-12
+
+
+# --- bodies that slide, stick and spin
+
+
+def test_a_box_that_slides_on_a_plank_carries_it_along():
+    """On a smooth floor: both get the common velocity, after the way and with the heat of Coulomb's law."""
+    mu, v, m, M = 0.3, 1.0, 1.0, 3.0
+    model = Model("carried", gravity=(0, 0, -G))
+    floor, low = add(model, "plane", "floor"), (m + M) * G / K
+    plank = add(model, "box", "plank", (0, 0, 0.05 - low), size=(2.0, 0.4, 0.1), mass=M)
+    box = add(model, "box", "box", (-0.3, 0, 0.12 - low - m * G / K), v=(v, 0, 0), size=(A, A, 0.04), mass=m)
+    model.add_contact("floor", plank, floor, K)
+    model.add_contact("rub", box, plank, K, friction=mu, rest_speed=1e-3)
+    result = run(model, 0.4)
+    box, plank, rub = result.body("box"), result.body("plank"), result.contact("rub")
+    common, ends = m * v / (m + M), v / (mu * G * (1.0 + m / M))
+    slid = box.r[:, 0] - plank.r[:, 0] + 0.3
+    assert change(m * box.v[:, 0] + M * plank.v[:, 0]) < 1e-13
+    assert plank.v[-1, 0] == pytest.approx(common, rel=1e-3)
+    assert slid[-1] == pytest.approx(0.5 * v * ends, rel=2e-3)
+    assert result.dissipation[-1] == pytest.approx(mu * m * G * slid[-1], rel=2e-3)
+    assert change(result.energy["total"] + result.dissipation) < 1e-14
+    half = int(0.5 * ends / 1e-3)
+    slip = box.v[half, 0] - plank.v[half, 0]
+    assert rub.tangential_force[half] == pytest.approx(mu * m * G, rel=2e-2)
+    assert rub.slip_rate[half] == pytest.approx(slip, rel=2e-2)
+    assert rub.loss_rate[half] == pytest.approx(mu * m * G * slip, rel=4e-2)
+
+
+def test_a_ball_that_slides_on_a_box_comes_to_roll():
+    """With 5/7 of its velocity, about the point that it touches: a radius below its middle."""
+    radius, v = 0.03, 0.5
+    model = Model("roll", gravity=(0, 0, -G))
+    box = add(model, "box", "box", (0, 0, -A / 2), size=(1.0, 0.4, A), held=True)
+    place = (-0.3, 0, radius - 0.5 * G / K)
+    ball = add(model, "sphere", "ball", place, v=(v, 0, 0), mass=0.5, size=(radius,))
+    model.add_contact("c", ball, box, K, friction=0.4)
+    result = run(model, 0.1)
+    ball = result.body("ball")
+    assert ball.v[-1, 0] == pytest.approx(5.0 * v / 7.0, rel=2e-3)
+    assert ball.Omega[-1] == pytest.approx([0, ball.v[-1, 0] / radius, 0], abs=5e-3 * v / radius)
+    assert change(result.energy["total"] + result.dissipation) < 1e-14
+
+
+def mesh_on_sheet(gravity=(0, 0, -G), omega=HERE, **losses):
+    """A cube of triangles, at rest on four corners."""
+    model = Model("sheet", gravity=gravity)
+    it = add(model, "rounded cube", "it", (0.01, 0, A / 2 - G / K), omega=omega)
+    model.add_contact("c", it, add(model, "rounded sheet", "below", (0, 0, -R), on_ground=True), K, **losses)
+    return model
+
+
+def test_corners_together_stick_with_the_tangential_stiffness_of_the_law():
+    """A quarter each: pushed aside, the foot gives way by force over stiffness."""
+    push = 1.0
+    result = run(mesh_on_sheet((push, 0, -G), friction=0.5, damping=10.0), 0.1, 5e-4)
+    foot = result.body("it").point((0, 0, -A / 2))[:, 0] - 0.01
+    assert foot[100:].mean() == pytest.approx(push / K, rel=0.1)
+
+
+def test_a_cube_that_spins_on_a_sheet_is_braked_at_its_corners():
+    """Each corner carries a quarter of the weight, at half of the diagonal."""
+    mu = 0.3
+    rate = run(mesh_on_sheet(omega=(0, 0, 5.0), friction=mu), 0.02).body("it").Omega[:, 2]
+    braked = mu * G * (0.5 * A - R) * 2**0.5 / (A**2 / 6.0)
+    assert (rate[5] - rate[-1]) / 0.015 == pytest.approx(braked, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "top"),
+    [(MESHES["peak"], 0.05), (roof(1.0), 0.0), (ground(2), 0.0)],
+    ids=["peak", "roof", "flat"],
+)
+def test_friction_acts_on_a_solid_at_the_height_of_the_mesh(mesh, top):
+    """The mesh has no radius: the couple on the box is half of its height times the friction."""
+    model = Model("lever", gravity=HERE)
+    below = model.add_mesh("below", model.ground.at(HERE), vertices=mesh[0], triangles=mesh[1])
+    it = add(model, "box", "it", (0, 0, top + A / 2 - 2e-4), v=(0.5, 0, 0))
+    model.add_contact("c", it, below, K, friction=0.5)
+    own = run(model, 1e-4, 2e-5).body("it")
+    braked, rotated = 0.5 - own.v[-1, 0], own.Omega[-1, 1]
+    assert braked > 1e-5
+    assert A**2 / 6.0 * rotated / braked == pytest.approx(A / 2, rel=0.02)
+
+
+# --- restitution
+
+
+@pytest.mark.parametrize(
+    ("shape", "quat", "height", "below", "e"),
+    [
+        *(("box", *pose, "free box", e) for pose in ((UP, A / 2), (ON_CORNER, (A / 2 - R) * 3**0.5 + R))
+          for e in (0.3, 0.8)),
+        ("hexagon", UP, A / 2 + R, "held box", 0.7),
+        ("tetrahedron", ON_VERTEX, 0.06 + R, "held box", 0.7),
+        ("long capsule", ALONG_X, 0.05, "bar", 0.7),
+        ("long capsule", ALONG_X, 0.05, "small sphere", 0.7),
+        ("long capsule", ALONG_X, 0.05, "clamped rod", 0.7),
+    ],
+)  # fmt: skip
+def test_bodies_part_with_the_restitution_that_they_are_given(shape, quat, height, below, e):
+    """Straight on the middle. A rod keeps a little energy in vibrations."""
+    model, k = Model("bounce", gravity=HERE), 4e5
+    if below == "free box":
+        under = add(model, "box", "under", (0, 0, -A / 2), size=(1.5 * A, 1.5 * A, A))
+    elif below == "held box":
+        under, k = add(model, "box", "under", (0, 0, -0.05), size=(0.4, 0.4, 0.1), held=True), K
+    elif below == "bar":
+        under, k = add(model, "bar", "under", (0, 0, -0.02), on_ground=True), K
+    elif below == "small sphere":
+        under, k = add(model, "sphere", "under", (0, 0, -0.02), size=(0.02,), on_ground=True), K
+    else:
+        under, k = model.add_rod("under", [(0, -0.05, -0.02), (0, 0.05, -0.02)], STEEL, 2), 1e6
+        for end in (0.0, 1.0):
+            model.add_joint(f"end {end:g}", "clamp", under.at(end))
+    it = add(
+        model, shape, "it", (0, 0, height + 1e-3), quat, (0, 0, -1.0), mass=2.0 if shape == "box" else 1.0
+    )
+    model.add_contact("c", it, under, k, restitution=e)
+    result = run(model, 0.05, 2.5e-4, every=4)
+    away = result.body("it").v[-1, 2] - (result.body("under").v[-1, 2] if below == "free box" else 0.0)
+    assert away == pytest.approx(e, rel=0.01)
+    assert result.contact("c").force[-1] == pytest.approx([0.0, 0.0, 0.0], abs=0.0)
+    if shape in ("hexagon", "tetrahedron"):
+        assert np.abs(result.body("it").Omega).max() < 1e-6
+    assert change(result.energy["total"] + result.dissipation) < 1e-12
+
+
+# --- a longer run
+
+
+def test_runs_on_hills_with_losses_are_resumed_to_the_bit(tmp_path):
+    """Whatever the outputs; energy and losses keep their sum."""
+
+    def hills():
+        model = Model("hills", gravity=(0, 0, -G))
+        vertices, triangles = ground(24, lambda x, y: 0.03 * np.sin(9 * x) * np.cos(7 * y))
+        below = model.add_mesh("hills", model.ground.at(HERE), vertices=vertices, triangles=triangles)
+        body = model.add_body(
+            "ball", Sphere(0.05, density=1000), (-0.3, 0.2, 0.09), UP, (1.0, 0.2, 0), (1, 0, 3)
+        )
+        rod = model.add_rod("rod", [(0.0, -0.3, 0.06), (0.3, -0.3, 0.06)], RUBBER, 4, velocity=(0, 0.4, 0))
+        losses = {"friction": 0.4, "restitution": 0.6}
+        model.add_contact("ball", model.add_sphere("ball", body, 0.05), below, 2e4, **losses)
+        model.add_contact("rod", rod, below, 2e4, stations=8, **losses)
+        return model
+
+    def to(t_end, name, every=10, **more):
+        path = tmp_path / name
+        return simulate(hills(), t_end, 1e-3, output=path, output_every=every, progress=False, **more)
+
+    whole, sparse = to(0.12, "whole.vtkhdf"), to(0.12, "sparse.vtkhdf", every=40)
+    for column in ("r", "v", "Omega"):
+        assert np.array_equal(getattr(whole.body("ball"), column)[::4], getattr(sparse.body("ball"), column))
+    to(0.06, "stopped.vtkhdf")
+    resumed = to(0.12, "stopped.vtkhdf", resume=True)
+    assert np.array_equal(resumed.rod("rod").r, whole.rod("rod").r)
+    assert np.array_equal(resumed.body("ball").r, whole.body("ball").r)
+    assert np.diff(whole.dissipation).min() >= 0.0
+    assert whole.dissipation[-1] > 0.01
+    assert change(whole.energy["total"] + whole.dissipation) < 1e-12
+    assert audit(whole).ok
+    gap = whole.contact("ball").gap
+    near = np.isfinite(gap)
+    assert near.any()
+    assert whole.distance("ball", "hills")[near] == pytest.approx(gap[near], abs=1e-12)
