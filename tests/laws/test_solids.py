@@ -1,4 +1,7 @@
-"""Solids on planes: what rests, slides, tips, falls and rolls as closed forms have it."""
+"""Solids on planes: what slides, tips, falls and rolls, against closed forms.
+
+What lies flat at rest is asserted in test_contact_at_rest.py, bad inputs in test_contact_refusals.py.
+"""
 
 from __future__ import annotations
 
@@ -7,38 +10,13 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ellipk
 
-from rigid import quaternions
-from rigid.errors import ModelError
-from rigid.inertia import MassProperties
-from rigid.solids import Cuboid, Revolved
-from rodsim import (
-    Box,
-    Capsule,
-    Cone,
-    Cylinder,
-    Friction,
-    Mesh,
-    Model,
-    Sphere,
-    audit,
-    equilibrium,
-    modes,
-    signals,
-    simulate,
-)
+from rodsim import Box, Capsule, Cone, Cylinder, Friction, Model, Sphere, audit, modes, signals, simulate
 from rodsim.building.build import Placement
 from rodsim.building.contact_doubts import coarse, depths
+from tests.support.solids import ALONG_X, ALONG_Y, UP, G, K, about, rotation, run, twist
 
-G, K = 9.81, 1e5
-UP, LYING = (1.0, 0.0, 0.0, 0.0), (0.5**0.5, 0.0, 0.5**0.5, 0.0)  # the z axis upright, along x
-PRISM = np.array([(x, y, z) for z in (-0.1, 0.1) for x, y in ((0, 0), (0.2, 0), (0, 0.2))], float)
-PRISM_FACES = [(0, 2, 1), (3, 4, 5), (0, 1, 4), (0, 4, 3), (1, 2, 5), (1, 5, 4), (2, 0, 3), (2, 3, 5)]
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-
-
-def about(axis, angle):
-    """Quaternion."""
-    return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * np.asarray(axis, float)])
+BLOCK = Box(0.2, 0.1, 0.15, mass=2.0)
 
 
 def on_floor(
@@ -59,53 +37,14 @@ def on_floor(
     return model
 
 
-def run(model, t_end, h=1e-3, every=1, **more):
-    return simulate(model, t_end, h, output_every=every, progress=False, **more)
-
-
 def axis(result, k=2):
     """(T, 3) of the body."""
-    return quaternions.to_matrix(result.body("it").quat)[:, :, k]
+    return rotation(result.body("it").quat).as_matrix()[:, :, k]
 
 
 def balance(result) -> float:
     total = result.energy["total"] + result.dissipation - result.work
     return float(np.abs(total - total[0]).max())
-
-
-FLAT = {  # shape, orientation, height of its reference, rounding, share of the stiffness that acts
-    "box": (Box(0.2, 0.1, 0.15, mass=2.0), UP, 0.075, 0.0, 1.0),
-    "rounded box": (Box(0.2, 0.1, 0.15, mass=2.0), UP, 0.075, 0.02, 1.0),
-    "standing cylinder": (Cylinder(0.1, 0.15, mass=2.0), UP, 0.075, 0.0, 1.0),
-    "lying cylinder": (Cylinder(0.1, 0.3, mass=2.0), LYING, 0.1, 0.0, 1.0),
-    "rounded lying cylinder": (Cylinder(0.1, 0.3, mass=2.0), LYING, 0.1, 0.03, 1.0),
-    "lying capsule": (Capsule(0.1, 0.3, mass=2.0), LYING, 0.1, 0.0, 1.0),
-    "ball": (Sphere(0.1, mass=2.0), UP, 0.1, 0.0, 1.0),
-    "cone on its base": (Cone(0.1, 0.2, mass=2.0), (0.0, 1.0, 0.0, 0.0), 0.2, 0.0, 1.0),
-}
-
-
-@pytest.mark.parametrize("friction", [0.0, 0.5])
-@pytest.mark.parametrize("name", FLAT)
-def test_what_is_laid_flat_rests(name, friction):
-    """At the depth m g/k of a face, however many points hold it, for 1e4 steps, with at most one iteration each."""
-    shape, quat, height, radius, share = FLAT[name]
-    z = height - shape.mass * G / (share * K)
-    result = run(on_floor(shape, (0.3, 0.2, z), quat, radius=radius, friction=friction), 10.0, every=1000)
-    assert result.newton_iterations.max() <= 1.0
-    assert np.abs(result.body("it").r - (0.3, 0.2, z)).max() < 1e-11
-    assert max(np.abs(np.diff(axis(result, k), axis=0)).max() for k in range(3)) < 1e-10
-    assert result.contact("on").normal_force == pytest.approx(shape.mass * G, rel=1e-9)
-    assert result.distance("it", "floor") == pytest.approx(-shape.mass * G / (share * K), rel=1e-9)
-
-
-@pytest.mark.parametrize("name", ["box", "standing cylinder", "lying capsule", "ball"])
-def test_it_settles_in_an_equilibrium(name):
-    shape, quat, height, radius, share = FLAT[name]
-    model = on_floor(shape, (0, 0, height), quat, radius=radius)
-    model.add_bushing("guide", model.ground, model.bodies["it"], [1.0, 1.0, 0, 0, 0, 1.0], at=(0, 0, height))
-    result = equilibrium(model)
-    assert result.body("it").r[-1, 2] == pytest.approx(height - shape.mass * G / (share * K), abs=1e-12)
 
 
 @pytest.mark.parametrize(("mu", "slides"), [(0.52, False), (0.48, True)])
@@ -141,9 +80,7 @@ def test_a_box_on_an_incline_tips_where_its_weight_leaves_its_foot(ratio, tips):
 
 def test_what_sticks_is_held_by_the_stiffness_of_the_contact_not_of_each_corner():
     """F/k_t, besides the tilt, some 4e-5 m."""
-    model = on_floor(
-        FLAT["box"][0], (0, 0, 0.075 - 2.0 * G / K), friction=Friction(0.8, tangential_stiffness=1e3)
-    )
+    model = on_floor(BLOCK, (0, 0, 0.075 - 2.0 * G / K), friction=Friction(0.8, tangential_stiffness=1e3))
     body, force = model.bodies["it"], 0.4 * 2.0 * G
     model.add_force("pulls", body.at((0, 0, 0)), signals.SmoothStep(force, 0.0, 0.3).along((1, 0, 0)))
     result = run(model, 2.0, 1e-3, every=100)
@@ -192,9 +129,9 @@ def test_a_cylinder_rolls_down_an_incline():
     tilt, cylinder = 0.2, Cylinder(0.05, 0.2, mass=1.0)
     z = 0.05 - G * np.cos(tilt) / K
     exact = 0.5 * G * np.sin(tilt) / (1.0 + 0.5 * (0.05 / z) ** 2)
-    upon = about((1, 0, 0), np.pi / 2)  # its axis along y
     result = run(
-        on_floor(cylinder, (0, 0, z), upon, tilt=tilt, friction=Friction(0.5, tangential_stiffness=1e6)), 1.0
+        on_floor(cylinder, (0, 0, z), ALONG_Y, tilt=tilt, friction=Friction(0.5, tangential_stiffness=1e6)),
+        1.0,
     )
     x = result.body("it").r[:, 0]
     assert x[-1] == pytest.approx(exact, rel=1e-4)
@@ -207,7 +144,7 @@ def cone_on_its_side(tilt: float, swing: float, rate: float):
     height, half = 0.1, np.pi / 6
     cone = Cone(height * np.tan(half), height, mass=1.0)
     line = np.array([np.cos(swing), np.sin(swing), 0.0])
-    quat = quaternions.multiply(about((0, 0, 1), swing), about((0, 1, 0), np.pi / 2 - half))
+    quat = twist(swing, about((0, 1, 0), np.pi / 2 - half))
     omega = -rate / np.tan(half) * line
     model = on_floor(
         cone, (0, 0, -1e-5), quat, tilt, k=1e6, friction=Friction(2.0, tangential_stiffness=1e7),
@@ -306,66 +243,8 @@ def test_a_box_on_a_plane_heaves_and_tilts_as_its_corners_let_it():
     assert found == pytest.approx(np.sort(by_hand), rel=1e-5)
 
 
-def test_a_plane_on_a_body_is_pushed_as_much():
-    """Two free bodies, one with a plane, that meet: both momenta are kept, and energy."""
-    model = Model("free")
-    raft = model.add_body("raft", Box(1.0, 1.0, 0.1, mass=3.0), angular_velocity=(0.3, -0.2, 0.5))
-    can = model.add_body(
-        "can",
-        Cylinder(0.1, 0.3, mass=1.0),
-        (0.1, 0.2, 0.3),
-        about((0.6, 0.8, 0), 0.6),
-        velocity=(0.2, 0.1, -1.0),
-    )
-    deck = model.add_plane("deck", raft.at((0, 0, 0.05)), (0, 0, 1))
-    model.add_contact("on", model.add_solid("can", can), deck, 1e4, friction=0.4)
-    result = run(model, 0.3, 5e-4)
-    assert result.contact("on").depth.max() > 1e-3
-    assert np.ptp(result.linear_momentum, axis=0).max() < 1e-13
-    assert np.ptp(result.angular_momentum, axis=0).max() < 1e-13
-    assert balance(result) < 1e-12
-    assert np.diff(result.dissipation).min() > -1e-15
-
-
-def test_shares_of_a_flat_face_add_up():
-    """Of a prism's triangles a third each, of its sides a quarter; by area where they meet."""
-    shape = Mesh((PRISM, PRISM_FACES), mass=1.0)
-    found = shape.solid.features("it", 0.0)
-    assert len(found.points) == 6
-    assert np.all((found.shares > 0.25) & (found.shares < 1 / 3))
-    cube = Mesh((Box(1, 2, 3, mass=1).vertices, Box(1, 2, 3, mass=1).faces), mass=1.0).solid.features(
-        "it", 0.0
-    )
-    assert cube.shares == pytest.approx(np.full(8, 0.25))
-    assert cube.half == pytest.approx(0.5)
-
-
-def test_a_rounded_shape_keeps_its_size():
-    """Its lowest point is as low as that of the sharp one where a face is down."""
-    box = Cuboid(np.array([1.0, 2.0, 3.0])).features("it", 0.1)
-    assert np.abs(box.points).max(axis=0) + 0.1 == pytest.approx([0.5, 1.0, 1.5])
-    cone = Revolved(np.array([0.0, 3.0, 0.0]), np.array([0.0, 4.0, 4.0])).features("it", 0.5)
-    # inside of the lines of the cone by 0.5: the apex by 0.5/sin(half) along the axis
-    assert cone.points == pytest.approx(np.array([[0.0, 0.0, 0.5 * 5 / 3]]))
-    side = np.array([4.0, -3.0]) / 5
-    assert cone.circles[0, [6, 2]] @ side == pytest.approx(-0.5)
-    assert cone.circles[0, 2] == pytest.approx(3.5)
-
-
-def test_a_capsule_of_two_vertices_is_one_of_a_shape():
-    shape = Capsule(0.1, 0.3, mass=2.0)
-    results = []
-    for given in ({}, {"vertices": [(0, 0, -0.15), (0, 0, 0.15)], "radius": 0.1}):
-        model = Model("it", gravity=(0, 0, -G))
-        body = model.add_body("it", shape, (0, 0, 0.3), about((0.6, 0, 0.8), 1.0), angular_velocity=(1, 2, 3))
-        floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-        model.add_contact("on", model.add_solid("it", body, **given), floor, K)
-        results.append(run(model, 0.3).body("it").r)
-    assert np.array_equal(*results)
-
-
 def test_a_prepared_model_touches_with_the_shape_that_it_is_given():
-    prepared = on_floor(FLAT["box"][0], (0, 0, 0.075)).prepare(t_end=0.05, dt=1e-3)
+    prepared = on_floor(BLOCK, (0, 0, 0.075)).prepare(t_end=0.05, dt=1e-3)
     lower = Box(0.2, 0.1, 0.14, mass=2.0)
     found = prepared.run({"bodies.it.shape": lower}).body("it").r
     assert np.abs(found - simulate(on_floor(lower, (0, 0, 0.075)), 0.05, 1e-3).body("it").r).max() < 1e-13
@@ -389,7 +268,7 @@ def test_inertia_of_a_capsule():
 def test_distances_of_solids():
     model = Model("it")
     can = model.add_body("can", Cylinder(0.1, 0.4, mass=1.0), (0, 0, 1.0), about((0, 1, 0), 0.5))
-    pill = model.add_body("pill", Capsule(0.1, 0.4, mass=1.0), (1, 0, 1.0), LYING)
+    pill = model.add_body("pill", Capsule(0.1, 0.4, mass=1.0), (1, 0, 1.0), ALONG_X)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     solids = [model.add_solid(own.name, own) for own in (can, pill)]
     ball = model.add_sphere("ball", model.ground.at((1, 0, 2)), 0.2)
@@ -417,29 +296,6 @@ def test_distances_of_solids():
         result.distance("plate", "ball")
 
 
-WRONG = [
-    (Box(1, 2, 3, mass=1), {"radius": -0.1}, r"radius = -0.1 is below 0"),
-    (Box(1, 2, 3, mass=1), {"radius": 0.5}, r"rounded with 0.5 m, more than the shape has; give less than the 0.5 m"),
-    (Cylinder(1, 3, mass=1), {"radius": 1.0}, r"give less than the 1 m of half its least extent"),
-    (Cylinder(2, 1, mass=1), {"radius": 0.6}, r"give less than the 0.5 m"),
-    (Cone(1, 1, mass=1), {"radius": 0.45}, r"less where it is pointed"),
-    (Sphere(1, mass=1), {"radius": 0.1}, r"radius = 0.1, but its shape is round; leave it out"),
-    (Capsule(1, 1, mass=1), {"radius": 0.1}, r"but its shape is round"),
-    (Mesh((PRISM, PRISM_FACES), mass=1), {"radius": 0.1}, r"on a mesh, which has no rounding; leave it out, or give vertices="),
-    (MassProperties(1.0, np.ones(3)), {}, r"body 'it' has no shape that could touch, .*; give vertices= \(n, 3\)"),
-    (Box(1, 2, 3, mass=1), {"vertices": []}, r"vertices"),
-    (Box(1, 2, 3, mass=1), {"vertices": [(0, 0, np.nan)]}, r"vertices"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("shape", "given", "words"), WRONG)
-def test_what_no_solid_can_be_is_refused(shape, given, words):
-    model = Model("it")
-    body = model.add_body("it", shape)
-    with pytest.raises(ModelError, match=rf"solid 'it': .*{words}"):
-        model.add_solid("it", body, **given)
-
-
 def test_what_is_too_soft_or_too_stiff_for_its_step_is_told():
     """Of a solid the depth in parts of half of its least extent."""
     soft, stiff = (
@@ -454,24 +310,3 @@ def test_what_is_too_soft_or_too_stiff_for_its_step_is_told():
         "touch for some 0.0031 s, 3.1 steps of dt = 0.001 s; take dt = 0.0003 s"
         in coarse(stiff, Placement(stiff), 1e-3)[0]
     )
-
-
-def test_a_point_of_a_body_is_not_its_shape():
-    model = Model("it")
-    body = model.add_body("it", Box(1, 2, 3, mass=1))
-    with pytest.raises(
-        ModelError, match=r"solid 'it': .*give body 'it' itself and no point of it, or vertices="
-    ):
-        model.add_solid("it", body.at((0.1, 0, 0)))
-    with pytest.raises(ModelError, match=r"solid 'it': the ground has no shape that could touch"):
-        model.add_solid("it", model.ground.at((0, 0, 0)))
-
-
-@pytest.mark.parametrize(
-    ("shape", "quat", "depth"), [(Box(1, 1, 1, mass=1), UP, 0.2), (Cylinder(0.5, 1, mass=1), LYING, 0.2)]
-)
-def test_what_begins_inside_of_a_plane_is_refused(shape, quat, depth):
-    with pytest.raises(
-        ModelError, match=r"solid 'it' is 0.2 m inside of plane 'floor' at t = 0, more than 0.05 m"
-    ):
-        on_floor(shape, (0, 0, 0.5 - depth), quat).build()
