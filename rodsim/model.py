@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from discretization.space.rod_elements import DEFAULT
 from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
@@ -19,6 +18,21 @@ from rodsim.building.rigid_twin import fill
 from rodsim.html_tables import some
 from rodsim.old_names import accept_old_arguments, accept_old_methods, warn_of_old_name
 from rodsim.orientations import OrientationLike
+from rodsim.parts.argument_types import (
+    ChartName,
+    DisplacementLike,
+    ElementName,
+    JointCoordinate,
+    JointKind,
+    LimitedCoordinate,
+    LineLoadLike,
+    LoadKind,
+    LockedCoordinate,
+    MeshSide,
+    MotionLike,
+    RodMass,
+    VectorLike,
+)
 from rodsim.parts.contact_entries import REST_SPEED, ContactEntry, SurfaceLike
 from rodsim.parts.curve_frames import Twist, Up
 from rodsim.parts.damping_entries import JointDampingEntry, MassDampingEntry, PressureEntry
@@ -38,6 +52,10 @@ from rodsim.parts.springs import SpringCoordinate, spring_of
 from rodsim.parts.surface_entries import MeshEntry, PlaneEntry, SolidEntry, SphereEntry
 
 if TYPE_CHECKING:
+    import sympy
+
+    from rodsim.interactions.measures import Measure
+    from rodsim.interactions.registering import OwnKind
     from rodsim.prepared import Prepared
 
 # In the order of scenes, in which they are made of one.
@@ -58,15 +76,45 @@ register(SphereEntry, SolidEntry, PlaneEntry, MeshEntry, ContactEntry)
 
 @accept_old_methods
 class Model(Contents):
-    """A mechanical system. All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg,
-    s, N, rad).
+    """Describe a mechanical system of bodies and rods, of what joins them and of what acts on them.
 
-    Every `add_...` takes first the `name` by which results and messages know the thing; names of parts are unique, and
-    those of joints, springs, loads and drives each among themselves. It returns the thing, to attach others to. Wherever
-    a part or a point is wanted, its name does as well: "block" or "ground", "cord.start", "cord.end", "cord@0.3" (fraction of
-    the length of a rod), "block@0.1,0,0" (point in the axes of a body, m).
+    All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg, s, N, rad). Every `add_...`
+    takes first the `name` by which results and messages know the thing. Names of parts are unique, and so are those of joints,
+    of springs, of loads and of drives among themselves. It returns the thing, to attach others to.
 
-    gravity (3,), m/s^2.
+    Wherever a part or a point is expected, its name is accepted as well: "block" or "ground" for a whole part; "cord.start",
+    "cord.end" or "cord@0.3" (fraction of the stress-free length) for a point of a rod; "block@0.1,0,0" for a point in the axes
+    of a body or driven frame, m; "ground@0,0,2" for a point of the world, m.
+
+    Parameters
+    ----------
+    name : str, default "model"
+        Name of the model.
+    gravity : array_like, shape (3,), default (0, 0, 0)
+        Acceleration, m/s^2.
+
+    Attributes
+    ----------
+    ground : Ground
+        The frame that does not move; `ground.at(point)` is a fixed point.
+    bodies, rods, driven : dict
+        Parts by name.
+    joints, springs, torsions, loads, line_loads, drives, gears, contacts, others : dict
+        What joins and loads them, by name.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Material, Model, Section
+    >>> model = Model("pendulum", gravity=(0, 0, -9.81))
+    >>> rubber = Material(E=2e6, nu=0.45, density=1100.0)
+    >>> cord = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, rubber), n_elements=10)
+    >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, density=500.0), position=cord.end.position)
+    >>> model.add_joint("pin", "spherical", "ground", "cord.start")
+    <spherical joint 'pin' from the ground to rod 'cord', s = 0>
+    >>> model.add_joint("glue", "weld", "cord.end", "block")
+    <weld joint 'glue' from rod 'cord', s = 1 to body 'block'>
+    >>> model
+    <Model 'pendulum': rods cord; bodies block; joints pin, glue>
     """
 
     def __init__(self, name: str = "model", gravity: ArrayLike = (0.0, 0.0, 0.0)):
@@ -93,8 +141,9 @@ class Model(Contents):
 
         Examples
         --------
-        >>> model = Model.load("pendulum.yaml")
-        >>> result = simulate(model, 2.0, 0.005)
+        >>> from rodsim import Model, simulate
+        >>> model = Model.load("pendulum.yaml")  # doctest: +SKIP
+        >>> result = simulate(model, 2.0, 0.005)  # doctest: +SKIP
         """
         from rodsim.scenes.model_from_scene import load
 
@@ -122,7 +171,7 @@ class Model(Contents):
 
         Examples
         --------
-        >>> model.save("pendulum.yaml")
+        >>> model.save("pendulum.yaml")  # doctest: +SKIP
         PosixPath('pendulum.yaml')
         """
         from rodsim.scenes.model_to_scene import save
@@ -138,15 +187,42 @@ class Model(Contents):
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
     ) -> Body:
-        """Add a rigid body: `shape` placed with its reference point at `position` (3,), m, and axes turned by
-        `orientation` (w, x, y, z).
+        """Add a rigid body.
 
-        velocity (3,): of the reference point, m/s; angular_velocity (3,): rad/s, both in inertial axes. What is given has
-        priority over what is left out. A part without a velocity rests if its joints allow that, otherwise it moves as if
-        it were fixed to the parts that move it. Given velocities that do not fit the joints are changed to the nearest
-        that do, with an `InitialVelocityWarning`.
+        Parameters
+        ----------
+        name : str
+            Name of the body.
+        shape : MassProperties
+            Mass, inertia and surface: `Box`, `Sphere`, `Cylinder`, `Capsule`, `Cone`, `Mesh`, `PointMass` or `MassProperties`.
+        position : array_like, shape (3,), default (0, 0, 0)
+            Of the reference point of the shape, m.
+        orientation : array_like or scipy.spatial.transform.Rotation, default (1, 0, 0, 0)
+            Of the axes of the shape: unit quaternion (w, x, y, z), rotation matrix (3, 3) or `Rotation`. `rodsim.align` makes
+            one of two directions.
+        velocity : array_like, shape (3,), optional
+            Of the reference point, inertial, m/s.
+        angular_velocity : array_like, shape (3,), optional
+            Inertial, rad/s. A given velocity has priority over one that is left out. A part without velocities rests if its
+            joints allow that, otherwise it moves as if it were fixed to the parts that move it. Given velocities that do not
+            fit the joints are changed to the nearest that do, with an `InitialVelocityWarning`.
 
-        Raises ModelError where the name is taken, `shape` is no shape, or a number is not finite.
+        Returns
+        -------
+        Body
+
+        Raises
+        ------
+        ModelError
+            If the name is taken, `shape` is no shape, or a number is not finite.
+
+        Examples
+        --------
+        >>> from rodsim import Cylinder, Model
+        >>> from rodsim.orientations import align
+        >>> wheel = Cylinder(0.3, 0.05, mass=2.0)
+        >>> Model().add_body("wheel", wheel, (0, 0, 0.3), align((0, 0, 1), (0, 1, 0)), angular_velocity=(0, 5, 0))
+        <Body 'wheel': 2 kg at [0, 0, 0.3]>
         """
         check_new_part(self, name)
         body = make_body(name, shape, position, orientation, velocity, angular_velocity)
@@ -164,41 +240,73 @@ class Model(Contents):
         stress_free: CurveLike | None = None,
         velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
         angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None = None,
-        mass: str = "mean",
+        mass: RodMass = "mean",
         *,
         twist: Twist = 0.0,
         stress_free_up: Up | None = None,
         stress_free_twist: Twist | None = None,
         stress_free_closed: bool | None = None,
-        element: str = DEFAULT,
+        element: ElementName = "se3",
         rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
     ) -> Rod:
-        """Add a rod along `curve`: points (k, 3), m, two for a straight rod, or a callable s in [0, 1] -> (3,).
+        """Add a rod along a curve.
 
-        s is material, the fraction of the stress-free length, in all callables. Only where both shapes are callables,
-        their s is a common label that need not measure length; and the curve of a rod without `stress_free` fixes no
-        stretch.
+        In all callables s is the fraction of the stress-free length, in [0, 1]. Only if both shapes are callables, their s is a
+        common label that need not measure length; the curve of a rod without `stress_free` fixes no stretch.
 
-        section: one `Section`, or a callable s -> Section. n_elements: intervals between nodes, rounded up to a
-        multiple of the element's order. closed: the last one joins the ends. up: direction of d3 at the start, from
-        where it is carried along without twist; or a callable s -> (3,) for every place. twist: angle (rad) by which
-        the sections are turned further about the tangent at s = 1, evenly on the way there; or a callable s -> angle.
-        It makes whole turns on a closed rod. stress_free, stress_free_up, stress_free_twist: the shape without stress;
-        what is not given is that of the initial shape. stress_free_closed: False where a closed rod is free of stress
-        when it is open. velocity: of the cross-sections, m/s, (3,) or a callable s -> (3,), inertial. angular_velocity:
-        the same, rad/s. With `angular_velocity` alone the centre line turns with the sections; with `velocity` alone
-        they do not turn, except where joints turn them; without both the rod rests, or follows as a rigid body. mass:
-        translational mass "lumped" at the nodes (best where a held rod falls or whips with large bends), "consistent"
-        (velocities linear between nodes: a straight element has its exact rotary inertia, best where a rod tumbles
-        freely), or the "mean" of both, best where a rod swings about a shape and never far from the best; measured in
-        docs/numerics.md. element: "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)" or "midpoint";
-        the number is the order p of an element that spans p intervals between nodes, so that n_elements means about as
-        many nodes with every element. rest_strains: (Gamma, K) without stress, (6,) or a callable s -> (6,), besides
-        those of the stress-free shape: stretch and shear, twist and curvature (1/m) that were put into the rod when it
-        was made.
+        Parameters
+        ----------
+        name : str
+            Name of the rod.
+        curve : array_like, shape (k, 3), or callable
+            Initial shape: points, m, two for a straight rod; or a function s -> (3,).
+        section : Section or callable
+            Cross-section, or a function s -> Section.
+        n_elements : int, default 20
+            Intervals between nodes, rounded up to a multiple of the order of the element.
+        closed : bool, default False
+            Whether the last element joins the last node with the first.
+        up : array_like, shape (3,), or callable, optional
+            Direction of d3 at the start, from where it is carried along without twist; or a function s -> (3,) for every place.
+            Default: z, or x if the rod is vertical.
+        stress_free : array_like or callable, optional
+            Curve of the shape without stress. Default: the initial one.
+        velocity, angular_velocity : array_like, shape (3,), or callable, optional
+            Of the cross-sections, inertial, m/s and rad/s; or functions s -> (3,). With `angular_velocity` alone the centre
+            line rotates with the sections; with `velocity` alone they do not rotate, except if joints rotate them; without both
+            the rod rests, or follows as a rigid body.
+        mass : {"mean", "lumped", "consistent"}, default "mean"
+            Translational mass: "lumped" at the nodes, best if a held rod falls or whips with large bends; "consistent"
+            (velocities linear between nodes: a straight element has its exact rotary inertia), best if a rod tumbles freely; or
+            the "mean" of both, best if a rod swings about a shape and never far from the best (docs/numerics.md).
+        twist : float or callable, default 0.0
+            Angle, rad, by which the sections are rotated about the tangent at s = 1, evenly on the way; or a function s ->
+            angle. It is a number of whole turns on a closed rod.
+        stress_free_up, stress_free_twist, stress_free_closed : optional
+            `up`, `twist` and `closed` of the shape without stress. Default: those of the initial shape.
+        element : str, default "se3"
+            "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)", "cayley(2)", "cayley(4)" or "midpoint". The
+            number is the order p of an element that spans p intervals between nodes.
+        rest_strains : array_like, shape (6,), or callable, optional
+            Strains (Gamma, K) without stress besides those of the stress-free shape: stretch and shears (1), twist and
+            curvatures (1/m) that were put into the rod when it was made; or a function s -> (6,).
 
-        Raises ModelError where the name is taken, a curve has no length or a shape does not fit `closed`; at `build`
-        where a callable gives no numbers.
+        Returns
+        -------
+        Rod
+
+        Raises
+        ------
+        ModelError
+            If the name is taken, a curve has no length or a shape does not fit `closed`; at `build` if a callable returns no
+            numbers.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> section = Section.rectangle(0.02, 0.01, Material(E=1e9, nu=0.3, density=1000.0))
+        >>> Model().add_rod("arm", [(0, 0, 0), (0, 0, 2)], section, n_elements=8, up=(1, 0, 0))
+        <Rod 'arm': 2 m, 8 se3 elements>
         """
         check_new_part(self, name)
         rod = make_rod(
@@ -219,7 +327,7 @@ class Model(Contents):
     def add_joint(
         self,
         name: str,
-        kind: str,
+        kind: JointKind,
         a: Attachable,
         b: Attachable | None = None,
         at: ArrayLike | None = None,
@@ -228,22 +336,51 @@ class Model(Contents):
         *,
         second_axis: ArrayLike | None = None,
         pitch: float | None = None,
-        locked: Sequence[str] | None = None,
+        locked: Sequence[LockedCoordinate] | None = None,
     ) -> JointEntry:
-        """Join `a` and `b` (bodies, anchors, the ground) with a joint of `kind`: clamp, weld, spherical, revolute,
-        prismatic, distance, universal, cylindrical, planar, point_on_line, point_on_plane, constant_velocity, screw,
-        generic. Synonyms: hinge (revolute), ball (spherical), fixed (weld; without `b` clamp).
+        """Join two parts, or a part and the ground.
 
-        at (3,), m: its world point at t = 0, by default that of an anchor; axis (3,): world direction, on `a`, of
-        revolute, prismatic, cylindrical and screw joints, of the line of point_on_line, the normal of planar and
-        point_on_plane, the first axis of universal and constant_velocity; second_axis (3,): that of `b` in the latter
-        two, perpendicular to the first in a universal joint. pitch, m: how far a screw moves along its axis in a turn.
-        locked: what a generic joint locks of x, y, z, rx, ry, rz, in the axes of `a`. length, m: of a distance joint at
-        t = 0, as a check. A clamp joins `a` to the ground. A distance joint is a massless rod between the points `a`
-        and `b`.
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+        kind : str
+            "clamp" (`a` to the ground), "weld", "spherical", "revolute", "prismatic", "distance" (a massless rod between two
+            points), "universal", "cylindrical", "planar", "point_on_line", "point_on_plane", "constant_velocity", "screw" or
+            "generic". Synonyms: "hinge" (revolute), "ball" (spherical), "fixed" (weld; without `b` clamp).
+        a, b : part, point or str
+            What is joined; a clamp has no `b`.
+        at : array_like, shape (3,), optional
+            World point of the joint at t = 0, m. Default: the points `a` and `b`.
+        axis : array_like, shape (3,), optional
+            World direction at t = 0, fixed to `a`: of revolute, prismatic, cylindrical and screw joints; of the line of
+            point_on_line; the normal of planar and point_on_plane; the first axis of universal and constant_velocity.
+        length : float, optional
+            Of a distance joint at t = 0, as a check, m.
+        second_axis : array_like, shape (3,), optional
+            Fixed to `b`, of universal (perpendicular to the first) and constant_velocity joints.
+        pitch : float, optional
+            How far a screw moves along its axis in one turn, m.
+        locked : sequence of str, optional
+            What a generic joint locks of "x", "y", "z", "rx", "ry", "rz", in the axes of `a`.
 
-        Raises ModelError where the kind is not known, wants another argument or refuses one that is given, or joins a
-        part to itself; at `build` where the points do not meet at t = 0.
+        Returns
+        -------
+        JointEntry
+
+        Raises
+        ------
+        ModelError
+            If the kind is not known, needs another argument, or has an argument that it does not take, or if it joins a part to
+            itself; at `build` if the points do not meet at t = 0.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> door = model.add_body("door", Box(1, 0.05, 2, mass=20.0), position=(0.5, 0, 0))
+        >>> model.add_joint("hinge", "revolute", "ground", door, at=(0, 0, 0), axis=(0, 0, 1))
+        <revolute joint 'hinge' from the ground to body 'door'>
         """
         given = {"length": length, "second_axis": second_axis, "pitch": pitch, "locked": locked}
         return add(self, JointEntry, name, kind=kind, a=a, b=b, at=at, axis=axis, **given)
@@ -339,7 +476,7 @@ class Model(Contents):
         b: Attachable,
         law: SpringLaw | None = None,
         damping: SpringLaw | None = None,
-        of: str = "length",
+        of: LimitedCoordinate = "length",
         axis: ArrayLike | None = None,
     ) -> LawEntry:
         """Old name of `add_spring` with a law."""
@@ -347,24 +484,74 @@ class Model(Contents):
         return add(self, LawEntry, name, a=a, b=b, law=law, damping=damping, of=of, axis=axis)
 
     @accept_old_arguments
-    def add_force(self, name: str, on: PointLike, value: Any, following: bool = False) -> LoadEntry:
-        """Apply a force (N) to the point `on` of a body or a rod.
+    def add_force(self, name: str, on: PointLike, value: VectorLike, following: bool = False) -> LoadEntry:
+        """Apply a force to a point of a body or a rod.
 
-        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are those
-        of the moving part (section axes of a rod), not inertial ones.
+        Parameters
+        ----------
+        name : str
+            Name of the load.
+        on : point, body or str
+            Where it acts.
+        value : array_like, VectorSignal or callable
+            N: constant (3,), a signal `.along(direction)`, or a function t -> (3,).
+        following : bool, default False
+            Whether its components are those of the moving part (section axes of a rod) instead of inertial ones.
 
-        Raises ModelError where the point is on the ground or a driven frame, or `value` is no vector.
+        Returns
+        -------
+        LoadEntry
+
+        Raises
+        ------
+        ModelError
+            If the point is on the ground or a driven frame, or `value` is no vector.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, signals
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0))
+        >>> model.add_force("constant", block, (0, 0, 2))
+        <force 'constant' on body 'block'>
+        >>> model.add_force("swelling", "block@0.05,0,0", signals.Sine(2.0, 0.5).along((0, 0, 1)))
+        <force 'swelling' on body 'block'>
         """
         return add(self, LoadEntry, name, kind="force", on=on, value=value, following=following)
 
     @accept_old_arguments
-    def add_moment(self, name: str, on: PointLike, value: Any, following: bool = False) -> LoadEntry:
-        """Apply a moment (N m) to the point `on` of a body or a rod.
+    def add_moment(self, name: str, on: PointLike, value: VectorLike, following: bool = False) -> LoadEntry:
+        """Apply a moment to a point of a body or a rod.
 
-        value: constant (3,), a signal `.along(direction)`, or a callable t -> (3,). following: its components are those
-        of the moving part (section axes of a rod), not inertial ones.
+        Parameters
+        ----------
+        name : str
+            Name of the load.
+        on : point, body or str
+            Where it acts.
+        value : array_like, VectorSignal or callable
+            N m: constant (3,), a signal `.along(direction)`, or a function t -> (3,).
+        following : bool, default False
+            Whether its components are those of the moving part (section axes of a rod) instead of inertial ones.
 
-        Raises ModelError where the point is on the ground or a driven frame, or `value` is no vector.
+        Returns
+        -------
+        LoadEntry
+
+        Raises
+        ------
+        ModelError
+            If the point is on the ground or a driven frame, or `value` is no vector.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, signals
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0))
+        >>> model.add_moment("constant", block, (0, 0, 2))
+        <moment 'constant' on body 'block'>
+        >>> model.add_moment("swelling", "block@0.05,0,0", signals.Sine(2.0, 0.5).along((0, 0, 1)))
+        <moment 'swelling' on body 'block'>
         """
         return add(self, LoadEntry, name, kind="moment", on=on, value=value, following=following)
 
@@ -375,21 +562,49 @@ class Model(Contents):
         self,
         name: str,
         on: Rod | str,
-        value: Any,
-        kind: str = "force",
+        value: LineLoadLike,
+        kind: LoadKind = "force",
         following: bool = False,
         between: ArrayLike = (0.0, 1.0),
     ) -> DistributedEntry:
-        """Load the rod `on` along its length, between two fractions of it, which get nodes.
+        """Load a rod along its length.
 
-        kind: "force" (N/m) or "moment" (N m/m), per length of the rod without stress. value: a constant
-        (3,), a signal `.along(direction)`, or a function (s, t) -> (3,), s the fraction of the length; where that takes
-        arrays, `signals.Field(function)` calls it once for the whole rod and many steps. A Field is integrated adaptively
-        along each element, down to a width of about 1/30 of it; a function of one place is not, with a
-        `DoubtfulModelWarning` if it is too narrow. following: components in the axes (d1, d2, d3) of the sections, with
-        which they turn: a pressure normal to a rod that is not sheared is (0, -p, 0). between: the two fractions, (2,).
+        Parameters
+        ----------
+        name : str
+            Name of the load.
+        on : Rod or str
+            The rod.
+        value : array_like, VectorSignal, callable or signals.Field
+            Force (N/m) or moment (N m/m) per length of the rod without stress: constant (3,), a signal `.along(direction)`, or
+            a function (s, t) -> (3,), s the fraction of the length. A `signals.Field` of a function that takes arrays is called
+            once for the whole rod and many steps, and is integrated adaptively along each element, down to a width of about
+            1/30 of it; a function of one place is not, with a `DoubtfulModelWarning` if it is too narrow.
+        kind : {"force", "moment"}, default "force"
+            What it is.
+        following : bool, default False
+            Whether components are in the axes (d1, d2, d3) of the sections, with which they rotate: a pressure normal to a rod
+            that is not sheared is (0, -p, 0).
+        between : array_like, shape (2,), default (0, 1)
+            Fractions of the length at which it begins and ends; they get nodes.
 
-        Raises ModelError where `on` is no rod of this model, or the fractions do not increase within [0, 1].
+        Returns
+        -------
+        DistributedEntry
+
+        Raises
+        ------
+        ModelError
+            If `on` is no rod of this model, or the fractions do not increase within [0, 1].
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model()
+        >>> section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000.0))
+        >>> rod = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], section)
+        >>> model.add_distributed_load("snow", "beam", (0, 0, -5), between=(0.5, 1))
+        <distributed load 'snow' of rod 'beam'>
         """
         given = {"kind": kind, "value": value, "following": following, "between": between}
         return add(self, DistributedEntry, name, on=on, **given)
@@ -405,23 +620,50 @@ class Model(Contents):
         axes: ArrayLike | None = None,
         rest: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
     ) -> BushingEntry:
-        """Hold `b` to `a` by a spring-damper in all six directions.
+        """Hold a part to another by a spring-damper in all six directions.
 
-        stiffness, damping: 6 numbers, or 6 x 6, symmetric: of three displacements (N/m) and three rotations (N m/rad).
-        at: world point of both markers at t = 0, m; without it each is at its anchor. axes: (3, 3), world directions of
-        the displacements and rotations as columns, right-handed; by default those of the world. rest: coordinates
-        without force, m and rad, counted from markers that coincide.
-
-        Rotations are components of the rotation vector (angle times axis), right up to nearly pi; displacements those
-        of the screw motion from marker a to marker b, which without a turn is the distance of the markers
+        Rotations are components of the rotation vector (angle times axis), accurate up to nearly pi; displacements are those of
+        the screw motion from marker a to marker b, which without a rotation is the distance of the markers
         (`discretization.space.bushing`). Both have the same sign and size seen from a and from b.
 
-        Where `stiffness` resists no turn about one direction, a free axis, that turn is free through any number of
-        turns: rotations are then the shortest turn that takes the free axis of a to that of b, right up to nearly pi,
-        and displacements those of marker b from marker a, both in the axes of a, the housing of the bearing; `damping`
-        may resist the turn as well (`discretization.space.free_bushing`). So it is where nothing resists any turn.
+        If `stiffness` resists no rotation about one direction, a free axis, that rotation is free through any number of turns:
+        rotations are then the smallest rotation that takes the free axis of a to that of b, and displacements those of marker b
+        from marker a, both in the axes of a, the housing of the bearing; `damping` may resist the rotation as well
+        (`discretization.space.free_bushing`). The same holds if nothing resists any rotation.
 
-        Raises ModelError where a matrix is not symmetric or negative somewhere, or `axes` is no rotation.
+        Parameters
+        ----------
+        name : str
+            Name of the bushing.
+        a, b : part, point or str
+            What it holds together.
+        stiffness : array_like
+            Of three displacements (N/m) and three rotations (N m/rad): one number, (6,), or symmetric (6, 6).
+        damping : array_like, default 0.0
+            The same of the rates, N s/m and N m s/rad.
+        at : array_like, shape (3,), optional
+            World point of both markers at t = 0, m. Default: each marker is at its point.
+        axes : array_like, shape (3, 3), optional
+            World directions of the displacements and rotations as columns, right-handed. Default: those of the world.
+        rest : array_like, shape (6,), default 0
+            Coordinates without force, m and rad, counted from markers that coincide.
+
+        Returns
+        -------
+        BushingEntry
+
+        Raises
+        ------
+        ModelError
+            If a matrix is not symmetric or negative somewhere, or `axes` is no rotation.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> engine = model.add_body("engine", Box(0.4, 0.3, 0.3, mass=80.0))
+        >>> model.add_bushing("mount", "ground", engine, [2e5, 2e5, 2e5, 1e3, 1e3, 1e3], damping=10.0, at=(0, 0, -0.15))
+        <bushing 'mount' of the ground, body 'engine'>
         """
         given = {"at": at, "axes": axes, "rest": rest}
         return add(self, BushingEntry, name, a=a, b=b, stiffness=stiffness, damping=damping, **given)
@@ -435,16 +677,46 @@ class Model(Contents):
         width: float,
         lower: float | None = None,
         upper: float | None = None,
-        of: str = "angle",
+        of: LimitedCoordinate = "angle",
         axis: ArrayLike | None = None,
     ) -> LimitEntry:
-        """Stop an angle, a displacement or a length at `lower` and `upper`: a spring that is there only beyond them.
+        """Stop an angle, a displacement or a length by a spring that acts only beyond a limit.
 
-        a, b, axis: as in `add_spring`. of: what is limited. stiffness: N/m or N m/rad. width: m or rad. lower, upper: m or rad;
-        one may be left out. The force begins smoothly, as stiffness gap^2/(2 width), and is linear where the gap is above
-        `width`.
+        The force begins smoothly, as stiffness gap^2/(2 width), and is linear if the gap is above `width`.
 
-        Raises ModelError where lower is not below upper, or neither is given.
+        Parameters
+        ----------
+        name : str
+            Name of the limit.
+        a, b : part, point or str
+            As in `add_spring`.
+        stiffness : float
+            Beyond the limit, N/m or N m/rad.
+        width : float
+            Gap over which the force begins, m or rad.
+        lower, upper : float, optional
+            Limits, m or rad; one may be left out.
+        of : {"angle", "displacement", "length"}, default "angle"
+            What is limited: the angle of `b` from `a` about `axis`, its displacement along `axis`, or the distance of the points.
+        axis : array_like, shape (3,), optional
+            World direction at t = 0, fixed to `a`, of an angle or a displacement.
+
+        Returns
+        -------
+        LimitEntry
+
+        Raises
+        ------
+        ModelError
+            If `lower` is not below `upper`, or neither is given.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> door = model.add_body("door", Box(1, 0.05, 2, mass=20.0), position=(0.5, 0, 0))
+        >>> model.add_limit("stop", "ground", door, stiffness=500.0, width=0.05, upper=1.5, axis=(0, 0, 1))
+        <limit 'stop' of the ground, body 'door'>
         """
         given = {"stiffness": stiffness, "width": width, "lower": lower, "upper": upper}
         return add(self, LimitEntry, name, a=a, b=b, of=of, axis=axis, **given)
@@ -454,38 +726,91 @@ class Model(Contents):
         name: str,
         position: ArrayLike = (0.0, 0.0, 0.0),
         orientation: OrientationLike = (1.0, 0.0, 0.0, 0.0),
-        displacement: Any = None,
-        turn: Any = None,
+        displacement: DisplacementLike | None = None,
+        turn: MotionLike | None = None,
         axis: ArrayLike | None = None,
-        attitude: Any = None,
+        attitude: Callable[[float], OrientationLike] | None = None,
     ) -> Driven:
-        """Add a frame whose whole motion is a function of time; joints, springs and rods attach to it as to the ground.
+        """Add a frame whose whole motion is a function of time.
 
-        position (3,), orientation (w, x, y, z): from which it starts. displacement: m, a smooth signal
-        `.along(direction)`, a list of them that is added up, a function t -> (3,), or a pair (function, its rate).
-        turn: rad, about the world direction `axis` (3,) through it: a smooth signal, a function t -> angle, or such a
-        pair. attitude: in the place of turn, a function t -> unit quaternion (w, x, y, z). Its place at t = 0 is what
-        they say there. To prescribe the place of one point, join it to the frame with a spherical joint.
+        Joints, springs and rods attach to it as to the ground. To prescribe the motion of one point of a part, join it to the
+        frame with a spherical joint. Smooth signals are Sine, SmoothStep, SmoothTable, SpinUp, Steady and Constant. The rate of
+        a function is found by differences over 3e-4 s to both sides, also before t = 0.
 
-        Smooth signals are Sine, SmoothStep, SmoothTable, SpinUp, Steady and Constant. The rate of a function is found
-        by differences over 3e-4 s to both sides, also before t = 0.
+        Parameters
+        ----------
+        name : str
+            Name of the frame.
+        position : array_like, shape (3,), default (0, 0, 0)
+            From which it starts, m.
+        orientation : array_like or scipy.spatial.transform.Rotation, default (1, 0, 0, 0)
+            From which it starts, as in `add_body`.
+        displacement : optional
+            m: a smooth signal `.along(direction)`, a list of them that is added up, a function t -> (3,), or a pair of a
+            function and its rate.
+        turn : optional
+            Angle, rad, about `axis`: a smooth signal, a function t -> angle, or a pair of a function and its rate.
+        axis : array_like, shape (3,), optional
+            World direction of the turn, through the frame.
+        attitude : callable, optional
+            In place of `turn`: a function t -> orientation, in the forms of `add_body`.
 
-        Raises ModelError where turn comes without axis or with attitude, or a motion is not smooth.
+        Returns
+        -------
+        Driven
+            Its pose at t = 0 is what these functions say there.
+
+        Raises
+        ------
+        ModelError
+            If `turn` comes without `axis` or with `attitude`, or a motion is not smooth.
+
+        Examples
+        --------
+        >>> from rodsim import Model, signals
+        >>> model = Model()
+        >>> model.add_driven("table", displacement=signals.Sine(0.01, 2.0).along((1, 0, 0)))
+        <Driven 'table' at [0, 0, 0]>
         """
         check_new_part(self, name)
         driven = make_driven(name, position, orientation, displacement, turn, axis, attitude)
         self.driven[name] = driven
         return driven
 
-    def add_drive(self, name: str, joint: JointEntry | str, value: Any, of: str | None = None) -> DriveEntry:
+    def add_drive(
+        self, name: str, joint: JointEntry | str, value: MotionLike, of: JointCoordinate | None = None
+    ) -> DriveEntry:
         """Prescribe the coordinate of a joint: it changes from its value at t = 0 by value(t) - value(0).
 
-        joint: a `JointEntry` or its name. value: a smooth signal, a function t -> number, or a pair (function, its
-        rate); rad of revolute, m of prismatic joints. of: "angle" or "displacement", of a joint that has both. The
-        angle is that by which b has turned against a about the joint's axis, the displacement that of b along it.
-        `result.joint(name)` tells force and moment of the drive, `result.drive_work(name)` its work.
+        Parameters
+        ----------
+        name : str
+            Name of the drive; `result.joint(name)` has its force or moment, `result.drive_work(name)` its work.
+        joint : JointEntry or str
+            A joint with a coordinate.
+        value : Signal, callable or pair of callables
+            Angle, rad, or displacement, m: a smooth signal, a function t -> number, or a pair of a function and its rate.
+        of : {"angle", "displacement"}, optional
+            Which coordinate, of a joint that has both. The angle is that by which `b` has rotated from `a` about the axis of
+            the joint, the displacement that of `b` along it.
 
-        Raises ModelError where the joint has no coordinate to drive, or `value` is not smooth enough to be a motion.
+        Returns
+        -------
+        DriveEntry
+
+        Raises
+        ------
+        ModelError
+            If the joint has no coordinate to drive, or `value` is not smooth enough to be a motion.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, signals
+        >>> model = Model()
+        >>> arm = model.add_body("arm", Box(1, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
+        >>> joint = model.add_joint("motor", "revolute", "ground", arm, at=(0, 0, 0), axis=(0, 0, 1))
+        >>> model.add_drive("spins", "motor", signals.SpinUp(speed=3.0, t_end=1.0))
+        <drive 'spins' of the angle of joint 'motor'>
         """
         return add(self, DriveEntry, name, joint=joint, motion=value, of=of)
 
@@ -494,49 +819,132 @@ class Model(Contents):
         name: str,
         joints: Sequence[JointEntry | str],
         ratios: Sequence[float],
-        of: Sequence[str | None] | None = None,
+        of: Sequence[JointCoordinate | None] | None = None,
     ) -> GearEntry:
-        """Couple the coordinates q of two joints or more: ratios[0] q_0 + ratios[1] q_1 + ... stays what it is at t =
-        0.
+        """Couple the coordinates q of joints: ratios[0] q_0 + ratios[1] q_1 + ... stays what it is at t = 0.
 
-        Angles (rad, of b against a about the joint's axis) are counted through turns, displacements are in m. Wheels of
-        20 and 30 teeth on parallel axes: ratios (20, 30); one inside the other: (20, -30); a rack on a pinion of radius
-        r: (1, -r) of displacement and angle; a differential: (1, 1, -2) of both shafts and the cage. of: "angle" or
-        "displacement" of each joint, None where it has one of them only. `result.joint(name)` tells what the gear does
-        to each joint.
+        Angles (rad, of `b` from `a` about the axis of the joint) are counted through turns, displacements are in m.
 
-        Raises ModelError where a joint has no such coordinate, a ratio is zero or lost beside the others, or another
-        gear couples the same.
+        Parameters
+        ----------
+        name : str
+            Name of the gear; `result.joint(name)` has what it does to each joint.
+        joints : sequence of JointEntry or str
+            Two or more.
+        ratios : sequence of float
+            One for each joint. Wheels of 20 and 30 teeth on parallel axes: (20, 30); one inside the other: (20, -30); a rack on
+            a pinion of radius r: (1, -r) of displacement and angle; a differential: (1, 1, -2) of both shafts and the cage.
+        of : sequence of {"angle", "displacement", None}, optional
+            Which coordinate of each joint, None if it has only one.
+
+        Returns
+        -------
+        GearEntry
+
+        Raises
+        ------
+        ModelError
+            If a joint has no such coordinate, a ratio is zero or lost in rounding compared with the others, or another gear
+            couples the same.
+
+        Examples
+        --------
+        >>> from rodsim import Cylinder, Model
+        >>> model = Model()
+        >>> for name, x in (("small", 0.0), ("large", 0.5)):
+        ...     wheel = model.add_body(name, Cylinder(0.2 + 0.2 * x, 0.02, mass=1.0), position=(x, 0, 0))
+        ...     joint = model.add_joint(f"axle of {name}", "revolute", "ground", wheel, at=(x, 0, 0), axis=(0, 0, 1))
+        >>> model.add_gear("teeth", ["axle of small", "axle of large"], (20, 30)).ratios
+        (20.0, 30.0)
         """
         return add(self, GearEntry, name, joints=joints, ratios=ratios, of=of)
 
     @accept_old_arguments
     def add_pressure(self, name: str, on: Rod | str, pressure: float, normal: ArrayLike) -> PressureEntry:
-        """Press on the rod `on` from one side, in the plane with this world normal (3,): a force per current length, N/m,
-        pressure x (normal x tangent), which stays across the rod as it moves and grows as it is stretched.
+        """Press on a rod from one side in a plane: a force per current length, pressure x (normal x tangent).
 
-        A closed rod that runs counter-clockwise about the normal is pressed from outside where the pressure is
-        positive: that is hydrostatic, and the work is pressure times the change of the area. Between nodes the rod is
-        taken as its chords; of a rod that leaves the plane its projection counts. In an equilibrium it acts in full
-        from load factor 0 on. Its work is part of `work`. Integrators em, em-ggl and their compositions.
+        The force stays across the rod as it moves and grows as it is stretched. A closed rod that runs counter-clockwise about
+        the normal is pressed from outside if the pressure is positive: that is hydrostatic, and the work is pressure times the
+        change of the area. Between nodes the rod is taken as its chords; of a rod that leaves the plane its projection counts.
+        In an equilibrium it acts in full from load factor 0 on. Its work is part of `work`. Integrators em, em-ggl and their
+        compositions.
 
-        Raises ModelError where `on` is no rod of this model, or `normal` has no direction.
+        Parameters
+        ----------
+        name : str
+            Name of the pressure.
+        on : Rod or str
+            The rod.
+        pressure : float
+            Force per current length, N/m.
+        normal : array_like, shape (3,)
+            World direction, the normal of the plane.
+
+        Returns
+        -------
+        PressureEntry
+
+        Raises
+        ------
+        ModelError
+            If `on` is no rod of this model, or `normal` has no direction.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model()
+        >>> section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
+        >>> hose = model.add_rod("hose", [(0, 0, 0), (1, 0, 0)], section)
+        >>> model.add_pressure("water", "hose", pressure=3.0, normal=(0, 0, 1))
+        <pressure 'water' of rod 'hose'>
         """
         return add(self, PressureEntry, name, on=on, pressure=pressure, normal=normal)
 
     @accept_old_arguments
     def add_mass_damping(
-        self, name: str, on: Body | Rod | str, rate: float, rotation: float | None = None, ambient: Any = None
+        self,
+        name: str,
+        on: Body | Rod | str,
+        rate: float,
+        rotation: float | None = None,
+        ambient: VectorLike | None = None,
     ) -> MassDampingEntry:
-        """Damp the body or rod `on` in proportion to its mass: a force -rate m v on the centre of mass of each body or
-        section, and a moment -rotation J omega.
+        """Damp a body or a rod in proportion to its mass.
 
-        rate: 1/s. rotation: 1/s, the same as `rate` unless it is given. ambient: velocity of
-        what is around, m/s, a constant (3,), a signal `.along(direction)` or a function t -> (3,): the force is then
-        -rate m (v - ambient), of which rate m ambient counts as a load, whose work is part of `work`, and what -rate m
-        v takes as dissipation. A free part loses its velocity as exp(-rate t). The momenta of the model are not kept.
+        A force -rate m v acts on the centre of mass of each body or section, and a moment -rotation J omega. A free part loses
+        its velocity as exp(-rate t). The momenta of the model are not conserved.
 
-        Raises ModelError where `on` is neither, or a rate is negative.
+        Parameters
+        ----------
+        name : str
+            Name of the damping.
+        on : Body, Rod or str
+            What is damped.
+        rate : float
+            1/s.
+        rotation : float, optional
+            1/s. Default: the same as `rate`.
+        ambient : array_like, VectorSignal or callable, optional
+            Velocity of the surroundings, m/s: constant (3,), a signal `.along(direction)` or a function t -> (3,). The force is
+            then -rate m (v - ambient): rate m ambient counts as a load, whose work is part of `work`, and -rate m v as
+            dissipation.
+
+        Returns
+        -------
+        MassDampingEntry
+
+        Raises
+        ------
+        ModelError
+            If `on` is neither a body nor a rod of this model, or a rate is negative.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0), velocity=(1, 0, 0))
+        >>> model.add_mass_damping("air", "block", rate=0.5)
+        <mass damping 'air' of body 'block'>
         """
         given = {"rate": rate, "rotation": rotation, "ambient": ambient}
         return add(self, MassDampingEntry, name, on=on, **given)
@@ -546,50 +954,138 @@ class Model(Contents):
     ) -> JointDampingEntry:
         """Damp a joint in proportion to its relative velocity.
 
-        joint: a `JointEntry` or its name. turning: N m s, a moment -turning (omega_b - omega_a) of what turns
-        (revolute, spherical, cylindrical, universal). sliding: N s/m, a force -sliding ds/dt along the axis of what
-        slides (prismatic, cylindrical).
+        Parameters
+        ----------
+        name : str
+            Name of the damping.
+        joint : JointEntry or str
+            The joint.
+        turning : float, default 0.0
+            N m s: a moment -turning (omega_b - omega_a), of revolute, spherical, cylindrical and universal joints.
+        sliding : float, default 0.0
+            N s/m: a force -sliding ds/dt along the axis, of prismatic and cylindrical joints.
 
-        Raises ModelError where the joint leaves that motion no freedom, or both are zero.
+        Returns
+        -------
+        JointDampingEntry
+
+        Raises
+        ------
+        ModelError
+            If the joint does not leave that motion free, or both are zero.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> door = model.add_body("door", Box(1, 0.05, 2, mass=20.0), position=(0.5, 0, 0))
+        >>> joint = model.add_joint("hinge", "revolute", "ground", door, at=(0, 0, 0), axis=(0, 0, 1))
+        >>> model.add_joint_damping("closer", "hinge", turning=5.0)
+        <joint damping 'closer' of joint 'hinge'>
         """
         return add(self, JointDampingEntry, name, joint=joint, turning=turning, sliding=sliding)
 
     def add_sphere(self, name: str, on: PointLike, radius: float) -> SphereEntry:
         """Put a sphere where it can touch others (`add_contact`); it has no mass of its own.
 
-        on: its centre, a point of a body, a rod, a driven frame or the ground; of a body alone its reference point. radius:
-        m; 0: a point.
+        Parameters
+        ----------
+        name : str
+            Name of the sphere.
+        on : point, body, driven frame or str
+            Its centre; of a body alone its reference point.
+        radius : float
+            m; 0: a point.
 
-        Raises ModelError where `on` is no point of this model or the radius is negative.
+        Returns
+        -------
+        SphereEntry
+
+        Raises
+        ------
+        ModelError
+            If `on` is no point of this model or the radius is negative.
+
+        Examples
+        --------
+        >>> from rodsim import Model, Sphere
+        >>> model = Model()
+        >>> ball = model.add_body("ball", Sphere(0.1, mass=1.0), position=(0, 0, 1))
+        >>> model.add_sphere("skin", "ball", 0.1)
+        <sphere 'skin' of body 'ball'>
         """
         return add(self, SphereEntry, name, on=on, radius=radius)
 
     def add_solid(
         self, name: str, on: PointLike, vertices: ArrayLike | None = None, radius: float = 0.0
     ) -> SolidEntry:
-        """Let a body's own shape, or the convex hull of points, touch planes, spheres, rods, meshes and others of its kind
-        (`add_contact`); it has no mass of its own.
+        """Let the shape of a body, or the convex hull of points, touch others (`add_contact`); it has no mass of its own.
 
-        on: a body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh, of which the hull counts; or with `vertices` (n, 3), m,
-        in the axes of its part, the point from which they count. radius: m, of rounded edges: a shape keeps its size, vertices
-        are the centres of balls, so that one makes a sphere, two a capsule.
+        It touches planes, spheres, rods, meshes and other solids. The stiffness of a contact is that of a whole flat face, or
+        of a cylinder or capsule that lies. It is divided among the vertices of the face: of a face of n vertices each has 1/n,
+        of a rim the lowest and the highest point have half of it each. Boxes, hulls, cylinders and cones touch others than
+        planes with their rounding, and come no deeper. With boxes, capsules, hulls, meshes and each other, cylinders and cones
+        have 32 points on each rim, of half of the stiffness each.
 
-        The stiffness of a contact is that of a flat face, of a cylinder that lies, of a capsule that lies: its vertices share it,
-        of a face of n vertices each has 1/n, of a rim the lowest and the highest point have half of it each. Boxes, hulls,
-        cylinders and cones touch others than planes with what rounds them, and come no deeper. With boxes, capsules, hulls,
-        meshes and each other cylinders and cones have 32 points on each rim, of half of the stiffness each.
+        Parameters
+        ----------
+        name : str
+            Name of the solid.
+        on : body, point or str
+            A body made by Box, Cylinder, Capsule, Sphere, Cone or Mesh, of which the hull counts; or, with `vertices`, the
+            point from which they count.
+        vertices : array_like, shape (n, 3), optional
+            Points in the axes of the part, m.
+        radius : float, default 0.0
+            Of rounded edges, m: a shape keeps its size, vertices are the centres of balls, so that one makes a sphere and two a
+            capsule.
 
-        Raises ModelError where `on` is no point of this model, the body has no shape, or the radius is negative or too large.
+        Returns
+        -------
+        SolidEntry
+
+        Raises
+        ------
+        ModelError
+            If `on` is no point of this model, the body has no shape, or the radius is negative or too large.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 1))
+        >>> model.add_solid("faces", "block")
+        <solid 'faces' of body 'block'>
         """
         return add(self, SolidEntry, name, on=on, vertices=vertices, radius=radius)
 
     def add_plane(self, name: str, on: PointLike, normal: ArrayLike) -> PlaneEntry:
         """Make a plane with all behind it an obstacle (`add_contact`).
 
-        on: a point of the plane, on the ground, a body or a driven frame, with which it moves: a conveyor belt is a plane on a
-        driven frame that moves along it. normal: world direction (3,) at t = 0, out of the half-space.
+        Parameters
+        ----------
+        name : str
+            Name of the plane.
+        on : point, body, driven frame or str
+            A point of the plane, on the ground, a body or a driven frame, with which it moves: a conveyor belt is a plane on a
+            driven frame that moves along it.
+        normal : array_like, shape (3,)
+            World direction at t = 0, out of the half-space.
 
-        Raises ModelError where `on` is no point of this model or the normal has no direction.
+        Returns
+        -------
+        PlaneEntry
+
+        Raises
+        ------
+        ModelError
+            If `on` is no point of this model or the normal has no direction.
+
+        Examples
+        --------
+        >>> from rodsim import Model
+        >>> Model().add_plane("floor", "ground@0,0,0", normal=(0, 0, 1))
+        <plane 'floor' of the ground>
         """
         return add(self, PlaneEntry, name, on=on, normal=normal)
 
@@ -602,20 +1098,49 @@ class Model(Contents):
         triangles: ArrayLike | None = None,
         scale: float = 1.0,
         radius: float = 0.0,
-        side: str = "both",
+        side: MeshSide = "both",
     ) -> MeshEntry:
-        """Make a rigid surface of triangles an obstacle of spheres, solids and rods, on both of its sides (`add_contact`).
+        """Make a rigid surface of triangles an obstacle on both of its sides (`add_contact`).
 
-        on: where the origin of its coordinates is, on the ground, a body, a rod or a driven frame; its axes are those of the
-        part. file: that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals); or vertices (v, 3), m, and triangles
-        (t, 3) of their numbers. scale: multiplies coordinates. radius: m, by which it is thicker than its triangles. side:
-        "inside" or "outside" of a closed surface, where all that touches it has to begin; "both" takes everything.
+        Spheres, solids and rods touch it from whichever side they come. A part that is pressed through it by more than its
+        radius and theirs, or is touched all around, ends a run. The stiffness is that of one flat face; with rods it is per
+        length.
 
-        Spheres, solids and rods touch it from whichever side they come; what is pressed through it by more than its radius and
-        theirs, or is touched all around, ends a run. The stiffness is that of one flat face; with rods it is per length.
+        Parameters
+        ----------
+        name : str
+            Name of the mesh.
+        on : point, body, driven frame or str
+            Origin of its coordinates, on the ground, a body, a rod or a driven frame; its axes are those of the part.
+        file : str or path, optional
+            A file that meshio reads (STL, OBJ, PLY, VTK ...; triangles and quadrilaterals).
+        vertices : array_like, shape (v, 3), optional
+            In place of a file, m.
+        triangles : array_like of int, shape (t, 3), optional
+            Vertex numbers, with `vertices`.
+        scale : float, default 1.0
+            Multiplies the coordinates.
+        radius : float, default 0.0
+            m, by which it is thicker than its triangles.
+        side : {"both", "inside", "outside"}, default "both"
+            Of a closed surface, the side on which all that touches it has to begin.
 
-        Raises ModelError where the file cannot be read, there is no triangle, one has no area, an edge belongs to three, or a
-        side is asked of a surface with holes or with triangles that are turned.
+        Returns
+        -------
+        MeshEntry
+
+        Raises
+        ------
+        ModelError
+            If the file cannot be read, there is no triangle, one has no area, an edge belongs to three, or a side is given of a
+            surface with holes or with triangles that are not oriented alike.
+
+        Examples
+        --------
+        >>> from rodsim import Model
+        >>> corners, triangles = [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [(0, 1, 2), (0, 2, 3)]
+        >>> Model().add_mesh("table", "ground@0,0,0", vertices=corners, triangles=triangles)
+        <mesh 'table' of the ground>
         """
         given = {"file": file, "vertices": vertices, "triangles": triangles}
         return add(self, MeshEntry, name, on=on, scale=scale, radius=radius, side=side, **given)
@@ -639,34 +1164,70 @@ class Model(Contents):
         itself: bool = False,
         ignore: Sequence[tuple[SurfaceLike, SurfaceLike]] | None = None,
     ) -> ContactEntry:
-        """Let surfaces resist each other where they meet: each of `a` each of `b`, or without `b` all of `a` each other; one
-        rod alone itself.
-
-        a, b: spheres, solids, planes, meshes (`add_sphere`, `add_solid`, `add_plane`, `add_mesh`), rods, or lists of them.
-        stiffness: k of the force k depth^n, N/m^n, of solids that of a flat face; of rods among themselves, on planes and on
-        meshes per length, N/m^(n+1). Left out, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the materials of both, planes and meshes
-        being rigid (`stiffness_of`). law: "power" with its `exponent` n, 1 linear, 1.5 Hertz; or "barrier",
-        V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach` (m), which lets nothing through; or a text, the force as a
-        polynomial of the depth that falls nowhere, "1e4*depth + 2e6*depth**3", without a stiffness.
-
-        restitution: speed after an impact over that before it, in (0, 1], whatever the mass and the speed; impacts much slower
-        than `rest_speed` (m/s) lose nothing by it. damping: s/m, c of a force c times rate of depth times normal force
-        (Hunt and Crossley). The normal force never pulls. friction: coefficient of Coulomb's friction, a pair (static, kinetic),
-        or a `Friction`, which has moments against rolling and drilling, too.
-
-        radius: m, of the rods, by default that of their sections, of a rectangle that of the circle of the same area. stations:
-        intervals into which an element is divided, at whose ends it is looked at; by default some of the depth that weight and
-        speed at t = 0 lead to: a tenth of the width of the contact of two rods that cross, at most 32, for planes as long as the
-        diameter, at most 8. itself: whether the rods meet themselves as well, arc lengths below pi times the radius
-        left out. ignore: pairs that do not meet.
+        """Let surfaces resist each other where they meet.
 
         Spheres of the same part never meet. Of several pairs those are left out whose parts a joint joins, two spheres or a
-        sphere and a plane; of one pair alone that is meant. Of rods that are joined at a node, to each other, to a body with
-        the sphere or to the part of a plane behind which they are there, what is nearer to it along the rod than pi times the
-        radius is left out.
+        sphere and a plane; a single pair is meant as it is given. Of rods that are joined at a node, to each other, to a body
+        with the sphere or to the part of a plane behind which they are there, what is nearer to it along the rod than pi times
+        the radius is left out. The normal force never pulls.
 
-        Raises ModelError where two surfaces can never meet, one meets nothing, a number is outside of its bounds or no stiffness
-        is known; at `build` where surfaces are inside of each other at t = 0.
+        Parameters
+        ----------
+        name : str
+            Name of the contact.
+        a : surface, rod, str or sequence of them
+            Spheres, solids, planes, meshes (`add_sphere`, `add_solid`, `add_plane`, `add_mesh`) or rods.
+        b : surface, rod, str or sequence of them, optional
+            Each of `a` meets each of `b`. Default: all of `a` meet each other; one rod alone meets itself.
+        stiffness : float, optional
+            k of the law, N/m^n; of solids that of a flat face; of rods among themselves, on planes and on meshes per length,
+            N/m^(n+1). Default, of rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of the materials of both, planes and meshes being rigid.
+        law : str, default "power"
+            "power": force k depth^n. "barrier": V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach`, which lets nothing
+            through. Or the force as a polynomial of the depth that falls nowhere, "1e4*depth + 2e6*depth**3", without a
+            stiffness.
+        exponent : float, default 1.0
+            n of a power: 1 linear, 1.5 Hertz.
+        reach : float, optional
+            Gap at which a barrier begins, m.
+        restitution : float, default 1.0
+            Speed after an impact over that before it, in (0, 1], whatever the mass and the speed.
+        damping : float, default 0.0
+            s/m: c of a force c times rate of depth times normal force (Hunt and Crossley).
+        rest_speed : float, default 0.01
+            m/s. Impacts that are much slower lose nothing by restitution.
+        friction : float, pair of float or Friction, default 0.0
+            Coefficient of Coulomb's friction, a pair (static, kinetic), or a `Friction`, which has the stiffness of what
+            sticks, moments against rolling and drilling, and anisotropy.
+        radius : float, optional
+            Of the rods, m. Default: that of their sections; of a rectangle that of the circle of the same area.
+        stations : int, optional
+            Intervals into which an element of a rod is divided, at whose ends contact is evaluated. Default: from the depth
+            that weight and speed at t = 0 lead to: a tenth of the width of the contact of two rods that cross, at most 32, for
+            planes as long as the diameter, at most 8.
+        itself : bool, default False
+            Whether the rods meet themselves as well, arc lengths below pi times the radius left out.
+        ignore : sequence of pairs, optional
+            Pairs of surfaces that do not meet.
+
+        Returns
+        -------
+        ContactEntry
+
+        Raises
+        ------
+        ModelError
+            If two surfaces can never meet, one meets nothing, a number is outside of its bounds or no stiffness is known; at
+            `build` if surfaces are inside each other at t = 0.
+
+        Examples
+        --------
+        >>> from rodsim import Model, Sphere
+        >>> model = Model(gravity=(0, 0, -9.81))
+        >>> ball = model.add_body("ball", Sphere(0.1, mass=1.0), position=(0, 0, 1))
+        >>> skin, floor = model.add_sphere("skin", "ball", 0.1), model.add_plane("floor", "ground@0,0,0", (0, 0, 1))
+        >>> model.add_contact("bounce", "skin", "floor", stiffness=1e5, restitution=0.8, friction=0.3)
+        <contact 'bounce' of sphere 'skin', plane 'floor'>
         """
         given = {"law": law, "exponent": exponent, "reach": reach, "restitution": restitution}
         given |= {"damping": damping, "rest_speed": rest_speed, "radius": radius, "stations": stations}
@@ -675,31 +1236,77 @@ class Model(Contents):
             self, ContactEntry, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **given
         )
 
-    def add_interaction(self, name: str, kind: Any, *on: PointLike, **numbers: Any) -> OwnEntry:
-        """Add an interaction of a kind of your own (`rodsim.interaction`), by it or by its name: `on` one point for
-        each frame.
+    def add_interaction(
+        self, name: str, kind: OwnKind | str, *on: PointLike, **numbers: ArrayLike
+    ) -> OwnEntry:
+        """Add an interaction of a kind of your own (`rodsim.interaction`).
 
-        numbers: those of the kind by name, each a number or a list as it says; vectors among them are in the axes of
-        the part, of a rod in those of the section.
+        Parameters
+        ----------
+        name : str
+            Name of the interaction.
+        kind : OwnKind or str
+            The kind, or its name.
+        *on : point, body or str
+            One for each frame of the kind.
+        **numbers : array_like
+            Those of the kind by name, each a number or a list as it says. Vectors among them are in the axes of the part, of a
+            rod in those of the section.
 
-        Raises ModelError where the kind is not registered, a number is missing or is none of it, or two anchors are on
-        one body or at one section; at `build` where its energy is not finite.
+        Returns
+        -------
+        OwnEntry
+
+        Raises
+        ------
+        ModelError
+            If the kind is not registered, a number is missing or unknown, or two points are on one body or at one section; at
+            `build` if its energy is not finite.
+
+        Examples
+        --------
+        With a kind `Spring` as in docs/howto/own_interaction.md:
+
+        >>> model.add_interaction("s", Spring, "block", "cord.end", k=5.0)  # doctest: +SKIP
         """
         return add(self, OwnEntry, name, own=kind, anchors=on, numbers=numbers)
 
     def add_energy(
-        self, name: str, energy: Any, /, measures: Mapping[str, Any], **parameters: float
+        self, name: str, energy: str | sympy.Expr, /, measures: Mapping[str, Measure], **parameters: float
     ) -> EnergyEntry:
-        """Add an energy, J, as a function of up to six named measures.
+        """Add an energy as a function of up to six named measures.
 
-        energy: a text, or an expression of sympy, of the measures and of parameters by any other name; as in
-        `Section.with_energy`. measures: each a `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`,
-        `cosine` or `angle`. parameters: their numbers.
+        Its forces are exact discrete derivatives. A file keeps the text, and opens, is audited and resumed anywhere.
 
-        Its forces are exact discrete derivatives; a file keeps the text, and opens, is audited and resumed anywhere.
+        Parameters
+        ----------
+        name : str
+            Name of the energy.
+        energy : str or sympy expression
+            Of the measures, and of parameters by any other name, J; as in `Section.with_energy`.
+        measures : mapping of str to Measure
+            Each a `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`.
+        **parameters : float
+            Numbers of all other names in it.
 
-        Raises ModelError where the text cannot be read, a measure is not in it or is between two points of one part, or
-        a parameter is missing or too many; at `build` where the energy is not finite.
+        Returns
+        -------
+        EnergyEntry
+
+        Raises
+        ------
+        ModelError
+            If the text cannot be read, a measure is not in it or is between two points of one part, or a parameter is missing
+            or unknown; at `build` if the energy is not finite.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, measures
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 1))
+        >>> distance = measures.distance("ground@0,0,0", "block")
+        >>> model.add_energy("well", "k*(d - 1)**4", {"d": distance}, k=20.0).energy
+        'k * (d - 1) ** 4'
         """
         return add(self, EnergyEntry, name, energy=energy, measures=measures, parameters=parameters)
 
@@ -715,33 +1322,86 @@ class Model(Contents):
         return model_html(self)
 
     def build(self) -> Built:
-        """The arrays of the model, its initial state and its layout.
+        """Make the arrays of the model, its initial state and its layout.
 
-        Raises ModelError where parts do not fit together: joints that are not assembled at t = 0, a model without
-        anything that moves.
+        Returns
+        -------
+        Built
+
+        Raises
+        ------
+        ModelError
+            If parts do not fit together: joints that are not assembled at t = 0, or a model without anything that moves.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 1))
+        >>> model.build().state.r[1]
+        array([0., 0., 1.])
         """
         return build(self)
 
-    def prepare(self, **settings: Any) -> Prepared:
-        """The model as it is now, built and checked once, to be run many times with other numbers: see `Prepared`.
+    def prepare(self, **settings: object) -> Prepared:
+        """Build and check the model once, to run it many times with other numbers.
 
-        settings: of `simulate`, such as t_end, dt, integrator, for all its runs.
+        Parameters
+        ----------
+        **settings
+            Arguments of `simulate` for all its runs, such as `t_end`, `dt`, `integrator`.
 
-        Raises ModelError as `build`, and for a setting that is none.
+        Returns
+        -------
+        Prepared
+            Of the model as it is now.
+
+        Raises
+        ------
+        ModelError
+            As `build`, and for a setting that is none.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0))
+        >>> prepared = model.prepare(t_end=1.0, dt=0.01)
+        >>> result = prepared.run({"bodies.block.velocity": (1, 0, 0)})  # doctest: +SKIP
         """
         from rodsim.prepared import Prepared
 
         return Prepared(self, settings)
 
     def rigidified(self, *rods: str) -> Model:
-        """The rigid twin: each rod (or those named in `rods`) a rigid body with the mass, centre and inertia of its
-        discretisation.
+        """Return the rigid twin: each rod a rigid body with the mass, centre and inertia of its discretisation.
 
         All that joins and loads the parts is attached at the same points; places on a rod keep their names (`compare`).
-        Strains, section laws and viscosity are left out, with what else a rigid body cannot have: `left_out` of the
-        twin says what. Energy and momenta at t = 0 are those of the model but for what is said there.
+        Strains, section laws and viscosity are left out, with what else a rigid body cannot have: `left_out` of the twin lists
+        it. Energy and momenta at t = 0 are those of the model except for what is listed there.
 
-        Raises ModelError where the model has no rod, or none of that name.
+        Parameters
+        ----------
+        *rods : str
+            Names of the rods to make rigid. Default: all.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ModelError
+            If the model has no rod, or none of that name.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model("m")
+        >>> section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000.0))
+        >>> rod = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section)
+        >>> model.rigidified()
+        <Model 'm': bodies arm>
         """
         for name in rods:
             if name not in self.rods:
@@ -756,13 +1416,35 @@ class Model(Contents):
         return twin
 
     def mechanical_system(
-        self, chart: str = "quaternion", parameter: float | None = None
+        self, chart: ChartName = "quaternion", parameter: float | None = None
     ) -> MechanicalSystem:
-        """The model as a mechanical system for `integrate`: coordinates, mass matrix, potential and constraints.
+        """Return the model as a mechanical system for `rodsim.mechanics.integrate`.
 
-        chart: "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; parameter: alpha or gamma, kg m^2.
-        Dampers and viscous rods belong to it; a variational scheme refuses them in `integrate`.
-        Raises ModelError for rods without mass, and where the chart is not known.
+        It has coordinates, mass matrix, potential and constraints. Dampers and viscous rods belong to it; a variational scheme
+        refuses them in `integrate`.
+
+        Parameters
+        ----------
+        chart : {"quaternion", "quaternion-alpha", "quaternion-gamma", "director"}, default "quaternion"
+            Coordinates of rotations.
+        parameter : float, optional
+            alpha or gamma of the chart, kg m^2.
+
+        Returns
+        -------
+        MechanicalSystem
+
+        Raises
+        ------
+        ModelError
+            For rods without mass, and if the chart is not known.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1.0))
+        >>> system = model.mechanical_system(chart="director")
         """
         # imported where needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart

@@ -35,6 +35,7 @@ from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.model import Model
+from rodsim.parts.argument_types import ElementName, RodMass
 from rodsim.parts.model_warnings import DoubtfulModelWarning
 from rodsim.parts.sections import Section
 
@@ -71,7 +72,7 @@ class Cell:
     element, mass: as for `Model.add_rod`; length: m, of the element.
     """
 
-    def __init__(self, section: Section, element: str, mass: str, length: float) -> None:
+    def __init__(self, section: Section, element: ElementName, mass: RodMass, length: float) -> None:
         self.section, self.length = section, number("cell", "length", length, positive=True)
         self.p = order_of(element)
         model = Model("cell")

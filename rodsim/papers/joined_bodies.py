@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 from rodsim.model import Model
 from rodsim.papers.claims import observed_order
+from rodsim.parts.argument_types import ChartName
 
 # chart in the table -> chart of a model
 CHARTS = {"singular": "quaternion", "alpha": "quaternion-alpha", "gamma": "quaternion-gamma"}
@@ -131,7 +132,7 @@ def chain(free: bool = False) -> Model:
 @cache
 def system(chart: str, free: bool = False) -> MechanicalSystem:
     """The chain in a chart of the table: singular, alpha, gamma or director."""
-    return chain(free).mechanical_system(CHARTS.get(chart, chart))
+    return chain(free).mechanical_system(cast(ChartName, CHARTS.get(chart, chart)))
 
 
 def positions(run: Trajectory) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from rigid.system import Floats
 from rodsim.model import Model
 from rodsim.papers.claims import observed_order
 from rodsim.papers.joined_bodies import CHARTS, COLUMNS, relative_drift
+from rodsim.parts.argument_types import ChartName, RodMass
 from rodsim.parts.sections import Section
 from rodsim.results.result import Result
 from rodsim.simulation import simulate
@@ -79,7 +80,7 @@ def pendulum(n_elements: int = 3) -> Model:
     return model
 
 
-def chain(n_elements: int = 3, mass: str = "lumped") -> Model:
+def chain(n_elements: int = 3, mass: RodMass = "lumped") -> Model:
     """A bar, a spherical joint, a bent rod, a revolute joint, a bar, free; a spring ties the bars to each other."""
     model = Model("chain")
     ball = model.add_body("ball", Box(0.2, 0.3, 0.4, density=50), position=(-0.3, 0.1, 0.2))
@@ -187,7 +188,7 @@ def declared_order(integrator: str) -> int:
 @cache
 def system(name: str, chart: str) -> MechanicalSystem:
     """One of the models in a chart of the table."""
-    return MODELS[name]().mechanical_system(CHARTS.get(chart, chart))
+    return MODELS[name]().mechanical_system(cast(ChartName, CHARTS.get(chart, chart)))
 
 
 def positions(run: Trajectory | Result) -> Floats:
@@ -300,7 +301,7 @@ def cost_of(name: str, integrator: str, chart: str) -> float:
         def run(steps: int) -> None:
             simulate(model, steps * h, h, integrator, output_every=steps)
     else:
-        built = model.mechanical_system(CHARTS.get(chart, chart))
+        built = model.mechanical_system(cast(ChartName, CHARTS.get(chart, chart)))
 
         def run(steps: int) -> None:
             integrate(built, parse(integrator), h, steps * h)

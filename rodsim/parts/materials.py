@@ -12,11 +12,33 @@ _NOT_GIVEN = float("nan")
 
 @dataclass(frozen=True)
 class Material:
-    """Young's modulus E (Pa), Poisson's ratio nu or shear modulus G (Pa), density (kg/m^3; 0: of rods without mass, in
-    equilibria and modes).
+    """Describe a linear elastic, Kelvin-Voigt viscous material.
 
-    `shear_factor` multiplies G A; `damping_time` (s) is the ratio of viscosity to stiffness, D =
-    damping_time C.
+    Parameters
+    ----------
+    E : float
+        Young's modulus, Pa.
+    nu : float, optional
+        Poisson's ratio, in (-1, 0.5]. Give either `nu` or `G`.
+    density : float
+        kg/m^3; 0: of rods without mass, for equilibria and modes.
+    G : float, optional
+        Shear modulus, Pa.
+    shear_factor : float, default 5/6
+        Multiplies G A.
+    damping_time : float, default 0.0
+        Ratio of viscosity to stiffness, D = damping_time C, s.
+
+    Raises
+    ------
+    ModelError
+        If a number is outside of its bounds, the density is not given, or both or neither of `nu` and `G` are given.
+
+    Examples
+    --------
+    >>> from rodsim import Material
+    >>> Material(E=2e11, nu=0.3, density=7800.0).shear_modulus
+    76923076923.07692
     """
 
     E: float
@@ -50,5 +72,5 @@ class Material:
 
     @property
     def shear_modulus(self) -> float:
-        """G, Pa."""
+        """Shear modulus G, Pa."""
         return self.G if self.G is not None else self.E / (2.0 * (1.0 + (self.nu or 0.0)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,9 @@ from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.parts.materials import Material
 from rodsim.parts.section_energies import energy_law
+
+if TYPE_CHECKING:
+    import sympy
 
 
 class Call(NamedTuple):
@@ -29,12 +32,39 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A section law (N, M) = C (Gamma, K) + D d(Gamma, K)/dt and its inertia; made by one of the class
-    methods.
+    """Describe the cross-section of a rod: (N, M) = C (Gamma, K) + D d(Gamma, K)/dt, and its inertia.
 
-    stiffness, damping (6, 6): N, N m and N m^2, times s for damping; mass_per_length kg/m;
-    inertia_per_length (3,) kg m about d1, d2, d3; for drawing: radius, and sides (width along d2, height
-    along d3) of a rectangle, m.
+    Make it by `circular`, `tube`, `rectangle` or `from_stiffness`, and change it by the methods `with_...`, which return another
+    section. Axes: d1 along the rod, d2 and d3 across it.
+
+    Parameters
+    ----------
+    stiffness : array_like, shape (6, 6)
+        C: N, N m and N m^2.
+    mass_per_length : float
+        kg/m.
+    inertia_per_length : array_like, shape (3,)
+        About d1, d2, d3, kg m.
+    damping : array_like, shape (6, 6), optional
+        D: N s, N m s and N m^2 s.
+    radius : float, default 0.0
+        For drawing and contact, m.
+    sides : tuple of float, optional
+        Width along d2 and height along d3 of a rectangle, for drawing, m.
+
+    Raises
+    ------
+    ModelError
+        If a matrix is not symmetric or not positive, or the inertia is not that of a section.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Section
+    >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+    >>> Section.circular(0.01, steel).mass_per_length
+    2.45...
+    >>> Section.tube(0.02, 0.018, steel).with_law("stiffening", strain=0.1).law_parameters
+    (0.1,)
     """
 
     stiffness: Floats
@@ -107,12 +137,31 @@ class Section:
         return section_html(self)
 
     def with_law(self, word: str, **parameters: float) -> Section:
-        """This section with a law that adds to its linear one; `word` and its `parameters`:
+        """Return this section with a law that adds to its linear one.
 
-        "stiffening", strain=: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, of a
-        section that keeps its volume. "softening", moment= (N m): bending moments that approach this one.
+        Parameters
+        ----------
+        word : {"stiffening", "thinning", "softening"}
+            "stiffening", with `strain`: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, of a
+            section that keeps its volume. "softening", with `moment` (N m): bending moments that approach this one.
+        **parameters : float
+            `strain` or `moment`.
 
-        Raises ModelError where the word is not known, a parameter is missing, or bending is coupled with other strains.
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the word is not known, a parameter is missing, or bending is coupled with other strains.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).with_law("softening", moment=50.0).law_parameters
+        (50.0,)
         """
         words = {law.word: k for k, law in enumerate(LAWS)}
         if word not in words:
@@ -127,13 +176,35 @@ class Section:
         made = replace(self, law=words[word], law_parameters=tuple(given.values()), law_expression="")
         return made._after(self, Call("with_law", (word,), given))
 
-    def with_energy(self, W: Any, /, **parameters: float) -> Section:
-        """This section with the stored energy W per length, J/m, in the place of its linear one.
+    def with_energy(self, W: str | sympy.Expr, /, **parameters: float) -> Section:
+        """Return this section with the stored energy W per length, J/m, in place of its linear one.
 
-        W: an expression of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains less the stress-free ones, as a text in Python's
-        notation or of sympy. Its other names are `parameters`, or the stiffnesses EA, GA2, GA3, GJ, EI2, EI3 of this
-        section. Functions: sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, atan. At rest W must be without stress and convex;
-        its second derivatives there become the section's stiffness, its damping stays.
+        Parameters
+        ----------
+        W : str or sympy expression
+            Of Gamma1, Gamma2, Gamma3, K1, K2, K3, the strains less the stress-free ones, in the notation of Python. Its other
+            names are `parameters`, or the stiffnesses EA, GA2, GA3, GJ, EI2, EI3 of this section. Functions: sqrt, exp, log,
+            sin, cos, tan, sinh, cosh, tanh, atan. At rest W must be without stress and convex; its second derivatives there
+            become the stiffness of the section, its damping stays.
+        **parameters : float
+            Numbers of its other names.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the text cannot be read, a parameter is missing or unknown, or W is not convex at rest.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> energy = "EA/2*Gamma1**2 + GA2/2*Gamma2**2 + GA3/2*Gamma3**2 + GJ/2*K1**2 + EI2/2*K2**2 + EI3/2*K3**2 + q*Gamma1**4"
+        >>> Section.circular(0.01, steel).with_energy(energy, q=1e6).mass_per_length
+        2.45...
         """
         text, values, stiffness = energy_law(self.stiffness, W, parameters)
         made = replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
@@ -142,11 +213,35 @@ class Section:
     def with_relaxation(
         self, time: float, fraction: float | None = None, stiffness: ArrayLike | None = None
     ) -> Section:
-        """This section with a spring and a dashpot in a row beside its stiffness: the standard linear solid.
+        """Return this section with a spring and a dashpot in series, parallel to its stiffness: the standard linear solid.
 
-        time: s, in which the branch relaxes at a fixed strain. Its stiffness is `fraction` times that of the section, or
-        `stiffness` (6, 6). A rod starts as if it had been strained in that moment. Integrators that take forces at
-        the ends of a step or at one place in it, "em" among them.
+        A rod starts as if it had been strained at that moment. Integrators that take forces at the ends of a step or at one
+        place in it, "em" among them.
+
+        Parameters
+        ----------
+        time : float
+            In which the branch relaxes at a fixed strain, s.
+        fraction : float, optional
+            Stiffness of the branch over that of the section. Give it or `stiffness`.
+        stiffness : array_like, shape (6, 6), optional
+            Of the branch.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `time` is not positive, or the stiffness of the branch is not symmetric and positive in some strain.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).with_relaxation(0.1, fraction=0.5).relaxation
+        0.1
         """
         owner = "Section.with_relaxation"
         tau = number(owner, "time", time, positive=True)
@@ -169,7 +264,7 @@ class Section:
 
     @property
     def rotary_inertia(self) -> Floats:
-        """(3, 3) kg m, about the centre of mass."""
+        """Rotary inertia per length about the centre of mass, (3, 3), kg m."""
         J = np.diag(self.inertia_per_length)
         J[1, 2] = J[2, 1] = self.product_of_inertia
         return J
@@ -180,13 +275,33 @@ class Section:
         stiffness: ArrayLike = (0.0, 0.0),
         product_of_inertia: float | None = None,
     ) -> Section:
-        """This section with its centre of mass and the point that its stiffness and damping belong to off the rod's curve.
+        """Return this section with its centre of mass and its centre of stiffness and damping off the curve of the rod.
 
-        mass, stiffness: (x2, x3), m, from the curve along d2, d3. product_of_inertia: J23 about the centre of mass, kg m.
-        The rod then moves by its line of centres of mass: that is what results call `r`. Strains of two lines with the
-        distance c in one section differ by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
+        The rod then moves by its line of centres of mass: that is what results call `r`. Strains of two lines with the distance
+        c in one section differ by Gamma_c = Gamma + K x c, exactly so for a rod element of constant strain.
 
-        Raises ModelError where the section has a law or centres already.
+        Parameters
+        ----------
+        mass, stiffness : array_like, shape (2,), default (0, 0)
+            (x2, x3) from the curve along d2 and d3, m.
+        product_of_inertia : float, optional
+            J23 about the centre of mass, kg m. Default: that of this section.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the section has a law or centres already.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.rectangle(0.02, 0.01, steel).with_centers(mass=(0.002, 0.0)).center
+        (0.002, 0.0)
         """
         if self.law >= 0 or self.law_expression:
             raise ModelError("Section: a section with a law has its centres on the curve; give it no others")
@@ -208,7 +323,7 @@ class Section:
         return made._after(self, Call("with_centers", (mass, stiffness, product_of_inertia), {}))
 
     @property
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, float | Floats]:
         """Numbers that the section was made of, by their paths in scenes.
 
         Returns
@@ -226,7 +341,7 @@ class Section:
                 found[name] = value
         return found
 
-    def with_numbers(self, changes: Mapping[str, Any]) -> Section:
+    def with_numbers(self, changes: Mapping[str, ArrayLike]) -> Section:
         """Make the section again with other numbers; laws, relaxation and centres are added as they were.
 
         Parameters
@@ -292,11 +407,29 @@ class Section:
 
     @classmethod
     def circular(cls, radius: float, material: Material) -> Section:
-        """Full circle.
+        """Return a full circle.
 
-        radius: m. material: a `Material`.
+        Parameters
+        ----------
+        radius : float
+            m.
+        material : Material
 
-        Raises ModelError where `radius` is not positive or `material` is no Material.
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `radius` is not positive or `material` is no Material.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).radius
+        0.01
         """
         r = number("Section.circular", "radius", radius, positive=True)
         I = np.pi * r**4 / 4
@@ -305,11 +438,29 @@ class Section:
 
     @classmethod
     def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
-        """Circular tube.
+        """Return a circular tube.
 
-        outer_radius, inner_radius: m. material: a `Material`.
+        Parameters
+        ----------
+        outer_radius, inner_radius : float
+            m.
+        material : Material
 
-        Raises ModelError where inner_radius is not smaller than outer_radius.
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `inner_radius` is not smaller than `outer_radius`.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.tube(0.02, 0.018, steel).radius
+        0.02
         """
         R = number("Section.tube", "outer_radius", outer_radius, positive=True)
         r = number("Section.tube", "inner_radius", inner_radius, at_least=0.0)
@@ -321,11 +472,31 @@ class Section:
 
     @classmethod
     def rectangle(cls, width: float, height: float, material: Material) -> Section:
-        """Rectangle; torsion constant by Saint-Venant's series.
+        """Return a rectangle; its torsion constant is that of Saint-Venant's series.
 
-        width: along d2, m. height: along d3, m. material: a `Material`.
+        Parameters
+        ----------
+        width : float
+            Along d2, m.
+        height : float
+            Along d3, m.
+        material : Material
 
-        Raises ModelError where a side is not positive.
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If a side is not positive.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.rectangle(0.02, 0.01, steel).sides
+        (0.02, 0.01)
         """
         w = number("Section.rectangle", "width", width, positive=True)
         h = number("Section.rectangle", "height", height, positive=True)
@@ -353,17 +524,47 @@ class Section:
         D: ArrayLike | None = None,
         radius: float = 0.0,
     ) -> Section:
-        """From stiffnesses, or the full 6 x 6 matrix, and inertia.
+        """Return a section from its stiffnesses, or the full matrix, and its inertia.
 
-        EA: N. GA: one number or (GA2, GA3), N. GJ: N m^2. EI: one number or (EI2, EI3), N m^2. C: (6, 6), in the
-        place of these four.
-        mass_per_length: kg/m. inertia_per_length: about d1, d2, d3, (3,) or one number for all, kg m; 0 for both: a rod
-        without mass, for equilibria and modes. damping_time: of D = damping_time C, s.
-        D: (6, 6), in its place. radius: for drawing, m.
+        Parameters
+        ----------
+        EA : float, optional
+            N. Give EA, GA, GJ and EI, or C.
+        GA : float or pair of float, optional
+            One number or (GA2, GA3), N.
+        GJ : float, optional
+            N m^2.
+        EI : float or pair of float, optional
+            One number or (EI2, EI3), N m^2.
+        C : array_like, shape (6, 6), optional
+            In place of these four.
+        mass_per_length : float
+            kg/m.
+        inertia_per_length : float or array_like, shape (3,)
+            About d1, d2, d3, or one number for all, kg m. 0 for both: a rod without mass, for equilibria and modes.
+        damping_time : float, default 0.0
+            Of D = damping_time C, s.
+        D : array_like, shape (6, 6), optional
+            In its place.
+        radius : float, default 0.0
+            For drawing and contact, m.
 
-        Raises ModelError where some of the four are missing, or C is given as well; where C is not symmetric and
-        positive definite,
-        D not symmetric or negative somewhere.
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If some of the four are missing or C is given as well; if C is not symmetric and positive definite, or D not
+            symmetric or negative somewhere.
+
+        Examples
+        --------
+        >>> from rodsim import Section
+        >>> numbers = {"EA": 100.0, "GA": 50.0, "GJ": 1.0, "EI": (2.0, 3.0)}
+        >>> Section.from_stiffness(**numbers, mass_per_length=1.0, inertia_per_length=0.1)
+        <Section: ... EA 100 N, GJ 1, EI (2, 3) N m^2>
         """
         scalars = (EA, GA, GJ, EI)
         owner = "Section.from_stiffness"

@@ -25,7 +25,24 @@ INTERPOLATIONS = ("monotone", "smooth", "straight")
 
 @dataclass(frozen=True, eq=False)
 class SpringLaw:
-    """F(x): the force that acts against x (N over m, N m over rad), or against its rate; made by a class method."""
+    """Describe the force F(x) of a spring or a damper against x, or against a rate; made by one of the class methods.
+
+    Calling it returns F(x), N over m or N m over rad. It is a piecewise cubic with straight ends.
+
+    Parameters
+    ----------
+    pieces : scipy.interpolate.PPoly
+        Cubics at most.
+    error : float, default 0.0
+        Largest difference found between the law and the function it was sampled from.
+
+    Examples
+    --------
+    >>> from rodsim import SpringLaw
+    >>> hard = SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
+    >>> float(hard(0.5))
+    50.0
+    """
 
     pieces: scipy.interpolate.PPoly
     error: float = 0.0  # largest difference found between the law and the function it was sampled from
@@ -40,11 +57,32 @@ class SpringLaw:
 
     @classmethod
     def table(cls, x: Sequence[float], force: Sequence[float], interpolation: str = "monotone") -> SpringLaw:
-        """Through the points (x, force).
+        """Return the law through points.
 
-        interpolation: "monotone" rises and falls with them and nowhere else, "smooth" has a continuous second
-        derivative, "straight"
-        are lines.
+        Parameters
+        ----------
+        x : sequence of float
+            Places, increasing.
+        force : sequence of float
+            As many as `x`.
+        interpolation : {"monotone", "smooth", "straight"}, default "monotone"
+            "monotone" rises and falls with the points and nowhere else, "smooth" has a continuous second derivative, "straight"
+            are lines.
+
+        Returns
+        -------
+        SpringLaw
+
+        Raises
+        ------
+        ModelError
+            If `x` does not increase, or there are fewer than two points.
+
+        Examples
+        --------
+        >>> from rodsim import SpringLaw
+        >>> float(SpringLaw.table([0, 1, 2], [0, 10, 40], "straight")(1.5))
+        25.0
         """
         places, values = array("SpringLaw", "x", x, (None,)), array("SpringLaw", "force", force, (None,))
         word("SpringLaw", "interpolation", interpolation, INTERPOLATIONS)
@@ -68,10 +106,32 @@ class SpringLaw:
     def function(
         cls, force: Callable[[float], float], lower: float, upper: float, tolerance: float = 1e-9
     ) -> SpringLaw:
-        """force(x) between `lower` and `upper`, sampled until cubics between the samples are within `tolerance` of its
-        largest value; `error` says how far they are at most (looked at between the samples).
+        """Return the law of a function, sampled until cubics between the samples are close to it.
 
-        Raises ModelError where that takes more than MOST_PIECES pieces: at a kink or a jump.
+        Parameters
+        ----------
+        force : callable
+            x -> force.
+        lower, upper : float
+            Bounds of x; beyond them the law goes on in straight lines.
+        tolerance : float, default 1e-9
+            Of its largest value. The attribute `error` has the largest difference that was found between the samples.
+
+        Returns
+        -------
+        SpringLaw
+
+        Raises
+        ------
+        ModelError
+            If it takes more than MOST_PIECES pieces: at a kink or a jump.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rodsim import SpringLaw
+        >>> round(float(SpringLaw.function(np.sin, -1.0, 1.0)(0.5)), 6)
+        0.479426
         """
         lower, upper = number("SpringLaw", "lower", lower), number("SpringLaw", "upper", upper)
         if lower >= upper:
@@ -98,7 +158,30 @@ class SpringLaw:
 
     @classmethod
     def polynomial(cls, coefficients: Sequence[float], reach: float = 3.0) -> SpringLaw:
-        """coefficients[0] + coefficients[1] x + ..., up to the cube, for |x| < reach; from there on in straight lines."""
+        """Return coefficients[0] + coefficients[1] x + ..., up to the cube, for |x| < reach; from there on in straight lines.
+
+        Parameters
+        ----------
+        coefficients : sequence of float
+            One to four, of 1, x, x^2, x^3.
+        reach : float, default 3.0
+            m, rad, m/s or rad/s.
+
+        Returns
+        -------
+        SpringLaw
+
+        Raises
+        ------
+        ModelError
+            If there are more than four coefficients, or `reach` is not positive.
+
+        Examples
+        --------
+        >>> from rodsim import SpringLaw
+        >>> float(SpringLaw.polynomial((1.0, 2.0))(10.0))
+        21.0
+        """
         c = array("SpringLaw", "coefficients", coefficients, (None,))
         reach = number("SpringLaw", "reach", reach, positive=True)
         if not 1 <= len(c) <= 4:
@@ -116,8 +199,34 @@ class SpringLaw:
         lower: float | None = None,
         upper: float | None = None,
     ) -> SpringLaw:
-        """A stop: no force between `lower` and `upper`, beyond them stiffness gap^2/(2 width) over `width`, from there
-        stiffness (gap - width/2).
+        """Return a stop: no force between `lower` and `upper`, and a spring beyond them.
+
+        The force is stiffness gap^2/(2 width) over `width`, from there stiffness (gap - width/2).
+
+        Parameters
+        ----------
+        stiffness : float
+            N/m or N m/rad.
+        width : float
+            m or rad.
+        lower, upper : float, optional
+            m or rad; one may be left out.
+
+        Returns
+        -------
+        SpringLaw
+
+        Raises
+        ------
+        ModelError
+            If `lower` is not below `upper`, or neither is given.
+
+        Examples
+        --------
+        >>> from rodsim import SpringLaw
+        >>> stop = SpringLaw.limit(100.0, 0.1, upper=1.0)
+        >>> [round(float(stop(x)), 3) for x in (0.5, 1.1, 1.2)]
+        [0.0, 5.0, 15.0]
         """
         k = number("SpringLaw.limit", "stiffness", stiffness, positive=True)
         w = number("SpringLaw.limit", "width", width, positive=True)
@@ -141,7 +250,7 @@ class SpringLaw:
         return cls(scipy.interpolate.PPoly(np.array(pieces).T, np.array(knots)))
 
     def described(self) -> dict[str, object]:
-        """Numbers fit for JSON."""
+        """Return its numbers, fit for JSON."""
         return {
             "knots": self.pieces.x.tolist(),
             "coefficients": self.pieces.c.tolist(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
-from discretization.space.rod_elements import DEFAULT, WORDS
+from discretization.space.rod_elements import WORDS
 from rigid.errors import ModelError
 from rodsim.parts.entry import ENTRIES, Entry
 from rodsim.parts.model_parts import MASSES, MOST_ELEMENTS
@@ -33,10 +33,8 @@ from rodsim.scenes.schema_types import (
 # --- rods
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Element: TypeAlias = str
-    RodMass: TypeAlias = str
+    from rodsim.parts.argument_types import ElementName as Element
+    from rodsim.parts.argument_types import RodMass
 else:
     Element, RodMass = Literal[WORDS], Literal[tuple(MASSES)]
 
@@ -140,7 +138,7 @@ class RodScene(Part):
     """of all sections, inertial; left out: zero, or with the velocity left out that of the rigid body [rad/s]"""
     mass: RodMass = "mean"
     """translational mass of the elements: at the nodes, consistent, or the mean of both"""
-    element: Element = DEFAULT
+    element: Element = "se3"
     """kind of element; the number is the order p of one that spans p intervals"""
     rest_strains: StrainRows | Strains | None = None
     """strains without stress besides those of the stress-free shape: stretch, two shears, twist, two curvatures, or rows

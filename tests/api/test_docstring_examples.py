@@ -5,11 +5,20 @@ import importlib
 
 import pytest
 
-MODULES = ["rigid.inertia", "rigid.surface", "rodsim.orientations", "rodsim.parts.friction"]
+MODULES = [
+    "rigid.inertia",
+    "rigid.surface",
+    "rodsim.model",
+    "rodsim.orientations",
+    "rodsim.parts.friction",
+    "rodsim.parts.materials",
+    "rodsim.parts.sections",
+    "rodsim.parts.spring_laws",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_they_say(name):
-    failed, tried = doctest.testmod(importlib.import_module(name))
+    failed, tried = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert tried > 0
     assert failed == 0

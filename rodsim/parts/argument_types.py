@@ -1,0 +1,65 @@
+"""Types of the arguments of `Model`: words that it accepts, and values that vary with time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from rigid.signals import Signal, VectorSignal
+
+JointKind = Literal[
+    "clamp",
+    "weld",
+    "spherical",
+    "revolute",
+    "prismatic",
+    "distance",
+    "universal",
+    "cylindrical",
+    "planar",
+    "point_on_line",
+    "point_on_plane",
+    "constant_velocity",
+    "screw",
+    "generic",
+    "hinge",
+    "ball",
+    "fixed",
+]
+ElementName = Literal[
+    "se3",
+    "lagrange(1)",
+    "lagrange(2)",
+    "lagrange(3)",
+    "lagrange(4)",
+    "cayley(2)",
+    "cayley(4)",
+    "relative(2)",
+    "relative(4)",
+    "midpoint",
+]
+RodMass = Literal["lumped", "mean", "consistent"]
+LoadKind = Literal["force", "moment", "torque"]
+JointCoordinate = Literal["angle", "displacement"]
+LimitedCoordinate = Literal["length", "displacement", "angle"]
+LockedCoordinate = Literal["x", "y", "z", "rx", "ry", "rz"]
+MeshSide = Literal["inside", "outside", "both"]
+ChartName = Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"]
+
+# A vector, constant or as a function of time, s.
+VectorLike: TypeAlias = ArrayLike | VectorSignal | Callable[[float], ArrayLike]
+# A vector along a rod as a function of the fraction s of its length and of time.
+LineLoadLike: TypeAlias = ArrayLike | VectorSignal | Callable[[float, float], ArrayLike]
+# A coordinate as a smooth function of time, or a function with its rate.
+MotionLike: TypeAlias = (
+    Signal | Callable[[float], float] | tuple[Callable[[float], float], Callable[[float], float]]
+)
+# The same of a displacement; several signals add up.
+DisplacementLike: TypeAlias = (
+    VectorSignal
+    | Sequence[VectorSignal]
+    | Callable[[float], ArrayLike]
+    | tuple[Callable[[float], ArrayLike], Callable[[float], ArrayLike]]
+)
