@@ -81,11 +81,10 @@ def starting_state(
             "start_time out, or give the result as start."
         )
     if isinstance(start, SteadyRotation):
-        _check_fits(owner, built, start.state)
-        return StartingState(start.state, built.layout, moved_ground=start.moved_ground, rotation=start)
+        state = _fitting(owner, built, start.state)
+        return StartingState(state, built.layout, moved_ground=start.moved_ground, rotation=start)
     if isinstance(start, State):
-        _check_fits(owner, built, start)
-        return StartingState(start, built.layout)
+        return StartingState(_fitting(owner, built, start), built.layout)
     more = ". Call its method state()" if callable(getattr(start, "state", None)) else ""
     raise ModelError(f"{owner}: start = {checks.shown(start)}. {_EXPECTED}{more}.")
 
@@ -136,18 +135,25 @@ def _index_at(start: Result, start_time: float) -> int:
     return start.index_at(wanted)
 
 
-def _check_fits(owner: str, built: Built, state: State) -> None:
-    """Raise ModelError unless this is one state of the model."""
-    name = built.layout.name
+def _fitting(owner: str, built: Built, state: State) -> State:
+    """The state as arrays of floats; ModelError unless it is one state of the model."""
+    name = f"{owner}, model '{built.layout.name}': start:"
     try:
         check_states(built.system, state, *OF_SYSTEMS)
     except ModelError as error:
-        raise ModelError(f"{owner}, model '{name}': start: {error}") from None
+        raise ModelError(f"{name} {error}") from None
     if np.ndim(state.r) != 2:
         raise ModelError(
-            f"{owner}, model '{name}': start: State.r has shape {np.shape(state.r)}, expected {built.state.r.shape}. Give one "
-            "state, such as `result.state(-1)`."
+            f"{name} State.r has shape {np.shape(state.r)}, expected {built.state.r.shape}. Give one state, such as "
+            "`result.state(-1)`."
         )
-    fault = fault_of({name: getattr(state, name) for name in OF_SYSTEMS})
+    arrays = {}
+    for field in OF_SYSTEMS:
+        array = np.asarray(getattr(state, field))
+        if array.dtype.kind not in "fiu":
+            raise ModelError(f"{name} State.{field} is of type {array.dtype}, expected float64.")
+        arrays[field] = np.ascontiguousarray(array, dtype=float)
+    fault = fault_of(arrays)
     if fault:
-        raise ModelError(f"{owner}, model '{name}': start: {fault}. Give a state of a result.")
+        raise ModelError(f"{name} {fault}. Give a state of a result.")
+    return state._replace(**arrays)

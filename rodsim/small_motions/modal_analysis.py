@@ -280,11 +280,11 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
         f"model '{built.layout.name}' is not in equilibrium: {_pushed(lin, built, int(worst))} "
         + (
             f"along a motion that no joint and no stiffness holds ({worded(lin.of_frames(phi[which].real), size, names)[1]}); "
-            "give the state of an equilibrium (`equilibrium(model).state()`, --equilibrium), hold it by a joint or a spring, or "
+            "begin with an equilibrium (start=equilibrium(model), --equilibrium), hold it by a joint or a spring, or "
             "anyway=True"
             if loose
-            else f"and would {_how_far(float(far.max()), size)}; give the state of an equilibrium "
-            "(`equilibrium(model).state()`, --equilibrium), or anyway=True"
+            else f"and would {_how_far(float(far.max()), size)}; begin with an equilibrium "
+            "(start=equilibrium(model), --equilibrium), or anyway=True"
         ),
         about=[part_at(built.layout, int(worst))],
     )

@@ -30,7 +30,7 @@ from rigid.interactions import evaluation
 from rigid.interactions.constraints import groups_of
 from rigid.mechanics import mechanical_rows
 from rigid.system import State
-from rodsim import Box, Model, Section, linearise, modes
+from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate, steady_rotation
 from rodsim.building.build import Built
 
 H = 1e-3
@@ -106,6 +106,12 @@ def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     for what, door, fields in known:
         yield what, start, door, fields, True
     yield "linearise", plain.state, lambda s: linearise(plain, s), OF_SYSTEMS, True
+    for wanted in (
+        ("simulate", lambda s: simulate(bars(), H, H, start=s)),
+        ("equilibrium", lambda s: equilibrium(bars(), start=s)),
+        ("steady_rotation", lambda s: steady_rotation(bars(), (0, 0, 0), start=s)),
+    ):
+        yield wanted[0], plain.state, wanted[1], OF_SYSTEMS, True
     yield "modes", plain.state, lambda s: modes(bars(), 1, s, anyway=True), OF_SYSTEMS, True
 
 
