@@ -11,9 +11,7 @@ import argparse
 from pathlib import Path
 
 from examples import chain_and_rod, flying_spaghetti
-from rodsim import Result, audit
-from rodsim.results.plot import plot
-from rodsim.results.render import render, render_movie
+from rodsim import Result, audit, plot, render, render_movie
 
 
 def show(result: Result, folder: Path, name: str, times: list[float], **view: object) -> None:

@@ -17,7 +17,7 @@ def draw(entry: Entry) -> None:
     """One picture: rendered at the entry's times, or drawn by its own Python."""
     from matplotlib.figure import Figure
 
-    from rodsim.results.render import render
+    from rodsim import render
 
     _, known = computed(entry)
     path = picture(entry)

@@ -19,6 +19,7 @@ import numpy as np
 from discretization.known_facts import SMALL, copied, unchanging
 from rodsim.building.build import Built
 from rodsim.parts.entries import Contents
+from rodsim.parts.no_model import no_model
 from rodsim.parts.space_curves import Curve
 
 MOST = 8  # models
@@ -154,6 +155,15 @@ def built_of(model: Contents) -> Built:
         while len(_kept) > MOST:
             _kept.popitem(last=False)
     return built
+
+
+def built_from(owner: str, model: object) -> Built:
+    """What a model is built into, as `built_of`, or what was built before; ModelError for anything else."""
+    if isinstance(model, Built):
+        return model
+    if not isinstance(model, Contents):
+        raise no_model(owner, model)
+    return built_of(model)
 
 
 def _own(built: Built) -> Built:

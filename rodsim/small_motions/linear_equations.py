@@ -16,7 +16,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import fit_velocities
-from rodsim.building.kept_builds import built_of
+from rodsim.building.kept_builds import built_from
 from rodsim.building.restart import state_about
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.model import Model
@@ -104,7 +104,7 @@ def linear_about(
     start_time: float | None,
 ) -> tuple[Built, Linearised]:
     """`linearise` for a function of that name, and the model with ground points of joints as `start` has them."""
-    built = built_of(model) if isinstance(model, Model) else model
+    built = built_from(owner, model)
     checks.by_name(owner, "loads", loads, "{name of a load: (3,)}")
     check_start_time(owner, start, start_time)
     axis = None if spin is None else checks.vector(owner, "spin", spin)

@@ -27,7 +27,7 @@ from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.building.build import Placed, Placement
-from rodsim.building.kept_builds import built_of
+from rodsim.building.kept_builds import built_from
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.starting_states import StartLike
 from rodsim.model import Model
@@ -131,7 +131,7 @@ def state_space(
     >>> system.A.shape
     (6, 6)
     """
-    check_mass(built_of(model), "state_space")
+    check_mass(built_from("state_space", model), "state_space")
     lin = linear_about("state_space", model, start, spin, about, load_time, loads, start_time)[1]
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     Z = _motions(lin, n_modes)

@@ -17,7 +17,7 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
-from rodsim.building.kept_builds import built_of
+from rodsim.building.kept_builds import built_from
 from rodsim.building.starting_states import StartLike
 from rodsim.building.static_checks import part_at
 from rodsim.html_tables import page, table
@@ -192,7 +192,7 @@ def modes(
     >>> found = modes(model, 4)
     >>> print(found.text())  # doctest: +SKIP
     """
-    built = built_of(model) if isinstance(model, Model) else model
+    built = built_from("modes", model)
     built.layout.description["provenance"] = provenance(model.scene if isinstance(model, Model) else None)
     n = checks.count("modes", "n", n)
     built, lin = linear_about("modes", built, start, spin, about, load_time, loads, start_time)

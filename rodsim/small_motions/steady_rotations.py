@@ -33,7 +33,7 @@ from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Built
-from rodsim.building.kept_builds import built_of
+from rodsim.building.kept_builds import built_from
 from rodsim.building.restart import state_about
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.static_checks import at_rest
@@ -137,7 +137,7 @@ def steady_rotation(
     >>> rotation = steady_rotation(model, (0, 0, 30.0))
     >>> stiffened = modes(model, 3, start=rotation)
     """
-    built = built_of(model) if isinstance(model, Model) else model
+    built = built_from("steady_rotation", model)
     full = checks.vector("steady_rotation", "spin", spin)
     steps = checks.count("steady_rotation", "steps", steps)
     if len(evolving(built.system.others)):

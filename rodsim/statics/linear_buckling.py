@@ -30,7 +30,7 @@ from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, State
 from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
-from rodsim.building.kept_builds import built_of
+from rodsim.building.kept_builds import built_from
 from rodsim.building.static_checks import at_rest, check_determined, check_held, part_at
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
@@ -137,7 +137,7 @@ def buckling(
     >>> load = model.add_force("weight", rod.end, (0, 0, -1.0))
     >>> euler = buckling(model).factors[0]  # about pi^2 E I / (4 L^2), N
     """
-    built = built_of(model) if isinstance(model, Model) else model
+    built = built_from("buckling", model)
     n = checks.count("buckling", "n", n)
     check_determined(built)
     moving, built = built, at_rest(built)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rodsim
-from rodsim import Box, Material, Model, ModelError, Result, ResultError, Section, equilibrium, simulate
+from rodsim import Box, Material, Model, ModelError, Result, ResultError, Section, simulate
 from rodsim.results.viewer import Viewer
 
 RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
@@ -121,7 +121,18 @@ def test_a_result_is_not_made_of_a_path_but_loaded(path):
 
 
 @pytest.mark.parametrize(
-    "function", [lambda m: simulate(m, 1.0, 0.1), equilibrium], ids=["simulate", "equilibrium"]
+    "function",
+    [
+        lambda m: simulate(m, 1.0, 0.1),
+        rodsim.equilibrium,
+        rodsim.modes,
+        rodsim.buckling,
+        rodsim.linearise,
+        lambda m: rodsim.steady_rotation(m, (0, 0, 1)),
+        lambda m: rodsim.linear.state_space(m, [], []),
+        lambda m: rodsim.linear.frequency_response(m, [], [], [1.0]),
+    ],
+    ids=["simulate", "equilibrium", "modes", "buckling", "linearise", "rotation", "state space", "response"],
 )
 @pytest.mark.parametrize(
     ("given", "words"),
