@@ -209,18 +209,20 @@ def test_friction_acts_on_a_solid_at_the_height_of_the_mesh(mesh, top):
 # --- restitution
 
 
-@pytest.mark.parametrize(
-    ("shape", "quat", "height", "below", "e"),
-    [
-        *(("box", *pose, "free box", e) for pose in ((UP, A / 2), (ON_CORNER, (A / 2 - R) * 3**0.5 + R))
-          for e in (0.3, 0.8)),
-        ("hexagon", UP, A / 2 + R, "held box", 0.7),
-        ("tetrahedron", ON_VERTEX, 0.06 + R, "held box", 0.7),
-        ("long capsule", ALONG_X, 0.05, "bar", 0.7),
-        ("long capsule", ALONG_X, 0.05, "small sphere", 0.7),
-        ("long capsule", ALONG_X, 0.05, "clamped rod", 0.7),
-    ],
-)  # fmt: skip
+BOUNCES = {  # shape, its orientation, its height, what it falls on, restitution
+    "face on face, 0.3": ("box", UP, A / 2, "free box", 0.3),
+    "face on face, 0.8": ("box", UP, A / 2, "free box", 0.8),
+    "corner on face, 0.3": ("box", ON_CORNER, (A / 2 - R) * 3**0.5 + R, "free box", 0.3),
+    "corner on face, 0.8": ("box", ON_CORNER, (A / 2 - R) * 3**0.5 + R, "free box", 0.8),
+    "hull, face on face": ("hexagon", UP, A / 2 + R, "held box", 0.7),
+    "hull, vertex on face": ("tetrahedron", ON_VERTEX, 0.06 + R, "held box", 0.7),
+    "capsule on capsule": ("long capsule", ALONG_X, 0.05, "bar", 0.7),
+    "capsule on sphere": ("long capsule", ALONG_X, 0.05, "small sphere", 0.7),
+    "capsule on rod": ("long capsule", ALONG_X, 0.05, "clamped rod", 0.7),
+}
+
+
+@pytest.mark.parametrize(("shape", "quat", "height", "below", "e"), BOUNCES.values(), ids=BOUNCES)
 def test_bodies_part_with_the_restitution_that_they_are_given(shape, quat, height, below, e):
     """Straight on the middle. A rod keeps a little energy in vibrations."""
     model, k = Model("bounce", gravity=HERE), 4e5
