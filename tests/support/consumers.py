@@ -10,10 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discretization.contact.search import candidates
+from discretization.contact.table import points_of
+from discretization.contact.windows import losses_of, windows_of
+from discretization.groups import groups_of
+from discretization.interaction_kinds import INTERACTIONS
 from discretization.memory import Memory
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
 from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
+from rodsim.building.build import Built
 from rodsim.results.part_energies import energies_by_part
 from rodsim.results.result import Result
 from tests.support.completeness import DT, MODELS, T_END
@@ -200,3 +206,29 @@ CONSUMERS: dict[str, Callable[[str, Path], None]] = {
     "EML-kappa": functools.partial(in_a_chart, "EML-kappa"),
     "GGL-EM": functools.partial(in_a_chart, "GGL-EM"),
 }
+_NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding")
+# what is not there yet, or cannot be, and in which words the program says so
+REFUSED: dict[tuple[str, str], str] = {
+    **{(name, "local audit"): f"model '{name}' has no rods" for name in _NO_RODS},
+    **{(name, "rigid twin"): f"model '{name}': has no rod to make rigid" for name in _NO_RODS},
+    ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not tell its strains",
+    **{
+        (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
+        for name in ("loaded", "pressed", "relaxing", "on_planes", "touching")
+    },
+    ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
+    ("pressed", "linear buckling"): "no load grows with the factor; pressures are there in full",
+    ("geared", "linear buckling"): "its loads change no stiffness",
+}
+
+
+def acting_kinds(built: Built) -> set[str]:
+    """Kinds at t = 0, with what is lost between surfaces that touch there."""
+    system, state = built.system, built.state
+    points = np.ascontiguousarray(points_of(system.contacts, state.r, state.quat))
+    lost, _ = losses_of(
+        system.contacts, windows_of(system.contacts, candidates(system.contacts, points, 0.0))
+    )
+    return {own.group.kind.name for own in groups_of(system, state)} | {
+        INTERACTIONS[k].name for k in lost.kind
+    }

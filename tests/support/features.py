@@ -15,9 +15,8 @@ from rodsim.papers.properties import ROWS
 from rodsim.results.export import FORMATS
 from rodsim.results.plot import KINDS, OF_POINTS
 from rodsim.scenes.schema import Scene
-from tests.laws.test_completeness import REFUSED, _acting
 from tests.support.completeness import MODELS
-from tests.support.consumers import CONSUMERS
+from tests.support.consumers import CONSUMERS, REFUSED, acting_kinds
 
 FILE = Path(__file__).parents[1] / "api" / "features.txt"
 README = Path(__file__).parents[2] / "README.md"
@@ -26,7 +25,7 @@ README = Path(__file__).parents[2] / "README.md"
 def interactions():
     """Each kind that acts in a model, with each consumer that takes the model."""
     for name, make in MODELS.items():
-        for kind in _acting(make().build()):
+        for kind in acting_kinds(make().build()):
             for consumer in CONSUMERS:
                 if (name, consumer) not in REFUSED:
                     yield f"interaction: {kind}: {consumer}"
