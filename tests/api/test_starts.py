@@ -18,6 +18,7 @@ from rodsim import (
     equilibrium,
     linearise,
     modes,
+    report,
     simulate,
     simulate_many,
     steady_rotation,
@@ -140,9 +141,29 @@ def test_what_is_no_start_of_a_model_is_refused(name: str, tmp_path: Any) -> Non
         function(beam(), start=tmp_path / "missing.vtkhdf")
 
 
-def test_a_run_says_that_it_began_with_a_state() -> None:
+def test_prepared_models_take_old_names_too() -> None:
+    path = equilibrium(beam(), first_step=0.3)
+    first = path.t[1]
+    prepared = beam().prepare(t_end=0.02, dt=0.01, start=path)
+    wanted = prepared.run(start_time=first).state().r
+    with pytest.warns(DeprecationWarning, match="start_time="):
+        assert np.array_equal(prepared.run(at=first).state().r, wanted)
+    with pytest.warns(DeprecationWarning, match="start_time="):
+        assert np.array_equal(simulate_many(prepared, [{}], at=first)[0].state().r, wanted)
+    with pytest.warns(DeprecationWarning, match="start_time="):
+        again = beam().prepare(t_end=0.02, dt=0.01, start=path, at=first)
+    assert np.array_equal(again.run().state().r, wanted)
+    with pytest.warns(DeprecationWarning, match="start_time="):
+        later = prepared.equilibrium(start=path, start_at=first)
+    assert np.array_equal(later.state(0).r, path.state(1).r)
+
+
+def test_a_run_says_that_it_began_with_a_state(tmp_path: Any) -> None:
     bent = equilibrium(beam())
     run = simulate(beam(), 0.02, 0.01, start=bent.state())
+    page = tmp_path / "page.html"
+    report(run, page)
+    assert "a state of &#x27;beam&#x27;" in page.read_text() or "a state of 'beam'" in page.read_text()
     assert start_words(run.description)[:2] == ["began with a state of 'beam'", "  nothing changed"]
     assert np.abs(run.state().r - bent.state().r).max() < 1e-9
 
