@@ -78,7 +78,7 @@ def _solver_of_shortcut(shortcut: Any) -> Any:
 
 
 def _events_of_until(until: Any) -> Any:
-    return () if until is None else [until]
+    return None if until is None else [until]
 
 
 def _events_of_scene(until: Any) -> Any:

@@ -89,7 +89,7 @@ def simulate(
     tolerance: float = 0.0,
     start: StartLike | None = None,
     start_time: float | None = None,
-    events: Sequence[Event] = (),
+    events: Sequence[Event] | None = None,
     *,
     solver: Solver = "auto",
     error: float | None = None,
@@ -97,67 +97,110 @@ def simulate(
     max_dt: float | None = None,
     threads: int = 1,
 ) -> Result:
-    """Simulate `model` from t = 0 to `t_end` with steps of `dt` (s), or of lengths that `error` chooses, and return the result.
+    """Simulate a model from t = 0 to `t_end`.
 
-    If t_end is not a multiple of dt to 1e-6, dt is shortened to one of which it is, with a StepWarning. A step that contains a
-    corner of a load, as signals declare them, is split there; outputs stay at multiples of dt. A function of Python declares its
-    corners as an attribute, `push.corners = (0.5, 0.52)`. One that does not is read where steps read loads: with dt once in each
-    step of "em"; with error also at ten times in each step. What lasts for less may be missed; a StepWarning names loads
-    that were zero wherever they were read.
+    A step that contains a corner of a load, as signals declare them, is split there; outputs stay at multiples of `dt`. A
+    function of Python declares its corners as an attribute, ``push.corners = (0.5, 0.52)``. One that does not is read once in
+    each step, with `error` at ten times in each step. Loads that last for less may be missed; a StepWarning names those that
+    were zero whenever they were read.
 
     Parameters
     ----------
-    integrator: "em" (order 2), "em4", "em6", "em8" (its compositions, conservative models only); "em-ggl", "em4-ggl" ...
-    "em8-ggl", the same with velocities that satisfy the joints to round-off; "em-d(0.8)", which dissipates what a step does
-    not resolve, momenta exact (rho from 0, at once, to 1, not at all); or any
-    integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
-    chart: coordinates of the latter, "quaternion", "quaternion-alpha", "quaternion-gamma" or "director"; by default
-    "quaternion" where the scheme allows its singular mass, else "director".
-    output: file to write, VTKHDF and native result at once (`.vtkhdf`); None keeps the result in memory. Outputs are
-    safe from a kill half a second after they are reached.
-    output_every: steps between outputs; the initial and the last state are always written. By default as many as give
-    about 500 outputs, and those of the file where a run is resumed.
-    resume: go on where `output` stops, to the bit; the file must come from the same model, dt and
-    output_every.
-    overwrite: replace a file that exists.
-    tolerance: of the equations of a step, relative, for "em" and its kin: with 1e-8 a step takes fewer iterations and
-    keeps energy and momenta to that part; 0 (the default): to round-off.
-    start, start_time: begin with the state of another result at its time `start_time` (s; by default the last) instead of the
-    initial one: an equilibrium, at rest exactly, or a run of the same parts. The path of a result file, a State of this model
-    and what `steady_rotation` returns are accepted, too. Time begins at 0 anew; loads, gravity and parameters
-    may be others, and the result's description says under "start" what changed. A drive goes on from the coordinate that
-    its joint has; where it begins with another rate, velocities jump to it, which is told.
-    events: end before `t_end` with the first step after which one of these holds: `ContactBegins("contact")`,
-    `DistanceBelow("a", "b", 0.01)`. That state and the one before are stored, `result.ended_by` are the events. A run that is
-    resumed without events continues.
-    solver: "auto" takes, with "em" and its compositions, the quickest solver for the shape of the model: one with three unknowns
-    per frame for models that are symmetric about a plane and move in it; one from the tips to the root for trees of bodies.
-    The equations are the same, results agree to round-off. The description says under "run", "solver" which one was
-    taken. "general": the one for all models. A run that is resumed continues with the solver that it began with.
-    progress: show a progress line on stderr; by default where that is a terminal.
-    error: in place of dt: steps are as long as an error of the motion allows, relative to the size of the model, over the whole
-    run (`discretization.time.adaptive`): with 1e-4 a model of 1 m ends some 0.1 mm off where errors only add
-    up. For "em" and its kin. `Result.steps` has their lengths and the error estimated; it says "unreliable" where errors grow.
-    output_dt: with error, time between outputs (s), which steps hit; at least two lie between. By default 1/100 of t_end, of
-    compositions 1/50 ("em4") and 1/25. Events are looked for at outputs then.
-    max_dt: with error, the longest step (s); by default half of output_dt.
-    threads: that work on each step, of "em" and its kin on nets and frames of rods whose steps are solved by fronts (numerics,
-    linear algebra); all others take one. The result is the same to the bit, a run may go on with another number. It pays from
-    some thousand elements on, where there are as many cores with nothing else to do. The description says under "run", "threads"
-    how many took part.
+    model : Model
+        The system to simulate; it is not changed.
+    t_end : float
+        End time, s. If it is not a multiple of `dt` to 1e-6, `dt` is shortened, with a StepWarning.
+    dt : float, optional
+        Step, s. Give either `dt` or `error`.
+    integrator : str, default "em"
+        "em" (order 2), "em4", "em6", "em8" (its compositions, for conservative models); "em-ggl", "em4-ggl", "em6-ggl",
+        "em8-ggl" (velocities satisfy the joints to round-off); "em-d(rho)" with rho from 0 to 1 (dissipates what a step does not
+        resolve, momenta exact; 1 dissipates nothing); or an integrator of mechanical systems: "EML", "EML-kappa",
+        "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
+    output : str or Path, optional
+        Result file, .vtkhdf, which ParaView opens. An output survives a killed process 0.5 s after it was computed. By
+        default the result stays in memory.
+    output_every : int, optional
+        Steps between outputs; the first and the last state are always stored. By default as many as give about 500 outputs,
+        and those of the file if a run is resumed.
+    resume : bool, default False
+        Continue where `output` stops, bitwise as if the run had not stopped. The file must come from the same model, `dt` and
+        `output_every`.
+    progress : bool, optional
+        Show a progress line on stderr; by default if that is a terminal.
+    chart : {"quaternion", "quaternion-alpha", "quaternion-gamma", "director"}, optional
+        Coordinates of integrators of mechanical systems. By default "quaternion" if the scheme allows its singular mass, else
+        "director".
+    overwrite : bool, default False
+        Replace an existing file.
+    tolerance : float, default 0.0
+        Relative tolerance of the equations of a step, for "em" and its variants. With 1e-8 a step takes fewer iterations and
+        keeps energy and momenta to that part. 0 solves to round-off.
+    start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
+        Initial state; by default that of the model. The parts must be the same, loads and parameters may differ: the
+        description of the result says under "start" what changed. Time begins at 0. A drive starts from the current
+        coordinate of its joint; if its rate differs, velocities change to fit, which the description says as well.
+    start_time : float, optional
+        Time of the state in `start`, s; by default the last.
+    events : sequence of ContactBegins and DistanceBelow, optional
+        End the run with the first step after which one of them holds. That state and the one before are stored, and
+        `Result.ended_by` says which events held. With `error` they are looked for at outputs.
+
+    Other Parameters
+    ----------------
+    solver : {"auto", "general"}, default "auto"
+        "auto" takes, with "em" and its compositions, the quickest solver for the shape of the model: one with three unknowns per
+        frame for models that are symmetric about a plane and move in it, one from the tips to the root for trees of bodies.
+        Results agree to round-off. The description says under "run", "solver" which one was taken. A run that is resumed
+        continues with the solver that it began with.
+    error : float, optional
+        Choose the steps by an error of the motion, relative to the size of the model, over the whole run: with 1e-4 a model of
+        1 m ends about 0.1 mm off if errors only add up. For "em" and its variants. `Result.steps` has the lengths of the steps
+        and the estimated error; it says "unreliable" if errors grow.
+    output_dt : float, optional
+        With `error`: time between outputs, s. Steps end at outputs; at least two lie between. By default t_end/100, of "em4"
+        t_end/50, of "em6" and "em8" t_end/25.
+    max_dt : float, optional
+        With `error`: longest step, s; by default half of `output_dt`.
+    threads : int, default 1
+        Threads that work on each step of "em" and its variants on nets and frames of rods. The result is bitwise the same
+        for any number. It pays from some thousand elements on, if there are as many idle cores.
+
+    Returns
+    -------
+    Result
+        States at the outputs, with energies, momenta and forces computed from them.
 
     Raises
     ------
-    ModelError: the model or an argument cannot be used; nothing has been written then.
-    InitialVelocityWarning (a warning): initial velocities that were given do not fit the joints and were changed.
-    OSError: the file cannot be written, exists, or is being written by another process; what was stored before stays.
-    ConvergenceError: a step failed even after halving it; `error.result` holds what was computed, the file keeps it.
+    ModelError
+        If the model or an argument cannot be used. No file has been written then.
+    OSError
+        If the file cannot be written, exists, or another process writes it. What was stored before stays.
+    ConvergenceError
+        If a step failed even after it was halved. `error.result` holds what was computed, the file keeps it.
+
+    Warns
+    -----
+    InitialVelocityWarning
+        If given initial velocities do not fit the joints and were changed.
+    StepWarning
+        If steps may pass over a load, `dt` was shortened, or a body rotates by more than 0.3 rad in a step.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model, simulate
+    >>> model = Model("free fall", gravity=(0, 0, -10))
+    >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1))
+    >>> result = simulate(model, t_end=1.0, dt=0.1)
+    >>> round(float(result.body("block").r[-1, 2]), 6)
+    -5.0
     """
     asked, tolerance = check_asked(
         model, t_end, dt, integrator, output, output_every, resume, progress, chart=chart, overwrite=overwrite,
         tolerance=tolerance, solver=solver, error=error, output_dt=output_dt, threads=threads, max_dt=max_dt
     )  # fmt: skip
-    events = checked_events(events)
+    events = checked_events(() if events is None else events)
     if output is not None:
         check_output(Path(output), resume, overwrite)
     # an earlier end may lie between the outputs of this run

@@ -100,14 +100,14 @@ def check_start_time(owner: str, start: StartLike | None, start_time: float | No
 def _of_result(owner: str, start: Result, start_time: float | None) -> StartingState:
     if start.n_outputs < 1:
         raise ModelError(f"{owner}: start: the result holds no output")
-    index = start.n_outputs - 1 if start_time is None else _index_at(start, start_time)
+    index = start.n_outputs - 1 if start_time is None else _index_at(owner, start, start_time)
     stored = start.state(index)
-    _check_whole(start, index, stored)
+    _check_whole(owner, start, index, stored)
     layout = start.layout
     return StartingState(stored, layout, index, float(start.t[index]), moved_ground=(layout, index))
 
 
-def _check_whole(start: Result, index: int, stored: State) -> None:
+def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
     """ModelError where a state is not what was written, or no step can begin with it."""
     changed = start.changed(slice(index, index + 1)) or []
     wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
@@ -115,13 +115,13 @@ def _check_whole(start: Result, index: int, stored: State) -> None:
     if fault:
         where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
         raise ModelError(
-            f"start: {where} is damaged, {fault} (output {index}); give another start_time, or run that simulation again"
+            f"{owner}: start: {where} is damaged, {fault} (output {index}); give another start_time, or run that simulation again"
         )
 
 
-def _index_at(start: Result, start_time: float) -> int:
+def _index_at(owner: str, start: Result, start_time: float) -> int:
     """Number of the output nearest to a time within those of the result."""
-    wanted, t = checks.number("start", "start_time", start_time), start.t
+    wanted, t = checks.number(owner, "start_time", start_time), start.t
     low, high = (
         float(np.nanmin(t)),
         float(np.nanmax(t)),
@@ -129,7 +129,7 @@ def _index_at(start: Result, start_time: float) -> int:
     rounding = _TIMES * max(abs(low), abs(high))
     if not low - rounding <= wanted <= high + rounding:
         raise ModelError(
-            f"start: start_time = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
+            f"{owner}: start_time = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
             "one of them, or leave it out for the last"
         )
     return start.index_at(wanted)

@@ -243,6 +243,10 @@ class Result:
 
     def index(self, index: int) -> int:
         """`index` counted from the start; IndexError says how many outputs there are."""
+        if not isinstance(index, int | np.integer):
+            raise ResultError(
+                f"result '{self.layout.name}': {shown(index)} is not the number of an output. Use states(slice(...)) for several."
+            )
         if not -self.n_outputs <= index < self.n_outputs:
             raise IndexError(f"output {index} of a result with {self.n_outputs} outputs")
         return index % self.n_outputs

@@ -1,4 +1,4 @@
-"""What `static` of a scene says to `rodsim.equilibrium`."""
+"""What `equilibrium` of a scene says to `rodsim.equilibrium`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rodsim.scenes.schema_equilibrium import EquilibriumScene
 def equilibrium_settings(
     loaded: Loaded, method: str | None = None, unstable: str | None = None
 ) -> dict[str, Any]:
-    """Return the arguments of `equilibrium` that `static` of a scene stands for; method, unstable: instead of its own."""
+    """Return the arguments of `equilibrium` that `equilibrium` of a scene stands for; method, unstable: instead of its own."""
     given = loaded.scene.equilibrium or EquilibriumScene()
     settings: dict[str, Any] = {
         "method": method or given.method,

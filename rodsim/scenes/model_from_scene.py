@@ -120,7 +120,7 @@ class _Loader:
             others[name] = others.pop(name)
 
     def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
-        """Points and directions under `static`."""
+        """Points and directions under `equilibrium`."""
         given = self._scene.equilibrium.monitors if self._scene.equilibrium else []
         return {
             item.name: (self._point(("equilibrium", "monitors", k, "point"), item.point), item.direction)
