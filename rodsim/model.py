@@ -141,9 +141,8 @@ class Model(Contents):
 
         Examples
         --------
-        >>> from rodsim import Model, simulate
-        >>> model = Model.load("pendulum.yaml")  # doctest: +SKIP
-        >>> result = simulate(model, 2.0, 0.005)  # doctest: +SKIP
+        >>> model = Model.load("pendulum.yaml")
+        >>> result = simulate(model, 2.0, 0.005)
         """
         from rodsim.scenes.model_from_scene import load
 
@@ -171,7 +170,7 @@ class Model(Contents):
 
         Examples
         --------
-        >>> model.save("pendulum.yaml")  # doctest: +SKIP
+        >>> model.save("pendulum.yaml")
         PosixPath('pendulum.yaml')
         """
         from rodsim.scenes.model_to_scene import save

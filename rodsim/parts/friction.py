@@ -57,7 +57,23 @@ class Friction:
 
     @classmethod
     def of(cls, value: float | tuple[float, float] | Friction) -> Friction:
-        """Return the friction that a coefficient, a pair (static, kinetic) or a Friction stands for."""
+        """Return the friction that a number, a pair or a Friction stands for.
+
+        Parameters
+        ----------
+        value : float, pair of float or Friction
+            Coefficient, or (static, kinetic).
+
+        Returns
+        -------
+        Friction
+
+        Examples
+        --------
+        >>> from rodsim import Friction
+        >>> Friction.of((0.4, 0.3)).static
+        0.4
+        """
         if isinstance(value, Friction):
             return value
         if isinstance(value, tuple | list) and len(value) == 2:

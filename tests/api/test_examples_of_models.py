@@ -5,6 +5,8 @@ import importlib
 
 import pytest
 
+from rodsim import Box, Model, simulate
+
 MODULES = [
     "rigid.inertia",
     "rigid.surface",
@@ -18,7 +20,14 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_print_what_they_say(name):
-    failed, tried = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+def test_examples_print_what_they_say(name, tmp_path, monkeypatch):
+    model = Model("pendulum")
+    model.add_body("block", Box(1, 1, 1, mass=1))
+    monkeypatch.chdir(tmp_path)
+    model.save("pendulum.yaml")
+    known = {"Model": Model, "model": model, "simulate": simulate}
+    failed, tried = doctest.testmod(
+        importlib.import_module(name), extraglobs=known, optionflags=doctest.ELLIPSIS
+    )
     assert tried > 0
     assert failed == 0
