@@ -89,7 +89,6 @@ def restarted(
     """
     given = starting_state(owner, built, start, start_time)
     if given.rotation is not None and not at_rest:
-        _check_held(built, given.rotation)
         given = given._replace(state=given.rotation.moving)
     old, new, stored = given.layout, built.layout, given.state
     _check_same_parts(old, new)
@@ -197,18 +196,6 @@ def _carried_over(built: Built, given: StartingState) -> tuple[State, list[str]]
     return state, said
 
 
-def _check_held(built: Built, rotation: SteadyRotation) -> None:
-    """Raise ModelError where a run holds what rotates with the model."""
-    held = [k for k in np.flatnonzero(built.system.frames.fixed == 1) if k != 0]
-    if held and np.any(rotation.spin):
-        part = part_at(built.layout, int(held[0]))
-        raise ModelError(
-            f"start: {part.kind} '{part.name}' is fixed and does not rotate with the model. Join it to the ground by a joint "
-            "that is driven, or find the modes of the rotation instead.",
-            about=[part],
-        )
-
-
 def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
     """Raise ModelError where joints do not allow the velocities of the rotation."""
     if not len(state.lam):
@@ -220,9 +207,9 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
     held, worst = multipliers_of(built.system).per_row[int(np.argmax(rates))], "a joint"
     if held < len(built.system.constraints.kind):
         joint = built.layout.joints[int(built.system.constraints.joint[held])]
-        worst = f"{joint.kind} joint '{joint.name}'"
+        worst = f"drive '{joint.name}'" if joint.kind == "drive" else f"{joint.kind} joint '{joint.name}'"
     raise ModelError(
-        f"start: {worst} does not let the model rotate with {rotation.spin.tolist()} rad/s. Drive that joint with the same rate, "
+        f"start: {worst} does not let the model rotate with {rotation.spin.tolist()} rad/s. Drive the joint with the same rate, "
         "or find the modes of the rotation instead."
     )
 

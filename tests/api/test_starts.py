@@ -216,30 +216,37 @@ def test_a_run_that_begins_with_a_rotation_rotates_on() -> None:
     )
 
 
-def hub(driven: bool) -> Model:
-    """A rod on a body that a joint lets turn."""
+def hub(kind: str, rate: float | None = None) -> Model:
+    """A rod on a body that a joint of this kind holds; rate: of a drive of it, rad/s."""
     model = Model("hub")
     section = Section.rectangle(0.04, 0.02, Material(E=1e8, nu=0.3, density=1000.0))
     body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 3)
     model.add_joint("blade root", "weld", body, rod.start, at=(0, 0, 0))
-    model.add_joint(
-        "bearing", "revolute" if driven else "weld", model.ground, body, at=(0, 0, 0), **AXIS[driven]
-    )
+    axis = {"axis": (0, 0, 1)} if kind == "revolute" else {}
+    model.add_joint("bearing", kind, model.ground, body, at=(0, 0, 0), **axis)  # type: ignore[arg-type]
+    if rate is not None:
+        model.add_drive("motor", "bearing", lambda t: rate * t)
     return model
 
 
-AXIS: dict[bool, dict[str, Any]] = {True: {"axis": (0, 0, 1)}, False: {}}
+@pytest.mark.parametrize("rate", [None, 20.0])
+def test_a_hub_that_may_rotate_rotates_on(rate: float | None) -> None:
+    rotation = steady_rotation(hub("revolute", rate), SPIN)
+    run = simulate(hub("revolute", rate), 0.01, 0.001, start=rotation)
+    assert run.state().Omega[1:, 2] == pytest.approx(20.0, abs=1e-2)
+    assert not run.state().Omega[0].any()
+    assert np.linalg.norm(run.state().r[-1]) == pytest.approx(np.linalg.norm(rotation.r[-1]), abs=1e-7)
 
 
-def test_what_the_ground_holds_does_not_rotate_on() -> None:
-    rotation = steady_rotation(hub(driven=False), SPIN)
-    words = r"start: weld joint 'bearing' does not let the model rotate with \[0.0, 0.0, 20.0\] rad/s"
+@pytest.mark.parametrize(
+    ("kind", "rate", "what"), [("weld", None, "weld joint 'bearing'"), ("revolute", 10.0, "drive 'motor'")]
+)
+def test_what_holds_a_model_does_not_let_it_rotate_on(kind: str, rate: float | None, what: str) -> None:
+    rotation = steady_rotation(hub(kind, rate), SPIN)
+    words = rf"start: {what} does not let the model rotate with \[0.0, 0.0, 20.0\] rad/s\. Drive "
     with pytest.raises(ModelError, match=words):
-        simulate(hub(driven=False), 0.01, 0.001, start=rotation)
-    free = steady_rotation(hub(driven=True), SPIN)
-    run = simulate(hub(driven=True), 0.01, 0.001, start=free)
-    assert run.state().Omega[:, 2] == pytest.approx(np.r_[0.0, np.full(len(free.r) - 1, 20.0)], abs=1e-3)
+        simulate(hub(kind, rate), 0.01, 0.001, start=rotation)
 
 
 def test_members_of_the_state_that_was_returned_before_warn() -> None:
