@@ -1,0 +1,463 @@
+"""Check the tests: change one line of the product at a time, and see whether a test fails.
+
+    python -m tests.support.mutants sample   # write the list (fixed seed)
+    python -m tests.support.mutants cover    # record which tests run which lines (two passes over the tests)
+    python -m tests.support.mutants run      # try the mutants of the list that have not been tried
+    python -m tests.support.mutants check    # try again what was killed, by the tests that killed it
+
+A mutant is one changed line: a comparison or a guard turned round, a sign or a factor changed, the first element taken instead
+of the last, a term or a statement dropped. Lines are drawn at random, all executable lines of functions and all constants of
+modules with the same probability. The list `mutants.csv` holds for each mutant its line before and after, and the test that
+failed ("": no test failed, and `tried` says how many ran).
+
+Tests are chosen by the coverage of single lines. The lines of compiled kernels are not seen by it: `cover` also runs tests of
+small models without the compiler. A mutant of a line that neither sees is tried with the tests that import its module.
+`run` and `check` work on copies of the repository, so that the working tree is never changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import functools
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).parents[2]
+LIST = Path(__file__).with_suffix(".csv")
+BUILD = ROOT / "build" / "mutants"
+PACKAGES = ("rigid", "discretization", "rodsim")
+SEED, COUNT = 1, 300
+MOST_TESTS, MOST_FILES = 20, 8  # tests that are tried; test files, if nothing says which tests run the line
+LIMIT = 300  # s, of one mutant
+# first words of decorators of functions that are not compiled
+PYTHON = {
+    *("property", "functools", "cache", "cached_property", "classmethod", "staticmethod", "wraps"),
+    *("contextlib", "contextmanager", "dataclass", "model_validator", "field_validator", "override", "overload"),
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """One changed line, and what the tests said."""
+
+    number: str
+    file: str
+    line: str  # when it was drawn
+    before: str
+    after: str
+    killed_by: str = ""  # a test, "timeout", or "" if no test failed
+    tried: str = ""  # number of tests that ran, or "nothing runs the line"
+
+
+COMPARISONS = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.Is: ("is", "is not"),
+    ast.IsNot: ("is not", "is"),
+    ast.In: ("in", "not in"),
+    ast.NotIn: ("not in", "in"),
+}
+OPERATORS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*")}
+
+
+class _Line:
+    """The changes of one line: (start, end, text) in characters."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.changes: list[tuple[int, int, str]] = []
+
+    def columns(self, node: ast.AST) -> tuple[int, int]:
+        """Characters of a node that stands on this line alone."""
+        data = self.text.encode()
+        return len(data[: node.col_offset].decode()), len(data[: node.end_col_offset].decode())  # type: ignore[attr-defined]
+
+    def between(self, left: ast.AST, right: ast.AST, old: str, new: str) -> None:
+        """Replace an operator between two nodes."""
+        start, end = self.columns(left)[1], self.columns(right)[0]
+        at = self.text.find(old, start, end)
+        if at >= 0:
+            self.changes.append((at, at + len(old), new))
+
+    def whole(self, node: ast.AST, new: str) -> None:
+        """Replace a node."""
+        self.changes.append((*self.columns(node), new))
+
+    def part(self, node: ast.AST) -> str:
+        """Text of a node."""
+        start, end = self.columns(node)
+        return self.text[start:end]
+
+
+def _number(value: float) -> str:
+    """Another number: of thresholds one that differs much."""
+    if isinstance(value, int):
+        return str(value + 1)
+    return repr(1e3 * value) if 0.0 < value < 1e-2 else repr(2.0 * value if value else 1.0)
+
+
+def _change(node: ast.AST, line: _Line) -> None:
+    """Add the changes of one node."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        line.between(node.left, node.comparators[0], *COMPARISONS[type(node.ops[0])])
+    elif isinstance(node, ast.BoolOp):
+        words = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+        line.between(node.values[0], node.values[1], *words)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
+        line.whole(node, line.part(node.operand))
+    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+        line.between(node.left, node.right, *OPERATORS[type(node.op)])
+        if isinstance(node.op, ast.Add | ast.Sub):
+            line.whole(node, f"({line.part(node.left)})")
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant | ast.UnaryOp):
+        index = line.part(node.slice)
+        if index in ("0", "-1"):
+            line.whole(node.slice, "-1" if index == "0" else "0")
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        line.whole(node, _number(node.value))
+    elif isinstance(node, ast.If | ast.While | ast.IfExp):
+        if node.test.lineno == node.test.end_lineno:
+            line.whole(node.test, f"not ({line.part(node.test)})")
+            line.whole(node.test, "False")
+    elif isinstance(node, ast.AugAssign) and type(node.op) in OPERATORS:
+        old, new = OPERATORS[type(node.op)]
+        line.between(node.target, node.value, old + "=", new + "=")
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        line.whole(node, "pass")
+
+
+def _skipped(tree: ast.Module) -> set[ast.AST]:
+    """Nodes of texts and types: docstrings, annotations, raised messages, imports, decorators."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        gone: list[ast.AST | None] = []
+        if isinstance(node, ast.FunctionDef):
+            gone = [
+                node.returns,
+                *node.decorator_list,
+                *(each.annotation for each in ast.walk(node.args) if isinstance(each, ast.arg)),
+            ]
+        elif isinstance(node, ast.ClassDef):
+            gone = [*node.decorator_list, *node.bases]
+        elif isinstance(node, ast.AnnAssign):
+            gone = [node.annotation]
+        elif isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom) or (
+            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        ):
+            gone = [node]
+        found.update(inner for each in gone if each is not None for inner in ast.walk(each))
+    return found
+
+
+@functools.cache
+def _changes(file: Path) -> dict[int, list[str]]:
+    """Changed texts of every line of functions and of constants, by line number."""
+    text = file.read_text()
+    tree, lines = ast.parse(text), text.splitlines()
+    inside: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            inside.update(each for part in node.body for each in ast.walk(part))
+        elif isinstance(node, ast.Assign) and node in tree.body and ast.unparse(node.targets[0]).isupper():
+            inside.update(ast.walk(node.value))
+    found: dict[int, _Line] = {}
+    for node in sorted(
+        inside - _skipped(tree), key=lambda each: (getattr(each, "lineno", 0), getattr(each, "col_offset", 0))
+    ):
+        first = getattr(node, "lineno", 0)
+        if first and (node.end_lineno == first or isinstance(node, ast.If | ast.While)):  # type: ignore[attr-defined]
+            _change(node, found.setdefault(first, _Line(lines[first - 1])))
+    return {
+        number: sorted(
+            {line.text[:start] + new + line.text[end:] for start, end, new in line.changes} - {line.text}
+        )
+        for number, line in sorted(found.items())
+        if line.changes
+    }
+
+
+def _parses(file: Path, number: int, text: str) -> bool:
+    lines = file.read_text().splitlines()
+    try:
+        ast.parse("\n".join([*lines[: number - 1], text, *lines[number:]]))
+    except SyntaxError:
+        return False
+    return True
+
+
+def sample() -> list[Mutant]:
+    """Draw the list."""
+    drawn, found = random.Random(SEED), []
+    files = [file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py"))]
+    lines = [(file, number) for file in files for number in _changes(file)]
+    drawn.shuffle(lines)
+    for file, number in lines:
+        text = drawn.choice(_changes(file)[number])
+        if _parses(file, number, text):
+            before, name = file.read_text().splitlines()[number - 1], file.relative_to(ROOT).as_posix()
+            found.append(Mutant(str(len(found) + 1), name, str(number), before, text))
+        if len(found) == COUNT:
+            break
+    return found
+
+
+def cover() -> None:
+    """Run all tests, and small ones without the compiler, and record which test runs which line."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    options = " ".join(f"--cov={package}" for package in PACKAGES) + " --cov-context=test --cov-report="
+    for name, command in (
+        (
+            "compiled",
+            f"{sys.executable} -m pytest --numprocesses auto --dist loadfile --ignore tests/docs/shown",
+        ),
+        ("uncompiled", "source <(sed -n '/^uncompiled()/,/^}/p' .ci/run); uncompiled"),
+    ):
+        place = BUILD / name
+        place.unlink(missing_ok=True)
+        more = options + (" --cov-append" if name == "uncompiled" else "")
+        more += f" --junitxml={BUILD / name}.xml"  # how long each test takes
+        where = {"PYTEST_ADDOPTS": more, "COVERAGE_FILE": str(place), "OPENBLAS_NUM_THREADS": "1"}
+        subprocess.run(["bash", "-c", command], cwd=ROOT, env=os.environ | where, check=False)
+
+
+class _Covered:
+    """Which tests run which lines."""
+
+    def __init__(self) -> None:
+        import coverage
+
+        self._data, self._seconds = {}, _seconds(BUILD / "compiled.xml")
+        for name in ("compiled", "uncompiled"):
+            data = coverage.CoverageData(str(BUILD / name))
+            data.read()
+            self._data[name] = data
+
+    def tests(self, name: str, mutant: Mutant) -> list[str]:
+        """Tests that run the line of a mutant, the quickest first."""
+        lines = self._data[name].contexts_by_lineno(str(ROOT / mutant.file))
+        contexts = lines.get(int(mutant.line), [])
+        found = {context.split("|")[0] for context in contexts if context}
+        return sorted(found, key=lambda test: (self._seconds.get(test, 0.0), test))
+
+
+def _seconds(report: Path) -> dict[str, float]:
+    """How long each test took, from pytest's report."""
+    if not report.exists():
+        return {}
+    cases = ElementTree.parse(report).iter("testcase")
+    return {
+        f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}": float(case.get("time", 0.0))
+        for case in cases
+    }
+
+
+def _spread(tests: list[str]) -> list[str]:
+    """At most MOST_TESTS, of as many files as possible."""
+    by_file = defaultdict(list)
+    for test in tests:
+        by_file[test.split("::")[0]].append(test)
+    turns = [test for k in range(MOST_TESTS) for own in by_file.values() for test in own[k : k + 1]]
+    chosen = turns[:MOST_TESTS]
+    return sorted(chosen, key=tests.index)
+
+
+def _compiled(mutant: Mutant) -> bool:
+    """Whether the line stands in a function that numba compiles."""
+    number = int(mutant.line)
+    return any(
+        isinstance(node, ast.FunctionDef)
+        and node.lineno <= number <= (node.end_lineno or 0)
+        and any(_name(each) not in PYTHON for each in node.decorator_list)
+        for node in ast.walk(ast.parse((ROOT / mutant.file).read_text()))
+    )
+
+
+def _name(decorator: ast.expr) -> str:
+    """First word of a decorator."""
+    return ast.unparse(decorator).split("(")[0].split(".")[0].lstrip("_")
+
+
+def _importing(mutant: Mutant) -> list[str]:
+    """Test files that name the module, then those that share most words with its path."""
+    module = mutant.file.removesuffix(".py").replace("/", ".")
+    words = {word.rstrip("s") for word in re.split("[/_.]", mutant.file)} - {"py", *PACKAGES}
+    scored = []
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        if "docs" in file.parts:
+            continue
+        own = {word.rstrip("s") for word in file.stem.split("_")}
+        scored.append((module not in file.read_text(), -len(own & words), file.relative_to(ROOT).as_posix()))
+    return [name for unnamed, shared, name in sorted(scored) if not unnamed or shared][:MOST_FILES]
+
+
+def _copy(folder: Path) -> Path:
+    """A copy of the tracked files, whose machine code can be that of the unchanged kernels (MUTANT_HASH)."""
+    subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(folder)], check=True)
+    file = folder / "rigid" / "compilation" / "cache_folder.py"
+    head = "def _hash_of_sources() -> str:\n"
+    given = '    if os.environ.get("MUTANT_HASH"):\n        return os.environ["MUTANT_HASH"]\n'
+    text = file.read_text()
+    docstring, rest = text.split(head)[1].split("\n", 1)
+    file.write_text(text.split(head)[0] + head + docstring + "\n" + given + rest)
+    return folder
+
+
+def _hash() -> str:
+    code = "from rigid.compilation.cache_folder import CACHE_DIRECTORY as folder; print(folder)"
+    return Path(
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    ).name
+
+
+def _place(file: Path, mutant: Mutant) -> int:
+    """Index of the line nearest to where the mutant was drawn; -1: the line has gone."""
+    same = [k for k, text in enumerate(file.read_text().splitlines()) if text == mutant.before]
+    return min(same, key=lambda k: abs(k + 1 - int(mutant.line)), default=-1)
+
+
+def _tried(folder: Path, mutant: Mutant, steps: list[tuple[list[str], dict[str, str]]]) -> Mutant:
+    """The mutant with the test that failed; steps: tests, and the environment they run in."""
+    file, count = folder / mutant.file, 0
+    text, at = file.read_text(), _place(file, mutant)
+    if at < 0:
+        return mutant._replace(tried="the line has gone")
+    lines = text.splitlines(keepends=True)
+    lines[at] = mutant.after + "\n"
+    file.write_text("".join(lines))
+    try:
+        for tests, where in steps:
+            if not tests:
+                continue
+            command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "--no-header", "--tb=no", *tests]
+            own = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+            try:
+                run = subprocess.run(
+                    command,
+                    cwd=folder,
+                    env=os.environ | own | where,
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT,
+                )
+            except subprocess.TimeoutExpired:
+                return mutant._replace(killed_by="timeout", tried=str(count + len(tests)))
+            failed = [row for row in run.stdout.splitlines() if row.startswith(("FAILED ", "ERROR "))]
+            count += len(tests)
+            if run.returncode not in (0, 5):
+                killer = (
+                    failed[0].split(" ", 1)[1].split(" - ")[0] if failed else f"exit code {run.returncode}"
+                )
+                return mutant._replace(killed_by=killer, tried=str(count))
+        return mutant._replace(killed_by="", tried=str(count) if count else "nothing runs the line")
+    finally:
+        file.write_text(text)
+
+
+def _steps(
+    mutant: Mutant, covered: _Covered, known: str, room: str
+) -> list[tuple[list[str], dict[str, str]]]:
+    if not _compiled(mutant):
+        return [(_spread(covered.tests("compiled", mutant)), {"MUTANT_HASH": known})]
+    small = _spread(covered.tests("uncompiled", mutant))
+    return [(small, {"NUMBA_DISABLE_JIT": "1"}), (_importing(mutant), {"NUMBA_CACHE_DIR": room})]
+
+
+def run(jobs: int) -> None:
+    """Try what has not been tried."""
+    covered, known = _Covered(), _hash()
+    mutants = read()
+    lock = threading.Lock()
+    waiting = [k for k, mutant in enumerate(mutants) if not mutant.tried]
+    waiting.sort(key=lambda k: _compiled(mutants[k]))
+
+    def work(number: int) -> None:
+        with tempfile.TemporaryDirectory() as place:
+            folder = _copy(Path(place) / "copy")
+            while True:
+                with lock:
+                    if not waiting:
+                        return
+                    k = waiting.pop(0)
+                with tempfile.TemporaryDirectory() as room:
+                    found = _tried(folder, mutants[k], _steps(mutants[k], covered, known, room))
+                with lock:
+                    mutants[k] = found
+                    write(mutants)
+                    print(found.number, found.file, found.killed_by or "ALIVE", found.tried, flush=True)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(work, range(jobs)))
+
+
+def read() -> list[Mutant]:
+    """The list."""
+    with LIST.open(newline="") as file:
+        return [Mutant(**row) for row in csv.DictReader(file)]
+
+
+def write(mutants: Sequence[Mutant]) -> None:
+    """Write the list."""
+    with LIST.open("w", newline="") as file:
+        table = csv.DictWriter(file, Mutant._fields, lineterminator="\n")
+        table.writeheader()
+        table.writerows(mutant._asdict() for mutant in mutants)
+
+
+def check(jobs: int) -> int:
+    """Try what was killed again; returns how many survive now."""
+    known, alive = _hash(), 0
+    killed = [mutant for mutant in read() if mutant.killed_by]
+
+    def again(part: Sequence[Mutant]) -> list[Mutant]:
+        with tempfile.TemporaryDirectory() as place:
+            folder, found = _copy(Path(place) / "copy"), []
+            for mutant in part:
+                tests = [mutant.killed_by] if "::" in mutant.killed_by else _importing(mutant)
+                where = {"NUMBA_CACHE_DIR": place} if _compiled(mutant) else {"MUTANT_HASH": known}
+                found.append(_tried(folder, mutant, [(tests, where)]))
+                print(found[-1].number, found[-1].file, found[-1].killed_by or "ALIVE", flush=True)
+            return found
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for part in pool.map(again, [killed[k::jobs] for k in range(jobs)]):
+            alive += sum(not mutant.killed_by for mutant in part)
+    return alive
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("act", choices=["sample", "cover", "run", "check"])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    if options.act == "sample":
+        write(sample())
+    elif options.act == "cover":
+        cover()
+    elif options.act == "run":
+        run(options.jobs)
+    else:
+        return int(check(options.jobs) > 0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
