@@ -77,7 +77,16 @@ class Prepared:
 
     @property
     def changeable(self) -> list[str]:
-        """Paths of all numbers that a run may change, such as "gravity" or "springs.coil.stiffness"."""
+        """Paths of all numbers that a run may change.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model("falling", gravity=(0, 0, -9.81))
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+        >>> "bodies.block.velocity" in model.prepare().changeable
+        True
+        """
         return changeable(self._model)
 
     @functools.cached_property

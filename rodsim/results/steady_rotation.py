@@ -22,7 +22,7 @@ class SteadyRotation:
     Every function with a `start` argument accepts it. `modes`, `linearise` and their kin then use its axes, unless
     `spin` is given; `simulate` begins with the velocities of the rotation.
 
-    Attributes
+    Parameters
     ----------
     model : str
         Name of the model.
@@ -32,13 +32,30 @@ class SteadyRotation:
         Angular velocity of the axes, rad/s.
     about : ndarray (3,)
         A point of the axis of rotation, m.
+    moved_ground : tuple of Layout and int, optional
+        Layout and output of a result whose equilibrium had moved ground points of joints, which are still there.
+
+    See Also
+    --------
+    rodsim.steady_rotation : Returns it.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section, modes, simulate, steady_rotation
+    >>> model = Model("bar")
+    >>> section = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000))
+    >>> rod = model.add_rod("rod", [(-0.5, 0, 0), (0.5, 0, 0)], section, 4)
+    >>> rotation = steady_rotation(model, (0, 0, 20.0))
+    >>> rotation
+    <SteadyRotation of 'bar': spin [0.0, 0.0, 20.0] rad/s about [0.0, 0.0, 0.0] m>
+    >>> found = modes(model, 8, start=rotation)
+    >>> run = simulate(model, 0.01, 0.001, start=rotation)
     """
 
     model: str
     state: State
     spin: Floats
     about: Floats
-    # layout and output of a result whose equilibrium had moved ground points of joints, which are where that moved them
     moved_ground: tuple[Layout, int] | None = field(default=None, repr=False)
 
     @property

@@ -8,6 +8,7 @@ import rodsim
 from rodsim import Box, Material, Model, Result, Section, linear, results, simulate
 from rodsim.many_runs import ManyResults
 from rodsim.prepared import Prepared
+from rodsim.results.steady_rotation import SteadyRotation
 
 NAMES = ("audit", "compare", "export", "local_audit", "plot", "render", "render_movie", "report", "view")
 MOTIONS = ("equilibrium", "buckling", "modes", "linearise", "steady_rotation", "simulate_many")
@@ -18,7 +19,8 @@ THINGS = {
     **{name: getattr(rodsim, name) for name in MOTIONS},
     **{name: getattr(linear, name) for name in ("state_space", "frequency_response", "mode_shapes")},
     "Prepared": Prepared,
-    **{f"Prepared.{name}": getattr(Prepared, name) for name in ("model", "settings", "run", "equilibrium")},
+    **{f"Prepared.{name}": getattr(Prepared, name) for name in ("changeable", "model", "settings", "run", "equilibrium")},
+    "SteadyRotation": SteadyRotation,
     "ManyResults": ManyResults,
     "ManyResults.stack": ManyResults.stack,
     "Model.load": Model.load,
