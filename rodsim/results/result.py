@@ -16,6 +16,7 @@ from discretization.drives import WORK
 from discretization.time.adaptive import ERROR, LARGEST, N_CONTROL, NOISE, SMALLEST, STEPS, SUM
 from rigid.checks import number, shown
 from rigid.errors import DamagedFileWarning, ModelError
+from rigid.later import Later
 from rigid.system import Floats, Ints, State
 from rigid.user_warnings import warn_user
 from rodsim.chosen_steps import StepHistory
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from rodsim.results.events import Event
     from rodsim.results.local_audit import LocalAudit
     from rodsim.results.stage import Picture
+
+_page = Later("rodsim.reporting.page")  # decides nothing about a result, unlike what is imported here
 
 CHECKED_BYTES = 2**28  # of a file, when it is opened: a few tenths of a second
 
@@ -543,9 +546,7 @@ class Result:
 
     def report(self, path: Path | str) -> Path:
         """Write a page about the result to `path` (.html), see `rodsim.report`; returns the path."""
-        from rodsim.reporting.page import report
-
-        return report(self, path)
+        return Path(_page.report(self, path))
 
     def view(self, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
         """Show the result in a window, see `rodsim.view`.
