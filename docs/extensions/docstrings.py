@@ -29,7 +29,7 @@ NUMPYDOC = re.compile(r"^[\w*, ]+ : .{1,100}\n +[A-Z`\"]")  # name, type, and wo
 
 def plain(text: str) -> str:
     """Prose as reStructuredText: backticks doubled, everything that has a meaning there taken literally."""
-    parts = CODE.split(text)
+    parts = CODE.split(text.replace("``", "`"))
     return "".join(f"``{part}``" if k % 2 else SPECIAL.sub(r"\\\1", part) for k, part in enumerate(parts))
 
 
@@ -94,7 +94,7 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
     arguments: list[str] = []
     examples: list[str] = []
     for section, paragraph in split(lines):
-        if section == "Raises":
+        if section in ("Raises", "Warns"):
             paragraph = ALONE.sub(r"\1: ", paragraph)
             parts = re.split(r"\n(?=[A-Z]\w+(?:, [A-Z]\w+)*(?: \(a warning\))?: )", paragraph)
             for part in parts:

@@ -56,6 +56,11 @@ class Result:
     of rods (T, n_nodes, ...) or (T, n_elements, ...), arrays of bodies, joints and contacts (T, ...). Pictures, files and
     audits are methods: `plot`, `render`, `render_movie`, `export`, `report`, `view`, `audit`.
 
+    Parameters
+    ----------
+    source : Source
+        What stores the outputs. `simulate` and `Result.load` make it; you need not.
+
     Examples
     --------
     >>> from rodsim import Result
@@ -120,7 +125,13 @@ class Result:
         return result
 
     def refresh(self) -> Result:
-        """The same result with what has been added to the file since it was opened."""
+        """Read what has been added to the file since it was opened.
+
+        Returns
+        -------
+        Result
+            The same result with all outputs that are there now.
+        """
         source = copy.copy(self._source)
         source.refresh()
         return Result(source)
@@ -168,15 +179,63 @@ class Result:
         return [joint.name for joint in self.layout.joints]
 
     def rod(self, name: str) -> RodHistory:
-        """The rod called `name`; UnknownName says which there are."""
+        """Return the history of a rod.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_rod`.
+
+        Returns
+        -------
+        RodHistory
+            Places, strains and stresses.
+
+        Raises
+        ------
+        UnknownName
+            If there is none of this name; it says which there are.
+        """
         return RodHistory(self._source, self._find("rod", name, self.layout.rods))
 
     def body(self, name: str) -> BodyHistory:
-        """The body called `name`; UnknownName says which there are."""
+        """Return the history of a body.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_body`.
+
+        Returns
+        -------
+        BodyHistory
+            Places and velocities.
+
+        Raises
+        ------
+        UnknownName
+            If there is none of this name; it says which there are.
+        """
         return BodyHistory(self._source, self._find("body", name, self.layout.bodies))
 
     def joint(self, name: str) -> JointHistory:
-        """The joint called `name`; UnknownName says which there are."""
+        """Return the history of a joint, a gear or a drive.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_joint`.
+
+        Returns
+        -------
+        JointHistory
+            Forces, moments and coordinates.
+
+        Raises
+        ------
+        UnknownName
+            If there is none of this name; it says which there are.
+        """
         layout = self._find("joint", name, self.layout.joints)
         return history_of(self._source, layout)
 
@@ -191,7 +250,23 @@ class Result:
         return tuple(tight_bends(self._source))
 
     def contact(self, name: str) -> ContactHistory:
-        """The contact called `name`; UnknownName says which there are."""
+        """Return the history of a contact.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_contact`.
+
+        Returns
+        -------
+        ContactHistory
+            Gaps, forces, slip and energy.
+
+        Raises
+        ------
+        UnknownName
+            If there is none of this name; it says which there are.
+        """
         if name not in self.contacts:
             names = ", ".join(f"'{own}'" for own in self.contacts)
             raise UnknownName(
@@ -202,50 +277,184 @@ class Result:
         return self._contacts[name]
 
     def distance(self, a: str, b: str) -> Floats:
-        """(T,) m, from the surface `a` to the surface `b`, below 0 where they are inside each other.
+        """Measure the distance of two surfaces or points.
 
-        a, b: names of spheres, planes and rods, of bodies, which are their reference points, or points `NAME@X,Y,Z` of a body (m,
-        its axes) and `NAME@0.3` of a rod, a fraction of its length. Rods are round about the chords between their nodes, with
-        the radius of their sections. UnknownName says which names there are.
+        Parameters
+        ----------
+        a, b : str
+            Names of spheres, planes and rods, of bodies, which are their reference points, or points `NAME@X,Y,Z` of a body
+            (m, its axes) and `NAME@0.3` of a rod, a fraction of its length. Rods are round about the chords between their
+            nodes, with the radius of their sections.
+
+        Returns
+        -------
+        (T,) array
+            From the surface `a` to the surface `b`, m; below 0 they are inside each other.
+
+        Raises
+        ------
+        UnknownName
+            If there is none of this name; it says which there are.
         """
         return Distance(self.layout, a, b).of(self.states(slice(0, self.n_outputs)))
 
     def state(self, index: int = -1) -> State:
-        """The full state of output number `index`, bit for bit; IndexError where there is no such output."""
+        """Read the full state of one output, bit for bit.
+
+        Parameters
+        ----------
+        index : int, default -1
+            Number of the output; negative ones count from the end.
+
+        Returns
+        -------
+        State
+            Its arrays are of the frames of the model.
+
+        Raises
+        ------
+        IndexError
+            If there is no such output.
+        """
         i = self.index(index)
         return stored_states.read(self._source, i)
 
     def states(self, outputs: slice) -> State:
-        """The full states of the outputs [start, stop): arrays with the output as first axis."""
+        """Read the full states of several outputs.
+
+        Parameters
+        ----------
+        outputs : slice
+            Which outputs, [start, stop).
+
+        Returns
+        -------
+        State
+            Its arrays have the output as first axis.
+        """
         return stored_states.read(self._source, outputs)
 
     def element_values(self, name: str, outputs: slice) -> Floats:
-        """`name` "strains" or "stresses" of the `outputs` [start, stop), (T, n_elements, 6)."""
+        """Read strains or stresses of all rod elements.
+
+        Parameters
+        ----------
+        name : {"strains", "stresses"}
+            Which of them.
+        outputs : slice
+            Which outputs, [start, stop).
+
+        Returns
+        -------
+        (T, n_elements, 6) array
+            (Gamma, K) in 1 and 1/m, or (N, M) in N and N m.
+        """
         return self._source.read(name, outputs)
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
-        """What the file keeps for the eye under `name`, of the `outputs` [start, stop), (T, *shape); None: nothing."""
+        """Read what the file keeps for the eye.
+
+        Parameters
+        ----------
+        name : str
+            Name of the array.
+        outputs : slice
+            Which outputs, [start, stop).
+        shape : tuple of int
+            Shape of one output.
+
+        Returns
+        -------
+        (T, *shape) array or None
+            None if there is nothing.
+        """
         return self._source.drawn(name, outputs, shape)
 
     def held(self) -> AbstractContextManager[Any]:
-        """Within `with result.held():` a file is opened once for all that is read; what is added meanwhile is not seen."""
+        """Open a file once for all that is read within `with result.held():`.
+
+        What is added to the file meanwhile is not seen.
+
+        Returns
+        -------
+        context manager
+            For a `with` statement.
+        """
         return self._source.held()
 
     def changed(self, outputs: slice | None = None) -> list[Changed] | None:
-        """What in the file is not what was written, by its digests, of all `outputs` or of these [start, stop), and of the model;
-        None: in memory, or of an older version without digests."""
+        """Compare what is in the file with the digests of what was written.
+
+        Parameters
+        ----------
+        outputs : slice, optional
+            Which outputs, [start, stop). By default all.
+
+        Returns
+        -------
+        list of Changed or None
+            What differs, of these outputs and of the model; None in memory, or of an older version without digests.
+        """
         return self._source.changed(slice(0, self.n_outputs) if outputs is None else outputs)
 
     def strains(self, index: int = -1) -> Floats:
-        """(Gamma, K) of all rod elements at output number `index`, (n_elements, 6): 1 and 1/m."""
+        """Read the strains of all rod elements at one output.
+
+        Parameters
+        ----------
+        index : int, default -1
+            Number of the output; negative ones count from the end.
+
+        Returns
+        -------
+        (n_elements, 6) array
+            (Gamma, K), 1 and 1/m.
+
+        Raises
+        ------
+        IndexError
+            If there is no such output.
+        """
         return self._source.read("strains", self.index(index))
 
     def stresses(self, index: int = -1) -> Floats:
-        """(N, M) of all rod elements at output number `index`, (n_elements, 6): N and N m."""
+        """Read the stresses of all rod elements at one output.
+
+        Parameters
+        ----------
+        index : int, default -1
+            Number of the output; negative ones count from the end.
+
+        Returns
+        -------
+        (n_elements, 6) array
+            (N, M), N and N m.
+
+        Raises
+        ------
+        IndexError
+            If there is no such output.
+        """
         return self._source.read("stresses", self.index(index))
 
     def index(self, index: int) -> int:
-        """`index` counted from the start; IndexError says how many outputs there are."""
+        """Count the number of an output from the start.
+
+        Parameters
+        ----------
+        index : int
+            Number of the output; negative ones count from the end.
+
+        Returns
+        -------
+        int
+            From 0 on.
+
+        Raises
+        ------
+        IndexError
+            If there is no such output.
+        """
         if not isinstance(index, int | np.integer):
             raise ResultError(
                 f"result '{self.layout.name}': {shown(index)} is not the number of an output. Use states(slice(...)) for several."
@@ -255,7 +464,23 @@ class Result:
         return index % self.n_outputs
 
     def index_at(self, t: float) -> int:
-        """Number of the output nearest to the time t (s); ResultError where the result holds no output."""
+        """Find the output nearest to a time.
+
+        Parameters
+        ----------
+        t : float
+            Time, s.
+
+        Returns
+        -------
+        int
+            Number of the output, from 0 on.
+
+        Raises
+        ------
+        ResultError
+            If the result holds no output.
+        """
         wanted = number("result", "t", t)
         if self.n_outputs == 0:
             raise ResultError(f"t = {wanted:g} s: the result holds no output; run the simulation first")
@@ -306,7 +531,23 @@ class Result:
         return list(self.layout.drives)
 
     def drive_work(self, name: str | None = None) -> Floats:
-        """(T,) J, done by the drive called `name` since t = 0; without a name by all of them. It is part of `work`."""
+        """Return the work that a drive has done since t = 0; it is part of `work`.
+
+        Parameters
+        ----------
+        name : str, optional
+            The drive. By default all of them together.
+
+        Returns
+        -------
+        (T,) array
+            J.
+
+        Raises
+        ------
+        UnknownName
+            If there is none of this name; it says which there are.
+        """
         names = self.layout.drives
         if name is not None and name not in names:
             raise UnknownName(f"no drive '{name}'; there are {', '.join(names) or 'none'}")
@@ -397,8 +638,23 @@ class Result:
         return self.audit_column("halvings")
 
     def audit_column(self, name: str) -> Floats:
-        """(T,) the column `name` of the audit table, or that of `algorithmic`, see `rodsim.results.columns`; UnknownName says
-        which there are."""
+        """Return a column of the audit table, or that of `algorithmic`, see `rodsim.results.columns`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        (T,) array
+            Its values at the outputs.
+
+        Raises
+        ------
+        UnknownName
+            If there is none of this name; it says which there are.
+        """
         if name == ALGORITHMIC:
             return self.algorithmic
         if name not in COLUMNS:
@@ -408,36 +664,73 @@ class Result:
         return self._audit[:, COLUMNS.index(name)]
 
     def to_xarray(self, parts: Collection[str] | None = None) -> Any:
-        """The result as an `xarray.Dataset` in memory: every array with dimensions, units and meaning, see
-        `rodsim.results.dataset`.
+        """Return the result as an `xarray.Dataset` in memory, see `rodsim.results.dataset`.
 
-        parts: names of the rods, bodies, joints and contacts to take; None: all. What is of the whole model is always there.
-        Needs xarray (`pip install 'rodsim[notebook]'`, MissingExtra where it is not there). UnknownName says which parts there
-        are.
+        Parameters
+        ----------
+        parts : collection of str, optional
+            Names of the rods, bodies, joints and contacts to take. By default all; what is of the whole model is always there.
+
+        Returns
+        -------
+        xarray.Dataset
+            Every array with dimensions, units and meaning.
+
+        Raises
+        ------
+        MissingExtra
+            If xarray is not installed (`pip install 'rodsim[notebook]'`).
+        UnknownName
+            If there is none of this name; it says which there are.
         """
         from rodsim.results.dataset import dataset
 
         return dataset(self._source, parts, (self.linear_momentum, self.angular_momentum))
 
     def animate(self, frames: int = 100, height: int = 600) -> Any:
-        """The motion as a figure of plotly that turns, with play and a slider: shown at the end of a cell of a notebook.
+        """Show the motion as a figure of plotly that turns, with play and a slider.
 
-        frames: the most that are shown, evenly chosen of the outputs; height: pixels. Needs plotly (`pip install
-        'rodsim[notebook]'`, MissingExtra where it is not there). Where figures of plotly are not known, as on web sites that
-        show notebooks, it is a picture.
+        Parameters
+        ----------
+        frames : int, default 100
+            The most that are shown, evenly chosen of the outputs.
+        height : int, default 600
+            Pixels.
+
+        Returns
+        -------
+        plotly.graph_objects.Figure
+            Shown at the end of a cell of a notebook; a picture if figures of plotly are not known there.
+
+        Raises
+        ------
+        MissingExtra
+            If plotly is not installed (`pip install 'rodsim[notebook]'`).
         """
         from rodsim.results.animation import figure
 
         return figure(self._source, frames, height)
 
     def audit(self) -> Audit:
-        """Audit the result, see `rodsim.audit`."""
+        """Audit the result, as `rodsim.audit` does.
+
+        Returns
+        -------
+        Audit
+            `ok` says whether all that was promised was kept, `text` says what was found.
+        """
         from rodsim.results.audit import audit
 
         return audit(self)
 
     def local_audit(self) -> LocalAudit:
-        """Measure the local laws of the rods, see `rodsim.local_audit`."""
+        """Measure the local laws of the rods, as `rodsim.local_audit` does.
+
+        Returns
+        -------
+        LocalAudit
+            For each rod and each law, how large the residual is and where.
+        """
         from rodsim.results.local_audit import local_audit
 
         return local_audit(self)
@@ -445,11 +738,21 @@ class Result:
     def plot(
         self, kind: str = "overview", path: Path | str | None = None, points: Sequence[str] | None = None
     ) -> Figure:
-        """Draw one kind of plot, or the overview of all, see `rodsim.plot`.
+        """Draw one kind of plot, or the overview of all, as `rodsim.plot` does.
 
         Parameters
         ----------
-        kind, path, points : as in `rodsim.plot`
+        kind : str, default "overview"
+            What is drawn.
+        path : Path or str, optional
+            File to write, .png, .pdf or .svg.
+        points : sequence of str, optional
+            Names of points, for the kinds "path" and "distance".
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure, which can be changed further.
         """
         from rodsim.results.plot import plot
 
@@ -468,11 +771,33 @@ class Result:
         engine: Literal["auto", "opengl", "painter"] = "auto",
         color: str | None = None,
     ) -> Picture:
-        """Make a still picture, see `rodsim.render`.
+        """Make a still picture, as `rodsim.render` does.
 
         Parameters
         ----------
-        path, times, size, view, up, ground, labels, engine, color : as in `rodsim.render`
+        path : Path or str, optional
+            File to write, .png.
+        times : float or sequence of float, optional
+            One time (s) or several, drawn over each other.
+        size : pair of int, default (1600, 1000)
+            Width and height in pixels.
+        view : (3,) array or str, optional
+            From where to look.
+        up : (3,) array, optional
+            The direction that is up in the picture.
+        ground : bool, default False
+            Draw a grid below everything.
+        labels : bool, default True
+            Write names, times, the colour bar, axes and a scale.
+        engine : {"auto", "painter", "opengl"}, default "auto"
+            What draws it.
+        color : str, optional
+            A quantity to colour by, with a colour bar.
+
+        Returns
+        -------
+        (height, width, 3) array of uint8
+            The picture.
         """
         from rodsim.results.render import render
 
@@ -504,11 +829,37 @@ class Result:
         color: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
-        """Make a movie, .mp4 or .gif, see `rodsim.render_movie`; returns the number of its frames.
+        """Make a movie, as `rodsim.render_movie` does.
 
         Parameters
         ----------
-        path, speed, fps, size, view, up, ground, labels, engine, color, progress : as in `rodsim.render_movie`
+        path : Path or str
+            File to write, .mp4 or .gif.
+        speed : float, default 1.0
+            Seconds of the run shown in a second.
+        fps : int, default 25
+            Pictures a second.
+        size : pair of int, default (1280, 720)
+            Width and height in pixels.
+        view : (3,) array or str, optional
+            From where to look.
+        up : (3,) array, optional
+            The direction that is up in the picture.
+        ground : bool, default False
+            Draw a grid below everything.
+        labels : bool, default True
+            Write names, times, the colour bar, axes and a scale.
+        engine : {"auto", "painter", "opengl"}, default "auto"
+            What draws it.
+        color : str, optional
+            A quantity to colour by, with a colour bar.
+        progress : callable, optional
+            Called with (frames done, frames in all).
+
+        Returns
+        -------
+        int
+            The number of frames.
         """
         from rodsim.results.render import render_movie
 
@@ -534,26 +885,52 @@ class Result:
         every: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Path]:
-        """Write outputs in another format, see `rodsim.export`; returns the files.
+        """Write outputs in another format, as `rodsim.export` does.
 
         Parameters
         ----------
-        path, format, every, progress : as in `rodsim.export`
+        path : Path or str
+            The .pvd or .xdmf file.
+        format : {"pvd", "vtu", "xdmf"}, optional
+            By default after the ending of `path`.
+        every : int, default 1
+            Write every `every`-th output, and the last.
+        progress : callable, optional
+            Called with (outputs done, outputs in all).
+
+        Returns
+        -------
+        list of Path
+            The files written, `path` first.
         """
         from rodsim.results.export import export
 
         return export(self, path, format, every, progress)
 
     def report(self, path: Path | str) -> Path:
-        """Write a page about the result to `path` (.html), see `rodsim.report`; returns the path."""
-        return Path(_page.report(self, path))
-
-    def view(self, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
-        """Show the result in a window, see `rodsim.view`.
+        """Write a page about the result, as `rodsim.report` does.
 
         Parameters
         ----------
-        color, camera : as in `rodsim.view`
+        path : Path or str
+            The page, .html.
+
+        Returns
+        -------
+        Path
+            The page.
+        """
+        return Path(_page.report(self, path))
+
+    def view(self, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
+        """Show the result in a window until it is closed, as `rodsim.view` does.
+
+        Parameters
+        ----------
+        color : str, optional
+            A quantity to colour by.
+        camera : (3,) array or str, optional
+            From where to look.
         """
         from rodsim.results.viewer import view
 
