@@ -119,6 +119,8 @@ OLD_NAMES: list[OldName] = [
     OldName("state_space", "t", "load_time"),
     OldName("frequency_response", "state", "start"),
     OldName("frequency_response", "t", "load_time"),
+    OldName("Push.__init__", "anchor", "on"),
+    OldName("Probe.__init__", "anchor", "on"),
     OldName("Model", "add_external_damping", "add_mass_damping"),
     OldName("Model", "add_joint_friction", "add_joint_damping"),
     OldName("Model.add_force", "anchor", "on"),

@@ -56,6 +56,15 @@ def part_named(owner: str, model: Any, text: str) -> Anchor | Body | Rod | Groun
     return part.at(place)
 
 
+def point_named(owner: str, model: Any, thing: Any) -> Any:
+    """Return the point that a text or a part stands for; anything else as it is.
+
+    A body or a driven frame stands for its reference point. Raises ModelError if a text names no part of the model.
+    """
+    found = part_named(owner, model, thing) if isinstance(thing, str) else thing
+    return found.at((0.0, 0.0, 0.0)) if isinstance(found, Body | Driven) else found
+
+
 def surface_named(owner: str, model: Any, text: str) -> Any:
     """Return the sphere, solid, plane, mesh or rod of a model with this name; ModelError if there is none or two."""
     tables: dict[str, Mapping[str, Any]] = {

@@ -14,7 +14,8 @@ A frequency response needs no elimination: (-w^2 M + i w D + K) x + G^T y = B u 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy  # its parts are loaded when they are asked for
@@ -32,7 +33,8 @@ from rodsim.building.massless_rods import check_mass
 from rodsim.building.starting_states import StartLike
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
-from rodsim.parts.model_parts import Anchor
+from rodsim.parts.model_parts import Anchor, Body, Driven
+from rodsim.parts.part_names import point_named
 from rodsim.small_motions.linear_equations import linear_about
 from rodsim.small_motions.linear_reactions import Reaction, ReactionRow, reaction_row
 
@@ -40,20 +42,67 @@ MOST_FREEDOMS = 2000  # of a model of which all motions are kept
 WHAT = ("position", "velocity", "turn", "angular velocity")
 
 
-class Push(NamedTuple):
-    """An input: a force (N) at a point in a direction (3,), or a moment (N m) about it."""
+Point: TypeAlias = Anchor | Body | Driven | str
 
-    anchor: Anchor
+
+@dataclass(frozen=True, init=False)
+class Push:
+    """An input of a linear model: a force at a point along a direction, or a moment about it.
+
+    Parameters
+    ----------
+    on : point, Body or str
+        Point of a body or a rod, or its name: "block", "cord.end", "cord@0.3". A body stands for its reference point.
+    direction : array_like, shape (3,)
+        World direction; its length does not matter.
+    moment : bool, default False
+        Whether the input is a moment (N m) in place of a force (N).
+
+    Examples
+    --------
+    >>> from rodsim.linear import Push
+    >>> Push("cord.end", (0, 0, 1)).moment
+    False
+    """
+
+    on: Point
     direction: ArrayLike
-    moment: bool = False
+    moment: bool
+
+    @accept_old_arguments
+    def __init__(self, on: Point, direction: ArrayLike, moment: bool = False) -> None:
+        for name, value in (("on", on), ("direction", direction), ("moment", moment)):
+            object.__setattr__(self, name, value)
 
 
-class Probe(NamedTuple):
-    """An output: what a point does in a direction (3,); what: "position", "velocity", "turn" or "angular velocity"."""
+@dataclass(frozen=True, init=False)
+class Probe:
+    """An output of a linear model: what a point does along a direction.
 
-    anchor: Anchor
+    Parameters
+    ----------
+    on : point, Body or str
+        Point of a body or a rod, or its name: "block", "cord.end", "cord@0.3". A body stands for its reference point.
+    direction : array_like, shape (3,)
+        World direction; its length does not matter.
+    what : {"position", "velocity", "turn", "angular velocity"}, default "position"
+        Displacement (m), velocity (m/s), rotation about the direction (rad) or its rate (rad/s).
+
+    Examples
+    --------
+    >>> from rodsim.linear import Probe
+    >>> Probe("cord.end", (0, 0, 1), "velocity").what
+    'velocity'
+    """
+
+    on: Point
     direction: ArrayLike
-    what: str = "position"
+    what: str
+
+    @accept_old_arguments
+    def __init__(self, on: Point, direction: ArrayLike, what: str = "position") -> None:
+        for name, value in (("on", on), ("direction", direction), ("what", what)):
+            object.__setattr__(self, name, value)
 
 
 @accept_old_arguments
@@ -279,7 +328,9 @@ def _columns(
     placement = Placement(model)
     B, C = np.zeros((lin.size, len(inputs))), np.zeros((lin.size, len(outputs)))
     for j, push in enumerate(inputs):
-        at, direction = _placed(placement, lin, f"input {j}", push.anchor, push.direction)
+        at, direction = _placed(
+            placement, lin, f"input {j}", point_named(f"input {j}", model, push.on), push.direction
+        )
         _put(lin, at, direction, push.moment, B[:, j])
     rates, carried = np.zeros(len(outputs), bool), {}
     for j, probe in enumerate(outputs):
@@ -288,7 +339,9 @@ def _columns(
             continue
         rates[j] = probe.what in (WHAT[1], WHAT[3])
         checks.word(f"output {j}", "what", probe.what, WHAT)
-        at, direction = _placed(placement, lin, f"output {j}", probe.anchor, probe.direction)
+        at, direction = _placed(
+            placement, lin, f"output {j}", point_named(f"output {j}", model, probe.on), probe.direction
+        )
         _put(lin, at, direction, probe.what in WHAT[2:], C[:, j])
     return B, C, rates, carried
 

@@ -64,7 +64,7 @@ def equilibrium(
     start_time: float | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
-    monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None = None,
+    monitors: Mapping[str, tuple[Anchor | str, ArrayLike]] | None = None,
     stop: Mapping[str, tuple[float, float]] | None = None,
     branch: int = 0,
     relaxation: bool = True,
@@ -120,8 +120,8 @@ def equilibrium(
     Other Parameters
     ----------------
     monitors : mapping of str to tuple, optional
-        With "arc-length", name -> (point of a part, world direction (3,)): its displacement in that direction is followed,
-        m.
+        With "arc-length", name -> (point of a part or its name, world direction (3,)): its displacement in that direction
+        is followed, m.
     stop : mapping of str to tuple of float, optional
         "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly. Default: the load
         factor stays within -1 and 1.

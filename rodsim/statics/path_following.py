@@ -19,6 +19,7 @@ from rigid.system import Floats, State
 from rodsim.building.build import Placement
 from rodsim.model import Model
 from rodsim.parts.model_parts import Anchor, Ground
+from rodsim.parts.part_names import point_named
 from rodsim.statics.equilibrium_results import Record
 
 FIRST_ARC = 0.02  # length of the first step, in the norm of `Rest`
@@ -36,7 +37,7 @@ class PathSettings(NamedTuple):
 
 def path_settings(
     model: Model,
-    monitors: Mapping[str, tuple[Anchor, ArrayLike]] | None,
+    monitors: Mapping[str, tuple[Anchor | str, ArrayLike]] | None,
     stop: Mapping[str, tuple[float, float]] | None,
     branch: int,
     most_points: int,
@@ -73,6 +74,7 @@ def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:
         anchor, along = given
     except (TypeError, ValueError):
         raise ModelError(f"{owner}: {checks.shown(given)} is no (point, direction); give both") from None
+    anchor = point_named(owner, model, anchor)
     if name == LOAD_FACTOR or not isinstance(anchor, Anchor) or isinstance(anchor.part, Ground):
         raise ModelError(f"{owner}: give a name of its own and a point of a body or a rod")
     direction = checks.direction(owner, "direction", along)

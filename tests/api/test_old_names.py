@@ -184,6 +184,8 @@ def at_rest(scene):
 
 ARGUMENTS: dict[tuple[str, str], Argument] = {
     ("simulate", "until"): Argument(ended_by, ContactBegins("land"), [ContactBegins("land")]),
+    ("Push.__init__", "anchor"): Argument(partial(Push, direction=(0, 0, 1)), "arm.end", "arm.end"),
+    ("Probe.__init__", "anchor"): Argument(partial(Probe, direction=(0, 0, 1)), "arm.end", "arm.end"),
     ("DistanceBelow.__init__", "than"): Argument(partial(DistanceBelow, "a", "b"), 0.01, 0.01),
     ("simulate", "shortcut"): Argument(solver_of, False, "general"),
     ("simulate", "at"): Argument(

@@ -32,6 +32,9 @@ def test_an_oscillator_has_its_transfer_function():
     found = frequency_response(model, [push], probes, omega)
     assert found[:, 0, 0] == pytest.approx(wanted, rel=1e-12)
     assert found[:, 1, 0] == pytest.approx(1j * omega * wanted, rel=1e-12)
+    name = mass.name
+    named = [Push(f"{name}@0,0.3,0", (1, 0, 0))], [Probe(name, (2, 0, 0)), Probe(mass, (2, 0, 0), "velocity")]
+    assert np.array_equal(frequency_response(model, *named, omega), found)
     system = state_space(model, [push], probes)
     assert system.A.shape == (2, 2)  # five of the six freedoms are gone
     assert np.sort_complex(np.linalg.eigvals(system.A)) == pytest.approx(
@@ -184,7 +187,9 @@ def test_what_cannot_be_pushed_or_is_too_large_is_named():
     with pytest.raises(ModelError, match="input 0: the ground does not move"):
         frequency_response(model, [Push(model.ground.at((0, 0, 0)), (1, 0, 0))], [], [1.0])
     with pytest.raises(ModelError, match=r"output 0: .* is not a point"):
-        state_space(model, [], [Probe(mass, (1, 0, 0))])
+        state_space(model, [], [Probe(3, (1, 0, 0))])
+    with pytest.raises(ModelError, match=r"output 0: .*'wheel'"):
+        state_space(model, [], [Probe("wheel", (1, 0, 0))])
     big, rod = viscous_beam(400)
     with pytest.raises(ModelError, match="give n_modes="):
         state_space(big, [Push(rod.end, (0, 1, 0))], [])

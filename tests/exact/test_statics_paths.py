@@ -66,8 +66,9 @@ def deep_arch(element: str, n: int) -> tuple[Model, Rod]:
 def test_deep_arch_has_the_limit_of_dadeppo_and_schmidt() -> None:
     """P = 897 = 8.97 EI/R^2 for the inextensible arch."""
     model, rod = deep_arch("relative(4)", 40)
-    monitors = {"v": (rod.at(0.5), (0, -1, 0))}
+    monitors = {"v": (rod.at(0.5), (0, -1, 0)), "by name": (f"{rod.name}@0.5", (0, -1, 0))}
     result = equilibrium(model, method="arc-length", monitors=monitors, stop={"v": (-1.0, 116.0)})
+    assert np.array_equal(result.monitor("by name"), result.monitor("v"))
     limits = [event["load_factor"] for event in result.events if event["kind"] == "limit"]
     assert 1000.0 * limits[0] == pytest.approx(897.0, abs=0.5)
     assert result.monitor("v")[-1] == pytest.approx(116.0, abs=1e-8)
