@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rodsim.results.layout import Layout as Layout
     from rodsim.results.local_audit import LocalAudit as LocalAudit
     from rodsim.results.result import Result as Result
+    from rodsim.results.steady_rotation import SteadyRotation as SteadyRotation
     from rodsim.results.writer import MemoryWriter as MemoryWriter
     from rodsim.results.writer import ResultWriter as ResultWriter
 else:
@@ -37,6 +38,7 @@ else:
             "rodsim.results.layout": "JointLayout Layout",
             "rodsim.results.local_audit": "LocalAudit",
             "rodsim.results.result": "Result",
+            "rodsim.results.steady_rotation": "SteadyRotation",
             "rodsim.results.writer": "MemoryWriter ResultWriter",
         },
         hidden=["COLUMNS", "JointLayout", "Layout", "MemoryWriter", "ResultWriter"],  # of the package itself

@@ -8,7 +8,7 @@ import rodsim
 from rodsim import Box, Material, Model, Result, Section, linear, results, simulate
 from rodsim.many_runs import ManyResults
 from rodsim.prepared import Prepared
-from rodsim.results.steady_rotation import SteadyRotation
+from rodsim.results import SteadyRotation
 
 NAMES = ("audit", "compare", "export", "local_audit", "plot", "render", "render_movie", "report", "view")
 MOTIONS = ("equilibrium", "buckling", "modes", "linearise", "steady_rotation", "simulate_many")

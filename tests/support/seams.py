@@ -25,6 +25,8 @@ PUBLIC = (
     "rodsim.linear",
     "rodsim.measures",
     "rodsim.mechanics",
+    "rodsim.results",
+    "rodsim.scenes",
     "rodsim.signals",
     "rodsim.studies",
     "rodsim.warnings",
