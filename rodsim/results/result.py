@@ -59,7 +59,12 @@ class Result:
     Parameters
     ----------
     source : Source
-        What stores the outputs. `simulate` and `Result.load` make it; you need not.
+        What stores the outputs, a file or memory. `simulate` and `Result.load` make it; you need not.
+
+    Raises
+    ------
+    ResultError
+        If `source` is a path.
 
     Examples
     --------
@@ -125,12 +130,17 @@ class Result:
         return result
 
     def refresh(self) -> Result:
-        """Read what has been added to the file since it was opened.
+        """Read again how many outputs the file holds.
 
         Returns
         -------
         Result
-            The same result with all outputs that are there now.
+            The same result, with the outputs that were added to the file since this one was opened. This one does not change.
+
+        Raises
+        ------
+        ResultError
+            If the file cannot be read.
         """
         source = copy.copy(self._source)
         source.refresh()
@@ -179,62 +189,62 @@ class Result:
         return [joint.name for joint in self.layout.joints]
 
     def rod(self, name: str) -> RodHistory:
-        """Return the history of a rod.
+        """Return the history of one rod.
 
         Parameters
         ----------
         name : str
-            As given to `Model.add_rod`.
+            As given to `Model.add_rod`, one of `rods`.
 
         Returns
         -------
         RodHistory
-            Places, strains and stresses.
+            Positions, velocities, strains and stresses, with the outputs as first axis.
 
         Raises
         ------
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such rod; the message lists the names.
         """
         return RodHistory(self._source, self._find("rod", name, self.layout.rods))
 
     def body(self, name: str) -> BodyHistory:
-        """Return the history of a body.
+        """Return the history of one body.
 
         Parameters
         ----------
         name : str
-            As given to `Model.add_body`.
+            As given to `Model.add_body`, one of `bodies`.
 
         Returns
         -------
         BodyHistory
-            Places and velocities.
+            Positions and velocities, with the outputs as first axis.
 
         Raises
         ------
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such body; the message lists the names.
         """
         return BodyHistory(self._source, self._find("body", name, self.layout.bodies))
 
     def joint(self, name: str) -> JointHistory:
-        """Return the history of a joint, a gear or a drive.
+        """Return the history of one joint, a gear or a drive.
 
         Parameters
         ----------
         name : str
-            As given to `Model.add_joint`.
+            As given to `Model.add_joint`, one of `joints`.
 
         Returns
         -------
         JointHistory
-            Forces, moments and coordinates.
+            Forces, moments and coordinates, with the outputs as first axis.
 
         Raises
         ------
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such joint; the message lists the names.
         """
         layout = self._find("joint", name, self.layout.joints)
         return history_of(self._source, layout)
@@ -250,22 +260,22 @@ class Result:
         return tuple(tight_bends(self._source))
 
     def contact(self, name: str) -> ContactHistory:
-        """Return the history of a contact.
+        """Return the history of one contact.
 
         Parameters
         ----------
         name : str
-            As given to `Model.add_contact`.
+            As given to `Model.add_contact`, one of `contacts`.
 
         Returns
         -------
         ContactHistory
-            Gaps, forces, slip and energy.
+            Gaps, forces, slip and energy, with the outputs as first axis.
 
         Raises
         ------
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such contact; the message lists the names.
         """
         if name not in self.contacts:
             names = ", ".join(f"'{own}'" for own in self.contacts)
@@ -277,138 +287,150 @@ class Result:
         return self._contacts[name]
 
     def distance(self, a: str, b: str) -> Floats:
-        """Measure the distance of two surfaces or points.
+        """Compute the distance between two surfaces or points at all outputs.
+
+        Rods are round about the chords between their nodes, with the radius of their sections.
 
         Parameters
         ----------
         a, b : str
-            Names of spheres, planes and rods, of bodies, which are their reference points, or points `NAME@X,Y,Z` of a body
-            (m, its axes) and `NAME@0.3` of a rod, a fraction of its length. Rods are round about the chords between their
-            nodes, with the radius of their sections.
+            Names of spheres, planes and rods; of bodies, which are their reference points; or points: `NAME@X,Y,Z` of a body
+            (m, its axes), `NAME@0.3` of a rod (fraction of its length).
 
         Returns
         -------
-        (T,) array
-            From the surface `a` to the surface `b`, m; below 0 they are inside each other.
+        ndarray (T,)
+            Distance, m; negative if one is inside the other.
 
         Raises
         ------
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such surface, rod or body; the message lists the names.
+        ResultError
+            If a text is not a name or a point, or there is no distance between these two.
         """
         return Distance(self.layout, a, b).of(self.states(slice(0, self.n_outputs)))
 
     def state(self, index: int = -1) -> State:
-        """Read the full state of one output, bit for bit.
+        """Return the full state at one output, bitwise as it was computed.
 
         Parameters
         ----------
         index : int, default -1
-            Number of the output; negative ones count from the end.
+            Number of the output; a negative one counts from the end.
 
         Returns
         -------
         State
-            Its arrays are of the frames of the model.
+            Of n frames: `r` (n, 3) m, unit quaternions `quat` (n, 4), `v` (n, 3) m/s, `Omega` (n, 3) rad/s in body axes. Further
+            fields hold what a run needs to continue.
 
         Raises
         ------
         IndexError
             If there is no such output.
+        ResultError
+            If `index` is not an integer.
         """
         i = self.index(index)
         return stored_states.read(self._source, i)
 
     def states(self, outputs: slice) -> State:
-        """Read the full states of several outputs.
+        """Return the full states at several outputs.
 
         Parameters
         ----------
         outputs : slice
-            Which outputs, [start, stop).
+            The outputs [start, stop).
 
         Returns
         -------
         State
-            Its arrays have the output as first axis.
+            The fields of `state`, with the output as first axis.
         """
         return stored_states.read(self._source, outputs)
 
     def element_values(self, name: str, outputs: slice) -> Floats:
-        """Read strains or stresses of all rod elements.
+        """Return strains or stresses of all rod elements at several outputs.
 
         Parameters
         ----------
         name : {"strains", "stresses"}
-            Which of them.
+            Strains (Gamma, K), 1 and 1/m, or stresses (N, M), N and N m.
         outputs : slice
-            Which outputs, [start, stop).
+            The outputs [start, stop).
 
         Returns
         -------
-        (T, n_elements, 6) array
-            (Gamma, K) in 1 and 1/m, or (N, M) in N and N m.
+        ndarray (T, n_elements, 6)
+            Values of T outputs, in section axes.
         """
         return self._source.read(name, outputs)
 
     def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
-        """Read what the file keeps for the eye.
+        """Return an array that the file stores for drawing.
 
         Parameters
         ----------
         name : str
-            Name of the array.
+            Name of the dataset in the group VTKHDF of the file.
         outputs : slice
-            Which outputs, [start, stop).
+            The outputs [start, stop).
         shape : tuple of int
-            Shape of one output.
+            Expected shape of one output.
 
         Returns
         -------
-        (T, *shape) array or None
-            None if there is nothing.
+        ndarray (T, *shape) or None
+            The values of T outputs; None if the result is in memory, or nothing is stored under this name.
+
+        Raises
+        ------
+        ResultError
+            If the file cannot be read, or the dataset has another shape.
         """
         return self._source.drawn(name, outputs, shape)
 
     def held(self) -> AbstractContextManager[Any]:
-        """Open a file once for all that is read within `with result.held():`.
+        """Open the file once for all that is read in a `with` block.
 
-        What is added to the file meanwhile is not seen.
+        Use it as `with result.held():`. Outputs that are added to the file meanwhile are not seen.
 
         Returns
         -------
         context manager
-            For a `with` statement.
+            It does nothing if the result is in memory.
         """
         return self._source.held()
 
     def changed(self, outputs: slice | None = None) -> list[Changed] | None:
-        """Compare what is in the file with the digests of what was written.
+        """Compare the file with the digests that were written with it.
 
         Parameters
         ----------
         outputs : slice, optional
-            Which outputs, [start, stop). By default all.
+            The outputs [start, stop) to check; by default all. The model is always checked.
 
         Returns
         -------
         list of Changed or None
-            What differs, of these outputs and of the model; None in memory, or of an older version without digests.
+            What is not what was written; empty if the file is intact. None if the result is in memory, or its file was written by
+            an older version without digests.
         """
         return self._source.changed(slice(0, self.n_outputs) if outputs is None else outputs)
 
     def strains(self, index: int = -1) -> Floats:
-        """Read the strains of all rod elements at one output.
+        """Return the strains of all rod elements at one output.
 
         Parameters
         ----------
         index : int, default -1
-            Number of the output; negative ones count from the end.
+            Number of the output; a negative one counts from the end.
 
         Returns
         -------
-        (n_elements, 6) array
-            (Gamma, K), 1 and 1/m.
+        ndarray (n_elements, 6)
+            (Gamma, K) in section axes, 1 and 1/m.
 
         Raises
         ------
@@ -418,17 +440,17 @@ class Result:
         return self._source.read("strains", self.index(index))
 
     def stresses(self, index: int = -1) -> Floats:
-        """Read the stresses of all rod elements at one output.
+        """Return the stresses of all rod elements at one output.
 
         Parameters
         ----------
         index : int, default -1
-            Number of the output; negative ones count from the end.
+            Number of the output; a negative one counts from the end.
 
         Returns
         -------
-        (n_elements, 6) array
-            (N, M), N and N m.
+        ndarray (n_elements, 6)
+            (N, M) in section axes, N and N m.
 
         Raises
         ------
@@ -438,22 +460,24 @@ class Result:
         return self._source.read("stresses", self.index(index))
 
     def index(self, index: int) -> int:
-        """Count the number of an output from the start.
+        """Return the number of an output counted from the start.
 
         Parameters
         ----------
         index : int
-            Number of the output; negative ones count from the end.
+            Number of the output; a negative one counts from the end.
 
         Returns
         -------
         int
-            From 0 on.
+            From 0 to `n_outputs` - 1.
 
         Raises
         ------
         IndexError
-            If there is no such output.
+            If there is no such output; the message says how many there are.
+        ResultError
+            If `index` is not an integer.
         """
         if not isinstance(index, int | np.integer):
             raise ResultError(
@@ -464,7 +488,7 @@ class Result:
         return index % self.n_outputs
 
     def index_at(self, t: float) -> int:
-        """Find the output nearest to a time.
+        """Return the number of the output nearest to a time.
 
         Parameters
         ----------
@@ -474,12 +498,14 @@ class Result:
         Returns
         -------
         int
-            Number of the output, from 0 on.
+            From 0 to `n_outputs` - 1.
 
         Raises
         ------
         ResultError
             If the result holds no output.
+        ModelError
+            If `t` is not a finite number.
         """
         wanted = number("result", "t", t)
         if self.n_outputs == 0:
@@ -531,22 +557,22 @@ class Result:
         return list(self.layout.drives)
 
     def drive_work(self, name: str | None = None) -> Floats:
-        """Return the work that a drive has done since t = 0; it is part of `work`.
+        """Return the work done by drives since t = 0; it is part of `work`.
 
         Parameters
         ----------
         name : str, optional
-            The drive. By default all of them together.
+            Name of a drive, one of `drives`; by default all together.
 
         Returns
         -------
-        (T,) array
-            J.
+        ndarray (T,)
+            J; zero if there is no drive.
 
         Raises
         ------
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such drive; the message lists the names.
         """
         names = self.layout.drives
         if name is not None and name not in names:
@@ -638,22 +664,24 @@ class Result:
         return self.audit_column("halvings")
 
     def audit_column(self, name: str) -> Floats:
-        """Return a column of the audit table, or that of `algorithmic`, see `rodsim.results.columns`.
+        """Return a column of the audit table, or the column "algorithmic".
 
         Parameters
         ----------
         name : str
-            Name of the column.
+            "kinetic", "elastic", "gravity", "spring", "total", "work", "dissipation", "Px", "Py", "Pz", "Lx", "Ly", "Lz",
+            "constraint", "velocity_constraint", "quat_norm", "newton_mean", "newton_max", "halvings" or "algorithmic"; see
+            `rodsim.results.columns`.
 
         Returns
         -------
-        (T,) array
-            Its values at the outputs.
+        ndarray (T,)
+            Energies and work in J, linear momentum in kg m/s, angular momentum in kg m^2/s.
 
         Raises
         ------
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such column; the message lists the names.
         """
         if name == ALGORITHMIC:
             return self.algorithmic
@@ -664,72 +692,91 @@ class Result:
         return self._audit[:, COLUMNS.index(name)]
 
     def to_xarray(self, parts: Collection[str] | None = None) -> Any:
-        """Return the result as an `xarray.Dataset` in memory, see `rodsim.results.dataset`.
+        """Return the result as a dataset of xarray in memory.
+
+        Every array has its dimensions, units and meaning, see `rodsim.results.dataset`.
 
         Parameters
         ----------
         parts : collection of str, optional
-            Names of the rods, bodies, joints and contacts to take. By default all; what is of the whole model is always there.
+            Names of the rods, bodies, joints and contacts to take; by default all. Arrays of the whole model are always there.
 
         Returns
         -------
         xarray.Dataset
-            Every array with dimensions, units and meaning.
+            Arrays with named dimensions; "t" is that of the outputs.
 
         Raises
         ------
         MissingExtra
             If xarray is not installed (`pip install 'rodsim[notebook]'`).
         UnknownName
-            If there is none of this name; it says which there are.
+            If there is no such part; the message lists the names.
         """
         from rodsim.results.dataset import dataset
 
         return dataset(self._source, parts, (self.linear_momentum, self.angular_momentum))
 
     def animate(self, frames: int = 100, height: int = 600) -> Any:
-        """Show the motion as a figure of plotly that turns, with play and a slider.
+        """Show the motion as a figure of plotly that can be rotated, with a play button and a slider.
+
+        A notebook shows it if it is the last line of a cell. Where figures of plotly cannot be shown, as on web sites that show
+        notebooks, it is a picture.
 
         Parameters
         ----------
         frames : int, default 100
-            The most that are shown, evenly chosen of the outputs.
+            Largest number of outputs that are shown, chosen evenly; at most 2000.
         height : int, default 600
-            Pixels.
+            Height in pixels, from 100 to 10000.
 
         Returns
         -------
         plotly.graph_objects.Figure
-            Shown at the end of a cell of a notebook; a picture if figures of plotly are not known there.
+            The figure.
 
         Raises
         ------
         MissingExtra
             If plotly is not installed (`pip install 'rodsim[notebook]'`).
+        ResultError
+            If the result holds no output, or nothing to draw.
+        ModelError
+            If an argument is out of its range.
         """
         from rodsim.results.animation import figure
 
         return figure(self._source, frames, height)
 
     def audit(self) -> Audit:
-        """Audit the result, as `rodsim.audit` does.
+        """Audit the result, see `rodsim.audit`.
 
         Returns
         -------
         Audit
-            `ok` says whether all that was promised was kept, `text` says what was found.
+            `ok` says whether all that the integrator promises to keep was kept, `text` says what was found.
+
+        Raises
+        ------
+        ResultError
+            If the result holds no output.
         """
         from rodsim.results.audit import audit
 
         return audit(self)
 
     def local_audit(self) -> LocalAudit:
-        """Measure the local laws of the rods, as `rodsim.local_audit` does.
+        """Measure the local laws of the rods, see `rodsim.local_audit`.
 
         Returns
         -------
         LocalAudit
             For each rod and each law, how large the residual is and where.
+
+        Raises
+        ------
+        ResultError
+            If there is nothing to look at: no rod of three nodes, one output, an older file without masses.
         """
         from rodsim.results.local_audit import local_audit
 
@@ -738,21 +785,28 @@ class Result:
     def plot(
         self, kind: str = "overview", path: Path | str | None = None, points: Sequence[str] | None = None
     ) -> Figure:
-        """Draw one kind of plot, or the overview of all, as `rodsim.plot` does.
+        """Draw one kind of plot, or the overview of all, see `rodsim.plot`.
 
         Parameters
         ----------
         kind : str, default "overview"
-            What is drawn.
+            "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "path", "distance" or,
+            of equilibria, "load".
         path : Path or str, optional
-            File to write, .png, .pdf or .svg.
+            File to write, .png, .pdf or .svg. By default none is written.
         points : sequence of str, optional
-            Names of points, for the kinds "path" and "distance".
+            For "path" names of bodies, or rods as "name" (both ends) or "name:node"; by default everything. For "distance" two
+            surfaces or points of `Result.distance`, or several pairs one after the other.
 
         Returns
         -------
         matplotlib.figure.Figure
             The figure, which can be changed further.
+
+        Raises
+        ------
+        ResultError
+            For an unknown kind, point or ending of `path`, or a result without outputs.
         """
         from rodsim.results.plot import plot
 
@@ -771,33 +825,45 @@ class Result:
         engine: Literal["auto", "opengl", "painter"] = "auto",
         color: str | None = None,
     ) -> Picture:
-        """Make a still picture, as `rodsim.render` does.
+        """Make a still picture, see `rodsim.render`.
 
         Parameters
         ----------
         path : Path or str, optional
-            File to write, .png.
+            File to write, .png. By default none is written.
         times : float or sequence of float, optional
-            One time (s) or several, drawn over each other.
+            One time (s) or several, drawn over each other, the earlier the paler; of equilibria load factors, or lengths of the
+            path. By default evenly over the run.
         size : pair of int, default (1600, 1000)
             Width and height in pixels.
         view : (3,) array or str, optional
-            From where to look.
+            From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where
+            most is seen from.
         up : (3,) array, optional
-            The direction that is up in the picture.
+            The direction that is up in the picture. By default against gravity, else z.
         ground : bool, default False
             Draw a grid below everything.
         labels : bool, default True
-            Write names, times, the colour bar, axes and a scale.
+            Write names, times, the colour bar, axes and a scale (of the middle of the scene).
         engine : {"auto", "painter", "opengl"}, default "auto"
-            What draws it.
+            "auto" and "painter" paint in software, "opengl" draws with OpenGL.
         color : str, optional
-            A quantity to colour by, with a colour bar.
+            A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a
+            component such as "K2" or "N1". By default a colour for each family of names.
 
         Returns
         -------
         (height, width, 3) array of uint8
             The picture.
+
+        Raises
+        ------
+        ResultError
+            If there is nothing to draw, for a time outside of the run, an unknown ending of `path`, engine, view or quantity.
+        ModelError
+            For another argument that cannot be used.
+        NoOpenGL
+            For engine "opengl" without OpenGL, with the cure.
         """
         from rodsim.results.render import render
 
@@ -829,30 +895,32 @@ class Result:
         color: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> int:
-        """Make a movie, as `rodsim.render_movie` does.
+        """Make a movie, see `rodsim.render_movie`.
 
         Parameters
         ----------
         path : Path or str
             File to write, .mp4 or .gif.
         speed : float, default 1.0
-            Seconds of the run shown in a second.
+            Seconds of the run shown in a second; between outputs the motion is interpolated.
         fps : int, default 25
             Pictures a second.
         size : pair of int, default (1280, 720)
             Width and height in pixels.
         view : (3,) array or str, optional
-            From where to look.
+            From where to look: a direction, or "iso", "front", "side", "top" or "azimuth/elevation" in degrees. By default where
+            most is seen from.
         up : (3,) array, optional
-            The direction that is up in the picture.
+            The direction that is up in the picture. By default against gravity, else z.
         ground : bool, default False
             Draw a grid below everything.
         labels : bool, default True
-            Write names, times, the colour bar, axes and a scale.
+            Write names, times, the colour bar, axes and a scale (of the middle of the scene).
         engine : {"auto", "painter", "opengl"}, default "auto"
-            What draws it.
+            "auto" and "painter" paint in software, "opengl" draws with OpenGL.
         color : str, optional
-            A quantity to colour by, with a colour bar.
+            A quantity to colour by, with a colour bar: "speed", and of rods "strain", "curvature", "force", "moment" or a
+            component such as "K2" or "N1". By default a colour for each family of names.
         progress : callable, optional
             Called with (frames done, frames in all).
 
@@ -860,6 +928,15 @@ class Result:
         -------
         int
             The number of frames.
+
+        Raises
+        ------
+        ResultError
+            If there is nothing to draw, for too many frames, an unknown ending of `path`, engine, view or quantity.
+        ModelError
+            For another argument that cannot be used.
+        NoOpenGL
+            For engine "opengl" without OpenGL, with the cure.
         """
         from rodsim.results.render import render_movie
 
@@ -885,12 +962,12 @@ class Result:
         every: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[Path]:
-        """Write outputs in another format, as `rodsim.export` does.
+        """Write outputs in another format, see `rodsim.export`.
 
         Parameters
         ----------
         path : Path or str
-            The .pvd or .xdmf file.
+            The .pvd or .xdmf file; files of single outputs go into a folder of that name beside it.
         format : {"pvd", "vtu", "xdmf"}, optional
             By default after the ending of `path`.
         every : int, default 1
@@ -902,13 +979,20 @@ class Result:
         -------
         list of Path
             The files written, `path` first.
+
+        Raises
+        ------
+        ModelError, ResultError
+            For an unknown format, an empty result, or nothing to draw.
+        FileNotFoundError
+            If the folder of `path` does not exist.
         """
         from rodsim.results.export import export
 
         return export(self, path, format, every, progress)
 
     def report(self, path: Path | str) -> Path:
-        """Write a page about the result, as `rodsim.report` does.
+        """Write a page about the result that needs no network, see `rodsim.report`.
 
         Parameters
         ----------
@@ -919,18 +1003,32 @@ class Result:
         -------
         Path
             The page.
+
+        Raises
+        ------
+        ResultError
+            If the result holds no output, the path does not end in .html, or plotly is missing.
+        OSError
+            If the page cannot be written.
         """
         return Path(_page.report(self, path))
 
     def view(self, color: str | None = None, camera: ArrayLike | str | None = None) -> None:
-        """Show the result in a window until it is closed, as `rodsim.view` does.
+        """Show the result in a window until it is closed, see `rodsim.view`.
 
         Parameters
         ----------
         color : str, optional
-            A quantity to colour by.
+            As `color` of `render`.
         camera : (3,) array or str, optional
-            From where to look.
+            As `view` of `render`.
+
+        Raises
+        ------
+        NoOpenGL
+            If no window can be opened here, with the cure.
+        ResultError
+            For an unknown colour or view, or nothing to draw.
         """
         from rodsim.results.viewer import view
 
