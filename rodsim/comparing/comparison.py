@@ -58,7 +58,34 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found; `a` is the reference."""
+    """Hold the differences of two results, which `compare` returns; `a` is the reference.
+
+    Parameters
+    ----------
+    a, b : str
+        Names of the results.
+    rows : list of Row
+        One for each quantity, with the fields `kind` ("point", "turn", "energy", "part energy", "joint force"), `quantity`,
+        `unit`, `largest`, `at` (time of the largest difference, s), `final`, `rms`, `scale`, `of_scale`, `interpolation` (what
+        interpolation in time may have added) and `relative` (largest/scale).
+    points : list of Pair
+        Paths of the points in both results at common times, m.
+    energies : list of Pair
+        Energies in both results, J.
+    forces : list of Pair
+        Forces of joints in both results.
+    notes : list of str, optional
+        Remarks, such as the names of parts that are not in both. By default none.
+
+    Examples
+    --------
+    >>> from rodsim import compare
+    >>> comparison = compare("run.vtkhdf", result)
+    >>> comparison.within(1e-9)
+    True
+    >>> comparison.rows[0].kind, comparison.rows[0].unit
+    ('point', 'm')
+    """
 
     a: str
     b: str
@@ -75,16 +102,48 @@ class Comparison:
         )
 
     def worst(self, kind: str = "point") -> float:
-        """Largest relative difference among the rows of a kind."""
+        """Return the largest relative difference of one kind of quantity.
+
+        Parameters
+        ----------
+        kind : {"point", "turn", "energy", "part energy", "joint force"}, default "point"
+            Kind of the rows.
+
+        Returns
+        -------
+        float
+            Largest difference over its scale; of kind "turn" in rad. 0 if there is no such row.
+        """
         return max((row.relative for row in self.rows if row.kind == kind), default=0.0)
 
     def within(self, tolerance: float) -> bool:
-        """Whether all points and turns stay together to a part `tolerance` of their scale, turns to as many rad."""
+        """Return whether points and rotations differ by no more than a tolerance.
+
+        Parameters
+        ----------
+        tolerance : float
+            Positive. For points relative to the farthest that a point goes in A, for rotations in rad.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        ModelError
+            If `tolerance` is not a positive number.
+        """
         limit = number("compare", "within", tolerance, positive=True)
         return max(self.worst("point"), self.worst("turn")) <= limit
 
     def text(self) -> str:
-        """The table and the notes."""
+        """Return the table and the notes as text.
+
+        Returns
+        -------
+        str
+            At most 60 rows; a .csv file has all, see `write`.
+        """
         lines = [f"A: {self.a}", f"B: {self.b}", ""]
         rows = self.rows[:SHOWN]
         width = max([len(row.quantity) for row in rows] + [8])
@@ -119,7 +178,13 @@ class Comparison:
         return page("Comparison", line(f"A: {self.a}"), line(f"B: {self.b}"), shown, *notes)
 
     def csv(self) -> str:
-        """All rows, one a line."""
+        """Return all rows as comma-separated values, with a header line.
+
+        Returns
+        -------
+        str
+            A line for each row: its fields and "relative".
+        """
         to = io.StringIO()
         writer = csv.writer(to, lineterminator="\n")
         writer.writerow([*Row._fields, "relative"])
@@ -128,12 +193,34 @@ class Comparison:
         return to.getvalue()
 
     def to_json(self) -> str:
-        """All rows and notes, for programs."""
+        """Return names, rows and notes as JSON.
+
+        Returns
+        -------
+        str
+            An object with the keys "a", "b", "rows" and "notes".
+        """
         rows = [{**row._asdict(), "relative": row.relative} for row in self.rows]
         return json.dumps({"a": self.a, "b": self.b, "rows": rows, "notes": self.notes}, indent=2)
 
     def write(self, path: Path | str) -> Path:
-        """The table to `path`, as .csv, .json or .txt; ResultError where it is none of these."""
+        """Write the table to a file.
+
+        Parameters
+        ----------
+        path : Path or str
+            File to write, .csv, .json or .txt.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ResultError
+            If `path` has another ending.
+        """
         target = checked_path("compare", path)
         as_text = {".csv": self.csv, ".json": self.to_json, ".txt": lambda: self.text() + "\n"}
         if target.suffix.lower() not in as_text:
@@ -145,7 +232,23 @@ class Comparison:
         return target
 
     def plot(self, path: Path | str) -> Path:
-        """The picture to `path` (.png, .pdf, .svg): paths, distances, energies, joint forces."""
+        """Draw positions of points, their distances, energies and joint forces of both results.
+
+        Parameters
+        ----------
+        path : Path or str
+            File to write, .png, .pdf or .svg.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ResultError
+            If `path` has an ending that cannot be drawn.
+        """
         from rodsim.comparing.picture import draw
 
         title = f"A (full): {self.a}\nB (dashed): {self.b}"

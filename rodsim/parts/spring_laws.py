@@ -250,7 +250,13 @@ class SpringLaw:
         return cls(scipy.interpolate.PPoly(np.array(pieces).T, np.array(knots)))
 
     def described(self) -> dict[str, object]:
-        """Return its numbers, fit for JSON."""
+        """Return the numbers of the law as plain data, fit for JSON.
+
+        Returns
+        -------
+        dict
+            "knots" (n + 1 values of x), "coefficients" (a list of n numbers for each power of x, the highest first) and "error".
+        """
         return {
             "knots": self.pieces.x.tolist(),
             "coefficients": self.pieces.c.tolist(),

@@ -60,7 +60,13 @@ class ContactBegins:
         return f"contact {' or '.join(repr(name) for name in self.contacts)} begins"
 
     def described(self) -> dict[str, Any]:
-        """Return it in words, as scenes have it."""
+        """Return the event as plain data, as scenes have it.
+
+        Returns
+        -------
+        dict
+            {"contact_begins": [names of the contacts]}.
+        """
         return {"contact_begins": list(self.contacts)}
 
 
@@ -101,7 +107,13 @@ class DistanceBelow:
         return f"{self.a} and {self.b} closer than {self.distance:g} m"
 
     def described(self) -> dict[str, Any]:
-        """Return it in words, as scenes have it."""
+        """Return the event as plain data, as scenes have it.
+
+        Returns
+        -------
+        dict
+            {"distance_below": [a, b], "distance": distance in m}.
+        """
         return {"distance_below": [self.a, self.b], "distance": self.distance}
 
 

@@ -25,7 +25,29 @@ from rodsim.statics.progress_line import ProgressLine
 
 
 class Equilibrium(Result):
-    """Equilibria along a path; `t` is the load factor, or where it turns back (arc-length) the length of the path."""
+    """Hold equilibria along a path, which `equilibrium` returns.
+
+    It is a `Result` whose outputs are equilibria. `t` is the load factor; with `method="arc-length"`,
+    where the load factor can decrease, it is the length of the path.
+
+    Parameters
+    ----------
+    source : Source
+        Where the arrays are: a file or memory. Use `Equilibrium.load` for the path of a file.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Section, equilibrium
+    >>> model = Model("cantilever", gravity=(0, 0, -9.81))
+    >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> found = equilibrium(model)
+    >>> float(found.load_factor[-1])
+    1.0
+    >>> found.rod("rod").r[-1].shape
+    (5, 3)
+    """
 
     @property
     def statics(self) -> dict[str, Any]:
@@ -38,7 +60,23 @@ class Equilibrium(Result):
         return np.array(self.description["statics"]["load_factor"])
 
     def monitor(self, name: str) -> Floats:
-        """(T,) m, of the monitor called `name`; UnknownName says which there are."""
+        """Return the values of one monitor along the path.
+
+        Parameters
+        ----------
+        name : str
+            Name of the monitor.
+
+        Returns
+        -------
+        ndarray (T,)
+            Values at the outputs, m.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such monitor; the message lists the names.
+        """
         monitors = self.description["statics"]["monitors"]
         if name not in monitors:
             raise UnknownName(f"no monitor '{name}'; there are {', '.join(monitors) or 'none'}")
