@@ -46,11 +46,27 @@ class Section:
     inertia_per_length : array_like, shape (3,)
         About d1, d2, d3, kg m.
     damping : array_like, shape (6, 6), optional
-        D: N s, N m s and N m^2 s.
+        D: N s, N m s and N m^2 s. By default zero.
     radius : float, default 0.0
         For drawing and contact, m.
-    sides : tuple of float, optional
+    sides : tuple of float, default (0.0, 0.0)
         Width along d2 and height along d3 of a rectangle, for drawing, m.
+    law : int, default -1
+        Number of a law that adds to the linear one, which `with_law` sets; -1: none.
+    law_parameters : tuple of float, default ()
+        Numbers of the law, which `with_law` and `with_energy` set.
+    law_expression : str, default ""
+        Stored energy W per length of all strains, which `with_energy` sets.
+    branch : array_like, shape (6, 6), optional
+        Stiffness of a branch that relaxes, which `with_relaxation` sets: N, N m and N m^2. By default zero.
+    relaxation : float, default 0.0
+        Time in which the branch relaxes, s.
+    center : tuple of float, default (0.0, 0.0)
+        Centre of mass from the curve of the rod along d2 and d3, which `with_centers` sets, m.
+    product_of_inertia : float, default 0.0
+        J23 about the centre of mass, kg m.
+    modulus : float, default 0.0
+        Young's modulus of the material, Pa; 0: not known.
 
     Raises
     ------
@@ -349,10 +365,21 @@ class Section:
         changes : mapping of str to float or array
             Path -> value, such as {"radius": 0.02, "material.E": 7e10}; paths as of `numbers`.
 
+        Returns
+        -------
+        Section
+
         Raises
         ------
         ModelError
-            For a path that `numbers` has not, and for a value that the section cannot have.
+            For a path that `numbers` does not have, and for a value that the section cannot have.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).with_numbers({"radius": 0.02}).radius
+        0.02
         """
         known = self.numbers
         for path in changes:
@@ -412,8 +439,9 @@ class Section:
         Parameters
         ----------
         radius : float
-            m.
+            Radius, m; positive.
         material : Material
+            Young's modulus, Poisson's ratio, density and damping of the section.
 
         Returns
         -------
@@ -443,8 +471,9 @@ class Section:
         Parameters
         ----------
         outer_radius, inner_radius : float
-            m.
+            Radii, m; the inner one may be 0.
         material : Material
+            Young's modulus, Poisson's ratio, density and damping of the section.
 
         Returns
         -------
@@ -453,7 +482,7 @@ class Section:
         Raises
         ------
         ModelError
-            If `inner_radius` is not smaller than `outer_radius`.
+            If `inner_radius` is negative or not smaller than `outer_radius`, or `material` is no Material.
 
         Examples
         --------
@@ -481,6 +510,7 @@ class Section:
         height : float
             Along d3, m.
         material : Material
+            Young's modulus, Poisson's ratio, density and damping of the section.
 
         Returns
         -------
@@ -489,7 +519,7 @@ class Section:
         Raises
         ------
         ModelError
-            If a side is not positive.
+            If a side is not positive or `material` is no Material.
 
         Examples
         --------

@@ -34,7 +34,23 @@ JOINT = "joint"
 
 
 class Reaction(NamedTuple):
-    """An output: the force (N) that a joint has on its b in a direction (3,), or the moment (N m) about its point there."""
+    """An output of a linear model: what a joint exerts on its part b along a direction.
+
+    Parameters
+    ----------
+    joint : JointEntry or str
+        The joint, or its name.
+    direction : array_like, shape (3,)
+        World direction; its length does not matter.
+    moment : bool, default False
+        Whether the output is the moment (N m) about the point of the joint on b, in place of the force (N).
+
+    Examples
+    --------
+    >>> from rodsim.linear import Reaction
+    >>> Reaction("pin", (0, 0, 1)).moment
+    False
+    """
 
     joint: JointEntry | str
     direction: ArrayLike
