@@ -97,9 +97,9 @@ def interaction(
     rows: int = 0,
     states: Sequence[str] | Mapping[str, int] = (),
 ) -> Callable[[type], OwnKind]:
-    """Decorator of a class: register what it says as a kind of interaction between anchors, for `Model.add_interaction`.
+    """Register a class of functions as a kind of interaction between anchors, for `Model.add_interaction`.
 
-    An energy V(y, X), J, is
+    It is a decorator of a class. An energy V(y, X), J, has
 
         def value(y, X)                  V
         def dual(y0, y1, X, out)         its discrete derivative: out . (y1 - y0) = V(y1) - V(y0), equal ends give the gradient
@@ -107,35 +107,74 @@ def interaction(
     a dissipation
 
         def step_dual(y0, y1, h, X, out) out . (y1 - y0) is what a step of length h takes away, J, never below zero
-        def rate_dual(y, z, X, out)      the same to the rates z of the poses: out . z is the power, W; linear in z
+        def rate_dual(y, z, X, out)      the same for the rates z of the poses: out . z is the power, W; linear in z
 
-    What has states x of its own, as a controller, a filter, or a bead on a line, takes them at both ends of a step:
+    An interaction with internal states x, as a controller, a filter, or a bead on a line, has
 
         def evolve(y0, y1, x0, x1, h, X, out)      as many rows as x has numbers, zero for the x1 at the end of the step
         def step_dual(y0, y1, x0, x1, h, X, out)   minus its forces, as above
-        def value(y, x, X)                         only where it keeps an energy: then out . (y1 - y0) less its change is lost,
-                                                   never below zero; without, what it does is counted as work
+        def value(y, x, X)                         only if it stores an energy: then out . (y1 - y0) less its change is lost,
+                                                   never below zero; without it all that it does is counted as work
 
-    Where it has rested for long its states are those of a step that goes nowhere, evolve(y, y, x, x, h, X, out) = 0.
+    At rest its states are those of a step without motion, evolve(y, y, x, x, h, X, out) = 0.
 
-    y (frames, 4, 3), complex: y[k, 0] is the place of anchor k, m, its origin anywhere; y[k, 1:] are the three axes of its part.
-    X: the numbers, in their order. out (frames, 4, 3), zero at first: work-conjugate to y, so that out[k, 0] is minus the force
-    on anchor k. The functions are compiled: numbers, tuples, small arrays, loops, other functions of the script, and the helpers
-    of `rodsim.interactions`. They are called with complex numbers, of which they must be analytic functions: no abs, no
-    comparison but of real parts.
+    y (frames, 4, 3), complex: y[k, 0] is the position of anchor k, m, whose origin is arbitrary; y[k, 1:] are the three axes of
+    its part. X: the numbers, in their order. out (frames, 4, 3), zero at first: work-conjugate to y, so that out[k, 0] is minus
+    the force on anchor k. The functions are compiled: numbers, tuples, small arrays, loops, other functions of the script, and
+    the helpers of `rodsim.interactions`. They are called with complex numbers, of which they must be analytic functions: no abs,
+    and comparisons only of real parts.
 
-    name: by which files know it. frames: of one interaction, 1 to 8. numbers: their names; or with the length of each, {"moment":
-    3}, 0 for a number. free: no total force and no total moment; False for what holds on to something that is no frame, as the
-    air does. sample: numbers for the checks, by default from 0.5 to 1.5; length: between the anchors there, m. rows: of a
-    constraint; 0. states: names of x, or with the length of each; at most 8 numbers. Their values at the start are given with the
-    numbers.
+    The class is checked at random poses, the same each time: work identity, gradient by complex steps, analytic dual, symmetry
+    in the ends (energies), sign, linearity and limit (dissipations), force and moment, and that a common displacement changes
+    nothing.
 
-    It is checked at poses that are drawn at random, the same each time: work identity, gradient by complex steps, analytic
-    dual, symmetry in the ends (energies), sign, linearity and limit (dissipations), force and moment, and that a common
-    displacement changes nothing.
+    Parameters
+    ----------
+    name : str
+        Name of the kind, by which files refer to it.
+    frames : int
+        Number of anchors of one interaction, 1 to 8.
+    numbers : sequence of str or mapping of str to int, default ()
+        Names of the numbers X; or each with its length, {"moment": 3}, 0 for a single number.
+    free : bool, default True
+        The total force and the total moment are zero. False for what acts from something that is no frame, as the air does.
+    sample : mapping of str to float or array, optional
+        Numbers, and initial states, for the checks. By default from 0.5 to 1.5.
+    length : float, default 1.0
+        Distance between the anchors in the checks, m.
+    rows : int, default 0
+        Of a constraint; only 0 is accepted.
+    states : sequence of str or mapping of str to int, default ()
+        Names of the states x; or each with its length. At most 8 numbers together. `Model.add_interaction` takes their initial
+        values with the numbers.
 
-    Raises ModelError where the class lacks a function or has others, where one does not compile, and where a law does not hold:
-    with the law, by how much it misses, and what to do.
+    Returns
+    -------
+    callable
+        Decorator, which replaces the class by the registered kind.
+
+    Raises
+    ------
+    ModelError
+        If an argument is wrong, the class lacks a function or has others, a function does not compile, or a law does not hold:
+        the message names the law, by how much it is missed, and what to do.
+
+    Examples
+    --------
+    >>> import rodsim
+    >>> from rodsim.interactions import average, dot, minus, push, times
+    >>> @rodsim.interaction("quadratic bond", frames=2, numbers=("k",))
+    ... class Bond:
+    ...     def value(y, X):
+    ...         d = minus(y[1, 0], y[0, 0])
+    ...         return 0.5 * X[0] * dot(d, d)
+    ...
+    ...     def dual(y0, y1, X, out):
+    ...         d = average(minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0]))
+    ...         push(out, 1, times(X[0], d))
+    ...         push(out, 0, times(-X[0], d))
+    >>> Bond
+    <interaction 'quadratic bond': energy of 2 frames>
     """
     owner = f"interaction '{checks.name('name of the interaction', name)}'"
     count = checks.count(owner, "frames", frames, 1, FRAMES)
