@@ -40,7 +40,45 @@ MOTION = "motion"  # of all parts
 
 @dataclass(frozen=True)
 class Convergence:
-    """What `converge` found; `runs` has the table of all runs."""
+    """Hold errors, orders and the cheapest choice of mesh and step, which `converge` returns.
+
+    Parameters
+    ----------
+    scene : str
+        Name of the scene file.
+    error : float
+        Relative error asked for.
+    mesh : list of Series
+        For each measure the refinement of the mesh: numbers of elements `x`, relative `errors` and `orders` of its levels. Empty
+        if there are no rods.
+    step : list of Series
+        For each measure the refinement of the step: steps `x` (s), relative `errors` and `orders` of its levels. Empty for
+        equilibria.
+    choice : Choice or None
+        Cheapest `elements` of each rod and `dt` (s) for the error, with the errors estimated; None if a sequence does not
+        converge yet.
+    runs : Sweep
+        Table of the runs of both sequences.
+    elements : dict of str to int
+        Number of elements of each rod in the scene.
+    notes : list of str, optional
+        Remarks, such as why there is no choice. By default none.
+    rate : float, default nan
+        Least time of all runs per element and step, in s for `Run.work`.
+
+    Examples
+    --------
+    >>> from rodsim.studies import converge
+    >>> pin = {"name": "pin", "kind": "spherical", "a": {"ground": [0, 0, 0]}, "b": "bob"}
+    >>> box = {"type": "box", "size": [0.1, 0.1, 0.1], "mass": 1}
+    >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
+    >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
+    >>> found = converge(scene, levels=3, workers=0, progress=False)
+    >>> found.ok, found.choice.dt
+    (True, 0.02)
+    >>> round(float(found.step[0].orders[-1]), 1)
+    2.0
+    """
 
     scene: str
     error: float
@@ -65,7 +103,13 @@ class Convergence:
         return self.choice is not None and self.choice.ok
 
     def text(self) -> str:
-        """Tables of both sequences and the choice."""
+        """Return tables of both sequences and the choice as text.
+
+        Returns
+        -------
+        str
+            Errors and orders on each level, the choice with its error, and notes.
+        """
         lines = [f"{self.scene}: errors relative, {_of_what(self.mesh or self.step)}"]
         for title, head, all_found in (
             (self._mesh_title(), "elements", self.mesh),
@@ -98,7 +142,13 @@ class Convergence:
         ]
 
     def to_json(self) -> str:
-        """The same for programs."""
+        """Return sequences, choice and notes as JSON.
+
+        Returns
+        -------
+        str
+            An object with the keys "scene", "error", "mesh", "step", "choice" and "notes".
+        """
 
         def plain(found: Series) -> dict[str, Any]:
             orders = [None if np.isnan(p) else float(p) for p in found.orders]
@@ -111,7 +161,23 @@ class Convergence:
         return dumps(told, indent=2)
 
     def plot(self, path: Path | str) -> Path:
-        """Draw the errors over elements and step to the file `path` (.png, .pdf, .svg); returns it."""
+        """Draw the errors over the number of elements and the step.
+
+        Parameters
+        ----------
+        path : Path or str
+            File to write, .png, .pdf or .svg.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        StudyError
+            If `path` has an ending that cannot be drawn.
+        """
         from rodsim.studies.convergence_picture import Panel, draw
 
         choice = self.choice
@@ -152,16 +218,63 @@ def converge(
 
     Parameters
     ----------
-    scene: file or data; its own mesh and step are the coarsest. Of a scene without `run`, the mesh of its equilibrium.
-    measures: as of `sweep`; by default the motion: positions of all bodies and of start, middle and end of all rods at about 20
-    times, relative to the farthest that a point goes.
-    error: relative, wanted. levels: of each refinement, 3 or more; 4 need seven runs, and three to twelve for the choice.
-    t_end, dt, integrator: instead of the scene's. folder, scheduler, workers, progress: as of `sweep`.
+    scene : str, Path or mapping
+        File or data of a scene; its own mesh and step are the coarsest. Of a scene without `run`, the mesh of its equilibrium is
+        refined.
+    measures : mapping of str to str or callable, or sequence of str, optional
+        As of `sweep`. By default the motion: positions of all bodies and of start, middle and end of all rods at about 20 times,
+        relative to the farthest that a point goes.
+    error : float, default 1e-3
+        Relative error that the choice must keep to.
+    levels : int, default 4
+        Number of levels of each refinement, 3 or more; 4 need seven runs, and three to twelve for the choice.
+    t_end : float, optional
+        End time, s. By default that of the scene.
+    dt : float, optional
+        Coarsest step, s. By default that of the scene.
+    integrator : str, optional
+        By default that of the scene.
+    folder : Path or str, optional
+        Folder for the journal, the table, results and pictures. Cases that are done there are not run again. By default
+        everything stays in memory.
+    scheduler : str, optional
+        Address of a Dask scheduler. By default a cluster on this machine.
+    workers : int, optional
+        Number of processes of the cluster on this machine, by default one for each core. 0: in this process, one case after
+        the other, without Dask.
+    progress : bool, optional
+        Show a progress bar on stderr, by default if that is a terminal. False: no messages at all.
+
+    Returns
+    -------
+    Convergence
+        `mesh` and `step` have errors and orders, `choice` the cheapest mesh and step.
 
     Raises
     ------
-    StudyError, SceneError: the scene cannot be run as described; or a run failed.
-    StudyStopped: the scheduler is gone for good; what was done is in the folder.
+    StudyError, SceneError
+        If the scene cannot be run as described, or a run failed.
+    StudyStopped
+        If the scheduler is gone for good; what was done is in the folder.
+
+    Examples
+    --------
+    >>> from rodsim.studies import converge
+    >>> pin = {"name": "pin", "kind": "spherical", "a": {"ground": [0, 0, 0]}, "b": "bob"}
+    >>> box = {"type": "box", "size": [0.1, 0.1, 0.1], "mass": 1}
+    >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
+    >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
+    >>> print(converge(scene, levels=3, workers=0, progress=False).text())
+    <scene>: errors relative, of the farthest that a point goes
+    <BLANKLINE>
+    step, motion
+        dt (s)      error  order
+          0.02   4.95e-04
+          0.01   1.24e-04
+         0.005   3.11e-05   2.00
+    <BLANKLINE>
+    for an error of 0.001: dt = 0.02 s
+    expected 4.95e-04; refined against itself: 5.45e-04, kept
     """
     wanted = Wanted.of(measures, error, levels)
     base = scene_of(scene, {"t_end": t_end, "dt": dt, "integrator": integrator})

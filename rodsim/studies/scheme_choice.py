@@ -25,7 +25,30 @@ ALIKE = 1.2  # times as long: not to be told apart by the clock
 
 @dataclass(frozen=True)
 class SchemeChoice:
-    """What `cheapest_scheme` found: of each scheme its refinement, or why there is none."""
+    """Hold the refinements of several integrators, which `cheapest_scheme` returns.
+
+    Parameters
+    ----------
+    scene : str
+        Name of the scene file.
+    error : float
+        Relative error asked for.
+    found : dict of str to Convergence
+        For each integrator its refinement.
+    refused : dict of str to str
+        For each integrator that does not run this model, or not with so coarse a step, the message.
+
+    Examples
+    --------
+    >>> from rodsim.studies import cheapest_scheme
+    >>> pin = {"name": "pin", "kind": "spherical", "a": {"ground": [0, 0, 0]}, "b": "bob"}
+    >>> box = {"type": "box", "size": [0.1, 0.1, 0.1], "mass": 1}
+    >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
+    >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
+    >>> choice = cheapest_scheme(scene, ["em", "em4"], levels=3, workers=0, progress=False)
+    >>> choice.ok, sorted(choice.found)
+    (True, ['em', 'em4'])
+    """
 
     scene: str
     error: float
@@ -44,7 +67,13 @@ class SchemeChoice:
         return self.best is not None
 
     def text(self) -> str:
-        """A line for each scheme, and the cheapest."""
+        """Return a line for each integrator, and the cheapest, as text.
+
+        Returns
+        -------
+        str
+            Elements, step, error, order and time of each integrator, or why it has none.
+        """
         width = max(len(name) for name in (*self.found, *self.refused, "scheme"))
         lines = [
             f"{self.scene}: for an error of {self.error:g}",
@@ -70,7 +99,13 @@ class SchemeChoice:
         return [f"cheapest: {best}, {least:.3g} s{told}"]
 
     def to_json(self) -> str:
-        """The same for programs."""
+        """Return the choices of all integrators as JSON.
+
+        Returns
+        -------
+        str
+            An object with the keys "scene", "error", "best", "schemes" and "refused".
+        """
         schemes = {
             name: {
                 "ok": found.ok,
@@ -133,19 +168,58 @@ def cheapest_scheme(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> SchemeChoice:
-    """`converge` with each of several schemes, and which of them keeps to the error in the least time.
+    """Refine a scene with each of several integrators, and find the one that keeps to an error in the least time.
 
     Parameters
     ----------
-    scene: as of `converge`; its step is the coarsest of the sequences, a choice has at most four times as long ones.
-    schemes: integrators by name; by default that of the scene and its kin of other orders (`schemes_beside`).
-    measures, error, levels, t_end, dt: as of `converge`.
-    folder: each scheme has one of its own in it. scheduler, workers, progress: as of `sweep`.
+    scene : str, Path or mapping
+        File or data of a scene, as of `converge`. Its step is the coarsest of the sequences; a choice has at most four times as
+        long ones.
+    schemes : sequence of str, optional
+        Names of integrators. By default that of the scene and those of other orders in its family (`schemes_beside`): "em",
+        "em4", "em6" and "em8", or these with "-ggl".
+    measures : mapping of str to str or callable, or sequence of str, optional
+        As of `converge`; by default the motion.
+    error : float, default 1e-3
+        Relative error that the choices must keep to.
+    levels : int, default 4
+        Number of levels of each refinement, 3 or more.
+    t_end : float, optional
+        End time, s. By default that of the scene.
+    dt : float, optional
+        Coarsest step of the sequences, s. By default that of the scene.
+    folder : Path or str, optional
+        Each integrator has a folder of its own in it. By default everything stays in memory.
+    scheduler : str, optional
+        Address of a Dask scheduler. By default a cluster on this machine.
+    workers : int, optional
+        Number of processes of the cluster on this machine, by default one for each core. 0: in this process, one case after
+        the other, without Dask.
+    progress : bool, optional
+        Show a progress bar on stderr, by default if that is a terminal. False: no messages at all.
+
+    Returns
+    -------
+    SchemeChoice
+        `best` is the name of the cheapest integrator, `found` has the refinement of each.
 
     Raises
     ------
-    StudyError, SceneError: the scene cannot be run with any of them, has no run, or no scheme was given.
-    StudyStopped: as of `converge`.
+    StudyError, SceneError
+        If the scene cannot be run with any of them, has no run, or `schemes` is empty.
+    StudyStopped
+        If the scheduler is gone for good; what was done is in the folder.
+
+    Examples
+    --------
+    >>> from rodsim.studies import cheapest_scheme
+    >>> pin = {"name": "pin", "kind": "spherical", "a": {"ground": [0, 0, 0]}, "b": "bob"}
+    >>> box = {"type": "box", "size": [0.1, 0.1, 0.1], "mass": 1}
+    >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
+    >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
+    >>> choice = cheapest_scheme(scene, ["em", "em4"], levels=3, workers=0, progress=False)
+    >>> choice.found["em4"].choice.dt
+    0.02
     """
     wanted = Wanted.of(measures, error, levels)
     times = {"t_end": t_end, "dt": dt}

@@ -23,7 +23,33 @@ if TYPE_CHECKING:
 
 @dataclass
 class Sweep:
-    """What a study found: `frame` (pandas), `dataset` (xarray, with units), `failed`, pictures of its columns."""
+    """Hold the results of a study: a table, its failures and pictures of its columns.
+
+    `sweep` returns it. `frame` is the table (pandas), `dataset` the same with units (xarray), and `failed` has the messages of
+    cases that failed.
+
+    Parameters
+    ----------
+    study : Study
+        The study, with its cases and measures.
+    outcomes : list of Outcome
+        One for each case that was run.
+    folder : Path, optional
+        Folder of the study. By default it is in memory.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model
+    >>> from rodsim.studies import sweep
+    >>> model = Model("free fall", gravity=(0, 0, -10))
+    >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1))
+    >>> heights = ["final bodies.block.r.z"]
+    >>> found = sweep(model, {"t_end": [0.1, 0.2]}, heights, dt=0.1, workers=0, progress=False)
+    >>> found
+    <Sweep 'study': 2 cases, measures final bodies.block.r.z>
+    >>> list(found.frame.columns)
+    ['case', 't_end', 'final bodies.block.r.z', 'error']
+    """
 
     study: Study
     outcomes: list[Outcome]
@@ -75,27 +101,67 @@ class Sweep:
         return tables.page(f"Sweep '{self.study.name}'", shown)
 
     def result_file(self, number: int) -> Path | None:
-        """The result file of the case `number`; None: it was not kept."""
+        """Return the result file of a case.
+
+        Parameters
+        ----------
+        number : int
+            Number of the case.
+
+        Returns
+        -------
+        Path or None
+            The file; None if the result was not kept.
+        """
         return None if self.folder is None else kept_result(self.folder, self.study.cases[number].key)
 
     def plot(self, *columns: str, path: Path | str, kind: str | None = None, log: Sequence[str] = ()) -> Path:
         """Draw two columns, y over x, or three: the third as colour over both.
 
+        Cases that failed are left out.
+
         Parameters
         ----------
-        columns : names of columns of `frame`
-        path : file to write, .png, .pdf or .svg
-        kind : 'curves' or 'scatter' of two columns, 'heat' or 'scatter' of three; default: what fits them
-        log : names of the columns whose axis is logarithmic
+        *columns : str
+            Names of two or three columns of `frame`.
+        path : Path or str
+            File to write, .png, .pdf or .svg.
+        kind : {"curves", "scatter", "heat"}, optional
+            "curves" or "scatter" of two columns, "heat" or "scatter" of three. By default curves over a parameter with few
+            values, a heat map over two parameters with all combinations, else scatter.
+        log : sequence of str, default ()
+            Names of the columns whose axis is logarithmic.
+
+        Returns
+        -------
+        Path
+            The file.
 
         Raises
         ------
-        StudyError: no such column or kind.
+        StudyError
+            If there is no such column or kind, no case was done, or `path` has an ending that cannot be drawn.
         """
         from rodsim.studies.pictures import draw
 
         return draw(self.frame, self.study.columns, columns, path, kind, log)
 
     def write(self, folder: Path | str) -> list[Path]:
-        """Write the table to `folder`, as table.csv and table.parquet; returns their paths."""
+        """Write the table as table.csv and table.parquet.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Folder for both files.
+
+        Returns
+        -------
+        list of Path
+            Both files.
+
+        Raises
+        ------
+        MissingExtra
+            If pyarrow is not installed (`pip install 'rodsim[studies]'`).
+        """
         return table.write(self.frame, Path(folder))

@@ -44,27 +44,66 @@ def sweep(
 
     Parameters
     ----------
-    base: a scene, as file or as its data (of `read_scene`, of PyYAML, or written by hand); a function of the parameters that
-    returns a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, of which settings of
-    the run and numbers by their paths (`Prepared.changeable`) are varied.
-    parameters: name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}.
-    Of a scene the name is the path unless one is given: "rods.cord.section.radius". Of a function they are its arguments.
-    measures: name -> "final rods.cord.end.r.z" or a function of the result that returns a number, or numbers by name; or a
-    list of such texts, which are then the names.
-    design: "grid" (all combinations), "list" (the first values of all, the second ...), "latin_hypercube" or "sobol" of `n`
-    samples between low and high. seeds: how often each case is repeated, or which seeds: other samples, other values of
-    parameters with `normal` or `uniform`, and the argument `seed` of a function.
-    keep: results as files in `folder`: "none", "all", numbers of cases, or {"largest": measure, "n": 3}.
-    folder: where the journal, the table, results and pictures go; cases that are done there are not run again. None: in memory.
-    scheduler: address of a Dask scheduler; None: a cluster of our own, of `workers` processes, one a core by default. workers=0:
-    in this process, one case after the other, without Dask. progress: a bar; None: where there is a screen; False: no word.
-    retry: run cases again that have failed before. limit: s that a case may take, compiling apart; then it has failed.
-    settings: t_end, dt, integrator ... of `simulate`; of a scene instead of its own.
+    base : str, Path, mapping, Model or callable
+        A scene, as file or as its data (of `read_scene`, of PyYAML, or written by hand); a function of the parameters that
+        returns a `Model`, the data of a scene, a `Result`, or numbers by name; or a `Model`, of which settings of the run and
+        numbers by their paths (`Prepared.changeable`) are varied.
+    parameters : mapping of str to sequence or mapping
+        Name -> values, or a mapping as in a study file: {"path": ..., "low": 1, "high": 9, "n": 5, "scale": "log"}. Of a scene
+        the name is the path unless one is given: "rods.cord.section.radius". Of a function they are its arguments.
+    measures : mapping of str to str or callable, or sequence of str, optional
+        Name -> "final rods.cord.end.r.z", or a function of the result that returns a number, or numbers by name; or a list of
+        such texts, which are then the names. By default none.
+    design : str or mapping, default "grid"
+        "grid" (all combinations), "list" (the first values of all, the second ...), "latin_hypercube" or "sobol" of `n` samples
+        between low and high; or a mapping with the keys "type", "n" and "seeds".
+    n : int, optional
+        Number of samples of "latin_hypercube" and "sobol"; of "sobol" a power of two.
+    seeds : int or sequence of int, optional
+        How often each case is repeated, or which seeds: other samples, other values of parameters with `normal` or `uniform`,
+        and the argument `seed` of a function.
+    folder : Path or str, optional
+        Folder for the journal, the table, results and pictures. Cases that are done there are not run again. By default
+        everything stays in memory.
+    scheduler : str, optional
+        Address of a Dask scheduler. By default a cluster on this machine.
+    workers : int, optional
+        Number of processes of the cluster on this machine, by default one for each core. 0: in this process, one case after
+        the other, without Dask.
+    progress : bool, optional
+        Show a progress bar on stderr, by default if that is a terminal. False: no messages at all.
+    keep : str, sequence of int or mapping, default "none"
+        Results that are kept as files in `folder`: "none", "all", numbers of cases, or {"largest": measure, "n": 3}.
+    retry : bool, default False
+        Run cases again that have failed before.
+    limit : float, optional
+        Longest time of a case without compilation, s; one that takes longer has failed. By default none.
+    **settings : Any
+        `t_end`, `dt`, `error`, `output_dt`, `max_dt`, `integrator`, `chart`, `tolerance`, `solver` and `output_every` of
+        `simulate`; they replace those of a scene.
+
+    Returns
+    -------
+    Sweep
+        `frame` is the table with a row for each case.
 
     Raises
     ------
-    StudyError, SceneError: the study cannot be run as described; nothing has been run.
-    StudyStopped: the scheduler is gone for good; what was done is in the folder.
+    StudyError, SceneError
+        If the study cannot be run as described; nothing has been run.
+    StudyStopped
+        If the scheduler is gone for good; what was done is in the folder.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model
+    >>> from rodsim.studies import sweep
+    >>> model = Model("free fall", gravity=(0, 0, -10))
+    >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1))
+    >>> heights = ["final bodies.block.r.z"]
+    >>> found = sweep(model, {"t_end": [0.1, 0.2]}, heights, dt=0.1, workers=0, progress=False)
+    >>> found.frame[heights[0]].round(6).tolist()
+    [-0.05, -0.2]
     """
     unknown = [name for name in settings if name not in SETTINGS]
     if unknown:
