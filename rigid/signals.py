@@ -23,7 +23,16 @@ _STRAIGHT = (
 
 
 class Signal:
-    """A scalar function of time, vectorised: s(t) for t of any shape, s."""
+    """Base of scalar functions of time, which take arrays of times.
+
+    `signal(t)` returns an array of the shape of t (s). What a signal is of, a force or an angle, is said where it is used.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> isinstance(signals.Constant(2.0), signals.Signal)
+    True
+    """
 
     def __call__(self, t: ArrayLike) -> Floats:
         raise NotImplementedError
@@ -39,20 +48,60 @@ class Signal:
         return self.corners
 
     def rate(self, t: ArrayLike) -> Floats:
-        """ds/dt, of those that are smooth enough to be a motion."""
+        """Return the derivative ds/dt of a signal that is smooth enough to be a motion.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array
+            Of the shape of `t`.
+
+        Raises
+        ------
+        ModelError
+            If the signal has kinks or jumps.
+        """
         raise ModelError(
             f"{type(self).__name__}: has kinks or jumps, so that nothing can move with it; use SmoothStep, SmoothTable, "
             "SpinUp, Steady or Sine"
         )
 
     def along(self, direction: ArrayLike) -> VectorSignal:
-        """The vector function s(t) direction, (3,)."""
+        """Return the vector function s(t) times a direction.
+
+        Parameters
+        ----------
+        direction : array_like, shape (3,)
+            It is not normalised: its length is a factor.
+
+        Returns
+        -------
+        VectorSignal
+        """
         return VectorSignal(self, vector(type(self).__name__, "direction", direction))
 
 
 @dataclass(frozen=True, eq=False)
 class VectorSignal:
-    """scalar(t) direction."""
+    """A signal along a direction: scalar(t) times direction.
+
+    Parameters
+    ----------
+    scalar : Signal
+        Function of time.
+    direction : array, shape (3,)
+        Its length is a factor.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> signals.Constant(2.0).along((0, 0, 1))(0.5)
+    array([0., 0., 2.])
+    """
 
     scalar: Signal
     direction: Floats
@@ -71,16 +120,39 @@ class VectorSignal:
         return self.scalar.knots
 
     def rate(self, t: ArrayLike) -> Floats:
-        """Its derivative."""
+        """Return the derivative, (..., 3) at times of shape (...).
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array, shape (..., 3)
+        """
         return self.scalar.rate(t)[..., None] * self.direction
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A vector as a function of place along a rod and time that takes arrays: called once for all places and many times.
+    """A vector as a function of place along a rod and of time that takes arrays.
 
-    function: (s, t) -> three components, of fractions s (q,) and times t, s, (k, 1): each a number, or of a shape that
-    broadcasts to (k, q). With numpy's functions in the place of those of `math` it is what a function of numbers is.
+    It is called once for all places and many times.
+
+    Parameters
+    ----------
+    function : callable
+        (s, t) -> three components, of fractions s (q,) of the length and times t (k, 1), s. Each component is a number, or of a
+        shape that broadcasts to (k, q).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rodsim import signals
+    >>> wind = signals.Field(lambda s, t: (0.0, np.sin(t) * s, 0.0))
+    >>> wind(1.0, 0.0)
+    array([0., 0., 0.])
     """
 
     function: Callable[[Floats, Floats], Sequence[ArrayLike]]
@@ -96,9 +168,25 @@ class Field:
         return self.sampled("Field", np.array([float(s)]), np.array([float(t)]))[0, 0]
 
     def sampled(self, owner: str, s: Floats, t: Floats) -> Floats:
-        """(k, q, 3) at places s (q,) and times t (k,).
+        """Return the vectors at places and times.
 
-        Raises ModelError, with the owner, where there are not three components of such shapes, or one is not finite.
+        Parameters
+        ----------
+        owner : str
+            Object that has the field, for messages.
+        s : array, shape (q,)
+            Fractions of the length.
+        t : array, shape (k,)
+            Times, s.
+
+        Returns
+        -------
+        array, shape (k, q, 3)
+
+        Raises
+        ------
+        ModelError
+            If there are not three components of such shapes, or one is not finite.
         """
         found, shape = self.function(s, t[:, None]), (len(t), len(s))
         try:
@@ -120,7 +208,19 @@ def _shapes(found: Any) -> str:
 
 @dataclass(frozen=True)
 class Constant(Signal):
-    """value at all times."""
+    """The same value at all times.
+
+    Parameters
+    ----------
+    value : float
+        Value.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.Constant(2.0)(7.0))
+    2.0
+    """
 
     value: float
 
@@ -131,12 +231,38 @@ class Constant(Signal):
         return np.full(np.shape(t), self.value)
 
     def rate(self, t: ArrayLike) -> Floats:
+        """Return the derivative ds/dt.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array
+            Of the shape of `t`.
+        """
         return np.zeros(np.shape(t))
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Signal):
-    """Straight lines between (times, values); before the first and after the last the value stays."""
+    """Straight lines between given times; the value stays before the first and after the last.
+
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Increasing times, s.
+    values : array_like, shape (n,)
+        Values at these times.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.Table([0.0, 1.0], [0.0, 4.0])(0.25))
+    1.0
+    """
 
     times: ArrayLike
     values: ArrayLike
@@ -171,7 +297,21 @@ class Table(Signal):
 
 @dataclass(frozen=True)
 class Ramp(Signal):
-    """From 0 at t_start to value at t_end, linear, then constant."""
+    """0 until `t_start`, straight to a value at `t_end`, then constant.
+
+    Parameters
+    ----------
+    value : float
+        Value from `t_end` on.
+    t_start, t_end : float
+        Times, s; the first is before the second.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.Ramp(2.0, 0.0, 1.0)(0.5))
+    1.0
+    """
 
     value: float
     t_start: float
@@ -191,7 +331,23 @@ class Ramp(Signal):
 
 @dataclass(frozen=True)
 class Triangle(Signal):
-    """0 at t_start, peak at t_peak, 0 from t_end on."""
+    """0 at `t_start`, straight to a peak and back to 0 at `t_end`.
+
+    Parameters
+    ----------
+    peak : float
+        Value at `t_peak`.
+    t_peak, t_end : float
+        Times, s.
+    t_start : float, default 0.0
+        Time, s; t_start < t_peak < t_end.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.Triangle(2.0, 0.5, 1.0)(0.75))
+    1.0
+    """
 
     peak: float
     t_peak: float
@@ -214,7 +370,25 @@ class Triangle(Signal):
 
 @dataclass(frozen=True)
 class Sine(Signal):
-    """amplitude sin(2 pi frequency t + phase) + offset; frequency in Hz, phase in rad."""
+    """A sine: amplitude sin(2 pi frequency t + phase) + offset.
+
+    Parameters
+    ----------
+    amplitude : float
+        Half of the range.
+    frequency : float
+        Hz.
+    phase : float, default 0.0
+        rad.
+    offset : float, default 0.0
+        Mean value.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> round(float(signals.Sine(2.0, 1.0)(0.25)), 12)
+    2.0
+    """
 
     amplitude: float
     frequency: float
@@ -228,13 +402,39 @@ class Sine(Signal):
         return self.amplitude * np.sin(2 * np.pi * self.frequency * np.asarray(t) + self.phase) + self.offset
 
     def rate(self, t: ArrayLike) -> Floats:
+        """Return the derivative ds/dt.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array
+            Of the shape of `t`.
+        """
         w = 2 * np.pi * self.frequency
         return self.amplitude * w * np.cos(w * np.asarray(t) + self.phase)
 
 
 @dataclass(frozen=True)
 class Pulse(Signal):
-    """value for t_start <= t < t_end, else 0."""
+    """A value for t_start <= t < t_end, else 0.
+
+    Parameters
+    ----------
+    value : float
+        Value.
+    t_start, t_end : float
+        Times, s; the first is before the second.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> signals.Pulse(2.0, 0.0, 1.0)([0.5, 1.0]).tolist()
+    [2.0, 0.0]
+    """
 
     value: float
     t_start: float
@@ -255,7 +455,21 @@ class Pulse(Signal):
 
 @dataclass(frozen=True)
 class Steady(Signal):
-    """offset + slope t."""
+    """A straight line: offset + slope t.
+
+    Parameters
+    ----------
+    slope : float
+        Change per second.
+    offset : float, default 0.0
+        Value at t = 0.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.Steady(2.0, 1.0)(3.0))
+    7.0
+    """
 
     slope: float
     offset: float = 0.0
@@ -267,12 +481,38 @@ class Steady(Signal):
         return self.offset + self.slope * np.asarray(t, dtype=float)
 
     def rate(self, t: ArrayLike) -> Floats:
+        """Return the derivative ds/dt.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array
+            Of the shape of `t`.
+        """
         return np.full(np.shape(t), self.slope)
 
 
 @dataclass(frozen=True)
 class SmoothStep(Signal):
-    """From 0 at t_start to value at t_end with the quintic 10 x^3 - 15 x^4 + 6 x^5: no jump of rate or acceleration."""
+    """0 until `t_start`, smoothly to a value at `t_end`: 10 x^3 - 15 x^4 + 6 x^5, without a jump of rate or acceleration.
+
+    Parameters
+    ----------
+    value : float
+        Value from `t_end` on.
+    t_start, t_end : float
+        Times, s; the first is before the second.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.SmoothStep(2.0, 0.0, 1.0)(0.5))
+    1.0
+    """
 
     value: float
     t_start: float
@@ -295,14 +535,40 @@ class SmoothStep(Signal):
         return self.t_start, self.t_end
 
     def rate(self, t: ArrayLike) -> Floats:
+        """Return the derivative ds/dt.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array
+            Of the shape of `t`.
+        """
         x = self._fraction(t)
         return self.value / (self.t_end - self.t_start) * 30.0 * (x * (1.0 - x)) ** 2
 
 
 @dataclass(frozen=True)
 class SpinUp(Signal):
-    """The integral of a rate that rises smoothly from 0 at t = 0 to `speed` at t_end and stays:
-    speed (t^2/(2 T) + T (cos(2 pi t/T) - 1)/(4 pi^2)), T = t_end.
+    """The integral of a rate that rises smoothly from 0 at t = 0 to `speed` at `t_end` and stays.
+
+    speed (t^2/(2 T) + T (cos(2 pi t/T) - 1)/(4 pi^2)) with T = t_end, for t <= T.
+
+    Parameters
+    ----------
+    speed : float
+        Rate from `t_end` on, per second.
+    t_end : float
+        Time, s, positive.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.SpinUp(3.0, 1.0).rate(2.0))
+    3.0
     """
 
     speed: float
@@ -323,13 +589,39 @@ class SpinUp(Signal):
         return 0.0, self.t_end
 
     def rate(self, t: ArrayLike) -> Floats:
+        """Return the derivative ds/dt.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array
+            Of the shape of `t`.
+        """
         x = np.clip(np.asarray(t, dtype=float) / self.t_end, 0.0, 1.0)
         return self.speed * (x - np.sin(2 * np.pi * x) / (2 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothTable(Signal):
-    """A cubic spline through (times, values) with continuous acceleration, at rest before the first and after the last."""
+    """A cubic spline through given values, at rest before the first time and after the last.
+
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Increasing times, s; two or more.
+    values : array_like, shape (n,)
+        Values at these times.
+
+    Examples
+    --------
+    >>> from rodsim import signals
+    >>> float(signals.SmoothTable([0.0, 1.0], [0.0, 4.0])(0.5))
+    2.0
+    """
 
     times: ArrayLike
     values: ArrayLike
@@ -361,6 +653,18 @@ class SmoothTable(Signal):
         return times
 
     def rate(self, t: ArrayLike) -> Floats:
+        """Return the derivative ds/dt.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Returns
+        -------
+        array
+            Of the shape of `t`.
+        """
         rate: Floats = self._spline(self._inside(t), 1)
         return rate
 
