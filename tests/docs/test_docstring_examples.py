@@ -5,19 +5,23 @@ import doctest
 import pytest
 
 import rodsim
-from rodsim import Box, Material, Model, Result, Section, linear, results, simulate
+from rodsim import Box, Material, Model, Result, Section, linear, measures, results, simulate, studies
 from rodsim.many_runs import ManyResults
 from rodsim.prepared import Prepared
 from rodsim.results import SteadyRotation
 
 NAMES = ("audit", "compare", "export", "local_audit", "plot", "render", "render_movie", "report", "view")
 MOTIONS = ("equilibrium", "buckling", "modes", "linearise", "steady_rotation", "simulate_many")
+STUDIES = ("sweep", "Sweep", "converge", "Convergence", "cheapest_scheme", "SchemeChoice")
 THINGS = {
     **{name: getattr(rodsim, name) for name in NAMES},
     **{name: getattr(results, name) for name in ("Result", "RodHistory", "BodyHistory", "JointHistory", "ContactHistory")},
     "Result.load": Result.load,
     **{name: getattr(rodsim, name) for name in MOTIONS},
-    **{name: getattr(linear, name) for name in ("state_space", "frequency_response", "mode_shapes")},
+    **{name: getattr(linear, name) for name in ("state_space", "frequency_response", "mode_shapes", "Reaction")},
+    **{f"rodsim.{name}": getattr(rodsim, name) for name in ("Comparison", "Equilibrium", "interaction")},
+    **{f"measures.{name}": getattr(measures, name) for name in measures.__all__},
+    **{f"studies.{name}": getattr(studies, name) for name in STUDIES},
     "Prepared": Prepared,
     **{f"Prepared.{name}": getattr(Prepared, name) for name in ("changeable", "model", "settings", "run", "equilibrium")},
     "SteadyRotation": SteadyRotation,
