@@ -1,0 +1,45 @@
+"""All public functions, classes and their public methods, from `rodsim.__all__` and that of its modules."""
+
+import inspect
+import sys
+
+import rodsim
+from rodsim.old_names import OLD_NAMES
+
+# no docstring; no summary, or one of several lines; arguments that are missing, unknown, without a type or a meaning;
+# nothing about what is returned; no example
+CODES = {"GL08", "SS01", "SS06", "PR01", "PR02", "PR04", "PR07", "RT01", "EX01"}
+WITHOUT_EXAMPLES = CODES - {"EX01"}  # methods: the class has examples
+
+
+def public():
+    """(name, codes that count) of all public functions, classes and their public methods."""
+    things = [getattr(rodsim, name) for name in rodsim.__all__]
+    modules = [rodsim, *(thing for thing in things if inspect.ismodule(thing))]
+    for module in modules:
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.ismodule(thing) or (inspect.isclass(thing) and issubclass(thing, Exception)):
+                continue
+            if not callable(thing):
+                continue
+            yield f"{module.__name__}.{name}", CODES
+            if inspect.isclass(thing):
+                old = {row.old for row in OLD_NAMES if row.where == thing.__name__}
+                for method, value in vars(thing).items():
+                    if (
+                        method not in old
+                        and not method.startswith("_")
+                        and (callable(value) or isinstance(value, classmethod | staticmethod))
+                    ):
+                        yield f"{module.__name__}.{name}.{method}", WITHOUT_EXAMPLES
+
+
+def named(name):
+    """Return what a dotted name of `public` is."""
+    parts = name.split(".")
+    place = next(k for k in range(len(parts) - 1, 0, -1) if ".".join(parts[:k]) in sys.modules)
+    thing = sys.modules[".".join(parts[:place])]
+    for part in parts[place:]:
+        thing = getattr(thing, part)
+    return thing
