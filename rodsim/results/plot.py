@@ -69,8 +69,8 @@ def plot(
     result = opened("plot", result)
     if not isinstance(kind, str) or kind not in ("overview", *KINDS, *OF_POINTS):
         known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, *OF_POINTS))
-        file = f", or plot(path={shown(kind)}) for a file of this name" if Path(str(kind)).suffix else ""
-        raise ResultError(f"plot: no kind {shown(kind)}; give one of {known}{file}")
+        cure = f", or plot(path={shown(kind)}) for a file of this name" if Path(str(kind)).suffix else ""
+        raise ResultError(f"plot: no kind {shown(kind)}; give one of {known}{cure}")
     if points is not None and kind not in OF_POINTS:
         raise ResultError(
             f"plot: points are for the kinds 'path' and 'distance', not '{kind}'; leave them out"

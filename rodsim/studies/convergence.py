@@ -372,7 +372,7 @@ def _run(
     settings = {name: x for name, x in of_scene.settings.items() if name not in ("dt", "output_every")}
     data = {
         **of_scene.data,
-        **({"run": {**of_scene.whole["run"], **of_scene.settings}} if moves else {}),
+        **({"run": {**(of_scene.whole["run"] or {}), **of_scene.settings}} if moves else {}),
     }
     places = {name: p.places for name, p in parameters.items()}
     base = scene_base(of_scene.file, data, of_scene.lines, None, places, settings)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from rodsim import Box, Model
 from rodsim.cli.main import main
 from rodsim.scenes.errors import SceneError
 from rodsim.studies import cheapest_scheme, converge, convergence
@@ -355,3 +356,14 @@ def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
     with pytest.raises(SceneError, match="em5"):
         cheapest_scheme(file, ["em", "em5"])
     assert main(["converge", str(file), "--schemes", "--plot", str(tmp_path / "a.png")]) == 2
+
+
+def test_a_saved_model_converges_by_the_settings_that_are_given(tmp_path):
+    """`Model.save` writes no settings of a run."""
+    model = Model("swing", gravity=(0, 0, -9.81))
+    bar = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))
+    model.add_joint("pin", "revolute", "ground", bar, at=(0, 0, 0), axis=(0, 1, 0))
+    scene = model.save(tmp_path / "swing.yaml")
+    settings = {"t_end": 0.4, "dt": 0.05, "workers": 0, "progress": False}
+    found = converge(scene, ["final bodies.bar.r.z"], error=1e-3, **settings)
+    assert "for an error of 0.001: dt = 0.025 s" in found.text()
