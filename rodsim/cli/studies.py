@@ -63,7 +63,7 @@ def add_parsers(commands: Any) -> None:
         "--schemes",
         nargs="*",
         metavar="INTEGRATOR",
-        help="each with its own choice, and which takes least time; none named: the scene's and its kin of other orders",
+        help="each with its own choice, and which takes least time; none named: the scene's and its variants of other orders",
     )
     parser.add_argument("-o", "--output", help="folder: cases done there are not run again; default: none")
     parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg)")

@@ -133,14 +133,14 @@ def _row(found: Convergence) -> str:
 
 
 def schemes_beside(integrator: str) -> tuple[str, ...]:
-    """The scheme and those of the same kin of other orders: em, em4, em6, em8, or these with -ggl.
+    """The scheme and its variants of other orders: em, em4, em6, em8, or these with -ggl.
 
     Raises StudyError for one that has no such kin.
     """
     own = em_integrator(integrator)
     if own is None or not own.of_substeps:
         raise StudyError(
-            f"cheapest_scheme: '{integrator}' has no kin of other orders; give the schemes to choose from"
+            f"cheapest_scheme: '{integrator}' has no variants of other orders; give the schemes to choose from"
         )
     return tuple(name for name in KIN if _is_kin(name, own.hidden))
 
