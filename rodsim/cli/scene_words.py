@@ -30,7 +30,7 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"^(simulate|equilibrium): ", lambda found: f"{_PREFIXES[found[1]]}: "),
         (r"\(in a scene (`[^`]*`), in Python `[^`]*`\)", r"(\1)"),
         (r"equilibrium\(method=[\"']arc-length[\"']\)", "`rodsim equilibrium --method arc-length`"),
-        (r"`equilibrium\(model\)\.state\(\)`, --equilibrium", "--equilibrium"),
+        (r"start=equilibrium\(model\), --equilibrium", "--equilibrium"),
         (r"rod\.start, rod\.end or rod\.at\(s\)", "{rod: name, s: 0.5}"),
         (r"rod\.at\(s\)", "{rod: name, s: 0.5}"),
         (r"body\.at\(\.\.\.\)", "{body: name, at: [x, y, z]}"),

@@ -161,7 +161,7 @@ def test_factors_scale_a_parameter_at_each_place_and_counts_stay_whole(scene_fil
         ("rods.cord.section.EJ", "no 'EJ' in rods.cord.section"),
         ("gravity[3]", r"give \[0\] to \[2\]"),
         ("gravity.z", "has no parts"),
-        ("static.at", "gives no static"),
+        ("equilibrium.load_time", "gives no equilibrium"),
         ("rods.cord.stress_free[1]", "gives no rods.cord.stress_free; give it there"),
         ("run[1]", "is no list"),
         ("rots.cord", "did you mean 'rods'"),

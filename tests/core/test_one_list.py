@@ -57,6 +57,7 @@ NAMED = {
 REGISTRIES = {"integrators": {*KIN, *FAMILIES}, "joints": {*JOINTS}, "rod elements": {*WORDS}}
 SAID = {  # files that name several members of a registry, and why
     "discretization/time/families.py": "the registry of integrators, and what the schemes of a family share",
+    "rodsim/parts/argument_types.py": "Literal types must be written out; tests/api/test_argument_types.py compares",
 }
 KINDS_SAID = {  # the same of kinds of interactions
     "rigid/interactions/constraints.py": "the registry of constraints",

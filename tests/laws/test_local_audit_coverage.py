@@ -47,7 +47,7 @@ def law_spring(of, axis=None):
 
     def add(model, rod):
         a = beside(model) if of == "length" else model.ground.at((1.0, 0.0, 0.0))
-        along = "distance" if of == "length" else "axis"
+        along = {"length": "distance", "displacement": "axis", "angle": "rotation"}[of]
         model.add_spring("spring", a, rod.at(0.5), law=law, damping=LINEAR, along=along, axis=axis)
 
     return add
