@@ -34,20 +34,48 @@ def integrate(
     start: Start | None = None,
     **parameters: float,
 ) -> Trajectory:
-    """March `system` from its initial state to `t_end` with steps h.
+    """Integrate a mechanical system from its initial state to `t_end` with steps h.
 
     Parameters
     ----------
-    integrator: a name of `integrators.FAMILIES` with its parameters, "mG(3)" or "mG" and k=3, order=4; or a Scheme.
-    guess: "simple" (the state at the start) or "advanced" (q0 + h v0), 002 Table 2.
-    tolerance: Newton ends where the norm of the residual is below it; 0: where it is round-off.
-    start: what to go on from (`Trajectory.at`), in place of the system's initial state at t = 0; `t_end` counts from
-    there.
+    system : MechanicalSystem
+        What moves.
+    integrator : str or Scheme
+        Name of an integrator with its parameters, "mG(3)", or "mG" and k=3, order=4.
+    h : float
+        Step, s.
+    t_end : float
+        How long, s, from the start.
+    guess : {"advanced", "simple"}, default "advanced"
+        Where Newton's method begins: q0 + h v0, or the state at the start of the step (002, Table 2).
+    tolerance : float, default 0.0
+        Newton's method ends if the norm of the residual is below it; 0: if it is round-off.
+    start : Start, optional
+        State to continue from (`Trajectory.at`). Default: the initial state of the system at t = 0.
+    **parameters : float
+        Parameters of the integrator, if the name does not have them.
+
+    Returns
+    -------
+    Trajectory
+        States at the ends of the steps.
 
     Raises
     ------
-    ModelError: the integrator does not fit the system, or an argument cannot be used.
-    ConvergenceError: a step failed; `error.trajectory` holds the steps before it.
+    ModelError
+        If the integrator does not fit the system, or an argument cannot be used.
+    ConvergenceError
+        If a step failed; `error.trajectory` holds the steps before it.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from rodsim.mechanics import integrate, symbolic_system
+    >>> x = sp.Symbol("x")
+    >>> system = symbolic_system("spring", x, [1.0], [0.0], M=[[2]], V=8 * x**2)
+    >>> run = integrate(system, "EML", 0.1, 1.0)
+    >>> bool(abs(run.energy() - 8.0).max() < 1e-12)
+    True
     """
     chosen = _chosen(integrator, parameters)
     check_fit(chosen, system)

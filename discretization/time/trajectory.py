@@ -15,8 +15,27 @@ from rigid.system import Floats, Ints
 
 
 class Start(NamedTuple):
-    """Where a run begins or goes on: time, coordinates, momenta, velocities, multipliers of the step before, and the books
-    up to there (`MechanicalSystem.books`): work, dissipation and more.
+    """A state from which `integrate` begins or continues.
+
+    Parameters
+    ----------
+    t : float
+        Time, s.
+    q, p, v : array, shape (n,)
+        Coordinates, momenta and velocities.
+    lam, gam : array, shape (m,)
+        Multipliers of the step before.
+    totals : array, default two zeros
+        Work and dissipation up to there, then what `MechanicalSystem.books` has.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from rodsim.mechanics import integrate, symbolic_system
+    >>> x = sp.Symbol("x")
+    >>> system = symbolic_system("spring", x, [1.0], [0.0], M=[[2]], V=8 * x**2)
+    >>> integrate(system, "EML", 0.1, 0.2).at(-1).t
+    0.2
     """
 
     t: float
@@ -30,11 +49,36 @@ class Start(NamedTuple):
 
 @dataclass
 class Trajectory:
-    """States at the ends of the steps.
+    """States at the ends of the steps of `integrate`.
 
-    Attributes: system, scheme, h; t (N + 1,); q, p, v (N + 1, n); lam, gam (N + 1, m), row k belongs to the step that
-    ends there; totals (N + 1, :): work of loads and drives, dissipation, and the work of every drive up to there, as
-    the scheme does them, then condensed own variables; iterations (N + 1,) of Newton's method.
+    Parameters
+    ----------
+    system : MechanicalSystem
+        What moves.
+    scheme : Scheme
+        How it was integrated.
+    h : float
+        Step, s.
+    t : array, shape (N + 1,)
+        Times, s.
+    q, p, v : array, shape (N + 1, n)
+        Coordinates, momenta and velocities.
+    lam, gam : array, shape (N + 1, m)
+        Multipliers; row k belongs to the step that ends there.
+    totals : array, shape (N + 1, :)
+        Work of loads and drives, dissipation, and the work of each drive up to there, then condensed internal variables.
+    iterations : array, shape (N + 1,)
+        Iterations of Newton's method.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from rodsim.mechanics import integrate, symbolic_system
+    >>> x = sp.Symbol("x")
+    >>> system = symbolic_system("spring", x, [1.0], [0.0], M=[[2]], V=8 * x**2)
+    >>> run = integrate(system, "EML", 0.1, 0.2)
+    >>> run.q.shape
+    (3, 1)
     """
 
     system: MechanicalSystem
@@ -53,30 +97,66 @@ class Trajectory:
     dissipation = property(lambda self: self.totals[:, 1], doc="(N + 1,) J, lost in dampers up to there.")
 
     def kinetic(self) -> Floats:
-        """T(q, v) (N + 1,)."""
+        """Return the kinetic energies T(q, v).
+
+        Returns
+        -------
+        array, shape (N + 1,)
+            J.
+        """
         return mechanical_rows.kinetic_energies(self.system, self.q, self.v)
 
     def potential(self) -> Floats:
-        """V(q) and what condensed own variables keep (N + 1,)."""
+        """Return the potentials V(q), with what condensed internal variables store.
+
+        Returns
+        -------
+        array, shape (N + 1,)
+            J.
+        """
         return mechanical_rows.potentials(self.system, self.q) + self._kept()
 
     def _kept(self) -> Floats:
         return kept_energies(self.system, self.totals, self.q)
 
     def generalised_energy(self) -> Floats:
-        """p . v - T(q, v) + V(q): 000 (74)."""
+        """Return the generalised energies p . v - T(q, v) + V(q), 000 (74).
+
+        Returns
+        -------
+        array, shape (N + 1,)
+            J.
+        """
         return np.einsum("ij,ij->i", self.p, self.v) - self.kinetic() + self.potential()
 
     def total_energy(self) -> Floats:
-        """T(q, v) + V(q): 000 (80)."""
+        """Return the total energies T(q, v) + V(q), 000 (80).
+
+        Returns
+        -------
+        array, shape (N + 1,)
+            J.
+        """
         return self.kinetic() + self.potential()
 
     def hamiltonian(self) -> Floats:
-        """T*(q, p) + V(q); needs a regular mass."""
+        """Return the Hamiltonians T*(q, p) + V(q); the mass must be regular.
+
+        Returns
+        -------
+        array, shape (N + 1,)
+            J.
+        """
         return mechanical_rows.hamiltonians(self.system, self.q, self.p) + self._kept()
 
     def energy(self) -> Floats:
-        """The energy the scheme is about: generalised for Livens' schemes, T* + V for the others."""
+        """Return the energies that the scheme conserves, if it does: generalised for Livens' schemes, T* + V for the others.
+
+        Returns
+        -------
+        array, shape (N + 1,)
+            J.
+        """
         if self.system.has(mechanical.LAGRANGE_TOP):
             mass = self.system.mass(self.q[0])[0, 0]
             return np.einsum("ij,ij->i", self.p, self.p) / (2.0 * mass) + self.potential()
@@ -85,30 +165,72 @@ class Trajectory:
         return self.hamiltonian()
 
     def momentum(self, symmetry: Symmetry) -> Floats:
-        """The momentum map of a symmetry (N + 1,)."""
+        """Return the momentum map of a symmetry.
+
+        Parameters
+        ----------
+        symmetry : Symmetry
+            One of `system.symmetries`, or another.
+
+        Returns
+        -------
+        array, shape (N + 1,)
+        """
         return symmetry(self.q, self.p)
 
     def position_residual(self) -> Floats:
-        """max |g(q)| (N + 1,)."""
+        """Return max |g(q)| at each step.
+
+        Returns
+        -------
+        array, shape (N + 1,)
+        """
         driven = self.system.driven_at(self.t)
         return np.abs(mechanical_rows.constraints(self.system, self.q, driven)).max(axis=1, initial=0.0)
 
     def velocity_residual(self) -> Floats:
-        """max |G(q) W(q) p| (N + 1,), or of G(q) v where the mass is singular; of driven constraints with their own rates."""
+        """Return max |G(q) W(q) p| at each step, of G(q) v if the mass is singular.
+
+        The rates of driven constraints are part of it.
+
+        Returns
+        -------
+        array, shape (N + 1,)
+        """
         singular = self.system.has(mechanical.SINGULAR_MASS)
         velocities = self.v if singular else mechanical_rows.velocities(self.system, self.q, self.p)
         driven = self.system.driven_at(self.t)
         return np.abs(mechanical_rows.rates(self.system, self.q, velocities, driven)).max(axis=1, initial=0.0)
 
     def at(self, k: int) -> Start:
-        """Step k, to go on from: `integrate(..., start=run.at(-1))` gives the same bits as one longer run."""
+        """Return the state of a step, as `start` of `integrate`, which then continues bitwise as one longer run.
+
+        Parameters
+        ----------
+        k : int
+            Number of the step; -1: the last one.
+
+        Returns
+        -------
+        Start
+        """
         return Start(
             float(self.t[k]),
             *(rows[k].copy() for rows in (self.q, self.p, self.v, self.lam, self.gam, self.totals)),
         )
 
     def part(self, last: int) -> Trajectory:
-        """The first `last` steps."""
+        """Return the first steps alone.
+
+        Parameters
+        ----------
+        last : int
+            How many.
+
+        Returns
+        -------
+        Trajectory
+        """
         cut = slice(last + 1)
         return replace(
             self,

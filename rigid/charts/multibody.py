@@ -88,17 +88,45 @@ def multibody_system(
     parameter: float | None = None,
     held: Sequence[int] = (),
 ) -> MechanicalSystem:
-    """The mechanical system of frames and interactions in a chart.
+    """Make a mechanical system of frames and interactions in a chart.
 
     Parameters
     ----------
-    name: of the system. frames: inertia and loads of each. interactions: what acts between them.
-    r (n, 3), quat (n, 4), v (n, 3), Omega (n, 3): initial state of all frames; fixed ones stay there.
-    chart: "quaternion" or "director". inertia: "singular", "alpha" or "gamma", of the quaternion chart.
-    parameter: alpha or gamma for all frames (kg m^2); by default half and a third of the sum of the principal moments.
-    held: frames whose position is fixed; they only turn, and their inertia is about that point.
+    name : str
+        Name of the system, for messages.
+    frames : Frames
+        Inertia and loads of each frame.
+    r, quat, v, Omega : array, shape (n, 3), (n, 4), (n, 3), (n, 3)
+        Initial positions (m), unit quaternions, velocities (m/s) and body-fixed angular velocities (rad/s) of all frames; fixed
+        ones stay there.
+    interactions : Interactions
+        What acts between the frames.
+    chart : {"quaternion", "director"}, default "quaternion"
+        Coordinates.
+    inertia : {"singular", "alpha", "gamma"}, default "singular"
+        Mass matrix of the quaternion chart.
+    parameter : float, optional
+        alpha or gamma for all frames, kg m^2. Default: half and a third of the sum of the principal moments.
+    held : sequence of int, default ()
+        Frames whose position is fixed: they only rotate, and their inertia is about that point.
 
-    Raises ModelError for an inertia no body has, or a parameter that is not positive.
+    Returns
+    -------
+    MechanicalSystem
+        For `integrate`.
+
+    Raises
+    ------
+    ModelError
+        For an inertia that no body has, or a parameter that is not positive.
+
+    Examples
+    --------
+    >>> from rodsim import Box, Model
+    >>> model = Model("box")
+    >>> body = model.add_body("box", Box(0.1, 0.2, 0.3, mass=1.0))
+    >>> model.mechanical_system(chart="director").n  # of a model; it calls multibody_system
+    12
     """
     _check(name, interactions, chart, inertia, parameter)
     _check_inertia(name, frames)
@@ -253,14 +281,42 @@ def rotating_body(
     inertia: str = "singular",
     parameter: float | None = None,
 ) -> MechanicalSystem:
-    """A rigid body that turns about a fixed point at the origin, or freely about its centre of mass.
+    """Make a rigid body that rotates about a fixed point at the origin, or freely about its centre of mass.
 
-    name: of the system. J (3,) or (3, 3): about that point, kg m^2; Omega (3,): initial, body-fixed, rad/s; quat
-    (4,): initial
-    orientation; weights: pairs of a body-fixed point X (3,), m, and a constant force (3,), N: V = -sum f . R X. The heavy top
-    is `weights=[((0, 0, l), (0, 0, -m g))]`. chart, inertia, parameter: as in `multibody_system`.
+    Parameters
+    ----------
+    name : str
+        Name of the system, for messages.
+    J : array, shape (3,) or (3, 3)
+        Inertia about that point, kg m^2.
+    Omega : array, shape (3,)
+        Initial body-fixed angular velocity, rad/s.
+    quat : array, shape (4,), default (1, 0, 0, 0)
+        Initial orientation, unit quaternion (w, x, y, z).
+    weights : sequence of (array, array), default ()
+        Pairs of a body-fixed point X (3,), m, and a constant force f (3,), N: V = -sum f . R X. The heavy top has
+        ``[((0, 0, l), (0, 0, -m * g))]``.
+    chart, inertia : str
+        As in `multibody_system`.
+    parameter : float, optional
+        As in `multibody_system`.
 
-    Raises ModelError for an inertia no body has, or a parameter that is not positive.
+    Returns
+    -------
+    MechanicalSystem
+        For `integrate`.
+
+    Raises
+    ------
+    ModelError
+        For an inertia that no body has, or a parameter that is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rodsim.mechanics import rotating_body
+    >>> rotating_body("body", np.array([1.0, 2.0, 2.5]), np.array([0.0, 0.0, 3.0])).n
+    4
     """
     J = np.asarray(J, float)
     J = np.diag(J) if J.shape == (3,) else J

@@ -175,7 +175,25 @@ def system_function(name: str) -> Callable[[Callable[..., Any]], Any]:
 
 
 class Symmetry(NamedTuple):
-    """The momentum map J = p . (Xi q + tau) of the one-parameter group with generator Xi q + tau."""
+    """A momentum map J = p . (Xi q + tau), of the one-parameter group with generator Xi q + tau.
+
+    Parameters
+    ----------
+    name : str
+        Name of what is conserved.
+    Xi : array or sparse matrix, shape (n, n)
+        Linear part of the generator.
+    tau : array, shape (n,)
+        Constant part of the generator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rodsim.mechanics import Symmetry
+    >>> turn = Symmetry("angular momentum", np.array([[0.0, -1.0], [1.0, 0.0]]), np.zeros(2))
+    >>> float(turn(np.array([2.0, 0.0]), np.array([0.0, 3.0])))
+    6.0
+    """
 
     name: str
     Xi: Any  # (n, n), an array or a sparse matrix
@@ -187,7 +205,17 @@ class Symmetry(NamedTuple):
 
 
 def _no_signal(t: float) -> Floats:
-    """At t, of a system without time functions: (1,) zero."""
+    """Return a zero, (1,), for a system without time functions.
+
+    Parameters
+    ----------
+    t : float
+        Time, s.
+
+    Returns
+    -------
+    array, shape (1,)
+    """
     return np.zeros(1)
 
 
@@ -195,10 +223,39 @@ def _no_signal(t: float) -> Floats:
 class MechanicalSystem:
     """A constrained mechanical system with its initial state.
 
-    Attributes: name; functions, data (compiled); q0, v0 (n,) initial coordinates and velocities; p0 (n,) where
-    it is not M(q0) v0; names of coordinates; symmetries, whose momentum maps are conserved by the exact
-    motion; signal: t -> (k,), the time functions that `force` reads, then the numbers of what is driven; info: what a chart
-    needs to go back; drives: (d, DRIVE_NUMBERS) numbers of driven constraints at the start, U, value and their rates.
+    It is made by `symbolic_system`, `system_of`, `multibody_system`, `rotating_body` or `Model.mechanical_system`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the system, for messages.
+    functions : Functions
+        Compiled functions of the system.
+    data : Data
+        Numbers that the functions read.
+    q0, v0 : array, shape (n,)
+        Initial coordinates and velocities, with g(q0) = 0 and G(q0) v0 = 0.
+    names : tuple of str, optional
+        Names of the coordinates. Default: q1, q2 ...
+    symmetries : tuple of Symmetry, optional
+        Momentum maps that the exact motion conserves.
+    signal : callable, optional
+        t -> (k,), the time functions that `force` reads, then the numbers of what is driven.
+    p0 : array, shape (n,), optional
+        Initial momenta, if they are not M(q0) v0.
+    info : dict, optional
+        What a chart needs to go back to frames.
+    drives : array, shape (d, DRIVE_NUMBERS), optional
+        Numbers of driven constraints at the start: direction, value and their rates.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from rodsim.mechanics import symbolic_system
+    >>> x = sp.Symbol("x")
+    >>> system = symbolic_system("spring", x, [1.0], [0.0], M=[[2]], V=8 * x**2)
+    >>> float(system.potential(system.q0))
+    8.0
     """
 
     name: str
@@ -279,17 +336,43 @@ class MechanicalSystem:
         return np.append(np.zeros(2 + self.n_drives), self.data.dissipating.numbers[self.condensed])
 
     def has(self, flag: int) -> bool:
-        """Whether the flag is set."""
+        """Return whether a flag of the system is set.
+
+        Parameters
+        ----------
+        flag : int
+            A flag of `rigid.mechanics.mechanical`.
+
+        Returns
+        -------
+        bool
+        """
         return bool(self.data.flags & flag)
 
     def drive_to(self, numbers: Floats) -> None:
-        """Put numbers (d, DRIVE_NUMBERS) of driven constraints, or (d, 4) of them, where the functions read them."""
+        """Put the numbers of driven constraints where the functions read them.
+
+        Parameters
+        ----------
+        numbers : array, shape (d, DRIVE_NUMBERS) or (d, 4)
+            Direction and value of each, with or without their rates.
+        """
         rows, X = self.data.driven.rows, self.data.interacting.numbers
         X[rows.direction[:, None] + np.arange(3)] = numbers[:, :3]
         X[rows.value] = numbers[:, 3]
 
     def driven_at(self, times: Floats) -> Floats:
-        """(k, d, DRIVE_NUMBERS) numbers of driven constraints at times (k,)."""
+        """Return the numbers of driven constraints at many times.
+
+        Parameters
+        ----------
+        times : array, shape (k,)
+            s.
+
+        Returns
+        -------
+        array, shape (k, d, DRIVE_NUMBERS)
+        """
         count, first = len(self.drives), self.data.driven.signal
         if not count:
             return np.zeros((len(times), 0, DRIVE_NUMBERS))
@@ -297,7 +380,19 @@ class MechanicalSystem:
         return rows.reshape(len(times), count, DRIVE_NUMBERS)
 
     def explicit_rate(self, q: Floats, numbers: Floats) -> Floats:
-        """(m,) the part of dg/dt at q (n,) that is there without motion, where driven constraints have these `numbers`."""
+        """Return the part of dg/dt that is there without motion.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+        numbers : array, shape (d, DRIVE_NUMBERS)
+            Of the driven constraints.
+
+        Returns
+        -------
+        array, shape (m,)
+        """
         out = np.zeros(self.m)
         if len(numbers):
             rows = self.data.driven.rows.row
@@ -320,61 +415,197 @@ class MechanicalSystem:
         return out.real
 
     def mass(self, q: Floats) -> Floats:
-        """M(q), (n, n)."""
+        """Return the mass matrix M(q).
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+
+        Returns
+        -------
+        array, shape (n, n)
+        """
         return self._call("mass", (self.n, self.n), q)
 
     def inverse_mass(self, q: Floats) -> Floats:
-        """W(q) of the co-energy p . W p / 2, (n, n)."""
+        """Return the matrix W(q) of the co-energy p . W p / 2, the inverse of M(q) if that is regular.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+
+        Returns
+        -------
+        array, shape (n, n)
+        """
         if self.has(INVERSE_MASS):
             return self._call("inverse_mass", (self.n, self.n), q)
         return np.linalg.inv(self.mass(q))
 
     def potential(self, q: Floats) -> float:
-        """V(q)."""
+        """Return the potential V(q).
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+
+        Returns
+        -------
+        float
+            J.
+        """
         return float(self._call("potential", (1,), q)[0])
 
     def gradient(self, q: Floats) -> Floats:
-        """Gradient of V at q, (n,)."""
+        """Return the gradient of V.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return self._call("gradient", (self.n,), q)
 
     def constraints(self, q: Floats) -> Floats:
-        """g(q), (m,)."""
+        """Return the constraints g(q).
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+
+        Returns
+        -------
+        array, shape (m,)
+            Zero if q satisfies them.
+        """
         return self._call("constraints", (self.m,), q)
 
     def jacobian(self, q: Floats) -> Floats:
-        """G(q), (m, n)."""
+        """Return the Jacobian G(q) of the constraints.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+
+        Returns
+        -------
+        array, shape (m, n)
+        """
         return self._call("jacobian", (self.m, self.n), q)
 
     def pull(self, q: Floats, lam: Floats) -> Floats:
-        """G(q)^T lam, (n,)."""
+        """Return the forces G(q)^T lam of multipliers.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+        lam : array, shape (m,)
+            Multipliers.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         if self.has(PRODUCTS):
             return self._call("pull", (self.n,), q, lam)
         return self.jacobian(q).T @ lam
 
     def rate(self, q: Floats, w: Floats) -> Floats:
-        """G(q) w, (m,)."""
+        """Return the rate G(q) w of the constraints along w.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+        w : array, shape (n,)
+            Direction, as a velocity.
+
+        Returns
+        -------
+        array, shape (m,)
+        """
         if self.has(PRODUCTS):
             return self._call("rate", (self.m,), q, w)
         return self.jacobian(q) @ w
 
     def momentum(self, q: Floats, v: Floats) -> Floats:
-        """p = M(q) v."""
+        """Return the momenta p = M(q) v.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+        v : array, shape (n,)
+            Velocities.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         if self.has(PRODUCTS):
             return self._call("mass_product", (self.n,), q, v)
         return self.mass(q) @ v
 
     def velocity(self, q: Floats, p: Floats) -> Floats:
-        """W(q) p."""
+        """Return the velocities W(q) p.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+        p : array, shape (n,)
+            Momenta.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         if self.has(PRODUCTS) and self.has(INVERSE_MASS):
             return self._call("inverse_mass_product", (self.n,), q, p)
         return self.inverse_mass(q) @ p
 
     def kinetic(self, q: Floats, v: Floats) -> float:
-        """T(q, v)."""
+        """Return the kinetic energy T(q, v).
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+        v : array, shape (n,)
+            Velocities.
+
+        Returns
+        -------
+        float
+            J.
+        """
         return 0.5 * float(v @ self.momentum(q, v))
 
     def hamiltonian(self, q: Floats, p: Floats) -> float:
-        """T*(q, p) + V(q)."""
+        """Return the Hamiltonian T*(q, p) + V(q).
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Coordinates.
+        p : array, shape (n,)
+            Momenta.
+
+        Returns
+        -------
+        float
+            J.
+        """
         return 0.5 * float(p @ self.velocity(q, p)) + self.potential(q)
 
     @property
@@ -388,9 +619,21 @@ class MechanicalSystem:
         return len(np.atleast_1d(self.signal(0.0)))
 
     def signals(self, times: Floats) -> Floats:
-        """(k, s) of the time functions at times (k,).
+        """Return the time functions at many times.
 
-        Raises ModelError where their number changes.
+        Parameters
+        ----------
+        times : array, shape (k,)
+            s.
+
+        Returns
+        -------
+        array, shape (k, s)
+
+        Raises
+        ------
+        ModelError
+            If their number changes.
         """
         size, values = self.signal_size, [np.atleast_1d(self.signal(float(t))) for t in times]
         for t, value in zip(times, values, strict=True):

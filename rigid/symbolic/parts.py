@@ -9,8 +9,27 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """A part V(s) of a potential in a quadratic invariant s = pi(q): its discrete derivative is exact in pi,
-    hence keeps the symmetries of pi (002 (126))."""
+    """A part V(s) of a potential in a quadratic invariant s = pi(q).
+
+    Its discrete derivative is exact in pi, and so keeps the symmetries of pi. Source: 002 (126).
+
+    Parameters
+    ----------
+    V : sympy expression
+        Energy as a function of `s`.
+    s : sympy symbol
+        The invariant.
+    pi : sympy expression
+        Quadratic function of the coordinates.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from rodsim.mechanics import Part
+    >>> x, y, s = sp.symbols("x y s")
+    >>> Part(4 * (sp.sqrt(s) - 1) ** 2, s, x**2 + y**2).pi
+    x**2 + y**2
+    """
 
     V: sp.Expr
     s: sp.Symbol

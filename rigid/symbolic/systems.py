@@ -48,17 +48,51 @@ def symbolic_system(
     t: sp.Symbol | None = None,
     symmetries: Mapping[str, Any] | None = None,
 ) -> MechanicalSystem:
-    """The mechanical system of sympy expressions.
+    """Make a mechanical system of sympy expressions.
 
     Parameters
     ----------
-    name: of the system. q: symbols of the coordinates. q0, v0: (n,) initial coordinates and velocities.
-    T: kinetic energy in q and the velocity symbols `v`; or M: its matrix M(q).
-    V: potential, or parts in quadratic invariants. g: constraints g(q) = 0. forces: generalised forces in q and t.
-    symmetries: name -> Xi (n, n), or (Xi, tau), for the momentum map p . (Xi q + tau).
+    name : str
+        Name of the system, for messages.
+    q : symbol or sequence of symbols
+        Coordinates.
+    q0, v0 : array_like, shape (n,)
+        Initial coordinates and velocities.
+    T : expression, optional
+        Kinetic energy in q and the velocity symbols `v`. Give it or `M`.
+    M : matrix of expressions, shape (n, n), optional
+        Mass matrix M(q).
+    V : expression or sequence of Part, default 0
+        Potential, or its parts in quadratic invariants.
+    g : sequence of expressions, default ()
+        Constraints g(q) = 0.
+    forces : sequence of expressions, optional
+        Generalised forces in q and t.
+    v : symbol or sequence of symbols, optional
+        Velocities in `T`.
+    t : symbol, optional
+        Time in `forces`.
+    symmetries : mapping, optional
+        Name -> Xi (n, n), or (Xi, tau), of the momentum map p . (Xi q + tau).
 
-    Raises ModelError where an expression is not analytic, has unknown symbols, or is not real at q0, where T is not
-    quadratic in v, and where shapes do not fit.
+    Returns
+    -------
+    MechanicalSystem
+        For `integrate`.
+
+    Raises
+    ------
+    ModelError
+        If an expression is not analytic, has unknown symbols or is not real at q0, if T is not quadratic in v, or if shapes do
+        not fit.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> from rodsim.mechanics import symbolic_system
+    >>> x = sp.Symbol("x")
+    >>> symbolic_system("spring", x, [1.0], [0.0], M=[[2]], V=8 * x**2).n
+    1
     """
     symbols = _symbols(name, "q", q)
     n = len(symbols)
@@ -119,12 +153,42 @@ def symbolic_system(
 
 
 def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") -> MechanicalSystem:
-    """The mechanical system of an object `thing` with methods T(q, v) or M(q), V(q), g(q), forces(q, t), of which T or M is
-    needed; they are called once, with sympy symbols, and must use sympy's functions.
+    """Make a mechanical system of an object with methods T(q, v) or M(q), V(q), g(q) and forces(q, t).
 
-    n: number of coordinates. q0, v0: (n,) initial values. name: of the system, by default that of the object's class.
+    T or M is needed. The methods are called once, with sympy symbols, and must use sympy's functions.
 
-    Raises ModelError as `symbolic_system` does.
+    Parameters
+    ----------
+    thing : object
+        What has the methods.
+    n : int
+        Number of coordinates.
+    q0, v0 : array_like, shape (n,)
+        Initial coordinates and velocities.
+    name : str, optional
+        Name of the system. Default: that of the object's class.
+
+    Returns
+    -------
+    MechanicalSystem
+        For `integrate`.
+
+    Raises
+    ------
+    ModelError
+        As `symbolic_system`.
+
+    Examples
+    --------
+    >>> from rodsim.mechanics import system_of
+    >>> class Spring:
+    ...     def M(self, q):
+    ...         return [[2]]
+    ...
+    ...     def V(self, q):
+    ...         return 8 * q[0] ** 2
+    >>> system_of(Spring(), 1, [1.0], [0.0]).name
+    'Spring'
     """
     name = name or type(thing).__name__
     if not isinstance(n, int | np.integer) or n < 1:
