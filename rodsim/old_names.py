@@ -155,7 +155,9 @@ def warn_of_old_name(old: str, new: str) -> None:
     warn_user(f"{old} is called {new} now; the old name goes with 1.0", OldNameWarning)
 
 
-def _renamed(where: str) -> dict[str, OldName]:
+@functools.cache
+def _renamed(where: str) -> Mapping[str, OldName]:
+    """Return the rows of a function, class, module or other place, by old name."""
     return {row.old: row for row in OLD_NAMES if row.where == where}
 
 
