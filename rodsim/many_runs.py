@@ -163,7 +163,7 @@ def simulate_many(
     progress: bool = False,
     **settings: Any,
 ) -> ManyResults:
-    """Run a prepared model once for each entry of `parameters`; each run is to the bit `prepared.run(entry)`.
+    """Run a prepared model once for each entry of `parameters`; each run is bitwise `prepared.run(entry)`.
 
     All runs are in one process and march at the same time in threads; they are set up and stored in turns. Runs of some
     models march side by side, four to eight in one thread, which takes as long as two to six of them one by one: if gravity

@@ -149,7 +149,7 @@ class Model(Contents):
         return load(path).model
 
     def save(self, path: Path | str) -> Path:
-        """Write the model to a scene file, from which `load` makes the same model, to the bit.
+        """Write the model to a scene file, from which `load` makes the same model, bitwise.
 
         Parameters
         ----------

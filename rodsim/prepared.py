@@ -28,14 +28,14 @@ class Changed(Model):
     _paths: tuple[str, ...]
 
     def build(self) -> Built:
-        """As of `Model`, to the bit."""
+        """Return the arrays as `Model.build` does, bitwise."""
         return rebuilt(self._kept, self, self._paths)
 
 
 class Prepared:
     """A model that is built and checked once, to be run many times with other numbers.
 
-    `Model.prepare` makes it. A run is to the bit that of `simulate`, or of `equilibrium`, with a model that was made with
+    `Model.prepare` makes it. A run is bitwise that of `simulate`, or of `equilibrium`, with a model that was made with
     these numbers. Parts that are added to the model later do not belong to it.
 
     Parameters
@@ -178,7 +178,7 @@ class Prepared:
         Returns
         -------
         Result
-            As of `simulate`, to the bit.
+            As of `simulate`, bitwise.
 
         Raises
         ------
@@ -209,7 +209,7 @@ class Prepared:
         Returns
         -------
         Equilibrium
-            As of `equilibrium`, to the bit.
+            As of `equilibrium`, bitwise.
 
         Raises
         ------

@@ -39,7 +39,7 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"`(simulate|equilibrium|modes)`", lambda found: f"`{_FUNCTIONS[found[1]]}`"),
         (r"\badd_(\w+)", _list_of),
         (r"`with_(law|centers|relaxation)`", r"`\1:`"),
-        (r"\bLaw\.table\(\.\.\.\) or its kin", "{type: table, x: [...], force: [...]}"),
+        (r"\bSpringLaw\.table\(\.\.\.\)", "{type: table, x: [...], force: [...]}"),
         (r"(?<![\w-])(\w+)=\(([^()]*)\)", r"`\1: [\2]`"),
         (r"`(\w+)=`", r"`\1:`"),
         (r"(?<![\w-])(\w+)='([\w().-]+)'", r"`\1: \2`"),

@@ -79,7 +79,7 @@ def _axes(asked: Asked, what: str, given: ArrayLike) -> Floats:
 def _law(asked: Asked, what: str, given: Any) -> SpringLaw:
     if not isinstance(given, SpringLaw):
         raise ModelError(
-            f"{asked.owner}: {what} = {shown(given)} is no SpringLaw; give SpringLaw.table(...) or its kin"
+            f"{asked.owner}: {what}: expected a SpringLaw, got {shown(given)}. Give SpringLaw.table(...) or another law."
         )
     return given
 

@@ -113,7 +113,7 @@ class SpringLaw:
         force : callable
             x -> force.
         lower, upper : float
-            Bounds of x; beyond them the law goes on in straight lines.
+            Bounds of x; beyond them the law continues in straight lines.
         tolerance : float, default 1e-9
             Of its largest value. The attribute `error` has the largest difference that was found between the samples.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class SteadyRotation:
     """The shape of a model that rotates steadily about an axis.
 
-    Every function with a `start` argument accepts it. `modes`, `linearise` and their kin then use its axes, unless
+    Every function with a `start` argument accepts it. `modes`, `linearise` and other linear analyses then use its axes, unless
     `spin` is given; `simulate` begins with the velocities of the rotation.
 
     Parameters

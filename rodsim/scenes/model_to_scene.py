@@ -1,7 +1,7 @@
 """From a `Model` to the data of a scene, all of it: what a scene cannot say is an error that names the object.
 
 Numbers are written with all their digits. Some are kept in a model as they came out of a check (unit vectors and quaternions,
-sections, shapes): what a scene says of them is tried, and taken only if it gives the same to the bit.
+sections, shapes): what a scene says of them is tried, and taken only if it gives bitwise the same.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _cannot(owner: str, why: str) -> NoReturn:
 
 
 def _check_same(model: Model, text: str, file: Path) -> None:
-    """Raise ModelError unless the text gives this model, to the bit."""
+    """Raise ModelError unless the text gives bitwise this model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         mine = model.build()
@@ -175,7 +175,7 @@ def _quaternion(owner: str, quat: Any) -> list[float]:
 def _first_equal(
     owner: str, what: str, candidates: Iterable[Data], make: Callable[[Data], Any], given: Any
 ) -> Data:
-    """The first of these that makes what is there, to the bit."""
+    """Return the first of these that makes bitwise what is there."""
     for candidate in candidates:
         try:
             made = make(candidate)

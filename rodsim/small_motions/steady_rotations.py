@@ -112,7 +112,7 @@ def steady_rotation(
     -------
     SteadyRotation
         The state, whose velocities are zero as they are those in the axes, with `spin` and `about`. Give it as `start` to
-        `modes`, `linearise`, `simulate` and their kin.
+        `modes`, `linearise`, `simulate` and the others.
 
     Other Parameters
     ----------------

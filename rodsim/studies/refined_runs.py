@@ -106,7 +106,7 @@ def plan_of(base: SceneBase, levels: int, motion: bool) -> Plan:
         return Plan(Run(elements, None, 1), levels, orders, 0, 1, motion)
     if run.events:
         raise StudyError(
-            f"converge: '{base.file}' has `events`, but runs are compared that are as long as each other; leave it out"
+            f"converge: '{base.file}' has `events`, but runs are compared that have equal lengths. Remove `events`."
         )
     if run.dt is None:
         raise StudyError(

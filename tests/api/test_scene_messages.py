@@ -111,7 +111,7 @@ def test_advice_on_the_command_line_is_that_of_scenes(case, tmp_path, capsys):
 
 
 PYTHON = re.compile(
-    r"`\w+=|(?<![\w-])\w+=(?!=)|\b(?:model|body|rod)\.\w+\(|\badd_\w+|\bcallable\b|in Python `"
+    r"`\w+=|(?<![\w-])\w+=(?!=)|\b(?:model|body|rod|SpringLaw)\.\w+\(|\badd_\w+|\bcallable\b|in Python `"
 )
 NOT_FROM_SCENES = ("is neither a Section nor a callable", "Material(E=...")
 
@@ -135,6 +135,13 @@ def test_no_message_of_a_model_gives_python_advice_on_the_command_line():
     assert sum(bool(PYTHON.search(text)) for _, text in found) > 20  # there is something to translate
     left = [(where, in_scene_words(text)) for where, text in found if PYTHON.search(in_scene_words(text))]
     assert left == []
+
+
+def test_a_law_of_python_becomes_one_of_a_scene():
+    said = in_scene_words(
+        "spring 's': law: expected a SpringLaw, got 3. Give SpringLaw.table(...) or another law."
+    )
+    assert said.endswith("Give {type: table, x: [...], force: [...]} or another law.")
 
 
 def test_names_of_the_user_are_not_translated():

@@ -94,7 +94,7 @@ def test_a_spring_along_an_axis_swings_as_its_equation_says():
         ({"stiffness": 1.0, "along": "torsion"}, "along = 'torsion'"),
         ({"stiffness": -1.0, "along": "axis", **AXIS}, "stiffness = -1"),
         ({"law": LAW, "damping": -1.0}, "damping = -1"),
-        ({"law": "hard"}, "is no SpringLaw"),
+        ({"law": "hard"}, "expected a SpringLaw, got 'hard'"),
     ],
 )
 def test_arguments_that_do_not_fit_together_are_refused(given, message):
