@@ -10,9 +10,10 @@ of the last, a term or a statement dropped. Lines are drawn at random, all execu
 modules with the same probability. The list `mutants.csv` holds for each mutant its line before and after, and the test that
 failed ("": no test failed, and `tried` says how many ran).
 
-Tests are chosen by the coverage of single lines. The lines of compiled kernels are not seen by it: `cover` also runs tests of
-small models without the compiler. A mutant of a line that neither sees is tried with the tests that import its module.
-`run` and `check` work on copies of the repository, so that the working tree is never changed.
+Tests are chosen by the coverage of single lines. The lines of compiled kernels are not seen by it: `cover` also runs the quickest
+tests of each file without the compiler, at most SECONDS each. A mutant that they do not kill is tried with the tests that import
+its module. `run` and `check` work on copies of the repository, so that the working tree is never changed; of the machine code of
+the unchanged program a copy takes what does not depend on the changed file.
 """
 
 from __future__ import annotations
@@ -21,19 +22,24 @@ import argparse
 import ast
 import csv
 import functools
+import hashlib
 import os
 import random
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_suffix(".csv")
@@ -42,6 +48,7 @@ PACKAGES = ("rigid", "discretization", "rodsim")
 SEED, COUNT = 1, 300
 MOST_TESTS, MOST_FILES = 20, 8  # tests that are tried; test files, if nothing says which tests run the line
 LIMIT = 300  # s, of one mutant
+SMALL, SECONDS = 4, 10  # tests of each file that run without the compiler, and how long each may take
 # first words of decorators of functions that are not compiled
 PYTHON = {
     *("property", "functools", "cache", "cached_property", "classmethod", "staticmethod", "wraps"),
@@ -59,6 +66,7 @@ class Mutant(NamedTuple):
     after: str
     killed_by: str = ""  # a test, "timeout", or "" if no test failed
     tried: str = ""  # number of tests that ran, or "nothing runs the line"
+    way: str = ""  # in which the test was run that failed: "compiled" or "uncompiled"
 
 
 COMPARISONS = {
@@ -217,23 +225,49 @@ def sample() -> list[Mutant]:
     return found
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """As a plugin of pytest (`-p tests.support.mutants`): a test that takes too long without the compiler fails."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError(f"more than {SECONDS} s")
+
+
 def cover() -> None:
     """Run all tests, and small ones without the compiler, and record which test runs which line."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    options = " ".join(f"--cov={package}" for package in PACKAGES) + " --cov-context=test --cov-report="
-    for name, command in (
-        (
-            "compiled",
-            f"{sys.executable} -m pytest --numprocesses auto --dist loadfile --ignore tests/docs/shown",
-        ),
-        ("uncompiled", "source <(sed -n '/^uncompiled()/,/^}/p' .ci/run); uncompiled"),
-    ):
-        place = BUILD / name
-        place.unlink(missing_ok=True)
-        more = options + (" --cov-append" if name == "uncompiled" else "")
-        more += f" --junitxml={BUILD / name}.xml"  # how long each test takes
-        where = {"PYTEST_ADDOPTS": more, "COVERAGE_FILE": str(place), "OPENBLAS_NUM_THREADS": "1"}
-        subprocess.run(["bash", "-c", command], cwd=ROOT, env=os.environ | where, check=False)
+    _record("compiled", ["--ignore", "tests/docs/shown"], {})
+    of_file: dict[str, dict[str, str]] = defaultdict(dict)  # the first test of a function is its quickest
+    for test in sorted(_seconds(BUILD / "compiled.xml").items(), key=lambda item: item[1]):
+        file, name = test[0].split("::", 1)
+        if file.split("/")[1] in ("laws", "exact", "core"):
+            of_file[file].setdefault(name.split("[")[0], test[0])
+    small = [test for own in of_file.values() for test in list(own.values())[:SMALL]]
+    (BUILD / "small.txt").write_text("\n".join(small))
+    _record(
+        "uncompiled", ["-p", "tests.support.mutants", f"@{BUILD / 'small.txt'}"], {"NUMBA_DISABLE_JIT": "1"}
+    )
+
+
+def _record(name: str, tests: list[str], where: dict[str, str]) -> None:
+    """Run tests: `build/mutants/NAME` has the lines of each, NAME.xml how long it took and whether it passed."""
+    place = BUILD / name
+    place.unlink(missing_ok=True)
+    covered = [*(f"--cov={package}" for package in PACKAGES), "--cov-context=test", "--cov-report="]
+    spread = ["--numprocesses", "auto", "--dist", "loadfile", f"--junitxml={place}.xml"]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", *covered, *spread, *tests],
+        cwd=ROOT,
+        env=os.environ | where | {"COVERAGE_FILE": str(place), "OPENBLAS_NUM_THREADS": "1"},
+        check=False,
+    )
 
 
 class _Covered:
@@ -242,28 +276,28 @@ class _Covered:
     def __init__(self) -> None:
         import coverage
 
-        self._data, self._seconds = {}, _seconds(BUILD / "compiled.xml")
+        self._data, self._seconds = {}, {}
         for name in ("compiled", "uncompiled"):
             data = coverage.CoverageData(str(BUILD / name))
             data.read()
-            self._data[name] = data
+            self._data[name], self._seconds[name] = data, _seconds(BUILD / f"{name}.xml")
 
     def tests(self, name: str, mutant: Mutant) -> list[str]:
         """Tests that run the line of a mutant, the quickest first."""
         lines = self._data[name].contexts_by_lineno(str(ROOT / mutant.file))
         contexts = lines.get(int(mutant.line), [])
-        found = {context.split("|")[0] for context in contexts if context}
-        return sorted(found, key=lambda test: (self._seconds.get(test, 0.0), test))
+        seconds = self._seconds[name]  # of those that passed
+        found = {context.split("|")[0] for context in contexts} & seconds.keys()
+        return sorted(found, key=lambda test: (seconds[test], test))
 
 
 def _seconds(report: Path) -> dict[str, float]:
-    """How long each test took, from pytest's report."""
-    if not report.exists():
-        return {}
+    """How long each test took that passed, from pytest's report."""
     cases = ElementTree.parse(report).iter("testcase")
     return {
         f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}": float(case.get("time", 0.0))
         for case in cases
+        if not len(case)
     }
 
 
@@ -278,13 +312,16 @@ def _spread(tests: list[str]) -> list[str]:
 
 
 def _compiled(mutant: Mutant) -> bool:
-    """Whether the line stands in a function that numba compiles."""
+    """Whether numba compiles the line: in a function that it compiles, or a constant of a module."""
     number = int(mutant.line)
-    return any(
-        isinstance(node, ast.FunctionDef)
-        and node.lineno <= number <= (node.end_lineno or 0)
-        and any(_name(each) not in PYTHON for each in node.decorator_list)
+    functions = [
+        node
         for node in ast.walk(ast.parse((ROOT / mutant.file).read_text()))
+        if isinstance(node, ast.FunctionDef) and node.lineno <= number <= (node.end_lineno or 0)
+    ]
+    decorators = [_name(each) for node in functions for each in node.decorator_list]
+    return (
+        any(name not in PYTHON for name in decorators) if functions else not mutant.file.startswith("rodsim")
     )
 
 
@@ -307,8 +344,11 @@ def _importing(mutant: Mutant) -> list[str]:
 
 
 def _copy(folder: Path) -> Path:
-    """A copy of the tracked files, whose machine code can be that of the unchanged kernels (MUTANT_HASH)."""
-    subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(folder)], check=True)
+    """A copy of the tracked files with their times, whose machine code can be that of the unchanged kernels (MUTANT_HASH)."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for name in listed.stdout.split("\0")[:-1]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
     file = folder / "rigid" / "compilation" / "cache_folder.py"
     head = "def _hash_of_sources() -> str:\n"
     given = '    if os.environ.get("MUTANT_HASH"):\n        return os.environ["MUTANT_HASH"]\n'
@@ -318,11 +358,54 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def _hash() -> str:
+@functools.cache
+def _imports() -> dict[str, set[str]]:
+    """Files that import a file, by its path."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for file in sorted(each for top in (*PACKAGES, "tests") for each in (ROOT / top).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = (
+                [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            )
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}", *(f"{node.module}.{name}" for name in names)]
+            for name in names:
+                found[name.replace(".", "/") + ".py"].add(file.relative_to(ROOT).as_posix())
+    return found
+
+
+def _users(file: str) -> set[str]:
+    """The file, and those that import it, directly or through others."""
+    found, waiting = {file}, [file]
+    while waiting:
+        new = _imports()[waiting.pop()] - found
+        found |= new
+        waiting.extend(new)
+    return found
+
+
+def _fill(room: Path, folder: Path, known: Path, mutant: Mutant) -> None:
+    """Link the machine code of the unchanged program that does not take in the mutant, as numba names its folders."""
+    shutil.rmtree(room, ignore_errors=True)
+    changed = _users(mutant.file) if _compiled(mutant) else {mutant.file}
+    for place in sorted({file.parent for top in PACKAGES for file in (folder / top).rglob("*.py")}):
+        own, there = (
+            f"{place.name}_{hashlib.sha1(str(path).encode()).hexdigest()}"
+            for path in (place, ROOT / place.relative_to(folder))
+        )
+        target = room / "rodsim" / known.name / own
+        for file in (known / there).glob("*.nb*"):
+            if (place.relative_to(folder) / file.name.split(".")[0]).as_posix() + ".py" not in changed:
+                target.mkdir(parents=True, exist_ok=True)
+                os.link(file, target / file.name)
+
+
+def _known() -> Path:
+    """The folder with the machine code of the unchanged program."""
     code = "from rigid.compilation.cache_folder import CACHE_DIRECTORY as folder; print(folder)"
     return Path(
         subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    ).name
+    )
 
 
 def _place(file: Path, mutant: Mutant) -> int:
@@ -334,7 +417,7 @@ def _place(file: Path, mutant: Mutant) -> int:
 def _tried(folder: Path, mutant: Mutant, steps: list[tuple[list[str], dict[str, str]]]) -> Mutant:
     """The mutant with the test that failed; steps: tests, and the environment they run in."""
     file, count = folder / mutant.file, 0
-    text, at = file.read_text(), _place(file, mutant)
+    text, at, times = file.read_text(), _place(file, mutant), file.stat()
     if at < 0:
         return mutant._replace(tried="the line has gone")
     lines = text.splitlines(keepends=True)
@@ -344,8 +427,9 @@ def _tried(folder: Path, mutant: Mutant, steps: list[tuple[list[str], dict[str, 
         for tests, where in steps:
             if not tests:
                 continue
+            way = "uncompiled" if "NUMBA_DISABLE_JIT" in where else "compiled"
             command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "--no-header", "--tb=no", *tests]
-            own = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+            own = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(folder)}
             try:
                 run = subprocess.run(
                     command,
@@ -356,31 +440,43 @@ def _tried(folder: Path, mutant: Mutant, steps: list[tuple[list[str], dict[str, 
                     timeout=LIMIT,
                 )
             except subprocess.TimeoutExpired:
-                return mutant._replace(killed_by="timeout", tried=str(count + len(tests)))
+                return mutant._replace(killed_by="timeout", tried=str(count + len(tests)), way=way)
             failed = [row for row in run.stdout.splitlines() if row.startswith(("FAILED ", "ERROR "))]
             count += len(tests)
             if run.returncode not in (0, 5):
                 killer = (
                     failed[0].split(" ", 1)[1].split(" - ")[0] if failed else f"exit code {run.returncode}"
                 )
-                return mutant._replace(killed_by=killer, tried=str(count))
+                return mutant._replace(killed_by=killer, tried=str(count), way=way)
         return mutant._replace(killed_by="", tried=str(count) if count else "nothing runs the line")
     finally:
         file.write_text(text)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # numba and Python compare it
 
 
-def _steps(
-    mutant: Mutant, covered: _Covered, known: str, room: str
-) -> list[tuple[list[str], dict[str, str]]]:
+def _steps(mutant: Mutant, covered: _Covered) -> list[tuple[list[str], dict[str, str]]]:
     if not _compiled(mutant):
-        return [(_spread(covered.tests("compiled", mutant)), {"MUTANT_HASH": known})]
+        return [(_spread(covered.tests("compiled", mutant)), {})]
     small = _spread(covered.tests("uncompiled", mutant))
-    return [(small, {"NUMBA_DISABLE_JIT": "1"}), (_importing(mutant), {"NUMBA_CACHE_DIR": room})]
+    return [(small, {"NUMBA_DISABLE_JIT": "1"}), (_importing(mutant), {})]
+
+
+class _Bench:
+    """A copy of the program on which mutants are tried, one after the other."""
+
+    def __init__(self, place: Path, known: Path) -> None:
+        self._folder, self._room, self._known = _copy(place / "copy"), place / "room", known
+
+    def tried(self, mutant: Mutant, steps: list[tuple[list[str], dict[str, str]]]) -> Mutant:
+        """The mutant with the test that failed."""
+        _fill(self._room, self._folder, self._known, mutant)
+        own = {"NUMBA_CACHE_DIR": str(self._room), "MUTANT_HASH": self._known.name}
+        return _tried(self._folder, mutant, [(tests, own | where) for tests, where in steps])
 
 
 def run(jobs: int) -> None:
     """Try what has not been tried."""
-    covered, known = _Covered(), _hash()
+    covered, known = _Covered(), _known()
     mutants = read()
     lock = threading.Lock()
     waiting = [k for k, mutant in enumerate(mutants) if not mutant.tried]
@@ -388,14 +484,14 @@ def run(jobs: int) -> None:
 
     def work(number: int) -> None:
         with tempfile.TemporaryDirectory() as place:
-            folder = _copy(Path(place) / "copy")
+            bench = _Bench(Path(place), known)
             while True:
                 with lock:
                     if not waiting:
                         return
                     k = waiting.pop(0)
-                with tempfile.TemporaryDirectory() as room:
-                    found = _tried(folder, mutants[k], _steps(mutants[k], covered, known, room))
+                    steps = _steps(mutants[k], covered)
+                found = bench.tried(mutants[k], steps)
                 with lock:
                     mutants[k] = found
                     write(mutants)
@@ -421,16 +517,16 @@ def write(mutants: Sequence[Mutant]) -> None:
 
 def check(jobs: int) -> int:
     """Try what was killed again; returns how many survive now."""
-    known, alive = _hash(), 0
+    known, alive = _known(), 0
     killed = [mutant for mutant in read() if mutant.killed_by]
 
     def again(part: Sequence[Mutant]) -> list[Mutant]:
         with tempfile.TemporaryDirectory() as place:
-            folder, found = _copy(Path(place) / "copy"), []
+            bench, found = _Bench(Path(place), known), []
             for mutant in part:
                 tests = [mutant.killed_by] if "::" in mutant.killed_by else _importing(mutant)
-                where = {"NUMBA_CACHE_DIR": place} if _compiled(mutant) else {"MUTANT_HASH": known}
-                found.append(_tried(folder, mutant, [(tests, where)]))
+                where = {"NUMBA_DISABLE_JIT": "1"} if mutant.way == "uncompiled" else {}
+                found.append(bench.tried(mutant, [(tests, where)]))
                 print(found[-1].number, found[-1].file, found[-1].killed_by or "ALIVE", flush=True)
             return found
 
