@@ -14,7 +14,7 @@ from discretization.state_measures import energies
 from discretization.statics.path import settle, walk
 from discretization.statics.rest import Rest
 from rigid.system import State
-from rodsim import Model, Section, equilibrium, simulate
+from rodsim import Model, Newton, Section, equilibrium, simulate
 from rodsim.building.build import Built
 from rodsim.parts.model_parts import Anchor
 from rodsim.small_motions.modal_analysis import modes
@@ -58,7 +58,7 @@ def _called(case: Frame, resolution: int, h: float, element: str, order: int, ma
     if case.frequencies:
         modes(model, len(case.frequencies))
     elif case.t_end is None:
-        equilibrium(model, first_step=h)
+        equilibrium(model, method=Newton(first_step=h))
     else:
         once = round(case.t_end / h)
         name = "em" if order == 2 else f"em{order}"

@@ -11,14 +11,14 @@ from benchmarks.rodsim_frames import NAME, at_rest
 from benchmarks.rodsim_stepper import stepper_of
 from benchmarks.slender import Slender
 from discretization.state_measures import energies
-from rodsim import Model, Section, equilibrium, simulate
+from rodsim import Model, Newton, Section, equilibrium, simulate
 
 
 def run(case: Slender, resolution: int, h: float, element: str = "se3", order: int = 2) -> Measurement:
     """An equilibrium with load steps of h at most, or a motion by steps of h."""
     first, once = process_time(), round((case.t_end or 1.0) / h)
     if case.t_end is None:
-        equilibrium(slender_model(case, resolution, element), first_step=h)
+        equilibrium(slender_model(case, resolution, element), method=Newton(first_step=h))
     else:
         named, known = "em" if order == 2 else f"em{order}", slender_model(case, resolution, element)
         simulate(known, case.t_end, case.t_end / once, named, output_every=once, progress=False)

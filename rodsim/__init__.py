@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from rodsim import signals as signals
     from rodsim import studies as studies
     from rodsim import warnings as warnings
+    from rodsim.chosen_steps import Adaptive as Adaptive
     from rodsim.comparing.comparison import Comparison as Comparison
     from rodsim.comparing.comparison import compare as compare
+    from rodsim.equilibrium_methods import ArcLength as ArcLength
+    from rodsim.equilibrium_methods import Newton as Newton
     from rodsim.interactions import measures as measures
     from rodsim.interactions.registering import interaction as interaction
     from rodsim.many_runs import simulate_many as simulate_many
@@ -64,6 +67,7 @@ else:
             "rigid.errors": "ConvergenceError ModelError ModelWarning",
             "rigid.inertia": "Box Capsule Cone Cylinder MassProperties PointMass Sphere",
             "rigid.surface": "Mesh",
+            "rodsim.chosen_steps": "Adaptive",
             "rodsim.comparing.comparison": "Comparison compare",
             "rodsim.results.events": "ContactBegins DistanceBelow",
             "rodsim.interactions.measures": "measures =",
@@ -95,6 +99,7 @@ else:
             "rodsim.statics.equilibria": "equilibrium",
             "rodsim.statics.equilibrium_results": "Equilibrium",
             "rodsim.statics.linear_buckling": "buckling",
+            "rodsim.equilibrium_methods": "ArcLength Newton",
             "rodsim.studies": "studies =",
             "rodsim.warnings": "warnings =",
         },

@@ -27,6 +27,7 @@ from rodsim.building.initial_velocities import Fitted, fit_velocities
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.building.watched_loads import WatchedLoads
+from rodsim.chosen_steps import Adaptive
 from rodsim.model import Model
 from rodsim.results.layout import Functions, Layout
 from rodsim.results.output_multipliers import MultipliersAfter, start_of
@@ -37,7 +38,11 @@ from rodsim.simulation import Progress, finish, finish_at, march, marching_by, s
 
 LONGEST_IN_VAIN = 2  # marches
 _FIRST = 1  # steps of the first march, from which trees at rest stay away
-_ALONE = "resume", "start", "events", "error"  # settings with which a run goes alone
+_ALONE = (
+    "resume",
+    "start",
+    "events",
+)  # settings with which a run goes alone, as with steps that choose themselves
 
 
 class Begun(NamedTuple):
@@ -52,7 +57,7 @@ class Begun(NamedTuple):
 
 def begun(model: Model, given: Mapping[str, Any]) -> Begun | None:
     """What `simulate(model, **given)` sets up, if runs of this sort go side by side. Raises what `simulate` does."""
-    if any(given.get(name) for name in _ALONE):
+    if any(given.get(name) for name in _ALONE) or isinstance(given.get("dt"), Adaptive):
         return None
     kept: list[Begun] = []
 

@@ -1,10 +1,10 @@
-"""`error=` in place of `dt=`: what is asked for, what of it stands with a result, and the steps that were taken."""
+"""Steps chosen by an error: what is asked for, what of it stands with a result, and the steps that were taken."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discretization.system import System
@@ -55,6 +55,73 @@ class StepHistory(NamedTuple):
         if self.unreliable:
             text += f", unreliable: errors grow by a factor of {self.growth[-1]:.2g}"
         return text
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Choose the steps of a run by an error of its motion: ``simulate(model, t_end, dt=Adaptive(1e-4))``.
+
+    For "em" and its variants. `Result.steps` has the lengths of the steps and the estimated error; it says "unreliable" if
+    errors grow. Values are checked where the run is asked for.
+
+    Parameters
+    ----------
+    error : float
+        Error of the motion over the whole run, relative to the size of the model: with 1e-4 a model of 1 m ends about 0.1 mm
+        off if errors only add up. From 1e-12 to 0.1.
+    output_dt : float, optional
+        Time between outputs, s. Steps end at outputs; at least two lie between. By default t_end/100, of "em4" t_end/50, of
+        "em6" and "em8" t_end/25.
+    max_dt : float, optional
+        Longest step, s; by default half of `output_dt`.
+
+    Examples
+    --------
+    >>> from rodsim import Adaptive, Box, Model, simulate
+    >>> model = Model("free fall", gravity=(0, 0, -10))
+    >>> block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=1))
+    >>> result = simulate(model, t_end=1.0, dt=Adaptive(1e-4, output_dt=0.1))
+    >>> result.steps.unreliable
+    False
+    """
+
+    error: float
+    output_dt: float | None = None
+    max_dt: float | None = None
+
+
+OF_ADAPTIVE = ("error", "output_dt", "max_dt")
+OF_STEPS = ("dt", *OF_ADAPTIVE)  # words of scenes
+
+
+def with_adaptive(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of `simulate` for settings in the words of scenes, where the fields of `Adaptive` stand beside dt."""
+    found = {name: value for name, value in settings.items() if name not in OF_ADAPTIVE}
+    for name in OF_ADAPTIVE:
+        if settings.get(name) is not None:
+            found["dt"] = merged_adaptive(name, settings[name], found.get("dt"))
+    return found
+
+
+def merged_adaptive(field: str, value: Any, dt: float | Adaptive | None) -> float | Adaptive | None:
+    """Return the steps with one field of `Adaptive` changed; ModelError where it does not fit to dt."""
+    if value is None:
+        return dt
+    if isinstance(dt, Adaptive):
+        return replace(dt, **{field: value})
+    if field == "error":
+        if dt is not None:
+            raise ModelError(
+                f"simulate: dt = {checks.shown(dt)} and error = {checks.shown(value)} both say how long steps are; give one"
+            )
+        return Adaptive(value)
+    if field == "output_dt":
+        raise ModelError(
+            f"simulate: output_dt = {checks.shown(value)} goes with error; with dt give output_every, in steps"
+        )
+    raise ModelError(
+        f"simulate: max_dt = {checks.shown(value)} s limits steps that `error` chooses. Remove it, or give error instead of dt."
+    )
 
 
 @dataclass(frozen=True)
@@ -162,49 +229,35 @@ def resumed_steps(t_end: float, stored: float) -> tuple[float, int]:
 
 def asked_steps(
     t_end: float,
-    dt: float | None,
-    error: float | None,
-    output_dt: float | None,
+    dt: float | Adaptive | None,
     output_every: int | None,
     integrator: str,
-    max_dt: float | None = None,
 ) -> Asked:
     """Of the arguments of `simulate`; ModelError where they do not fit each other."""
     t_end = checks.number("simulate", "t_end", t_end, positive=True)
-    if error is None:
-        if dt is None:
-            raise ModelError("simulate: give dt (s), the length of the steps, or error, which chooses it")
-        if output_dt is not None:
-            raise ModelError(
-                f"simulate: output_dt = {checks.shown(output_dt)} goes with error; with dt give output_every, in steps"
-            )
-        if max_dt is not None:
-            raise ModelError(
-                f"simulate: max_dt = {checks.shown(max_dt)} s limits steps that `error` chooses. Remove it, or give error "
-                "instead of dt."
-            )
-        return Asked(t_end, dt)
-    if dt is not None:
+    if dt is None:
         raise ModelError(
-            f"simulate: dt = {checks.shown(dt)} and error = {checks.shown(error)} both say how long steps are; give one"
+            "simulate: give dt: the length of the steps (s), or Adaptive(error), which chooses it by an error"
         )
+    if not isinstance(dt, Adaptive):
+        return Asked(t_end, dt)
     if output_every is not None:
         raise ModelError(
             f"simulate: output_every = {checks.shown(output_every)} counts steps, which choose themselves by error; give "
             "output_dt (s)"
         )
-    error = checks.number("simulate", "error", error, positive=True)
+    error = checks.number("simulate", "error", dt.error, positive=True)
     if not LEAST_ERROR <= error <= LARGEST_ERROR:
         raise ModelError(
             f"simulate: error = {error:g} is relative to the size of the model; give {LEAST_ERROR:g} to {LARGEST_ERROR:g}"
         )
-    if output_dt is not None:
-        output_dt = checks.number("simulate", "output_dt", output_dt, positive=True)
-    if max_dt is not None:
-        max_dt = checks.number("simulate", "max_dt", max_dt, positive=True)
+    longest = [
+        None if value is None else checks.number("simulate", name, value, positive=True)
+        for name, value in (("output_dt", dt.output_dt), ("max_dt", dt.max_dt))
+    ]
     own = em_integrator(integrator)
     if own is None:
         raise ModelError(
             f"integrator '{integrator}' takes steps of one length; give dt, or use one of {', '.join(KIN)} with error"
         )
-    return Asked(t_end, output_dt, error, own.order, max_dt)
+    return Asked(t_end, longest[0], error, own.order, longest[1])

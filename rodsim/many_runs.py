@@ -34,7 +34,6 @@ _OF_STEPS = (
     "chart",
     "tolerance",
     "solver",
-    "error",
 )  # settings that choose what is compiled
 _OURS = {
     "output": "give outputs = a folder, for a file of each run",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -36,6 +37,8 @@ class OldName(NamedTuple):
     merge : callable or None
         Of an old argument that is a part of the new one: makes the new value from the old value and that of the new argument,
         None where that is not given. Both may be given then.
+    owner : str
+        Of an old argument that is a part of the new one: the class that has it.
     """
 
     where: str
@@ -43,6 +46,7 @@ class OldName(NamedTuple):
     new: str
     convert: Callable[[Any], Any] | None = None
     merge: Callable[[Any, Any], Any] | None = None
+    owner: str = ""
 
 
 def _as_part_of_friction(field: str) -> Callable[[Any, Any], Any]:
@@ -52,6 +56,28 @@ def _as_part_of_friction(field: str) -> Callable[[Any, Any], Any]:
         from rodsim.parts.friction import merged_friction
 
         return merged_friction(field, value, friction)
+
+    return merge
+
+
+def _as_part_of_steps(field: str) -> Callable[[Any, Any], Any]:
+    """Return what puts an old argument of `simulate` into its steps."""
+
+    def merge(value: Any, dt: Any) -> Any:
+        from rodsim.chosen_steps import merged_adaptive
+
+        return merged_adaptive(field, value, dt)
+
+    return merge
+
+
+def _as_part_of_method(field: str) -> Callable[[Any, Any], Any]:
+    """Return what puts an old argument of `equilibrium` into its method."""
+
+    def merge(value: Any, method: Any) -> Any:
+        from rodsim.equilibrium_methods import merged_method
+
+        return merged_method(field, value, method)
 
     return merge
 
@@ -129,8 +155,23 @@ OLD_NAMES: list[OldName] = [
     OldName("Model.add_pressure", "rod", "on"),
     OldName("Model.add_mass_damping", "part", "on"),
     *(
-        OldName("Model.add_contact", field, "friction", merge=_as_part_of_friction(field))
+        OldName("Model.add_contact", field, "friction", merge=_as_part_of_friction(field), owner="Friction")
         for field in ("tangential_stiffness", "rolling", "drilling", "anisotropy")
+    ),
+    *(
+        OldName("simulate", field, "dt", merge=_as_part_of_steps(field), owner="Adaptive")
+        for field in ("error", "output_dt", "max_dt")
+    ),
+    *(
+        OldName("equilibrium", field, "method", merge=_as_part_of_method(field), owner=owner)
+        for field, owner in (
+            ("stop", "ArcLength"),
+            ("branch", "ArcLength"),
+            ("most_points", "ArcLength"),
+            ("factors", "Newton"),
+            ("relaxation", "Newton"),
+            ("first_step", "Newton"),
+        )
     ),
     OldName("scene", "static", "equilibrium"),
     OldName("scene", "equilibrium.at", "equilibrium.load_time"),
@@ -171,9 +212,19 @@ def accept_old_arguments(function: Callable[P, R]) -> Callable[P, R]:
     if not rows:
         raise ValueError(f"{where}: no argument has an old name; add it to OLD_NAMES")
 
+    names = list(inspect.signature(function).parameters)
+    merged = {row.new for row in rows.values() if row.merge is not None}
+
     @functools.wraps(function)
     def accepting(*args: P.args, **kwargs: P.kwargs) -> R:
-        return function(*args, **new_arguments(where, kwargs))
+        if not rows.keys().isdisjoint(
+            kwargs
+        ):  # what an old argument is merged into may be given by its place
+            given = {name: value for name, value in zip(names, args, strict=False) if name in merged}
+            kwargs = new_arguments(where, {**given, **kwargs})  # type: ignore[assignment]
+            places = {name: kwargs.pop(name) for name in given}
+            args = tuple(places.get(name, value) for name, value in zip(names, args, strict=False))  # type: ignore[assignment]
+        return function(*args, **kwargs)
 
     return accepting
 
@@ -184,10 +235,10 @@ def new_arguments(where: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     Raises ModelError if an argument is given by its old and by its new name.
     """
     found, rows = dict(arguments), _renamed(where)
-    for old in rows.keys() & arguments.keys():
+    for old in [name for name in rows if name in arguments]:  # in the order of the table
         row, value = rows[old], found.pop(old)
         if row.merge is not None:
-            warn_of_old_name(f"{where}({old}=...)", f"{row.new}=Friction(..., {old}=...)")
+            warn_of_old_name(f"{where}({old}=...)", f"{row.new}={row.owner}(..., {old}=...)")
             found[row.new] = row.merge(value, found.get(row.new))
             continue
         if row.new in found:

@@ -161,7 +161,7 @@ class Prepared:
         _check_settings("prepared run", self._simulate, others)
         given = {**self._settings, **others}
         for name in ("t_end", "dt"):
-            if name not in given and not (name == "dt" and given.get("error") is not None):
+            if name not in given:
                 raise ModelError(f"prepared run: {name} is missing; give it here or to `prepare`")
         return given
 

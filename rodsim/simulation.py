@@ -42,7 +42,7 @@ from rodsim.building.restart import restarted
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.turn_limits import turned_in_words
 from rodsim.building.watched_loads import WatchedLoads
-from rodsim.chosen_steps import Asked, adaptive, asked_steps, check_fit, resumed_steps, steps_of
+from rodsim.chosen_steps import Adaptive, Asked, adaptive, asked_steps, check_fit, resumed_steps, steps_of
 from rodsim.event_march import march_until
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
@@ -78,7 +78,7 @@ _LEAP = 64  # by which a march grows that takes no longer than that part of it
 def simulate(
     model: Model,
     t_end: float,
-    dt: float | None = None,
+    dt: float | Adaptive | None = None,
     integrator: str = "em",
     output: str | Path | None = None,
     output_every: int | None = None,
@@ -92,16 +92,13 @@ def simulate(
     events: Sequence[Event] | None = None,
     *,
     solver: Solver = "auto",
-    error: float | None = None,
-    output_dt: float | None = None,
-    max_dt: float | None = None,
     threads: int = 1,
 ) -> Result:
     """Simulate a model from t = 0 to `t_end`.
 
     A step that contains a corner of a load, as signals declare them, is split there; outputs stay at multiples of `dt`. A
     function of Python declares its corners as an attribute, ``push.corners = (0.5, 0.52)``. One that does not is read once in
-    each step, with `error` at ten times in each step. Loads that last for less may be missed; a StepWarning names those that
+    each step, with `Adaptive` steps at ten times in each. Loads that last for less may be missed; a StepWarning names those that
     were zero whenever they were read.
 
     Parameters
@@ -110,8 +107,8 @@ def simulate(
         The system to simulate; it is not changed.
     t_end : float
         End time, s. If it is not a multiple of `dt` to 1e-6, `dt` is shortened, with a StepWarning.
-    dt : float, optional
-        Step, s. Give either `dt` or `error`.
+    dt : float or Adaptive
+        Step, s, or the error by which steps are chosen.
     integrator : str, default "em"
         "em" (order 2), "em4", "em6", "em8" (its compositions, for conservative models); "em-ggl", "em4-ggl", "em6-ggl",
         "em8-ggl" (velocities satisfy the joints to round-off); "em-d(rho)" with rho from 0 to 1 (dissipates what a step does not
@@ -144,7 +141,7 @@ def simulate(
         Time of the state in `start`, s; by default the last.
     events : sequence of ContactBegins and DistanceBelow, optional
         End the run with the first step after which one of them holds. That state and the one before are stored, and
-        `Result.ended_by` says which events held. With `error` they are looked for at outputs.
+        `Result.ended_by` says which events held. With `Adaptive` steps they are looked for at outputs.
 
     Other Parameters
     ----------------
@@ -153,15 +150,6 @@ def simulate(
         frame for models that are symmetric about a plane and move in it, one from the tips to the root for trees of bodies.
         Results agree to round-off. The description says under "run", "solver" which one was taken. A run that is resumed
         continues with the solver that it began with.
-    error : float, optional
-        Choose the steps by an error of the motion, relative to the size of the model, over the whole run: with 1e-4 a model of
-        1 m ends about 0.1 mm off if errors only add up. For "em" and its variants. `Result.steps` has the lengths of the steps
-        and the estimated error; it says "unreliable" if errors grow.
-    output_dt : float, optional
-        With `error`: time between outputs, s. Steps end at outputs; at least two lie between. By default t_end/100, of "em4"
-        t_end/50, of "em6" and "em8" t_end/25.
-    max_dt : float, optional
-        With `error`: longest step, s; by default half of `output_dt`.
     threads : int, default 1
         Threads that work on each step of "em" and its variants on nets and frames of rods. The result is bitwise the same
         for any number. It pays from some thousand elements on, if there are as many idle cores.
@@ -198,8 +186,9 @@ def simulate(
     """
     asked, tolerance = check_asked(
         model, t_end, dt, integrator, output, output_every, resume, progress, chart=chart, overwrite=overwrite,
-        tolerance=tolerance, solver=solver, error=error, output_dt=output_dt, threads=threads, max_dt=max_dt
+        tolerance=tolerance, solver=solver, threads=threads
     )  # fmt: skip
+    error = asked.error
     events = checked_events(() if events is None else events)
     if output is not None:
         check_output(Path(output), resume, overwrite)
@@ -366,7 +355,7 @@ def simulate(
 def check_asked(
     model: Model,
     t_end: float,
-    dt: float | None,
+    dt: float | Adaptive | None,
     integrator: str,
     output: str | Path | None,
     output_every: int | None,
@@ -377,19 +366,16 @@ def check_asked(
     overwrite: bool,
     tolerance: float,
     solver: Solver,
-    error: float | None,
-    output_dt: float | None,
-    max_dt: float | None,
     threads: int,
 ) -> tuple[Asked, float]:
     """Steps and tolerance of a call of `simulate`; ModelError for what no run can have."""
-    if error is None and dt is not None:
+    if dt is not None and not isinstance(dt, Adaptive):
         steps_of(t_end, dt, output_every)
     _check_options(model, output, resume, progress, chart, overwrite)
     checks.word("simulate", "solver", solver, get_args(Solver))
     check_integrator(integrator)
     _check_threads(threads, integrator)
-    asked = asked_steps(t_end, dt, error, output_dt, output_every, integrator, max_dt)
+    asked = asked_steps(t_end, dt, output_every, integrator)
     return asked, _check_tolerance(tolerance, integrator)
 
 

@@ -61,6 +61,7 @@ def add_parsers(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """rodsim run"""
+    from rodsim.chosen_steps import with_adaptive
     from rodsim.scenes.model_from_scene import load, translate
     from rodsim.simulation import simulate
 
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         result = simulate(
             loaded.model,
-            **settings,
+            **with_adaptive(settings),
             output=output,
             resume=options.resume,
             overwrite=options.overwrite,

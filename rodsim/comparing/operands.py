@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rigid.checks import shown
 from rigid.errors import ModelError
+from rodsim.chosen_steps import OF_STEPS, Adaptive, with_adaptive
 from rodsim.model import Model
 from rodsim.results.errors import ResultError
 from rodsim.results.result import Result
@@ -47,15 +48,12 @@ def result_of(
         return simulate(
             loaded.model.rigidified() if rigid else loaded.model,
             scene.t_end,
-            scene.dt if dt is None else dt,
+            with_adaptive({name: getattr(scene, name) for name in OF_STEPS}).get("dt") if dt is None else dt,
             scene.integrator if integrator is None else integrator,
             output_every=every,
             chart=scene.chart if integrator is None else None,  # it belongs to the integrator of the scene
             tolerance=scene.tolerance if integrator is None else 0.0,
             progress=progress,
-            error=scene.error if dt is None else None,
-            output_dt=scene.output_dt if dt is None else None,
-            max_dt=scene.max_dt if dt is None else None,
             solver=scene.solver,
         )
     except ModelError as error:
@@ -105,12 +103,9 @@ def _run_as(result: Result, model: Model) -> Result:
     return simulate(
         model,
         run["t_end"],
-        dt=None if chosen else run["dt"],
+        dt=Adaptive(run["error"], output_dt=run["dt"], max_dt=run.get("max_dt")) if chosen else run["dt"],
         integrator=run["integrator"],
         output_every=None if chosen else run.get("output_every"),
-        error=run.get("error"),
-        output_dt=run["dt"] if chosen else None,
-        max_dt=run.get("max_dt"),
         chart=run.get("chart"),
         tolerance=run.get("tolerance", 0.0),
         solver="auto" if "solver" in run else "general",

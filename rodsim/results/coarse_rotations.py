@@ -40,5 +40,5 @@ def describe_coarse_rotation(result: Result) -> str:
     lag = 1.0 - 2.0 * np.arctan(theta / 2.0) / theta
     return (
         f"body '{layout.bodies[k].name}' rotates by up to {theta:.3g} rad in a step, of which '{run['integrator']}' "
-        f"misses {100 * lag:.2g} %. Use dt = {dt * LARGEST / theta:.2g} s or less, integrator 'em4', or error="
+        f"misses {100 * lag:.2g} %. Use dt = {dt * LARGEST / theta:.2g} s or less, integrator 'em4', or Adaptive steps"
     )

@@ -535,7 +535,7 @@ class Result:
 
     @property
     def steps(self) -> StepHistory | None:
-        """(T,) each, of adaptive steps (`error=`): number, smallest and largest, estimated error and its growth; None with dt."""
+        """(T,) each, of `Adaptive` steps: number, smallest and largest, estimated error and its growth; None with dt."""
         if not self.layout.n_control:
             return None
         control = self._source.read("control")

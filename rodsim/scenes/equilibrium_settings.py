@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rodsim.equilibrium_methods import with_method
 from rodsim.scenes.model_from_scene import Loaded
 from rodsim.scenes.schema_equilibrium import EquilibriumScene
 
@@ -13,7 +14,7 @@ def equilibrium_settings(
 ) -> dict[str, Any]:
     """Return the arguments of `equilibrium` that `equilibrium` of a scene stands for; method, unstable: instead of its own."""
     given = loaded.scene.equilibrium or EquilibriumScene()
-    settings: dict[str, Any] = {
+    settings: dict[str, Any] = {  # in the words of scenes
         "method": method or given.method,
         "load_time": given.load_time,
         "constant": given.constant,
@@ -35,4 +36,4 @@ def equilibrium_settings(
         settings["stop"] = {item.of: (item.lowest, item.highest) for item in given.stop}
     if given.branch:
         settings["branch"] = given.branch
-    return settings
+    return with_method(settings)

@@ -28,6 +28,7 @@ from rodsim.building.restart import restarted
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.building.static_checks import check_determined, check_held
 from rodsim.building.turn_limits import turned_in_words
+from rodsim.equilibrium_methods import ArcLength, MethodName, Newton, method_of
 from rodsim.model import Model
 from rodsim.old_names import accept_old_arguments
 from rodsim.parts.entry import Attachable
@@ -43,9 +44,7 @@ from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
 from rodsim.statics.pressed_pairs import pressed_in_words
 from rodsim.statics.progress_line import ProgressLine
 
-METHODS = ("newton", "arc-length")
 UNSTABLE = ("keep", "stop", "leave")
-MOST_POINTS = 500
 MOST_RELAXATIONS = 20  # on a way of moved ground points
 CREEP = 0.02  # of the way, that such a one goes
 SHORTER = 8  # attempts, each a quarter of the way of that before: next to a limit round-off decides which one leads on
@@ -59,19 +58,13 @@ def equilibrium(
     constant: Sequence[str] = (),
     load_time: float = 0.0,
     motions: Mapping[str, Mapping[str, Any]] | None = None,
-    method: str = "newton",
+    method: MethodName | Newton | ArcLength = "newton",
     start: StartLike | None = None,
     start_time: float | None = None,
     output: str | Path | None = None,
     overwrite: bool = False,
     monitors: Mapping[str, tuple[Anchor | str, ArrayLike]] | None = None,
-    stop: Mapping[str, tuple[float, float]] | None = None,
-    branch: int = 0,
-    relaxation: bool = True,
     unstable: str = "keep",
-    most_points: int = MOST_POINTS,
-    first_step: float = 1.0,
-    factors: ArrayLike = (1.0,),
     progress: bool | None = None,
 ) -> Equilibrium:
     """Find the equilibrium of a model under its loads and weights, by load steps from its initial shape.
@@ -95,10 +88,9 @@ def equilibrium(
         has moved at load factor 1 (m; rotation vector, rad, of several turns if need be; point of the rotation, m, by
         default where the joint is). What is left out is zero. Displacement and rotation may be callables of the load factor
         instead.
-    method : {"newton", "arc-length"}, default "newton"
+    method : {"newton", "arc-length"}, Newton or ArcLength, default "newton"
         "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and turning
-        points, until a `stop`. Its `t` is the length of the path, its `load_factor` goes up and down, and its `events` are
-        limits of the load, turning points of the monitors and bifurcations.
+        points. `Newton` and `ArcLength` say more: load factors, where a path ends, which branch it takes.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
         Begin with the last state of another result of the same parts (or of the file of this path), or with a State. The
         part of its loads, weights and stresses that is not balanced acts with the load factor, and gaps of joints that are
@@ -120,28 +112,12 @@ def equilibrium(
     Other Parameters
     ----------------
     monitors : mapping of str to tuple, optional
-        With "arc-length", name -> (point of a part or its name, world direction (3,)): its displacement in that direction
-        is followed, m.
-    stop : mapping of str to tuple of float, optional
-        "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly. Default: the load
-        factor stays within -1 and 1.
-    branch : int, default 0
-        Number k of a bifurcation at which to leave the path, to one side (k) or the other (-k). A branch that leads back to
-        there ends: ``statics["stopped"]`` is then "closed".
-    relaxation : bool, default True
-        With "newton", if its steps come to an end before factor 1, whether to go to the equilibrium that a damped motion
-        under the full load creeps to; ``statics["relaxation"]`` says from which factor.
+        Name -> (point of a part or its name, world direction (3,)): its displacement in that direction is recorded, m; with
+        "arc-length" its turning points are found.
     unstable : {"keep", "stop", "leave"}, default "keep"
         What to do with an unstable equilibrium. "keep": keep it, note it in ``statics["unstable"]``, and warn. "stop": end
         before the first one with a ConvergenceError. "leave": if the last one is unstable, go on to a stable one under the
         same loads, by a small push and a damped motion; ``statics["left"]`` is the number of its steps.
-    most_points : int, default 500
-        Largest number of equilibria on a path.
-    first_step : float, default 1.0
-        Longest first step: of the load factor; with "arc-length" of the norm of the path.
-    factors : array_like, default (1.0,)
-        With "newton", load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last
-        is the end. One call so goes through all angles that a joint is to be moved to.
     progress : bool, optional
         Whether to show the load factor reached on stderr. Default: if that is a terminal.
 
@@ -183,17 +159,14 @@ def equilibrium(
     checks.by_name("equilibrium", "loads", loads, "{name of a load: (3,)}")
     checks.by_name("equilibrium", "motions", motions, "{name of a joint: {'displacement': (3,)}}")
     checks.by_name("equilibrium", "monitors", monitors, "{name: (point, direction)}")
-    checks.by_name("equilibrium", "stop", stop, "{'load_factor' or a monitor: (lowest, highest)}")
     if not isinstance(constant, Collection):
         raise ModelError(f"equilibrium: constant = {checks.shown(constant)} is no list; give names of loads")
-    first_step = checks.number("equilibrium", "first_step", first_step, positive=True)
-    if method not in METHODS:
-        raise ModelError(
-            f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}"
-        )
-    followed = method == "arc-length"
-    checked = path_settings(model, monitors, stop, branch, most_points, followed)
-    ends = stations(factors, followed)
+    how = method_of(method)
+    first_step = checks.number("equilibrium", "first_step", how.first_step, positive=True)
+    followed = isinstance(how, ArcLength)
+    checked = path_settings(model, monitors, how if isinstance(how, ArcLength) else ArcLength())
+    ends = stations(how.factors) if isinstance(how, Newton) else ()
+    relaxation = isinstance(how, Newton) and how.relaxation
     if unstable not in UNSTABLE:
         raise ModelError(
             f"equilibrium: unstable = {checks.shown(unstable)} is not known; choose {', '.join(UNSTABLE)}"
@@ -223,7 +196,11 @@ def equilibrium(
     rest.most_turn = _most_turn(model)
     if start is not None:
         rest.hold()
-    settings = {"method": method, "at": float(load_time), "constant": list(constant)}
+    settings = {
+        "method": "arc-length" if followed else "newton",
+        "at": float(load_time),
+        "constant": list(constant),
+    }
     record = Record(built, loading, settings, checked.monitors, line)
     if unstable == "stop":
         record.check = lambda rest: refuse_unstable(built, rest)

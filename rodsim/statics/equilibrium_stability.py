@@ -117,7 +117,7 @@ def judge(built: Built, rest: Rest, record: Record, warn: bool) -> None:
             warn_user(
                 f"{model}: the equilibrium found is unstable, as are those from load factor {first:.6g} on: its stiffness has "
                 f"{ways.pivots} negative pivot{plural}, along one way down {ways.words}; unstable='leave' goes on "
-                "from there to a stable one, method='arc-length' with branch=1 leaves the path where it became unstable",
+                "from there to a stable one, method=ArcLength(branch=1) leaves the path where it became unstable",
                 UnstableEquilibriumWarning,
             )
     rest.assemble(False)

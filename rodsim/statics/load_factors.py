@@ -60,16 +60,12 @@ def loading_of(
     return Loading(fixed, values - fixed, gravity, built.system.gravity - gravity, moved)
 
 
-def stations(factors: ArrayLike, followed: bool) -> Floats:
-    """Load factors at which there is to be an equilibrium, (k,); followed: by arc-length, whose path says where it ends."""
+def stations(factors: ArrayLike) -> Floats:
+    """Load factors at which there is to be an equilibrium, (k,)."""
     found = np.atleast_1d(checks.array("equilibrium", "factors", np.atleast_1d(factors), (None,)))
     if not len(found) or found[0] <= 0.0 or found[-1] > 1.0 or np.any(np.diff(found) <= 0.0):
         raise ModelError(
             f"equilibrium: factors = {checks.shown(factors)}; give load factors that increase, from above 0 to 1 at most"
-        )
-    if followed and list(found) != [1.0]:
-        raise ModelError(
-            "equilibrium: factors belong to method='newton'; where a path by arc-length ends is said by `stop`"
         )
     return found
 

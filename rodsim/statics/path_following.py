@@ -17,6 +17,7 @@ from rigid import checks, quaternions
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim.building.build import Placement
+from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
 from rodsim.parts.model_parts import Anchor, Ground
 from rodsim.parts.part_names import point_named
@@ -38,15 +39,11 @@ class PathSettings(NamedTuple):
 def path_settings(
     model: Model,
     monitors: Mapping[str, tuple[Anchor | str, ArrayLike]] | None,
-    stop: Mapping[str, tuple[float, float]] | None,
-    branch: int,
-    most_points: int,
-    followed: bool,
+    method: ArcLength,
 ) -> PathSettings:
-    """Check what belongs to a path; followed: whether one is."""
-    if not followed and (stop is not None or branch):
-        what = "stop" if stop is not None else "branch"
-        raise ModelError(f"equilibrium: {what} belongs to a path; give method='arc-length', or leave it out")
+    """Check monitors and what belongs to a path."""
+    stop, branch = method.stop, method.branch
+    checks.by_name("equilibrium", "stop", stop, "{'load_factor' or a monitor: (lowest, highest)}")
     found = {name: _monitor(model, name, given) for name, given in (monitors or {}).items()}
     stops = {LOAD_FACTOR: (-1.0, 1.0)} if stop is None else {}
     for name, bounds in (stop or {}).items():
@@ -65,7 +62,7 @@ def path_settings(
             f"equilibrium: branch = {checks.shown(branch)}; give the number of a bifurcation, from 1"
         )
     side = (abs(int(branch)), float(np.sign(branch))) if branch else None
-    return PathSettings(found, stops, side, checks.count("equilibrium", "most_points", most_points))
+    return PathSettings(found, stops, side, checks.count("equilibrium", "most_points", method.most_points))
 
 
 def _monitor(model: Model, name: str, given: Any) -> Callable[[State], float]:

@@ -305,13 +305,14 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _simulate(model: Model, settings: Mapping[str, Any], output: Path | None) -> Result:
+    from rodsim.chosen_steps import with_adaptive
     from rodsim.simulation import simulate
 
     given = {name: value for name, value in settings.items() if value is not None}
     missing = [name for name in ("t_end", "dt") if name not in given]
     if missing and not ("t_end" in given and "error" in given):
         raise StudyError(f"study: how long to run and with which steps? give {' and '.join(missing)}")
-    return simulate(model, **given, output=output, progress=False)
+    return simulate(model, **with_adaptive(given), output=output, progress=False)
 
 
 def _end(settings: Mapping[str, Any]) -> float | None:

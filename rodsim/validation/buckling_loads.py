@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rigid.errors import ModelError
+from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
 from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
@@ -48,7 +49,7 @@ def arch(level: int) -> Values:
         model.add_joint("hinge", "revolute", rod.end, model.ground, axis=(0, 0, 1))
         model.add_force("load", rod.at(0.5), (0.0, -1000.0, 0.0), following=name == "following")
         monitors = {"v": (rod.at(0.5), (0, -1, 0))}
-        run = equilibrium(model, method="arc-length", monitors=monitors, stop={"v": (-1.0, 116.0)})
+        run = equilibrium(model, method=ArcLength(stop={"v": (-1.0, 116.0)}), monitors=monitors)
         limit = first(run, "limit")
         found[f"P({name})"] = 1000.0 * limit["load_factor"]
         found[f"v({name})"] = limit["monitors"]["v"]
@@ -92,7 +93,7 @@ def frame_moments(level: int) -> Values:
         model.add_joint("foot", "generic", model.ground, leg.start, locked=("y", "z", "rx", "ry"))
         model.add_joint("apex", "generic", model.ground, leg.end, locked=("x", "ry", "rz"))
         model.add_moment("moment", leg.start, (0.0, 0.0, sign * most))
-        run = equilibrium(model, method="arc-length", stop={"load_factor": (0.0, 1.0)})
+        run = equilibrium(model, method=ArcLength(stop={"load_factor": (0.0, 1.0)}))
         found[f"M({name})"] = most * first(run, "bifurcation")["load_factor"]
     return found
 
@@ -116,7 +117,7 @@ def twisted_rings(level: int) -> Values:
         # round, it turns freely about its tangent at the clamp: hold the point opposite to it in the plane
         model.add_spring("plane", ring.at(0.5), model.ground.at((0, 1 / np.pi, 50.0)), 1.0)
         motion = {"end": {"rotation": (-twist, 0, 0)}}
-        run = equilibrium(model, motions=motion, method="arc-length", stop={"load_factor": (0, 1)})
+        run = equilibrium(model, motions=motion, method=ArcLength(stop={"load_factor": (0, 1)}))
         found[f"twist(GJ = {GJ:g})"] = twist * first(run, "bifurcation")["load_factor"]
     return found
 
@@ -135,8 +136,7 @@ def deployed_ring(level: int) -> Values:
     run = equilibrium(
         model,
         motions={"rail": {"rotation": (2 * np.pi, 0, 0)}},
-        method="arc-length",
-        stop={"load_factor": (-1, 1)},
+        method=ArcLength(stop={"load_factor": (-1, 1)}),
     )
     r = run.rod("ring").r[-1]
     return {"r(pi R)": r[-1] - r[0], "energy": run.energy["elastic"][-1]}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rigid.errors import ModelError
+from rodsim.equilibrium_methods import ArcLength
 from rodsim.model import Model
 from rodsim.parts.sections import Section
 from rodsim.statics.equilibria import equilibrium
@@ -146,7 +147,7 @@ def lee(level: int) -> Values:
     model.add_joint("far end", "revolute", model.ground, beam.end, axis=(0, 0, 1))
     model.add_force("load", beam.at(0.2), (0.0, -LEE_LOAD, 0.0))
     monitors = {"u": (beam.at(0.2), (1, 0, 0)), "v": (beam.at(0.2), (0, 1, 0))}
-    run = equilibrium(model, method="arc-length", monitors=monitors, stop={"load_factor": (-1.0, 1.3)})
+    run = equilibrium(model, method=ArcLength(stop={"load_factor": (-1.0, 1.3)}), monitors=monitors)
     wanted = [kind for kind, *_ in LEE]
     events = [event for event in run.events if event["kind"] in wanted]
     if [event["kind"] for event in events] != wanted:

@@ -21,6 +21,8 @@ import numpy as np
 import pytest
 
 from rodsim import (
+    Adaptive,
+    ArcLength,
     Box,
     ContactBegins,
     DistanceBelow,
@@ -28,6 +30,7 @@ from rodsim import (
     Material,
     Model,
     ModelError,
+    Newton,
     Result,
     SceneError,
     Section,
@@ -177,6 +180,24 @@ def pushed(function, *given, read):
     return of_ramped(responding, read=read)
 
 
+def steps_of(**old_or_new):
+    """Times and steps of a run whose steps are chosen by an error."""
+    run = simulate(ramped(), 0.1, **({"dt": Adaptive(1e-2)} if "error" not in old_or_new else {}) | old_or_new)
+    return [*run.t, *run.steps.number, run.steps.asked]
+
+
+def path_of(method, load_time=5.0):
+    """Load factors of equilibria of the model `ramped` by a method, with an argument that belonged to `equilibrium`."""
+    return lambda **old_or_new: equilibrium(ramped(), load_time=load_time, **{"method": method} | old_or_new).t
+
+
+def refusal_of_branch(**old_or_new):
+    """The message about a branch at a bifurcation that the path does not reach."""
+    with pytest.raises(ModelError, match="bifurcation") as refused:
+        equilibrium(ramped(), load_time=5.0, **{"method": "arc-length"} | old_or_new)
+    return str(refused.value)
+
+
 def at_rest(scene):
     """What a scene says to `equilibrium`."""
     return equilibrium_settings(loaded_from(parse(SCENE + scene, "scene.yaml"), Path()))
@@ -231,6 +252,17 @@ ARGUMENTS: dict[tuple[str, str], Argument] = {
         )
     },
     ("Model.add_mass_damping", "part"): Argument(adding("add_mass_damping", rate=0.5), "block", "block"),
+    ("simulate", "error"): Argument(steps_of, 1e-3, Adaptive(1e-3)),
+    ("simulate", "output_dt"): Argument(steps_of, 0.02, Adaptive(1e-2, output_dt=0.02)),
+    ("simulate", "max_dt"): Argument(steps_of, 1e-4, Adaptive(1e-2, max_dt=1e-4)),
+    ("equilibrium", "stop"): Argument(
+        path_of("arc-length"), {"load_factor": (-0.5, 0.5)}, ArcLength({"load_factor": (-0.5, 0.5)})
+    ),
+    ("equilibrium", "branch"): Argument(refusal_of_branch, 3, ArcLength(branch=3)),
+    ("equilibrium", "most_points"): Argument(path_of("arc-length", 200.0), 5, ArcLength(most_points=5)),
+    ("equilibrium", "factors"): Argument(path_of("newton"), (0.3, 0.6), Newton(factors=(0.3, 0.6))),
+    ("equilibrium", "relaxation"): Argument(path_of("newton"), False, Newton(relaxation=False)),
+    ("equilibrium", "first_step"): Argument(path_of("newton"), 0.25, Newton(first_step=0.25)),
 }
 MEMBERS: dict[tuple[str, str], Member] = {
     ("Result", "open"): Member(lambda: Result, lambda folder: (result_file(folder),)),
@@ -410,6 +442,27 @@ def test_old_parts_of_friction_go_together_with_it():
         assert rubbing(friction=(0.4, 0.3), rolling=1e-3, drilling=2e-3) == new
     with pytest.warns(DeprecationWarning, match="friction=Friction"):
         assert rubbing(friction=Friction(0.3, static=0.4, drilling=2e-3), rolling=1e-3) == new
+
+
+def test_old_parts_of_steps_go_together_with_them_and_not_with_steps_of_one_length():
+    new = steps_of(dt=Adaptive(1e-3, output_dt=0.05, max_dt=1e-2))
+    with pytest.warns(DeprecationWarning, match=r"dt=Adaptive\(..., (error|output_dt|max_dt)"):
+        assert steps_of(error=1e-3, output_dt=0.05, max_dt=1e-2) == new
+    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="both say how long steps are"):
+        simulate(ramped(), 0.1, 0.01, error=1e-3)
+    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="max_dt = 0.02 s limits steps"):
+        simulate(ramped(), 0.1, dt=0.01, max_dt=0.02)
+    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="output_dt = 0.02 goes with error"):
+        simulate(ramped(), 0.1, dt=0.01, output_dt=0.02)
+
+
+def test_old_parts_of_methods_do_not_go_with_the_other_method():
+    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="branch belongs to a path"):
+        equilibrium(ramped(), branch=1)
+    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="factors belong to method='newton'"):
+        equilibrium(ramped(), method="arc-length", factors=(0.5, 1.0))
+    with pytest.warns(DeprecationWarning):
+        assert len(equilibrium(ramped(), most_points=1).t) > 1  # it has no effect on load steps
 
 
 def test_lines_of_a_scene_stay_those_of_its_file():

@@ -302,7 +302,7 @@ def test_the_size_of_a_model_is_that_of_what_moves_and_what_holds_it():
 
 
 REFUSED = {
-    "give dt .s., the length of the steps, or error": {},
+    "give dt: the length of the steps": {},
     "both say how long steps are": {"dt": 0.1, "error": 1e-3},
     "counts steps, which choose themselves": {"error": 1e-3, "output_every": 2},
     "output_dt = 0.1 goes with error": {"dt": 0.1, "output_dt": 0.1},

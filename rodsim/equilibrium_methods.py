@@ -1,0 +1,130 @@
+"""Methods of `equilibrium`, and what belongs to each: `Newton` and `ArcLength`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from rigid import checks
+from rigid.errors import ModelError
+
+__all__ = ["ArcLength", "Newton"]
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Find equilibria at load factors from 0 to 1, for ``equilibrium(model, method=Newton(...))``; "newton" is `Newton()`.
+
+    Values are checked where the equilibrium is asked for.
+
+    Parameters
+    ----------
+    factors : array_like, default (1.0,)
+        Load factors that increase from above 0 to 1 at most: an equilibrium is found at each, and the last is the end. One
+        call so goes through all angles that a joint is to be moved to.
+    first_step : float, default 1.0
+        Longest first step of the load factor.
+    relaxation : bool, default True
+        If load steps come to an end before factor 1, whether to go to the equilibrium that a damped motion under the full load
+        creeps to; ``statics["relaxation"]`` says from which factor.
+
+    Examples
+    --------
+    >>> from rodsim import Material, Model, Newton, Section, equilibrium
+    >>> model = Model("cantilever", gravity=(0, 0, -9.81))
+    >>> section = Section.circular(0.01, Material(E=2e9, nu=0.3, density=1000))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> halves = equilibrium(model, method=Newton(factors=(0.5, 1.0)))
+    >>> bool((halves.load_factor == 0.5).any())
+    True
+    """
+
+    factors: ArrayLike = (1.0,)
+    first_step: float = 1.0
+    relaxation: bool = True
+
+
+@dataclass(frozen=True)
+class ArcLength:
+    """Follow the path of equilibria from load factor 0 on, through limit and turning points, until a stop.
+
+    For ``equilibrium(model, method=ArcLength(...))``; "arc-length" is `ArcLength()`. `t` of the result is the length of the
+    path, its `load_factor` goes up and down, and its `events` are limits of the load, turning points of the monitors and
+    bifurcations. Values are checked where the equilibrium is asked for.
+
+    Parameters
+    ----------
+    stop : mapping of str to tuple of float, optional
+        "load_factor" or a monitor -> (lowest, highest) value at which the path ends, located exactly. Default: the load
+        factor stays within -1 and 1.
+    branch : int, default 0
+        Number k of a bifurcation at which to leave the path, to one side (k) or the other (-k). A branch that leads back to
+        there ends: ``statics["stopped"]`` is then "closed".
+    most_points : int, default 500
+        Largest number of equilibria on the path.
+    first_step : float, default 1.0
+        Longest first step, of the norm of the path.
+
+    Examples
+    --------
+    >>> from rodsim import ArcLength, Material, Model, Section, equilibrium
+    >>> model = Model("cantilever", gravity=(0, 0, -9.81))
+    >>> section = Section.circular(0.01, Material(E=2e9, nu=0.3, density=1000))
+    >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
+    >>> root = model.add_joint("root", "weld", model.ground, rod.start)
+    >>> path = equilibrium(model, method=ArcLength(stop={"load_factor": (-0.5, 0.5)}))
+    >>> round(float(path.load_factor[-1]), 6)
+    0.5
+    """
+
+    stop: Mapping[str, tuple[float, float]] | None = None
+    branch: int = 0
+    most_points: int = 500
+    first_step: float = 1.0
+
+
+MethodName = Literal["newton", "arc-length"]
+METHODS: dict[str, type[Newton] | type[ArcLength]] = {"newton": Newton, "arc-length": ArcLength}
+
+
+def method_of(given: Any) -> Newton | ArcLength:
+    """Return the method that a name or a method stands for."""
+    if isinstance(given, Newton | ArcLength):
+        return given
+    if not isinstance(given, str) or given not in METHODS:
+        raise ModelError(
+            f"equilibrium: method = {checks.shown(given)} is not known; choose {' or '.join(METHODS)}"
+        )
+    return METHODS[given]()
+
+
+def merged_method(field: str, value: Any, given: Any) -> Newton | ArcLength:
+    """Return a method with one field changed, which was an argument of `equilibrium`."""
+    method = method_of("newton" if given is None else given)
+    if field in {each.name for each in fields(method)}:
+        return replace(method, **{field: value})
+    if field in ("stop", "branch") and (value is not None if field == "stop" else value):
+        raise ModelError(
+            f"equilibrium: {field} belongs to a path; give method=ArcLength({field}=...), or leave it out"
+        )
+    if field == "factors" and list(value) != [1.0]:
+        raise ModelError(
+            "equilibrium: factors belong to method='newton'; where a path by arc-length ends is said by `stop`"
+        )
+    return method  # it has no effect on this one
+
+
+def with_method(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of `equilibrium` for settings in the words of scenes, where fields of methods stand beside the method."""
+    found = {name: value for name, value in settings.items() if name not in _FIELDS}
+    for name in _FIELDS:
+        if name in settings:
+            found["method"] = merged_method(name, settings[name], found.get("method"))
+    return found
+
+
+_FIELDS = tuple(dict.fromkeys(each.name for kind in METHODS.values() for each in fields(kind)))
