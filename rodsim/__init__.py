@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from rodsim.statics.equilibria import equilibrium as equilibrium
     from rodsim.statics.equilibrium_results import Equilibrium as Equilibrium
     from rodsim.statics.linear_buckling import buckling as buckling
+    from rodsim.studies.errors import StudyError as StudyError
 else:
     from rodsim.lazy_names import lazy_names
 
@@ -99,6 +100,7 @@ else:
             "rodsim.statics.equilibria": "equilibrium",
             "rodsim.statics.equilibrium_results": "Equilibrium",
             "rodsim.statics.linear_buckling": "buckling",
+            "rodsim.studies.errors": "StudyError",
             "rodsim.equilibrium_methods": "ArcLength Newton",
             "rodsim.studies": "studies =",
             "rodsim.warnings": "warnings =",
