@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from rigid.inertia import MassProperties
-from rodsim import Material, Model, Section, Sphere, equilibrium, simulate
+from rodsim import Friction, Material, Model, Section, Sphere, equilibrium, simulate
 from rodsim.validation import contacts
 
 quiet = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
@@ -180,7 +180,9 @@ def test_a_rod_that_is_lifted_leaves_the_floor_where_the_closed_form_says():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
 
 
-def rail(bend: float, h: float, friction: float = 0.0, t_end: float = 0.4, n: int = 10):
+def rail(
+    h: float, bend: float = 0.0, friction: float = 0.0, t_end: float = 0.4, speed: float = 1.037, n: int = 10
+):
     """A ball that is pressed on a rod, held at all nodes, and moves along it; behind its middle the rod goes up by `bend`."""
     model, force, stiffness = Model("rail"), 5.0, 1e4
     angle = bend * (np.arange(n) >= n // 2)
@@ -190,39 +192,69 @@ def rail(bend: float, h: float, friction: float = 0.0, t_end: float = 0.4, n: in
     for k in range(n + 1):
         model.add_joint(f"node {k}", "clamp", rod.at(k / n))
     at = (0.13, 0.0, 0.03 - force / stiffness)
-    ball = model.add_body("ball", Sphere(0.02, density=3000.0), at, velocity=(1.037, 0.0, 0.0))
+    ball = model.add_body("ball", Sphere(0.02, density=3000.0), at, velocity=(speed, 0.0, 0.0))
     model.add_force("press", ball.at((0.0, 0.0, 0.0)), (0.0, 0.0, -force))
     surface = model.add_sphere("surface", ball, 0.02)
-    model.add_contact("rides", rod, surface, stiffness, friction=friction)
+    rubs = Friction(friction, tangential_stiffness=1e5)
+    model.add_contact("rides", rod, surface, stiffness, friction=rubs if friction else 0.0)
     return simulate(model, t_end, h, output_every=1, progress=False)
 
 
+def nodes_passed(ball) -> int:
+    return int(np.floor(10.0 * ball.r[-1, 0]) - np.floor(10.0 * ball.r[0, 0]))
+
+
 @quiet
-def test_a_ball_rides_along_a_rod_as_if_it_had_no_nodes():
-    for h in (2e-3, 1e-3):
-        ball = rail(0.0, h).body("ball")
-        assert np.count_nonzero(np.diff(np.floor(10.0 * ball.r[:, 0]))) >= 4
-        assert ball.v[:, 0] == pytest.approx(1.037, abs=1e-10)
-        assert np.ptp(ball.r[:, 2]) < 1e-14
+@pytest.mark.parametrize(
+    ("speed", "h", "t_end"), [(1.037, 2e-3, 0.4), (1.037, 1e-3, 0.4), (20.0, 2.5e-4, 0.03)], ids=str
+)
+def test_a_ball_rides_along_a_rod_as_if_it_had_no_nodes(speed, h, t_end):
+    """Also in steps of 5 mm, which end behind a node."""
+    ball = rail(h, t_end=t_end, speed=speed).body("ball")
+    assert nodes_passed(ball) >= 4
+    assert ball.v[:, 0] == pytest.approx(speed, abs=1e-10)
+    assert np.ptp(ball.r[:, 2]) < 1e-14
 
 
 @quiet
 @pytest.mark.parametrize("bend", [0.2, -0.2])
 def test_a_ball_keeps_its_energy_where_a_rod_bends(bend):
-    run = rail(bend, 1e-3)
+    run = rail(1e-3, bend)
     total = run.energy["total"] - run.work
     assert np.abs(total - total[0]).max() < 1e-13 * run.energy["kinetic"][0] * 10
     assert np.ptp(run.body("ball").r[:, 2]) > 4e-3
 
 
 @quiet
-def test_friction_is_the_same_along_a_rod_whether_there_is_a_node():
-    """mu times the force that presses, to the change of depth of what rides without friction."""
-    run = rail(0.0, 5e-4, friction=0.02, t_end=0.2)
-    v, mass = run.body("ball").v[:, 0], 3000.0 * 4.0 / 3.0 * np.pi * 0.02**3
-    force = mass * np.diff(v)[2:] / 5e-4
-    assert force == pytest.approx(-0.02 * 5.0, rel=1e-6)
-    assert np.count_nonzero(np.diff(np.floor(10.0 * run.body("ball").r[: len(force), 0]))) >= 1
+@pytest.mark.parametrize(("speed", "t_end"), [(2.0, 0.08), (20.0, 0.03)])
+def test_friction_is_the_same_along_a_rod_whether_there_is_a_node(speed, t_end):
+    """mu times the force that presses, while it slides; also in steps past nodes."""
+    ball, mass = (
+        rail(2.5e-4, friction=0.02, t_end=t_end, speed=speed).body("ball"),
+        3000.0 * 4.0 / 3.0 * np.pi * 0.02**3,
+    )
+    late = np.arange(len(ball.v) - 1) * 2.5e-4 > 0.01  # the bristle is as long as it will be
+    assert mass * np.diff(ball.v[:, 0])[late] / 2.5e-4 == pytest.approx(-0.02 * 5.0, rel=1e-9)
+    assert nodes_passed(ball) >= 1
+    assert np.ptp(ball.r[:, 2]) < 1e-14
+
+
+@quiet
+def test_a_ball_that_slides_along_a_rod_is_slowed_evenly_until_it_rolls():
+    """m dv/dt = -mu F; it rolls from the speed on that the moment of momentum about the line of contact leaves."""
+    speed, mu = 0.5, 0.1
+    run = rail(5e-4, friction=mu, speed=speed, t_end=0.2)
+    ball, mass = run.body("ball"), 3000.0 * 4.0 / 3.0 * np.pi * 0.02**3
+    inertia, arm = (
+        0.4 * mass * 0.02**2,
+        (0.03 - 5e-4) * 0.02 / 0.03,
+    )  # to what divides the axes as the radii do
+    rolling = speed * mass * arm**2 / (mass * arm**2 + inertia)
+    until = (speed - rolling) * mass / (mu * 5.0)
+    slides = (run.t > 5e-3) & (run.t < 0.9 * until)
+    assert np.polyfit(run.t[slides], ball.v[slides, 0], 1)[0] == pytest.approx(-mu * 5.0 / mass, rel=2e-3)
+    assert ball.v[-1, 0] == pytest.approx(rolling, rel=2e-3)
+    assert spread(run.energy["total"] + run.dissipation - run.work) < 1e-12
 
 
 @quiet

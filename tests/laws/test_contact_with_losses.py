@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rodsim import Model, Sphere, audit, simulate
+from rodsim import Friction, Model, Sphere, audit, simulate
 from tests.support.contacts import ground
 from tests.support.solids import (
     ALONG_X,
@@ -18,6 +18,7 @@ from tests.support.solids import (
     HERE,
     MESHES,
     ON_CORNER,
+    ON_EDGE,
     ON_VERTEX,
     RUBBER,
     STEEL,
@@ -30,6 +31,7 @@ from tests.support.solids import (
     change,
     roof,
     run,
+    twist,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
@@ -204,6 +206,23 @@ def test_friction_acts_on_a_solid_at_the_height_of_the_mesh(mesh, top):
     braked, rotated = 0.5 - own.v[-1, 0], own.Omega[-1, 1]
     assert braked > 1e-5
     assert A**2 / 6.0 * rotated / braked == pytest.approx(A / 2, rel=0.02)
+
+
+@pytest.mark.parametrize("shape", ["box", "hull cube"])
+@pytest.mark.parametrize(
+    "aside", [(0.0, 0.0), (0.0448, 0.0), (0.0, 0.0448), (-0.0448, 0.0), (0.0, -0.0448)], ids=str
+)
+def test_friction_where_edges_cross_is_a_part_of_what_presses_them(shape, aside):
+    """In the middle of both edges, and so near an end of one that its corner takes a part of the force."""
+    mu, low = 0.4, 2**0.5 * (A / 2 - R) + R
+    model = Model("crossing", gravity=HERE)
+    below = add(model, shape, "below", HERE, ON_EDGE)
+    it = add(model, shape, "it", (*aside, 2.0 * low - 2e-4), twist(np.pi / 2, ON_EDGE), (0.5, 0.3, 0))
+    model.add_contact("c", it, below, K, friction=Friction(mu, tangential_stiffness=1e9))
+    gained = run(model, 2e-5, 2e-6).body("it").v[-1] - (0.5, 0.3, 0)
+    assert gained[2] > 1e-5
+    assert np.hypot(*gained[:2]) == pytest.approx(mu * gained[2], rel=1e-3)
+    assert gained[1] / gained[0] == pytest.approx(0.6, rel=1e-2)
 
 
 # --- restitution

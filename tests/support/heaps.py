@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from discretization.assembly.numbering import Numbering
-from discretization.contact.table import Pair
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.stepper import Stepper
 from rodsim import Material, Model, Section
 from rodsim.building.build import Built
-from tests.support.touching_models import surface_of, touching
 
 RADIUS, H, HALF = 0.01, 5e-4, 11
 
@@ -24,10 +20,8 @@ def lattice(n: int = 2) -> Model:
         model.add_rod(f"low {k}", [(at, -0.1, 0.0), (at + 0.02, 0.25, 0.0)], section, n)
         ends = [(-0.1, at, 2.4 * RADIUS), (0.25, at + 0.01, 2.6 * RADIUS)]
         model.add_rod(f"high {k}", ends, section, n, velocity=(0.2, 0.0, -0.5))
-    rods = [surface_of(rod, RADIUS) for rod in model.build().layout.rods]
-    return touching(
-        model, rods, [Pair(i, j, (0, 3e6, 1, 0), stations=4) for i, j in combinations(range(8), 2)]
-    )
+    model.add_contact("all", list(model.rods.values()), stiffness=3e6, stations=4)
+    return model
 
 
 def listed(model: Model, h: float) -> tuple[Built, Numbering]:
