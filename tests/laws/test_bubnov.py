@@ -8,10 +8,8 @@ import pytest
 import sympy as sp
 
 from discretization.time.bubnov import solve_global
-from discretization.time.integrate import integrate
-from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError, ModelError
-from rigid.symbolic.systems import symbolic_system
+from rodsim.mechanics import integrate, rotating_body, symbolic_system
 from rodsim.papers.box import spinning_box
 from rodsim.papers.claims import observed_order
 

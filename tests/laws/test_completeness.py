@@ -15,7 +15,7 @@ from discretization.groups import registered
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.own_variables import WIDTHS, own_variables
 from rigid.errors import ModelError
-from rodsim.results.errors import ResultError
+from rodsim import ResultError
 from tests.support.completeness import MODELS, T_END
 from tests.support.consumers import CONSUMERS, REFUSED, acting_kinds, run
 

@@ -1,29 +1,59 @@
-"""Dampers and viscous rods as interactions: what resists a motion, whatever its physics; relative rotations up to 3 rad."""
+"""Dampers, viscous rods, drag and friction of joints: what resists a motion, whatever its physics; turns up to 3 rad."""
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
-from discretization.space.bushing import BUSHING_DAMPER, damper_numbers, marker
-from discretization.space.free_bushing import FREE_BUSHING_DAMPER, free_numbers
-from discretization.space.se3_dual import VISCOUS_SE3_ELEMENT
+from discretization.groups import registered
+from discretization.space.bushing import damper_numbers, marker
+from discretization.space.free_bushing import free_numbers
 from discretization.space.se3_element import strains
 from rigid import quaternions
-from rigid.interactions.law_springs import ANGLE_DAMPER, DISPLACEMENT_DAMPER, LENGTH_DAMPER
 from rigid.interactions.laws import law_numbers
-from rigid.interactions.spring import DAMPER
-from rigid.interactions.torsion_spring import TORSION_DAMPER
-from rodsim import Box, Model, ModelError, simulate
+from rodsim import Box, Model, ModelError, SpringLaw, simulate
 from rodsim.mechanics import integrate
-from rodsim.parts.spring_laws import SpringLaw
 from tests.support.interactions import EPS, dual, names, poses, turn
+from tests.support.rods import INERTIA
 
+BY_NAME = {kind.name: kind for kinds in registered().values() for kind in kinds}
+DAMPER, TORSION_DAMPER, DRAG, JOINT_FRICTION, BUSHING_DAMPER, FREE_BUSHING_DAMPER, VISCOUS_SE3_ELEMENT = map(
+    BY_NAME.get,
+    (
+        "damper",
+        "torsion damper",
+        "external damping",
+        "joint friction",
+        "damper of a bushing",
+        "damper of a bushing with a free axis",
+        "viscous SE(3) rod element",
+    ),
+)
+LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER = (
+    BY_NAME[f"damper with a law of the rate of {what}"]
+    for what in ("its length", "a displacement", "an angle")
+)
 LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
-KINDS = (DAMPER, TORSION_DAMPER, VISCOUS_SE3_ELEMENT, BUSHING_DAMPER, FREE_BUSHING_DAMPER, *LAWS)
+BETWEEN = (
+    DAMPER,
+    TORSION_DAMPER,
+    VISCOUS_SE3_ELEMENT,
+    BUSHING_DAMPER,
+    FREE_BUSHING_DAMPER,
+    JOINT_FRICTION,
+    *LAWS,
+)
+KINDS = (*BETWEEN, DRAG)
+TURNS = (TORSION_DAMPER, ANGLE_DAMPER)  # known but for whole turns
+C, K, ALONG = 3.0, 5.0, np.array([0.6, 0.0, 0.8])
 TAU = 0.7  # length of a step
 
 
 def numbers(kind, rng):
     """Random numbers of a dissipation of this kind."""
+    if kind is DRAG:
+        return np.concatenate([[C], (0.5 * np.trace(INERTIA) * np.eye(3) - INERTIA).ravel()])
+    if kind is JOINT_FRICTION:
+        return np.concatenate([rng.normal(size=6), ALONG, [C, K]])
     if kind is DAMPER:
         return np.concatenate([rng.normal(size=6), [40.0, 0.3, 3.0]])
     if kind is TORSION_DAMPER:
@@ -46,9 +76,14 @@ def numbers(kind, rng):
 
 def measures(kind, y, quat, X):
     """What the dissipation is quadratic in the rate of, by other means, and with which matrix."""
+    a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
+    if kind is DRAG:
+        return y[0].ravel(), np.kron(block_diag(C, X[1:].reshape(3, 3)), np.eye(3))
+    if kind is JOINT_FRICTION:
+        relative, along = y[0, 1:] @ y[1, 1:].T, ALONG @ y[0, 1:] @ (b - a)
+        return np.append(relative, along), np.diag([*9 * [0.5 * C], K])
     if kind in LAWS:
         if kind is DISPLACEMENT_DAMPER:
-            a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
             return np.array([X[6:9] @ y[0, 1:] @ (b - a)]), np.array([[3.0]])
         if kind is LENGTH_DAMPER:
             return measures(DAMPER, y, quat, X)[0], np.array([[3.0]])
@@ -60,7 +95,6 @@ def measures(kind, y, quat, X):
             return of_bearing(own), X[25:61].reshape(6, 6)
         return strains(own[0, 0], turns[0], own[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
     if kind is DAMPER:
-        a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
         return np.array([np.linalg.norm(b - a)]), X[8:9, None]
     if kind is TORSION_DAMPER:
         u, w, b = X[:3] @ y[0, 1:], X[3:6] @ y[0, 1:], X[6:9] @ y[1, 1:]
@@ -87,11 +121,7 @@ def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles)
     (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
     before, matrix = measures(kind, y0, quat0, X)
     change = measures(kind, y1, quat1, X)[0] - before
-    turns = (
-        slice(3, 4)
-        if kind is FREE_BUSHING_DAMPER
-        else slice(0, len(change) * (kind in (TORSION_DAMPER, ANGLE_DAMPER)))
-    )
+    turns = slice(3, 4) if kind is FREE_BUSHING_DAMPER else slice(0, len(change) * (kind in TURNS))
     change[turns] = (change[turns] + np.pi) % (2 * np.pi) - np.pi
     work = np.sum(dual(kind, y0, y1, X, [1 / TAU], "dual").real * (y1 - y0))
     assert work == pytest.approx(change @ matrix @ change / TAU, rel=1e-12)
@@ -125,7 +155,7 @@ def test_resistance_is_linear_symmetric_and_takes_power(kind):
     assert np.sum(at_z * z) > 0.0
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=names)
+@pytest.mark.parametrize("kind", BETWEEN, ids=names)
 def test_a_common_rigid_motion_is_not_resisted(kind):
     rng = np.random.default_rng(4)
     X = numbers(kind, rng)
@@ -139,7 +169,7 @@ def test_a_common_rigid_motion_is_not_resisted(kind):
     assert np.abs(dual(kind, y, turned, X, [1.0])).max() < 1e-13
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=names)
+@pytest.mark.parametrize("kind", BETWEEN, ids=names)
 def test_resistance_keeps_both_momenta(kind):
     rng = np.random.default_rng(5)
     X = numbers(kind, rng)
@@ -168,7 +198,8 @@ def test_resistance_takes_complex_steps(kind, angles, function):
         return dual(kind, y0, y1, X, [1.0], function)
 
     step, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
-    assert np.abs(step - difference).max() < 1e-7 * (1.0 + np.abs(difference).max())
+    bound = 1e-8 if kind in (DRAG, JOINT_FRICTION) else 1e-7
+    assert np.abs(step - difference).max() < bound * (1.0 + np.abs(difference).max())
 
 
 @pytest.mark.parametrize("kind", [DAMPER, LENGTH_DAMPER], ids=names)
@@ -180,6 +211,50 @@ def test_points_in_one_place_are_not_resisted(kind):
     y[:, 1:] = np.eye(3)
     assert not np.any(dual(kind, y, y, X, [1.0]))
     assert not np.any(dual(kind, y, np.ones((2, 4, 3)), X, [1.0], "bend"))
+
+
+def spin(y, w, arity):
+    """Rates of poses that turn with w (arity, 3) and move with random velocities."""
+    z = np.zeros((2, 4, 3))
+    z[:arity, 1:] = np.cross(w[:, None], y[:arity, 1:])
+    return z
+
+
+def test_external_damping_takes_the_power_of_a_force_and_a_moment():
+    """c |v|^2 + Omega . C Omega."""
+    rng = np.random.default_rng(0)
+    y = poses(rng)[0]
+    w, v = rng.normal(size=(2, 3))
+    z = spin(y, w[None], 1)
+    z[0, 0] = v
+    f = dual(DRAG, y, z, numbers(DRAG, rng), [1.0], "bend").real
+    Omega = y[0, 1:] @ w
+    assert np.sum(f * z) == pytest.approx(C * v @ v + Omega @ INERTIA @ Omega, rel=1e-13)
+    assert f[0, 0] == pytest.approx(C * v)
+    moment = np.cross(y[0, 1:], f[0, 1:]).sum(axis=0)
+    assert y[0, 1:] @ moment == pytest.approx(INERTIA @ Omega, rel=1e-13)
+    assert not np.any(f[1])
+
+
+def test_joint_friction_takes_the_power_of_turning_and_sliding():
+    """c |omega_b - omega_a|^2 + k (ds/dt)^2, with a moment along the relative turn."""
+    rng = np.random.default_rng(1)
+    y = poses(rng)[0]
+    w, v = rng.normal(size=(2, 2, 3))
+    z = spin(y, w, 2)
+    z[:, 0] = v
+    X = numbers(JOINT_FRICTION, rng)
+    f = dual(JOINT_FRICTION, y, z, X, [1.0], "bend").real
+    p = [y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1)]
+    dp = [z[k, 0] + X[3 * k : 3 * k + 3] @ z[k, 1:] for k in (0, 1)]
+    u, du = ALONG @ y[0, 1:], ALONG @ z[0, 1:]
+    rate = du @ (p[1] - p[0]) + u @ (dp[1] - dp[0])
+    assert np.sum(f * z) == pytest.approx(C * np.sum((w[1] - w[0]) ** 2) + K * rate**2, rel=1e-12)
+    X[10] = 0.0  # turning alone
+    f = dual(JOINT_FRICTION, y, z, X, [1.0], "bend").real
+    moments = np.cross(y[:, 1:], f[:, 1:]).sum(axis=1)
+    assert moments[1] == pytest.approx(C * (w[1] - w[0]), rel=1e-12)
+    assert moments[0] == pytest.approx(-moments[1], rel=1e-12)
 
 
 # -- who is named, who takes them -------------------------------------------------------------------------------------
@@ -211,13 +286,12 @@ def lossy(what):
     return model
 
 
+@pytest.mark.parametrize("integrator", ["em4", "em4-ggl"])
 @pytest.mark.parametrize("what", LOSSY)
-def test_compositions_refuse_what_dissipates_by_its_own_name(what):
-    with pytest.raises(
-        ModelError,
-        match=rf"'em4' takes negative substeps, which the {what} does not allow; use integrator 'em'",
-    ):
-        simulate(lossy(what), 0.1, 0.1, "em4")
+def test_compositions_refuse_what_dissipates_by_its_own_name(what, integrator):
+    told = rf"'{integrator}' takes negative substeps, which the {what} does not allow; use integrator"
+    with pytest.raises(ModelError, match=f"{told} '{integrator.replace('4', '')}'"):
+        simulate(lossy(what), 0.1, 0.1, integrator)
 
 
 @pytest.mark.parametrize("what", LOSSY)

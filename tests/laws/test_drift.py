@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rigid.inertia import MassProperties
-from rodsim import Material, Model, Section, simulate
+from rodsim import MassProperties, Material, Model, Section, simulate
 
 EPS = 2.220446049250313e-16
 G = 9.80665

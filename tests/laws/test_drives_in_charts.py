@@ -7,11 +7,11 @@ import pytest
 
 from discretization.own_variables import part
 from discretization.time.bubnov import solve_global
-from discretization.time.integrate import integrate
 from discretization.time.integrators import parse
 from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.symplecticity import symplectic_defect
 from rodsim import Box, Model, ModelError, Result, audit, signals, simulate
+from rodsim.mechanics import integrate
 
 T, H = 0.096, 0.016  # s
 ROUND_OFF = 1e-12  # of energies and momenta, relative, over so few steps
@@ -198,19 +198,6 @@ def test_symplectic_schemes_are_so_with_a_drive(integrator, chart):
     system = pair("revolute").mechanical_system(chart)
     assert symplectic_defect(system, parse(integrator), H, steps=2, count=3) < 0.1 * ROUND_OFF
     assert symplectic_defect(system, parse("GGL-EM"), H, steps=2, count=3) > 10 * ROUND_OFF
-
-
-@pytest.mark.parametrize("integrator", ["EML-kappa", "GGL-EM"])
-def test_a_run_goes_on_from_its_file_to_the_bit_and_its_file_is_judged(integrator, tmp_path):
-    path = tmp_path / "run.vtkhdf"
-    simulate(chain(), T / 2, H, integrator, output=path, output_every=1, progress=False)
-    simulate(chain(), T, H, integrator, output=path, output_every=1, resume=True, progress=False)
-    result = Result.load(path)
-    for one, other in zip(result.state(), of_chain(integrator, None).state(), strict=True):
-        assert np.array_equal(one, other)
-    found = audit(result)
-    assert found.ok, found.text()
-    assert found.energy_balance < ROUND_OFF
 
 
 def test_a_trajectory_goes_on_to_the_bit_and_leaves_the_system_as_it_was():

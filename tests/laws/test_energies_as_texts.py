@@ -8,13 +8,8 @@ from discretization.interaction_kinds import INTERACTIONS
 from examples import own_interaction as example
 from rigid.compilation.decorators import address_of
 from rigid.errors import ModelError
-from rigid.interactions.measures import WIDTHS
-from rodsim import Model, PointMass, measures, modes
+from rodsim import Model, PointMass, SceneError, measures, modes
 from rodsim.interactions import calling
-from rodsim.interactions import text_energies as energies
-from rodsim.interactions.text_energies import Measured
-from rodsim.scenes.errors import SceneError
-from rodsim.scenes.model_from_scene import load
 from tests.support.own_kinds import BRICK, DT, T_END, bodies, of_texts, poses, run
 
 
@@ -41,23 +36,6 @@ def test_an_energy_that_is_not_finite_at_the_start_is_refused():
     model.add_energy("it", "log(d - 100)", {"d": measures.distance(*model.bodies.values())})
     with pytest.raises(ModelError, match="energy 'it': its energy or its forces are not finite at t = 0"):
         model.build()
-
-
-@pytest.mark.parametrize("near", [1.0, 1e-3, 1e-8, 0.0])
-def test_the_work_of_a_text_is_the_change_of_its_energy(near):
-    """To round-off, whatever the measures and however near the ends; both ends count alike."""
-    rng = np.random.default_rng(4)
-    system = of_texts().build().system
-    for k in range(len(system.others.kind)):
-        kind = INTERACTIONS[system.others.kind[k]]
-        X = system.others.numbers[system.others.first[k] : system.others.first[k + 1]].copy()
-        X[-kind.straining.count :] = 0.3  # the stress that prestress gives
-        y0 = poses(rng, kind.arity)
-        y1 = y0 + near * 0.3 * (poses(rng, kind.arity) - y0)
-        f = calling.dual(kind, y0, y1, X)
-        change = calling.value(kind, y1, X) - calling.value(kind, y0, X)
-        assert abs(np.sum(f * (y1 - y0)) - change) < 1e-13 * (np.abs(f).max() + abs(change) + 10.0)
-        assert np.abs(calling.dual(kind, y1, y0, X) - f).max() < 1e-13 * np.abs(f).max()
 
 
 def test_the_strains_of_a_text_say_its_stress_and_take_more():
@@ -129,33 +107,6 @@ def test_a_measure_that_would_turn_a_point_mass_is_refused(of):
         model.build()
 
 
-def test_measures_ask_to_turn_the_frames_on_whose_axes_they_act():
-    """Points at the origins of both frames: what moment is left is on the axes."""
-    rng, seen = np.random.default_rng(4), set()
-    for kind in energies_of(of_texts()):
-        taken = [Measured(m[1], m[2], int(m[3]), int(m[4])) for m in energies._MEASURE.finditer(kind.name)]
-        X, y, at = rng.normal(size=60), poses(rng, kind.arity), 0
-        for m in taken:
-            X[at : at + 6] *= m.word in ("cosine", "angle")
-            at += WIDTHS[m.word]
-        for k, m in enumerate(taken):
-            one, out = np.eye(len(taken), dtype=complex)[k], np.zeros((kind.arity, 4, 3), complex)
-            calling._dual(address_of(kind.straining.dual), y, y, X, one, out)
-            moment = np.abs(calling.pulled(out, y)).reshape(-1, 6)[:, 3:].max(axis=1)
-            assert {f: bool(moment[f] > 1e-12) for f in (m.a, m.b)} == energies.asks_to_turn(m)
-            seen.add(m.word)
-    assert seen == set(WIDTHS)
-
-
-def test_only_angles_are_known_but_for_turns():
-    kinds_of = {k.name.split("; ")[0]: k.straining.period for k in energies_of(of_texts())}
-    assert sorted(kinds_of.values()) == [0.0, 2 * np.pi]
-
-
-def energies_of(model):
-    return [INTERACTIONS[k] for k in np.unique(model.build().system.others.kind)]
-
-
 def test_a_strain_is_from_the_length_that_is_given():
     """And from the initial distance where none is."""
     found = []
@@ -212,15 +163,15 @@ run: {t_end: 0.05, dt: 0.01}
 def test_a_scene_has_the_text_of_an_energy(tmp_path):
     path = tmp_path / "flap.yaml"
     path.write_text(SCENE)
-    entry = load(path).model.others["snap"]
+    entry = Model.load(path).others["snap"]
     assert entry.energy == "H * ((a / W) ** 2 - 1) ** 2"
     assert entry.parameters == {"H": 0.05, "W": 0.6}
     path.write_text(SCENE.replace("of: angle", "of: distance"))
     with pytest.raises(SceneError, match=r":6: measure 'a': 'distance' has no 'axis'; leave it out"):
-        load(path)
+        Model.load(path)
     path.write_text(SCENE.replace(", axis: [0, 1, 0]", ""))
     with pytest.raises(SceneError, match=r":6: measure 'a': 'angle' lacks 'axis'; give it"):
-        load(path)
+        Model.load(path)
     path.write_text(SCENE.replace("energy: H", "energy: __import__('os')*H"))
     with pytest.raises(SceneError, match="is not known in an expression"):
-        load(path)
+        Model.load(path)

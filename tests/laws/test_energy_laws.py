@@ -10,10 +10,8 @@ from discretization.space.laws.expressions import STRAINS, canonical, law_of, pa
 from discretization.space.laws.functions import PARAMETERS
 from discretization.space.laws.probing import between, energy_and_stress
 from discretization.state_measures import element_states
-from rodsim import Model, ModelError, Result, audit, simulate
+from rodsim import Model, ModelError, Result, SceneError, audit, simulate
 from rodsim.parts.section_energies import text_of
-from rodsim.scenes.errors import SceneError
-from rodsim.scenes.model_from_scene import load
 from tests.support.closed_spans import assembled, full_section
 from tests.support.rods import SECTION as PLAIN
 from tests.support.rods import free_rod
@@ -249,14 +247,14 @@ run: {{t_end: 0.1, dt: 0.01}}
 def test_scenes_have_energies_and_relaxation(tmp_path):
     path = tmp_path / "rod.yaml"
     path.write_text(SCENE.format(expression=f"{LINEAR} + EA*Gamma1**4/(4*strain**2)"))
-    spans = load(path).model.build().system.spans
+    spans = Model.load(path).build().system.spans
     assert len(spans.texts) == 1
     assert 0.1 in spans.parameters[0]
     assert np.all(spans.relaxation == 0.3)
     assert spans.branch[0] == pytest.approx(0.5 * PLAIN.stiffness, rel=1e-13)
     path.write_text(SCENE.format(expression="K1.real"))
     with pytest.raises(SceneError, match=r"rod\.yaml:\d+: .*cannot stand in an expression"):
-        load(path)
+        Model.load(path)
     path.write_text(SCENE.format(expression="1").replace("expression: 1", "type: soft"))
     with pytest.raises(SceneError, match=r"it should be .*expression"):
-        load(path)
+        Model.load(path)

@@ -1,19 +1,16 @@
-"""Bushings with a free axis: what they are against what is known, through many turns; turns that end, and who is named."""
+"""Bushings, with a free axis and without: against what is known, through turns; turns that end, and who is named."""
 
 import re
 
 import numpy as np
 import pytest
 
-from discretization.space.free_bushing import free_axis, with_axis
-from discretization.time.mechanical_stepper import MechanicalStepper
+from discretization.groups import groups_of
 from discretization.turning import largest_turns
 from rigid import quaternions
 from rigid.errors import ConvergenceError
 from rodsim import Box, Material, Model, Section, audit, equilibrium, simulate
-from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.turn_limits import turned_in_words
-from rodsim.scenes.model_from_scene import load
 
 EXACT = 1e-11
 ASKEW = np.array([2.0, -1.0, 2.0]) / 3
@@ -79,16 +76,14 @@ def test_a_stiff_one_is_a_hinge():
     assert gaps[1] == pytest.approx(0.1 * gaps[0], rel=0.3)
 
 
-def pair(stiffness, damping=0.0, swapped=False):
-    """Two free bodies, turning fast against each other about the axis of a bushing between them."""
+def pair(stiffness, damping=0.0, swapped=False, spin=15.0 * ASKEW):
+    """Two free bodies, turning fast against each other about the axis of a bushing between them, or slowly."""
     model = Model("pair")
     turn = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
     a = model.add_body(
         "a", Box(0.3, 0.4, 0.5, density=100), velocity=(0.1, 0, 0.3), angular_velocity=(0.4, -0.3, 0.2)
     )
-    b = model.add_body(
-        "b", BRICK, (0.5, 0.3, -0.2), turn, velocity=(0, 0.5, 0), angular_velocity=15.0 * ASKEW
-    )
+    b = model.add_body("b", BRICK, (0.5, 0.3, -0.2), turn, velocity=(0, 0.5, 0), angular_velocity=spin)
     sides = (b, a) if swapped else (a, b)
     model.add_bushing(
         "mount", *sides, stiffness, damping, at=(0.4, 0.2, -0.1), rest=(0.02, 0, -0.01, 0.1, 0.2, -0.05)
@@ -105,19 +100,49 @@ def full(seed, size, free=None):
     return size * (B @ B.T + 0.1 * np.eye(6))
 
 
-@pytest.mark.parametrize("damping", [0.0, 0.02])
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_it_keeps_energy_balance_and_both_momenta_through_turns(integrator, damping):
-    """With full matrices, the free axis askew; the damping resists all turns."""
-    result = simulate(pair(full(1, 200.0, ASKEW), full(2, 0.2 * damping)), 1.5, 0.005, integrator)
+@pytest.mark.parametrize("damping", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("free", "spin", "resisting"), [(None, (1.0, 2.0, -0.5), 15.0), (ASKEW, 15.0 * ASKEW, 0.004)]
+)
+def test_a_bushing_keeps_energy_balance_and_both_momenta(free, spin, resisting, damping, integrator):
+    """With full matrices, a free axis askew and through turns; the damping resists all turns."""
+    made = pair(full(1, 200.0, free), full(2, damping * resisting), spin=spin)
+    result = simulate(made, 1.5, 0.005, integrator)
     found = audit(result)
     assert found.ok
     assert found.energy_balance < EXACT
     assert max(found.linear_momentum_drift, found.angular_momentum_drift) < EXACT
     assert (result.dissipation[-1] > 1e-3 * found.energy_scale) == (damping > 0.0)
-    between = quaternions.multiply(quaternions.conjugate(result.body("a").quat), result.body("b").quat)
-    assert np.abs(turn_about(ASKEW, between)).max() > 2 * np.pi
     assert np.ptp(result.energy["spring"]) > 0.01 * found.energy_scale
+    assert found.newton_mean < 6.0
+    between = quaternions.multiply(quaternions.conjugate(result.body("a").quat), result.body("b").quat)
+    assert free is None or np.abs(turn_about(ASKEW, between)).max() > 2 * np.pi
+
+
+@pytest.mark.parametrize(("free", "spin"), [(None, (1.0, 2.0, -0.5)), (ASKEW, 15.0 * ASKEW)])
+def test_a_bushing_moves_bodies_alike_in_every_chart(free, spin):
+    made = pair(full(1, 100.0, free), spin=spin)
+    em, other = (simulate(made, 0.5, 2.5e-3, name).body("b").r for name in ("em", "EM-G"))
+    assert np.abs(other - em).max() < 2e-3 < np.ptp(em, axis=0).max()
+
+
+ALL = np.eye(6)
+SORTS = [
+    (np.eye(6), 0.0 * ALL, False),
+    (bearing(ASKEW, 1.0, 3.0), 0.0 * ALL, True),
+    (np.diag([1.0, 1, 1, 0, 5, 0]), 0.0 * ALL, False),  # two free ones: no tilt can be told from a turn
+    (np.diag([1.0, 1, 1, 0, 0, 0]), 0.0 * ALL, True),
+    (np.diag([1.0, 1, 1, 0, 0, 0]), ALL, False),  # the damping needs the whole turn
+    (np.diag([1.0, 1, 1, 5, 5, 5e-9]), 0.0 * ALL, False),  # 1e-9 of the others is not free
+]
+
+
+@pytest.mark.parametrize(("stiffness", "damping", "free"), SORTS)
+def test_an_axis_is_free_that_nothing_resists_turns_about(stiffness, damping, free):
+    built = pair(stiffness, damping).build()
+    names = {own.group.kind.name for own in groups_of(built.system, built.state)}
+    assert {"bushing with a free axis" in name for name in names} == {free}
 
 
 def test_stiffness_alike_in_all_directions_does_not_mind_which_marker_is_called_a():
@@ -168,14 +193,51 @@ def test_damping_about_the_free_axis_slows_the_turn():
     )
 
 
-def test_it_moves_bodies_alike_in_every_chart():
-    model, h = pair(full(1, 100.0, ASKEW)), 2.5e-3
-    built = model.build()
-    end = simulate(model, 0.5, h).state()
-    state = fit_velocities(built).state
-    stepper = MechanicalStepper("bushing", built.system, state, h, "EM-G", "director", built.load_values)
-    other, _ = stepper.advance(stepper.start(state), 0, 200)
-    assert np.abs(other.r - end.r).max() < 2e-3 < np.abs(end.r - state.r).max()
+@pytest.mark.parametrize("axis", [(0, 0, 1), (0.6, 0, 0.8)])
+def test_a_bushing_about_a_hinge_is_a_torsion_spring(axis):
+    """Its rotation is the angle itself, so that the motion is the same to round-off."""
+
+    def swung(held):
+        model = Model("swing", gravity=(0, -9.81, 0))
+        body = model.add_body("body", Box(0.2, 1.0, 0.1, density=300), position=(0, -0.5, 0))
+        model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=axis)
+        held(model, body)
+        return simulate(model, 1.5, 0.01).body("body").r
+
+    def torsion(model, body):
+        model.add_spring(
+            "coil", model.ground, body, 60.0, damping=2.0, along="rotation", axis=axis, angle=1.0
+        )
+
+    n = np.array(axis, float)
+
+    def bushing(model, body):
+        # along the axis 60 N m/rad, across it and of displacements what the hinge does not let happen
+        C, D = np.zeros((2, 6, 6))
+        C[3:, 3:] = 60.0 * np.outer(n, n) + 7.0 * (np.eye(3) - np.outer(n, n))
+        D[3:, 3:] = 2.0 * np.outer(n, n)
+        C[:3, :3] = 1e3 * np.eye(3)
+        at = model.ground.at((0, 0, 0))
+        model.add_bushing("mount", at, body.at((0, 0.5, 0)), C, D, rest=(0, 0, 0, *n))
+
+    one, other = swung(torsion), swung(bushing)
+    assert np.ptp(one, axis=0).max() > 0.3
+    assert np.abs(one - other).max() < 1e-9
+
+
+def test_a_bushing_gives_its_force_in_its_axes():
+    """Held apart by forces it has the displacements C^-1 F: statics by a strongly damped fall."""
+    model = Model("mount", gravity=(1.0, -2.0, 3.0))
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=2.0))
+    axes = quaternions.to_matrix(quaternions.from_rotation_vector(np.array([0.3, 0.2, -0.5])))
+    k = np.array([400.0, 500.0, 600.0])
+    model.add_bushing(
+        "mount", model.ground.at((0, 0, 0)), body, [*k, 50, 50, 50], [*(50 * np.ones(3)), 1, 1, 1], axes=axes
+    )
+    end = simulate(model, 8.0, 0.02).body("body").r[-1]
+    expected = axes @ (axes.T @ (2.0 * np.array([1.0, -2.0, 3.0])) / k)
+    # forces that are not along the displacement turn the body a little
+    assert end == pytest.approx(expected, rel=1e-3)
 
 
 def test_without_any_stiffness_against_turns_the_axis_may_turn_right_round():
@@ -189,25 +251,6 @@ def test_without_any_stiffness_against_turns_the_axis_may_turn_right_round():
     result = simulate(model, 4.0, 0.02)
     assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
     assert np.abs(result.state().Omega[1] - [0, 2.0, 0]).max() < 1e-11
-
-
-def test_which_axis_is_free():
-    none = np.zeros((6, 6))
-    assert free_axis(np.eye(6), none) is None
-    assert np.abs(free_axis(bearing(ASKEW, 1.0, 3.0), none) @ ASKEW) == pytest.approx(1.0, abs=1e-12)
-    # two free ones: no tilt can be told from a turn
-    assert free_axis(np.diag([1.0, 1, 1, 0, 5, 0]), none) is None
-    assert np.array_equal(free_axis(np.diag([1.0, 1, 1, 0, 0, 0]), none), [1, 0, 0])
-    # the damping needs the whole turn
-    assert free_axis(np.diag([1.0, 1, 1, 0, 0, 0]), np.eye(6)) is None
-    # 1e-9 of the others is not free
-    assert free_axis(np.diag([1.0, 1, 1, 5, 5, 5e-9]), none) is None
-    for axis in (*np.eye(3), -np.eye(3)[1], ASKEW):
-        P = with_axis(axis)
-        assert np.abs(P[:, 0] @ axis) == pytest.approx(1.0, abs=1e-14)
-        assert np.abs(P.T @ P - np.eye(3)).max() < 1e-14
-        assert np.linalg.det(P) == pytest.approx(1.0)
-    assert np.array_equal(np.abs(with_axis(-np.eye(3)[1])), np.eye(3)[:, [1, 2, 0]])
 
 
 # -- turns that end --------------------------------------------------------------------------------------------------
@@ -325,7 +368,7 @@ def test_a_fly_line_that_folds_in_one_element_is_told_which_and_the_mesh_it_need
     scene = tmp_path / "line.yaml"
     scene.write_text(FLY_LINE)
     with pytest.raises(ConvergenceError) as failure:
-        simulate(load(scene).model, 1.5, 0.002)
+        simulate(Model.load(scene), 1.5, 0.002)
     told = str(failure.value)
     found = re.search(r"element (\d+) of 60 of rod 'line' \(from ([\d.]+) m on\) .* by (3\.\d+) rad", told)
     number, start, angle = found.groups()

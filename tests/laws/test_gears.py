@@ -12,18 +12,26 @@ from discretization.older_gears import as_rows, from_rows
 from discretization.state_measures import constraint_residual, energies, momenta, velocity_residual
 from discretization.system import fingerprint
 from rigid.errors import ConvergenceError, RedundantJointsWarning
-from rigid.signals import Sine
 from rigid.system import Constraints
-from rodsim import Box, Material, Model, ModelError, Section, audit, compare, equilibrium, modes, simulate
+from rodsim import (
+    Box,
+    Material,
+    Model,
+    ModelError,
+    Result,
+    Section,
+    audit,
+    compare,
+    equilibrium,
+    modes,
+    report,
+    simulate,
+)
 from rodsim.building import build as building
 from rodsim.cli.main import main
-from rodsim.reporting.joints import carried
-from rodsim.reporting.tables import in_words, model_tables
 from rodsim.results import native
-from rodsim.results.of_scheme import reader_of
-from rodsim.results.result import Result
-from rodsim.studies import measures
-from rodsim.studies.errors import StudyError
+from rodsim.signals import Sine
+from rodsim.studies import StudyError, measures
 
 X, Y, Z = np.eye(3)
 ROUND_OFF = 1e-12
@@ -223,13 +231,17 @@ def test_drives_of_geared_joints_are_told_of_the_gear():
         model.build()
 
 
+def add_idle(model, teeth):
+    """A third wheel that closes a circle of gears."""
+    idle = model.add_body("idle", Box(1, 1, 1, mass=1.0))
+    model.add_joint("idle", "revolute", model.ground, idle, at=(0, 0, 0), axis=Z)
+    model.add_gear("b", ["wheel", "idle"], (50, 10))
+    model.add_gear("c", ["drum", "idle"], (20, -teeth))
+
+
 def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
     model = geared_weight()
-    model.add_joint(
-        "idle", "revolute", model.ground, model.add_body("idle", Box(1, 1, 1, mass=1.0)), at=(0, 0, 0), axis=Z
-    )
-    model.add_gear("b", ["wheel", "idle"], (50, 10))
-    model.add_gear("c", ["drum", "idle"], (20, -10))
+    add_idle(model, 10.0)
     with pytest.warns(RedundantJointsWarning, match="'mesh', 'b', 'c'"):
         built = model.build()
     assert {"mesh", "b", "c"} <= {name for loop in built.layout.description["undetermined"] for name in loop}
@@ -270,20 +282,6 @@ def test_of_gears_a_scheme_in_a_chart_keeps_what_it_keeps_of_joints(integrator, 
     assert np.abs(N1 * one + N2 * two).max() < 1e-12 * np.abs(N1 * one).max()
 
 
-def test_multipliers_of_gears_stand_behind_those_of_driven_frames_in_a_chart():
-    """What the chart of a state says of them is what the state says."""
-    model = geared_weight()
-    shaker = model.add_driven("shaker", position=(0, 0, 2), displacement=Sine(0.02, 10.0).along(X))
-    hung = model.add_body("hung", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 2))
-    model.add_joint("ball", "spherical", shaker, hung, at=(0, 0, 2))
-    result = simulate(model, 0.05, 0.005, "GGL-EM", output_every=1, progress=False)
-    states = result.states(slice(None))
-    assert np.abs(states.lam[1:, -1]).min() > 1e-4
-    found = reader_of(result).read(states)
-    assert np.array_equal(found.frames.lam, states.lam)
-    assert audit(result).ok, audit(result).text()
-
-
 def old_form(system):
     """Columns of the table of constraints as files had it with gears, and the others without."""
     columns, others = as_rows(system.constraints, without_tables(system.others))
@@ -306,29 +304,16 @@ def train():
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
-def test_gears_are_read_and_known_again_as_rows_that_older_files_have():
-    system = train().build().system
-    constraints, shares, others = old_form(system)
-    assert shares[-10:].tolist() == [0, 1] * 5
-    assert constraints.kind[-10:].tolist() == [8, 8, 2, 8, 8, 8, 8, 8, 2, 8]
-    assert constraints.joint[-10:].tolist() == np.repeat(4 + np.arange(5), 2).tolist()
-    assert (constraints.repeats[-10:].any(), len(others.kind), others.repeats.any()) == (True, 1, False)
-    assert constraints.frames[-6].tolist() == [0, 2]
-    for one, other in zip(
-        from_rows(constraints, shares, others),
-        (system.constraints, without_tables(system.others)),
-        strict=True,
-    ):
-        for name, column in one._asdict().items():
-            assert np.array_equal(column, getattr(other, name)), name
-    # of a file written when gears were such rows
-    assert fingerprint(wheels_on_a_free_carrier().build().system) == (
-        "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
-    )
+def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
+    constraints, shares, others = old_form(train().build().system)
     with pytest.raises(ValueError, match=r"'constraints/kind': .* share rows"):
         from_rows(constraints._replace(kind=constraints.kind % 8), shares, others)
     with pytest.raises(ValueError, match="'constraints/shares'"):
         from_rows(constraints, 1 - shares, others)
+    # of a file written when gears were such rows
+    assert fingerprint(wheels_on_a_free_carrier().build().system) == (
+        "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
+    )
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
@@ -384,16 +369,12 @@ def test_a_rigid_twin_keeps_its_gears():
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 def test_a_circle_of_gears_that_is_off_by_less_than_a_tooth_is_named_when_it_cannot_follow():
     model = geared_weight()
-    model.add_joint(
-        "idle", "revolute", model.ground, model.add_body("idle", Box(1, 1, 1, mass=1.0)), at=(0, 0, 0), axis=Z
-    )
-    model.add_gear("b", ["wheel", "idle"], (50, 10))
-    model.add_gear("c", ["drum", "idle"], (20, -10 * (1 + 1e-7)))
+    add_idle(model, 10.0 * (1 + 1e-7))
     with pytest.raises(ConvergenceError, match=r"repeats what '\w+', '\w+' fix, and cannot follow"):
         simulate(model, t_end=2.0, dt=0.01)
 
 
-def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_them():
+def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_them(tmp_path):
     """It acts on several joints: no single force and moment are its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the velocities that are fitted to the gear
@@ -414,25 +395,16 @@ def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_
     assert list(arrays.joint) == ["one", "two"]
     assert np.array_equal(arrays.joint_force.sel(joint="one"), one.force)
 
-    assert [joint.name for joint in carried(result, np.arange(result.n_outputs))] == ["one", "two"]
-    assert "2 joints and 1 gear." in in_words(result)
-    assert "17 × angle of &#x27;one&#x27; + 41 × angle of &#x27;two&#x27;" in model_tables(result)
+    page = report(result, tmp_path / "page.html").read_text()
+    assert "2 joints and 1 gear." in page
+    assert "17 × angle of &#x27;one&#x27; + 41 × angle of &#x27;two&#x27;" in page
+    page = report(simulate(planetary(0.0)[0], 0.01, 0.01), tmp_path / "page.html").read_text()
+    assert "24 × angle of &#x27;s&#x27; − 24 × angle of &#x27;c&#x27;" in page
 
     named = measures.parse("largest joints.mesh.multipliers[0]", result.layout)
     assert named.reduce(result.t, named.quantity.read(result)) == np.abs(gear.multipliers).max()
     with pytest.raises(StudyError, match=r"there is no 'force'; there are multipliers"):
         measures.parse("largest joints.mesh.force.norm", result.layout)
-
-
-def test_a_gear_that_takes_off_is_written_as_a_difference():
-    model = Model("inside")
-    frame = model.add_body("frame", Box(1, 1, 1, mass=1.0))
-    for k in (0, 1):
-        wheel = model.add_body(f"wheel {k}", Box(0.1, 0.1, 0.1, mass=1.0), position=(k, 0, 0))
-        model.add_joint(f"axle {k}", "revolute", frame, wheel, at=(k, 0, 0), axis=Z)
-    model.add_gear("ring", ["axle 0", "axle 1"], (20, -30))
-    result = simulate(model, t_end=0.01, dt=0.01)
-    assert "20 × angle of &#x27;axle 0&#x27; − 30 × angle of &#x27;axle 1&#x27;" in model_tables(result)
 
 
 @pytest.mark.parametrize(

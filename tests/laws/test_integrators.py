@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from discretization.time.families import FAMILIES
-from discretization.time.integrate import Start, integrate
-from discretization.time.integrators import parse
+from discretization.time.integrators import FAMILIES, parse
 from discretization.time.symplecticity import OneStep, newton_matrix, symplectic_defect
-from rigid.charts.multibody import rotating_body
 from rigid.errors import ConvergenceError, ModelError
-from rigid.symbolic.systems import symbolic_system
-from rodsim import Box, Model
+from rodsim.mechanics import Start, integrate, rotating_body, symbolic_system
 from rodsim.papers import properties
 from rodsim.papers.properties import ROWS, top
 
@@ -51,15 +47,6 @@ def test_schemes_that_promise_no_symplecticity_are_not_symplectic(name):
     scheme = parse(name)
     chart = "singular" if scheme.singular_mass else "director"
     assert symplectic_defect(top(chart if name != "MPH" else "alpha"), scheme, 0.05) > 1e-8
-
-
-def test_ggl_em_in_quaternions_satisfies_both_constraints_and_keeps_energy_and_momentum():
-    run = integrate(top("gamma"), "GGL-EM", 0.02, 2.0)
-    energy, L = run.generalised_energy(), run.momentum(run.system.symmetries[-1])
-    assert np.abs(energy - energy[0]).max() < 1e-13
-    assert np.abs(L - L[0]).max() < 1e-13
-    assert run.position_residual().max() < 1e-15
-    assert np.abs(np.einsum("ij,ij->i", run.q, run.p)).max() < 1e-13
 
 
 @pytest.mark.parametrize(
@@ -107,16 +94,6 @@ def test_both_guesses_lead_to_the_same_step(name, guess):
     assert np.abs(run.q - other.q).max() < 1e-12
 
 
-def test_a_run_in_two_parts_is_the_run_in_one_to_the_bit():
-    system = top("alpha")
-    whole = integrate(system, "GGL-EM", 0.02, 1.0)
-    first = integrate(system, "GGL-EM", 0.02, 0.4)
-    second = integrate(system, "GGL-EM", 0.02, 0.6, start=first.at(-1))
-    assert np.array_equal(second.q[-1], whole.q[-1])
-    assert np.array_equal(second.p[-1], whole.p[-1])
-    assert np.array_equal(second.t[-1], whole.t[-1])
-
-
 def test_failure_keeps_the_steps_before_it():
     system = rotating_body("fast", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]))
     with pytest.raises(ConvergenceError, match="try a smaller h") as failure:
@@ -146,41 +123,6 @@ def test_columns_that_are_taken_over_from_step_to_step_are_constant(name):
 
 
 # What two bars on a spherical joint keep, free in space: scheme, chart, whether linear and angular momentum.
-JOINED = [
-    ("EML", "quaternion", True, False),
-    ("EML-kappa", "quaternion", True, True),
-    ("MPL", "quaternion", True, False),
-    ("EMH", "quaternion-alpha", True, False),
-    ("GGL-EM", "quaternion-alpha", True, True),
-    ("EML", "director", True, True),
-    ("EM-G", "director", True, True),
-    ("GGL-EM", "director", True, True),
-    ("VI-S", "quaternion-gamma", True, True),
-    ("VI-A", "quaternion-gamma", True, True),
-    ("VI-B(0.5, 0.5)", "director", True, True),
-    ("GL-SPARK(2)", "quaternion-alpha", True, True),
-    ("Lobatto-IIIA-B(2)", "director", True, True),
-    ("mG(2, 2)", "director", True, True),
-    ("mG(2, 2)", "quaternion-alpha", True, False),
-]
-
-
-@pytest.mark.parametrize(("name", "chart", "linear", "angular"), JOINED)
-def test_momenta_of_joined_bodies(name, chart, linear, angular):
-    model = Model("two bars")
-    turn = {"angular_velocity": (0.5, 1.0, 3.0)}
-    one = model.add_body(
-        "one", Box(1, 0.2, 0.1, density=10), position=(0.5, 0, 0), velocity=(0.3, 0, 1), **turn
-    )
-    two = model.add_body("two", Box(1, 0.1, 0.2, density=10), position=(1.5, 0, 0), velocity=(-1, 2, 0))
-    model.add_joint("hinge", "spherical", a=one, b=two, at=(1, 0, 0))
-    run = integrate(model.mechanical_system(chart), name, 0.02, 0.4)
-    moved = {s.name: np.ptp(run.momentum(s)) for s in run.system.symmetries}
-    for letter, kept in (("P", linear), ("L", angular)):
-        worst = max(moved[letter + axis] for axis in "xyz")
-        assert worst < 1e-12 if kept else 1e-10 < worst < 1e-2, (letter, worst)
-
-
 def test_theta_schemes_that_fail_name_their_cure():
     with pytest.raises(ConvergenceError, match=r"grow with every step unless theta = 0\.5"):
         integrate(top("alpha"), "VI-A(0.3)", 0.02, 5.0)

@@ -1,15 +1,12 @@
-"""Bushings, springs and dampers with laws, limits: what they are against what is known, and the laws of a run."""
+"""Springs and dampers with laws, limits: what they are against what is known, and the laws of a run."""
 
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
-from discretization.time.mechanical_stepper import MechanicalStepper
-from rigid import quaternions
+from discretization.system import fingerprint
 from rigid.interactions.laws import law_force, law_numbers, law_quotient, law_value, steepest
 from rodsim import Box, Model, ModelError, SpringLaw, audit, simulate
-from rodsim.model import fit_velocities
-from tests.support.rods import full
 
 EXACT = 1e-11  # of an energy balance, relative to what was turned over
 
@@ -91,95 +88,6 @@ def test_a_damper_that_pushes_is_refused():
         )
 
 
-def spinning(stiffness, damping=0.0, spin=(0.4, -2.0, 1.0)):
-    """Two free bodies with a bushing of full matrices."""
-    model = Model("bushing")
-    a = model.add_body("a", Box(0.3, 0.4, 0.5, density=100), velocity=(0.1, 0, 0.3), angular_velocity=spin)
-    b = model.add_body(
-        "b",
-        Box(0.5, 0.2, 0.3, density=200),
-        position=(0.5, 0.3, -0.2),
-        orientation=quaternions.normalize(np.array([1, 0.3, -0.2, 0.4])),
-        velocity=(0, 0.5, 0),
-        angular_velocity=(1.0, 2.0, -0.5),
-    )
-    model.add_bushing(
-        "mount", a, b, stiffness, damping, at=(0.3, 0.1, 0.0), rest=(0.02, 0, -0.01, 0.3, 0.1, -0.2)
-    )
-    return model
-
-
-@pytest.mark.parametrize("damping", [0.0, 0.05])
-@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_bushing_keeps_energy_balance_and_both_momenta(integrator, damping):
-    result = simulate(spinning(full(1, 300.0), full(2, 300.0 * damping)), 1.0, 0.01, integrator)
-    found = audit(result)
-    assert found.ok
-    assert found.energy_balance < EXACT
-    assert max(found.linear_momentum_drift, found.angular_momentum_drift) < EXACT
-    assert (result.dissipation[-1] > 1e-3 * found.energy_scale) == (damping > 0.0)
-    assert np.ptp(result.energy["spring"]) > 0.05 * found.energy_scale
-    assert found.newton_mean < 6.0
-
-
-def test_a_bushing_moves_bodies_alike_in_every_chart():
-    """The same motion to the order of both, and both of the same small change of it with the step."""
-    model, h = spinning(full(1, 100.0)), 2.5e-3
-    built = model.build()
-    end = simulate(model, 0.5, h).state()
-    state = fit_velocities(built).state
-    stepper = MechanicalStepper("bushing", built.system, state, h, "EM-G", "director", built.load_values)
-    other, _ = stepper.advance(stepper.start(state), 0, 200)
-    assert np.abs(other.r - end.r).max() < 1e-3 < np.abs(end.r - state.r).max()
-
-
-@pytest.mark.parametrize("axis", [(0, 0, 1), (0.6, 0, 0.8)])
-def test_a_bushing_about_a_hinge_is_a_torsion_spring(axis):
-    """Its rotation is the angle itself, so that the motion is the same to round-off."""
-
-    def swung(held):
-        model = Model("swing", gravity=(0, -9.81, 0))
-        body = model.add_body("body", Box(0.2, 1.0, 0.1, density=300), position=(0, -0.5, 0))
-        model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=axis)
-        held(model, body)
-        return simulate(model, 1.5, 0.01).body("body").r
-
-    def torsion(model, body):
-        model.add_spring(
-            "coil", model.ground, body, 60.0, damping=2.0, along="rotation", axis=axis, angle=1.0
-        )
-
-    n = np.array(axis, float)
-
-    def bushing(model, body):
-        # along the axis 60 N m/rad, across it and of displacements what the hinge does not let happen
-        C, D = np.zeros((2, 6, 6))
-        C[3:, 3:] = 60.0 * np.outer(n, n) + 7.0 * (np.eye(3) - np.outer(n, n))
-        D[3:, 3:] = 2.0 * np.outer(n, n)
-        C[:3, :3] = 1e3 * np.eye(3)
-        at = model.ground.at((0, 0, 0))
-        model.add_bushing("mount", at, body.at((0, 0.5, 0)), C, D, rest=(0, 0, 0, *n))
-
-    one, other = swung(torsion), swung(bushing)
-    assert np.ptp(one, axis=0).max() > 0.3
-    assert np.abs(one - other).max() < 1e-9
-
-
-def test_a_bushing_gives_its_force_in_its_axes():
-    """Held apart by forces it has the displacements C^-1 F: statics by a strongly damped fall."""
-    model = Model("mount", gravity=(1.0, -2.0, 3.0))
-    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=2.0))
-    axes = quaternions.to_matrix(quaternions.from_rotation_vector(np.array([0.3, 0.2, -0.5])))
-    k = np.array([400.0, 500.0, 600.0])
-    model.add_bushing(
-        "mount", model.ground.at((0, 0, 0)), body, [*k, 50, 50, 50], [*(50 * np.ones(3)), 1, 1, 1], axes=axes
-    )
-    end = simulate(model, 8.0, 0.02).body("body").r[-1]
-    expected = axes @ (axes.T @ (2.0 * np.array([1.0, -2.0, 3.0])) / k)
-    # forces that are not along the displacement turn the body a little
-    assert end == pytest.approx(expected, rel=1e-3)
-
-
 def pendulum(add):
     model = Model("pendulum", gravity=(0, -9.81, 0))
     body = model.add_body(
@@ -246,27 +154,26 @@ def test_a_pendulum_with_laws_in_its_hinge_moves_as_its_equation_says():
     assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.15)
 
 
-@pytest.mark.parametrize("of", KINDS)
+LINEAR = {"angle": {"along": "rotation", "axis": (0, 0, 1), "angle": 0.3}, "length": {"length": 0.3}}
+
+
+@pytest.mark.parametrize("of", LINEAR)
 def test_a_straight_law_is_a_linear_spring(of):
-    def law(model, body):
-        ends = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
-        straight, damper = SpringLaw.polynomial([-30.0, 100.0]), SpringLaw.polynomial([0.0, 2.0])
-        model.add_spring("spring", *ends, law=straight, damping=damper, **KINDS[of])
+    straight, damper = SpringLaw.polynomial([-30.0, 100.0]), SpringLaw.polynomial([0.0, 2.0])
+    ends = []
+    for given in (
+        {"law": straight, "damping": damper, **KINDS[of]},
+        {"stiffness": 100.0, "damping": 2.0, **LINEAR[of]},
+    ):
 
-    def spring(model, body):
-        ends = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
-        if of == "angle":
-            model.add_spring(
-                "spring", model.ground, body, 100.0, damping=2.0, along="rotation", axis=(0, 0, 1), angle=0.3
-            )
-        else:
-            model.add_spring("spring", *ends, 100.0, 0.3, damping=2.0)
+        def add(model, body, given=given):
+            a, b = model.ground, body
+            if of == "length":
+                a, b = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
+            model.add_spring("spring", a, b, **given)
 
-    one = simulate(pendulum(law), 1.0, 0.01).body("body").r
-    if of == "displacement":  # it has no table of its own: the balance of forces along the axis, at the start
-        assert np.isfinite(one).all()
-        return
-    assert np.abs(one - simulate(pendulum(spring), 1.0, 0.01).body("body").r).max() < 1e-10
+        ends.append(simulate(pendulum(add), 1.0, 0.01).body("body").r)
+    assert np.abs(ends[0] - ends[1]).max() < 1e-10
 
 
 def test_a_limit_turns_a_pendulum_back_and_keeps_its_energy():
@@ -290,7 +197,6 @@ def test_a_limit_turns_a_pendulum_back_and_keeps_its_energy():
 
 def test_a_system_without_others_has_the_fingerprint_it_had():
     """Runs of older files go on: what is new counts only where it is there."""
-    from discretization.system import fingerprint
 
     def add(model, body):
         model.add_limit("stop", model.ground, body, 2e4, 0.01, -0.3, 0.4, axis=(0, 0, 1))
@@ -298,19 +204,3 @@ def test_a_system_without_others_has_the_fingerprint_it_had():
     bare, stopped = (pendulum(f).build().system for f in (lambda model, body: None, add))
     assert fingerprint(bare) == "5a10465e58886013b274fed239279a3ae1c44b1e191ca36706751704ea08e3d6"
     assert fingerprint(stopped) != fingerprint(bare)
-
-
-def test_a_run_with_others_goes_on_from_its_file(tmp_path):
-    def add(model, body):
-        model.add_bushing("mount", model.ground.at((0, -0.5, 0)), body, 100.0, 0.1)
-        model.add_limit("stop", model.ground, body, 2e4, 0.01, -0.3, 0.4, axis=(0, 0, 1))
-
-    path = tmp_path / "run.vtkhdf"
-    simulate(pendulum(add), 0.2, 0.01, output=path)
-    simulate(pendulum(add), 0.4, 0.01, output=path, resume=True)
-    at_once = simulate(pendulum(add), 0.4, 0.01)
-    from rodsim import Result
-
-    result = Result.load(path)
-    assert np.array_equal(result.state().r, at_once.state().r)
-    assert audit(result).ok

@@ -9,36 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discretization.assembly.numbering import number
-from discretization.assembly.workspace import workspace
-from discretization.groups import Role, groups_of, is_load, loaded
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
     FIRST_LOAD,
     Interaction,
-    loads_of,
-    signals_of,
     table_of,
-    with_signals,
 )
-from discretization.linearisation import tangents
 from discretization.shortcuts import em_stepper
-from rigid import quaternions
-from rigid.interactions.blocks import blocks
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store
 from rigid.interactions.loads import LOADS
 from rigid.interactions.pressure import nothing
 from rigid.kinematics.poses import ZERO
 from rigid.linear_algebra import average, times
-from rigid.system import FORCE
 from rodsim import Box, Model, ModelError, Section, equilibrium, modes, simulate
 from rodsim.parts.entry import InteractionEntry
-from tests.support.arrays import everything
-from tests.support.iterations import iterate
 from tests.support.new_kinds import registered
 
 H = 0.02
-VALUES = np.random.default_rng(5).standard_normal((4, 3))  # of the loads of `everything`: one of each kind
 
 
 @dual_function
@@ -149,32 +136,6 @@ def pushed_rod():
     return model.build()
 
 
-def acting(system, state=None):
-    return [own.group for own in groups_of(system, state, Role.WORK) if is_load(own)]
-
-
-def test_every_kind_of_load_is_there():
-    assert {own.kind.name for own in acting(everything()[0])} == {kind.name for kind in LOADS}
-
-
-def test_closed_forms_in_a_step_are_those_of_the_duals():
-    system, state = everything()
-    numbering, found = number(system), []
-    for closed in (True, False):
-        with without_loops(closed):
-            work, rng = workspace(system, numbering), np.random.default_rng(3)
-        assert bool(work.by_duals.loop[work.by_duals.signals[:, 0]].all()) is closed
-        work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
-        alone = []
-        for values in (VALUES, np.zeros_like(VALUES)):
-            iterate(system, numbering, state, work, H, values)
-            alone.append((work.residual.copy(), work.values.copy()))
-        found.append([one - other for one, other in zip(*alone, strict=True)])
-    for one, other in zip(*found, strict=True):
-        assert np.abs(one).max() > 1e-3
-        np.testing.assert_allclose(one, other, atol=1e-11 * np.abs(one).max())
-
-
 @pytest.mark.parametrize("damped", [{}, {"rho": 0.8}])
 def test_a_run_by_duals_is_that_by_closed_forms_with_the_same_work(damped):
     built, found = pushed_rod(), []
@@ -187,51 +148,3 @@ def test_a_run_by_duals_is_that_by_closed_forms_with_the_same_work(damped):
     for name in ("r", "quat", "v", "Omega", "totals"):
         one, other = (getattr(end, name) for end in found)
         np.testing.assert_allclose(one, other, atol=1e-11, rtol=1e-11, err_msg=name)
-
-
-def test_forces_act_on_their_points_and_moments_are_torques_whatever_the_step():
-    system, start = everything()
-    system, rng = loaded(system, VALUES), np.random.default_rng(2)
-    turned = quaternions.normalize(rng.standard_normal(start.quat.shape))
-    end = start._replace(r=start.r + rng.standard_normal(start.r.shape), quat=turned)
-    mean = 0.5 * (quaternions.to_matrix(start.quat) + quaternions.to_matrix(end.quat))
-    loads = loads_of(system.others)
-    for own in acting(system):
-        (l,) = np.searchsorted(signals_of(system.others), own.row)
-        R = mean[loads.frame[l]]
-        value = R @ VALUES[l] if loads.following[l] else VALUES[l]
-        moment = np.cross(R @ loads.X[l], value) if loads.kind[l] == FORCE else value
-        force = value if loads.kind[l] == FORCE else np.zeros(3)
-        found = blocks(own, start, end).force[0, 0]
-        np.testing.assert_allclose(found, -np.concatenate([force, moment]), atol=1e-13)
-
-
-def test_only_what_follows_or_has_a_lever_changes_with_the_pose():
-    """K = -F^ x^ of a dead force, F^ of what follows, and -(F^ x^) + ... = (x x F)^ of its torque; a dead moment stays."""
-    system, state = everything()
-    loads, R = loads_of(system.others), quaternions.to_matrix(state.quat)
-
-    def hat(a):
-        return np.cross(a, np.eye(3)).T
-
-    for own in acting(loaded(system, VALUES)):
-        (l,) = np.searchsorted(signals_of(system.others), own.row)
-        A = R[loads.frame[l]]
-        F, x = A @ VALUES[l] if loads.following[l] else VALUES[l], A @ loads.X[l]
-        K = np.zeros((6, 6))
-        if loads.kind[l] == FORCE:
-            K[:3, 3:] = hat(F) if loads.following[l] else 0.0
-            K[3:, 3:] = hat(np.cross(x, F)) if loads.following[l] else -hat(F) @ hat(x)
-        elif loads.following[l]:
-            K[3:, 3:] = hat(F)
-        found = tangents.stiffness([own], state, np.zeros(0)).values[0]
-        np.testing.assert_allclose(found, K, atol=1e-13)
-
-
-def test_values_stand_in_the_order_of_the_table_and_nowhere_else():
-    own = everything()[0].others
-    there = with_signals(own, VALUES)
-    assert np.count_nonzero(there.numbers != own.numbers) == VALUES.size
-    for k, l in enumerate(signals_of(there)):
-        assert np.array_equal(there.numbers[there.first[l] + 3 : there.first[l + 1]], VALUES[k])
-    assert all(np.array_equal(a, b) for a, b in zip(loads_of(there), loads_of(own), strict=True))

@@ -1,0 +1,36 @@
+"""A run that is stopped and gone on with is the uninterrupted one, to the bit, with every family of integrators.
+
+With `em` of every kind of interaction: `test_completeness.py`.
+"""
+
+import numpy as np
+import pytest
+
+from rigid.system import State
+from rodsim import Result, audit, simulate
+from tests.support.completeness import MODELS as EVERY_KIND
+from tests.support.joined_bodies import chain
+from tests.support.mechanisms import arms
+
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
+drives, shaken, loaded = (EVERY_KIND[name] for name in ("drives", "shaken", "loaded"))
+RUNS = [(chain, name, None) for name in ("em4", "em8", "em-ggl", "em6-ggl")]
+RUNS += [(arms, name, None) for name in ("EML", "GGL-EM", "EML-kappa")]
+RUNS += [(arms, "mG(2)", "quaternion-alpha")]
+RUNS += [(make, name, None) for make in (drives, shaken) for name in ("em-ggl", "EML-kappa", "GGL-EM")]
+RUNS += [(make, "em-d(0.6)", None) for make in (arms, shaken, loaded)]
+
+
+@pytest.mark.parametrize(("make", "integrator", "chart"), RUNS)
+def test_a_run_that_goes_on_from_its_file_is_the_whole_one_to_the_bit(make, integrator, chart, tmp_path):
+    path = tmp_path / "parts.vtkhdf"
+    given = {"dt": 0.01, "integrator": integrator, "chart": chart, "output_every": 3, "progress": False}
+    whole = simulate(make(), 0.12, **given)
+    simulate(make(), 0.06, output=path, **given)
+    simulate(make(), 0.12, output=path, resume=True, **given)
+    parts = Result.load(path)
+    assert np.array_equal(parts.t, whole.t)
+    states = (result.states(slice(None)) for result in (parts, whole))
+    for field, one, other in zip(State._fields, *states, strict=True):
+        assert np.array_equal(one, other), field
+    assert audit(parts).ok, audit(parts).text()
