@@ -8,7 +8,6 @@ from rodsim import Model, Result, Section, audit, equilibrium
 from rodsim.reporting.strain_extremes import extremes
 from rodsim.results.along_rods import length_of, lines, lines_to
 from rodsim.results.drawing import Drawing
-from rodsim.results.errors import ResultError
 from rodsim.studies.measures import measure
 from tests.support.results_sample import without_digests
 
@@ -115,15 +114,6 @@ def test_a_closed_rod_goes_round():
     assert pytest.approx([3.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]) == K2
     assert np.array_equal(lines_to(layout, rod, np.array([0.0])).before, [7])
     assert length_of(layout, rod) == pytest.approx(model.rods["ring"].stress_free.length, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("field", "at", "told"),
-    [("r", 0.5, "give one of Gamma, K, N, M"), ("M", 1.5, "from 0 to 1"), ("M", [[0.5]], "from 0 to 1")],
-)
-def test_what_is_not_along_a_rod_is_refused(field, at, told):
-    with pytest.raises(ResultError, match=told):
-        hanging(4).rod("arm").along(field, at)
 
 
 def test_files_that_have_drawn_means_of_elements_pass_the_audit(tmp_path):

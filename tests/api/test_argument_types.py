@@ -6,40 +6,71 @@ import typing
 
 import pytest
 
-from discretization.space.rod_elements import DEFAULT, WORDS
-from discretization.time.mechanical_stepper import CHARTS
-from rigid.inertia import MassProperties
-from rigid.joints import JOINTS
-from rigid.joints.generic import ROTATIONS, TRANSLATIONS
-from rodsim import Friction, Material, Model, Section, SpringLaw
-from rodsim.parts import argument_types, joint_entries, load_entries, model_parts, springs
-from rodsim.parts.entry import ENTRIES
+from rodsim import Box, Friction, MassProperties, Material, Model, ModelError, Section, SpringLaw, signals
 
-SIDES = next(field.sort.choices for name, field in ENTRIES["meshes"].fields().items() if name == "side")
-LIMITED = ENTRIES["limits"].fields()["of"].sort.choices
+CORNERS, FACES = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)), ((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3))
+LINE, CORD = ((0, 0, 0), (1, 0, 0)), Section.circular(0.01, Material(E=1e6, nu=0.4, density=1000.0))
 
 
-@pytest.mark.parametrize(
-    ("literal", "words"),
-    [
-        (argument_types.JointKind, [*JOINTS, *joint_entries.SYNONYMS]),
-        (argument_types.ElementName, WORDS),
-        (argument_types.RodMass, model_parts.MASSES),
-        (argument_types.LoadKind, [*load_entries.KINDS, *load_entries.KIND.synonyms]),
-        (argument_types.JointCoordinate, joint_entries.COORDINATES),
-        (argument_types.LimitedCoordinate, LIMITED),
-        (argument_types.LockedCoordinate, [*TRANSLATIONS, *ROTATIONS]),
-        (argument_types.MeshSide, SIDES),
-        (argument_types.ChartName, CHARTS),
-        (springs.SpringCoordinate, springs.COORDINATES),
-    ],
-)
-def test_literals_are_the_words_that_are_accepted(literal, words):
-    assert set(typing.get_args(literal)) == set(words)
+def model():
+    """Two bodies, one that turns and one that slides, and a rod."""
+    made = Model("m")
+    for name, kind, x in (("a", "revolute", 0), ("b", "prismatic", 2)):
+        made.add_body(name, Box(1, 1, 1, mass=1), (x, 0, 0))
+        made.add_joint(f"of {name}", kind, "ground", name, at=(x, 0, 0), axis=(0, 0, 1))
+    made.add_rod("r", LINE, CORD, 4)
+    return made
 
 
-def test_the_default_element_is_that_of_the_discretization():
-    assert inspect.signature(Model.add_rod).parameters["element"].default == DEFAULT
+LISTED = {  # what says which words there are, where it is given another one
+    ("add_joint", "kind"): lambda made, word: made.add_joint("x", word, "a", "b"),
+    ("add_rod", "mass"): lambda made, word: made.add_rod("x", LINE, CORD, 4, mass=word),
+    ("add_rod", "element"): lambda made, word: made.add_rod("x", LINE, CORD, 4, element=word),
+    ("add_spring", "along"): lambda made, word: made.add_spring("x", "a", "b", 1.0, along=word),
+    ("add_limit", "of"): lambda made, word: made.add_limit("x", "a", "b", 1.0, 0.1, upper=2.0, of=word),
+    ("add_distributed_load", "kind"): lambda made, word: made.add_distributed_load("x", "r", (0, 0, 1), word),
+    ("add_mesh", "side"): lambda made, word: made.add_mesh(
+        "x", "a", vertices=CORNERS, triangles=FACES, side=word
+    ),
+    ("mechanical_system", "chart"): lambda made, word: made.mechanical_system(word),
+}
+
+SYNONYMS = {"kind": {"hinge", "ball", "fixed", "torque"}}
+
+
+def words_of(method, argument):
+    """Of the annotation of an argument."""
+    found, left = set(), [typing.get_type_hints(getattr(Model, method))[argument]]
+    while left:
+        part = left.pop()
+        if typing.get_origin(part) is typing.Literal:
+            found |= set(typing.get_args(part))
+        else:
+            left += typing.get_args(part)
+    return found
+
+
+@pytest.mark.parametrize(("method", "argument"), LISTED)
+def test_the_words_of_a_type_are_those_that_are_accepted(method, argument):
+    call = LISTED[method, argument]
+    with pytest.raises(ModelError, match="'nonsense' is not known; choose one of") as error:
+        call(model(), "nonsense")
+    listed = set(re.split(r"; did|choose one of ", str(error.value))[1].split(", "))
+    assert listed <= words_of(method, argument) <= listed | SYNONYMS.get(argument, set())
+
+
+def test_the_words_for_coordinates_of_joints_are_accepted():
+    assert words_of("add_drive", "of") == words_of("add_gear", "of") == {"angle", "displacement"}
+    made, motion = model(), signals.Sine(0.1, 1.0)
+    assert made.add_drive("turn", "of a", motion, of="angle").of == "angle"
+    assert made.add_drive("slide", "of b", motion, of="displacement").of == "displacement"
+    assert words_of("add_joint", "locked") == {"x", "y", "z", "rx", "ry", "rz"}
+    for word in words_of("add_joint", "locked"):
+        model().add_joint("x", "generic", "ground", "a", locked=[word])
+
+
+def test_the_default_element_of_a_rod_is_se3():
+    assert model().rods["r"].element == "se3"
 
 
 @pytest.mark.parametrize("kind", [Model, Section, Material, SpringLaw, MassProperties, Friction])

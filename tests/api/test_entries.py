@@ -22,7 +22,7 @@ from discretization.system import fingerprint
 from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
 from rigid.system import Floats
-from rodsim import Friction, Model, Sphere
+from rodsim import Friction, Model, SceneError, Sphere
 from rodsim.cli.main import main
 from rodsim.parts.entry import (
     DIRECTION,
@@ -42,8 +42,6 @@ from rodsim.parts.entry import (
 from rodsim.parts.model_parts import Anchor
 from rodsim.results.distances import SURFACES
 from rodsim.scenes import schema
-from rodsim.scenes.errors import SceneError
-from rodsim.scenes.model_from_scene import load
 
 
 @entry
@@ -74,34 +72,20 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*collides with nothing:rodsim.w
 
 KINDS = [*ENTRIES, BrakeEntry.key]  # ENTRIES is full: `Model` has been imported
 
-PARTS: dict[str, Any] = {
-    "materials": {"m": {"E": 1e6, "nu": 0.3, "density": 1000}},
-    "rods": [
-        {
-            "name": "wire",
-            "curve": [[0, 0, 0], [1, 0, 0]],
-            "section": {"type": "circular", "radius": 0.02, "material": "m"},
-            "n_elements": 3,
-        }
-    ],
-    "bodies": [
-        {"name": name, "shape": {"type": "box", "size": [0.1, 0.2, 0.3], "mass": 1}, "position": [0, y, 0]}
-        for name, y in (("one", 1), ("two", 2), ("three", 3))
-    ],
-    "joints": [
-        {
-            "name": f"of {name}",
-            "kind": "revolute",
-            "a": "ground",
-            "b": name,
-            "at": [0, y, 0],
-            "axis": [0, 0, 1],
-        }
-        for name, y in (("two", 2), ("three", 3))
-    ],
-    "planes": [{"name": "table", "on": {"ground": [0, 0, -3]}, "normal": [0, 0, 1]}],
-    "run": {"t_end": 0.02, "dt": 0.01},
-}
+PARTS: dict[str, Any] = yaml.safe_load("""
+materials: {m: {E: 1.0e+6, nu: 0.3, density: 1000}}
+rods:
+  - {name: wire, curve: [[0, 0, 0], [1, 0, 0]], section: {type: circular, radius: 0.02, material: m}, n_elements: 3}
+bodies:
+  - {name: one, shape: {type: box, size: [0.1, 0.2, 0.3], mass: 1}, position: [0, 1, 0]}
+  - {name: two, shape: {type: box, size: [0.1, 0.2, 0.3], mass: 1}, position: [0, 2, 0]}
+  - {name: three, shape: {type: box, size: [0.1, 0.2, 0.3], mass: 1}, position: [0, 3, 0]}
+joints:
+  - {name: of two, kind: revolute, a: ground, b: two, at: [0, 2, 0], axis: [0, 0, 1]}
+  - {name: of three, kind: revolute, a: ground, b: three, at: [0, 3, 0], axis: [0, 0, 1]}
+planes: [{name: table, "on": {ground: [0, 0, -3]}, normal: [0, 0, 1]}]
+run: {t_end: 0.02, dt: 0.01}
+""")
 ON_ROD = {"rod": "wire", "s": 0.4}  # where no node is without it
 VALUES = {  # by the word of a sort
     "point": ON_ROD,
@@ -131,34 +115,21 @@ VALUES = {  # by the word of a sort
     "count": 3,
     "friction": [0.5, 0.4],
 }
+NOTHING = ("length", "axis", "second_axis", "pitch", "locked")
 FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
-    "joints": {
-        "kind": "weld",
-        "length": None,
-        "axis": None,
-        "second_axis": None,
-        "pitch": None,
-        "locked": None,
-    },
+    "joints": {"kind": "weld", **dict.fromkeys(NOTHING)},
     "drives": {"of": "angle"},
     "law_springs": {"of": "displacement"},
     "limits": {"of": "displacement", "lower": -0.5},
     "joint_dampings": {"sliding": 0.0},
-    "meshes": {
-        "vertices": [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]],
-        "triangles": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]],
-    },
-    "contacts": {
-        "a": ["wire"],
-        "b": ["table"],
-        "law": "power",
-        "exponent": 1.0,
-        "reach": None,
-        "restitution": 0.8,
-        "anisotropy": [1.0, 2.0, 3.0],
-        "itself": False,
-        "ignore": None,
-    },
+    "meshes": yaml.safe_load("""
+vertices: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
+triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
+"""),
+    "contacts": yaml.safe_load("""
+{a: [wire], b: [table], law: power, exponent: 1.0, reach: null, restitution: 0.8, anisotropy: [1.0, 2.0, 3.0], itself: false,
+ ignore: null}
+"""),
 }
 
 
@@ -192,7 +163,7 @@ def scene(key: str, **other: Any) -> dict[str, Any]:
 def loaded(tmp_path, data: dict[str, Any]) -> Model:
     path = tmp_path / "scene.yaml"
     path.write_text(yaml.safe_dump(data, sort_keys=False))
-    return load(path).model
+    return Model.load(path)
 
 
 @pytest.mark.parametrize("key", KINDS)

@@ -6,7 +6,7 @@ import pytest
 from discretization.interaction_table import loads_of
 from discretization.state_measures import energies
 from rigid import quaternions
-from rodsim import Box, Cone, Material, Model, ModelError, Section
+from rodsim import Box, Cone, Material, Model, Section
 from rodsim.building.build import Placement
 
 SECTION = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000.0))
@@ -41,47 +41,6 @@ def test_a_joint_on_a_lone_body_at_the_origin_forgives_rounding():
     point = quaternions.rotate(body.orientation, (0.1, 0.2, 0.3)) * (1 + 2e-16)
     model.add_joint("j", "spherical", model.ground.at(point), body.at((0.1, 0.2, 0.3)))
     assert len(model.build().state.lam) == 3
-
-
-def foreign_body():
-    other = Model("other").add_body("x", Box(1, 1, 1, mass=1))
-    model = Model("mine")
-    model.add_body("b", Box(1, 1, 1, mass=1))
-    model.add_force("f", other, (1, 0, 0))
-
-
-def node_with_itself():
-    model = Model("rod")
-    rod = model.add_rod("r", LINE, SECTION)
-    model.add_joint("j", "weld", rod.at(0.5), rod.at(0.5 + 1e-12))
-    model.build()
-
-
-def one_turn_an_element():
-    model = Model("coil")
-    coil = lambda s: (np.cos(40 * np.pi * s), np.sin(40 * np.pi * s), 2 * s)  # noqa: E731
-    model.add_rod("coil", coil, SECTION, 20)
-    model.build()
-
-
-def up_along_the_stress_free_shape():
-    model = Model("rod")
-    model.add_rod("r", LINE, SECTION, up=(0, 0, 1), stress_free=[(0, 0, 0), (0, 0, 1)])
-    model.build()
-
-
-REFUSED = {
-    "load 'f': body 'x' belongs to another model": foreign_body,
-    "joint 'j': .* same node": node_with_itself,
-    "rod 'coil': .* 6.28 rad .* give more elements": one_turn_an_element,
-    "rod 'r', stress-free shape: up .* across": up_along_the_stress_free_shape,
-}
-
-
-@pytest.mark.parametrize("words", REFUSED)
-def test_models_that_do_not_fit_together_are_refused_with_the_cure(words):
-    with pytest.raises(ModelError, match=words):
-        REFUSED[words]()
 
 
 def test_points_of_all_sorts_of_parts_are_placed_where_they_are():

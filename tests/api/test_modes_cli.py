@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rodsim import Result
+from rodsim import Box, Material, Model, Result, Section, modes
 from rodsim.cli.main import main
 
 SCENE = """
@@ -75,4 +75,17 @@ def test_a_turning_scene_is_stiffer(scene, capsys):
     w0 = 1.875104**2 * np.sqrt(2.1e11 * 0.01**2 / 4 / 7850)
     assert flap == pytest.approx(np.sqrt(w0**2 + 1.193 * 100**2), rel=5e-3)
     assert lag**2 == pytest.approx(flap**2 - 100**2, rel=1e-3)
-    assert main(["modes", scene(), "--spin", "0", "0", "9", "--equilibrium"]) == 2
+
+
+def test_modes_of_a_mechanism_are_rigid_and_name_the_part_that_moves():
+    model = Model("chain")
+    section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
+    arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+    rod = model.add_rod("rod", [(1, 0, 0), (2, 0, 0)], section, 4)
+    model.add_joint("hinge", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_joint("elbow", "revolute", arm, rod.start, at=(1, 0, 0), axis=(0, 0, 1))
+    found = modes(model, 4)
+    assert found.kinds == ("rigid", "rigid", "oscillates", "oscillates")
+    assert list(found.frequency[:2]) == [0.0, 0.0]
+    assert found.most(0).startswith(("rod 'rod'", "body 'arm'"))
+    assert found.text().count("rigid") == 2

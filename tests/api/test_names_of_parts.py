@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from discretization.system import fingerprint
-from rodsim import Box, Material, Model, ModelError, SceneError, Section, measures
-from rodsim.parts.part_names import part_named
-from rodsim.scenes.model_from_scene import loaded_from
-from rodsim.scenes.reading import parse
+from rodsim import Box, Material, Model, SceneError, Section, measures
+from tests.support.own_kinds import Spring
 
 CORD = [(0, 0, 1), (1, 0, 1)]
 
@@ -24,6 +22,11 @@ def parts():
     return model, block, other, cord, rope, cart
 
 
+def on(model, text):
+    """Where a spring that is tied to this pulls."""
+    return model.add_spring("string", "other", text, 1.0).b
+
+
 @pytest.mark.parametrize(
     ("text", "point"),
     [
@@ -33,47 +36,22 @@ def parts():
         ("block@0.1,0,-2", lambda model: model.bodies["block"].at((0.1, 0, -2))),
         ("cart@0,0,1e-1", lambda model: model.driven["cart"].at((0, 0, 0.1))),
         ("ground@1,2,3", lambda model: model.ground.at((1, 2, 3))),
+        ("block", lambda model: model.bodies["block"].at((0, 0, 0))),
+        ("cart", lambda model: model.driven["cart"].at((0, 0, 0))),
     ],
 )
 def test_a_name_is_a_point(text, point):
     model = parts()[0]
-    found, wanted = part_named("it", model, text), point(model)
+    found, wanted = on(model, text), point(model)
     assert found.part is wanted.part
     assert found.s == wanted.s
     assert np.array_equal(found.X, wanted.X)
 
 
-def test_a_name_alone_is_the_part():
-    model, block, _, cord, _, cart = parts()
-    every = [part_named("it", model, text) for text in ("block", "cord", "cart", "ground")]
-    assert every == [block, cord, cart, model.ground]
-
-
 def test_a_part_comes_before_a_point_of_the_same_name():
     model = parts()[0]
     odd = model.add_body("cord.end", Box(1, 1, 1, mass=1))
-    assert part_named("it", model, "cord.end") is odd
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "blok",
-            r"joint 'x': there is no body, rod or driven frame 'blok'. Use one of 'block', 'other', 'cord'",
-        ),
-        ("blok@0,0,0", r"joint 'x': there is no body, rod or driven frame 'blok'"),
-        ("cord@0.1,0,0", r"joint 'x': 'cord@0.1,0,0' is no point of rod 'cord'. Give a fraction"),
-        ("block@0.5", r"joint 'x': 'block@0.5' is no point of body 'block'. Give x, y and z"),
-        ("block@here", r"joint 'x': 'block@here' is no point of body 'block'"),
-        ("cord@1.5", r"s = 1.5 is outside \[0, 1\]"),
-        ("block.end", r"joint 'x': there is no body, rod or driven frame 'block.end'"),
-        ("cord", r"say where on rod 'cord'"),
-    ],
-)
-def test_a_wrong_name_is_answered(text, message):
-    with pytest.raises(ModelError, match=message):
-        parts()[0].add_joint("x", "spherical", "other", text)
+    assert on(model, "cord.end").part is odd
 
 
 def with_all(by_name):
@@ -98,6 +76,7 @@ def with_all(by_name):
     model.add_energy(
         "e", "k*d**2", {"d": measures.distance(of("rope.end", rope.end), of("block", block))}, k=2.0
     )
+    model.add_interaction("own", Spring, of("block", block), of("cord@0.5", cord.at(0.5)), k=3.0, l0=0.5)
     ball = model.add_sphere("ball", of("block@0,0,1", block.at((0, 0, 1))), 0.1)
     floor = model.add_plane("floor", of("ground@0,0,-9", model.ground.at((0, 0, -9))), (0, 0, 1))
     model.add_contact("touch", of("ball", ball), of(["floor"], [floor]), 1e4)
@@ -114,23 +93,6 @@ def test_a_model_by_names_is_that_by_objects():
     assert np.array_equal(one.load_values(t), other.load_values(t))
 
 
-def test_an_interaction_of_ones_own_is_attached_by_names():
-    from tests.support.own_kinds import Spring
-
-    both = []
-    for by_name in (True, False):
-        model, block, _, cord, _, _ = parts()
-        model.add_interaction(
-            "own",
-            Spring,
-            *(("block", "cord@0.5") if by_name else (block, cord.at(0.5))),
-            k=3.0,
-            l0=0.5,
-        )
-        both.append(model.others["own"].described())
-    assert both[0] == both[1]
-
-
 SCENE = """
 materials: {{rubber: {{E: 1.0e+7, nu: 0.3, density: 1000}}}}
 sections: {{round: {{type: circular, radius: 0.01, material: rubber}}}}
@@ -143,11 +105,11 @@ run: {{t_end: 0.1, dt: 0.01}}
 """
 
 
-def scene(point, corner):
-    return loaded_from(parse(SCENE.format(point=point, corner=corner), "scene.yaml"), None).model
+def test_scenes_take_the_same_names(tmp_path):
+    def scene(point, corner):
+        (tmp_path / "scene.yaml").write_text(SCENE.format(point=point, corner=corner))
+        return Model.load(tmp_path / "scene.yaml")
 
-
-def test_scenes_take_the_same_names():
     one = scene("cord@0.75", '"block@0.1,0,0"')
     other = scene("{rod: cord, s: 0.75}", "{body: block, at: [0.1, 0, 0]}")
     assert fingerprint(one.build().system) == fingerprint(other.build().system)

@@ -136,29 +136,6 @@ def test_the_size_of_its_forces_tells_their_rounding():
     assert sizes["interaction 'gust'"] == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"k": 1.0}, "give l0="),
-        ({"k": 1.0, "l0": 1.0, "c": 2.0}, "'c' is no number of 'linear spring'; it has k, l0"),
-        ({"k": "much", "l0": 1.0}, "k = 'much' is not a number"),
-    ],
-)
-def test_numbers_of_an_interaction_are_checked(given, words):
-    model = bodies(2)
-    with pytest.raises(ModelError, match=f"interaction 'it': {words}"):
-        model.add_interaction("it", Spring, *model.bodies.values(), **given)
-
-
-def test_anchors_of_an_interaction_are_checked():
-    model = bodies(3)
-    a, b, _ = model.bodies.values()
-    with pytest.raises(ModelError, match="'triangle' is of 3 anchors; 2 are given"):
-        model.add_interaction("it", Triangle, a, b, k=1.0, u=(0, 0, 1))
-    with pytest.raises(ModelError, match="two anchors on body 0"):
-        model.add_interaction("it", Spring, a, a.at((0, 0, 1)), k=1.0, l0=1.0)
-
-
 def test_a_dual_is_as_many_times_as_is_asked():
     rng = np.random.default_rng(6)
     y0, y1 = poses(rng, 2), poses(rng, 2)
