@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from discretization.interaction_table import loads_of
-from rigid.signals import Field, Sine
 from rodsim import Model, ModelError, Section, audit, equilibrium, signals, simulate
 from rodsim.building.distributed_loads import spread_of
+from rodsim.signals import Field, Sine
 from rodsim.warnings import DoubtfulModelWarning
 
 ELEMENTS = ("se3", "lagrange(2)", "relative(4)")

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from discretization.time.integrate import integrate
 from rigid import quaternions
-from rigid.charts.multibody import rotating_body
+from rodsim.mechanics import integrate, rotating_body
 from rodsim.papers import free_body, heavy_top
-from rodsim.papers.claims import observed_order
+from tests.support.orders import observed_order
 
 # Free body, J = (6, 8, 3), Omega(0) = (10, 20, 20): t -> q, by Jacobi's elliptic functions.
 FREE_BODY = {

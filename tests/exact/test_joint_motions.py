@@ -8,8 +8,7 @@ import pytest
 from discretization.consistent import project_velocities
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Model, ModelError, simulate
-from rodsim.scenes.errors import SceneError
+from rodsim import Box, Model, ModelError, SceneError, simulate
 from rodsim.scenes.model_from_scene import load
 
 AXES = {"axis": (0.2, 1, 0.3)}

@@ -1,6 +1,8 @@
 """Mechanisms of the IFToMM benchmarks against their exact or converged motions; joints that repeat each other in all but one."""
 
-import functools
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from examples.mechanisms.four_bars import four_bars
 from examples.mechanisms.governor import governor
 from examples.mechanisms.squeezer import points, squeezer
 from examples.rigid_flexible import slider_crank
-from rodsim import audit, simulate
+from rodsim import Model, Result, audit, simulate
 from rodsim.validation.driven_models import SLIDER, shaft_model, slider_crank_model
 from rodsim.validation.rods import rubber_model
 
@@ -51,63 +53,119 @@ def test_four_bars_are_a_pendulum():
             assert crank_end(n, t) == pytest.approx(exact, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("integrator", "order", "steps", "bound", "n", "t_end"),
-    [
-        ("em", 2, (0.01, 0.005), 2e-4, 1, 2.0),
-        ("em", 2, (0.01, 0.005), 2e-4, 40, 1.0),
-        ("em4-ggl", 4, (0.04, 0.02), 3e-6, 1, 2.0),
-        ("em4-ggl", 4, (0.04, 0.02), 3e-6, 12, 1.0),
-    ],
-)
-def test_four_bars_swing_through_their_singular_positions_as_the_pendulum_they_are(
-    integrator, order, steps, bound, n, t_end
-):
-    errors = []
-    # through one line, where a long step of em4-ggl may have to be halved
-    passages = 1 if n > 1 and order == 4 else 0
-    for h in steps:
-        result = simulate(four_bars(n), t_end, h, integrator, output_every=1)
-        r = result.body("crank 0").point(np.array([0.5, 0, 0]))
-        errors.append(
-            max(
-                np.abs(r[result.index_at(t)] - (*exact, 0.0)).max()
-                for t, exact in FOUR_BARS[n].items()
-                if t <= t_end and t in np.round(result.t, 12)
-            )
-        )
-        if h == steps[0]:
-            report = audit(result)
-            assert report.constraint < 1e-12
-            assert report.energy_balance < 2e-11  # round-off of 81 bars; of one four-bar below 1e-14
-        assert result.halvings.sum() <= passages
-    assert errors[-1] < bound
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
-
-
 BRICARD = {
     0.5: (0.968283679107, -1.22462515943, 0.75014660944),
     1.0: (0.510501461186, -1.6491675994, 0.140123114552),
     2.0: (-0.969340344775, -1.22124689496, 0.754278010771),
 }
+SQUEEZER = {0.03: (-0.00696303942622, -0.000718388438694, -0.0347152190499, 0.0177580938723)}  # F, G
+GOVERNOR = {0.05: (0.50610089724368, 6.2350402159813), 0.5: (0.74324942478631, 5.1034154219716)}
+GOVERNOR[1.0] = 0.50142092237956, 6.2711257418766  # height of the slider, rate of the shaft
+
+
+class Mechanism(NamedTuple):
+    """What is known of a mechanism: places, m, by time; round-off of its joints and of its energy."""
+
+    model: Callable[[], Model]
+    exact: Mapping[float, tuple[float, ...]]
+    places: Callable[[Result, int], np.ndarray]
+    joints: float
+    energy: float
+
+
+def crank(result, i):
+    return result.body("crank 0").point(np.array([0.5, 0, 0]))[i, :2]
+
+
+MECHANISMS = {
+    **{  # round-off of 81 bars; of one four-bar below 1e-14
+        f"{n} four-bars": Mechanism(partial(four_bars, n), FOUR_BARS[n], crank, 1e-12, 2e-11)
+        for n in FOUR_BARS
+    },
+    "Bricard": Mechanism(bricard, BRICARD, lambda result, i: corner(result)[i], 1e-12, 1e-12),
+    # 1000 rad/s at the end; of a crank of 7 mm
+    "squeezer": Mechanism(
+        squeezer, SQUEEZER, lambda result, i: np.concatenate([*points(result, i).values()]), 1e-13, 1e-11
+    ),
+    # damped springs of 8e5 N/m, no redundant joint
+    "governor": Mechanism(
+        governor,
+        {t: (height,) for t, (height, _) in GOVERNOR.items()},
+        lambda result, i: 0.5 + result.joint("rail").displacement[[i]],
+        1e-12,
+        1e-11,
+    ),
+    # three equations too many; of a crank of 0.1 m
+    "slider-crank": Mechanism(
+        slider_crank_model,
+        {t: (x,) for t, x in SLIDER.items()},
+        lambda result, i: result.body("slider").r[i, :1],
+        1e-13,
+        1e-12,
+    ),
+}
+
+
+def order_of(runs, exact):
+    """The mean order from the first step to the last, each half of the one before, and the last error; runs (k, ...)."""
+    errors = [np.abs(np.asarray(run) - exact).max() for run in runs]
+    return np.log2(errors[0] / errors[-1]) / (len(errors) - 1), errors[-1]
 
 
 @pytest.mark.parametrize(
-    ("integrator", "order", "steps", "bound"), [("em", 2, (100, 200), 1e-4), ("em4", 4, (40, 80), 2e-9)]
+    ("name", "t_end", "integrator", "steps", "order", "off", "bound"),
+    [
+        ("1 four-bars", 2.0, "em", (200, 400), 2, 0.25, 2e-4),
+        ("40 four-bars", 1.0, "em", (100, 200), 2, 0.25, 2e-4),
+        ("1 four-bars", 2.0, "em4-ggl", (50, 100), 4, 0.25, 3e-6),
+        ("12 four-bars", 1.0, "em4-ggl", (25, 50), 4, 0.25, 3e-6),
+        ("Bricard", 2.0, "em", (100, 200), 2, 0.25, 1e-4),
+        ("Bricard", 2.0, "em4", (40, 80), 4, 0.25, 2e-9),
+        ("squeezer", 0.03, "em", (1500, 3000), 2, 0.3, 1e-6),
+        ("squeezer", 0.03, "em4", (200, 400), 4, 0.3, 1e-10),
+        ("squeezer", 0.03, "em-ggl", (750, 1500), 2, 0.3, 4e-6),
+        ("squeezer", 0.03, "em4-ggl", (200, 400), 4, 0.3, 4e-9),
+        ("governor", 1.0, "em", (500, 1000), 2, 0.3, 1e-6),
+        ("governor", 1.0, "em-ggl", (500, 1000), 2, 0.3, 1e-6),
+        ("slider-crank", 1.0, "em", (100, 200), 2, 0.05, 7e-5),
+        ("slider-crank", 1.0, "em-ggl", (100, 200), 2, 0.05, 7e-5),
+        ("slider-crank", 1.0, "em4-ggl", (50, 100, 200), 4, 0.05, 7e-9),
+    ],
 )
-def test_bricards_mechanism_moves(integrator, order, steps, bound):
+def test_mechanisms_move_as_known_with_the_order_of_the_integrator(
+    name, t_end, integrator, steps, order, off, bound
+):
+    """Through singular positions too, where a long step of em4-ggl through one of 12 four-bars may have to be halved."""
+    model, exact, places, joints, energy = MECHANISMS[name]
     errors = []
-    for k in steps:
-        result = simulate(bricard(), 2.0, 2.0 / k, integrator, output_every=1)
-        at = {t: corner(result)[result.index_at(t)] for t in BRICARD}
-        errors.append(max(np.abs(at[t] - exact).max() for t, exact in BRICARD.items()))
-        if k == steps[0]:
+    for n in steps:
+        result = simulate(model(), t_end, t_end / n, integrator, output_every=1)
+        at = [t for t in exact if t <= t_end and t in np.round(result.t, 12)]
+        errors.append([np.abs(places(result, result.index_at(t)) - exact[t]).max() for t in at])
+        if n == steps[0]:
             report = audit(result)
-            assert report.constraint < 1e-12
-            assert report.energy_balance < 1e-12
-        assert result.energy["total"][-1] == pytest.approx(-29.43, abs=1e-11)
-    assert errors[-1] < bound
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
+            assert report.constraint < joints
+            assert report.energy_balance < energy
+        assert result.halvings.sum() <= (name == "12 four-bars")
+    found, error = order_of([max(each) for each in errors], 0.0)
+    assert error < bound
+    assert found == pytest.approx(order, abs=off)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_the_governor_keeps_its_angular_momentum_and_has_the_known_rate(integrator):
+    result = simulate(governor(), 1.0, 0.002, integrator)
+    rate, L = result.joint("bearing").rate, result.angular_momentum[:, 2]
+    for t, (_, exact) in GOVERNOR.items():
+        assert rate[result.index_at(t)] == pytest.approx(exact, abs=2e-4)
+    assert pytest.approx(53.868998658418434, rel=1e-12) == L
+
+
+def test_the_squeezer_begins_where_the_test_set_has_it():
+    with pytest.warns(match="9 equations of the joints"):
+        result = simulate(squeezer(), 1e-5, 1e-5)
+    assert points(result, 0)["F"] == pytest.approx((0.00698667411545, -0.000431723064569), abs=1e-13)
+    assert points(result, 0)["G"] == pytest.approx((-0.0339972038858, 0.016461971675), abs=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -139,96 +197,11 @@ def test_bricards_mechanism_moves_in_every_chart_with_its_one_equation_too_many(
 
 def test_one_equation_of_bricards_mechanism_is_too_many():
     with pytest.warns(match=r"1 equation of the joints 'P0', 'P1', 'P2', 'P3', 'P4', 'P5'"):
-        bricard().build()
+        result = simulate(bricard(), 0.02, 0.02)
+    assert result.energy["total"] == pytest.approx(-29.43, abs=1e-11)
 
 
-SQUEEZER = {
-    "F": (-0.00696303942622, -0.000718388438694),
-    "G": (-0.0347152190499, 0.0177580938723),
-}
-
-
-def test_the_squeezer_begins_where_the_test_set_has_it():
-    with pytest.warns(match="9 equations of the joints"):
-        result = simulate(squeezer(), 1e-5, 1e-5)
-    assert points(result, 0)["F"] == pytest.approx((0.00698667411545, -0.000431723064569), abs=1e-13)
-    assert points(result, 0)["G"] == pytest.approx((-0.0339972038858, 0.016461971675), abs=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("integrator", "order", "steps", "bound"),
-    [
-        ("em", 2, (1500, 3000), 1e-6),
-        ("em4", 4, (200, 400), 1e-10),
-        ("em-ggl", 2, (750, 1500), 4e-6),
-        ("em4-ggl", 4, (200, 400), 4e-9),
-    ],
-)
-def test_andrews_squeezer_squeezes(integrator, order, steps, bound):
-    """1000 rad/s at the end: errors in m, of a crank of 7 mm."""
-    errors = []
-    for k in steps:
-        result = simulate(squeezer(), 0.03, 0.03 / k, integrator, output_every=k // 100)
-        at = points(result)
-        errors.append(max(np.abs(at[name] - exact).max() for name, exact in SQUEEZER.items()))
-        if k == steps[0]:
-            report = audit(result)
-            assert report.energy_balance < 1e-11
-            assert report.constraint < 1e-13
-    assert errors[-1] < bound
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
-
-
-GOVERNOR = {0.05: (0.50610089724368, 6.2350402159813), 0.5: (0.74324942478631, 5.1034154219716)}
-GOVERNOR[1.0] = 0.50142092237956, 6.2711257418766
-
-
-@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_the_governor_lifts_its_slider(integrator):
-    """Slider's height and shaft's rate; damped springs of 8e5 N/m, no redundant joint."""
-    errors = []
-    for dt in (0.002, 0.001):
-        result = simulate(governor(), 1.0, dt, integrator)
-        height, rate = 0.5 + result.joint("rail").displacement, result.joint("bearing").rate
-        found = {t: (height[result.index_at(t)], rate[result.index_at(t)]) for t in GOVERNOR}
-        off = np.abs([np.subtract(found[t], exact) for t, exact in GOVERNOR.items()])
-        assert off[:, 1].max() < 2e-4
-        errors.append(off[:, 0].max())
-        if dt == 0.002:
-            assert audit(result).energy_balance < 1e-11
-        L = result.angular_momentum[:, 2]
-        assert L[0] == pytest.approx(53.868998658418434, rel=1e-12)
-        assert pytest.approx(L[0], rel=1e-12) == L
-    assert errors[-1] < 1e-6
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.3)
-
-
-def order_of(runs, exact):
-    """The mean order from the first step to the last, each half of the one before, and the last error; runs (k, ...)."""
-    errors = [np.abs(np.asarray(run) - exact).max() for run in runs]
-    return np.log2(errors[0] / errors[-1]) / (len(errors) - 1), errors[-1]
-
-
-@pytest.mark.parametrize(
-    ("integrator", "order", "steps", "bound"),
-    [("em", 2, (100, 200), 7e-5), ("em-ggl", 2, (100, 200), 7e-5), ("em4-ggl", 4, (50, 100, 200), 7e-9)],
-)
-def test_the_slider_crank_turns_by_itself_as_one_quadrature_says(integrator, order, steps, bound):
-    """Three equations too many; places of the slider, m, of a crank of 0.1 m."""
-    exact, places = np.array(list(SLIDER.values())), []
-    for k in steps:
-        result = simulate(slider_crank_model(), 1.0, 1.0 / k, integrator, output_every=1)
-        places.append([result.body("slider").r[result.index_at(t), 0] for t in SLIDER])
-        if k == steps[0]:
-            report = audit(result)
-            assert report.energy_balance < 1e-12
-            assert report.constraint < 1e-13
-    found, error = order_of(places, exact)
-    assert error < bound
-    assert found == pytest.approx(order, abs=0.05)
-
-
-@functools.cache
+@cache
 def rubber_end(k, integrator):
     result = simulate(rubber_model(8), 0.5, 0.5 / k, integrator)
     if k <= 250:
@@ -236,7 +209,7 @@ def rubber_end(k, integrator):
     return result.rod("rod").r[-1, -1]
 
 
-@functools.cache
+@cache
 def sway(k, integrator):
     result = simulate(shaft_model(8), 2.5, 2.5 / k, integrator, output_every=k // 5)
     if k <= 250:
@@ -246,51 +219,35 @@ def sway(k, integrator):
     return np.array([result.body("disc").r[result.index_at(t), 1:] for t in (1.0, 1.5, 2.0, 2.5)])
 
 
-@pytest.mark.parametrize(
-    ("integrator", "order", "steps", "bound"),
-    [("em", 2, (250, 500), 9e-6), ("em-ggl", 2, (250, 500), 9e-6), ("em4-ggl", 4, (125, 250, 500), 2e-9)],
-)
-def test_the_swinging_rubber_rod_has_the_order_once_its_waves_are_resolved(integrator, order, steps, bound):
-    """Eight elements to t = 0.5 s beside 1000 steps of em4-ggl; the fastest wave along the rod needs 2 ms from end to end."""
-    found, error = order_of([rubber_end(k, integrator) for k in steps], rubber_end(1000, "em4-ggl"))
-    assert error < bound
-    assert found == pytest.approx(order, abs=0.35)
-
-
-@pytest.mark.parametrize(
-    ("integrator", "least", "steps", "bound"),
-    [
-        ("em", 1.9, (250, 500), 7e-6),
-        ("em-ggl", 1.9, (250, 500), 7e-6),
-        ("em4-ggl", 4.0, (100, 200), 1e-7),
-    ],
-)
-def test_a_shaft_passes_its_critical_speed(integrator, least, steps, bound):
-    """The sway of the disc, 7e-4 m, beside 400 steps of em6-ggl."""
-    found, error = order_of([sway(k, integrator) for k in steps], sway(400, "em6-ggl"))
-    assert error < bound
-    assert found > least
-
-
-@pytest.mark.parametrize(
-    ("integrator", "E", "t_end", "steps", "order", "bound"),
-    [
-        ("em-ggl", 8e9, 0.4, (40, 80, 160), 2, 8e-5),
-        ("em4-ggl", 1e8, 0.1, (250, 500), 4, 2e-9),
-    ],
-)
-def test_a_flexible_coupler_takes_the_order_once_its_waves_are_resolved(
-    integrator, E, t_end, steps, order, bound
-):
+@cache
+def coupler(E, t_end, k, integrator):
     """The slider's place; from rest by a moment that begins at once, which excites all waves of the coupler."""
+    result = simulate(slider_crank.model(E, 4), t_end, t_end / k, integrator)
+    if k in (40, 250):
+        assert audit(result).energy_balance < 1e-11
+    return result.body("slider").r[-1]
 
-    def place(k, scheme):
-        result = simulate(slider_crank.model(E, 4), t_end, t_end / k, scheme)
-        if k == steps[0]:
-            assert audit(result).energy_balance < 1e-11
-        return result.body("slider").r[-1]
 
-    exact = place(2 * steps[-1] if order == 4 else 320, "em6-ggl" if order == 4 else "em4-ggl")
-    found, error = order_of([place(k, integrator) for k in steps], exact)
+SOFT, STIFF = partial(coupler, 1e8, 0.1), partial(coupler, 8e9, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("end", "integrator", "steps", "least", "most", "bound", "finest"),
+    [  # the fastest wave along the rubber rod needs 2 ms from end to end; the sway of the disc is 7e-4 m
+        (rubber_end, "em", (250, 500), 1.65, 2.35, 9e-6, (1000, "em4-ggl")),
+        (rubber_end, "em-ggl", (250, 500), 1.65, 2.35, 9e-6, (1000, "em4-ggl")),
+        (rubber_end, "em4-ggl", (125, 250, 500), 3.65, 4.35, 2e-9, (1000, "em4-ggl")),
+        (sway, "em", (250, 500), 1.9, np.inf, 7e-6, (400, "em6-ggl")),
+        (sway, "em-ggl", (250, 500), 1.9, np.inf, 7e-6, (400, "em6-ggl")),
+        (sway, "em4-ggl", (100, 200), 4.0, np.inf, 1e-7, (400, "em6-ggl")),
+        (STIFF, "em-ggl", (40, 80, 160), 1.65, 2.35, 8e-5, (320, "em4-ggl")),
+        (SOFT, "em4-ggl", (250, 500), 3.65, 4.35, 2e-9, (1000, "em6-ggl")),
+    ],
+)
+def test_flexible_parts_take_the_order_once_their_waves_are_resolved(
+    end, integrator, steps, least, most, bound, finest
+):
+    """A swinging rubber rod, a shaft that passes its critical speed, the coupler of a slider-crank; 4 or 8 elements."""
+    found, error = order_of([end(k, integrator) for k in steps], end(*finest))
     assert error < bound
-    assert found == pytest.approx(order, abs=0.35)
+    assert least < found < most

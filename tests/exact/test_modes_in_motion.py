@@ -2,16 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, vstack
 
-from discretization.linearisation.eigen import _dense as dense
-from discretization.linearisation.eigen import _reduced as reduced
-from discretization.linearisation.saddle import Saddle
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import MassProperties, Model, ModelError, Section, steady_rotation
-from rodsim.small_motions.linear_equations import linearise
-from rodsim.small_motions.modal_analysis import OSCILLATES, RIGID, modes
+from rodsim import MassProperties, Model, ModelError, Section, linearise, modes, steady_rotation
 
 EA, GA, GJ, EI, RHO, INERTIA, LENGTH = 4e3, 1.5e3, 50.0, 80.0, 2.0, (0.9, 0.5, 0.5), 2.0
 SECTION = Section.from_stiffness(EA=EA, GA=GA, GJ=GJ, EI=EI, mass_per_length=RHO, inertia_per_length=INERTIA)
@@ -73,11 +67,11 @@ def test_a_hinged_blade_flaps_faster_than_it_turns_by_the_offset_of_its_hinge(or
         model.add_spring("stay", model.ground.at(np.add(origin, (0, 0, 2))), hub.at((0, 0, 0.1)), 30.0)
 
     found = modes(flapping(e, W, stay, origin), 3)
-    flap = found.omega[np.array(found.kinds) == OSCILLATES]
+    flap = found.omega[np.array(found.kinds) == "oscillates"]
     wanted = W * np.sqrt((0.11 - 0.01 + m * l * l + m * e * l) / (0.1 + m * l * l))
     assert flap == pytest.approx([wanted], rel=1e-9)
     assert pytest.approx([0, 0, W]) == found.linear.motion.W
-    assert found.kinds.count(RIGID) == 1  # the hub may turn a little further
+    assert found.kinds.count("rigid") == 1  # the hub may turn a little further
 
 
 def test_a_spring_to_the_ground_beside_the_axis_has_no_steady_rotation():
@@ -124,7 +118,7 @@ def test_a_top_nods_about_its_steady_precession_with_the_frequency_of_its_effect
 
     h = 1e-3
     curvature = np.polyfit(np.arange(-3, 4) * h, [potential(tilt + k * h) for k in range(-3, 4)], 4)[2] * 2
-    nods = found.omega[np.array(found.kinds) == OSCILLATES]
+    nods = found.omega[np.array(found.kinds) == "oscillates"]
     assert np.abs(nods / np.sqrt(curvature / A0) - 1).min() < 1e-6
     assert found.stable
 
@@ -132,16 +126,6 @@ def test_a_top_nods_about_its_steady_precession_with_the_frequency_of_its_effect
 def test_velocities_that_axes_do_not_carry_are_named():
     with pytest.raises(ModelError, match=r"body 'blade' moves with .* m/s against axes"):
         linearise(flapping(speed=7.0), spin=(0, 0, 3.0))
-
-
-def test_rows_that_repeat_each_other_change_no_solution():
-    rng = np.random.default_rng(4)
-    A = rng.standard_normal((12, 12))
-    A, G = csr_matrix(A @ A.T + np.eye(12)), csr_matrix(rng.standard_normal((3, 12)))
-    b = rng.standard_normal(12)
-    once, twice = Saddle(A, G).solve(b), Saddle(A, vstack([G, G[:2], G[1:]]).tocsr()).solve(b)
-    assert np.abs(G @ once).max() < 1e-13
-    assert twice == pytest.approx(once, abs=1e-6)
 
 
 def hanging(element):
@@ -160,19 +144,6 @@ def hanging(element):
     return model.build()
 
 
-def test_a_free_motion_that_rounding_makes_stiff_blurs_no_other():
-    """The ball turns freely about its bar; 3e-10/s^2 is more than its noise, less than that of the highest mode, 5.5e5/s^2."""
-    built = hanging("se3")
-    lin = modes(built, 8, steady_rotation(built, (0, 0, 0))).linear
-    other = lin.changed(K=lin.K + 3e-10 * lin.M)
-    (mu, phi, zero), (stiff, others, _) = (dense(each, 8, reduced(each)) for each in (lin, other))
-    assert zero.tolist() == [True] + 7 * [False]
-    assert stiff[1:] == pytest.approx(mu[1:], rel=1e-10)
-    same = np.einsum("ki,ki->k", phi, (lin.M @ others.T).T)
-    away = others * np.sign(same)[:, None] - phi
-    assert np.abs(away[1:]).max() < 1e-6 * np.abs(phi).max()
-
-
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 @pytest.mark.parametrize("mode", [1, 3, 7])
 def test_a_run_of_em_from_a_mode_of_a_jointed_heavy_model_is_that_mode(element, mode):
@@ -180,7 +151,7 @@ def test_a_run_of_em_from_a_mode_of_a_jointed_heavy_model_is_that_mode(element, 
     built = hanging(element)
     rest = steady_rotation(built, (0, 0, 0)).state
     found = modes(built, 8, rest)
-    assert found.kinds == (RIGID,) + 7 * (OSCILLATES,)  # the ball may turn about its bar
+    assert found.kinds == ("rigid",) + 7 * ("oscillates",)  # the ball may turn about its bar
     w, phi, size, steps = found.omega[mode], found.shapes[mode], 1e-6, 24
     h = 2 * np.tan(np.pi / steps) / w
     turning = quaternions.rotate(quaternions.conjugate(rest.quat), size * w * phi[:, 3:])

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from discretization.time.integrate import integrate
-from rigid.symbolic.systems import symbolic_system
+from rodsim.mechanics import integrate, symbolic_system
 from rodsim.papers import four_particles
 from rodsim.papers.claims import drift
 from tests.support.studies import is_drawn

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from discretization.continuum import multisymplectic
-from discretization.continuum.quaternions import apply
 from rodsim.papers import rod_pde, rod_pde_fields, rod_pde_multisymplectic, semi_discrete_rod
 from rodsim.papers.claims import Study
-from rodsim.papers.smooth_fields import derivative, gradient, random_material, random_motion
+from rodsim.papers.smooth_fields import gradient, random_material
 from tests.support.studies import is_drawn
 
 # Misprints, and what is said of ends; each with its reason in the report.
@@ -98,29 +97,6 @@ def test_gradients_of_the_discrete_hamiltonian_are_exact(state):
     assert dP == pytest.approx(of(1), abs=1e-11 * np.abs(dP).max())
 
 
-def test_a_discrete_rod_that_flies_has_the_kinetic_energy_of_its_mass():
-    rod, n, d = random_material(1), 5, 0.25
-    u = np.zeros((n, 7))
-    u[:, 0], u[:, 3] = d * np.arange(n), 1.0
-    p = np.tile(rod.rho_A * np.array([0.3, -0.4, 0, 0, 0, 0, 0]), (n, 1))
-    P = semi_discrete_rod.node_weights(n, d)[:, None] * p
-    assert semi_discrete_rod.energy(rod, d, u, P) == pytest.approx(rod.rho_A * 0.25 / 2)
-
-
-def test_tangent_variations_keep_both_constraints(state):
-    rod, d, u, P = state
-    q = u[:, 3:] / np.linalg.norm(u[:, 3:], axis=-1, keepdims=True)
-    u[:, 3:] = q
-    P[:, 3:] -= (q * P[:, 3:]).sum(-1, keepdims=True) * q
-    a = semi_discrete_rod.tangent(u, P, np.random.default_rng(0).standard_normal((2, 4, 7)))
-    assert np.abs((a[0, :, 3:] * q).sum(-1)).max() < 1e-14
-    assert np.abs((a[1, :, 3:] * q + a[0, :, 3:] * P[:, 3:]).sum(-1)).max() < 1e-14
-    b = semi_discrete_rod.tangent(u, P, np.random.default_rng(1).standard_normal((2, 4, 7)))
-    assert abs(semi_discrete_rod.two_form_rate(rod, d, u, P, a, b)) < 1e-11
-    free = np.random.default_rng(2).standard_normal((2, 2, 4, 7))
-    assert abs(semi_discrete_rod.two_form_rate(rod, d, u, P, *free)) > 1e-3
-
-
 def test_energy_of_the_discrete_rod_is_constant_along_its_flow(state):
     rod, d, u, P = state
     u[:, 3:] /= np.linalg.norm(u[:, 3:], axis=-1, keepdims=True)
@@ -128,12 +104,3 @@ def test_energy_of_the_discrete_rod_is_constant_along_its_flow(state):
     du, dP = semi_discrete_rod.gradients(rod, d, u, P)
     u_t, P_t = semi_discrete_rod.flow(rod, d, u, P)
     assert abs((du * u_t).sum() + (dP * P_t).sum()) < 1e-11 * np.abs(du * u_t).sum()
-
-
-def test_the_rotation_of_the_sample_turns_as_its_quaternion():
-    """Guard of the fields themselves: |q| = 1 and its derivative is tangent."""
-    motion, s = random_motion(4), np.linspace(0, 1, 5)
-    q = motion.q(s, s)
-    along = derivative(lambda a, b: apply(np.eye(4), motion.q(a, b).value), s, s, "S")
-    assert np.abs(along - q.S).max() < 1e-14
-    assert np.abs((q.value * q.S).sum(-1)).max() < 1e-14

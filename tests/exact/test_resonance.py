@@ -8,10 +8,10 @@ import pytest
 from discretization.time.composition import fractions_of
 from examples.spin_up import LENGTH, SECTION, SPEED, T
 from rigid.errors import ModelError
-from rigid.signals import SpinUp
 from rodsim import Model, modes, simulate
 from rodsim.cli.main import main
 from rodsim.resonance import resonant_steps
+from rodsim.signals import SpinUp
 from rodsim.waves import resonances
 
 

@@ -7,10 +7,9 @@ import pytest
 
 from discretization.state_measures import element_states, energies
 from rigid import quaternions
-from rodsim import Model, ModelError, Section, simulate
+from rodsim import Model, ModelError, SceneError, Section, simulate
 from rodsim.parts.curve_frames import frames_along
 from rodsim.parts.space_curves import Curve
-from rodsim.scenes.errors import SceneError
 from rodsim.scenes.model_from_scene import load
 
 EA, GA, GJ, EI = 1e4, 8e3, 0.7, 1.3

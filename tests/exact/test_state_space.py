@@ -6,9 +6,8 @@ from scipy.signal import lsim
 
 from benchmarks.modes import beam_model, steel
 from rigid.errors import RedundantJointsWarning
-from rodsim import MassProperties, Model, ModelError, Section, simulate
-from rodsim.small_motions.linear_models import Probe, Push, Reaction, frequency_response, state_space
-from rodsim.small_motions.modal_analysis import modes
+from rodsim import MassProperties, Model, ModelError, Section, modes, simulate
+from rodsim.linear import Probe, Push, Reaction, frequency_response, state_space
 
 MASS, DAMPING, STIFFNESS = 2.0, 3.0, 50.0
 

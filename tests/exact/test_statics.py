@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy
 
-from discretization.consistent import constraint_jacobian
-from discretization.interaction_table import without_tables
 from discretization.linearisation import equations
 from discretization.linearisation.eigen import null_space
-from discretization.linearised import stiffness_matrix
-from discretization.median import median
 from discretization.statics import tangent as statics_tangent
 from discretization.statics.loading import Loading
 from discretization.statics.path import walk
 from discretization.statics.rest import Rest
-from discretization.statics.stability import negative_pivots
-from discretization.statics.tangent import tangent
 from discretization.time.advance import copy_of
 from rigid import quaternions
-from rodsim import Box, ConvergenceError, MassProperties, Model, ModelError, Section, equilibrium, simulate
-from rodsim.results.result import Result
+from rodsim import (
+    Box,
+    ConvergenceError,
+    MassProperties,
+    Model,
+    ModelError,
+    Result,
+    Section,
+    equilibrium,
+    simulate,
+)
 from rodsim.small_motions.free_motions import at_rest
 from rodsim.statics.motions_at_rest import about_equilibrium
 from tests.support.statics_models import BENDS, bend, cantilever, section, square
@@ -91,44 +92,6 @@ def test_tangent_is_the_derivative_of_the_forces(element: str) -> None:
         np.testing.assert_allclose(full * (matrix @ half), difference, atol=2e-8 * np.abs(difference).max())
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_matrices_of_columns_are_the_full_one_and_its_symmetric_half(sparse: bool) -> None:
-    rest = strained("se3")
-    rest.assemble(True)
-    if sparse:
-        full, rest.numbering = rest.dense(), rest.numbering._replace(band=-1)
-        found = scipy.sparse.csc_matrix(full)
-        rest.work.values[: found.nnz] = found.data
-        rest.numbering = rest.numbering._replace(
-            n_values=found.nnz, indices=found.indices, indptr=found.indptr
-        )
-    full = rest.dense()
-    assert np.abs(full - full.T).max() > 1.0  # under following loads
-    assert (rest.matrix().toarray() == full).all()
-    found = rest.symmetric()
-    assert (found.toarray() == 0.5 * (full + full.T)).all()
-    assert found.has_canonical_format
-
-
-def test_tangent_matrices_are_those_of_the_linearisation() -> None:
-    rest = strained("se3")
-    rest.state.lam[:] = 0.0
-    rest.assemble(True)
-    found = tangent(rest)
-    joined = constraint_jacobian(rest.system, rest.state).toarray()
-    columns = (6 * found.frames[:, None] + np.arange(6)).ravel()
-    np.testing.assert_allclose(found.G, joined[:, columns], atol=1e-14)
-    rods = rest.system._replace(
-        others=without_tables(rest.system.others),
-        gravity=np.zeros(3),
-    )
-    none = np.zeros((0, 3))
-    alone = Rest(rods, rest.state._replace(own=np.zeros(0)), Loading(none, none, np.zeros(3), np.zeros(3)))
-    K = stiffness_matrix(rods, alone.state).toarray()[columns][:, columns]
-    alone.assemble(True)
-    np.testing.assert_allclose(tangent(alone).K, K, atol=1e-11 * np.abs(K).max())
-
-
 @pytest.mark.parametrize("small", [250, 0])
 @pytest.mark.parametrize("closed", [True, False])
 def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
@@ -166,57 +129,12 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
     assert found.free == wanted.free
 
 
-@pytest.mark.parametrize("made", [np.asarray, scipy.sparse.csc_matrix])
-@pytest.mark.parametrize("seed", range(4))
-def test_negative_pivots_are_those_on_the_motions_allowed_also_where_rows_repeat(
-    seed: int, made: Any
-) -> None:
-    rng = np.random.default_rng(seed)
-    K, G = rng.standard_normal((8, 8)), rng.standard_normal((3, 8))
-    K, G[2] = K + K.T, G[0] + G[1]
-    Z = null_space(G)
-    matrix = made(np.block([[K, G.T], [G, np.zeros((3, 3))]]))
-    wanted = np.count_nonzero(np.linalg.eigvalsh(Z.T @ K @ Z) < 0.0)
-    assert 0 < wanted < 6
-    assert negative_pivots(matrix, np.arange(11) >= 8) == wanted
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 5, 6])
-def test_the_median_of_a_few_is_that_of_numpy(count: int) -> None:
-    x = np.random.default_rng(count).standard_normal(count)
-    assert median(x) == (np.median(x) if count else 0.0)
-
-
-def test_load_rate_is_the_derivative_to_the_load_factor() -> None:
-    rest = strained("se3")
-    rest.assemble(True)
-    rate, ends = rest.load_rate(), []
-    for factor in (1.7, -0.3):
-        rest.load_at(factor)
-        rest.assemble(False)
-        ends.append(rest.residual.copy())
-    np.testing.assert_allclose(
-        rate[: rest.size], (ends[0] - ends[1])[: rest.size] / 2.0, atol=1e-11 * np.abs(rate).max()
-    )
-
-
 def test_equilibrium_balances_all_forces() -> None:
     result = equilibrium(everything("se3"))
     assert result.t[-1] == 1.0
     assert "relaxation" not in result.statics
     assert result.residual.max() < 1e4  # in units of round-off
     assert result.constraint_residual.max() < 1e-12
-
-
-@pytest.mark.parametrize("turns", [0.45, 2.0])
-def test_roll_up_is_exact(turns: float) -> None:
-    length, EI, M = 1.0, 2.0, turns * 2.0 * 2.0 * np.pi
-    model, _, end = cantilever(section(EA=1e4, GA=5e3, GJ=2.0, EI=EI), length, 1 if turns < 0.5 else 5)
-    model.add_moment("moment", end, (0.0, 0.0, M))
-    result, curvature = equilibrium(model), M / EI
-    exact = np.array([np.sin(curvature), 1.0 - np.cos(curvature), 0.0]) / curvature
-    np.testing.assert_allclose(tip(result), exact, atol=1e-11)
-    assert result.energy["elastic"][-1] == pytest.approx(M**2 * length / (2 * EI), rel=1e-12)
 
 
 def test_roll_up_by_a_turned_clamp_needs_the_moment_of_the_circle() -> None:
@@ -310,42 +228,6 @@ def test_reissner_beam_converges(
         errors.append(np.linalg.norm(np.array([*found[:2], turned]) - [x, y, angle]))
     assert errors[1] < 3e-3
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
-
-
-# force, tip displacement along the rod and across, Simo and Vu-Quoc's follower cantilever
-FOLLOWER = (
-    (10000.0, -41.68750261842, 71.10702988095),
-    (40000.0, -106.9941870205, 50.39582032606),
-    (80000.0, -60.35224816583, 21.67586527918),
-    (130000.0, -75.86181250442, -47.85867040596),
-)
-
-
-@pytest.mark.parametrize(("force", "along", "across"), FOLLOWER)
-def test_follower_cantilever(force: float, along: float, across: float) -> None:
-    own = section(EA=4.2e10, GA=1.61538e10, GJ=3.5e7, EI=3.5e7)
-    errors = []
-    for n in (20, 40):
-        model, _, end = cantilever(own, 100.0, n)
-        local = quaternions.rotate(quaternions.conjugate(model.build().state.quat[-1]), [0.0, 0.0, force])
-        model.add_force("force", end, local, following=True)
-        errors.append(np.linalg.norm(displacement(equilibrium(model)) - [along, 0.0, across]))
-    assert errors[1] < 0.5
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
-
-
-@pytest.mark.parametrize("n", [1, 3])
-def test_a_moment_winds_a_rod_of_equal_stiffnesses_into_an_exact_helix(n: int) -> None:
-    """GJ = EI: a dead moment m turns the section about m at the rate m/EI, all along; r' = R e1."""
-    moment, EI = np.array([1.7, -0.6, 3.1]), 2.0
-    model, _, end = cantilever(section(EA=1e4, GA=5e3, GJ=EI, EI=EI), 1.0, n)
-    model.add_moment("moment", end, moment)
-    K = moment / EI
-    k = np.linalg.norm(K)
-    axis, e1 = K / k, np.array([1.0, 0.0, 0.0])
-    along = np.dot(axis, e1) * axis
-    helix = along + (e1 - along) * np.sin(k) / k + np.cross(axis, e1) * (1.0 - np.cos(k)) / k
-    np.testing.assert_allclose(tip(equilibrium(model)), helix, atol=1e-11)
 
 
 def test_a_prestressed_rod_relaxes_to_its_own_shape() -> None:

@@ -6,32 +6,14 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import Box, Model, ModelError, Result, audit, equilibrium
+from rodsim import Model, ModelError, Result, audit, equilibrium
 from rodsim.cli.main import main
 from rodsim.parts.model_parts import Rod
-from tests.support.statics_models import LEE, LEE_FOLLOWING, lee_frame, section
+from tests.support.statics_models import LEE_FOLLOWING, lee_frame, section
 
 
 def bifurcations(result: Result) -> list[float]:
     return [event["load_factor"] for event in result.events if event["kind"] == "bifurcation"]
-
-
-@pytest.mark.parametrize(
-    ("element", "n", "rel"),
-    [("se3", 20, 2e-2), pytest.param("relative(4)", 20, 1e-5, marks=pytest.mark.slow)],
-)
-def test_lee_frame_through_all_limits_and_turning_points(element: str, n: int, rel: float) -> None:
-    model, point = lee_frame(n, element)
-    monitors = {"u": (point, (1, 0, 0)), "v": (point, (0, 1, 0))}
-    result = equilibrium(model, method="arc-length", monitors=monitors)
-    found = [event for event in result.events if event["kind"] != "bifurcation"]
-    assert [event["kind"] for event in found] == [kind for kind, *_ in LEE]
-    for event, (_, load, u, v) in zip(found, LEE, strict=True):
-        assert 2e4 * event["load_factor"] == pytest.approx(load, abs=rel * 18556.0)
-        assert event["monitors"]["u"] == pytest.approx(u, abs=rel * 90.0)
-        assert event["monitors"]["v"] == pytest.approx(v, abs=rel * 90.0)
-    assert result.statics["stopped"] == "load_factor"
-    assert result.load_factor[-1] == 1.0
 
 
 @pytest.mark.slow
@@ -74,36 +56,6 @@ def test_deep_arch_has_the_limit_of_dadeppo_and_schmidt() -> None:
     assert result.monitor("v")[-1] == pytest.approx(116.0, abs=1e-8)
 
 
-def ring(element: str, n: int, GJ: float) -> Model:
-    """A naturally straight rod bent into a ring; its end is held so that it may be twisted."""
-
-    def circle(s: float) -> np.ndarray:
-        return np.array([np.sin(2 * np.pi * s), 1.0 - np.cos(2 * np.pi * s), 0.0]) / (2 * np.pi)
-
-    model = Model("ring")
-    own = section(EA=1e6, GA=1e6, GJ=GJ, EI=1.0)
-    straight = {"stress_free": [(0, 0, 0), (1, 0, 0)], "stress_free_up": (0, 0, 1)}
-    rod = model.add_rod("ring", circle, own, n, element=element, up=(0, 0, 1), **straight)
-    model.add_joint("start", "clamp", rod.start)
-    model.add_joint("end", "clamp", rod.end)
-    # a ring of a round rod turns freely about its tangent at the clamp: hold the point opposite to it in the plane
-    model.add_spring("plane", rod.at(0.5), model.ground.at((0, 1 / np.pi, 50.0)), 1.0)
-    return model
-
-
-@pytest.mark.parametrize("GJ", [1.0, pytest.param(1.3, marks=pytest.mark.slow)])
-def test_a_twisted_ring_leaves_its_plane_at_michells_twist(GJ: float) -> None:
-    """2 pi sqrt(3) EI/GJ, Michell 1889; two modes at once."""
-    twist = 14.0 / GJ
-    result = equilibrium(
-        ring("relative(2)", 40, GJ),
-        motions={"end": {"rotation": (-twist, 0, 0)}},
-        method="arc-length",
-        stop={"load_factor": (0, 1)},
-    )
-    assert twist * bifurcations(result)[0] == pytest.approx(2 * np.pi * np.sqrt(3.0) / GJ, rel=3e-4)
-
-
 def right_angle_frame(element: str, n: int) -> tuple[Model, Rod]:
     """Cantilever frame of two thin legs, loaded in its plane at the end of the second."""
     E, nu, h, t, L = 71240.0, 0.31, 30.0, 0.6, 240.0
@@ -134,44 +86,6 @@ def test_right_angle_frame_buckles_sideways_and_the_branch_is_followed() -> None
         sides.append(result.monitor("z")[-1])
         assert np.all(np.diff(result.load_factor[3:]) > 0.0)  # the buckled frame carries more
     assert sorted(sides) == pytest.approx([-60.0, 60.0], abs=1e-6)
-
-
-def test_a_column_buckles_at_eulers_load() -> None:
-    """Clamped and free, stiff along and in shear: pi^2 EI/(4 L^2)."""
-    model = Model("column")
-    own = section(EA=1e9, GA=1e9, GJ=1.0, EI=[1.0, 2.0])
-    rod = model.add_rod("column", [(0, 0, 0), (1, 0, 0)], own, 32, element="relative(2)")
-    model.add_joint("clamp", "clamp", rod.start)
-    model.add_force("load", rod.end, (-6.0, 0, 0))
-    result = equilibrium(model, method="arc-length")
-    found = 6.0 * np.array(bifurcations(result))
-    np.testing.assert_allclose(found, [np.pi**2 / 4, np.pi**2 / 2], rtol=5e-6)
-
-
-def test_a_ring_turned_over_by_one_turn_coils_threefold() -> None:
-    """Deployable ring: one section of a ring turned by 2 pi about its radius, the opposite one held on the radius."""
-    # natural curvature 1/R: coiled three times the ring is of radius R/3
-    radius = 1.0
-
-    def half(s: float) -> np.ndarray:
-        return radius * np.array([-np.cos(np.pi * s), np.sin(np.pi * s), 0.0])
-
-    model = Model("half ring")
-    own = section(EA=4e4, GA=2e4, GJ=1.0, EI=[200.0, 1.0])
-    rod = model.add_rod("ring", half, own, 40, element="se3", up=(0, 0, 1))
-    model.add_joint("held", "clamp", rod.start)
-    guide = model.add_body("slide", Box(0.01, 0.01, 0.01, density=1.0), position=(1.0, 0.0, 0.0))
-    model.add_joint("hold", "weld", rod.end, guide)
-    model.add_joint("rail", "prismatic", guide, model.ground, axis=(1, 0, 0), at=(1, 0, 0))
-    result = equilibrium(
-        model,
-        motions={"rail": {"rotation": (2 * np.pi, 0, 0)}},
-        method="arc-length",
-        stop={"load_factor": (-1, 1)},
-    )
-    rod = result.rod("ring").r[-1]
-    assert np.linalg.norm(rod[-1] - rod[0]) == pytest.approx(2 * radius / 3, rel=2e-2)
-    assert result.load_factor[-1] == 1.0
 
 
 SCENE = """

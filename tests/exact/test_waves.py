@@ -7,13 +7,9 @@ import pytest
 from scipy.linalg import eigh
 
 from benchmarks.waves import nodes
-from discretization.linearised import mass_matrix, stiffness_matrix
 from discretization.space.rod_elements import WORDS, order_of
-from discretization.state_measures import energies
 from examples import waves as example
-from rodsim import Model, ModelError, Section, simulate
-from rodsim.papers.claims import observed_order
-from rodsim.parts.model_parts import MASSES
+from rodsim import Model, ModelError, Section, linearise, simulate
 from rodsim.waves import (
     BENDING,
     BRANCHES,
@@ -27,11 +23,13 @@ from rodsim.waves import (
     nodes_needed,
     steps_needed,
 )
+from tests.support.orders import observed_order
 
 EA, GA, GJ, EI, RHO, J1, J3 = 60.0, 20.0, 3.0, 6.0, 1.5, 0.5, 0.3
 SECTION = Section.from_stiffness(
     EA=EA, GA=GA, GJ=GJ, EI=(2.0, EI), mass_per_length=RHO, inertia_per_length=(J1, 0.2, J3)
 )
+MASSES = ("mean", "lumped", "consistent")
 K = 2.0  # rad/m
 
 
@@ -43,11 +41,8 @@ def free_rod(element, mass, n_elements, length=2.0, section=SECTION, **more):
 
 def assembled(built):
     """K, M of the frames of the rod."""
-    of_rod = slice(6, None)
-    return tuple(
-        matrix(built.system, built.state).toarray()[of_rod, of_rod]
-        for matrix in (stiffness_matrix, mass_matrix)
-    )
+    lin = linearise(built)
+    return lin.full("K"), lin.full("M")
 
 
 def modes(element, mass, n_elements, places):
@@ -180,43 +175,6 @@ def test_blochs_frequencies_of_bending_and_shear_are_those_of_an_assembled_perio
     close = np.abs(np.subtract.outer(np.array(every), found)) < 1e-8 * max(every)
     assert np.all(close.sum(axis=1) == 2)
     assert close.any(axis=0).sum() == 2 * len(every)
-
-
-def test_stiffness_is_the_hessian_of_the_energy_and_mass_that_of_the_kinetic_one():
-    """On a bent, coupled rod without stress, moved at random."""
-    rng = np.random.default_rng(0)
-    C = rng.normal(size=(6, 6))
-    section = Section.from_stiffness(
-        C=C @ C.T + 3 * np.eye(6), mass_per_length=RHO, inertia_per_length=(J1, 0.2, J3)
-    )
-    for element in ("se3", "relative(2)"):
-        model = Model("bent", gravity=(0, 0, 0))
-        model.add_rod(
-            "rod",
-            lambda s: (np.cos(2 * s), np.sin(2 * s), 0.3 * s * s),
-            section,
-            4,
-            element=element,
-            mass="consistent",
-        )
-        built = model.build()
-        n = len(built.state.r)
-        x = rng.normal(size=(n, 6))
-        x[0] = 0.0
-        K_all, M_all = stiffness_matrix(built.system, built.state), mass_matrix(built.system, built.state)
-        assert abs(K_all - K_all.T).max() < 1e-10 * abs(K_all).max()
-        from rigid import quaternions
-
-        def moved(e, built=built, x=x):
-            quat = quaternions.multiply(quaternions.from_rotation_vector(e * x[:, 3:]), built.state.quat)
-            return built.state._replace(r=built.state.r + e * x[:, :3], quat=quat)
-
-        e = 1e-4
-        elastic = sum(energies(built.system, moved(sign * e)).elastic for sign in (1, -1)) / e**2
-        assert elastic == pytest.approx(x.ravel() @ K_all @ x.ravel(), rel=1e-5)
-        body = quaternions.rotate(quaternions.conjugate(built.state.quat), x[:, 3:])
-        kinetic = energies(built.system, built.state._replace(v=x[:, :3].copy(), Omega=body)).kinetic
-        assert 2 * kinetic == pytest.approx(x.ravel() @ M_all @ x.ravel(), rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,4 @@ def lee_frame(n: int, element: str, following: bool = False, load: float = 2e4) 
     return model, point
 
 
-# load, u, v at limits of the load and turning points of the monitors
-LEE = (
-    ("limit", 18556.727538, 26.88057374, -48.73513725),
-    ("turning v", 11944.104188, 61.74747037, -61.00297885),
-    ("turning v", -4380.4802166, 81.22900758, -50.74625136),
-    ("limit", -9414.4315556, 90.19567354, -58.21681533),
-    ("turning u", -6858.5788959, 94.35976441, -71.37390084),
-    ("turning u", 19231.75857, 85.91095641, -92.63706819),
-)
 LEE_FOLLOWING = ((35437.9945, 42.6445571, -69.2944226), (-13908.4117, 79.8202515, -46.3456421))
