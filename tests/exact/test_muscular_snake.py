@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import rodsim
-from rodsim import Model, Section, audit, simulate
+from rodsim import Model, audit, simulate
 from rodsim.interactions import average, minus, norm, push, real, times
+from tests.support.sections import round_section
 
 
 def muscle_kind():
@@ -31,15 +32,8 @@ def muscle_kind():
 
 def of_muscles(radius, density, E, stiffened=1.0):
     """Its round sections, with a shear modulus of 3/4 E; tendons resist stretch and shear 50000 times as much."""
-    A, second = np.pi * radius**2, np.pi / 4 * radius**4
-    return Section.from_stiffness(
-        EA=stiffened * E * A,
-        GA=stiffened * 27 / 28 * 0.75 * E * A,
-        GJ=1.5 * E * second,
-        EI=E * second,
-        mass_per_length=density * A,
-        inertia_per_length=density * second * np.array([2.0, 1.0, 1.0]),
-    )
+    EA = stiffened * E * np.pi * radius**2
+    return round_section(radius, density, E, 0.75 * E, EA=EA, GA=27 / 28 * 0.75 * EA)
 
 
 def muscular_snake():

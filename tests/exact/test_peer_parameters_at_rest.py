@@ -16,8 +16,8 @@ from rodsim import Box, Model, Section, equilibrium
 STIFF = 1e12  # where an example leaves a compliance out
 
 
-def section(EA, GA, GJ, EI):
-    return Section.from_stiffness(EA=EA, GA=GA, GJ=GJ, EI=EI, mass_per_length=1.0, inertia_per_length=1e-3)
+def section(EA, GA, GJ, EI, mass=1.0):
+    return Section.from_stiffness(EA=EA, GA=GA, GJ=GJ, EI=EI, mass_per_length=mass, inertia_per_length=1e-3)
 
 
 def cantilever(own, length, n, element="se3", **more):
@@ -150,9 +150,7 @@ def test_pyelastica_catenary_hangs_as_the_rod_that_it_is():
     errors = []
     for n in (100, 200):
         model = Model("catenary", gravity=(0, 0, -g))
-        own = Section.from_stiffness(
-            EA=EA, GA=GA, GJ=2 * G * inertia, EI=EI, mass_per_length=mass, inertia_per_length=1e-5
-        )
+        own = section(EA, GA, 2 * G * inertia, EI, mass)
         rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], own, n)
         model.add_joint("left", "clamp", rod.start)
         model.add_joint("right", "clamp", rod.end)

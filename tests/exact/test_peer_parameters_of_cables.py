@@ -7,20 +7,9 @@ import pytest
 from scipy.integrate import solve_bvp
 
 from rodsim import Box, Model, Section, Sphere, audit, equilibrium, simulate
+from tests.support.sections import round_section
 
 STIFF = 1e4  # N, of stretch and shear where an example has none
-
-
-def round_wire(E, G, radius, mass_per_length, **more):
-    area, inertia = np.pi * radius**2, np.pi * radius**4 / 4
-    rotary = mass_per_length * radius**2 / 4
-    return Section.from_stiffness(
-        GJ=2 * G * inertia,
-        EI=E * inertia,
-        mass_per_length=mass_per_length,
-        inertia_per_length=(2 * rotary, rotary, rotary),
-        **{"EA": E * area, "GA": G * area} | more,
-    )
 
 
 # --- CH/demo_FEA_cables
@@ -28,7 +17,7 @@ def round_wire(E, G, radius, mass_per_length, **more):
 
 def chains(part):
     """Six chains of a cable, a box, a cable, a box; 8 elements times `part` of them, bent by their weight and 0.2 N."""
-    own = round_wire(1e7, 1e7 / 2, 0.0075, 1000 * np.pi * 0.0075**2)
+    own = round_section(0.0075, 1000, 1e7, 1e7 / 2, shear=1)
     box = Box(0.2, 0.04, 0.04, density=1000.0)
     model = Model("chains", gravity=(0, 0, -9.81))
     for j in range(6):
@@ -122,8 +111,8 @@ def test_sofa_beam_falls_and_comes_to_hang():
 
 
 def capsules(radius, length):
-    """Mass per length of a chain of capsules of 1000 kg/m3, whose round ends count twice."""
-    return 1000 * np.pi * radius**2 * (1 + 4 / 3 * radius / length)
+    """Mass of a chain of capsules, whose round ends count twice, over that of a wire."""
+    return 1 + 4 / 3 * radius / length
 
 
 def on_a_slider(model, rod, axis, at):
@@ -137,15 +126,15 @@ def on_a_slider(model, rod, axis, at):
 def test_mujoco_cable_hangs_from_its_rail():
     """E = 4e6, G = 1e7, 1 m, 5 mm, 40 capsules; its motor at rest, the other end held."""
     mass = capsules(0.005, 1 / 40)
-    hanging = []
+    weight, hanging = 9810 * np.pi * 0.005**2 * mass, []
     for n in (40, 80, 160):
         model = Model("cable", gravity=(0, 0, -9.81))
-        own = round_wire(4e6, 1e7, 0.005, mass, EA=STIFF, GA=STIFF)
+        own = round_section(0.005, 1000 * mass, 4e6, 1e7, EA=STIFF, GA=STIFF)
         rod = model.add_rod("cable", [(-0.3, 0, 0.6), (0.7, 0, 0.6)], own, n, up=(0, 1, 0))
         model.add_joint("held", "clamp", rod.start)
         on_a_slider(model, rod, (1, 0, 0), (0.7, 0, 0.6))
         hanging.append(equilibrium(model).rod("cable"))
-    x, _, lowest = heavy_elastica(4e6 * np.pi * 0.005**4 / 4, mass * 9.81, hanging[-1], slides=True)
+    x, _, lowest = heavy_elastica(4e6 * np.pi * 0.005**4 / 4, weight, hanging[-1], slides=True)
     errors = [abs(rod.r[-1, -1, 0] + 0.3 - x) for rod in hanging]
     assert hanging[-1].r[-1, :, 2].min() - 0.6 == pytest.approx(lowest, abs=1e-3)
     assert errors[2] < 1e-3
@@ -155,7 +144,7 @@ def test_mujoco_cable_hangs_from_its_rail():
 def test_mujoco_coil_is_pulled_by_its_actuator():
     """Four turns of E = 1.5e9, G = 5e8, held below; a slider above whose actuator pulls 100 N/m times 1 m less its way."""
     turn = np.hypot(0.2 * np.sin(np.pi / 10), 0.0062831853)
-    own = round_wire(1.5e9, 5e8, 0.005, capsules(0.005, turn))
+    own = round_section(0.005, 1000 * capsules(0.005, turn), 1.5e9, 5e8, shear=1)
     top = np.array([0.1, 0.0, 0.251327412])
     ways = []
 

@@ -10,22 +10,10 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from rigid.quaternions import to_matrix
-from rodsim import Cylinder, MassProperties, Model, Section, audit, simulate
+from rodsim import Cylinder, MassProperties, Model, audit, simulate
+from tests.support.sections import round_section
 
 LENGTH = 0.2  # m, of the rods on joints
-
-
-def round_section(radius, density, E, shear=27 / 28):
-    """Its laws: G = E/1.5 where nu is 0.5."""
-    A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, E / 1.5
-    return Section.from_stiffness(
-        EA=E * A,
-        GA=shear * G * A,
-        GJ=2 * G * inertia,
-        EI=E * inertia,
-        mass_per_length=density * A,
-        inertia_per_length=density * inertia * np.array([2.0, 1.0, 1.0]),
-    )
 
 
 def turning_force(t):

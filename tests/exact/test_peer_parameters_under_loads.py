@@ -9,6 +9,7 @@ from scipy.interpolate import BSpline
 import rodsim
 from rodsim import Model, Section, audit, equilibrium, simulate
 from rodsim.interactions import average, dot, minus, push, times
+from tests.support.sections import round_section
 
 # --- PE/TumblingUnconstrainedRod
 
@@ -87,15 +88,7 @@ def muscle(window, s, t, slope=False):
 def arm(n):
     """1 m hanging along -y, 5 cm thick, bent about -x; a couple's jump at the edge of a window is one there."""
     E, radius = 1e7, 0.025
-    A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, E / 1.5
-    own = Section.from_stiffness(
-        EA=E * A,
-        GA=4 / 3 * G * A,
-        GJ=2 * G * inertia,
-        EI=E * inertia,
-        mass_per_length=1000 * A,
-        inertia_per_length=1000 * inertia * np.array([2.0, 1.0, 1.0]),
-    )
+    own = round_section(radius, 1000, E, shear=4 / 3)
     model = Model("arm")
     rod = model.add_rod("arm", [(0, 0, 0), (0, -1, 0)], own, n, up=(0, 0, 1))
     model.add_joint("base", "clamp", rod.start)
@@ -110,8 +103,8 @@ def arm(n):
         )
         model.add_moment(f"begin {k}", rod.at(a), lambda t, w=window: (muscle(w, w[0], t), 0, 0))
         model.add_moment(f"finish {k}", rod.at(b), lambda t, w=window: (-muscle(w, w[1], t), 0, 0))
-    model.add_mass_damping("nu", rod, 5.0 / (1000 * A))
-    return model, E * inertia
+    model.add_mass_damping("nu", rod, 5.0 / own.mass_per_length)
+    return model, own.stiffness[4, 4]
 
 
 def test_pyelastica_arm_is_bent_by_its_muscles_to_the_exact_curvature():
@@ -160,15 +153,7 @@ def slender_drag():
 def flagellum(n):
     """1 m along z, E = 1e7; a wave of couples with 5 coefficients of a spline runs along it, in honey of 1e4 Pa s."""
     E, radius, length = 1e7, 0.025, 1.0
-    A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, E / 1.5
-    own = Section.from_stiffness(
-        EA=E * A,
-        GA=27 / 28 * G * A,
-        GJ=2 * G * inertia,
-        EI=E * inertia,
-        mass_per_length=1000 * A,
-        inertia_per_length=1000 * inertia * np.array([2.0, 1.0, 1.0]),
-    )
+    own = round_section(radius, 1000, E)
     knots = np.concatenate([[0.0] * 3, np.linspace(0, 1, 4), [1.0] * 3])
     size = BSpline(knots, [0, 17.4, 48.5, 5.4, 14.7, 0], 3)
     slope, wave = size.derivative(), 2 * np.pi / 0.38
