@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from rigid.errors import ModelError
 from rigid.system import State
-from rodsim import Box, Model, Section, simulate
-from rodsim.parts.materials import Material
-from rodsim.results.audit import audit
-from rodsim.results.errors import ResultError
+from rodsim import Box, Material, Model, ModelError, ResultError, Section, audit, simulate
 
 T, H, STEPS = 0.4, 2e-3, 200
 
