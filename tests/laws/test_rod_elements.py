@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from discretization.space import cayley_element, relative_element
-from discretization.space.interpolation import MOST, ORDERS, SLOPES, VALUES, leading, nodes, points, shares
+from discretization.space.interpolation import nodes, points
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.rod_points import POINT
 from discretization.space.turn_series import turn_differences
@@ -52,36 +52,6 @@ def rod(fractions, length):
     start = np.concatenate([np.zeros(3), np.eye(3).ravel()])
     found = solve_ivp(rate, (0.0, length), start, t_eval=length * fractions, rtol=1e-12, atol=1e-14).y.T
     return np.concatenate([found[:, None, :3], np.swapaxes(found[:, 3:].reshape(-1, 3, 3), 1, 2)], axis=1)
-
-
-@pytest.mark.parametrize("p", ORDERS)
-def test_tables_are_exact_for_polynomials(p):
-    x, weight = points(p)
-    for k in range(p + 1):
-        assert VALUES[p, :p, : p + 1] @ nodes(p) ** k == pytest.approx(x**k, abs=1e-14)
-        slope = k * x ** max(k - 1, 0)
-        assert SLOPES[p, :p, : p + 1] @ nodes(p) ** k == pytest.approx(slope, abs=1e-13)
-    for k in range(2 * p):
-        assert weight @ x**k == pytest.approx(1.0 / (k + 1), abs=1e-15)
-        assert shares(p) @ nodes(p) ** k == pytest.approx(1.0 / (k + 1), abs=1e-15)
-
-
-@pytest.mark.parametrize("p", ORDERS)
-def test_one_point_lies_between_neighbouring_nodes(p):
-    x, _ = points(p)
-    assert np.all(nodes(p)[:-1] < x)
-    assert np.all(x < nodes(p)[1:])
-
-
-@pytest.mark.parametrize("p", ORDERS)
-def test_the_consistent_mass_is_the_lumped_one_less_one_square(p):
-    x, weight = points(MOST + 1)
-    xi = nodes(p)
-    l = np.array(
-        [[np.prod((y - np.delete(xi, a)) / (z - np.delete(xi, a))) for a, z in enumerate(xi)] for y in x]
-    )
-    consistent = np.einsum("g,ga,gb", weight, l, l)
-    assert np.diag(shares(p)) - np.outer(leading(p), leading(p)) == pytest.approx(consistent, abs=1e-13)
 
 
 @pytest.mark.parametrize("bends", [(0.0, 1e-9), (1e-3, 0.1), (0.5, 0.6), (0.2, 1.2)])
@@ -142,17 +112,6 @@ def test_a_rigid_motion_changes_no_strain(kind):
     moved = y @ quaternions.to_matrix(turn(rng, 2.5)).T
     moved[:, 0] += rng.normal(size=3)
     assert np.abs(strains(kind, moved) - strains(kind, y)).max() < 1e-12 * np.abs(strains(kind, y)).max()
-
-
-@pytest.mark.parametrize("kind", ENERGIES, ids=names)
-def test_strains_know_no_path(kind):
-    """The work of many steps around a loop is zero, whatever their size."""
-    rng = np.random.default_rng(6)
-    X = numbers(kind, rng)
-    loop = [poses(kind, rng, bend) for bend in (0.1, 0.7, 1.1)]
-    steps = zip(loop, [*loop[1:], loop[0]], strict=True)
-    work = [np.sum(dual(kind, a, b, X).real * (b - a)) for a, b in steps]
-    assert abs(sum(work)) < 1e-13 * np.abs(work).max()
 
 
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
