@@ -32,6 +32,7 @@ from rodsim import (
     ModelError,
     Newton,
     Result,
+    ResultError,
     SceneError,
     Section,
     Sphere,
@@ -153,42 +154,19 @@ def ramped():
     return model
 
 
-def bent():
-    """A state of the model `ramped` away from its initial one."""
-    return equilibrium(ramped(), load_time=5.0).state()
-
-
-def of_ramped(function, *given, read, begin=False, **more):
-    """What is read of the result of a function of the model `ramped`, that begins with a run of it; `bent` is made first."""
-
-    def called(**old_or_new):
-        values = {name: value() if value is bent else value for name, value in old_or_new.items()}
-        if begin:
-            values["start"] = simulate(ramped(), 0.03, 0.01)
-        return np.asarray(read(function(ramped(), *given, **more, **values)))
-
-    return called
-
-
-def pushed(function, *given, read):
-    """The same of linear models, with a push and a probe."""
-
-    def responding(model, **values):
-        end = model.rods["arm"].end
-        return function(model, [Push(end, (1, 0, 0))], [Probe(end, (1, 0, 0))], *given, **values)
-
-    return of_ramped(responding, read=read)
-
-
 def steps_of(**old_or_new):
     """Times and steps of a run whose steps are chosen by an error."""
-    run = simulate(ramped(), 0.1, **({"dt": Adaptive(1e-2)} if "error" not in old_or_new else {}) | old_or_new)
+    run = simulate(
+        ramped(), 0.1, **({"dt": Adaptive(1e-2)} if "error" not in old_or_new else {}) | old_or_new
+    )
     return [*run.t, *run.steps.number, run.steps.asked]
 
 
 def path_of(method, load_time=5.0):
     """Load factors of equilibria of the model `ramped` by a method, with an argument that belonged to `equilibrium`."""
-    return lambda **old_or_new: equilibrium(ramped(), load_time=load_time, **{"method": method} | old_or_new).t
+    return lambda **old_or_new: (
+        equilibrium(ramped(), load_time=load_time, **{"method": method} | old_or_new).t
+    )
 
 
 def refusal_of_branch(**old_or_new):
@@ -203,45 +181,28 @@ def at_rest(scene):
     return equilibrium_settings(loaded_from(parse(SCENE + scene, "scene.yaml"), Path()))
 
 
+PUSHED = [Push("arm.end", (1, 0, 0))], [Probe("arm.end", (1, 0, 0))]
+CALLS: dict[str, Callable[..., Any]] = {  # by function, without the arguments that have an old name
+    "simulate": lambda **given: simulate(ramped(), 0.01, 0.01, **given),
+    "equilibrium": lambda **given: equilibrium(ramped(), **given),
+    "buckling": lambda **given: buckling(ramped(), **given),
+    "linearise": lambda **given: linearise(ramped(), **given),
+    "modes": lambda **given: modes(ramped(), 2, **given),
+    "steady_rotation": lambda **given: steady_rotation(ramped(), (0, 0, 1), **given),
+    "state_space": lambda **given: state_space(ramped(), *PUSHED, **given),
+    "frequency_response": lambda **given: frequency_response(ramped(), *PUSHED, [10.0], **given),
+    "Push.__init__": partial(Push, direction=(0, 0, 1)),
+    "Probe.__init__": partial(Probe, direction=(0, 0, 1)),
+    "DistanceBelow.__init__": partial(DistanceBelow, "a", "b"),
+    "Model.add_force": adding("add_force", value=(1, 2, 3)),
+    "Model.add_moment": adding("add_moment", value=(1, 2, 3)),
+    "Model.add_distributed_load": adding("add_distributed_load", value=(1, 2, 3)),
+    "Model.add_pressure": adding("add_pressure", pressure=2.0, normal=(0, 0, 1)),
+    "Model.add_mass_damping": adding("add_mass_damping", rate=0.5),
+}
 ARGUMENTS: dict[tuple[str, str], Argument] = {
     ("simulate", "until"): Argument(ended_by, ContactBegins("land"), [ContactBegins("land")]),
-    ("Push.__init__", "anchor"): Argument(partial(Push, direction=(0, 0, 1)), "arm.end", "arm.end"),
-    ("Probe.__init__", "anchor"): Argument(partial(Probe, direction=(0, 0, 1)), "arm.end", "arm.end"),
-    ("DistanceBelow.__init__", "than"): Argument(partial(DistanceBelow, "a", "b"), 0.01, 0.01),
     ("simulate", "shortcut"): Argument(solver_of, False, "general"),
-    ("simulate", "at"): Argument(
-        of_ramped(simulate, 0.01, 0.01, begin=True, read=lambda run: run.state(0).r), 0.01, 0.01
-    ),
-    ("equilibrium", "at"): Argument(of_ramped(equilibrium, read=lambda found: found.state().r), 3.0, 3.0),
-    ("equilibrium", "start_at"): Argument(
-        of_ramped(equilibrium, begin=True, read=lambda found: found.state(0).r), 0.01, 0.01
-    ),
-    ("buckling", "t"): Argument(of_ramped(buckling, read=lambda found: found.factors), 1.0, 1.0),
-    ("linearise", "state"): Argument(of_ramped(linearise, read=lambda lin: lin.K.toarray()), bent, bent),
-    ("linearise", "t"): Argument(of_ramped(linearise, read=lambda lin: lin.force), 1.0, 1.0),
-    ("modes", "state"): Argument(
-        of_ramped(modes, 2, load_time=5.0, read=lambda found: found.omega), bent, bent
-    ),
-    ("modes", "t"): Argument(of_ramped(modes, 2, anyway=True, read=lambda found: found.omega), 1.0, 1.0),
-    ("steady_rotation", "state"): Argument(
-        of_ramped(steady_rotation, (0, 0, 1), read=lambda found: found.r), bent, bent
-    ),
-    ("state_space", "state"): Argument(pushed(state_space, read=lambda found: found.A), bent, bent),
-    ("state_space", "t"): Argument(pushed(state_space, read=lambda found: found.A), 1.0, 1.0),
-    ("frequency_response", "state"): Argument(
-        pushed(frequency_response, [10.0], read=lambda found: found), bent, bent
-    ),
-    ("frequency_response", "t"): Argument(
-        pushed(frequency_response, [10.0], read=lambda found: found), 1.0, 1.0
-    ),
-    ("Model.add_force", "anchor"): Argument(adding("add_force", value=(1, 2, 3)), "block", "block"),
-    ("Model.add_moment", "anchor"): Argument(adding("add_moment", value=(1, 2, 3)), "cord.end", "cord.end"),
-    ("Model.add_distributed_load", "rod"): Argument(
-        adding("add_distributed_load", value=(1, 2, 3)), "cord", "cord"
-    ),
-    ("Model.add_pressure", "rod"): Argument(
-        adding("add_pressure", pressure=2.0, normal=(0, 0, 1)), "cord", "cord"
-    ),
     **{
         ("Model.add_contact", field): Argument(rubbing, value, Friction(0.0, **{field: value}))
         for field, value in (
@@ -251,7 +212,6 @@ ARGUMENTS: dict[tuple[str, str], Argument] = {
             ("anisotropy", (1.0, 1.0, 1.0)),
         )
     },
-    ("Model.add_mass_damping", "part"): Argument(adding("add_mass_damping", rate=0.5), "block", "block"),
     ("simulate", "error"): Argument(steps_of, 1e-3, Adaptive(1e-3)),
     ("simulate", "output_dt"): Argument(steps_of, 0.02, Adaptive(1e-2, output_dt=0.02)),
     ("simulate", "max_dt"): Argument(steps_of, 1e-4, Adaptive(1e-2, max_dt=1e-4)),
@@ -399,12 +359,24 @@ def test_an_old_attribute_is_the_new_one(row):
     assert row.old not in importlib.import_module(row.where).__all__
 
 
+def outcome(call, **given):
+    """What is returned, or said of what cannot be used."""
+    try:
+        return call(**given)
+    except (ModelError, ResultError, OSError) as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("row", rows("argument"))
 def test_an_old_argument_does_what_the_new_one_does(row):
-    given = example(ARGUMENTS, (row.where, row.old))
-    new = silently(given.call, **{row.new: given.new})
+    """With a value that cannot be used, which is refused in the same words, where the values are the same."""
+    if row.convert is None and row.merge is None:
+        given = Argument(example(CALLS, row.where), "nonsense", "nonsense")
+    else:
+        given = example(ARGUMENTS, (row.where, row.old))
+    new = silently(outcome, given.call, **{row.new: given.new})
     with pytest.warns(DeprecationWarning, match=f"{row.new}=") as caught:
-        old = given.call(**{row.old: given.old})
+        old = outcome(given.call, **{row.old: given.old})
     assert alike(old, new)
     assert any(warning.filename == __file__ for warning in caught)
     if row.merge is None:
@@ -444,25 +416,30 @@ def test_old_parts_of_friction_go_together_with_it():
         assert rubbing(friction=Friction(0.3, static=0.4, drilling=2e-3), rolling=1e-3) == new
 
 
-def test_old_parts_of_steps_go_together_with_them_and_not_with_steps_of_one_length():
+def test_old_parts_of_steps_go_together_with_them():
     new = steps_of(dt=Adaptive(1e-3, output_dt=0.05, max_dt=1e-2))
     with pytest.warns(DeprecationWarning, match=r"dt=Adaptive\(..., (error|output_dt|max_dt)"):
         assert steps_of(error=1e-3, output_dt=0.05, max_dt=1e-2) == new
-    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="both say how long steps are"):
-        simulate(ramped(), 0.1, 0.01, error=1e-3)
-    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="max_dt = 0.02 s limits steps"):
-        simulate(ramped(), 0.1, dt=0.01, max_dt=0.02)
-    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="output_dt = 0.02 goes with error"):
-        simulate(ramped(), 0.1, dt=0.01, output_dt=0.02)
 
 
-def test_old_parts_of_methods_do_not_go_with_the_other_method():
-    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="branch belongs to a path"):
-        equilibrium(ramped(), branch=1)
-    with pytest.warns(DeprecationWarning), pytest.raises(ModelError, match="factors belong to method='newton'"):
-        equilibrium(ramped(), method="arc-length", factors=(0.5, 1.0))
-    with pytest.warns(DeprecationWarning):
-        assert len(equilibrium(ramped(), most_points=1).t) > 1  # it has no effect on load steps
+@pytest.mark.parametrize(
+    ("call", "given", "words"),
+    [
+        (simulate, {"t_end": 0.1, "dt": 0.01, "error": 1e-3}, "both say how long steps are"),
+        (simulate, {"t_end": 0.1, "dt": 0.01, "max_dt": 0.02}, r"max_dt = 0\.02 s limits steps"),
+        (simulate, {"t_end": 0.1, "dt": 0.01, "output_dt": 0.02}, r"output_dt = 0\.02 goes with error"),
+        (equilibrium, {"branch": 1}, "branch belongs to a path"),
+        (equilibrium, {"method": "arc-length", "factors": (0.5, 1.0)}, "factors belong to method='newton'"),
+    ],
+)
+def test_old_parts_do_not_go_with_another_kind_of_steps_or_method(call, given, words):
+    with pytest.warns(DeprecationWarning, match=r"1\.0"), pytest.raises(ModelError, match=words):
+        call(ramped(), **given)
+
+
+def test_the_old_number_of_points_has_no_effect_on_load_steps():
+    with pytest.warns(DeprecationWarning, match=r"1\.0"):
+        assert len(equilibrium(ramped(), most_points=1).t) > 1
 
 
 def test_lines_of_a_scene_stay_those_of_its_file():
