@@ -1,9 +1,7 @@
 """Numbers of scenes as expressions of parameters, and positions at points of other parts."""
 
-import copy
 import json
 import math
-from functools import cache
 
 import jsonschema
 import numpy as np
@@ -11,15 +9,11 @@ import pytest
 import yaml
 
 from rigid import quaternions
-from rodsim import Box, Material, Model, Section, templates
+from rodsim import Box, Material, Model, Section
 from rodsim.building.build import Placement
-from rodsim.cli.schema_command import with_expressions
-from rodsim.scenes.errors import SceneError
-from rodsim.scenes.model_from_scene import loaded_from
-from rodsim.scenes.parameter_expressions import worked_out
-from rodsim.scenes.reading import parse
-from rodsim.scenes.schema import Scene
-from rodsim.studies.bases import scene_base
+from rodsim.cli.main import main
+from rodsim.scenes import SceneError
+from rodsim.studies import sweep
 
 SCENE = """
 parameters: {length: 0.3, side: =length/15, n: 12}
@@ -42,16 +36,27 @@ run: {t_end: 1, dt: 0.005}
 """
 
 
-def loaded(text, built=False):
-    return loaded_from(parse(text, "scene.yaml"), None, built)
+@pytest.fixture
+def changed(tmp_path):
+    """The model of a scene in which one thing is another."""
 
+    def of(old, new, text=SCENE):
+        assert text.count(old) == 1
+        path = tmp_path / "scene.yaml"
+        path.write_text(text.replace(old, new))
+        return Model.load(path)
 
-def changed(old, new, text=SCENE):
-    assert text.count(old) == 1
-    return loaded(text.replace(old, new))
+    return of
 
 
 # --- expressions
+
+
+NUMBER = """parameters: {L: 0.3, n: 12}
+gravity: [0, 0, NUMBER]
+bodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]
+run: {t_end: 1, dt: 0.1}
+"""
 
 
 @pytest.mark.parametrize(
@@ -79,9 +84,8 @@ def changed(old, new, text=SCENE):
         ("asin(1) + acos(1) + atan(0) + abs(-2) + sqrt(4)", math.pi / 2 + 4),
     ],
 )
-def test_an_expression_is_worked_out_as_python_does(text, value):
-    found = worked_out(text, {"L": 0.3, "n": 12})
-    assert (found, type(found)) == (value, type(value))
+def test_an_expression_is_worked_out_as_python_does(text, value, changed):
+    assert changed("NUMBER", json.dumps(f"={text}"), NUMBER).gravity[2] == value
 
 
 @pytest.mark.parametrize(
@@ -118,17 +122,18 @@ def test_an_expression_is_worked_out_as_python_does(text, value):
         ("sqrt", "there is no parameter 'sqrt'"),
     ],
 )
-def test_what_is_no_arithmetic_is_refused(text, why):
-    with pytest.raises(ValueError, match=why.replace("(", r"\(")):
-        worked_out(text, {"L": 0.3, "n": 12})
+def test_what_is_no_arithmetic_is_refused(text, why, changed):
+    with pytest.raises(SceneError, match=why) as caught:
+        changed("NUMBER", json.dumps(f"={text}"), NUMBER)
+    assert caught.value.problems[0][1] == 2
 
 
-def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are():
-    scene = loaded(SCENE).scene
-    assert scene.parameters == {"length": 0.3, "side": 0.3 / 15, "n": 12}
-    assert scene.bodies[0].shape.size == [0.3 / 15] * 3
-    assert scene.rods[0].n_elements == 16
-    assert scene.rods[0].section.radius == 0.04 * 0.3
+def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are(changed):
+    model = changed("mass: 0.02", "mass: =0.02")
+    box, arm = model.bodies["gripper"].properties, model.rods["arm"]
+    assert (box.x, box.y, box.z) == (0.3 / 15, 0.3 / 15, 0.3 / 15)
+    assert arm.n_elements == 16
+    assert arm.section.mass_per_length == pytest.approx(1070 * np.pi * (0.04 * 0.3) ** 2, rel=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -145,32 +150,29 @@ def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are():
         ("name: arm", "name: =arm", 11, "there is no parameter 'arm'"),
     ],
 )
-def test_what_is_wrong_with_an_expression_is_told_with_its_line(old, new, line, words):
+def test_what_is_wrong_with_an_expression_is_told_with_its_line(old, new, line, words, changed):
     with pytest.raises(SceneError, match=words) as caught:
         changed(old, new)
     assert caught.value.problems[0][1] == line
 
 
-def test_each_parameter_is_worked_out_once():
+def test_each_parameter_is_worked_out_once(changed):
     """Were each looked up anew, forty of them, each twice the one before, would take 2^40 steps."""
     chain = ", ".join(f"p{k}: =p{k - 1} + p{k - 1}" for k in range(1, 41))
-    scene = changed("length: 0.3", f"length: 0.3, p0: 1, {chain}").scene
-    assert scene.parameters["p40"] == 2**40
-
-
-@cache
-def published_schema():
-    """What validates by it, when it is a schema itself."""
-    schema = with_expressions(Scene.model_json_schema())
-    made_for = jsonschema.validators.validator_for(schema)
-    made_for.check_schema(schema)
-    return made_for(schema)
+    text = NUMBER.replace("n: 12", f"n: 12, p0: 1, {chain}")
+    assert changed("NUMBER", "=p40", text).gravity[2] == 2**40
 
 
 @pytest.mark.parametrize("template", ["soft-arm", "mechanism"])
-def test_the_published_schema_takes_scenes_with_expressions(template):
-    schema = published_schema()
-    data = yaml.safe_load(templates.scene(template, "mine", "mine.yaml", "mine.vtkhdf"))
+def test_the_published_schema_takes_scenes_with_expressions(template, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["schema"]) == 0
+    published = json.loads(capsys.readouterr().out)
+    made_for = jsonschema.validators.validator_for(published)
+    made_for.check_schema(published)
+    schema = made_for(published)
+    assert main(["new", "mine", "--template", template]) == 0
+    data = yaml.safe_load((tmp_path / "mine.yaml").read_text())
     data = json.loads(json.dumps(data).replace('"true":', '"on":'))  # YAML 1.1 reads the key `on` as true
     schema.validate(data)
     schema.validate(data | {"gravity": [0, 0, "=-g"]})
@@ -181,27 +183,23 @@ def test_the_published_schema_takes_scenes_with_expressions(template):
 # --- places
 
 
-def end_of_arm(model):
-    return model.rods["arm"].end.position
-
-
 @pytest.mark.parametrize("length", [0.2, 0.3, 0.4])
-def test_a_body_placed_at_a_point_of_a_rod_follows_it(length):
-    model = changed("length: 0.3", f"length: {length}").model
+def test_a_body_placed_at_a_point_of_a_rod_follows_it(length, changed):
+    model = changed("length: 0.3", f"length: {length}")
     side = length / 15
-    assert np.allclose(end_of_arm(model), [0, 0, -length], rtol=0, atol=1e-15)
+    assert np.allclose(model.rods["arm"].end.position, [0, 0, -length], rtol=0, atol=1e-15)
     assert np.allclose(model.bodies["gripper"].position, [0, 0, -length - side / 2], rtol=0, atol=1e-15)
     # d1 of the section, its normal, is the body's x
     x = quaternions.rotate(model.bodies["gripper"].orientation, [1.0, 0.0, 0.0])
     assert np.allclose(x, [0, 0, -1], rtol=0, atol=1e-15)
 
 
-def test_plus_is_in_world_axes_and_turned_in_those_of_the_part():
+def test_plus_is_in_world_axes_and_turned_in_those_of_the_part(changed):
     model = changed(
         "offset: [=side/2, 0, 0]}}\n    orientation: {of: {rod: arm, s: 1}}",
         "offset: [0.1, 0, 0]}, plus: [0.02, 0, 0.3]}\n"
         "    orientation: {of: {rod: arm, s: 1}, turned: {axis: [1, 0, 0], angle_deg: 90}}",
-    ).model
+    )
     body, arm = model.bodies["gripper"], model.rods["arm"]
     assert np.allclose(body.position, [0.02, 0, -0.1], rtol=0, atol=1e-15)
     d1, d2, d3 = quaternions.to_matrix(arm.end.orientation).T
@@ -235,8 +233,8 @@ run: {t_end: 1, dt: 0.1}
 """
 
 
-def test_parts_are_placed_at_each_other_in_any_order_and_keep_theirs():
-    model = loaded(CHAIN).model
+def test_parts_are_placed_at_each_other_in_any_order_and_keep_theirs(changed):
+    model = changed("run:", "run:", CHAIN)
     assert list(model.bodies) == ["c", "b"]
     assert list(model.rods) == ["late", "early", "ring"]
     c = model.bodies["c"].position
@@ -266,7 +264,7 @@ def test_parts_are_placed_at_each_other_in_any_order_and_keep_theirs():
         ("position: {at: hand", "position: {on: hand", "key 'on' is not known here|'at' is missing"),
     ],
 )
-def test_what_is_wrong_with_a_place_is_told(old, new, words):
+def test_what_is_wrong_with_a_place_is_told(old, new, words, changed):
     with pytest.raises(SceneError, match=words):
         changed(old, new, CHAIN)
 
@@ -308,11 +306,12 @@ def test_the_position_of_an_anchor_is_where_the_model_is_built(curve, given):
 # --- studies
 
 
-def test_a_study_of_the_templates_arm_takes_the_gripper_along():
-    """By its parameter, and by the end of its curve alone."""
-    text = templates.scene("soft-arm", "mine", "mine.yaml", "mine.vtkhdf")
-    source = parse(text, "mine.yaml")
-    for path, value in (("parameters.length", 0.2), ("rods.arm.curve[1][2]", -0.2)):
-        base = scene_base("mine.yaml", copy.deepcopy(source.data), source.lines, None, {"x": {path: None}})
-        model = base.load({"x": value}, built=True).model
-        assert np.allclose(model.bodies["gripper"].position, [0, 0, -0.21], rtol=0, atol=1e-15)
+@pytest.mark.parametrize(
+    ("path", "value"), [("parameters.length", 0.2), ("rods.arm.curve[1][2]", -0.2)], ids=["parameter", "end"]
+)
+def test_a_study_of_the_templates_arm_takes_the_gripper_along(path, value, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "mine", "--template", "soft-arm"]) == 0
+    z = {"z": "initial bodies.gripper.r.z"}
+    found = sweep("mine.yaml", {path: [value]}, z, t_end=0.001, dt=0.001, workers=0, progress=False)
+    assert found.frame.z[0] == pytest.approx(-0.21, abs=1e-15)

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rodsim import Result
+from rodsim import Model, Result, simulate
 from rodsim.cli import stopping
-from rodsim.cli.exit_codes import INTERRUPTED, TERMINATED
 from rodsim.cli.main import main
-from rodsim.results.lock import Lock
 
 ROOT = Path(__file__).parents[2]
+INTERRUPTED, TERMINATED = 130, 143  # as shells have it: 128 and the number of the signal
 SCENE = ROOT / "examples" / "scenes" / "chain.yaml"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -100,40 +99,38 @@ def raising(kind):
 def test_a_run_that_is_stopped_before_its_first_output_begins_anew(kind, code, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("rodsim.simulation.simulate", raising(kind))
     path = tmp_path / "out.vtkhdf"
-    assert main(["run", str(SCENE), "-o", str(path), "--dt", "0.01"]) == code
-    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} --dt 0.01` goes on\n")
     settings = "--solver general --threads 2 --error 1e-3 --output-dt 0.1 --max-dt 0.05 --tolerance 1e-8 --chart director"
-    assert main(["run", str(SCENE), "-o", str(path), "--quiet", *settings.split()]) == code
-    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} {settings}` goes on\n")
-    path.write_text("of last time")
-    assert main(["run", str(SCENE), "-o", str(path), "--overwrite"]) == code
-    assert capsys.readouterr().err.endswith(f"`rodsim run {SCENE} -o {path} --overwrite` goes on\n")
-    assert main(["run", str(SCENE), "-o", str(path), "--resume"]) == code
-    assert capsys.readouterr().err.endswith(
-        f"what was computed is in {path}; `rodsim run {SCENE} -o {path} --resume` goes on\n"
-    )
+    command = ["run", str(SCENE), "-o", str(path)]
+    for given, quiet in (("--dt 0.01", False), (settings, True), ("--overwrite", False), ("--resume", False)):
+        if given == "--overwrite":
+            path.write_text("of last time")
+        assert main([*command, *given.split(), *["--quiet"] * quiet]) == code
+        said = capsys.readouterr().err
+        assert said.endswith(f"`rodsim {' '.join(command)} {given}` goes on\n")
+        assert (f"what was computed is in {path}; " in said) == (given == "--resume")
 
 
-def test_sigterm_is_heard_once_and_only_within():
-    before = signal.getsignal(signal.SIGTERM)
+def kill_thrice():
+    """What comes of signals to this process, of which the last come while what was computed is written."""
+    heard = 0
     with stopping.terminable():
-        heard = 0
-        for _ in range(3):  # the others come while what was computed is written
+        for _ in range(3):
             try:
                 os.kill(os.getpid(), signal.SIGTERM)
                 time.sleep(0.01)
             except stopping.Terminated:
                 heard += 1
-    assert heard == 1
-    assert signal.getsignal(signal.SIGTERM) == before
+    return heard
 
 
-def test_a_signal_that_the_caller_ignores_stays_ignored():
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+@pytest.mark.parametrize(
+    ("handler", "times"), [(signal.SIG_DFL, 1), (signal.SIG_IGN, 0)], ids=["default", "ignored"]
+)
+def test_sigterm_is_heard_once_and_not_if_the_caller_ignores_it(handler, times):
+    before = signal.signal(signal.SIGTERM, handler)
     try:
-        with stopping.terminable():
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(0.01)
+        assert kill_thrice() == times
+        assert signal.getsignal(signal.SIGTERM) == handler
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -162,5 +159,5 @@ def test_where_files_cannot_be_locked_none_is_written(tmp_path, monkeypatch, cap
     assert main(["run", str(SCENE), "-o", str(path), "--t-end", "0.1"]) == 2
     assert "on Windows use WSL" in capsys.readouterr().err
     with pytest.raises(OSError, match=r"out.vtkhdf': files that grow.* Linux .*output=None"):
-        Lock(path)
+        simulate(Model.load(SCENE), 0.1, 0.1, output=path)
     assert os.listdir(tmp_path) == []

@@ -15,13 +15,13 @@ import psutil
 import pytest
 from distributed.utils import get_mp_context
 
+from rodsim import Result
 from rodsim.cli.main import main
-from rodsim.studies import dispatch, sweep
+from rodsim.studies import StudyError, Sweep, dispatch, sweep
 from rodsim.studies.cases import Recipe, run_batch
 from rodsim.studies.cluster import Cluster
 from rodsim.studies.keys import program
 from rodsim.studies.study_file import read_study
-from rodsim.studies.study_results import Sweep
 from tests.support.deadly_cases import deadly, troubled
 
 SCENE = Path(__file__).parents[2] / "examples" / "scenes" / "flying_spaghetti.yaml"
@@ -88,6 +88,11 @@ def test_own_workers_listen_on_this_machine_alone_and_only_to_those_with_a_key(q
         assert not any(admits(port) for port in ports_of_servers)
 
 
+def test_a_worker_with_another_program_refuses():
+    with pytest.raises(StudyError, match="install the same"):
+        run_batch(Recipe(None, {}, "0.0.0+other"), [])
+
+
 @pytest.fixture
 def quickly_started():
     """Workers that are copies of one process that has imported everything: many die here, and each of them starts in 0.1 s
@@ -132,8 +137,6 @@ def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(
 
 @pytest.mark.slow
 def test_a_scene_is_swept_kept_and_not_done_again(quickly_started, tmp_path, capsys):
-    from rodsim import Result
-
     folder = tmp_path / "out"
     more = {"folder": folder, "t_end": 1.0, "workers": 1, "progress": False}
     first = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **more)

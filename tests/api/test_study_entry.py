@@ -9,35 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from rodsim.studies import cluster, importing, sweep
-from rodsim.studies.bases import FunctionBase
-from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import check_words
-from rodsim.studies.quantities import check_possible
+from rodsim import Model, simulate
+from rodsim.studies import StudyError, cluster, importing, sweep
 from tests.support.cords import hanging
 
 ROOT = Path(__file__).parents[2]
 
 
 def running(E):
-    from rodsim import simulate
-
     return simulate(hanging(E), 0.1, 0.05)
 
 
 def as_scene(E):
+    material = {"E": E, "nu": 0.4, "density": 1e3}
+    section = {"type": "circular", "radius": 0.01, "material": material}
     return {
-        "rods": [
-            {
-                "name": "a.cord",
-                "curve": [[0, 0, 0], [1, 0, 0]],
-                "section": {
-                    "type": "circular",
-                    "radius": 0.01,
-                    "material": {"E": E, "nu": 0.4, "density": 1e3},
-                },
-            }
-        ],
+        "rods": [{"name": "a.cord", "curve": [[0, 0, 0], [1, 0, 0]], "section": section}],
         "joints": [{"name": "root", "kind": "clamp", "a": {"rod": "a.cord", "s": 0}}],
         "run": {"t_end": 0.1, "dt": 0.05},
     }
@@ -57,50 +44,56 @@ def no_cluster(monkeypatch):
     monkeypatch.setattr(cluster.Cluster, "client", started)
 
 
-@pytest.mark.parametrize(
-    ("measure", "words"),
-    [
-        ("finale rods.a.cord.end.r.z", "'finale' is no reduction; did you mean 'final'"),
-        ("rods.a.cord.end.r.z", "is no reduction"),
-        ("at soon energy.total", "at which time"),
-        ("final rods.a.cord.end.q.z", "there is no 'q'"),
-        ("final rods.a.cord.ende.r.z", "no place on a rod"),
-        ("final rods.a.cord.end.r", "has 3 components"),
-        ("final rod.a.cord.end.r.z", "not known"),
-        ("max joints.root.force", "has 3 components"),
-        ("max joints.root.torque.x", "there is no 'torque'"),
-        ("max energy.totals", "not known"),
-    ],
-)
-@pytest.mark.parametrize("function", [hanging, running, as_scene])
-def test_a_misspelt_measure_is_told_before_the_cluster_starts(measure, words, function, no_cluster):
-    with pytest.raises(StudyError, match=words):
-        sweep(function, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
+# whatever the model is
+MISSPELT = {
+    "finale rods.a.cord.end.r.z": "'finale' is no reduction; did you mean 'final'",
+    "rods.a.cord.end.r.z": "is no reduction",
+    "at soon energy.total": "at which time",
+    "final rods.a.cord.end.q.z": "there is no 'q'",
+    "final rods.a.cord.ende.r.z": "no place on a rod",
+    "final rods.a.cord.end.r": "has 3 components",
+    "final rod.a.cord.end.r.z": "not known",
+    "max joints.root.force": "has 3 components",
+    "max joints.root.torque.x": "there is no 'torque'",
+    "max energy.totals": "not known",
+}
+# that the model of a function does not have
+NOT_THERE = {
+    "final rods.cord.end.r.z": "there is no rod 'cord'; did you mean 'a.cord'",
+    "max joints.root.angle": "there is no 'angle'",
+    "max joints.rot.force.x": "there is no joint 'rot'; did you mean 'root'",
+}
 
 
 @pytest.mark.parametrize(
-    ("measure", "words"),
-    [
-        ("final rods.cord.end.r.z", "there is no rod 'cord'; did you mean 'a.cord'"),
-        ("max joints.root.angle", "there is no 'angle'"),
-        ("max joints.rot.force.x", "there is no joint 'rot'; did you mean 'root'"),
-    ],
-)
-def test_so_is_a_part_that_the_model_of_a_function_does_not_have(measure, words, no_cluster):
-    with pytest.raises(StudyError, match=words):
-        sweep(hanging, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
+    ("function", "told"),
+    [(running, MISSPELT), (failing, MISSPELT), (hanging, MISSPELT | NOT_THERE), (as_scene, MISSPELT | NOT_THERE)],
+)  # fmt: skip
+def test_a_misspelt_measure_or_part_is_told_before_the_cluster_starts(function, told, no_cluster):
+    for measure, words in told.items():
+        with pytest.raises(StudyError, match=words):
+            sweep(function, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
 
 
-def test_a_function_that_runs_the_case_itself_is_not_called_for_that():
-    assert FunctionBase(running, {}).made_layout({"E": 1e6}) is None
-    assert FunctionBase(failing, {}).made_layout({"E": 1e6}) is None
-    assert FunctionBase(hanging, {}).made_layout({"E": 1e6}).rods[0].name == "a.cord"
-    assert FunctionBase(as_scene, {}).made_layout({"E": 1e6}).rods[0].name == "a.cord"
+def test_only_a_function_that_runs_nothing_is_called_to_see_its_model():
+    calls = []
+
+    def made(E):
+        calls.append(E)
+        return hanging(E)
+
+    def run(E):
+        calls.append(E)
+        return simulate(Model("m"), 0.1, 0.05)
+
+    for function, times in ((made, 2), (run, 1)):
+        calls.clear()
+        sweep(function, {"E": [1e6]}, ["final energy.total"], workers=0, progress=False, t_end=0.1, dt=0.05)
+        assert calls == [1e6] * times
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_some_model_has_is_not_refused_where_the_model_is_not_known():
+    quantities = (
         "energy.total",
         "drift.linear_momentum",
         "angular_momentum[2]",
@@ -114,11 +107,10 @@ def test_a_function_that_runs_the_case_itself_is_not_called_for_that():
         "joints.x.displacement_rate",
         "joints.a.b.multipliers[5]",
         "drives.x.work",
-    ],
-)
-def test_what_some_model_has_is_not_refused(text):
-    check_possible(text)
-    check_words(f"final {text}")
+    )
+    measures = [f"final {quantity}" for quantity in quantities]
+    found = sweep(failing, {"E": [1e6]}, measures, workers=0, progress=False)
+    assert found.failed == {0: "RuntimeError: of its own"}
 
 
 # --- the guard

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from rodsim import Model, Section, simulate
-from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import REDUCTIONS, measure, parse
+from rodsim.results import MemoryWriter
+from rodsim.studies import StudyError, sweep
 from rodsim.studies.motion_samples import MotionSamples
-from rodsim.studies.spectra import frequency_peak
+from tests.support.results_sample import sample_layout, sample_output
 from tests.support.studies import base_of, written
 
 
@@ -21,9 +21,16 @@ def result(scene_file):
     return base_of(scene_file).result({}, None)
 
 
+def measured(result, measures):
+    """The row of a study of one case that has this result."""
+    found = sweep(lambda x: result, {"x": [0]}, measures, workers=0, progress=False)
+    assert found.failed == {}
+    return found.frame.iloc[0].to_dict()
+
+
 def test_measures_are_what_the_result_says(result):
     rod, ball = result.rod("cord"), result.body("ball")
-    found = measure(
+    found = measured(
         result,
         {
             "z": "final rods.cord.end.r.z",
@@ -54,36 +61,43 @@ def test_measures_are_what_the_result_says(result):
 
 
 def test_drifts_are_what_the_laws_leave(result):
-    found = measure(
-        result, {"E": "max drift.energy", "P": "max drift.linear_momentum", "L": "max drift.angular_momentum"}
-    )
+    found = measured(result, {"E": "max drift.energy", "P": "max drift.linear_momentum"})
     energy = result.energy["total"]
     left = np.abs(energy - energy[0] - result.work + result.dissipation).max()
     assert found["E"] == pytest.approx(left, abs=1e-14)
     assert left < 1e-12
     momentum = result.linear_momentum
     assert result.work[2] == result.work[-1] != result.work[1]  # the load has ended at output 2
-    assert (
-        found["P"] == np.linalg.norm(momentum[2:] - momentum[2], axis=1).max() > 0
-    )  # the hip holds the cord
+    drift = np.linalg.norm(momentum[2:] - momentum[2], axis=1).max()
+    assert found["P"] == drift > 0  # the hip holds the cord
 
 
 def test_nodes_and_elements_of_a_place_are_on_lines_through_those_about_it(result):
     rod = result.rod("cord")
-    r, v, M = (
-        measure(result, {"x": f"final rods.cord@{s}.{field}.z"})["x"]
-        for s, field in ((0.5, "r"), (0.375, "v"), (1, "M"))
-    )
-    assert r == rod.r[-1, 2, 2]
-    assert v == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
-    assert pytest.approx(1.5 * rod.M[-1, 3, 2] - 0.5 * rod.M[-1, 2, 2], rel=1e-12) == M
+    places = {"r": 0.5, "v": 0.375, "M": 1}
+    found = measured(result, {field: f"final rods.cord@{s}.{field}.z" for field, s in places.items()})
+    assert found["r"] == rod.r[-1, 2, 2]
+    assert found["v"] == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
+    assert found["M"] == pytest.approx(1.5 * rod.M[-1, 3, 2] - 0.5 * rod.M[-1, 2, 2], rel=1e-12)
+
+
+def history(t, x):
+    """A made-up result whose total energy has the values x at the times t."""
+    layout = sample_layout()
+    writer = MemoryWriter(layout)
+    _, _, *rest, audit = sample_output(layout, 0)
+    for i, (time, value) in enumerate(zip(t, x, strict=True)):
+        writer.append(time, i, *rest, {**audit, "total": value})
+    return writer.result()
+
+
+def reduced(t, x, words):
+    row = measured(history(t, x), {word: f"{word} energy.total" for word in words})
+    return {word: row[word] for word in words}
 
 
 def test_reductions_are_those_of_a_known_history():
-    t = np.array([0.0, 1.0, 3.0])
-    x = np.array([1.0, -4.0, 2.0])
-    found = {name: reduce(t, x) for name, reduce in REDUCTIONS.items() if name != "frequency"}
-    assert found == {
+    expected = {
         "initial": 1.0,
         "final": 2.0,
         "max": 2.0,
@@ -95,37 +109,53 @@ def test_reductions_are_those_of_a_known_history():
         "time-of-max": 3.0,
         "time-of-min": 1.0,
     }
+    assert reduced([0.0, 1.0, 3.0], [1.0, -4.0, 2.0], expected) == expected
+    assert reduced([2.0], [3.0], ["mean", "rms"]) == {"mean": 3.0, "rms": 3.0}
 
 
-def test_the_mean_of_a_single_output_is_that_output():
-    for name in ("mean", "rms"):
-        assert REDUCTIONS[name](np.array([2.0]), np.array([3.0])) == 3.0
+T = np.linspace(0.0, 10.0, 501)
+TREND = 5.0 + 0.3 * T  # also where there is nothing else
+UNEVEN = np.linspace(0.0, 1.0, 801) ** 1.5 * 10.0
+
+
+def two_sines(f):
+    return TREND + np.sin(2 * np.pi * f * T + 0.4) + 0.3 * np.sin(2 * np.pi * 2.3 * f * T)
 
 
 @pytest.mark.parametrize(
-    ("text", "unit"),
+    ("t", "x", "frequency"),
     [
-        ("final energy.total", "J"),
-        ("time-of-max energy.total", "s"),
-        ("time-of-min rods.cord.end.r.z", "s"),
-        ("frequency rods.cord.end.r.z", "Hz"),
-        ("at 0.02 rods.cord.end.v.norm", "m/s"),
+        *((T, two_sines(f), pytest.approx(f, abs=0.005)) for f in (0.731, 3.0, 7.77)),  # 1/T is 0.1 Hz
+        (T, TREND, pytest.approx(np.nan, nan_ok=True)),
+        (T[:7], two_sines(3.0)[:7], pytest.approx(np.nan, nan_ok=True)),  # too short to tell
+        (UNEVEN, np.sin(2 * np.pi * 1.3 * UNEVEN), pytest.approx(1.3, abs=0.01)),
     ],
+    ids=["slow", "middle", "fast", "a slope alone", "short", "outputs not evenly spaced"],
 )
-def test_the_unit_of_a_measure_is_that_of_what_it_tells(result, text, unit):
-    assert parse(text, result.layout).unit == unit
+def test_the_frequency_of_a_history_is_found_between_the_lines_of_the_spectrum(t, x, frequency):
+    assert reduced(t, x, ["frequency"]) == {"frequency": frequency}
+
+
+UNITS = {
+    "final energy.total": "J",
+    "time-of-max energy.total": "s",
+    "time-of-min rods.cord.end.r.z": "s",
+    "frequency rods.cord.end.r.z": "Hz",
+    "at 0.02 rods.cord.end.v.norm": "m/s",
+}
+
+
+def test_the_unit_of_a_measure_is_that_of_what_it_tells(scene_file):
+    found = sweep(scene_file, {"run.dt": [0.01]}, list(UNITS), workers=0, progress=False)
+    assert {text: found.frame.attrs["units"][text] for text in UNITS} == UNITS
 
 
 def test_components_are_those_of_the_arrays(result):
     turn, lam = result.body("ball").quat[-1], result.joint("hip").multipliers[-1]
-    found = measure(
-        result,
-        {c: f"final bodies.ball.quat.{c}" for c in "wxyz"}
-        | {str(k): f"final joints.hip.multipliers[{k}]" for k in range(len(lam))},
-    )
-    assert list(found.values()) == [*turn, *lam]
-    with pytest.raises(StudyError, match=f"has {len(lam)} components"):
-        parse(f"final joints.hip.multipliers[{len(lam)}]", result.layout)
+    texts = [f"final bodies.ball.quat.{c}" for c in "wxyz"]
+    texts += [f"final joints.hip.multipliers[{k}]" for k in range(len(lam))]
+    found = measured(result, texts)
+    assert [found[text] for text in texts] == [*turn, *lam]
 
 
 def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(result):
@@ -141,26 +171,13 @@ def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(r
         MotionSamples((0.025,))(result)
 
 
-@pytest.mark.parametrize("f", [0.731, 3.0, 7.77])
-def test_the_frequency_of_a_sine_on_a_slope_is_found_between_the_lines_of_the_spectrum(f):
-    t = np.linspace(0.0, 10.0, 501)
-    x = 5.0 + 0.3 * t + np.sin(2 * np.pi * f * t + 0.4) + 0.3 * np.sin(2 * np.pi * 2.3 * f * t)
-    assert frequency_peak(t, x) == pytest.approx(f, abs=0.005)  # 1/T is 0.1 Hz
-    assert np.isnan(frequency_peak(t, 3.0 + 0.1 * t))
-    assert np.isnan(frequency_peak(t[:7], x[:7]))  # too short to tell
-
-
-def test_the_frequency_of_outputs_that_are_not_evenly_spaced_is_that_of_the_motion():
-    t = np.linspace(0.0, 1.0, 801) ** 1.5 * 10.0
-    assert frequency_peak(t, np.sin(2 * np.pi * 1.3 * t)) == pytest.approx(1.3, abs=0.01)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("last energy.total", "'last' is no reduction"),
         ("final", "of what"),
         ("at energy.total", "at which time"),
+        ("at 0.06 energy.total", r"from 0 to 0\.05 s"),
         ("final energy.totl", "did you mean 'energy.total'"),
         ("final rods.kord.end.r.z", "there is no rod 'kord'; did you mean 'cord'"),
         ("final rods.cord.ent.r.z", "did you mean 'end'"),
@@ -172,21 +189,17 @@ def test_the_frequency_of_outputs_that_are_not_evenly_spaced_is_that_of_the_moti
         ("final bodies.ball@1.r.z", "as ball@0.1,0,0"),
         ("final joints.hip.displacement", "there is no 'displacement'"),
         ("final joints.hip.angle.x", "leave '.x' out"),
+        ("final joints.hip.multipliers[5]", "has 5 components"),
         ("final rods.cord.largest.K.x", "leave .x out"),
         ("final drives.motor.work", "there is no drive 'motor'; there are none"),
     ],
 )
-def test_measures_that_cannot_be_are_refused_before_a_run(result, text, told):
+def test_measures_that_cannot_be_are_refused_before_a_run(scene_file, text, told):
     with pytest.raises(StudyError, match=told):
-        parse(text, result.layout)
+        sweep(scene_file, {"run.dt": [0.01]}, [text], workers=0)
 
 
-def test_a_time_outside_the_run_is_told(result):
-    with pytest.raises(StudyError, match=r"from 0 to 0\.05 s"):
-        measure(result, {"x": "at 0.06 energy.total"})
-
-
-def test_velocities_on_a_closed_rod_go_once_round(scene_file):
+def test_velocities_on_a_closed_rod_go_once_round():
     """Of four nodes the second lies at a quarter of the length."""
     model = Model("ring")
     angle = np.linspace(0.0, 2.0 * np.pi, 41)[:-1]
@@ -197,5 +210,6 @@ def test_velocities_on_a_closed_rod_go_once_round(scene_file):
     model.add_rod("ring", points, section, 4, closed=True, velocity=lambda s: (s, 0.0, 0.0))
     result = simulate(model, 0.01, 0.01, progress=False)
     v = result.rod("ring").v[0, :, 0]
-    found = measure(result, {str(s): f"initial rods.ring@{s}.v.x" for s in (0.25, 0.5, 0.875, 1)})
-    assert list(found.values()) == pytest.approx([v[1], v[2], 0.5 * (v[3] + v[0]), v[0]], rel=1e-9)
+    texts = [f"initial rods.ring@{s}.v.x" for s in (0.25, 0.5, 0.875, 1)]
+    found = measured(result, texts)
+    assert [found[text] for text in texts] == pytest.approx([v[1], v[2], 0.5 * (v[3] + v[0]), v[0]], rel=1e-9)

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from discretization.linearisation import eigen
-from discretization.statics.dynamic_relaxation import relax
 from rigid import quaternions
 from rigid.errors import UnstableEquilibriumWarning
 from rodsim import ConvergenceError, Model, Result, equilibrium
 from rodsim.cli.main import main
-from rodsim.results.audited import Audit
+from rodsim.results import Audit
 from tests.support.statics_models import cantilever, section
 
 STRETCHED = section(EA=1e5, GA=1e5, GJ=1.0, EI=1.0)
@@ -96,9 +95,7 @@ def test_what_is_unstable_in_two_ways_is_left_in_both() -> None:
 
 
 def test_where_no_motion_leads_down_to_rest_the_unstable_equilibrium_is_kept(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(
-        "rodsim.statics.equilibrium_stability.relax", lambda rest, every_way: relax(rest, 3, every_way)
-    )
+    monkeypatch.setattr("rodsim.statics.equilibrium_stability.relax", lambda *_, **__: None)  # found none
     with pytest.warns(UnstableEquilibriumWarning) as told:
         result = equilibrium(pressed(4.0), unstable="leave")
     assert [own.category for own in told] == [UnstableEquilibriumWarning]

@@ -1,157 +1,93 @@
-"""What a case is known by, of code that a user writes: every change of it that decides about numbers is another case."""
+"""What a case is known by: every change of code, data or program that decides about its numbers is another case."""
 
+import ast
+import functools
 import importlib
+import re
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rodsim.studies import keys
-from rodsim.studies.user_code import installed, sources_of
+from rodsim import Box, Model, __version__
+from rodsim.studies import keys, sweep
 
-# how a function is reached: files, what is asked for, and the change
+ROOT = Path(__file__).parents[2]
+
+
+def lines_of_journal(folder, base, parameters=None, **more):
+    """Cases that are written down in a folder after a study of one case: no more than before, if it was done there."""
+    found = sweep(base, parameters or {"x": [1]}, folder=folder, workers=0, progress=False, **more)
+    assert found.failed == {}
+    return len((folder / "cases.jsonl").read_text().splitlines())
+
+
+# --- code of the user: what `case` returns, of this text and these other files; in one of them 1.0 becomes 2.0
 WAYS = {
-    "a method of a class": (
-        {"uses": "class Law:\n    def f(self):\n        return 1.0\n\ndef case(x):\n    return Law().f()\n"},
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "an attribute of a class": (
-        {"uses": "class Law:\n    k = 1.0\n\ndef case(x):\n    return Law.k\n"},
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "a base of a class": (
-        {"uses": "class A:\n    k = 1.0\nclass B(A):\n    pass\n\ndef case(x):\n    return B.k\n"},
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "a static method": (
-        {
-            "uses": "class A:\n    @staticmethod\n    def f():\n        return 1.0\n\ndef case(x):\n    return A.f()\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "a class method": (
-        {
-            "uses": "class A:\n    @classmethod\n    def f(cls):\n        return 1.0\n\ndef case(x):\n    return A.f()\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "a property": (
-        {
-            "uses": "class A:\n    @property\n    def f(self):\n        return 1.0\n\ndef case(x):\n    return A().f\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
+    "a method of a class": ("Law().f()", "class Law:\n    def f(self): return 1.0", {}),
+    "an attribute of a class": ("Law.k", "class Law:\n    k = 1.0", {}),
+    "a base of a class": ("B.k", "class A:\n    k = 1.0\nclass B(A): pass", {}),
+    "a static method": ("A.f()", "class A:\n    @staticmethod\n    def f(): return 1.0", {}),
+    "a class method": ("A.f()", "class A:\n    @classmethod\n    def f(cls): return 1.0", {}),
+    "a property": ("A().f", "class A:\n    @property\n    def f(self): return 1.0", {}),
     "a default of a dataclass": (
-        {
-            "uses": "from dataclasses import dataclass\n\n@dataclass\nclass A:\n    k: float = 1.0\n\n"
-            "def case(x):\n    return A().k\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
+        "A().k", "from dataclasses import dataclass\n@dataclass\nclass A:\n    k: float = 1.0", {}
     ),
-    "an imported file": (
-        {
-            "uses": "import helps\n\ndef case(x):\n    return helps.f()\n",
-            "helps": "def f():\n    return 1.0\n",
-        },
-        "case",
-        ("helps", "1.0", "2.0"),
-    ),
+    "an imported file": ("helps.f()", "import helps", {"helps": "def f(): return 1.0"}),
     "a file that the imported one imports": (
-        {
-            "uses": "import helps\n\ndef case(x):\n    return helps.f()\n",
-            "helps": "from below import K\n\ndef f():\n    return K\n",
-            "below": "K = 1.0\n",
-        },
-        "case",
-        ("below", "1.0", "2.0"),
-    ),
-    "an import inside the function": (
-        {
-            "uses": "def case(x):\n    from helps import f\n    return f()\n",
-            "helps": "def f():\n    return 1.0\n",
-        },
-        "case",
-        ("helps", "1.0", "2.0"),
+        "helps.f()", "import helps", {"helps": "from below import K\ndef f(): return K", "below": "K = 1.0"}
     ),
     "a module of a package": (
-        {
-            "uses": "from parts import helps\n\ndef case(x):\n    return helps.f()\n",
-            "parts/__init__": "",
-            "parts/helps": "from .below import K\n\ndef f():\n    return K\n",
-            "parts/below": "K = 1.0\n",
-        },
-        "case",
-        ("parts/below", "1.0", "2.0"),
-    ),
-    "a bound method": (
-        {"uses": "class A:\n    def f(self, x):\n        return 1.0\n\ncase = A().f\n"},
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "what a bound method is bound to": (
-        {
-            "uses": "class A:\n    def __init__(self, k):\n        self.k = k\n"
-            "    def f(self, x):\n        return self.k\n\ncase = A(1.0).f\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "a callable object": (
-        {"uses": "class A:\n    def __call__(self, x):\n        return 1.0\n\ncase = A()\n"},
-        "case",
-        ("uses", "1.0", "2.0"),
-    ),
-    "what a callable object holds in slots": (
-        {
-            "uses": "class A:\n    __slots__ = ('k',)\n    def __init__(self, k):\n        self.k = k\n"
-            "class B(A):\n    __slots__ = ()\n    def __call__(self, x):\n        return self.k\n\ncase = B(1.0)\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
+        "helps.f()", "from parts import helps",
+        {"parts/__init__": "", "parts/helps": "from .below import K\ndef f(): return K", "parts/below": "K = 1.0"},
     ),
     "a function that is remembered": (
-        {
-            "uses": "from functools import lru_cache\n\n@lru_cache\ndef f():\n    return 1.0\n\ndef case(x):\n    return f()\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
+        "f()", "from functools import lru_cache\n@lru_cache\ndef f(): return 1.0", {}
     ),
-    "a compiled function": (
-        {
-            "uses": "from numba import njit\n\n@njit\ndef f():\n    return 1.0\n\ndef case(x):\n    return f()\n"
-        },
-        "case",
-        ("uses", "1.0", "2.0"),
+    "a compiled function": ("f()", "from numba import njit\n@njit\ndef f(): return 1.0", {}),
+    "a function of a function": ("f()", "def g(): return 1.0\ndef f(): return g()", {}),
+    "functions that share others": (  # each is written out once: of 40 that call the two before there are 2^27 ways
+        "0.0 if x else f39()",
+        "def f0(): return f39()\ndef f1(): return 1.0\n"
+        + "".join(f"def f{k}(): return f{k - 1}() + f{k - 2}()\n" for k in range(2, 40)), {},
     ),
-    "a function of a function": (
-        {"uses": "def g():\n    return 1.0\n\ndef f():\n    return g()\n\ndef case(x):\n    return f()\n"},
-        "case",
-        ("uses", "1.0", "2.0"),
+    # `case` in another way
+    "an import inside the function": (
+        None, "def case(x):\n    from helps import f\n    return {'y': f()}", {"helps": "def f(): return 1.0"}
+    ),
+    "an import that is never reached": (
+        None, "def case(x):\n    if x > 1:\n        import fails\n    return {'y': 0}",
+        {"fails": "raise RuntimeError(1.0)"},
+    ),
+    "a bound method": (None, "class A:\n    def f(self, x): return {'y': 1.0}\ncase = A().f", {}),
+    "what a bound method is bound to": (
+        None,
+        "class A:\n    def __init__(self, k): self.k = k\n    def f(self, x): return {'y': self.k}\ncase = A(1.0).f", {},
+    ),
+    "a callable object": (None, "class A:\n    def __call__(self, x): return {'y': 1.0}\ncase = A()", {}),
+    "what a callable object holds in slots": (
+        None,
+        "class A:\n    __slots__ = ('k',)\n    def __init__(self, k): self.k = k\n"
+        "class B(A):\n    __slots__ = ()\n    def __call__(self, x): return {'y': self.k}\ncase = B(1.0)", {},
     ),
     "which error is caught": (
-        {
-            "uses": "def case(x):\n    try:\n        return 1 / x\n    except ZeroDivisionError:\n        return 0.0\n"
-        },
-        "case",
-        ("uses", "ZeroDivisionError", "ValueError"),
+        None,
+        "def case(x):\n    try: return {'y': 1 / x}\n    except ZeroDivisionError: return {'y': 0.0}", {},
     ),
-}
+}  # fmt: skip
 
 
 @pytest.fixture
-def key_of(tmp_path, monkeypatch):
-    """Key of what the module `uses` calls `name`, of files that are imported anew."""
+def imported_anew(tmp_path, monkeypatch):
+    """The function `case` of the module `uses`, of files that are imported anew."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     made = set()
 
-    def found(files, name):
+    def found(files):
         for file, text in files.items():
             path = tmp_path / f"{file}.py"
             path.parent.mkdir(exist_ok=True)
@@ -160,7 +96,7 @@ def key_of(tmp_path, monkeypatch):
         for module in made:
             sys.modules.pop(module, None)
         importlib.invalidate_caches()
-        return keys.key(getattr(importlib.import_module("uses"), name))
+        return importlib.import_module("uses").case
 
     yield found
     for module in made:
@@ -168,44 +104,131 @@ def key_of(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_change_of_what_a_function_uses_is_another_case(key_of, way):
-    files, name, (file, old, new) = WAYS[way]
-    before = key_of(files, name)
-    assert key_of(files, name) == before
-    changed = files[file].replace(old, new)
-    assert changed != files[file]
-    assert key_of({**files, file: changed}, name) != before
-    assert key_of(files, name) == before
+def test_a_change_of_what_a_function_uses_is_another_case_and_a_comment_is_none(way, imported_anew, tmp_path):
+    value, text, others = WAYS[way]
+    text += f"\ndef case(x): return {{'y': {value}}}\n" if value else "\n"
+    files = {"uses": text, **others}
+    changed = {
+        file: text.replace("1.0", "2.0").replace("ZeroDivisionError", "ValueError")
+        for file, text in files.items()
+    }
+    assert changed != files
+    written = []
+    for version in (files, {**files, "uses": "# words\n" + text}, changed, files):
+        written.append(lines_of_journal(tmp_path / "out", imported_anew(version)))
+    assert written == [1, 1, 2, 2]
+    assert "fails" not in sys.modules  # nothing is imported to find what is
 
 
-def test_a_comment_in_a_function_is_no_other_case(key_of):
-    text = "class A:\n    def f(self):\n        return 1.0\n\ndef case(x):\n    return A().f()\n"
-    assert key_of({"uses": text}, "case") == key_of({"uses": "# words\n" + text}, "case")
+# --- what functions hold, models, and what is installed
 
 
-def test_to_find_what_a_module_imports_nothing_is_imported(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "first_of_two.py").write_text("def f():\n    from second_of_two import g\n    return g()\n")
-    (tmp_path / "second_of_two.py").write_text("raise RuntimeError('imported')\n")
-    assert [name for name, _ in sources_of("first_of_two")] == ["first_of_two", "second_of_two"]
-    assert "second_of_two" not in sys.modules
+def holding(content, scale=1.0):
+    return lambda x: {"y": scale * x if content is None else x}
 
 
-def test_what_is_installed_is_known_by_its_version_and_the_rest_is_the_users(tmp_path, monkeypatch):
-    import numpy
-
-    assert installed("numpy.linalg") == numpy.__version__
-    assert installed("json") == installed("sys") == ""
-    assert installed("__main__") is None
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "mine_alone.py").write_text("")
-    assert installed("mine_alone") is None
-    assert keys.key(numpy.linalg.norm) != keys.key(numpy.linalg.det)
+def falling(mass):
+    model = Model("m")
+    model.add_body("block", Box(1, 1, 1, mass=mass))
+    return model
 
 
-def test_functions_that_call_each_other_and_share_others_have_a_key_soon(key_of):
-    """Each function is written out once: of 40 that call the two before there are 2^27 ways."""
-    text = "def f0():\n    return f39()\n\ndef f1():\n    return 1.0\n"
-    text += "".join(f"\ndef f{k}():\n    return f{k - 1}() + f{k - 2}()\n" for k in range(2, 40))
-    before = key_of({"uses": text}, "f39")
-    assert key_of({"uses": text.replace("1.0", "2.0")}, "f39") != before
+def of_script(value):
+    def f(x):
+        return {"y": value}
+
+    f.__module__ = "__main__"
+    return f
+
+
+HELD = {
+    "numbers": (holding({"a": 1}), holding({"a": 1.5})),
+    "types": (holding([1, b"1"]), holding([1, "1"])),
+    "arrays": (holding(np.array([1.0, 2.0])), holding(np.array([1.0, 3.0]))),
+    "sets": (holding([1, {"b"}]), holding([1, {"c"}])),
+    "arguments of a partial function": (functools.partial(pow, exp=2), functools.partial(pow, exp=3)),
+    "functions of numpy": (np.linalg.norm, np.linalg.det),
+    "what a function of a script holds": (of_script(1.0), of_script(2.0)),
+    "enclosed numbers": (holding(None, 2.0), holding(None, 3.0)),
+}
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_cases_are_told_apart_by_what_their_functions_hold(what):
+    one, other = HELD[what]
+    assert keys.key(one) != keys.key(other)
+
+
+def test_what_is_installed_is_known_by_its_version(monkeypatch):
+    before = keys.key(np.linalg.norm)
+    monkeypatch.setattr(np, "__version__", "0.1")
+    assert keys.key(np.linalg.norm) != before
+
+
+def test_what_is_written_in_another_order_or_made_again_is_the_same_case(tmp_path):
+    for content in ({"a": 1, "b": [2.0]}, {"b": [2.0], "a": 1}):
+        assert lines_of_journal(tmp_path, holding(content)) == 1
+
+
+def test_a_model_is_known_by_its_parts(tmp_path):
+    more = {"parameters": {"t_end": [0.1]}, "measures": ["final energy.total"], "dt": 0.1}
+    written = [lines_of_journal(tmp_path, falling(mass), **more) for mass in (1.0, 1.0, 2.0)]
+    assert written == [1, 1, 2]
+
+
+def test_cases_of_one_structure_differ_in_numbers_only():
+    """They run the same compiled code."""
+    values = {"a": [1.0, 2.0], "b": ["em", "em-ggl"]}
+    cases = sweep(lambda a, b: {"y": a}, values, workers=0, progress=False).study.cases
+    structures = {(case.values["a"], case.values["b"]): case.structure for case in cases}
+    assert structures[1.0, "em"] == structures[2.0, "em"] != structures[2.0, "em-ggl"]
+
+
+# --- the program
+
+
+def test_what_decides_about_a_case_imports_nothing_that_its_key_does_not_follow():
+    """Else a case would count as done after a change of what measured it. Left out: words of errors, the keys themselves."""
+    known = {".".join([package, *place.with_suffix("").parts]) for package, place, _ in keys.sources()}
+    known |= {f"rodsim.studies.{name}" for name in ("errors", "keys", "limits", "scratch")}
+    for package, place, file in keys.sources():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and place.name not in ("__init__.py", "__main__.py"):
+                name = node.module or ""
+                ours = name.split(".")[0] in ("rodsim", "rigid", "discretization")
+                assert not ours or name in known or f"{name}.__init__" in known, (package, place, name)
+
+
+PROGRAMS = """
+import sys
+from pathlib import Path
+from rodsim.studies.keys import program
+print(program.__wrapped__())
+for file in map(Path, sys.argv[1:]):
+    source = file.read_bytes()
+    file.write_bytes(source + b"\\n# changed\\n")
+    print(program.__wrapped__())
+    file.write_bytes(source)
+"""
+
+
+def test_a_case_is_done_again_when_what_measures_it_changes_and_not_for_words(tmp_path):
+    """`comparing.points` finds the places whose motion is measured; commands and reports find no number."""
+    decides = {
+        "rodsim/cli/main.py": False,
+        "rodsim/reporting/page.py": False,
+        "rodsim/doctor/probes.py": False,
+        "rodsim/comparing/picture.py": False,
+        "rodsim/studies/pictures.py": False,
+        "rodsim/studies/quantities.py": True,
+        "rodsim/comparing/points.py": True,
+        "rodsim/results/histories.py": True,
+        "discretization/time/em.py": True,
+    }
+    for package in ("rodsim", "rigid", "discretization"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-c", PROGRAMS, *decides]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    before, *changed = done.stdout.split()
+    assert re.fullmatch(re.escape(__version__) + r"\+[0-9a-f]{12}", before)
+    assert {file: each != before for file, each in zip(decides, changed, strict=True)} == decides
