@@ -12,23 +12,20 @@ from discretization.assembly.constraint_rows import add_constraint_noise, common
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import workspace
 from discretization.consistent import project_velocities
-from discretization.state_measures import constraint_residual, energies
 from discretization.time import stepper
 from discretization.time.newton import (
     _bare_equations,
     _common_equations,
     beyond_band,
     correct,
-    factor,
     factor_as,
-    solve,
     solve_as,
 )
 from discretization.time.stepper import Stepper
 from rigid.interactions.coincident import COINCIDENT_POINTS
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import has_closed_forms
-from rigid.system import COINCIDENT, Constraints, Springs, TorsionSprings
+from rigid.system import Constraints
 from rodsim import Box, Model
 from tests.support.arrays import make_state, make_system
 from tests.support.assembly import BAND, SPARSE, dense, stirred
@@ -62,18 +59,6 @@ def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limi
     assert np.abs(K - np.array(columns).T).max() < 1e-8 * np.abs(K).max()
 
 
-@pytest.mark.parametrize("band_limit", [BAND, 10, SPARSE])
-def test_solvers_solve(band_limit):
-    system, numbering, state, work, loads = stirred(band_limit)
-    iterate(system, numbering, state, work, H, loads)
-    K = dense(numbering, work.values)
-    rhs = np.random.default_rng(1).standard_normal(numbering.size)
-    work.rhs[:] = rhs
-    assert factor(numbering, work) == 0
-    solve(numbering, work)
-    assert np.abs(K @ work.rhs - rhs).max() < 1e-10 * np.abs(K).max()
-
-
 def two_bodies(**interactions):
     inertia = np.array([np.diag([0.4, 0.5, 0.7]), np.diag([0.3, 0.2, 0.4])])
     system = make_system(np.array([1.0, 2.0]), inertia, **interactions)
@@ -85,65 +70,6 @@ def two_bodies(**interactions):
 
 def x(*rows):
     return np.array(rows, dtype=float)
-
-
-@pytest.mark.parametrize("damping", [0.0, 0.4])
-def test_springs_keep_the_energy_balance(damping):
-    spring = Springs(
-        np.array([[1, 2]]),
-        x([0, 0.2, 0]),
-        x([0.1, 0, 0.3]),
-        x(30.0).ravel(),
-        x(damping).ravel(),
-        x(0.5).ravel(),
-    )
-    system, state = two_bodies(springs=spring)
-    balance_holds(system, state(), damping)
-
-
-@pytest.mark.parametrize("damping", [0.0, 0.4])
-def test_torsion_springs_keep_the_energy_balance_through_full_turns(damping):
-    torsion = TorsionSprings(
-        np.array([[1, 2]]),
-        x([1, 0, 0]),
-        x([0, 1, 0]),
-        x([1, 0, 0]),
-        x(0.2).ravel(),
-        x(damping).ravel(),
-        x(0.3).ravel(),
-    )
-    system, state = two_bodies(torsions=torsion)
-    start = state([0.0])
-    start.Omega[1:] = [[0, 0, 14.0], [0, 0, -3.0]]
-    # half of the time, while it is wound by more than a turn also where it is damped
-    after = balance_holds(system, start, damping, 30)
-    assert abs(after.own[0]) > 2 * np.pi
-
-
-def balance_holds(system, state, damping, steps=60):
-    before = energies(system, state).total
-    after, _ = Stepper(system, H).advance(state, 0, steps)
-    lost = after.totals[1]
-    assert (lost > 1e-3) == (damping > 0)
-    assert abs(energies(system, after).total + lost - before) < 1e-13 * (1 + abs(before))
-    return after
-
-
-def test_a_closed_loop_is_kept_together():
-    """Four bars in a square with spherical joints, a tree cut twice: constraints hold to round-off."""
-    n = 4
-    corner = np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]], dtype=float)
-    system = make_system(
-        np.ones(n),
-        np.tile(np.diag([0.2, 0.2, 0.3]), (n, 1, 1)),
-        constraints=Constraints(
-            np.full(n, COINCIDENT), np.array([[1, 2], [2, 3], [3, 4], [4, 1]]), x([0, 1, 0], [-1, 0, 0], [0, -1, 0], [1, 0, 0]),
-            x([1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n), np.arange(n),
-        ),
-    )  # fmt: skip
-    state = make_state(system, corner, v=np.array([[0, 0, 1.0], [0, 0, -1.0], [0, 0, 1.0], [0, 0, -1.0]]))
-    after, _ = Stepper(system, H).advance(state, 0, 100)
-    assert np.abs(constraint_residual(system, after)).max() < 1e-13
 
 
 def test_closed_forms_are_the_duals_pulled_back():

@@ -1,15 +1,176 @@
-"""Block tridiagonal bands: factors of blocks are those of Gaussian elimination, and what they cannot do is left to it."""
+"""Bands with runs of blocks: what is eliminated by blocks and what by columns is one factorisation, whatever stands between."""
 
 import numpy as np
 import pytest
 
 from discretization.linear.block_band import BAND, SIZE
-from discretization.linear.narrow import narrow_factor, narrow_scratch, narrow_solve
+from discretization.linear.narrow import (
+    narrow_factor,
+    narrow_scratch,
+    narrow_solve,
+    narrow_solve_transposed,
+)
 from discretization.linear.run_blocks import factor_runs, solve_runs
-from discretization.linear.runs_of_blocks import factor_with_runs, solve_with_runs
+from discretization.linear.runs_of_blocks import factor_with_runs, runs_of, solve_with_runs
 from rigid.lanes import WIDTH as RUNS
 
-WIDTH = 3 * BAND + 1
+FRAME, HINGE, BALL, ROW, TWO = 6, 5, 3, 1, 12  # unknowns of vertices
+
+# a body on a ball joint, rods on both sides of a hinge, one that two rows hold, a clamp
+MODELS = {
+    "rod": [FRAME] * 7,
+    "body, ball, rod": [FRAME, BALL, *[FRAME] * 6],
+    "rod, ball, body": [*[FRAME] * 6, BALL, FRAME],
+    "rod, hinge, rod": [*[FRAME] * 5, HINGE, *[FRAME] * 5],
+    "rod, row, row": [*[FRAME] * 5, ROW, ROW],
+    "clamped": [FRAME, *[FRAME] * 5, FRAME],
+    "wide ones between": [*[FRAME] * 4, TWO, HINGE, TWO, *[FRAME] * 4],
+    "two hinges": [*[FRAME] * 4, HINGE, *[FRAME] * 3, HINGE, *[FRAME] * 4],
+}
+
+
+def vertices(weights, seed, size=1.0, softness=1.0):
+    """Matrix, starts and pairs of vertices in a row; those beside a joint share a block, whose own diagonal is zero.
+
+    size: unit of the turns of frames; softness: of the joints' unknowns.
+    """
+    rng, weight = np.random.default_rng(seed), np.array(weights)
+    start, count = np.cumsum(weight) - weight, len(weight)
+    joints = [k for k in range(count) if weight[k] < FRAME]
+    couples = [(k, k + 1) for k in range(count - 1)]
+    couples += [(k - 1, k + 1) for k in joints if 0 < k < count - 1]
+    A, places = np.zeros((weight.sum(),) * 2), [start[k] + np.arange(weight[k]) for k in range(count)]
+    for a, b in couples:
+        A[np.ix_(places[a], places[b])] = rng.standard_normal((weight[a], weight[b]))
+        A[np.ix_(places[b], places[a])] = rng.standard_normal((weight[b], weight[a]))
+    scale = np.ones(len(A))
+    for k in range(count):
+        if k in joints:
+            scale[places[k]] = softness
+        else:
+            A[np.ix_(places[k], places[k])] = rng.standard_normal((weight[k],) * 2) + 9.0 * np.eye(weight[k])
+            scale[places[k][3::6]] = scale[places[k][4::6]] = scale[places[k][5::6]] = size
+    each = np.arange(count)
+    pairs = np.array([*couples, *((b, a) for a, b in couples), *zip(each, each, strict=True)])
+    return scale[:, None] * A * scale, start, weight, pairs
+
+
+def stored(A):
+    """In the storage of `narrow_factor`, with slack behind, and the band."""
+    n, (i, j) = len(A), np.nonzero(A)
+    band = max(int(np.abs(i - j).max()), BAND)
+    width = 3 * band + 1
+    values = np.zeros((n + 2 * SIZE) * width)
+    values[j * width + 2 * band + i - j] = A[i, j]
+    return values, band
+
+
+def factored(A, runs=None):
+    """Whether it is singular, the number of blocks eliminated as such, their stretches, what solutions by columns ask for; runs:
+    else one of all blocks.
+    """
+    n, (values, band) = len(A), stored(A)
+    runs = np.array([[0, n // SIZE]]) if runs is None else runs
+    pivots, first = np.zeros((2, n), np.int32)
+    done, scratch = np.full(runs.shape, -1), np.zeros(narrow_scratch(band))
+    failed, blocks = factor_with_runs(values, n, band, runs, done, pivots, first, scratch)
+    return failed, blocks, done, (values, n, band, pivots, first)
+
+
+def blocks_done(A):
+    return factored(A)[1]
+
+
+def solutions(A, done, factors):
+    """By columns, by columns and blocks, and with the transposed matrix, with those of the dense matrix."""
+    b = np.random.default_rng(7).standard_normal(len(A))
+
+    def by_blocks(values, n, band, pivots, first, x):
+        solve_with_runs(values, n, band, done, pivots, first, x)
+
+    for solve, own in ((narrow_solve, A), (by_blocks, A), (narrow_solve_transposed, A.T)):
+        x = b.copy()
+        solve(*factors, x)
+        yield x, np.linalg.solve(own, b)
+
+
+def is_solved(A, done, factors):
+    for x, exact in solutions(A, done, factors):
+        assert np.abs((x - exact) / np.maximum(np.abs(exact), 1e-3 * np.abs(exact).max())).max() < 1e-8
+
+
+@pytest.mark.parametrize(("size", "softness"), [(1.0, 1.0), (1e-4, 1.0), (1.0, 1e-4), (1e3, 1e3)])
+@pytest.mark.parametrize("name", MODELS)
+def test_solutions_of_runs_are_those_of_the_dense_matrix(name, size, softness):
+    for seed in range(4):
+        A, start, weight, pairs = vertices(MODELS[name], seed, size, softness)
+        runs = runs_of(start, weight, pairs, len(A))
+        assert len(runs)
+        failed, blocks, done, factors = factored(A, runs)
+        assert failed == 0
+        assert done[:, 1].sum() <= blocks <= runs[:, 1].sum()
+        is_solved(A, done, factors)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_blocks_of_runs_are_eliminated_as_such(name):
+    A, start, weight, pairs = vertices(MODELS[name], 0)
+    runs = runs_of(start, weight, pairs, len(A))
+    assert factored(A, runs)[1] >= 0.6 * runs[:, 1].sum()
+
+
+@pytest.mark.parametrize("block", range(1, 7))
+def test_a_run_goes_on_behind_a_block_that_asks_for_an_exchange(block):
+    A, start, weight, pairs = vertices(MODELS["rod"], 3)
+    row = SIZE * block
+    A[row, row] = A[row, :row] @ np.linalg.solve(A[:row, :row], A[:row, row]) + 1e-6
+    _, blocks, done, factors = factored(A, runs_of(start, weight, pairs, len(A)))
+    assert blocks == 6
+    # the longest stretch is that before the block or that behind it
+    assert done.tolist() == [[0, block] if block >= 6 - block else [row + SIZE, 6 - block]]
+    is_solved(A, done, factors)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_run_reaches_no_further_than_it_may(name):
+    """Nothing before it beyond its first block, no block of it beyond the next six columns; behind it are six or none."""
+    A, start, weight, pairs = vertices(MODELS[name], 0)
+    reach = np.array([np.flatnonzero(A[k]).max() for k in range(len(A))])
+    for first, count in runs_of(start, weight, pairs, len(A)):
+        assert reach[:first].max(initial=-1) < first + SIZE
+        for k in range(count):
+            assert reach[: first + SIZE * (k + 1)].max() < first + SIZE * (k + 2)
+        behind = len(A) - first - SIZE * count
+        assert behind == 0 or behind >= SIZE
+
+
+def test_runs_that_are_expected_are_found():
+    found = {
+        name: runs_of(*vertices(weights, 0)[1:], sum(weights)).tolist() for name, weights in MODELS.items()
+    }
+    assert found["rod"] == [[0, 7]]
+    assert found["body, ball, rod"] == [[9, 6]]
+    assert found["rod, hinge, rod"] == [[0, 4], [35, 5]]
+    assert found["two hinges"] == [[0, 3], [29, 2], [52, 4]]
+
+
+def test_a_run_does_not_begin_where_something_reaches_into_its_second_block():
+    """A spring from the third frame to the fifth: rows that were exchanged in the third end with the sixth."""
+    _, start, weight, pairs = vertices([FRAME] * 8, 0)
+    spring = np.array([(2, 4), (4, 2)])
+    assert runs_of(start, weight, np.concatenate([pairs, spring]), 48).tolist() == [[0, 2], [24, 4]]
+
+
+@pytest.mark.parametrize(("part", "exchanged"), [(5e-6, True), (2e-5, False)])
+def test_between_runs_rows_are_exchanged_for_less_than_five_digits(part, exchanged):
+    A, start, weight, pairs = vertices(MODELS["wide ones between"], 0)
+    A[24:] = 0.0
+    A[:, 24:] = 0.0
+    A[24:, 24:] = np.eye(len(A) - 24)
+    A[24, 24], A[26, 24], A[24, 26] = part, 1.0, 1.0
+    _, _, done, factors = factored(A, runs_of(start, weight, pairs, len(A)))
+    assert bool(factors[3].any()) == exchanged
+    is_solved(A, done, factors)
 
 
 def block_tridiagonal(blocks, seed=0):
@@ -21,72 +182,40 @@ def block_tridiagonal(blocks, seed=0):
     return A
 
 
-def stored(A):
-    """In the storage of `narrow_factor`, with slack behind."""
-    n = len(A)
-    values = np.zeros((n + 2 * SIZE) * WIDTH)
-    for j in range(n):
-        for i in range(max(0, j - BAND), min(n, j + BAND + 1)):
-            values[j * WIDTH + 2 * BAND + i - j] = A[i, j]
-    return values
-
-
-def factored(A):
-    """Number of blocks done, whether it is singular, what solutions by columns ask for, and the stretches of blocks."""
-    n, values = len(A), stored(A)
-    pivots, first = np.zeros((2, n), np.int32)
-    runs, stretches = np.array([[0, n // SIZE]]), np.zeros((1, 2), np.int64)
-    scratch = np.zeros(narrow_scratch(BAND))
-    failed, done = factor_with_runs(values, n, BAND, runs, stretches, pivots, first, scratch)
-    return done, failed, (values, pivots, first), stretches
-
-
-def solution(A, b, by_blocks):
-    done, failed, (values, pivots, first), stretches = factored(A)
-    assert failed == 0
-    x = b.copy()
-    if by_blocks:
-        solve_with_runs(values, len(A), BAND, stretches, pivots, first, x)
-    else:
-        narrow_solve(values, len(A), BAND, pivots, first, x)
-    return done, x
-
-
-@pytest.mark.parametrize("by_blocks", [True, False])
 @pytest.mark.parametrize("blocks", [1, 2, 3, 9])
-def test_solutions_are_those_of_the_dense_matrix(blocks, by_blocks):
-    A, b = block_tridiagonal(blocks), np.random.default_rng(1).standard_normal(SIZE * blocks)
-    done, x = solution(A, b, by_blocks)
-    assert done == blocks
-    assert np.abs(x - np.linalg.solve(A, b)).max() < 1e-14
+def test_solutions_are_those_of_the_dense_matrix(blocks):
+    A = block_tridiagonal(blocks)
+    failed, found, done, factors = factored(A)
+    assert (failed, found) == (0, blocks)
+    for x, exact in solutions(A, done, factors):
+        assert np.abs(x - exact).max() < 1e-14
 
 
 def test_factors_are_those_of_narrow_bands_to_the_bit():
     A = block_tridiagonal(7)
-    n, wanted = len(A), stored(A)
+    n, (wanted, band) = len(A), stored(A)
     pivots, first = np.zeros((2, n), np.int32)
-    assert narrow_factor(wanted, n, BAND, pivots, first, np.zeros(narrow_scratch(BAND))) == 0
+    assert narrow_factor(wanted, n, band, pivots, first, np.zeros(narrow_scratch(band))) == 0
     assert not pivots.any()
-    found = factored(A)[2][0]
-    assert np.array_equal(found[: n * WIDTH], wanted[: n * WIDTH])
+    used = n * (3 * band + 1)
+    assert np.array_equal(factored(A)[3][0][:used], wanted[:used])
 
 
 @pytest.mark.parametrize("row", [0, 5, 13, 17, 35, 36, 41])
 @pytest.mark.parametrize("size", [0.0, 1e-5])
-@pytest.mark.parametrize("by_blocks", [True, False])
-def test_where_a_pivot_is_small_rows_of_its_block_are_exchanged(by_blocks, row, size):
-    A, b = block_tridiagonal(7, seed=3), np.random.default_rng(2).standard_normal(SIZE * 7)
+def test_where_a_pivot_is_small_rows_of_its_block_are_exchanged(row, size):
+    A = block_tridiagonal(7, seed=3)
     # the pivot that elimination leaves in this row
     before = np.linalg.solve(A[:row, :row], A[:row, row]) if row else np.zeros(0)
     A[row, row] = A[row, :row] @ before + size
     has_others = row < len(A) - 1  # under it; the last one stands alone
     if not has_others and size == 0.0:
         return
-    done, x = solution(A, b, by_blocks)
+    failed, blocks, done, factors = factored(A)
     # but for its own block all others are eliminated as blocks; where the first one asks for it, four are not
-    assert done == (7 if not has_others else 6 if row >= SIZE else 3)
-    exact = np.linalg.solve(A, b)
-    assert np.abs(x - exact).max() < 1e-9 * np.abs(exact).max()
+    assert (failed, blocks) == (0, 7 if not has_others else 6 if row >= SIZE else 3)
+    for x, exact in solutions(A, done, factors):
+        assert np.abs(x - exact).max() < 1e-9 * np.abs(exact).max()
 
 
 def in_other_units(A, size):
@@ -108,10 +237,11 @@ def elastic(blocks):
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
 def test_whether_rows_are_exchanged_does_not_hang_on_the_unit_of_lengths(size):
     A = in_other_units(elastic(6), size)
-    b = np.random.default_rng(5).standard_normal(len(A))
-    done, x = solution(A, b, by_blocks=True)
-    assert done == 6
-    wanted = in_other_units(np.linalg.inv(elastic(6)), 1.0 / size) @ b
+    _, blocks, done, (values, n, band, pivots, first) = factored(A)
+    assert blocks == 6
+    b = np.random.default_rng(5).standard_normal(n)
+    x, wanted = b.copy(), in_other_units(np.linalg.inv(elastic(6)), 1.0 / size) @ b
+    solve_with_runs(values, n, band, done, pivots, first, x)
     assert np.abs(x - wanted).max() < 1e-11 * np.abs(wanted).max()
 
 
@@ -125,7 +255,7 @@ def test_a_small_pivot_is_told_from_any_row_in_any_unit(row, under, size):
     for part, exchanged in ((1200.0, True), (600.0, False)):
         A = np.eye(2 * SIZE)
         A[under, row] = part
-        assert factored(in_other_units(A, size))[0] == (0 if exchanged else 2)
+        assert blocks_done(in_other_units(A, size)) == (0 if exchanged else 2)
 
 
 def of_sizes(sizes, row, under, part):
@@ -142,7 +272,7 @@ def test_blocks_of_several_sizes_are_compared_each_by_its_own(block, part, excha
     """What is small in the first block is not in the next one, and multipliers below go by both."""
     for row, under in PIVOTS:
         A = of_sizes((1e-3, 1e2, 1e-1), SIZE * block + row, SIZE * block + under, part)
-        assert factored(A)[0] == (2 * block if exchanged else 3)
+        assert blocks_done(A) == (2 * block if exchanged else 3)
 
 
 @pytest.mark.parametrize(("part", "exchanged"), [(600.0, False), (1200.0, True)])
@@ -150,7 +280,7 @@ def test_a_block_without_diagonal_is_compared_as_the_one_before_it(part, exchang
     for row, under in PIVOTS:
         A = of_sizes((1e3, 1e3), row, under, part)
         A[SIZE:, SIZE:] = 0.0
-        assert factored(A)[0] == (0 if exchanged else 1)  # its own first pivot is zero
+        assert blocks_done(A) == (0 if exchanged else 1)  # its own first pivot is zero
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])
@@ -158,7 +288,7 @@ def test_a_block_without_diagonal_is_compared_as_the_one_before_it(part, exchang
 def test_a_column_of_nothing_is_told(column, value):
     A = block_tridiagonal(4)
     A[:, column] = np.where(A[:, column] != 0.0, value, 0.0)
-    assert factored(A)[1] > 0
+    assert factored(A)[0] > 0
 
 
 def blocks_of(A):
@@ -187,7 +317,10 @@ def test_eight_runs_side_by_side_have_the_bits_of_each_alone():
     solve_runs(own, below, beside, x)
     assert np.flatnonzero(left).tolist() == [2, 5]
     for run in np.flatnonzero(left == 0.0):
-        assert np.array_equal(x[:, run], solution(matrices[run], rhs[:, run].copy(), True)[1])
+        _, _, done, (values, n, band, pivots, first) = factored(matrices[run])
+        alone = rhs[:, run].copy()
+        solve_with_runs(values, n, band, done, pivots, first, alone)
+        assert np.array_equal(x[:, run], alone)
 
 
 @pytest.mark.parametrize("block", [0, 1])
@@ -203,5 +336,5 @@ def test_runs_leave_by_the_multipliers_by_which_one_alone_exchanges_rows(sizes, 
         )
         left = np.zeros(RUNS)
         factor_runs(own, below, beside, left)
-        alone = [factored(A)[0] for A in matrices]
+        alone = [blocks_done(A) for A in matrices]
         assert left.tolist() == [0.0 if done == 3 else 1.0 for done in alone] == [0.0] * 4 + [1.0] * 4

@@ -15,35 +15,8 @@ from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Model, signals
 from tests.support.assembly import dense
-from tests.support.fronts import SECTION, H, factored, net, random_matrix
+from tests.support.fronts import SECTION, H, factored, net
 from tests.support.iterations import iterating
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_fronts_solve_a_matrix_of_groups_with_multipliers(seed):
-    rng = np.random.default_rng(seed)
-    stored, group, leads, full = random_matrix(rng)
-    fronts, panels, pivots, scratch, status = factored(stored, group, leads, full)
-    assert status == 0
-    assert sum(fronts.inner) == len(full)
-    for _ in range(2):  # the factors serve more than once
-        rhs = rng.normal(size=len(full))
-        x = rhs.copy()
-        fronts_solve(fronts, panels, pivots, x, np.zeros(fronts.first[-1]), scratch)
-        assert np.abs(full @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
-
-
-def test_rows_are_exchanged_inside_a_front():
-    rng = np.random.default_rng(1)
-    stored, group, leads, full = random_matrix(rng)
-    own = np.flatnonzero((group == 7) & ~leads)
-    full[np.ix_(own, own)] = 10.0 * np.eye(3)[[1, 2, 0]]
-    fronts, panels, pivots, scratch, status = factored(stored, group, leads, full)
-    assert status == 0
-    assert pivots.any()
-    x = (rhs := rng.normal(size=len(full))).copy()
-    fronts_solve(fronts, panels, pivots, x, np.zeros(fronts.first[-1]), scratch)
-    assert np.abs(full @ x - rhs).max() < 1e-10 * np.abs(full).max() * np.abs(x).max()
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-10, 1e-6])
@@ -68,29 +41,11 @@ def test_unconnected_parts_are_solved():
     assert full @ x == pytest.approx(rhs, abs=1e-11)
 
 
-def iteration_of_a_net(hidden):
-    """Numbering, dense matrix and workspace of a net in the middle of a step."""
-    built = net().build()
-    numbering = number_for_steps(built.system, hidden=hidden)
-    work = iterating(built, numbering, H, np.random.default_rng(4), 0.02, hidden)
-    return numbering, dense(numbering, work.values), work
-
-
-@pytest.mark.parametrize("hidden", [False, True])
-def test_a_net_is_solved_by_fronts(hidden):
-    numbering, matrix, work = iteration_of_a_net(hidden)
-    assert numbering.fronts.inner.size > 0
-    rhs = np.random.default_rng(5).normal(size=numbering.size)
-    exact = np.linalg.solve(matrix, rhs)
-    work.rhs[:] = rhs
-    assert factor(numbering, work) == 0
-    assert work.integers[0] == 1
-    solve(numbering, work)
-    assert np.abs(work.rhs - exact).max() < 1e-9 * np.abs(exact).max()
-
-
 def test_where_a_pivot_is_too_small_the_sparse_solver_takes_over():
-    numbering, matrix, work = iteration_of_a_net(hidden=False)
+    built = net().build()
+    numbering = number_for_steps(built.system)
+    work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
+    matrix = dense(numbering, work.values)
     a = numbering.frame[2]
     rows = numbering.indices
     columns = np.repeat(np.arange(numbering.size), np.diff(numbering.indptr))

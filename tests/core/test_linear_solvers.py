@@ -1,0 +1,219 @@
+"""Linear solvers solve with a matrix and, by the same factors, with its transpose, in every layout that the numbering makes."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from discretization.assembly.fronts_of_systems import number_for_steps
+from discretization.assembly.numbering import number
+from discretization.linear.condensed import condensed_solve, condensed_solve_transposed
+from discretization.linear.fronts import fronts_solve, fronts_solve_transposed
+from discretization.linear.narrow import (
+    narrow_factor,
+    narrow_scratch,
+    narrow_solve,
+    narrow_solve_transposed,
+)
+from discretization.linear.substructures import (
+    condense,
+    expand_solution,
+    expand_solution_transposed,
+    reduce_rhs,
+    reduce_rhs_transposed,
+)
+from discretization.space.rod_elements import order_of
+from discretization.time.newton import factor, solve, solve_transposed
+from tests.support.assembly import BAND, SPARSE, dense, stirred
+from tests.support.fronts import factored as front_factors
+from tests.support.fronts import net, random_matrix
+from tests.support.heaps import lattice, listed
+from tests.support.iterations import iterate, iterating
+from tests.support.rings_of_blocks import WIDTHS, ring
+from tests.support.rings_of_blocks import factored as condensed_factors
+from tests.support.rods import SPANS
+from tests.support.substructures import HIGHER, model_of, two_panels
+
+H = 0.01
+WIDE = 64  # half bandwidth above which a threaded LAPACK would share its work among threads
+
+
+def is_solved(full, x, rhs):
+    """full^T x = rhs to round-off, and not by chance also full x = rhs."""
+    size = np.abs(full).sum(axis=0).max() * np.abs(x).max() + np.abs(rhs).max()
+    assert np.abs(full.T @ x - rhs).max() < 1e-13 * size
+    assert np.abs(full @ x - rhs).max() > 1e-6 * np.abs(rhs).max()
+
+
+def random_band(rng, size, band):
+    """A band whose rows must be exchanged, and its storage."""
+    full = np.triu(np.tril(rng.normal(size=(size, size)), band), -band)
+    full[np.diag_indices(size)] *= np.where(rng.random(size) < 0.5, 1.0, 1e-5)
+    full[0, 0] = 1.0 if band == 0 else 1e-5
+    width, i = 3 * band + 1, np.arange(size)
+    values = np.zeros(size * width + 8)
+    for j in range(size):
+        rows = i[abs(i - j) <= band]
+        values[j * width + 2 * band + rows - j] = full[rows, j]
+    return full, values
+
+
+@pytest.mark.parametrize(
+    ("size", "band"), [(7, 1), (60, 5), (60, 11), (20, 19), (90, 40), (300, 84), (400, 150)]
+)
+def test_narrow_bands(size, band):
+    rng = np.random.default_rng(size + band)
+    full, values = random_band(rng, size, band)
+    pivots, first, scratch = (
+        np.zeros(size, np.int32),
+        np.zeros(size, np.int32),
+        np.zeros(narrow_scratch(band)),
+    )
+    assert narrow_factor(values, size, band, pivots, first, scratch) == 0
+    assert pivots.any()
+    for _ in range(2):  # the factors serve again, both ways
+        rhs = rng.normal(size=size)
+        x, forth = rhs.copy(), rhs.copy()
+        narrow_solve_transposed(values, size, band, pivots, first, x)
+        is_solved(full, x, rhs)
+        narrow_solve(values, size, band, pivots, first, forth)
+        is_solved(full.T, forth, rhs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_blocks_with_interior_unknowns(seed):
+    rng = np.random.default_rng(seed)
+    matrix, block = ring(rng)
+    failed, panels, factors, scale = condensed_factors(matrix, block, rng.permutation(len(WIDTHS)))
+    assert failed == 0
+    for solves, own in 2 * [(condensed_solve, matrix), (condensed_solve_transposed, matrix.T)]:
+        x = rng.normal(size=len(block))
+        rhs = own @ x
+        solves(panels, factors, scale, rhs)
+        assert np.abs(rhs - x).max() < 1e-14 * np.linalg.cond(matrix)
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_fronts(seed, exchanged):
+    """Rows are exchanged inside of one where its pivots are zero."""
+    rng = np.random.default_rng(seed)
+    stored, group, leads, full = random_matrix(rng)
+    if exchanged:
+        own = np.flatnonzero((group == 7) & ~leads)
+        full[np.ix_(own, own)] = 10.0 * np.eye(3)[[1, 2, 0]]
+    fronts, panels, pivots, scratch, status = front_factors(stored, group, leads, full)
+    assert status == 0
+    assert pivots.any() or not exchanged
+    assert sum(fronts.inner) == len(full)
+    ends = np.zeros(fronts.first[-1])
+    for way, own in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
+        rhs = rng.normal(size=len(full))
+        x = rhs.copy()
+        if way is None:
+            fronts_solve(fronts, panels, pivots, x, ends, scratch)
+        else:
+            way(fronts, panels, pivots, x, scratch)
+        assert np.abs(own @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
+
+
+def test_substructures_whose_rows_are_exchanged():
+    """What they leave to the band is their Schur complement."""
+    rng = np.random.default_rng(5)
+    values, S, full, width, n_band = two_panels(rng)
+    n, inner, outer = len(full), slice(n_band, len(full)), slice(0, n_band)
+    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(narrow_scratch(S.height.max())), rng.normal(size=n)
+    assert condense(values, S, width - 1, pivots, scratch) == 0
+    assert pivots.any()
+    schur = np.array(
+        [
+            [values[j * width + 14 + i - j] if abs(i - j) < 8 else 0.0 for j in range(n_band)]
+            for i in range(n_band)
+        ]
+    )
+    exact = full[outer, outer] - full[outer, inner] @ np.linalg.solve(full[inner, inner], full[inner, outer])
+    assert schur == pytest.approx(exact, rel=1e-11, abs=1e-11 * np.abs(exact).max())
+    schur += 10.0 * np.eye(n_band)
+    full[outer, outer] += 10.0 * np.eye(n_band)
+    x, back = rhs.copy(), rhs.copy()
+    reduce_rhs(values, S, pivots, x)
+    x[outer] = np.linalg.solve(schur, x[outer])
+    expand_solution(values, S, x)
+    reduce_rhs_transposed(values, S, back)
+    back[outer] = np.linalg.solve(schur.T, back[outer])
+    expand_solution_transposed(values, S, pivots, back)
+    for own, found in ((full, x), (full.T, back)):
+        assert np.abs(own @ found - rhs).max() < 1e-12 * np.abs(full).max() * np.abs(found).max()
+
+
+def test_a_singular_inside_of_a_substructure_is_reported():
+    values, S, _, width, _ = two_panels(np.random.default_rng(6))
+    values[S.start[1] : S.start[1] + S.inner[1]] = 0.0  # a column
+    scratch = np.zeros(narrow_scratch(S.height.max()))
+    assert condense(values, S, width - 1, np.zeros(18, np.int32), scratch) == 1
+
+
+def anything(band_limit):
+    """All interactions in a step, with bands up to this width."""
+    system, numbering, state, work, loads = stirred(band_limit)
+    assert (numbering.band < 0) == (band_limit < BAND)
+    iterate(system, numbering, state, work, 0.05, loads)
+    return numbering, work
+
+
+def in_a_step(model, spread, hidden=False, numbered=number):
+    """Numbering and workspace of a model in a step."""
+    built = model.build()
+    numbering = numbered(built.system, hidden=hidden)
+    return numbering, iterating(built, numbering, H, np.random.default_rng(4), spread, hidden)
+
+
+def by_fronts(hidden):
+    numbering, work = in_a_step(net(), 0.02, hidden, number_for_steps)
+    assert numbering.fronts.inner.size > 0
+    return numbering, work
+
+
+def wide():
+    numbering, work = in_a_step(net(rows=8), 0.02)
+    assert numbering.band > WIDE
+    return numbering, work
+
+
+def with_far_blocks():
+    built, numbering = listed(lattice(), H)
+    assert len(numbering.far.row) > 0
+    return numbering, iterating(built, numbering, H, np.random.default_rng(4), 0.01, False)
+
+
+def condensed(element, hidden):
+    numbering, work = in_a_step(model_of(element), 0.1, hidden)
+    assert len(numbering.substructures.start) == (12 // order_of(element) if element in HIGHER else 0)
+    return numbering, work
+
+
+LAYOUTS = {
+    "a band": lambda: anything(BAND),
+    "the sparse solver, as the band is wider than 10": lambda: anything(10),
+    "the sparse solver": lambda: anything(SPARSE),
+    "fronts": lambda: by_fronts(False),
+    "fronts, hidden constraints": lambda: by_fronts(True),
+    "a wide band": wide,
+    "a band with far blocks": with_far_blocks,
+    **{element: partial(condensed, element, False) for element in SPANS},
+    **{f"{element}, hidden constraints": partial(condensed, element, True) for element in SPANS},
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_solutions_of_a_step_are_those_of_the_dense_matrix_and_of_its_transpose(name):
+    numbering, work = LAYOUTS[name]()
+    matrix, rhs = dense(numbering, work.values), np.random.default_rng(5).normal(size=numbering.size)
+    assert factor(numbering, work) == 0
+    assert work.integers[0] == 1 or not name.startswith("fronts")
+    for way, own in ((solve_transposed, matrix.T), (solve, matrix), (solve_transposed, matrix.T)):
+        work.rhs[:] = rhs
+        way(numbering, work)
+        exact = np.linalg.solve(own, rhs)
+        assert np.abs(work.rhs - exact).max() < 1e-9 * np.abs(exact).max()
+    assert work.counts[1] > 1 or "far blocks" not in name  # parts that met
