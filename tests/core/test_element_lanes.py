@@ -1,34 +1,42 @@
-"""Elements in lanes: each has the forces, tangent and strains that the formulas of one element give."""
+"""Rod elements and spans in lanes: each has the forces, tangent and strains that the formulas of one give."""
 
 import numpy as np
 import pytest
 
 from discretization.assembly import element_lanes
+from discretization.assembly.rod_spans import span_work, strains_over_step
+from discretization.space.closed_spans import STRAINS_END, STRAINS_START
 from discretization.space.se3_element import E0, START, discrete_forces, start_of_step
 from rodsim import Model
+from tests.support.assembly import dense
 from tests.support.element_lanes import SECTION
 from tests.support.steps_in_lanes import H, assembled, begun, in_a_step
 
 
-def stirred(n, full=False, viscous=False, consistent=False, turn=0.05):
-    """System, numbering, state and workspace of rods of n and 2 elements on a ground, in the middle of a step."""
+def stirred(n, element="se3", full=False, viscous=False, consistent=False, turn=0.05, held=False):
+    """System, numbering, state and workspace of rods of n and 2 elements or spans, in the middle of a step."""
     rng = np.random.default_rng(n)
     model = Model("stirred", gravity=(0, 0, -9.81))
-    mass = "consistent" if consistent else "lumped"
-    rod = model.add_rod("rod", [(0, 0, 0), (0.1 * n, 0.02 * n, 0)], SECTION, n_elements=n, mass=mass)
-    model.add_rod("other", [(0, 0, 1), (0.1, 0, 1)], SECTION, n_elements=2, mass=mass)
+    order = 1 if element == "se3" else int(element[-2])
+    settings = {"element": element, "mass": "consistent" if consistent else "lumped"}
+    rod = model.add_rod("rod", [(0, 0, 0), (0.1 * n, 0.02 * n, 0)], SECTION, n_elements=order * n, **settings)
+    model.add_rod("other", [(0, 0, 1), (0.1 * order, 0, 1)], SECTION, n_elements=2 * order, **settings)
     model.add_joint("clamp", "clamp", rod.end)
     built = model.build()
-    state, elements = built.state, built.system.elements
-    factor = 0.1 * rng.standard_normal((len(elements.length), 6, 6))
+    name = "elements" if element == "se3" else "spans"
+    table, frames = getattr(built.system, name), built.system.frames
     if full:
-        factor = factor @ factor.swapaxes(1, 2)
-        elements = elements._replace(stiffness=elements.stiffness + 1e3 * factor)
+        factor = 0.1 * rng.standard_normal(table.stiffness.shape)
+        table = table._replace(stiffness=table.stiffness + 1e3 * factor @ factor.swapaxes(1, 2))
     if viscous:
-        elements = elements._replace(damping=0.01 * elements.stiffness)
-    elements = elements._replace(strain0=0.1 * rng.standard_normal(elements.strain0.shape))
-    system = built.system._replace(elements=elements)
-    return in_a_step(system, state, turn, rng)
+        some = (np.arange(len(table.stiffness)) >= order)[:, None, None]
+        table = table._replace(damping=0.01 * some * table.stiffness)
+    table = table._replace(strain0=0.1 * rng.standard_normal(table.strain0.shape))
+    if held:  # a fixed frame has no place in the matrix, and the others of its span no panel
+        own = np.arange(len(frames.fixed)) == table.frames[0, 0]
+        frames = frames._replace(fixed=np.where(own, 1, frames.fixed))
+    system = built.system._replace(frames=frames, **{name: table})
+    return in_a_step(system, built.state, turn, rng)
 
 
 def of_elements(system, numbering, state, work):
@@ -48,16 +56,6 @@ def of_elements(system, numbering, state, work):
     return found[0] - without[0], found[1] - without[1]
 
 
-def dense(numbering, values):
-    """The matrix of a band."""
-    n, band = numbering.size, numbering.band
-    out, width = np.zeros((n, n)), 3 * band + 1
-    for j in range(n):
-        for i in range(max(0, j - band), min(n, j + band + 1)):
-            out[i, j] = values[j * width + 2 * band + i - j]
-    return out
-
-
 def one_by_one(system, numbering, state, work):
     """Residual, matrix and changes of strain from the formulas of one element."""
     elements, n = system.elements, numbering.size
@@ -71,13 +69,7 @@ def one_by_one(system, numbering, state, work):
         start, strain1, K = np.zeros(START), np.zeros(6), np.zeros((9, 9))
         poses = A, B, tuple(state.quat[a]), tuple(state.quat[b]), tuple(e0)
         start_of_step(poses, material, elements.strain0[m], H, start)
-        ends = (
-            tuple(work.R1[a].ravel()),
-            tuple(work.R1[b].ravel()),
-            tuple(work.q1[a]),
-            tuple(work.q1[b]),
-            tuple(e1),
-        )
+        ends = *(tuple(work.R1[f].ravel()) for f in (a, b)), *(tuple(work.q1[f]) for f in (a, b)), tuple(e1)
         status, f, torque_a, torque_b = discrete_forces(
             (A, B, tuple(e0)), ends, start, material, H, True, strain1, K
         )
@@ -109,7 +101,7 @@ def one_by_one(system, numbering, state, work):
         (14, {"turn": 0.3}),
     ],
 )
-def test_eight_at_a_time_are_the_same_as_one_by_one(n, how):
+def test_elements_eight_at_a_time_are_the_same_as_one_by_one(n, how):
     system, numbering, state, work = stirred(n, **how)
     found, entries = of_elements(system, numbering, state, work)
     residual, matrix, changes = one_by_one(system, numbering, state, work)
@@ -144,18 +136,93 @@ def test_round_off_of_forces_is_that_of_the_stiffness():
     assert np.allclose(found[:n], wanted[:n], rtol=1e-13)
 
 
-def test_blocks_that_are_not_side_by_side_are_found_too():
-    model = stirred(9)
-    own = model[3].elements
-    assert own.rows.any()
-    _, beside = of_elements(*model)
-    own.rows[:] = element_lanes.APART
-    assert np.array_equal(of_elements(*model)[1], beside)
+def alone(system, numbering, work):
+    """The same workspace, whose spans go one by one."""
+    return work._replace(spans=span_work(system, numbering, eight=False))
+
+
+SPANS = [
+    (2, {}),
+    (6, {"full": True}),
+    (7, {"viscous": True}),
+    (14, {"full": True, "viscous": True, "consistent": True, "turn": 0.12}),
+    (9, {"held": True}),
+    (7, {"element": "relative(4)", "viscous": True}),
+]
+
+
+@pytest.mark.parametrize(("n", "how"), SPANS)
+def test_spans_eight_at_a_time_are_the_same_as_one_by_one(n, how):
+    model = stirred(n, **{"element": "relative(2)"} | how)
+    system, numbering, state, work = model
+    one_by_one = alone(system, numbering, work)
+    assert len(work.spans.lanes.order) == -(-(n + 2) // 8)
+    assert all(work.spans.lanes.together) is not how.get("held", False)
+    assert len(work.spans.alone) == len(one_by_one.spans.lanes.order) == 0
+    residual, matrix, status = assembled(system, numbering, state, one_by_one)
+    found, entries, status_of_eight = assembled(*model)
+    assert status == status_of_eight == 0
+    assert np.abs(found - residual).max() < 1e-14 * np.abs(residual).max()
+    assert np.abs(entries - matrix).max() < 1e-14 * np.abs(matrix).max()
+    assert np.array_equal(entries != 0.0, matrix != 0.0)  # nothing stands where the matrix has no entries
+
+
+@pytest.mark.parametrize(("n", "how"), [SPANS[3], SPANS[5]])
+def test_strains_of_both_ends_of_a_step_are_those_of_the_span_alone(n, how):
+    system, numbering, state, work = stirred(n, **{"element": "relative(2)"} | how)
+    poses = state.r, work.dr, work.R0, work.R1
+    both = []
+    for spans in (work.spans, alone(system, numbering, work).spans):
+        found = {}
+        for m in spans.sequence:
+            strains_over_step(system.spans, spans, poses, m, 1.0 / H)
+            found[m] = spans.K[STRAINS_START : STRAINS_END + 1, : 6 * spans.order[m]].copy()
+        both.append([found[m] for m in range(len(found))])
+    assert np.abs(np.array(both[0]) - np.array(both[1])).max() < 1e-13
+
+
+def test_numbers_that_change_are_seen():
+    system, numbering, state, work = stirred(6, "relative(2)", viscous=True)
+    numbers, viscosity = work.spans.numbers, work.spans.viscosity
+    for k in range(2):
+        numbers[-60:], viscosity[-60:] = (1.0 + k) * numbers[-60:], 0.3 + viscosity[-60:]
+        one_by_one = alone(system, numbering, work)
+        one_by_one.spans.numbers[:], one_by_one.spans.viscosity[:] = numbers, viscosity
+        residual, _, _ = assembled(system, numbering, state, one_by_one)
+        found, _, _ = assembled(system, numbering, state, work)
+        assert np.abs(found - residual).max() < 1e-14 * np.abs(residual).max()
+
+
+@pytest.mark.parametrize(("element", "n"), [("se3", 9), ("relative(2)", 14)])
+def test_blocks_that_are_not_side_by_side_are_found_too(element, n):
+    model = stirred(n, element)
+    work = model[3]
+    places, apart = (
+        (work.elements.rows, element_lanes.APART) if element == "se3" else (work.spans.lanes.together, 0)
+    )
+    assert places.any()
+    _, beside, _ = assembled(*model)
+    places[:] = apart
+    assert np.array_equal(assembled(*model)[1], beside)
 
 
 @pytest.mark.parametrize("which", [0, 7, 8, 10])
-def test_one_element_that_folds_is_told(which):
-    system, numbering, state, work = stirred(9)
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_one_that_folds_is_told(element, which):
+    system, numbering, state, work = stirred(9, element)
     assert assembled(system, numbering, state, work)[2] == 0
-    work.q1[system.elements.frames[which, 1]] *= -1.0  # the other of both quaternions of a turn: half + pi
+    end = 1 if element == "se3" else 2 if which != 8 else 0  # frame 0 is that of the neighbour too
+    table = system.elements if element == "se3" else system.spans
+    work.q1[table.frames[which, end]] *= -1.0  # the other of both quaternions of a turn: half + pi
     assert assembled(system, numbering, state, work)[2] == 1
+
+
+def test_few_spans_and_what_is_beyond_linear_go_alone():
+    assert stirred(1, "relative(2)")[3].spans.alone.tolist() == [0, 1, 2]
+    system, numbering, _, work = stirred(9, "relative(2)")
+    assert work.spans.alone.size == 0
+    spans = system.spans._replace(law=np.where(np.arange(len(system.spans.weight)) < 2, 0, -1))
+    spans = spans._replace(parameters=np.full((len(spans.weight), 2), 2.0))
+    found = span_work(system._replace(spans=spans), numbering)
+    assert found.alone.tolist() == [0]
+    assert found.lane.tolist() == [-1, *range(10)]

@@ -1,25 +1,34 @@
-"""Frames in lanes: each has to the bit what it has alone, and frames that do not move stay where they are."""
+"""Frames, and bodies of trees, in lanes: each has to the bit what it has alone."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 
-from discretization.assembly import frame_lanes as module
 from discretization.assembly.frame_formulas import accelerations, predicted, to_a_place
-from discretization.assembly.frame_lanes import FEWEST, N_PLACES, begin_frames, frame_lanes
+from discretization.assembly.frame_lanes import begin_frames, frame_lanes
 from discretization.assembly.numbering import number
 from discretization.assembly.workspace import store_rotation, workspace
 from discretization.time.em import predict
 from discretization.time.newton import correct
 from discretization.time.stepper import Stepper
-from discretization.trees.bodies import turned_by
+from discretization.time.tree_stepper import TreeStepper
+from discretization.trees.bodies import assemble_bodies, assemble_residuals, begin_held, begin_tree, turned_by
+from discretization.trees.body_lanes import body_lanes
+from discretization.trees.elimination import eliminate, expand
+from discretization.trees.places import arrays_of, workspace_of
+from discretization.trees.shape import tree_of
+from discretization.trees.simplified import eliminate_again
 from rigid.compilation.decorators import kernel
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH
 from rigid.quaternions import conjugate, normalize, rotate
 from rodsim import Box, Model
 from tests.support.element_lanes import SECTION
+from tests.support.mechanisms import branched
 
 STEPS = 12
+AXES = {"axis": (0.0, 0.6, 0.8), "second_axis": (1.0, 0.0, 0.0)}
 ALONE = WIDTH + 1  # no group is as large
 
 
@@ -35,23 +44,107 @@ def stirred(n):
     return model.build()
 
 
-def marched(built, fewest):
-    """State after some steps, with groups of frames that have at least so many."""
-    stepper = Stepper(built.system, 0.01, 2, built.load_values)
-    fixed = built.system.frames.fixed
-    stepper.work = stepper.work._replace(frames=frame_lanes(fixed, stepper.numbering, fewest))
-    state, report = stepper.advance(stepper.start(built.state), 0, STEPS)
-    assert report.solves == STEPS
-    return state
-
-
-@pytest.mark.parametrize("n", [2, 4, 8, 10, 18])
-def test_frames_side_by_side_are_to_the_bit_what_they_are_alone(n):
+def frames_marched(n):
+    """States after some steps of a rod of n elements and a body, by the fewest frames of a group."""
     built = stirred(n)
-    together, alone = marched(built, 1), marched(built, ALONE)
-    for name, own, other in zip(together._fields, together, alone, strict=True):
-        assert own.tobytes() == other.tobytes(), name
-    assert np.abs(together.Omega).max() > 0.1
+
+    def marched(fewest):
+        stepper = Stepper(built.system, 0.01, 2, built.load_values)
+        lanes = frame_lanes(built.system.frames.fixed, stepper.numbering, fewest)
+        stepper.work = stepper.work._replace(frames=lanes)
+        state, report = stepper.advance(stepper.start(built.state), 0, STEPS)
+        assert report.solves == STEPS
+        return state
+
+    return marched
+
+
+def with_axes(kind):
+    """What a joint of this kind is told of directions."""
+    told = {"universal": ("axis", "second_axis"), "revolute": ("axis",), "prismatic": ("axis",)}
+    return {name: AXES[name] for name in told.get(kind, ())}
+
+
+def chain(kinds, far=0, loaded=True):
+    """Bodies of different shapes and turns on joints beside them, `far` of them named from the other end; loads, a spring."""
+    model = Model("chain", gravity=(1.0, 2.0, -9.0))
+    last = model.ground
+    for k, kind in enumerate(kinds):
+        shape, turn = (
+            Box(0.5 + 0.05 * k, 0.3, 0.2, density=100.0),
+            (np.cos(0.2 * k), np.sin(0.2 * k), 0.0, 0.0),
+        )
+        body = model.add_body(f"body {k}", shape, position=(0.5 * k + 0.3, 0.1 * k, 0.0), orientation=turn)
+        ends = (body, last) if k >= len(kinds) - far else (last, body)
+        model.add_joint(f"joint {k}", kind, *ends, at=(0.5 * k, 0.1 * k, 0.05 * (k % 2)), **with_axes(kind))
+        last = body
+    if loaded:
+        model.add_force("push", last.at((0.1, 0.2, 0.0)), (3.0, -2.0, 5.0), following=True)
+        model.add_spring("spring", model.ground, last, 20.0, along="rotation", axis=(0.0, 0.6, 0.8))
+    return model.build()
+
+
+def of_one_kind(kind, n):
+    """2 n bodies, half of them named from the other end; what is welded hangs on a hinge."""
+    return chain(["revolute" if kind == "weld" else kind, *(2 * n - 1) * [kind]], far=n)
+
+
+def bodies_marched(built, groups, order=2):
+    """States after some steps of a tree, by the fewest bodies of a group; groups: how many kinds and sides these are of."""
+    system, tree = built.system, tree_of(built.system)
+
+    def marched(fewest):
+        stepper = TreeStepper(system, tree, 0.01, order, built.load_values)
+        stepper.work = workspace_of(system, tree, stepper.numbering, 0.0, fewest)
+        stepper.arrays = arrays_of(system, tree, stepper.work.frames)
+        stepper.lanes = body_lanes(stepper.arrays, stepper.work.frames)
+        found = set(zip(stepper.lanes.kind, stepper.lanes.side, strict=True))
+        assert len(found) == (0 if fewest == ALONE else groups)
+        state, report = stepper.advance(stepper.start(built.state), 0, STEPS)
+        assert report.solves == STEPS * len(stepper.fractions)
+        return state
+
+    return marched
+
+
+MIXED = ("spherical", "revolute", "spherical", "universal", "spherical", "revolute", "revolute")
+GROUPS = {"spherical": 2, "revolute": 2, "universal": 2, "weld": 3, "prismatic": 1}
+CASES = {
+    **{f"a rod of {n} elements": (1, partial(frames_marched, n)) for n in (2, 4, 8, 10, 18)},
+    **{
+        f"{2 * n} bodies, {kind}": (
+            1,
+            lambda kind=kind, n=n: bodies_marched(of_one_kind(kind, n), GROUPS[kind]),
+        )
+        for kind in GROUPS
+        for n in (3, 9)
+    },
+    # second corrections have the tangents of the first ones then
+    **{
+        f"18 bodies on which nothing acts, {kind}, order {order}": (
+            1,
+            lambda kind=kind, order=order: bodies_marched(
+                chain(["revolute" if kind == "weld" else kind, *17 * [kind]], 9, loaded=False),
+                GROUPS[kind],
+                order,
+            ),
+        )
+        for kind in ("spherical", "revolute", "universal", "weld")
+        for order in (2, 4)
+    },
+    "groups that hang on bodies of others and on one alone": (3, lambda: bodies_marched(chain(MIXED), 2)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_goes_side_by_side_has_to_the_bit_what_it_has_alone(name):
+    fewest, make = CASES[name]
+    marched = make()
+    together, alone = marched(fewest), marched(ALONE)
+    for field, own, other in zip(together._fields, together, alone, strict=True):
+        assert own.tobytes() == other.tobytes(), field
+    assert np.abs(together.v).max() > 0.1
+    assert np.abs(together.Omega).max() > 0.1 * ("prismatic" not in name)
 
 
 @pytest.mark.parametrize("n", [1, 3, 6])
@@ -127,26 +220,6 @@ def test_frames_are_predicted_and_corrected(fewest):
     np.testing.assert_allclose(work.psi[moving] - psi, turned, atol=1e-13 * np.abs(psi).max() ** 2)
 
 
-@pytest.mark.parametrize("moving", [0, 1, 2, 3, 8, 9, 11, 16])
-def test_each_frame_is_in_one_place(moving):
-    """In one lane, but for the last one of a group, which stands in all that are left and adds nothing there."""
-    system = stirred(18).system
-    numbering = number(system)
-    fixed = system.frames.fixed.copy()
-    held = np.flatnonzero(fixed)
-    fixed[np.flatnonzero(fixed == 0)[moving:]] = 1
-    own = frame_lanes(fixed, numbering)
-    frames, unknown, forces, block, *_ = own.places.swapaxes(0, 1).reshape(N_PLACES, -1)
-    adds = forces < numbering.size
-    assert sorted([*frames[adds], *own.alone]) == np.flatnonzero(fixed == 0).tolist()
-    assert own.held.tolist() == np.flatnonzero(fixed).tolist()
-    assert set(held) <= set(own.held)
-    assert len(own.alone) < FEWEST
-    assert np.all(unknown == numbering.frame[frames])
-    assert np.all(block[~adds] == numbering.n_values)
-    assert np.all(frames[~adds] == (frames[adds][-1] if adds.any() else -1))
-
-
 def test_accelerations_of_a_step_foretell_it():
     """Whatever they are: a step that has the accelerations of the last one needs no iteration."""
     h, random = 0.03, np.random.default_rng(1)
@@ -170,9 +243,38 @@ def test_accelerations_of_a_step_foretell_it():
         np.testing.assert_allclose(found[1], psi, rtol=0, atol=3e-14 * turn)
 
 
-@pytest.mark.parametrize(("most", "alone"), [(18, 2), (17, 18)])
-def test_where_there_are_too_many_all_frames_go_one_by_one(most, alone, monkeypatch):
-    monkeypatch.setattr(module, "MOST", most)
-    system = stirred(16).system
-    assert np.sum(system.frames.fixed == 0) == 18
-    assert len(frame_lanes(system.frames.fixed, number(system)).alone) == alone
+@kernel
+def two_corrections(system, tree, state, work, h):
+    """Of the bodies as they are in work: by the elimination into work.noise, with its tangents again into work.rhs."""
+    begin_held(tree, state, work)
+    begin_tree(system, tree, state, work)
+    assemble_bodies(system, tree, state, work, h)
+    eliminate(tree, work, False)
+    expand(tree, work)
+    for i in range(work.rhs.shape[0]):
+        work.noise[i] = work.rhs[i]
+        work.rhs[i] = 0.0
+    assemble_residuals(system, tree, state, work, h)
+    eliminate_again(tree, work)
+    expand(tree, work)
+
+
+def test_a_correction_with_the_same_tangents_is_the_same_where_no_body_has_moved():
+    """Of all joints of closed form, from both ends, far from where they hold: gaps, tilts and moments are large."""
+    built = branched(
+        ("revolute", "spherical", "universal", "weld", "weld", "universal", "spherical", "revolute")
+    ).build()
+    tree = tree_of(built.system)
+    stepper = TreeStepper(built.system, tree, 0.01, 2, built.load_values)
+    work = workspace_of(built.system, tree, stepper.numbering, 0.0, ALONE)
+    arrays = arrays_of(built.system, tree, work.frames)
+    assert set(arrays.side) == {1, -1}
+    random = np.random.default_rng(4)
+    work.dr[:], work.psi[:] = (
+        0.3 * random.normal(size=work.dr.shape),
+        0.3 * random.normal(size=work.psi.shape),
+    )
+    two_corrections(built.system, arrays, stepper.start(built.state), work, 0.01)
+    n = 6 * len(arrays.frame)
+    assert np.abs(work.noise[:n]).min() > 1e-4
+    assert np.allclose(work.rhs[:n], work.noise[:n], rtol=1e-9, atol=1e-11)

@@ -1,39 +1,14 @@
-"""Bodies that all hang on hinges in their plane: impulses of the foretold motion, rest, and what cannot be solved."""
+"""Bodies that all hang on hinges in their plane: rest, what cannot be solved, and when corrections come to an end."""
 
 import numpy as np
 import pytest
 
-from discretization.assembly.mean_velocities import NO_MEANS
-from discretization.planar.arrays import R1, R2
-from discretization.planar.foretelling import foretell
-from discretization.planar.hanging import begin_hanging
-from discretization.planar.step import add_loads, put_bodies, take_state
-from rigid.compilation.decorators import kernel
+from discretization.assembly.workspace import EPS
+from discretization.planar.arrays import MPSI
+from discretization.planar.hanging import is_last_hanging, largest_turn
 from rigid.errors import ConvergenceError
 from rodsim import Box, Model, simulate
 from tests.support.hanging import branched, stepper_of
-
-
-@kernel
-def begun(tables, work, state, h, values):
-    take_state(tables, state, work)
-    begin_hanging(tables, work, h, values, foretell(state, work, NO_MEANS, h))
-    put_bodies(tables, work, h, False)
-    add_loads(tables, work, h, values, False)
-
-
-@pytest.mark.parametrize("following", [False, True])
-def test_impulses_begin_as_those_that_hold_the_foretold_motion(following):
-    """Nothing is left of the equations of forces; of one that turns with its body as much as this turns it in the step."""
-    built, h = branched(following).build(), 0.01
-    stepper = stepper_of(built, h)
-    state, _ = stepper.advance(stepper.start(built.state), 0, 20)
-    work = stepper._work
-    begun(stepper.tables, work, state, h, stepper.values_of(np.array([20 * h]))[0])
-    left, impulses = np.abs(work.frames[:-1, (R1, R2)]), np.abs(work.lam)
-    turn = 0.5 * h * np.abs(state.Omega[3, 1])
-    assert impulses.max() > 0.1
-    assert left.max() < (1.2 * np.hypot(30.0, 12.0) * h * turn if following else 1e-14)
 
 
 def hanging():
@@ -89,3 +64,71 @@ def test_what_is_left_of_a_step_is_small_beside_what_it_turns(order, h, n):
     result = simulate(model, n * h, h, f"em{order}", output_every=n, progress=False)
     energy = result.energy
     assert abs(energy["total"][-1] - energy["total"][0]) < 5e-14 * energy["kinetic"][-1]
+
+
+def ends(left, turn, solved):
+    """Whether the iteration does where so much would be left, rad, behind a correction that shrank as fast as this says."""
+    size = 1e-12
+    return is_last_hanging(size, size * np.sqrt(size / left), 1, solved, False, turn)
+
+
+@pytest.mark.parametrize("turn", [1e-3, 0.3])
+def test_what_is_left_is_in_parts_of_the_turn_of_the_step(turn):
+    """A tenth of its round-off; a hundredth of what the equations are to be solved to, where that is more."""
+    assert ends(1e-17 * turn, turn, 4.0)
+    assert not ends(3e-17 * turn, turn, 4.0)
+    assert ends(0.9 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
+    assert not ends(1.1 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
+
+
+@pytest.mark.parametrize("body", range(4))
+def test_a_correction_that_is_no_number_is_seen_whichever_body_has_it(body):
+    built = branched().build()
+    stepper = stepper_of(built)
+    stepper.advance(stepper.start(built.state), 0, 2)
+    work = stepper._work
+    assert largest_turn(work) == np.abs(work.frames[: len(work.hinges), MPSI]).max()
+    work.frames[body, MPSI] = np.nan
+    assert np.isnan(largest_turn(work))
+
+
+def falling(side, bars=3):
+    """Bars on hinges that all fall to one side."""
+    model, held = Model("falling", gravity=(0.0, 0.0, -9.81)), None
+    for k in range(bars):
+        bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), (side * (0.5 + k), 0.0, 0.0))
+        joint = model.ground if held is None else held, bar
+        model.add_joint(f"joint {k}", "revolute", *joint, at=(side * k, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
+        held = bar
+    return model.build()
+
+
+def test_a_motion_and_its_mirror_image_take_as_many_iterations():
+    counts = []
+    for side in (1.0, -1.0):
+        built = falling(side)
+        stepper = stepper_of(built, 0.02)
+        end, report = stepper.advance(stepper.start(built.state), 0, 30)
+        assert (np.sign(end.Omega[1, 1]), report.solves) == (side, 30)
+        counts.append(report.iterations)
+    assert counts[0] == counts[1] > 15
+
+
+def test_a_short_step_from_rest_takes_one_iteration():
+    """As nothing is foretold to turn, what counts is what it would turn in the least."""
+    built = falling(1.0)
+    stepper = stepper_of(built, 1e-4)
+    _, report = stepper.advance(stepper.start(built.state), 0, 1)
+    assert report.iterations == 1
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_largest_differences_of_all_bodies_are_remembered(side):
+    """Of seven, which go in three groups of lanes; by these it is told how far a step is foretold."""
+    built = falling(side, 7)
+    stepper = stepper_of(built, 0.005)
+    end, _ = stepper.advance(stepper.start(built.state), 0, 20)
+    parts = stepper.sizes.memory.parts(end.memory)
+    largest = np.abs(parts["differences"])
+    assert len({int(k) // 8 for k in largest.argmax(axis=1)}) > 1  # not all in one group
+    assert np.array_equal(parts["nodes"][: len(largest)], largest.max(axis=1))
