@@ -14,14 +14,14 @@ from discretization.system import in_files
 from rigid.errors import DamagedFileWarning, ModelError
 from rodsim import Result, audit, simulate, templates
 from rodsim.cli.main import main
-from rodsim.results import ResultWriter, digests, vtkhdf
+from rodsim.results import digests, vtkhdf
 from rodsim.results import result as result_module
 from rodsim.results.checked import check_description, check_tables
 from rodsim.results.errors import ResultError
 from rodsim.scenes.model_from_scene import load
 from tests.support import completeness
 from tests.support.damage import STEPS, H, fuzz, model, run
-from tests.support.results_sample import assert_holds, sample_layout, sample_output, without_digests, write
+from tests.support.results_sample import forget_digests
 
 LIBVER = ("earliest", "v108")
 CHEAP = (["info"], ["audit"], ["compare"], ["resume"])
@@ -100,8 +100,7 @@ def test_what_a_run_goes_on_from_is_what_was_written(name, how, file):
 
 @pytest.mark.parametrize("name", ["lam", "acc"])
 def test_numbers_that_are_not_finite_are_not_gone_on_from_without_digests_either(name, file):
-    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
-        without_digests(opened)
+    forget_digests(file)
     change(file, f"rodsim/{name}", last_nan)
     with pytest.raises(ResultError, match=rf"damaged: '{name}\[.*' is nan at output {STEPS}"):
         run(file, 2 * STEPS, resume=True)
@@ -113,8 +112,7 @@ def test_numbers_that_are_not_finite_are_not_gone_on_from_without_digests_either
     ("name", "words"), [("quat", "no unit quaternion"), ("time", "times dt"), ("step", "times dt")]
 )
 def test_places_and_times_that_no_run_reaches_are_refused_without_digests_too(name, words, file):
-    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
-        without_digests(opened)
+    forget_digests(file)
     change(file, f"rodsim/{name}", last_doubled)
     with pytest.raises(ResultError, match=words):
         run(file, 2 * STEPS, resume=True)
@@ -128,8 +126,7 @@ def test_damage_of_earlier_outputs_stays_visible_after_a_run_goes_on(file):
 
 
 def test_a_file_without_digests_gets_them_when_a_run_goes_on(file, tmp_path):
-    with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
-        without_digests(opened)
+    forget_digests(file)
     assert Result.load(file).changed() is None
     found = audit(Result.load(file))
     assert found.ok
@@ -277,18 +274,6 @@ def test_a_description_that_is_not_what_was_written_is_refused(file):
         opened["rodsim/description"][()] = text.replace('"dt"', '"dx"')
     with pytest.raises(ResultError, match=r"damaged .its description is not the one that was written"):
         Result.load(file)
-
-
-def test_a_file_that_grows_and_is_gone_on_with_keeps_its_digests(tmp_path, monkeypatch):
-    monkeypatch.setattr("rodsim.results.new_file.FIRST_BYTES", 1)
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    write(path, layout, range(20), capacity=30)
-    writer, *_ = ResultWriter.resume(path, layout, 60)
-    for i in range(20, 45):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert_holds(Result.load(path), layout, 45)
-    assert Result.load(path).changed() == []
 
 
 def test_no_sound_model_is_refused():

@@ -3,7 +3,6 @@
 import os
 import signal
 import struct
-import subprocess
 import sys
 
 import h5py
@@ -15,13 +14,8 @@ from rodsim.results import MemoryWriter, Result, ResultWriter, native, vtkhdf
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from rodsim.results.outputs import Outputs, joined
 from rodsim.results.storage import PAGE
-from tests.support.results_sample import assert_holds, sample_layout, sample_output, write
-
-
-def test_file_keeps_every_output_bit_for_bit(tmp_path):
-    layout = sample_layout()
-    write(tmp_path / "a.vtkhdf", layout, range(5))
-    assert_holds(Result.load(tmp_path / "a.vtkhdf"), layout, 5)
+from tests.support.processes import said
+from tests.support.results_sample import assert_holds, go_on, sample_layout, sample_output, write
 
 
 def test_memory_keeps_every_output_bit_for_bit():
@@ -89,22 +83,11 @@ def test_kill_between_the_counters_loses_nothing(tmp_path):
     assert_holds(Result.load(path), layout, 3)
     writer, t, *_ = ResultWriter.resume(path, layout, 5)
     assert t == sample_output(layout, 2)[0]
-    for i in (3, 4):
-        writer.append(*sample_output(layout, i))
     writer.close()
+    go_on(path, layout, (3, 4), 5)
     assert_holds(Result.load(path), layout, 5)
     with h5py.File(path) as file:
         assert list(file["VTKHDF/Steps/Values"]) == [sample_output(layout, i)[0] for i in range(5)]
-
-
-def test_file_may_be_open_in_h5py_while_it_is_written(tmp_path):
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    with ResultWriter.create(path, layout, 3) as writer:
-        writer.append(*sample_output(layout, 0))
-        with h5py.File(path) as file:
-            writer.append(*sample_output(layout, 1))
-            assert file["rodsim/r"].shape[0] == 3
-            assert Result.load(path).n_outputs == 2
 
 
 def writing(path, first_bytes, told):
@@ -153,8 +136,7 @@ def test_killed_run_keeps_every_stored_output(tmp_path, outputs, first_bytes):
         assert file["VTKHDF/Steps"].attrs["NSteps"] == result.n_outputs
     times = [t for t, _ in vtk_steps(path)]
     assert times == list(result.t)
-    writer, *_ = ResultWriter.resume(path, layout, 1000)  # the lock and the half of a file are nobody's
-    writer.close()
+    go_on(path, layout, [], 1000)  # the lock and the half of a file are nobody's
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
 
 
@@ -218,21 +200,10 @@ def test_numbers_of_all_outputs_are_written_in_blocks(tmp_path, monkeypatch):
     assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "blocks.vtkhdf").read_bytes()
 
 
-def test_grown_file_equals_a_resumed_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
-    layout = sample_layout()
-    write(tmp_path / "whole.vtkhdf", layout, range(20), capacity=30)
-    write(tmp_path / "parts.vtkhdf", layout, range(9), capacity=30)
-    writer, *_ = ResultWriter.resume(tmp_path / "parts.vtkhdf", layout, 30)
-    for i in range(9, 20):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "parts.vtkhdf").read_bytes()
-
-
-def test_file_may_be_open_in_h5py_while_it_grows(tmp_path, monkeypatch):
+@pytest.mark.parametrize("first_bytes", [2**26, 1], ids=["is written", "grows"])
+def test_file_may_be_open_in_h5py_while_it(first_bytes, tmp_path, monkeypatch):
     """HDF5 remembers what it has read of a file that is open in the same process."""
-    monkeypatch.setattr(new_file, "FIRST_BYTES", 1)
+    monkeypatch.setattr(new_file, "FIRST_BYTES", first_bytes)
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 100) as writer:
         writer.append(*sample_output(layout, 0))
@@ -312,5 +283,4 @@ def test_importing_results_loads_no_heavy_library():
     heavy = ["vtk", "vtkmodules", "pyvista", "matplotlib", "h5py", "meshio"]
     code = "import sys, rodsim.results, rodsim.results.result, rodsim.results.writer\n"
     code += f"print([m for m in {heavy} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+    assert said("-c", code) == "[]"

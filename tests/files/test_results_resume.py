@@ -9,33 +9,41 @@ import pytest
 
 from rodsim.results import Result, ResultWriter, vtkhdf
 from rodsim.results.drawing import Drawing
-from tests.support.results_sample import assert_holds, sample_layout, sample_output, without_digests, write
+from tests.support.results_sample import (
+    assert_holds,
+    go_on,
+    sample_layout,
+    sample_output,
+    without_digests,
+    write,
+)
 
 
-def test_resume_within_capacity_continues_bit_for_bit(tmp_path):
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    write(path, layout, range(3), capacity=6)
-    inode = path.stat().st_ino
-    writer, t, step, state = ResultWriter.resume(path, layout, 6)
-    expected = sample_output(layout, 2)
+@pytest.mark.parametrize("first_bytes", [2**26, 1], ids=["of one piece", "that grows"])
+@pytest.mark.parametrize(
+    ("stored", "capacity", "n", "later"), [(3, 6, 6, 6), (3, 3, 7, 7), (9, 30, 20, 30), (20, 30, 45, 60)]
+)
+def test_a_resumed_file_is_that_of_a_run_without_a_break(
+    tmp_path, monkeypatch, first_bytes, stored, capacity, n, later
+):
+    """To the byte, within the room that it has and beyond."""
+    monkeypatch.setattr("rodsim.results.new_file.FIRST_BYTES", first_bytes)
+    layout, whole, parts = sample_layout(), tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    write(whole, layout, range(n), later)
+    write(parts, layout, range(stored), capacity)
+    inode = parts.stat().st_ino
+    writer, t, step, state = ResultWriter.resume(parts, layout, later)
+    expected = sample_output(layout, stored - 1)
     assert (t, step) == expected[:2]
     assert all(a.tobytes() == b.tobytes() for a, b in zip(state, expected[2], strict=True))
-    for i in range(3, 6):
-        writer.append(*sample_output(layout, i))
     writer.close()
-    assert path.stat().st_ino == inode
-    assert_holds(Result.load(path), layout, 6)
-
-
-def test_resume_past_capacity_continues_bit_for_bit(tmp_path):
-    layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    write(path, layout, range(3))
-    writer, *_ = ResultWriter.resume(path, layout, 7)
-    for i in range(3, 7):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert_holds(Result.load(path), layout, 7)
-    assert os.listdir(tmp_path) == ["a.vtkhdf"]
+    go_on(parts, layout, range(stored, n), later)
+    assert parts.stat().st_ino == inode or capacity < later or first_bytes == 1
+    assert whole.read_bytes() == parts.read_bytes()
+    result = Result.load(parts)
+    assert_holds(result, layout, n)
+    assert result.changed() == []
+    assert sorted(os.listdir(tmp_path)) == ["parts.vtkhdf", "whole.vtkhdf"]
 
 
 @pytest.mark.parametrize("capacity", [3, 6])
@@ -55,10 +63,7 @@ def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkey
         del file["rodsim/layout/rods/sides"], file["rodsim/layout/rods/sides_start"]
     finer = sample_layout()
     finer.bodies[0] = replace(finer.bodies[0], vertices=np.ones((50, 3)), faces=[[0, 1, 2]])
-    writer, *_ = ResultWriter.resume(path, finer, 6)
-    for i in range(2, 6):
-        writer.append(*sample_output(layout, i))
-    writer.close()
+    go_on(path, finer, range(2, 6), 6)
     result = Result.load(path)
     assert_holds(result, layout, 6)
     assert result.layout.rods[
@@ -72,23 +77,11 @@ def test_older_file_is_resumed_with_its_own_points_and_surfaces(tmp_path, monkey
         np.testing.assert_allclose(points[i], drawing.points(sample_output(layout, i)[2]), atol=1e-7)
 
 
-def test_resumed_file_equals_an_uninterrupted_one(tmp_path):
-    layout = sample_layout()
-    write(tmp_path / "whole.vtkhdf", layout, range(6))
-    write(tmp_path / "parts.vtkhdf", layout, range(2))
-    writer, *_ = ResultWriter.resume(tmp_path / "parts.vtkhdf", layout, 6)
-    for i in range(2, 6):
-        writer.append(*sample_output(layout, i))
-    writer.close()
-    assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "parts.vtkhdf").read_bytes()
-
-
 def test_resume_may_lengthen_a_run_but_not_change_it(tmp_path):
     path = tmp_path / "a.vtkhdf"
     write(path, sample_layout({"run": {"t_end": 1.0, "dt": 0.005}}), range(2))
     longer = sample_layout({"run": {"t_end": 2.0, "dt": 0.005}})
-    writer, *_ = ResultWriter.resume(path, longer, 4)
-    writer.close()
+    go_on(path, longer, [], 4)
     assert Result.load(path).description == longer.description
     with pytest.raises(ValueError, match="differs from 'sample' in run"):
         ResultWriter.resume(path, sample_layout({"run": {"t_end": 2.0, "dt": 0.0025}}), 4)
@@ -102,8 +95,5 @@ def test_file_copied_by_another_program_is_resumed(tmp_path):
         new.create_group("something else").attrs["x"] = np.arange(1000)
         for name in reversed(list(old)):
             old.copy(name, new)
-    writer, *_ = ResultWriter.resume(tmp_path / "b.vtkhdf", layout, 5)
-    for i in (3, 4):
-        writer.append(*sample_output(layout, i))
-    writer.close()
+    go_on(tmp_path / "b.vtkhdf", layout, (3, 4), 5)
     assert_holds(Result.load(tmp_path / "b.vtkhdf"), layout, 5)

@@ -1,5 +1,6 @@
 """A made-up model for tests of results: an open rod, a ring, a box and a joint; states from a formula."""
 
+import h5py
 import numpy as np
 
 from rigid.quaternions import from_rotation_vector
@@ -99,6 +100,20 @@ def write(path, layout, outputs, capacity=None):
     with ResultWriter.create(path, layout, capacity or len(outputs)) as writer:
         for i in outputs:
             writer.append(*sample_output(layout, i))
+
+
+def go_on(path, layout, outputs, capacity):
+    """Resume a result file with these sample outputs."""
+    writer, *_ = ResultWriter.resume(path, layout, capacity)
+    for i in outputs:
+        writer.append(*sample_output(layout, i))
+    writer.close()
+
+
+def forget_digests(path):
+    """Make a result file one of a version that wrote no digests."""
+    with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
+        without_digests(file)
 
 
 def without_digests(file):

@@ -1,0 +1,34 @@
+"""Python in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def ended(
+    *arguments: str, cwd: Path = ROOT, without: tuple[str, ...] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """What a process with these arguments said, which ended well.
+
+    environment: variables besides those of this process, of which some may be left out.
+    """
+    own = {key: value for key, value in os.environ.items() if key not in without}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=own | {"PYTHONPATH": str(ROOT)} | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def said(*arguments: str, **more: object) -> str:
+    """What it printed."""
+    return ended(*arguments, **more).stdout.strip()  # type: ignore[arg-type]
