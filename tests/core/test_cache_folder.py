@@ -124,9 +124,10 @@ def test_a_folder_that_cannot_be_written_to_is_read_if_it_can_be(warm, mode):
         check_report(used, warm, "Permission denied")
 
 
-@pytest.mark.parametrize("mode", [0o702, 0o720])
-def test_nothing_is_run_from_a_folder_that_others_can_write_to(warm, mode):
-    folder = next((warm / "rodsim").iterdir())
+@pytest.mark.parametrize(("mode", "place"), [(0o702, "."), (0o720, ".."), (0o1777, "systems")])
+def test_nothing_is_run_from_a_folder_that_others_can_write_to(warm, mode, place):
+    """Neither of kernels nor of generated modules."""
+    folder = (next((warm / "rodsim").iterdir()) / place).resolve()
     folder.chmod(mode)
     try:
         used = Use(XDG_CACHE_HOME=str(warm))
@@ -155,6 +156,7 @@ def test_folders_are_made_for_their_owner_alone_whatever_the_mask(tmp_path):
     assert folder.parent == tmp_path / "rodsim"
     made = [folder.parent, folder, folder / "systems"]
     assert [each.stat().st_mode & 0o777 for each in made] == [0o700] * 3
+    assert [each.stat().st_mode & 0o777 for each in made[-1].glob("*.py")] == [0o600]
 
 
 SOURCES = """

@@ -3,10 +3,7 @@
 import math
 import multiprocessing
 import os
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -28,6 +25,7 @@ from rigid.compilation.decorators import (
 from rigid.compilation.kept import Kept, kept_in
 from rigid.references import Reference, by_reference, reference_to, with_field
 from rigid.system import State
+from tests.support.processes import ROOT, ended, said
 
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
 
@@ -224,15 +222,7 @@ def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functi
         "    import discretization.time.em, discretization.time.integrate\n"
         "print(numba.config.CACHE_DIR == before, [e.data['dispatcher'].py_func for _, e in found.buffer])"
     )
-    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=environment | {"XDG_CACHE_HOME": str(tmp_path)},
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.stdout.strip() == "True []", done.stderr
+    assert said("-c", code, without=("NUMBA_CACHE_DIR",), XDG_CACHE_HOME=str(tmp_path)) == "True []"
 
 
 @compiled_only
@@ -243,6 +233,11 @@ def test_machine_code_is_kept_for_types_that_every_script_has():
 
     ours, a_scripts = Samples(*[np.ones((1, 1))] * 3), Pair(*[np.ones((1, 1))] * 2)
     assert [_of_all((numba.typeof(each),)) for each in (ours, a_scripts)] == [True, False]
+
+
+def beside(folder):
+    """Where modules are looked for: in this folder, too."""
+    return os.pathsep.join([str(folder), str(ROOT)])
 
 
 ASKING_PYTHON = """
@@ -274,23 +269,12 @@ def test_a_kernel_that_is_compiled_anew_takes_in_kept_ones_that_call_python(tmp_
     (tmp_path / "asking_python.py").write_text(ASKING_PYTHON, "utf-8")
     cache = tmp_path / "kept"
     cache.mkdir()
-    root = str(Path(__file__).parents[2])
-    here = os.pathsep.join([str(tmp_path), root])
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": here}
-    said = []
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", "from asking_python import outermost; print(outermost(20))"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        said.append(done.stdout.strip() or done.stderr)
+        code = "from asking_python import outermost; print(outermost(20))"
+        assert said("-c", code, NUMBA_CACHE_DIR=str(cache), PYTHONPATH=beside(tmp_path)) == "43"
         assert list(cache.rglob("asking_python.between*.nbc"))
         for file in cache.rglob("asking_python.outermost*"):
             file.unlink()
-    assert said == ["43", "43"]
 
 
 CALLING = """
@@ -364,12 +348,8 @@ for name in ("long_one", "with_tuples", "between", "other"):
 
 
 def _calls(tmp_path, *arguments):
-    root = str(Path(__file__).parents[2])
-    here = os.pathsep.join([str(tmp_path), root])
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": here}
-    command = [sys.executable, "-c", CALLS, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    return done.stdout.split() or done.stderr
+    where = {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": beside(tmp_path)}
+    return said("-c", CALLS, *arguments, **where).split()
 
 
 @compiled_only
@@ -378,14 +358,14 @@ def test_a_long_kernel_is_called_by_whoever_loads_the_caller_or_what_took_it_in(
     (tmp_path / "calling.py").write_text(CALLING, "utf-8")
     (tmp_path / "kept").mkdir()
     # 2 (-1/2 + 2 - 3/2 + 2), the last from (1, 2), (3, 1), (2, -1)
-    said, called, taken_in = ["more", "than", "three", "4.0"], ["True"] * 2, ["False"] * 2
-    assert _calls(tmp_path, "for Python", "for C") == said + called + taken_in
+    told, called, taken_in = ["more", "than", "three", "4.0"], ["True"] * 2, ["False"] * 2
+    assert _calls(tmp_path, "for Python", "for C") == told + called + taken_in
     assert _calls(tmp_path, "for C") == called
     for lost in ("long_one", "outermost"):  # another process compiles it under another name of numba's
         for file in (tmp_path / "kept").rglob(f"calling.{lost}-*"):
             file.unlink()
-    assert _calls(tmp_path, "for Python") == said + called + taken_in
-    assert _calls(tmp_path, "for Python") == said + called
+    assert _calls(tmp_path, "for Python") == told + called + taken_in
+    assert _calls(tmp_path, "for Python") == told + called
     assert _calls(tmp_path, "for C") == called
 
 
@@ -401,27 +381,6 @@ def test_short_kernels_and_those_of_lanes_are_taken_in():
     assert _length(described(numba.typeof(OUTER), numba.types.float64)) == LONG
     assert _length(described(numba.typeof(OUTER), pair)) == LONG_WITH_TUPLES
     assert _length(described(numba.types.UniTuple(LANES, 3))) == math.inf
-
-
-@compiled_only
-def test_kernels_that_check_their_indices_are_kept_apart(tmp_path):
-    """Or they would be found in the place of those that do not, and the other way round."""
-
-    def folder(**given):
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)} | given
-        code = "from rigid.compilation.cache_folder import CACHE_DIRECTORY; print(CACHE_DIRECTORY)"
-        return subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            env=environment,
-            cwd=Path(__file__).parents[2],
-        ).stdout.strip()
-
-    without, checking = folder(NUMBA_BOUNDSCHECK="0"), folder(NUMBA_BOUNDSCHECK="1")
-    assert str(tmp_path) in without
-    assert str(tmp_path) in checking
-    assert without != checking
 
 
 def _keep(folder, numbers, ready):
@@ -455,28 +414,15 @@ def test_compiling_is_announced_once_and_what_is_cached_is_not(tmp_path):
         "from rigid.compilation.first_compilation import announce\nfrom rigid.kinematics.rotations import cayley_turn\n"
         "announce()\nfor unit in (1.0, 1):\n    cayley_turn((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
     )
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-
-    def run():
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            env=environment,
-            cwd=Path(__file__).parents[2],
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stderr.count("compiling")
-
-    assert run() == 1
-    assert run() == 0
+    for count in (1, 0):
+        assert ended("-c", code, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stderr.count("compiling") == count
 
 
 def test_kernels_that_say_what_is_compiled_before_the_tests_are_there():
     """Under another name they would be looked for in vain, and each process of tests would compile its own."""
     from conftest import COMPILED_FIRST
 
-    root = Path(__file__).parents[2] / "discretization"
+    root = ROOT / "discretization"
     for kernel_name in filter(None, COMPILED_FIRST.values()):
         module, function = kernel_name.split(".")
         assert any(f"def {function}(" in file.read_text() for file in root.rglob(f"{module}.py")), kernel_name

@@ -3,17 +3,12 @@
 import importlib.util
 import marshal
 import os
-import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import sympy as sp
 
 from rigid.compilation import cache_folder, generated_modules
-from rigid.compilation.private_folder import make_private
-from rigid.symbolic.systems import symbolic_system
 
 SOURCE = "value = 1\n"
 PLANTED = "value = 666\n"
@@ -82,70 +77,6 @@ def test_compiled_code_left_beside_the_file_is_not_run(cache):
     assert load()[0].value == 1
 
 
-def test_a_file_that_cannot_be_written_whole_leaves_nothing_and_the_module_runs(cache, monkeypatch, capsys):
-    _, path = load()
-    path.write_text(PLANTED)
-
-    def full(self, target):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
-    monkeypatch.setattr(cache_folder, "_reported", set())
-    assert [load()[0].value for _ in range(2)] == [1, 1]
-    assert [x.name for x in cache.iterdir() if x.is_file()] == [path.name]
-    assert capsys.readouterr().err.count("No space left on device") == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of POSIX")
-@pytest.mark.parametrize("of_home", [False, True])
-@pytest.mark.parametrize("mode", [0o770, 0o702, 0o1777])
-def test_a_folder_that_others_can_write_is_not_private(tmp_path, of_home, mode):
-    folder = make_private(tmp_path / "home" / "folder")
-    shared = folder.parent if of_home else folder
-    shared.chmod(mode)
-    with pytest.raises(PermissionError, match=rf"others can write to '{shared}' \(mode {mode:o}\)"):
-        make_private(shared)
-    shared.chmod(0o755)
-    assert make_private(shared) == shared
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners of POSIX")
-def test_a_folder_of_another_user_is_not_private(tmp_path, monkeypatch):
-    owner, folder = os.getuid(), make_private(tmp_path / "home")
-    if owner == 0:
-        os.chown(folder, 12345, -1)
-        expected = f"{folder}' belongs to user 12345, not to you (0)"
-    else:  # nobody but root gives folders away: be someone else
-        monkeypatch.setattr(os, "getuid", lambda: owner + 1)
-        expected = f"belongs to user {owner}, not to you ({owner + 1})"
-    with pytest.raises(PermissionError, match=re.escape(expected)):
-        make_private(folder)
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of POSIX")
-@pytest.mark.parametrize("mode", [0o770, 0o702, 0o1777])
-def test_no_file_is_written_to_a_folder_that_others_can_write(cache, mode, monkeypatch, capsys):
-    _, path = load()
-    cache.chmod(mode)
-    monkeypatch.setattr(cache_folder, "_reported", set())
-    module, now = load()
-    assert module.value == 1
-    assert now != path
-    assert str(cache) in capsys.readouterr().err
-    cache.chmod(0o755)
-    assert load()[1] == path
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes of POSIX")
-def test_folders_are_made_for_their_owner_alone_whatever_the_mask(cache):
-    mask = os.umask(0)
-    try:
-        _, path = load()
-    finally:
-        os.umask(mask)
-    assert [x.stat().st_mode & 0o777 for x in (cache, path)] == [0o700, 0o600]
-
-
 def test_a_module_that_fails_is_not_kept(cache):
     source = "raise OSError('disk')"
     for _ in range(2):
@@ -174,14 +105,6 @@ def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path
         new.name,
     }
     assert {x.name.split(".")[0] for x in others.iterdir()} == {"other", "rodsim_system_4", "rodsim_system_5"}
-
-
-def test_without_a_folder_systems_are_compiled_and_not_kept(cache, monkeypatch):
-    monkeypatch.setattr(cache_folder, "CACHE_DIRECTORY", "")
-    x = sp.Symbol("x")
-    system = symbolic_system("s", x, [1.0], [0.0], M=[[1]], V=1.1234 * x**4)
-    assert system.potential(np.ones(1)) == pytest.approx(1.1234)
-    assert not cache.exists()
 
 
 def test_an_error_in_a_module_without_a_file_shows_its_line(cache, monkeypatch):

@@ -2,10 +2,6 @@
 
 import inspect
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numba
 import numpy as np
@@ -14,6 +10,7 @@ import scipy.interpolate
 
 from rigid.compilation.known_signatures import known_signature, signature_of
 from rodsim.parts.straight_lines import StraightLine
+from tests.support.processes import said
 
 SCRIPT = """
 import json, sys
@@ -59,10 +56,7 @@ STEPS = ["import rodsim", "from rodsim import *", "build", "simulate", "equilibr
 
 
 def test_a_script_loads_no_heavy_module_that_it_does_not_use():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT % list(HEAVY)], capture_output=True, text=True, check=True
-    )
-    loaded, compiled = json.loads(done.stdout)
+    loaded, compiled = json.loads(said("-c", SCRIPT % list(HEAVY)))
     assert list(loaded) == STEPS
     for k, step in enumerate(STEPS):
         allowed = {name for name, since in HEAVY.items() if since is not None and STEPS.index(since) <= k}
@@ -107,8 +101,7 @@ if __name__ == "__main__":
 def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_is_still_compiled(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(KERNEL)
-    root = str(Path(__file__).parents[2])
-    said = []
+    found = []
     for text in (
         KERNEL,
         KERNEL.replace(
@@ -118,17 +111,9 @@ def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_
         (tmp_path / "main.py").write_text(
             "from script import *\n" + text[text.index("first =") :].replace("\n    ", "\n")
         )
-        done = subprocess.run(
-            [sys.executable, "main.py"],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=tmp_path,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": root},
-        )
-        said.append(done.stdout)
-    values = "[1.0, 3.0, 5.0] {} [[2.0, 3.0], [6.0, 11.0]] [1, 3, 5]\n"
-    assert said == [values.format(True), values.format(False)]
+        found.append(said("main.py", cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")))
+    values = "[1.0, 3.0, 5.0] {} [[2.0, 3.0], [6.0, 11.0]] [1, 3, 5]"
+    assert found == [values.format(True), values.format(False)]
 
 
 GARBAGE = """
@@ -148,8 +133,7 @@ print(before == after, gone() is None)
 
 
 def test_an_import_leaves_the_garbage_collector_and_objects_of_the_user_alone():
-    done = subprocess.run([sys.executable, "-c", GARBAGE], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True True"
+    assert said("-c", GARBAGE) == "True True"
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,19 @@
-"""Models with the same contents are built once: nothing that is in a model is forgotten, nobody writes to what others have."""
+"""Whatever was run before: a model gives what it gives in a process of its own, and nobody writes to what others have."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 import rodsim.simulation
 from discretization.known_facts import digest_of
-from rodsim import Model, Section, equilibrium, signals, simulate
+from rodsim import Model, Section, equilibrium, simulate
 from rodsim.building import kept_builds
-from rodsim.building.kept_builds import MOST, contents_of
-from rodsim.parts.model_warnings import DoubtfulModelWarning
+from rodsim.warnings import DoubtfulModelWarning
 from tests.support import alike_models
 from tests.support.alike_models import digests
 from tests.support.completeness import DT, MODELS
-from tests.support.prepared import CASES, _all_of, _another, _beam, _fresh
-
-ROOT = Path(__file__).parents[2]
+from tests.support.prepared import _all_of, _beam
+from tests.support.processes import said
 
 
 def swing(push=(0.0, 1.0, 0.0), name="swing"):
@@ -35,108 +28,48 @@ def swing(push=(0.0, 1.0, 0.0), name="swing"):
     return model
 
 
-@pytest.fixture
-def builds(monkeypatch):
-    """How many models were built for `simulate` since none were kept."""
-    kept_builds._kept.clear()
-    found, build = [], Model.build
-    monkeypatch.setattr(Model, "build", lambda model: found.append(model.name) or build(model))
-    return found
-
-
 def _run(model):
     return _all_of(simulate(model, 2 * DT, DT))
 
 
-def test_a_model_that_is_run_again_or_made_anew_is_built_once_and_gives_the_same(builds):
+def test_a_model_that_is_run_again_or_made_anew_gives_the_same():
     model = swing()
     first = _run(model)
     assert _run(model) == _run(swing()) == first
-    assert len(builds) == 1
-    kept_builds._kept.clear()
-    assert _run(swing()) == first
-    assert len(builds) == 2
 
 
 def test_models_of_one_shape_give_what_each_gives_whatever_was_run_before():
     """Twice here in turn, and in a process of its own in the opposite order."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.support.alike_models", "backwards"],
-        capture_output=True,
-        check=True,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-    )
+    backwards = json.loads(said("-m", "tests.support.alike_models", "backwards"))
     found = digests(list(alike_models.MODELS))
     assert len(set(found.values())) == len(found)
-    assert found == digests(list(alike_models.MODELS)) == json.loads(done.stdout)
+    assert found == digests(list(alike_models.MODELS)) == backwards
 
 
-def test_what_has_changed_in_place_is_seen(builds):
+def test_what_has_changed_in_place_is_seen():
     model = swing()
     before = _run(model)
     model.gravity[2] = -9.80
     after = _run(model)
     model.bodies, model.name = dict(model.bodies), "another"
     assert len({repr(before), repr(after), repr(_run(model))}) == 3
-    assert len(builds) == 3
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_number_of_every_kind_of_entries_tells_models_apart(monkeypatch):
-    known = 0
-    for which, (name, path) in sorted(CASES.items()):
-        model, before = _fresh(name, path, None, monkeypatch)
-        contents = contents_of(model)
-        assert contents == contents_of(_fresh(name, path, None, monkeypatch)[0])
-        try:
-            other, _ = _fresh(name, path, _another(before, which[1]), monkeypatch)
-        except rodsim.ModelError:
-            continue
-        known += contents is not None
-        assert contents is None or contents_of(other) != contents, path
-    assert known > len(CASES) // 2  # else nothing was asked
-
-
-@pytest.mark.parametrize("push", [lambda t: (0.0, np.cos(t), 0.0), np.polynomial.Polynomial([1.0])])
-def test_who_gives_a_function_has_his_model_built_each_time(builds, push):
-    model = swing()
-    if not isinstance(push, np.polynomial.Polynomial):
-        model = swing(push)
-    else:  # an object of another's class
-        object.__setattr__(model.joints["pin"], "name", push)
-    assert contents_of(model) is None
-    assert contents_of(swing(signals.Sine(1.0, 2.0).along((0, 1, 0)))) is not None
-
-
-def test_a_load_that_is_a_function_is_asked_in_each_run(builds):
+def test_a_load_that_is_a_function_is_asked_in_each_run():
     size = [1.0]
     model = swing(lambda t: (0.0, size[0], 0.0))
     before = _run(model)
     size[0] = 2.0
     assert _run(model) != before
-    assert len(builds) == 2
 
 
-def test_doubts_are_told_each_time(builds):
+def test_doubts_are_told_each_time():
     model = swing()
     bar = model.add_body("far", rodsim.Box(0.1, 0.1, 0.1, density=1000.0), position=(0.0, 3.0, 0.0))
     model.add_joint("hold", "weld", model.ground, bar, at=(0.0, 0.0, 0.0))
-    for count in (1, 2):
+    for _ in range(2):
         with pytest.warns(DoubtfulModelWarning, match="hold"):
             simulate(model, DT, DT)
-        assert len(builds) == count
-
-
-def test_no_more_are_kept_than_a_few_and_the_oldest_goes_first(builds):
-    for k in range(MOST + 1):
-        simulate(swing(name=f"swing {k}"), DT, DT)
-    simulate(swing(name=f"swing {MOST}"), DT, DT)
-    assert len(builds) == len(kept_builds._kept) + 1 == MOST + 1
-    simulate(swing(name="swing 0"), DT, DT)
-    assert len(builds) == MOST + 2
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -9,26 +9,15 @@ from discretization.assembly.workspace import _by_duals, _kept_workspace, worksp
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.known_facts import (
     _REAL,
-    LARGEST,
-    MOST,
-    MOST_BYTES,
-    MOST_UNCHANGING,
-    MOST_UNWRITTEN,
-    SMALL,
-    copied,
     digest_of,
-    digest_of_system,
     known,
     known_anew,
-    known_of_numbers,
     structure_of,
-    unchanging,
 )
 from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
 from discretization.time.tree_stepper import _made, _room, _with_numbers
 from discretization.trees.shape import Tree, tree_of
-from rigid.settled import told_by
 from rodsim.building.static_checks import check_held
 from tests.support.completeness import drives, forces, geared, joints, loaded, relaxing, sliding
 from tests.support.mechanisms import arms, branched, looped
@@ -40,40 +29,9 @@ def asked(decorate):
     return decorate(lambda system, *more: calls.append(more) or len(calls)), calls
 
 
-def large(system, n):
-    """One with so many frames."""
-    return system._replace(frames=system.frames._replace(mass=np.ones(n)))
-
-
 def touching(system):
     """One with two surfaces that may touch, of which no structure is kept."""
     return system._replace(contacts=system.contacts._replace(pairs=np.zeros((1, 2), np.int64)))
-
-
-def test_facts_of_the_same_tables_are_found_once():
-    system = touching(arms().build().system)
-    fact, calls = asked(known)
-    assert [fact(system), fact(system._replace(gravity=2.0 * system.gravity))] == [1, 1]
-    others = [
-        system._replace(frames=system.frames._replace(mass=k + system.frames.mass)) for k in range(MOST)
-    ]
-    assert [fact(other) for other in others] == list(range(2, MOST + 2))
-    assert fact(others[-1]) == MOST + 1
-    assert fact(system) == MOST + 2  # the oldest is forgotten
-    many = large(system, LARGEST + 1)
-    assert fact(many) != fact(many)
-    assert len(calls) == MOST + 4
-
-
-def test_facts_of_the_same_structure_are_found_once():
-    system, (fact, calls) = arms().build().system, asked(known)
-    frames = system.frames
-    heavier = system._replace(frames=frames._replace(mass=2.0 * frames.mass))
-    assert [fact(system), fact(heavier), fact(arms().build().system)] == [1, 1, 1]
-    held = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
-    assert fact(held) == 2
-    held.frames.mass[:] = 7.0  # real numbers are nobody's business
-    assert [fact(held), fact(system), len(calls)] == [2, 1, 2]
 
 
 def others_of(system):
@@ -137,40 +95,12 @@ def test_what_is_kept_of_a_structure_is_that_of_any_system_of_it(make):
         assert list(arrays(_made.__wrapped__(other, tree, 0.0)[0][1:])) == list(arrays(anew[1:]))
 
 
-def test_every_part_of_a_table_is_an_array():
-    """Which are told apart by their identity, and whose end is noticed."""
-    for table in arms().build().system:
-        for array in table if isinstance(table, tuple) else ():
-            assert isinstance(array, np.ndarray)
-
-
 def test_facts_of_arrays_that_are_gone_are_not_taken_for_others():
     fact, calls = asked(known)
     system = touching(arms().build().system)
     for k in range(20):  # arrays that take the place of those before
         fact(system._replace(frames=system.frames._replace(mass=system.frames.mass + k)))
     assert len(calls) == 20
-
-
-def test_facts_of_the_same_numbers_are_found_once():
-    system, again = arms().build().system, arms().build().system
-    fact, calls = asked(known_of_numbers)
-    assert fact(system, 0.0) == fact(again, 0.0) == 1
-    assert fact(system, 1e-300) == 2
-    assert fact(system, None) == 3
-    assert len(calls) == 3
-
-
-def test_a_system_that_nobody_writes_to_is_told_by_its_tables():
-    system, (fact, _) = unchanging(arms().build().system), asked(known_of_numbers)
-    lighter = system._replace(gravity=0.5 * system.gravity)
-    heavier = system._replace(frames=system.frames._replace(mass=2.0 * system.frames.mass))
-    for _ in range(2):
-        assert [fact(own) for own in (system, lighter, heavier)] == [1, 2, 3]
-    assert digest_of_system(system)[:-1] == digest_of_system(lighter)[:-1] != digest_of_system(heavier)[:-1]
-    others = [unchanging(arms().build().system) for _ in range(MOST_UNCHANGING)]
-    assert len({digest_of_system(own) for own in others}) == MOST_UNCHANGING
-    assert fact(system) == fact(arms().build().system) == 4  # forgotten: by its numbers, as any other
 
 
 def test_every_number_counts():
@@ -188,19 +118,6 @@ def test_every_number_counts():
             digests.add(digest_of(tuple({**things, name: array[None]}.values())))
             changed += 2
     assert len(digests) == changed + 1
-
-
-def test_numberings_are_told_by_what_stands_in_them_whichever_their_arrays_are():
-    numbering = number_for_steps(arms().build().system)
-    digest = digest_of((numbering,))
-    for own in (numbering, numbering._replace(frame=numbering.frame.copy())):
-        assert digest_of((own, 1)) == digest_of((numbering, 1)) != digest
-        assert digest_of((own,)) == digest
-    others = [numbering._replace(frame=numbering.frame + k) for k in range(1, MOST_UNWRITTEN + 2)]
-    others += [numbering._replace(size=numbering.size + 1), numbering._replace(fronts=numbering.far)]
-    told = [digest_of((own,)) for own in others]
-    assert len({digest, *told}) == len(told) + 1
-    assert [digest_of((own,)) for own in others] == told
 
 
 def making(array):
@@ -221,39 +138,6 @@ def test_what_is_written_to_is_everybodys_own():
     assert len(calls) == 3
 
 
-def test_structures_of_systems_asked_for_by_turns_are_their_own():
-    systems = [make().build().system for make in (branched, looped)]
-    first = [structure_of(system) for system in systems]
-    assert first[0] is not first[1]
-    for k in (0, 1, 1, 0):
-        assert structure_of(systems[k]) is first[k]
-        assert structure_of(systems[k]._replace(gravity=np.ones(3))) is first[k]
-
-
-@pytest.mark.parametrize("make", [branched, looped])
-def test_types_of_what_a_tree_works_with_are_told_as_they_are(make):
-    system = make().build().system
-    tree = tree_of(system)
-    kept = [_made(system, tree, 0.0) for _ in range(3)]
-    for made, told in kept:
-        assert told == told_by(made)
-        assert copied(made)[0] is made[0]  # nobody writes to a numbering
-    assert len({id(made[1].dr) for made, _ in kept}) == 3
-
-
-def test_what_is_large_or_lies_otherwise_is_made_each_time():
-    system = arms().build().system
-    many = system._replace(frames=system.frames._replace(mass=np.ones(SMALL + 1)))
-    for array, of in (
-        (np.zeros(3), many),
-        (np.zeros(MOST_BYTES // 8 + 1), system),
-        (np.zeros((3, 2)).T, system),
-    ):
-        fact, calls = making(array)
-        assert fact(of)[0].strides == fact(of)[0].strides == array.strides
-        assert len(calls) == 2
-
-
 def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
     system, (fact, calls) = arms().build().system, making(np.zeros(1))
     number = int(system.others.kind[0])
@@ -263,28 +147,3 @@ def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
         for _ in range(3):
             fact(system)
         assert len(calls) == asked
-
-
-def test_work_arrays_that_are_kept_are_those_of_the_system():
-    """All of them, in the same order of rows, whatever was written into those of a run before."""
-
-    def arrays(things):
-        for thing in things:
-            if isinstance(thing, tuple):
-                yield from arrays(thing)
-            elif isinstance(thing, np.ndarray):
-                yield thing
-
-    system = arms().build().system
-    numbering = number_for_steps(system)._replace(handle=0)
-    for _ in range(3):
-        found, made = (
-            find(system, numbering, True, 0.0) for find in (_kept_workspace, _kept_workspace.__wrapped__)
-        )
-        assert type(found) is type(made)
-        for one, other in zip(arrays(found), arrays(made), strict=True):
-            assert (one.dtype, one.shape, one.flags.c_contiguous) == (other.dtype, other.shape, True)
-            assert one.tobytes() == other.tobytes()
-            assert type(one) is type(other)
-            one.view(np.ndarray).view(np.uint8)[...] = 1 if one.size else 0
-    assert copied(made).blocks is made.blocks  # of nothing there need not be two

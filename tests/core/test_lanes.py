@@ -1,11 +1,7 @@
 """Eight numbers side by side: each lane has the bits of its item alone, and no other number is touched."""
 
-import os
 import platform
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numba
 import numpy as np
@@ -33,8 +29,8 @@ from rigid.lanes import (
     store4,
     store6,
 )
+from tests.support.processes import said
 
-ROOT = Path(__file__).parents[2]
 compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at what numba makes of kernels")
 
 
@@ -246,11 +242,4 @@ def test_six_numbers_go_without_their_neighbours():
 @compiled_only
 def test_with_checks_of_indices_no_place_outside_an_array_is_read_or_written():
     """In a process of its own: the switch is read when numba is imported."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.support.checked_places"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(ROOT)},
-    )
-    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+    assert said("-m", "tests.support.checked_places", NUMBA_BOUNDSCHECK="1") == "[]"

@@ -6,7 +6,6 @@ import scipy.linalg
 
 from discretization.assembly.mean_velocities import (
     KNOWN,
-    LATEST,
     MISSED,
     MISSED_BY_LAST,
     OF_SUBSTEP,
@@ -19,12 +18,8 @@ from discretization.assembly.mean_velocities import (
     weights_of,
 )
 from discretization.memory import MEANS, Memory
-from discretization.planar.symmetry import Symmetry
-from discretization.shortcuts import em_stepper
 from discretization.time.composition import FRACTIONS, halved
 from rigid.compilation.decorators import kernel
-from rodsim import simulate
-from tests.support.mechanisms import branched, hinges, swung
 
 FRAMES = 2
 ALONE = np.arange(FRAMES)
@@ -96,16 +91,6 @@ def test_what_compositions_do_is_foretold_exactly(fractions):
 
 
 @pytest.mark.parametrize("fractions", COMPOSITIONS)
-def test_weights_are_of_means_that_are_known(fractions):
-    weights = weights_of(fractions)
-    assert weights.shape == (MEANS + len(fractions), MEANS)
-    for j in range(MEANS):
-        assert not weights[j, j:].any()
-    assert np.allclose(weights[1:].sum(axis=1), 1.0, rtol=0, atol=1e-9)
-    assert np.abs(weights).sum(axis=1).max() < 60.0
-
-
-@pytest.mark.parametrize("fractions", COMPOSITIONS)
 def test_of_weights_that_are_exact_those_are_taken_that_miss_least(fractions):
     """The quartic, three times the sum of cubes and three times t g^2, and a hundredth of themselves: nothing that leaves them
     exact makes this less.
@@ -167,77 +152,3 @@ def test_where_steps_are_too_long_the_last_mean_is_taken():
         found, _ = march.substep(np.full(6 * FRAMES, t[k]), 0.1, k)
     assert not too_long(march.memory)
     assert np.allclose(found, t[-1], rtol=0, atol=1e-12)
-
-
-def test_the_ring_of_means_goes_round():
-    march, n = March(COMPOSITIONS[0]), len(COMPOSITIONS[0])
-    for k in range(3 * n):
-        march.substep(np.full(6 * FRAMES, 1.0 + k), 0.1, k)
-        assert march.header[LATEST] == (MEANS - 1 - k) % MEANS
-        means = march.memory[6 * FRAMES : -OF_SUBSTEP].reshape(MEANS, -1)
-        for j in range(min(k + 1, MEANS)):
-            at = (int(march.header[LATEST]) + j) % MEANS
-            assert np.allclose(means[at], 1.0 + k - j, rtol=0, atol=1e-9)
-
-
-def stepper_of(planar, order, h):
-    model = hinges() if planar else branched(("revolute",) * 9)
-    built = model.build()
-    symmetry = Symmetry(built.state, built.load_directions) if planar else None
-    stepper = em_stepper(built.system, h, order, built.load_values, symmetry=symmetry)
-    assert stepper.sizes.memory.means > 0
-    return stepper, stepper.start(built.state)
-
-
-@pytest.mark.parametrize("planar", [True, False])
-@pytest.mark.parametrize("order", [4, 6])
-def test_runs_that_are_divided_have_the_same_bits(planar, order):
-    stepper, begin = stepper_of(planar, order, 0.02)
-    whole, _ = stepper.advance(begin, 0, 7)
-    first, _ = stepper.advance(begin, 0, 3)
-    again, _ = stepper_of(planar, order, 0.02)[0].advance(first, 3, 4)
-    for one, other in zip(whole, again, strict=True):
-        assert one.tobytes() == other.tobytes()
-
-
-@pytest.mark.parametrize("planar", [True, False])
-def test_means_save_corrections_and_change_no_motion(planar):
-    """Of eight bodies in lanes and one beside them, or in their plane."""
-    h = 0.02 if planar else 0.1
-    stepper, begin = stepper_of(planar, 6, h)
-    begun, _ = stepper.advance(begin, 0, 5)
-    mine, report = stepper.advance(begun, 5, 20)
-    symmetry = Symmetry(begin, np.zeros((0, 3))) if planar else None
-    other = em_stepper(stepper.system, h, 6, stepper._load_values, earlier=False, symmetry=symmetry)
-    assert other.sizes.memory.means == 0
-    acc = stepper.sizes.memory.parts(begun.memory)["acc"].ravel().copy()
-    end, without = other.advance(begun._replace(memory=acc), 5, 20)
-    assert report.iterations < 0.9 * without.iterations
-    assert np.abs(mine.r - end.r).max() < 1e-11
-    assert np.abs(mine.quat - end.quat).max() < 1e-11
-
-
-@pytest.mark.parametrize("planar", [True, False])
-@pytest.mark.parametrize("order", [4, 6])
-def test_what_foretold_wrongly_does_not_again(planar, order):
-    """Means of which all but the last are nonsense, by which the last one was missed."""
-    stepper, begin = stepper_of(planar, order, 0.02)
-    begun, _ = stepper.advance(begin, 0, 5)
-    parts = stepper.sizes.memory.parts(begun.memory)
-    latest = int(parts["substep"][LATEST])
-    parts["means"][np.arange(MEANS) != latest] += 1e4
-    parts["substep"][MISSED], parts["substep"][MISSED_BY_LAST] = 1.0, 0.5
-    end, report = stepper.advance(begun, 5, 1)
-    assert report.halvings == 0
-    assert report.most_iterations <= 4
-    now = stepper.sizes.memory.parts(end.memory)["substep"]
-    assert now[MISSED] < 10.0  # all eight are new
-    assert report.solves >= MEANS
-
-
-def test_results_that_go_on_remember_means(tmp_path):
-    whole = simulate(swung(), 0.4, 0.02, "em4", progress=False)
-    simulate(swung(), 0.2, 0.02, "em4", output=tmp_path / "half.vtkhdf", progress=False)
-    more = simulate(swung(), 0.4, 0.02, "em4", output=tmp_path / "half.vtkhdf", resume=True, progress=False)
-    for one, other in zip(whole.state(-1), more.state(-1), strict=True):
-        assert one.tobytes() == other.tobytes()

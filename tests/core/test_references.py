@@ -11,11 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from discretization.statics.loading import Loading
-from discretization.statics.rest import Rest
 from discretization.time.advance import copy_of
-from discretization.time.em_names import em_integrator
-from discretization.time.mechanical_stepper import MechanicalStepper
 from discretization.time.stepper import Stepper
 from rigid.compilation.decorators import allocating_kernel, kernel
 from rigid.compilation.kept import Kept, kept_in
@@ -101,46 +97,6 @@ def counts(*things):
     return found
 
 
-def em_family(integrator):
-    """What marches, and what it works with."""
-    built, own = arm().build(), em_integrator(integrator)
-    stepper = Stepper(built.system, H, own.order, built.load_values, hidden=own.hidden, rho=own.rho)
-    state = stepper.start(copy_of(built.state))
-    return stepper, state, (stepper.system, stepper.numbering, stepper.work, stepper._hidden, stepper._plain)
-
-
-def mechanical(integrator):
-    """The same of a scheme of mechanical systems."""
-    built = arm().build()
-    stepper = MechanicalStepper("arm", built.system, built.state, H, integrator, None, built.load_values)
-    march = stepper._march
-    own = built.system, march._marched.data, march._marched.functions, march._work, march._solver, march._ends
-    return stepper, stepper.start(built.state), own
-
-
-@pytest.mark.parametrize("integrator", ["em", "em4", "em-ggl", "em-d(0.5)"])
-def test_a_march_of_em_and_its_kin_keeps_no_array(integrator):
-    stepper, state, own = em_family(integrator)
-    march = lambda k: stepper.march(state, H, H * np.array([k, k + 1.0]))  # noqa: E731
-    march(0)  # what is found once, is
-    before = counts(state, *own)
-    for k in range(3):
-        assert march(2 + 2 * k).failure is None
-    stepper.record(state, 8, 2, 3)
-    stepper.advance(state, 8, 2)
-    assert counts(state, *own) == before
-
-
-@pytest.mark.parametrize("integrator", ["EML", "GGL-EM", "VI-B(0.5, 0.5)", "GL-SPARK(2)", "mG(2)"])
-def test_a_march_of_mechanical_systems_keeps_no_array(integrator):
-    stepper, state, own = mechanical(integrator)
-    stepper.advance(state, 0, 1)
-    before = counts(state, *own)
-    for k in range(3):
-        assert stepper.march(state, H, H * np.array([k, k + 1.0])).failure is None
-    assert counts(state, *own) == before
-
-
 def test_a_sparse_solver_keeps_no_array():
     """Its matrix goes to Python and its solution comes from there."""
     built = arm(4).build()
@@ -156,34 +112,18 @@ def test_a_sparse_solver_keeps_no_array():
     assert counts(state, stepper.numbering, stepper.work) == before
 
 
-def test_newton_at_rest_keeps_no_array():
-    built = arm().build()
-    values = built.load_values(np.zeros(1))[0]
-    rest = Rest(
-        built.system, built.state, Loading(0 * values, values, np.zeros(3), built.system.gravity.copy())
-    )
-    rest.load_at(0.5)
-    own = rest.system, rest.numbering, rest.work, rest.state, rest._standing
-    before = counts(*own)
-    for _ in range(3):
-        rest.newton()
-        rest.assemble()
-    assert counts(*own) == before
+MARCHES = ("em", "em4", "em-ggl", "em-d(0.5)", "EML", "GGL-EM", "VI-B(0.5, 0.5)", "GL-SPARK(2)", "mG(2)")
+ASKED = {
+    **{name: lambda model, name=name: simulate(model, 4 * H, H, name) for name in MARCHES},
+    "equilibrium": equilibrium,
+    "linearise": linearise,
+    "modes": lambda model: modes(model, 2, anyway=True),
+}
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        lambda model: simulate(model, 4 * H, H),
-        lambda model: simulate(model, 4 * H, H, "EML"),
-        equilibrium,
-        linearise,
-        lambda model: modes(model, 2, anyway=True),
-    ],
-    ids=["em", "EML", "equilibrium", "linearise", "modes"],
-)
-def test_whatever_is_asked_of_a_model_keeps_no_array(what, monkeypatch):
-    model = arm()
+@pytest.mark.parametrize("name", ASKED)
+def test_whatever_is_asked_of_a_model_keeps_no_array(name, monkeypatch):
+    model, what = arm(), ASKED[name]
     built = model.build()
     monkeypatch.setattr(Model, "build", lambda self: built)
     what(model)  # what is loaded for it is there to stay, and not searched below
@@ -274,7 +214,9 @@ def test_memory_does_not_grow_with_the_number_of_runs():
 @pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
 def test_memory_does_not_grow_with_the_number_of_outputs():
     """What numba remembers of the references of one call are 75 kB: kept, 2000 would be 140 MiB."""
-    stepper, state, _ = em_family("em")
+    built = arm().build()
+    stepper = Stepper(built.system, H, load_values=built.load_values)
+    state = stepper.start(copy_of(built.state))
 
     def output():
         nonlocal state

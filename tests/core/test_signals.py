@@ -1,13 +1,11 @@
 """Functions of time: their values at the corners, vectors of them, refusals."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 from rigid.signals import vector_function
 from rodsim import ModelError, signals
+from tests.support.processes import ended
 
 VALUES = [
     (signals.Constant(3.0), [-1, 0, 9], [3, 3, 3]),
@@ -56,5 +54,4 @@ def test_impossible_signals_are_refused_with_the_cure(words, make):
 
 def test_a_model_is_imported_without_splines():
     """They take a sixth of its time, and few models have any."""
-    code = "import sys, rodsim.model; sys.exit('scipy.interpolate' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    ended("-c", "import sys, rodsim.model; sys.exit('scipy.interpolate' in sys.modules)")

@@ -1,14 +1,13 @@
 """Sparse factors live as long as what solves with them."""
 
 import gc
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import scipy
 
 from discretization.linear import sparse
+from tests.support.processes import ended
 from tests.support.solvers import solver_of
 
 
@@ -39,8 +38,7 @@ for module in (sparse, stepper, rest):  # as the end of Python does
 
 
 def test_solvers_that_live_to_the_end_of_python_say_nothing():
-    done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    assert ended("-c", AT_EXIT).stderr == ""
 
 
 @pytest.mark.parametrize("lines", ["row", "column"])
