@@ -5,29 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discretization.contact.interactions import interactions_of
-from discretization.contact.search import candidates
-from discretization.contact.table import BOTH, FIRST, Pair, Rod, contacts_of, points_of
-from discretization.contact.table import Sphere as Surface
-from discretization.interaction_table import groups_of
-from rigid import quaternions
-from rigid.interactions import evaluation
-from rigid.system import State
 from rodsim import Friction, Material, Model, Result, Section, Sphere, audit, report, simulate
 from rodsim.reporting.contacts import pressed
 from rodsim.results import fields
-from rodsim.results.contact_forces import pushed
-from rodsim.results.contact_rows import _listed, plane_rows, with_planes
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.plot import plot
+from tests.support.solids import ALONG_X, ALONG_Y, BALL, ON_CORNER, UP, A, R, add
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
 THIN = Section.circular(0.01, RUBBER)
 MASS = 1000 * np.pi * 0.01**2 * 0.3  # of a rod of 0.3 m
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-LAWS = {"linear": (0, 3e3, 1, 0), "hertz": (0, 2e4, 1.5, 0), "barrier": (1, 50.0, 0, 0.2)}
 
 
 def run(model: Model, t_end: float, dt: float, **more) -> Result:
@@ -60,109 +50,103 @@ def impulse(result: Result, force: np.ndarray) -> np.ndarray:
     return np.trapezoid(force, result.t, axis=0)
 
 
-# --- the law at one state
+# --- forces are what moves
 
 
-def crowd(law: str):
-    """Two rods of several radii, one of them closed, and a ball, all near each other, that move."""
-    way = np.random.default_rng(5)
-    n = 14
-    turn = 2 * np.pi * np.arange(6) / 6
-    r = np.zeros((n, 3))
-    r[1:7] = np.stack([0.5 * np.cos(turn), 0.5 * np.sin(turn), 0 * turn], axis=1)
-    r[7:13, 0], r[7:13, 2] = np.linspace(-0.7, 0.7, 6), 0.1
-    r[13] = 0.3, 0.4, 0.15
-    r += 0.02 * way.normal(size=r.shape)
-    quat = quaternions.normalize(way.normal(size=(n, 4)))
-    one, other, ball = (0.01, 0.007, 0.012) if law == "barrier" else (0.1, 0.07, 0.12)
-    surfaces = [
-        Rod(range(1, 7), [0.5] * 6, one),
-        Rod(range(7, 13), [0.28] * 5, other),
-        Surface(13, (0.01, 0.02, 0.03), ball),
-    ]
-    pairs = [
-        Pair(0, 1, LAWS[law], stations=3, side=BOTH),
-        Pair(2, 0, LAWS[law]),
-        Pair(1, 2, LAWS[law], side=FIRST),
-    ]
-    state = State(r, quat, way.normal(size=(n, 3)), way.normal(size=(n, 3)), *(np.zeros(0),) * 4)
-    return contacts_of(surfaces, pairs), state
+LAWS = [
+    {"stiffness": 3e4},
+    {"stiffness": 2e5, "exponent": 1.5},
+    {"law": "3e4*depth - 5e4*depth**2 + 4e5*depth**3"},
+    {"law": "barrier", "stiffness": 5e5, "reach": 0.01},
+]
+SLIDES = {"friction": Friction(0.3, static=0.4, tangential_stiffness=1e8), "restitution": 0.6, "rest_speed": 0.1}
+STICKS = {"friction": Friction(0.3, static=0.4, tangential_stiffness=1e3), "damping": 0.1, "rest_speed": 10}
+CORNER = (A / 2 - R) * 3**0.5 + R
+UPPER = {  # orientation, and the height of its middle above its lowest point
+    "sphere": (UP, BALL),
+    "rod": (UP, 0.03),
+    "box": (ON_CORNER, CORNER),
+    "cylinder": (ALONG_Y, A / 2),
+    "capsule": (ALONG_X, 0.02),
+    "hexagon": (UP, A / 2 + R),
+    "rounded cube": (ON_CORNER, CORNER),
+}
+LOWER = {  # the height of its top
+    "sphere": BALL,
+    "ring": 0.05,
+    "rod": 0.05,
+    "plane": 0.0,
+    "box": A / 2,
+    "closed cube": 0.05,
+    "capsule": 0.07,
+    "cylinder": A / 2,
+    "hexagon": A / 2 + R,
+    "rounded sheet": R,
+}
+MEET = [
+    *(("sphere", other) for other in ("sphere", "ring", "plane", "box", "cylinder", "closed cube")),
+    *(("rod", other) for other in ("rod", "ring", "plane", "box", "hexagon", "closed cube")),
+    *(("capsule", other) for other in ("plane", "capsule", "cylinder")),
+    *(("cylinder", other) for other in ("plane", "box")),
+    *(("box", other) for other in ("plane", "box", "closed cube")),
+    ("hexagon", "box"),
+    ("rounded cube", "rounded sheet"),
+]
 
 
-def by_kinds(groups, state):
-    """Force on all frames, energy and its rate, as the kinds of interactions have them."""
-    groups = [own._replace(row=np.arange(len(own.row))) for own in groups]
-    force = np.zeros((len(state.r), 3))
-    for own in groups:
-        np.subtract.at(force, own.frames, evaluation.gradients([own], state.r, state.quat)[..., :3])
-    energy = sum(evaluation.values([own], state.r, state.quat).sum() for own in groups)
-    rate = sum(evaluation.rates([own], state).sum() for own in groups)
-    return force, energy, rate
+def meeting(one: str, other: str, gap: float, **contact) -> Model:
+    """The first comes down on the other and along it; both rotate, but for rods."""
+    model, turning = Model("meeting"), {"omega": (0.5, 1.0, -2.0), "mass": 2.0}
+    thick = Section.circular(0.05, RUBBER)
+    if other == "ring":
+        turn = 2 * np.pi * np.arange(12) / 12
+        ring = np.stack([0.3 * np.cos(turn) - 0.3, 0.3 * np.sin(turn), 0 * turn], axis=1)
+        below = model.add_rod("below", [tuple(p) for p in ring], thick, 12, closed=True, velocity=(0.1, 0, 0))
+    elif other == "rod":
+        below = model.add_rod("below", [(-0.2, -0.01, 0), (0.25, 0.02, 0)], thick, 3, velocity=(0.1, 0, 0))
+    elif other == "plane":
+        add(model, "sphere", "deck", (0, 0, -0.1), **turning)
+        below = model.add_plane("below", model.bodies["deck"].at((0, 0, 0.1)), (0, 0, 1))
+    else:
+        below = add(model, other, "below", **turning)
+    (quat, height), v = UPPER[one], (0.3, 0.2, -1.0)
+    z = LOWER[other] + height + gap
+    if one == "rod":
+        ends = [(-0.02, -0.2, z), (0.03, 0.2, z)]
+        it = model.add_rod("it", ends, Section.circular(0.03, RUBBER), 3, mass="lumped", velocity=v)
+    else:
+        it = add(model, one, "it", (0.004, 0.003, z), quat, v, (2.0, -1.0, 3.0))
+    model.add_contact("meet", it, below, **contact)
+    return model
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_what_pushes_is_the_gradient_of_the_energy(law):
-    contacts, state = crowd(law)
-    points = np.ascontiguousarray(points_of(contacts, state.r, state.quat))
-    listed = candidates(contacts, points, 0.3)
-    others = interactions_of(contacts, listed)
-    force, energy, rate = by_kinds(groups_of(others, np.arange(len(others.kind))), state)
-    rows = _listed(contacts, listed).rows
-    own, whole = pushed(rows, state), np.zeros_like(force)
-    np.add.at(whole, rows.frames, own.force)
+def momentum(result: Result) -> np.ndarray:
+    """(T, 3) kg m/s, of `it`; bodies of 1 kg."""
+    if "it" not in [rod.name for rod in result.layout.rods]:
+        return result.body("it").v
+    v, length = result.rod("it").v, np.hypot(0.05, 0.4)
+    return 1000 * np.pi * 0.03**2 * length / 3 * (v[:, 0] / 2 + v[:, 1] + v[:, 2] + v[:, 3] / 2)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize(("one", "other"), MEET)
+def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(one, other, smooth):
+    """In steps of a microsecond, by the trapezoidal rule; laws and losses in turn."""
+    h, k = 1e-6, MEET.index((one, other))
+    law, losses = (LAWS[k % 4], {}) if smooth else (LAWS[(k + 1) % 3], (SLIDES, STICKS)[k % 2])
+    model = meeting(one, other, 5e-3 if "reach" in law else -4e-4, **law, **losses)
+    result = run(model, 20 * h, h)
+    own, late = result.contact("meet"), slice(10, None)
+    force = 0.5 * (own.force[1:] + own.force[:-1])[late]
     size = np.abs(force).max()
-    assert size > 1.0
-    assert whole == pytest.approx(force, abs=1e-12 * size)
-    assert own.energy.sum() == pytest.approx(energy, rel=1e-12)
-    assert own.power.sum() == pytest.approx(rate, abs=1e-12 * size)
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_what_a_plane_does_is_the_gradient_of_the_energy(law):
-    """Of a plane of a body that turns, under a rod and a ball."""
-    model = Model("m")
-    deck = model.add_body("deck", Sphere(0.1, density=1000), (0, 0, 0))
-    top = model.add_plane("top", deck.at((0.1, 0.2, 0)), (0.1, 0, 1))
-    rod = model.add_rod("rod", [(0, 0, 0.2), (1, 0, 0.25)], Section.circular(0.1, RUBBER), 4)
-    ball = model.add_body("ball", Sphere(0.1, density=1000), (0.3, 0.4, 0.3))
-    kind, k, n, reach = LAWS[law]
-    given = (
-        {"law": "barrier", "reach": reach}
-        if kind
-        else {
-            "exponent": n,
-        }
-    )
-    given["stiffness"] = k
-    if law == "polynomial":
-        given = {"law": f"{k}*depth + {n}*depth**2 + {reach}*depth**3"}
-    for name, own in (("a", rod), ("b", model.add_sphere("ball", ball.at((0.01, 0.02, 0.03)), 0.1))):
-        model.add_contact(
-            name,
-            own,
-            top,
-            friction=0.0 if law == "barrier" else Friction(0.1, tangential_stiffness=1.0),
-            **given,
-        )
-    built = model.build()
-    way, n_frames = np.random.default_rng(3), len(built.state.r)
-    quat = quaternions.normalize(built.state.quat + 0.02 * way.normal(size=(n_frames, 4)))
-    v, Omega = way.normal(size=(2, n_frames, 3))
-    state = built.state._replace(
-        r=built.state.r - [0, 0, 0.12 * (law != "barrier")], quat=quat, v=v, Omega=Omega
-    )
-    state.r[1] = built.state.r[1]
-    use = plane_rows(built.system)
-    assert len(use) == 5
-    force, energy, rate = by_kinds(groups_of(built.system.others, use), state)
-    planes, whole = with_planes(built.system, use), np.zeros_like(force)
-    own = pushed(planes.rows, state)
-    np.add.at(whole, planes.rows.frames, own.force)
-    size = np.abs(force).max()
-    assert size > 0.1
-    assert whole == pytest.approx(force, abs=1e-12 * size)
-    assert own.energy.sum() == pytest.approx(energy, rel=1e-12)
-    assert own.power.sum() == pytest.approx(rate, abs=1e-12 * size)
+    assert size > 0.01
+    assert force == pytest.approx(np.diff(momentum(result), axis=0)[late] / h, abs=2e-4 * size)
+    assert own.energy == pytest.approx(result.energy["spring"], rel=1e-10, abs=1e-18)
+    assert bool(own.sliding[-1]) == (losses is SLIDES)
+    if losses:
+        lost = np.diff(result.dissipation)[late] / h
+        assert lost.min() > 0.0
+        assert 0.5 * (own.loss_rate[1:] + own.loss_rate[:-1])[late] == pytest.approx(lost, rel=0.02)
 
 
 # --- runs

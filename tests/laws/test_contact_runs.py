@@ -10,7 +10,7 @@ import pytest
 from discretization.state_measures import energies
 from examples.contact import rod_on_rails
 from rigid.errors import ConvergenceError, ModelError
-from rodsim import Material, Model, Result, Section, Sphere, audit, simulate
+from rodsim import Material, Model, Result, Section, Sphere, audit, signals, simulate
 from tests.support.touching_models import (
     CROSSING,
     NEARLY_PARALLEL,
@@ -132,6 +132,28 @@ def test_friction_on_a_closed_rod_is_the_same_at_the_node_where_it_begins() -> N
     assert np.abs(found[0].Omega).max() > 1.0
     assert found[1].r == pytest.approx(found[0].r, abs=1e-12)
     assert found[1].Omega == pytest.approx(found[0].Omega, abs=1e-8)
+
+
+def test_what_sticks_to_a_rod_that_moves_stays_where_it_is() -> None:
+    """Pulled by less than friction holds: bristles go on from list to list, and on a rod of more nodes than share one."""
+    model = Model("together", gravity=(0, 0, -9.81))
+    section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
+    weight = section.mass_per_length * 9.81
+    low, high = 0.01 - 1.62 * weight / 1e5, 0.03 - 1.62 * weight / 1e5 - weight / 1e4
+    rail = model.add_rod("rail", [(0, 0, low), (1, 0, low)], section, 16, velocity=(1, 0, 0))
+    it = model.add_rod("it", [(0.19, 0, high), (0.81, 0, high)], section, 1, velocity=(1, 0, 0))
+    model.add_contact("floor", rail, model.add_plane("floor", "ground@0,0,0", (0, 0, 1)), stiffness=1e5)
+    model.add_contact("meet", it, rail, stiffness=1e4, stations=10, friction=rubs(0.5, 0.5))
+    model.add_distributed_load("pull", it, signals.SmoothStep(0.8, 0.0, 0.1).along((1, 0, 0)))
+    result = run(model, 0.4, 1e-3)
+    aside = result.rod("it").r[:, :, 0].mean(axis=1) - result.rod("rail").r[:, :, 0].mean(axis=1)
+    settled = result.t > 0.15
+    assert aside[-1] > 2e-5
+    assert np.ptp(aside[settled]) < 2e-3 * aside[-1]
+    share = 0.8 * 0.62 / 1.62  # of the pull, that moves the rail
+    assert result.contact("meet").tangential_force[settled] == pytest.approx(share, rel=5e-3)
+    parts = [result.layout.memory.parts(memory)["reference"] for memory in result.states(slice(None)).memory]
+    assert len(np.unique(parts, axis=0)) > 20
 
 
 # --- how the run is cut

@@ -48,8 +48,9 @@ BELOW_AND_ABOVE = pytest.mark.parametrize("part", [0.96, 1.04])  # of the angle 
         ("capsule", ALONG_Y, 0.02, "box"),
         ("hexagon", UP, A / 2 + R, "field"),
         ("rounded fine cube", UP, A / 2, "rounded sheet"),
+        ("box", UP, A / 2, "plane"),
     ],
-    ids=["hull on a box", "capsule on a box", "hull on triangles", "mesh on triangles"],
+    ids=["hull on a box", "capsule on a box", "hull on triangles", "mesh on triangles", "box on a plane"],
 )
 @BELOW_AND_ABOVE
 def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_above(
@@ -60,16 +61,21 @@ def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_abov
     model = Model("incline", gravity=(0, G * np.sin(tilt), -G * np.cos(tilt)))
     if floor == "box":
         below = add(model, "box", "below", (0, 0, -0.05), size=(0.6, 2.0, 0.1), held=True)
+    elif floor == "plane":
+        below = add(model, floor, "below")
     else:
         top = R if floor.startswith("rounded") else 0.0
         below = add(model, floor, "below", (0, 0, -top), on_ground=True)
     it = add(model, shape, "it", (0, -0.1, height - G * np.cos(tilt) / K), quat)
     model.add_contact("c", it, below, K, friction=mu, damping=10.0)
-    own = run(model, 0.3, every=10).body("it")
+    result = run(model, 0.3, every=10)
+    own = result.body("it")
     way, gained = own.r[-1, 1] - own.r[10, 1], own.v[-1, 1] - own.v[10, 1]  # after it has settled
     assert (abs(way) < 1e-4) == (part < 1.0)
     if part > 1.0:
         assert gained == pytest.approx(G * (np.sin(tilt) - mu * np.cos(tilt)) * 0.2, rel=0.05)
+    assert change(result.energy["total"] + result.dissipation) < 1e-12
+    assert np.diff(result.dissipation).min() > -1e-15
 
 
 @BELOW_AND_ABOVE
