@@ -8,7 +8,6 @@ from scipy.spatial.transform import Rotation
 from discretization.groups import constraints_of, dissipations_of, energies_of
 from discretization.interaction_table import springs_of, torsions_of
 from discretization.linearisation import applied, equations, inertia, tangents
-from discretization.redundancy import constraint_jacobian
 from discretization.state_measures import constraint_residual, energies
 from rigid import quaternions
 from rodsim import linearise
@@ -54,20 +53,6 @@ def test_full_matrices_and_sparse_ones_are_the_same(monkeypatch):
         close(small.full(name), large.full(name), 1e-13)
         assert small.has(name) == large.has(name) == (name != "gyroscopic")
     close(small.changed(K=small.symmetric_stiffness).K, 0.5 * (large.K + large.K.T), 1e-13)
-
-
-def test_the_jacobian_of_the_groups_is_that_of_the_constraints_for_frames_that_have_a_place():
-    built = everything().build()
-    system, state = built.system, shaken(built)
-    here, place = tangents.placed(constraints_of(system, state), state), np.full(len(state.r), -1)
-    for moving in (np.arange(1, len(place)), np.array([4, 2])):
-        place[:] = -1
-        place[moving] = np.arange(len(moving))
-        columns = (6 * moving[:, None] + np.arange(6)).ravel()
-        wanted = constraint_jacobian(system, state).toarray()[:, columns]
-        assert (here.jacobian(len(state.lam), place) == wanted).all()  # to the bit
-    pushing = tangents.placed(energies_of(system, state), state)
-    assert not pushing.jacobian(len(state.lam), place).any()
 
 
 def close(found, wanted, tolerance=1e-8):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discretization.linearisation.steady import steady_motion
 from rodsim import (
     ConvergenceError,
     MassProperties,
@@ -19,7 +18,6 @@ from rodsim import (
     steady_rotation,
 )
 from rodsim.building.build import Built
-from rodsim.small_motions.linear_equations import frame_names
 from tests.support.statics_models import section
 
 
@@ -157,12 +155,6 @@ def test_so_is_that_of_a_shaft_that_spins(EA: float) -> None:
     assert found.stable
 
 
-def motion(built: Built, v: np.ndarray, Omega: np.ndarray, **more: object) -> object:
-    state = built.state._replace(v=v, Omega=Omega)
-    spin = more.get("spin")
-    return steady_motion(built.system, state, spin, np.zeros(3), frame_names(built.layout))  # type: ignore[arg-type]
-
-
 def pair() -> Built:
     """Two round bodies 2 m apart."""
     model = Model("pair")
@@ -187,10 +179,10 @@ def test_velocities_are_of_one_motion_to_1e_9(off: float, steady: bool) -> None:
         (v, faster, "is not round", W),
     ):
         if steady:
-            motion(built, velocity, spins, spin=spin)
+            linearise(built, built.state._replace(v=velocity, Omega=spins), spin=spin)
         else:
             with pytest.raises(ModelError, match=words):
-                motion(built, velocity, spins, spin=spin)
+                linearise(built, built.state._replace(v=velocity, Omega=spins), spin=spin)
 
 
 @pytest.mark.parametrize(("off", "in_place"), [(1e-11, True), (3e-8, False)])
@@ -199,8 +191,9 @@ def test_rotors_spin_in_their_places_to_1e_9(off: float, in_place: bool) -> None
     Omega = np.where(built.system.frames.fixed[:, None] == 0, [0, 0, 3.0], 0.0)
     v = np.zeros_like(Omega)
     v[1:] = (0, 0, off * 3.0 * 2.0)  # along the axis: as of a rotation that slides
+    state = built.state._replace(v=v, Omega=Omega)
     if in_place:
-        assert motion(built, v, Omega).ground  # type: ignore[attr-defined]
+        assert linearise(built, state).motion.ground
         return
     with pytest.raises(ModelError, match="moves with"):
-        motion(built, v, Omega)
+        linearise(built, state)

@@ -3,28 +3,11 @@
 import numpy as np
 import pytest
 
-from discretization.own_variables import part
-from discretization.space.relaxing_branch import relax_branch
-from discretization.state_measures import element_states
 from discretization.time.stepper import Stepper
 from rodsim import ModelError, Result, Section, audit, simulate
 from tests.support.closed_spans import H, full_section
 from tests.support.relaxation import FRACTION, TAU, bar
 from tests.support.rods import free_rod, soft
-
-
-@pytest.mark.parametrize("ratio", [1e-3, 0.5, 40.0])
-def test_a_branch_loses_what_its_energy_and_the_work_leave(ratio):
-    rng = np.random.default_rng(0)
-    B = rng.normal(size=(6, 6))
-    C1, h = B @ B.T, ratio * TAU
-    q0, start, end = rng.normal(size=(3, 6))
-    q1 = q0.copy()
-    lost = relax_branch((C1, TAU), end - start, h, q1)
-    work = 0.5 * (q0 + q1) @ C1 @ (end - start)
-    assert work == pytest.approx(0.5 * (q1 @ C1 @ q1 - q0 @ C1 @ q0) + lost, rel=1e-12, abs=1e-13)
-    assert lost >= 0.0
-    assert (q1 - q0) / h == pytest.approx((end - start) / h - 0.5 * (q0 + q1) / TAU, rel=1e-10, abs=1e-12)
 
 
 @pytest.mark.parametrize(("element", "n_elements"), [("se3", 1), ("relative(2)", 2), ("midpoint", 1)])
@@ -133,13 +116,6 @@ def test_a_stored_run_goes_on_to_the_bit_and_is_audited(tmp_path):
     report = audit(one)
     assert report.ok
     assert report.energy_balance < 1e-12
-
-
-def test_a_rod_begins_as_strained_in_this_moment():
-    built = bar(1.02, True)[0].build()
-    strain, stress = element_states(built.system, built.state)
-    assert part(built.system, built.state, "branch") == pytest.approx(strain, abs=1e-14)
-    assert stress[0, 0] == pytest.approx(1e3 * 1.5 * 0.02, rel=1e-12)
 
 
 def test_what_a_relaxing_branch_cannot_do_is_refused_with_its_cure():

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from discretization.space.se3_element import strains
 from discretization.state_measures import element_states
-from rigid import quaternions
 from rodsim import Model, ModelError, Section, audit, simulate
 
 PLAIN = Section.from_stiffness(
@@ -40,28 +38,6 @@ def test_both_centers_off_the_curve_are_a_curve_that_is_moved(element):
     assert np.abs(one.rod("rod").r - two.rod("rod").r).max() < 1e-10
     assert np.ptp(one.rod("rod").r[:, -1], axis=0).max() > 0.1
     assert audit(one).energy_balance < 1e-11
-
-
-def test_the_stiffness_of_another_line_has_the_energy_of_its_strains():
-    """For any strained element: the strains of frames that are moved by c, with the stiffness as it was given."""
-    rng = np.random.default_rng(3)
-    section = PLAIN.with_centers(stiffness=C[1:])
-    r = np.array([[0, 0, 0], [0.5, 0.1, -0.2]])
-    quat = quaternions.from_rotation_vector(
-        np.array([[0.1, 0.2, 0.3], [0.9, -0.4, 0.8]]) * rng.uniform(0.8, 1.0)
-    )
-    quat0 = quaternions.from_rotation_vector(np.array([[0.0, 0, 0], [0.2, 0.1, 0]]))
-    r0 = np.array([[0, 0, 0], [0.5, 0, 0]])
-
-    def energy(own, shift):
-        e = [
-            strains(*(x for k in (0, 1) for x in (p[k] + quaternions.rotate(q[k], shift), q[k])), 0.5)[0]
-            for p, q in ((r, quat), (r0, quat0))
-        ]
-        return (e[0] - e[1]) @ own @ (e[0] - e[1])
-
-    assert energy(section.stiffness, np.zeros(3)) == pytest.approx(energy(PLAIN.stiffness, C), rel=1e-12)
-    assert energy(section.damping, np.zeros(3)) == pytest.approx(energy(PLAIN.damping, C), rel=1e-12)
 
 
 def test_a_pull_off_the_center_of_stiffness_bends():
