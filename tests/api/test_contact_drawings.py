@@ -9,7 +9,7 @@ from rodsim import Box, Material, Model, Result, Section, Sphere, audit, simulat
 from rodsim.results import fields
 from rodsim.results.contact_surfaces import meshes
 from rodsim.results.drawing import Drawing
-from rodsim.results.errors import ResultError
+from rodsim.results import ResultError
 
 G, R = 9.81, 0.01
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")  # of long steps

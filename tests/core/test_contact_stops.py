@@ -19,7 +19,7 @@ from rodsim import (
     simulate,
 )
 from rodsim.results.distances import Distance
-from rodsim.results.errors import ResultError, UnknownName
+from rodsim.results import ResultError, UnknownName
 from rodsim.results.events import Watch
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import measure
