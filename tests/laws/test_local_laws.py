@@ -1,15 +1,13 @@
-"""Local laws from stored states: second order to the laws of the continuum, on any fields and on exact waves."""
+"""Local laws from stored states: second order to the laws of the continuum, on any fields."""
 
 import numpy as np
 import pytest
 
 from discretization.continuum import conservation, lagrangian
 from discretization.continuum.kinematics import Omega
-from discretization.continuum.local_laws import local_laws, middle_strains
-from discretization.continuum.material import Material, material
-from discretization.continuum.quaternions import inner
+from discretization.continuum.local_laws import local_laws
+from discretization.continuum.material import Material
 from rigid.errors import ModelError
-from rodsim.papers.claims import observed_order
 from rodsim.papers.smooth_fields import derivative, random_material, random_motion, z_of
 
 LAWS = ("energy", "momentum", "angular_momentum", "material_momentum")
@@ -94,59 +92,8 @@ def test_box_differences_tend_to_the_laws_of_any_motion_with_order_2(uneven):
             assert norm(right[name]) > 0.1  # no solution: the law is not 0 = 0
             errors[name].append(norm(getattr(found, name) - right[name]))
     for name in LAWS:
-        assert observed_order([1 / n for n in sizes], errors[name]) == pytest.approx(2, abs=0.1), name
-
-
-def wave(kind, t, s, amplitude=0.3):
-    """A wave that travels along a straight rod, exact at any amplitude: stretch, or twist."""
-    rod = material(1.7, [0.4, 0.2, 0.2], [3.0, 2.0, 2.0], [0.9, 1.0, 1.0])
-    S, T = np.meshgrid(s, t)
-    r, quat = np.zeros((*S.shape, 3)), np.zeros((*S.shape, 4))
-    v, Om = np.zeros_like(r), np.zeros_like(r)
-    r[..., 0], quat[..., 0] = S, 1.0
-    k = 5.0
-    c = np.sqrt(3.0 / 1.7 if kind == "stretch" else 0.9 / 0.4)
-    angle, rate = amplitude * np.cos(k * (S - c * T)), amplitude * k * c * np.sin(k * (S - c * T))
-    if kind == "stretch":
-        r[..., 0] += angle
-        v[..., 0] = rate
-    else:
-        quat[..., 0], quat[..., 1] = np.cos(angle / 2), np.sin(angle / 2)
-        Om[..., 0] = rate
-    return rod, (r, quat, v, Om)
-
-
-@pytest.mark.parametrize("kind", ["stretch", "twist"])
-def test_residuals_of_an_exact_wave_vanish_with_order_2(kind):
-    sizes, errors = (16, 32, 64), {name: [] for name in LAWS}
-    for n in sizes:
-        t, s = grid(n)
-        rod, states = wave(kind, t, s)
-        found = local_laws(rod, t, s, *states)
-        for name in LAWS:
-            errors[name].append(norm(getattr(found, name)))
-    for name in LAWS:
-        if name != "angular_momentum" or kind == "twist":
-            if name == "momentum" and kind == "twist":
-                assert max(errors[name]) < 1e-12  # no force at all
-                continue
-            assert observed_order([1 / n for n in sizes], errors[name]) == pytest.approx(2, abs=0.1), name
-
-
-def test_a_rod_that_turns_and_flies_without_stress_obeys_all_laws_to_order_2():
-    """Free flight with a turn about the rod's own axis: strains and stresses are zero in every box."""
-    rod = material(1.7, [0.4, 0.2, 0.2], [3.0, 2.0, 2.0], [0.9, 1.0, 1.0])
-    t, s = grid(8)
-    S, T = np.meshgrid(s, t)
-    r = np.stack([S + 0.3 * T, -0.2 * T, 0.1 * T], axis=-1) + GRAVITY * T[..., None] ** 2 / 2
-    zero = np.zeros_like(S)
-    quat = np.stack([np.cos(T), np.sin(T), zero, zero], axis=-1)
-    v = np.array([0.3, -0.2, 0.1]) + GRAVITY * T[..., None]
-    found = local_laws(rod, t, s, r, quat, v, np.stack([2 + zero, zero, zero], -1), gravity=GRAVITY)
-    for name in ("energy", "momentum"):
-        assert np.abs(getattr(found, name)).max() < 1e-12
-    h = t[1] - t[0]
-    assert np.abs(found.angular_momentum).max() < h * h * rod.rho_A
+        orders = np.log2(np.array(errors[name][:-1]) / errors[name][1:])
+        assert orders == pytest.approx([2, 2], abs=0.2), name
 
 
 def test_the_sign_of_stored_quaternions_does_not_matter():
@@ -156,17 +103,6 @@ def test_the_sign_of_stored_quaternions_does_not_matter():
     right, found = (local_laws(ROD, t, s, r, q, v, Om) for q in (quat, sign * quat))
     for name in LAWS:
         assert np.abs(getattr(found, name) - getattr(right, name)).max() < 1e-11
-
-
-def test_a_bent_rod_at_rest_in_its_stress_free_shape_has_no_residual():
-    motion, (t, s) = random_motion(2), grid(6)
-    r, quat, _, _ = sampled(motion, 0 * t, s)
-    strains = middle_strains(s, r[0], quat[0])
-    still = np.zeros_like(r)
-    found = local_laws(ROD, t, s, r, quat, still, still, rest=(strains.Gamma, strains.Omega))
-    assert max(np.abs(getattr(found, name)).max() for name in LAWS[:3]) < 1e-12
-    stressed = local_laws(ROD, t, s, r, quat, still, still)
-    assert np.abs(stressed.momentum).max() > 0.1
 
 
 def test_sections_that_change_along_the_rod_count_by_their_halves():
@@ -198,19 +134,3 @@ def test_a_grid_that_makes_no_sense_is_refused(change, word):
     given |= {"v": np.zeros((2, 3, 3)), "Omega": np.zeros((2, 3, 3)), **change}
     with pytest.raises(ModelError, match=word):
         local_laws(ROD, *given.values())
-
-
-def test_middle_strains_are_of_order_2_and_exact_without_strain():
-    motion, errors = random_motion(1), []
-    for n in (8, 16, 32):
-        s = np.linspace(0, 1, n + 1)
-        at = 0.5 * (s[1:] + s[:-1])
-        phi, q = motion.phi(s, 0 * s), motion.q(s, 0 * s)
-        found = middle_strains(s, phi.value, q.value)
-        mid_q = motion.q(at, 0 * at)
-        errors.append(np.abs(found.Omega - Omega(mid_q.value, mid_q.S)).max())
-        assert np.abs(found.phi_S - np.diff(phi.value, axis=0) * n).max() < 1e-12
-    assert observed_order([4, 2, 1], errors) == pytest.approx(2, abs=0.1)
-    straight = middle_strains(s, phi.value[:1] + s[:, None] * [1.0, 0, 0], np.tile([1.0, 0, 0, 0], (33, 1)))
-    assert max(np.abs(straight.Gamma).max(), np.abs(straight.Omega).max()) < 1e-14
-    assert inner(straight.phi_S, straight.phi_S) == pytest.approx(np.ones(32))

@@ -10,9 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discretization.assembly.numbering import number
-from discretization.assembly.workspace import workspace
-from discretization.groups import Role, groups_of
 from discretization.interaction_table import Interaction, table_of
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian, redundancy
@@ -98,34 +95,6 @@ def test_rows_of_a_new_constraint_have_their_jacobian() -> None:
     rate = velocity_residual(system, moving)
     assert np.abs(rate).min() > 1e-3
     assert constraint_jacobian(system, moving) @ velocity == pytest.approx(rate, rel=1e-12)
-
-
-def test_multipliers_of_new_constraints_stand_behind_those_of_joints() -> None:
-    system = three_points().build().system
-    held, joints = multipliers_of(system), len(system.constraints.kind)
-    assert held.rows[joints:].tolist() == [3, 1]
-    assert np.array_equal(held.first, np.cumsum(held.rows) - held.rows)
-    rows = {own.group.kind.name: own.group.row for own in groups_of(system, None, Role.CONSTRAINT)}
-    assert (rows["halfway"], rows["rope"]) == tuple(held.first[joints:])
-
-
-def test_rows_of_new_constraints_are_balanced_by_what_they_hold_and_by_their_gradient() -> None:
-    """Points by the lightest mass, turns by inertia over the square of the gradient."""
-    system = three_points().build().system
-    held, facts = multipliers_of(system), workspace(system, number(system)).facts
-    for k in (-2, -1):
-        frames = held.frames[k][held.frames[k] >= 0]
-        assert facts.lightest[k] == system.frames.mass[frames].min()
-    assert facts.turns[-2:].tolist() == [0, 0]
-    assert facts.size[-2:].tolist() == [1.0, 1.0]
-    assert facts.arm[-2:] == pytest.approx(np.linalg.norm([(0.1, 0, 0.1), (0.2, 0.1, -0.1)], axis=1))
-    system = MODELS["geared"]().build().system  # a gear of two angles, one of an angle and a displacement
-    facts = workspace(system, number(system)).facts
-    assert facts.turns[-2:].tolist() == [1, 0]
-    assert facts.size[-2:].tolist() == [2.0, 1.0]
-    assert facts.arm[-2] == 1.0 < facts.arm[-1]
-    assert facts.lightest[-2] == pytest.approx(np.trace(system.frames.inertia[1]) / 4.0)
-    assert facts.lightest[-1] == system.frames.mass[1:].min()
 
 
 def test_a_constraint_that_repeats_itself_is_found_and_solved() -> None:

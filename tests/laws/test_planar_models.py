@@ -336,6 +336,15 @@ def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
     return model
 
 
+def net_and_strut():
+    """A body hangs on a node that a strut holds: what holds the body does not hold it by itself."""
+    model = net("weld")
+    tail, node = body(model, "tail", 2.4, 2.1), SHIFT + world(2, 2)
+    model.add_joint("tail", "spherical", tail, model.rods["rod (1, 1) (2, 2)"].end, at=node)
+    model.add_joint("strut", "distance", tail.at_world(node), model.ground.at(SHIFT + world(3, 3)))
+    return model
+
+
 def ring():
     """A closed rod, hinged to a body inside at two of its frames and, at every second one, to another closed rod upon it."""
     model = Model("ring", gravity=world(1, -4))
@@ -394,6 +403,7 @@ NETS = {
     "damped net": lambda: net("weld", 1e-3, "consistent"),
     "net and a spring": lambda: net("weld", spring=True),
     "sliding net": lambda: net("weld", sliding=True),
+    "strut in a net": net_and_strut,
     "ring": ring,
 }
 SPRUNG = {

@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 from discretization.groups import Role, groups_of
-from discretization.interaction_table import FRAMES, Interaction, joined, settled_of, table_of
+from discretization.interaction_table import settled_of
 from discretization.own_variables import own_variables, part, with_part
 from discretization.state_measures import energies, kept_energies, momenta
-from discretization.time.integrators import parse
-from discretization.time.pattern import pattern_of
-from discretization.time.scratch import new_work
 from discretization.time.stepper import Stepper
 from rigid.errors import ModelError
-from rigid.interactions.kinds import Kind, no_bend, no_value
 from rigid.system import State
 from rodsim import Box, Model, Result, audit, modes, signals, simulate
 from rodsim.mechanics import integrate
@@ -320,18 +316,6 @@ def test_charts_take_as_many_iterations_with_a_wall_that_may_be_idle(integrator,
     assert np.array_equal(one, other)
 
 
-def test_newtons_matrix_in_a_chart_has_the_entries_of_a_bristle_that_slides_where_they_are_looked_for():
-    entries = []
-    for limit in (1e-9, 1e9):
-        model = Model("pair", gravity=NO_WEIGHT)
-        bodies = [model.add_body(f"body {k}", BRICK, position=(k, 0.2, 0.1)) for k in range(2)]
-        model.add_interaction("rubbing", JENKINS[1], *bodies, k=50.0, limit=limit, z=[0.0])
-        form, system = parse("GGL-EM").fitted(model.mechanical_system("director"))
-        work = new_work(system.n, system.m, matrices=False)
-        entries.append(len(pattern_of(form, system, work).rows))
-    assert entries[0] == entries[1]
-
-
 def test_newton_knows_a_wall_that_is_hit_in_the_step_as_well_as_one_that_always_acts():
     built = bouncing(True).build()
     counts = []
@@ -342,28 +326,6 @@ def test_newton_knows_a_wall_that_is_hit_in_the_step_as_well_as_one_that_always_
         stepper = Stepper(built.system, H)
         counts.append(stepper.advance(stepper.start(state), 0, 5)[1].iterations)
     assert counts[0] == counts[1]
-
-
-def test_a_wide_kind_widens_the_table_of_others_and_no_other_does():
-    def wide(frames: int) -> Kind:
-        return Kind(f"net of {frames}", frames, 0, no_value, no_bend, no_bend)
-
-    bound = tumbling().build().system.others
-    assert bound.frames.shape[1] == FRAMES == 8
-    from discretization.interaction_kinds import INTERACTIONS
-
-    kinds = [wide(12), wide(3)]
-    INTERACTIONS.extend(kinds)
-    try:
-        net = table_of([Interaction(kind, range(kind.arity), np.zeros(1), (1.0, 1.0)) for kind in kinds])
-        assert net.frames.shape == (2, 12)
-        assert net.frames[1].tolist() == [0, 1, 2, *[-1] * 9]
-        both = joined(bound, net)
-        assert np.array_equal(both.frames[: len(bound.kind), :8], bound.frames)
-        assert (both.frames[: len(bound.kind), 8:] == -1).all()
-        assert np.array_equal(both.frames[len(bound.kind) :], net.frames)
-    finally:
-        del INTERACTIONS[-2:]
 
 
 def test_small_motions_know_the_force_that_a_bristle_holds_and_no_damping_of_it():

@@ -11,10 +11,8 @@ from discretization.linearisation.evolving import Slopes, condensed
 from rigid.errors import ModelError
 from rodsim import Model, Section, audit, buckling, equilibrium, linearise, modes, simulate
 from rodsim.interactions import minus, norm, push, times
-from rodsim.linear import frequency_response, state_space
+from rodsim.linear import Probe, Push, Reaction, frequency_response, state_space
 from rodsim.mechanics import integrate
-from rodsim.small_motions.linear_models import Probe, Push
-from rodsim.small_motions.linear_reactions import Reaction
 from tests.support.completeness import NUMBERS
 from tests.support.states_of_kinds import (
     BRICK,

@@ -43,12 +43,6 @@ def line(kind, **numbers) -> Model:
     return model
 
 
-def test_what_solves_for_states_is_kept_with_their_kind():
-    """Other functions of the kind take it in, too, in other processes."""
-    names = [path.name for path in Path(LAG.kind.dual._folder).rglob("*.nbi") if LAG.kind.dual.address]
-    assert any(f"_solve_{LAG.digest[:16]}" in name for name in names)
-
-
 def filtered(name: str = "filtered") -> Model:
     """Three bodies, one on a hinge, with a filter and a bead between them."""
     model = Model(name, gravity=OBLIQUE)
@@ -243,16 +237,6 @@ def test_equations_may_be_coupled_and_not_linear():
     assert np.diff(x[:, 1]) / h == pytest.approx(driven, abs=1e-11)
     v = found.states(slice(None)).v[:, 1, 0]
     assert np.diff(v) / h * MASS == pytest.approx(-0.1 * a * (l[1:] + l[:-1]), abs=1e-10)
-
-
-def test_elimination_pivots_and_says_where_there_is_no_solution():
-    from rodsim.interactions.own_states import _eliminate
-
-    J, r = np.array([[0.0, 2.0, 1.0], [1e-17, 1.0, 3.0], [4.0, 0.0, 1.0]]), np.array([1.0 + 2.0j, 0.5, -1j])
-    found = r.copy()
-    assert _eliminate(J.copy(), found)
-    assert J @ found == pytest.approx(r, abs=1e-14)
-    assert not _eliminate(np.ones((2, 2)), r[:2].copy())
 
 
 def test_what_it_holds_is_its_force_with_the_states_as_they_are():
