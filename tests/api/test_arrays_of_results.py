@@ -8,8 +8,8 @@ import xarray as xr
 
 from rodsim import Box, Material, Model, Result, Section, equilibrium, signals, simulate, templates
 from rodsim.extras import MissingExtra
-from rodsim.results.columns import COLUMNS
-from rodsim.scenes.model_from_scene import load
+from rodsim.results import COLUMNS
+from rodsim.scenes import read_scene
 from tests.support.results_sample import N_OPEN, sample_layout, write
 
 ROD = {"r": "xyz", "quat": "wxyz", "v": "xyz", "Omega": "axis", "omega": "xyz"}
@@ -29,8 +29,7 @@ def run(tmp_path_factory):
     """The mechanism of `rodsim new`: joints with an angle, a displacement, a drive."""
     file = tmp_path_factory.mktemp("arrays") / "mechanism.yaml"
     file.write_text(templates.scene("mechanism", "mechanism", "a", "b"))
-    loaded = load(file)
-    return simulate(loaded.model, 0.1, loaded.scene.run.dt, output_every=4)
+    return simulate(Model.load(file), 0.1, read_scene(file)["run"]["dt"], output_every=4)
 
 
 def same(array, values):

@@ -12,7 +12,7 @@ import pytest
 from rodsim import Result
 from rodsim.cli.errors import USER_ERRORS
 from rodsim.cli.main import main
-from rodsim.results.errors import ResultError
+from rodsim.results import ResultError
 from rodsim.results.writer import ResultWriter
 from tests.support.results_sample import sample_layout, sample_output
 

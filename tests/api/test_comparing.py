@@ -11,7 +11,7 @@ from rodsim import Box, MassProperties, Model, ModelError, Section, compare, sim
 from rodsim.cli.main import main
 from rodsim.comparing.points import _displaced, along
 from rodsim.comparing.times import Series, aligned, spline_error
-from rodsim.results.errors import ResultError
+from rodsim.results import ResultError
 from rodsim.results.part_energies import energies_by_part
 from tests.support.studies import coloured
 

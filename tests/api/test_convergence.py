@@ -6,14 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rodsim import Box, Model
+from rodsim import Box, Model, simulate
 from rodsim.cli.main import main
-from rodsim.scenes.errors import SceneError
-from rodsim.studies import cheapest_scheme, converge, convergence
+from rodsim.scenes import SceneError
+from rodsim.studies import StudyError, cheapest_scheme, converge, convergence
 from rodsim.studies.cases import Outcome
 from rodsim.studies.choosing import Choice, choose
 from rodsim.studies.convergence import MOTION, Convergence, Wanted
-from rodsim.studies.errors import StudyError
 from rodsim.studies.motion_samples import MotionSamples
 from rodsim.studies.refined_runs import Plan, Run, plan_of
 from rodsim.studies.refinement import distance, series
@@ -208,9 +207,6 @@ def scene(tmp_path_factory):
 
 
 def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
-    from rodsim.scenes.model_from_scene import load
-    from rodsim.simulation import simulate
-
     found = converge(scene, error=2e-3, workers=0, progress=False)
     assert found.mesh[0].order == pytest.approx(2.0, abs=0.2)
     assert found.step[0].order == pytest.approx(2.0, abs=0.2)
@@ -220,7 +216,7 @@ def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
     def positions(n, dt):
         other = scene.with_name("other.yaml")
         other.write_text(SCENE.replace("n_elements: 6", f"n_elements: {n}"))
-        result = simulate(load(other).model, 0.4, dt, output_every=1, progress=False)
+        result = simulate(Model.load(other), 0.4, dt, output_every=1, progress=False)
         scale, *values = MotionSamples(tuple(0.02 * k for k in range(1, 21)))(result)
         return scale, np.reshape(values, (-1, 3))
 

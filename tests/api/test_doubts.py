@@ -36,7 +36,6 @@ from rodsim.building.plausibility import (
     surface_strains,
 )
 from rodsim.results.layout import RodLayout
-from rodsim.scenes.model_from_scene import load
 from rodsim.scenes.schema_shapes import SHAPES
 from rodsim.warnings import DoubtfulModelWarning
 
@@ -287,7 +286,7 @@ def test_a_rod_strained_at_rest_is_told_unless_its_law_is_made_for_that(element)
 def test_the_examples_raise_no_doubt(scene):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DoubtfulModelWarning)
-        load(scene)
+        Model.load(scene).build()
 
 
 def test_check_tells_a_doubt(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from rodsim import Box, Material, Model, Result, Section, Sphere, audit, compare, simulate
 from rodsim.extras import MissingExtra
 from rodsim.html_tables import MOST_ROWS, table, text
-from rodsim.results.errors import ResultError
+from rodsim.results import ResultError
 from rodsim.results.writer import MemoryWriter
 from tests.support.html_reading import Reader
 from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, write
@@ -262,9 +262,10 @@ def test_a_figure_is_a_picture_where_plotly_is_not_known(sample, monkeypatch):
 
 
 def test_a_long_rod_is_thinned_but_keeps_its_ends():
+    from rodsim.results import Layout
     from rodsim.results.animation import MOST_NODES, _lines
     from rodsim.results.drawing import Drawing
-    from rodsim.results.layout import Layout, RodLayout
+    from rodsim.results.layout import RodLayout
 
     n = 10_001
     rods = [

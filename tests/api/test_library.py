@@ -1,7 +1,6 @@
 """The package as a library: what it shows of its things, what it takes for a scene or a result, and that it is typed."""
 
 import importlib.util
-import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,12 +10,9 @@ import yaml
 
 from rodsim import Box, Material, Model, Result, Section, audit, compare, signals, simulate
 from rodsim.comparing.operands import results_of
-from rodsim.doctor import installed
-from rodsim.doctor.report_lines import BROKEN
-from rodsim.results.errors import ResultError
+from rodsim.results import ResultError
 from rodsim.results.writer import MemoryWriter
-from rodsim.scenes import read_scene
-from rodsim.scenes.errors import SceneError
+from rodsim.scenes import SceneError, read_scene
 from rodsim.scenes.plain import scene_of
 from rodsim.studies import sweep
 from tests.support.html_reading import Reader
@@ -206,14 +202,6 @@ def test_annotations_are_there_for_users(package):
     """PEP 561."""
     assert (files(package) / "py.typed").is_file()
     assert importlib.util.find_spec(package) is not None
-
-
-def test_the_doctor_says_that_windows_is_not_supported(monkeypatch):
-    assert installed.program().state != BROKEN
-    monkeypatch.setattr(sys, "platform", "win32")
-    found = installed.program()
-    assert found.state == BROKEN
-    assert "WSL" in found.cure
 
 
 def test_the_longest_time_of_a_damaged_result_is_near_to_nothing(run):

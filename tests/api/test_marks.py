@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import Box, Material, Model, Section, equilibrium, signals, simulate
+from rodsim import Box, Material, Model, Section, equilibrium, render, signals, simulate
 from rodsim.results import marks, overlay
-from rodsim.results.render import render
 from rodsim.results.stage import Stage
 
 SIZE = (320, 200)

@@ -2,8 +2,9 @@
 
 A row of `OLD_NAMES` needs an example here, by what it belongs to:
 
-- ARGUMENTS, of a function or method: a function of the keyword arguments that returns what can be compared, and the value of
-  the old and of the new argument;
+- CALLS, of an argument of a function or method that is called otherwise now;
+- ARGUMENTS, of an argument whose value is another one now: a function of the keyword arguments that returns what can be compared,
+  and the value of the old and of the new argument;
 - MEMBERS, of a class: a function that makes an instance, and the arguments of the method (none for a property);
 - SCENES, of the key of a scene: a scene as text with the old and with the new word;
 - COMMANDS, of an option or command: command lines with the old and with the new word.
@@ -182,23 +183,31 @@ def at_rest(scene):
 
 
 PUSHED = [Push("arm.end", (1, 0, 0))], [Probe("arm.end", (1, 0, 0))]
-CALLS: dict[str, Callable[..., Any]] = {  # by function, without the arguments that have an old name
-    "simulate": lambda **given: simulate(ramped(), 0.01, 0.01, **given),
-    "equilibrium": lambda **given: equilibrium(ramped(), **given),
-    "buckling": lambda **given: buckling(ramped(), **given),
-    "linearise": lambda **given: linearise(ramped(), **given),
-    "modes": lambda **given: modes(ramped(), 2, **given),
-    "steady_rotation": lambda **given: steady_rotation(ramped(), (0, 0, 1), **given),
-    "state_space": lambda **given: state_space(ramped(), *PUSHED, **given),
-    "frequency_response": lambda **given: frequency_response(ramped(), *PUSHED, [10.0], **given),
-    "Push.__init__": partial(Push, direction=(0, 0, 1)),
-    "Probe.__init__": partial(Probe, direction=(0, 0, 1)),
-    "DistanceBelow.__init__": partial(DistanceBelow, "a", "b"),
-    "Model.add_force": adding("add_force", value=(1, 2, 3)),
-    "Model.add_moment": adding("add_moment", value=(1, 2, 3)),
-    "Model.add_distributed_load": adding("add_distributed_load", value=(1, 2, 3)),
-    "Model.add_pressure": adding("add_pressure", pressure=2.0, normal=(0, 0, 1)),
-    "Model.add_mass_damping": adding("add_mass_damping", rate=0.5),
+CALLS: dict[
+    str, tuple[str, Callable[..., Any]]
+] = {  # what old arguments of a function are now; how it is called without
+    "simulate": ("at=start_time", lambda **given: simulate(ramped(), 0.01, 0.01, **given)),
+    "equilibrium": (
+        "at=load_time start_at=start_time",
+        lambda **given: equilibrium(ramped(), **given),
+    ),
+    "buckling": ("t=load_time", lambda **given: buckling(ramped(), **given)),
+    "linearise": ("state=start t=load_time", lambda **given: linearise(ramped(), **given)),
+    "modes": ("state=start t=load_time", lambda **given: modes(ramped(), 2, **given)),
+    "steady_rotation": ("state=start", lambda **given: steady_rotation(ramped(), (0, 0, 1), **given)),
+    "state_space": ("state=start t=load_time", lambda **given: state_space(ramped(), *PUSHED, **given)),
+    "frequency_response": (
+        "state=start t=load_time",
+        lambda **given: frequency_response(ramped(), *PUSHED, [10.0], **given),
+    ),
+    "Push.__init__": ("anchor=on", partial(Push, direction=(0, 0, 1))),
+    "Probe.__init__": ("anchor=on", partial(Probe, direction=(0, 0, 1))),
+    "DistanceBelow.__init__": ("than=distance", partial(DistanceBelow, "a", "b")),
+    "Model.add_force": ("anchor=on", adding("add_force", value=(1, 2, 3))),
+    "Model.add_moment": ("anchor=on", adding("add_moment", value=(1, 2, 3))),
+    "Model.add_distributed_load": ("rod=on", adding("add_distributed_load", value=(1, 2, 3))),
+    "Model.add_pressure": ("rod=on", adding("add_pressure", pressure=2.0, normal=(0, 0, 1))),
+    "Model.add_mass_damping": ("part=on", adding("add_mass_damping", rate=0.5)),
 }
 ARGUMENTS: dict[tuple[str, str], Argument] = {
     ("simulate", "until"): Argument(ended_by, ContactBegins("land"), [ContactBegins("land")]),
@@ -371,7 +380,9 @@ def outcome(call, **given):
 def test_an_old_argument_does_what_the_new_one_does(row):
     """With a value that cannot be used, which is refused in the same words, where the values are the same."""
     if row.convert is None and row.merge is None:
-        given = Argument(example(CALLS, row.where), "nonsense", "nonsense")
+        meanings, call = example(CALLS, row.where)
+        assert f"{row.old}={row.new}" in meanings.split()
+        given = Argument(call, "nonsense", "nonsense")
     else:
         given = example(ARGUMENTS, (row.where, row.old))
     new = silently(outcome, given.call, **{row.new: given.new})

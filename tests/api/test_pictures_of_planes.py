@@ -5,11 +5,10 @@ import pytest
 
 from rigid import quaternions
 from rigid.system import State
-from rodsim.results import MemoryWriter, overlay
+from rodsim import render, render_movie
+from rodsim.results import COLUMNS, Layout, MemoryWriter, overlay
 from rodsim.results.camera import plane_of_motion, upward, view_direction
-from rodsim.results.columns import COLUMNS
-from rodsim.results.layout import BodyLayout, Layout
-from rodsim.results.render import render, render_movie
+from rodsim.results.layout import BodyLayout
 from rodsim.results.stage import Stage
 from rodsim.results.static_words import Clock
 
