@@ -11,7 +11,6 @@ from discretization.time.bubnov import solve_global
 from rigid.errors import ConvergenceError, ModelError
 from rodsim.mechanics import integrate, rotating_body, symbolic_system
 from rodsim.papers.box import spinning_box
-from rodsim.papers.claims import observed_order
 
 X, Y, T = sp.symbols("x y t")
 U, W = sp.symbols("u w")
@@ -87,6 +86,11 @@ def heavy_body(chart):
     weights = [((0.0, 0.0, 0.5), (0.0, 0.0, -2.0))]
     J, Omega = np.array([1.0, 2.0, 2.5]), np.array([1.0, 0.5, 0.7])
     return rotating_body("body", J, Omega, weights=weights, chart=chart, **inertia)
+
+
+def observed_order(steps, errors):
+    """Slope of the errors over the steps."""
+    return np.polyfit(np.log(steps), np.log(errors), 1)[0]
 
 
 def against(run, k, reference):

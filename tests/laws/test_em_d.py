@@ -13,9 +13,6 @@ from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, PointMass, Result, ResultError, Section, SpringLaw, audit, simulate
-from rodsim.reporting import time_curves as curves
-from rodsim.reporting.embedded_data import unpacked
-from rodsim.studies.quantities import quantity
 from tests.support.em_d import H, hinged, history, start_of
 from tests.support.results_sample import without_digests
 from tests.support.rods import full
@@ -362,22 +359,11 @@ def test_reports_measures_and_notebooks_count_what_em_d_takes():
     """The balance that they show closes as that of the audit does."""
     found = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
     scale = audit(found).energy_scale
-    drift = quantity("drift.energy", found.layout).read(found)
-    assert found.algorithmic[-1] > 1e-7 * scale > 1e4 * drift.max()
-    assert np.array_equal(quantity("algorithmic", found.layout).read(found), found.algorithmic)
-    use = np.arange(found.n_outputs)
-    assert drawn(curves.balance(found, use, "t (s)", scale))["defect"].max() < 1e-11
-    assert drawn(curves.energies(found, use, "t (s)"))["algorithmic"] == pytest.approx(found.algorithmic)
+    assert found.algorithmic[-1] > 1e-7 * scale
     assert np.array_equal(found.to_xarray().algorithmic, found.algorithmic)
     page = found._repr_html_()
     assert ">algorithmic<" in page
     assert f">{found.algorithmic[-1]:.5g}<" in page
-
-
-def drawn(figure):
-    """Curves of a figure by name."""
-    traces = figure.to_plotly_json()["data"]
-    return {trace["name"]: unpacked({**trace["y"], "shape": [-1]}) for trace in traces}
 
 
 def test_halved_steps_keep_the_balance():

@@ -14,26 +14,21 @@ import pytest
 
 from discretization.groups import Role, groups_of, loaded, registered
 from discretization.interaction_table import dissipates
-from discretization.space import lagrange_element
 from discretization.space.laws.functions import PARAMETERS
-from discretization.space.rod_points import BEHIND, FIRST, LAW
+from discretization.space.rod_points import FIRST, LAW
 from discretization.space.se3_dual import SE3_ELEMENT, VISCOUS_SE3_ELEMENT
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.blocks import blocks, value_numbers
 from rigid.interactions.coincident import COINCIDENT_POINTS
-from rigid.interactions.contact.friction import SIZE
 from rigid.interactions.contact.planes import PLANE_SPHERE
 from rigid.interactions.evaluation import values
 from rigid.interactions.kinds import COMPLEX_STEP, MOST_FRAMES, Group, Kind, group
-from rigid.interactions.law_springs import LENGTH_DAMPER
-from rigid.interactions.laws import law_numbers
 from rigid.interactions.spring import DAMPER, SPRING
 from rigid.interactions.torsion_spring import BRANCH, TORSION_SPRING, counted_angle
 from rigid.mechanics.mechanical import call
 from rigid.system import State
 from rodsim import Model, Section
-from rodsim.parts.spring_laws import SpringLaw
 from tests.support.completeness import MODELS, NUMBERS
 from tests.support.contact_losses import ALL, ENERGY, lossy
 from tests.support.contacts import ENERGIES, all_poses, touch
@@ -126,49 +121,6 @@ def test_a_closed_tangent_is_that_of_the_complex_steps_of_its_dual(entry):
     )
     found = K[: each * n, : each * n].reshape(n, each, n, each).transpose(2, 3, 0, 1)
     close(found, blocks(own, start, end, lam).end[0, :, :each, :, :each], 1e-12)
-
-
-@pytest.mark.parametrize(
-    "entry", [own for own in KINDS if dissipates(own[1]) and own[1].condensed.settle is None], ids=ids
-)
-def test_what_resists_is_odd_in_the_ends(entry):
-    """At the same h; laws are of odd rates here, with coefficients about a knot far away."""
-    own, start, end, lam = case(entry[1])
-    forth, back = blocks(own, start, end, lam), blocks(own, end, start, lam)
-    close(-back.force, forth.force, 1e-11)
-    close(-back.end, forth.start, 1e-11)
-
-
-def test_a_damper_whose_law_is_not_odd_is_odd_in_the_ends_at_the_opposite_step_only():
-    law = law_numbers("damper", SpringLaw.table([-1, 0, 2, 3], [-4, 0, 1, 5]).pieces)
-    frames, state = found()[LENGTH_DAMPER.name][0].frames[:1], found()[LENGTH_DAMPER.name][1]
-    own = group(LENGTH_DAMPER, frames, np.concatenate([np.zeros(6), law]))
-    start, end = shaken(state, 1), shaken(state, 2)
-    forth, same, opposite = (
-        blocks(own, *pair).force for pair in ((start, end, RATE), (end, start, RATE), (end, start, -RATE))
-    )
-    close(opposite, forth, 1e-13)
-    assert np.abs(same + forth).max() > 0.1 * np.abs(forth).max()
-
-
-def test_a_branch_that_relaxes_is_not_odd_in_the_ends():
-    """What it has kept of the past stands among its numbers in a step, and does not change its sign."""
-    own, start, end, lam = case(lagrange_element.DISSIPATIONS[1])
-    own.numbers[:, FIRST + BEHIND] = 5.0
-    forth = blocks(own, start, end, lam)
-    for sign in (1.0, -1.0):
-        back = blocks(own, end, start, sign * lam)
-        assert np.abs(back.force - forth.force).max() > 1e-2 * np.abs(forth.force).max()
-        assert np.abs(back.force + forth.force).max() > 1e-2 * np.abs(forth.force).max()
-
-
-def test_friction_is_odd_in_the_ends_unless_its_bristle_is_bent_or_the_normal_force_loses():
-    loss = next(kind for kind, energy in ENERGY.items() if energy is PLANE_SPHERE)
-    own, start, end, lam = case(loss)
-    for bent, lossy_along, odd in ((0.0, 0.0, True), (0.1, 0.0, False), (0.0, 0.4, False)):
-        own.numbers[:, -4:-1], own.numbers[:, -SIZE], own.numbers[:, 1 - SIZE] = bent, lossy_along, 0.0
-        forth, back = (blocks(own, *pair, lam).force for pair in ((start, end), (end, start)))
-        assert (np.abs(back + forth).max() < 1e-11 * np.abs(forth).max()) == odd
 
 
 def test_ends_of_an_angle_count_alike_unless_it_passes_half_a_turn_from_what_was_counted():

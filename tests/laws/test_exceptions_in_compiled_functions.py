@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from numba import types
 
+from rigid.compilation.decorators import address_of, allocating_kernel, compiled, function_at
+from rigid.compilation.raised_exceptions import RAISED
 from rigid.interactions.kinds import (
     Condensed,
     Kind,
@@ -20,6 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 DT, LIMIT = 0.01, 0.1
 BRICK = Box(0.5, 0.3, 0.2, density=100.0)
 LEVEL = 24  # behind the numbers of two anchors
+F1, C1 = types.float64[::1], types.complex128[::1]
 
 
 def _raising(where):
@@ -136,3 +140,69 @@ def test_an_exception_in_a_force_leaves_no_equilibrium():
     model.add_interaction("raising", RAISING["dual"], model.ground, body, level=0.03)
     with pytest.raises(ConvergenceError, match="not finite"):
         equilibrium(model)
+
+
+def _number(x):
+    if x[0] == 0.0:
+        raise ValueError("zero")
+    return 2.0 * x[0]
+
+
+def _whole(x):
+    if x[0] == 0.0:
+        raise ValueError("zero")
+    return 0
+
+
+def _pair(x):
+    if x[0] == 0.0:
+        raise ValueError("zero")
+    return x[0] + 1j, x[0]
+
+
+def _filling(x, out):
+    out[0] = x[0]
+    if x[0] == 0.0:
+        raise ValueError("zero")
+
+
+@pytest.mark.parametrize(
+    ("function", "result", "failed"),
+    [
+        (_number, types.float64, np.nan),
+        (_whole, types.int64, RAISED),
+        (_pair, types.Tuple([types.complex128, types.float64]), (complex(np.nan, np.nan), np.nan)),
+    ],
+)
+def test_a_compiled_function_that_raises_returns_what_no_step_accepts(function, result, failed):
+    signature = result(F1)
+    at = function_at(signature)
+
+    @allocating_kernel
+    def call(address, x):
+        return at(address)(x)
+
+    address = address_of(compiled(signature)(function))
+    assert np.array_equal(call(address, np.array([1.0])), function(np.array([1.0])))
+    assert np.array_equal(call(address, np.array([0.0])), failed, equal_nan=True)
+
+
+@pytest.mark.parametrize("numbers", [F1, C1])
+def test_a_compiled_function_that_raises_leaves_nan_in_its_last_array(numbers):
+    """And what it was given as it is."""
+    signature = types.void(numbers, numbers)
+    at = function_at(signature)
+
+    @allocating_kernel
+    def call(address, x, out):
+        at(address)(x, out)
+
+    sort = float if numbers is F1 else complex
+    address, out = address_of(compiled(signature)(_filling)), np.zeros(3, sort)
+    call(address, np.ones(1, sort), out)
+    assert np.array_equal(out, [1, 0, 0])
+    x = np.zeros(1, sort)
+    call(address, x, out)
+    assert np.isnan(out.real).all()
+    assert numbers is F1 or np.isnan(out.imag).all()
+    assert x[0] == 0

@@ -5,7 +5,7 @@ import pytest
 
 from discretization.consistent import project_velocities
 from discretization.time import stepper
-from discretization.time.advance import MAX_HALVINGS, Report
+from discretization.time.advance import MAX_HALVINGS
 from discretization.time.em import N_COUNTS
 from discretization.time.integrators import parse
 from discretization.time.mechanical_stepper import MechanicalStepper
@@ -101,10 +101,6 @@ def test_where_a_variational_step_has_no_solution_it_is_halved():
     assert 0 < np.flatnonzero(result.halvings)[0] <= round(failure.value.t / 0.04) + 1
     assert result.t[-1] == pytest.approx(2.0)
     assert audit(result).constraint < 1e-9  # also of frames: no set of directors is reflected
-
-
-def test_costs_add_up():
-    assert Report(5, 3, 2, 1).plus(Report(7, 4, 2)) == Report(12, 4, 4, 1)
 
 
 @pytest.fixture(autouse=True)

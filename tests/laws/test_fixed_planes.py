@@ -12,6 +12,8 @@ from discretization.state_measures import energies
 from discretization.time import contact_stepper
 from rigid.interactions.contact.friction import OWN, SIZE, STIFFNESS
 from rigid.interactions.contact.losses import PLANE_ROD_LOSS
+from rodsim import Model, simulate
+from rodsim import Sphere as Ball
 
 
 @pytest.mark.parametrize("rubbing", [False, True])
@@ -45,3 +47,19 @@ def test_what_a_bristle_keeps_is_lost_where_its_plane_is_left_out() -> None:
     assert after.totals[1] - state.totals[1] == pytest.approx(0.5 * k * 9e-8, rel=1e-14)
     before, now = (energies(own.system, each).total + each.totals[1] for each in (state, after))
     assert now == pytest.approx(before, rel=1e-14)
+
+
+def test_a_ball_that_no_list_watches_lands_on_its_floor() -> None:
+    """What moves outside of all lists is never left out: nobody looks where it goes."""
+    own = Model("apart", gravity=(0.0, 0.0, 0.0))
+    balls = []
+    for k, place in enumerate(((0, 0, 0.3), (5, 0, 9), (5, 0, 9.3))):
+        body = own.add_body(
+            f"body {k}", Ball(0.1, density=1e3), place, velocity=(0, 0, -1.0 if k == 0 else 0.0)
+        )
+        balls.append(own.add_sphere(f"ball {k}", body, 0.1))
+    floor = own.add_plane("floor", own.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))
+    own.add_contact("landing", balls[0], floor, stiffness=1e6)
+    own.add_contact("pair", balls[1], balls[2], stiffness=1e6)
+    height = simulate(own, 0.5, 2e-3, output_every=1).body("body 0").r[:, 2]
+    assert 0.05 < height.min() < 0.1 < height[-1]
