@@ -1,21 +1,14 @@
 """Pictures show what is there, in OpenGL and in software; movies move; plots are drawn."""
 
+import re
+
+import imageio.v3 as iio
 import numpy as np
 import pytest
 
-from rigid.inertia import Box, Sphere
-from rigid.quaternions import rotate
-from rigid.system import State
-from rodsim.results import MemoryWriter, fields, opengl
-from rodsim.results.camera import fit, named_view, upward, view_direction
-from rodsim.results.columns import COLUMNS
-from rodsim.results.drawing import Drawing
-from rodsim.results.fields import FIELDS
-from rodsim.results.layout import BodyLayout, Layout, RodLayout
-from rodsim.results.plot import KINDS, plot
-from rodsim.results.render import render, render_movie
-from rodsim.results.scene import SceneBuilder, Sweep
-from rodsim.results.stage import States
+from rodsim import Box, Cylinder, Material, Model, Section, Sphere, plot, render, render_movie
+from rodsim.results import COLUMNS, MemoryWriter, opengl
+from rodsim.results.camera import named_view, upward
 from tests.support.results_sample import sample_layout, sample_output
 
 SMALL = (160, 100)
@@ -23,6 +16,7 @@ ENGINES = [
     pytest.param("opengl", marks=pytest.mark.skipif(opengl.missing() is not None, reason="no OpenGL")),
     "painter",
 ]
+RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
 
 
 @pytest.fixture(scope="module")
@@ -33,256 +27,184 @@ def result():
     return writer.result()
 
 
+def of_model(model, *outputs):
+    """A result of these outputs: (t, changes of the initial state, strains and stresses); by default what it begins with."""
+    built = model.build()
+    writer = MemoryWriter(built.layout)
+    for i, (t, changes, along) in enumerate(outputs or [(0.0, {}, 0.0)]):
+        strains, stresses = np.split(np.broadcast_to(along, (built.layout.n_elements, 12)), 2, axis=1)
+        state = built.state._replace(**changes)
+        writer.append(t, i, state, strains, stresses, dict.fromkeys(COLUMNS, 0.0))
+    return writer.result()
+
+
+def boxes(*given):
+    """Boxes of (size, position, speed)."""
+    model = Model("boxes")
+    for k, (size, position, speed) in enumerate(given):
+        model.add_body(f"box {k}", Box(*size, mass=1), position, velocity=(0, 0, speed))
+    return of_model(model)
+
+
+def strip_model(section=None, n=4, speed=0.0):
+    """A straight rod of 1 m along x with d2 = y and d3 = z; its speed grows along it."""
+    model = Model("strip")
+    section = section or Section.rectangle(0.2, 0.04, RUBBER)
+    model.add_rod("strip", [(0, 0, 0), (1, 0, 0)], section, n, velocity=lambda s: (0, 0, speed * s))
+    return model
+
+
+def mask(picture, level=245):
+    return picture.min(axis=2) < level
+
+
 def inked(picture):
     """Part of the picture that is not white."""
-    return np.mean(picture.min(axis=2) < 245)
+    return np.mean(mask(picture))
+
+
+def differ(a, b, by=20):
+    """Part of two pictures that is not the same."""
+    return np.mean(np.abs(a.astype(int) - b).max(axis=2) > by)
+
+
+# --- what is seen
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_picture_shows_the_model(result, engine, tmp_path):
+def test_a_picture_shows_the_whole_model_and_is_filled_by_it(result, engine, tmp_path):
     picture = render(result, tmp_path / "a.png", times=0.1, size=SMALL, engine=engine, labels=False)
     assert picture.shape == (100, 160, 3)
     assert 0.02 < inked(picture) < 0.6
     assert (tmp_path / "a.png").stat().st_size > 0
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_nothing_is_cut_off_at_the_border(result, engine):
-    picture = render(result, size=SMALL, engine=engine, labels=False)
-    border = np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]])
+    every = render(result, size=SMALL, engine=engine, labels=False)
+    border = np.concatenate([every[0], every[-1], every[:, 0], every[:, -1]])
     assert border.min() > 245
+    rows, columns = (np.flatnonzero(mask(every).any(axis=k)) for k in (1, 0))
+    assert max(np.ptp(rows) / 100, np.ptp(columns) / 160) > 0.7
 
 
 @pytest.mark.skipif(opengl.missing() is not None, reason="no OpenGL")
 def test_both_engines_draw_the_same_silhouette(result):
     a, b = (render(result, times=0.2, size=(320, 200), engine=e, labels=False) for e in ("opengl", "painter"))
-    differ = np.mean((a.min(axis=2) < 200) != (b.min(axis=2) < 200))
-    assert differ < 0.01  # but for the pixels of outlines
+    assert np.mean(mask(a, 200) != mask(b, 200)) < 0.01  # but for the pixels of outlines
 
 
-def test_later_times_are_drawn_over_earlier_ones(result):
-    one = render(result, times=0.25, size=SMALL, engine="painter", labels=False)
-    several = render(result, times=[0.0, 0.1, 0.25], size=SMALL, engine="painter", labels=False)
-    assert inked(several) > inked(one)
+def test_later_times_ground_and_labels_add_ink(result):
+    def painted(**more):
+        return render(result, **{"times": 0.25, "size": SMALL, "engine": "painter", "labels": False, **more})
 
-
-def test_ground_and_labels_add_ink(result):
-    plain = render(result, size=SMALL, engine="painter", labels=False)
-    assert inked(render(result, size=SMALL, engine="painter")) > inked(plain)
-    assert not np.array_equal(render(result, size=SMALL, engine="painter", labels=False, ground=True), plain)
+    plain = painted()
+    assert inked(painted(times=[0.0, 0.1, 0.25])) > inked(plain)
+    assert inked(painted(labels=True)) > inked(plain)
+    assert not np.array_equal(painted(ground=True), plain)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("suffix", [".gif", ".mp4"])
-def test_movie_moves(result, engine, suffix, tmp_path):
-    import imageio.v3 as iio
-
-    path = tmp_path / f"a{suffix}"
-    n = render_movie(result, path, speed=0.25, fps=5, size=(160, 96), engine=engine, labels=False)
-    assert n == 6  # 0.25 s at a quarter of the speed, five frames a second, and the first
-    frames = iio.imread(path)
-    assert frames.shape[:3] == (n, 96, 160)
-    assert np.abs(frames[0].astype(int) - frames[-1]).max() > 50
-
-
-def test_state_between_outputs_is_on_the_way(result):
-    t = result.t
-    states = States(result, Drawing(result.layout), None)
-    np.testing.assert_array_equal(states.between(t[2]).r, result.state(2).r)
-    middle = states.between((t[2] + t[3]) / 2)
-    np.testing.assert_allclose(np.linalg.norm(middle.quat, axis=1), 1, atol=1e-15)
+def test_what_is_nearer_is_seen_whatever_is_drawn_first(engine):
+    near, far = ((0.3, 0.1, 0.3), (0, -0.5, 0), 1.0), ((1.0, 0.1, 1.0), (0, 0.5, 0), 0.0)
+    seen = [
+        render(boxes(*order), size=SMALL, view="front", engine=engine, labels=False, color="speed")
+        for order in ((near, far), (far, near))
+    ]
+    assert differ(*seen) < 0.01
+    of_near, of_far = seen[0][50, 80].astype(int), seen[0][50, 45].astype(int)
+    assert np.abs(of_near - of_far).max() > 60
 
 
-def test_camera_sees_every_point():
-    points = np.random.default_rng(1).normal(size=(500, 3)) * [5, 1, 2]
-    for up in (upward(None), upward(np.array([0, -9.81, 0]))):
-        direction, above = view_direction(points, up)
-        camera = fit(points, direction, above, aspect=1.6)
-        pixels, depth = camera.project(points, 160, 100)
-        assert depth.min() > 0
-        assert pixels.min() > 0
-        assert np.all(pixels < [160, 100])
-        # and not from too far
-        assert np.max((pixels.max(axis=0) - pixels.min(axis=0)) / [160, 100]) > 0.75
-
-
-def test_flat_motion_is_seen_from_the_front_with_x_to_the_right():
-    points = np.random.default_rng(2).normal(size=(100, 3)) * [3, 0, 2]
-    direction, up = view_direction(points, upward(None))
-    assert abs(direction[1]) > 0.9
-    assert np.cross(up, direction)[0] > 0
-
-
-def test_tube_follows_an_arc_between_nodes():
-    """Hermite curves through the nodes of a circle leave it by less than 0.1 % of the height of an arc."""
-    layout = sample_layout()
-    state = sample_output(layout, 0)[2]
-    ring = layout.rods[1]
-    curve, _ = Sweep([(0, ring, 0)], False, 1.0, 0.0).center_line(state)
-    radius = np.linalg.norm(curve - [1, -1, 0], axis=1)
-    height = 0.5 * (1 - np.cos(np.pi / len(ring.frames)))
-    assert np.abs(radius - 0.5).max() < 1e-3 * height
-
-
-def test_surface_normals_point_outward():
-    layout = sample_layout()
-    state = sample_output(layout, 2)[2]
-    surface = SceneBuilder(layout, 1.0).surface(state)
-    a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
-    assert np.all(np.sum(np.cross(b - a, c - a) * surface.normals[surface.faces].mean(axis=1), axis=1) > 0)
-    box = surface.owner == 2
-    outward = surface.vertices[box] - state.r[1]
-    assert np.all(np.sum(outward * surface.normals[box], axis=1) > 0)
-    corners = Drawing(layout).points(state)[-8:]
-    assert {tuple(p) for p in surface.vertices[box].round(9)} == {tuple(p) for p in corners.round(9)}
-    np.testing.assert_allclose(
-        np.abs(rotate(state.quat[1] * [1, -1, -1, -1], surface.normals[box])).max(1), 1
+def test_the_first_of_two_faces_in_one_plane_is_seen():
+    """Bars of a chain that lie in one plane overlap at their joints: no hatching."""
+    large, within = ((0.8, 0.1, 0.8), (0, 0, 0), 0.0), ((0.7, 0.1, 0.7), (0, 0, 0), 1.0)
+    one, both, other = (
+        render(boxes(*parts), size=(320, 200), view="20/15", engine="painter", labels=False, color="speed")
+        for parts in ([large], [large, within], [(*large[:2], 1.0)])
     )
+    assert differ(one, both) < 0.01 < differ(one, other)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"engine": "crayon"}, ValueError, "no engine 'crayon'"),
-        ({"path": "no/such/folder/a.png", "engine": "painter"}, FileNotFoundError, "no folder"),
-        ({"view": (0, 0, 1), "engine": "painter"}, ValueError, "looks along 'up'"),
-        (
-            {"view": "left"},
-            ValueError,
-            "view = 'left' is unknown; give front, side, top, iso, or azimuth/elevation",
-        ),
-        ({"view": "30/91"}, ValueError, "elevation from -90 to 90"),
-        ({"view": "1/2/3"}, ValueError, "view = '1/2/3'"),
-        ({"color": "beauty"}, ValueError, "no quantity 'beauty' to colour by; give one of speed, strain"),
-    ],
-)
-def test_render_errors_name_the_cure(result, options, error, message):
-    with pytest.raises(error, match=message):
-        render(result, size=SMALL, **options)
-
-
-def test_missing_opengl_is_said_with_its_cure(result, monkeypatch):
-    monkeypatch.setattr(opengl, "missing", lambda: opengl.CURE)
-    with pytest.raises(RuntimeError, match="apt-get install libegl1"):
-        render(result, size=SMALL, engine="opengl")
-    assert inked(render(result, size=SMALL)) > 0.02  # painted instead
-
-
-@pytest.mark.parametrize(
-    "kind", ["overview", *(kind for kind in KINDS if kind not in ("load", "contacts")), "path"]
-)
-def test_every_kind_of_plot_is_drawn(result, kind, tmp_path):
-    figure = plot(result, kind, tmp_path / "a.png")
-    assert (tmp_path / "a.png").stat().st_size > 0
-    assert all(ax.lines for ax in figure.axes)
-
-
-def test_plot_errors_name_what_there_is(result):
-    with pytest.raises(ValueError, match="give one of 'overview'"):
-        plot(result, "pie")
-    with pytest.raises(KeyError, match="there are 'whip', 'ring', 'box'"):
-        plot(result, "path", points=["rope"])
-    with pytest.raises(ValueError, match="nodes 0 to 8"):
-        plot(result, "path", points=["whip:9"])
-
-
-def chain_of_bars(n, side):
-    """A straight chain of n bars (0.1 m long, `side` thick) along x."""
-    bar = Box(0.1, side, side, mass=1)
-    bodies = [BodyLayout(f"bar {k + 1}", k + 1, np.zeros(3), bar.vertices, bar.faces) for k in range(n)]
-    layout = Layout("chain", [], bodies, [], n_frames=n + 1)
-    r = np.zeros((n + 1, 3))
-    r[1:, 0] = 0.1 * (np.arange(n) + 0.5)
-    return one_output(layout, r)
-
-
-def one_output(layout, r, quat=None):
-    """A result with one output: positions r, no turns unless given; frames move with v = (0, 0, x)."""
-    writer = MemoryWriter(layout)
-    state = State(**{name: np.zeros(shape) for name, shape in layout.state_shapes().items()})
-    turned = np.tile([1.0, 0, 0, 0], (len(r), 1)) if quat is None else quat
-    velocity = np.stack([0 * r[:, 0], 0 * r[:, 0], r[:, 0]], axis=1)
-    m = layout.n_elements
-    strains = np.linspace(-1, 1, m)[:, None] * np.ones(6)
-    audit = dict.fromkeys(COLUMNS, 0.0)
-    writer.append(0.0, 0, state._replace(r=r, quat=turned, v=velocity), strains, 5 * strains, audit)
-    return writer.result()
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("color", "least", "most"), [(None, 1.4, 9.0), ("speed", 1.1, 1.3)])
+def test_faces_that_turn_to_the_light_are_brighter_and_in_colours_that_mean_numbers_less(
+    engine, color, least, most
+):
+    """The brighter light comes from above."""
+    box = boxes(((1, 1, 1), (0, 0, 0), 0.0))
+    picture = render(box, size=SMALL, view="iso", engine=engine, labels=False, color=color).astype(int)
+    top, left = picture[30, 80].sum(), picture[60, 60].sum()
+    assert least < top / left < most
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_500_thin_bars_are_seen_as_one_line(engine):
     """Each is 0.02 pixels thick; no column of the picture between the ends of the chain is empty."""
-    picture = render(chain_of_bars(500, 1e-3), size=(800, 500), view="front", engine=engine, labels=False)
+    chain = boxes(*(((0.1, 1e-3, 1e-3), (0.1 * k, 0, 0), 0.0) for k in range(500)))
+    picture = render(chain, size=(800, 500), view="front", engine=engine, labels=False)
     columns = np.flatnonzero(picture.min(axis=(0, 2)) < 200)
     assert len(columns) > 0.8 * 800
     assert np.array_equal(columns, np.arange(columns[0], columns[-1] + 1))
-    assert np.all(np.sum(picture.min(axis=2)[:, columns] < 200, axis=0) >= 2)
-
-
-def strip(width, height, n=5):
-    """A straight rod of 1 m along x with d2 = y and d3 = z, and its result."""
-    rod = RodLayout(
-        "strip", 1 + np.arange(n), np.arange(n - 1), np.linspace(0, 1, n), np.full(n, 0.05),
-        sides=np.tile([width, height], (n, 1)),
-    )  # fmt: skip
-    layout = Layout("strip", [rod], [], [], n_frames=n + 1, n_elements=n - 1)
-    r = np.zeros((n + 1, 3))
-    r[1:, 0] = rod.arclength
-    return one_output(layout, r)
-
-
-def test_rectangular_sections_are_drawn_as_boxes_with_width_along_d2_and_height_along_d3():
-    result = strip(0.2, 0.04)
-    surface = SceneBuilder(result.layout, 1.0).surface(result.state(0))
-    x, y, z = surface.vertices.T
-    np.testing.assert_allclose([x.min(), x.max()], [0, 1], atol=1e-12)
-    middle = (y == 0) & (z == 0)  # of the two ends
-    assert middle.sum() == 2
-    np.testing.assert_allclose(np.abs(y[~middle]), 0.1)
-    np.testing.assert_allclose(np.abs(z[~middle]), 0.02)
-    a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
-    area = np.cross(b - a, c - a) / 2
-    np.testing.assert_allclose(np.linalg.norm(area, axis=1).sum(), 2 * (0.2 + 0.04) + 2 * 0.2 * 0.04)
-    # normals are those of the faces: flat sides, sharp edges
-    unit = area / np.linalg.norm(area, axis=1, keepdims=True)
-    np.testing.assert_allclose(
-        surface.normals[surface.faces], np.repeat(unit[:, None], 3, axis=1), atol=1e-12
-    )
-    away = [1.0, 2.0, 3.0]  # from there all faces count
-    volume = np.sum(area * ((a + b + c) / 3 + away)) / 3
-    assert volume == pytest.approx(0.2 * 0.04)
-
-
-def test_round_sections_are_drawn_with_their_radius():
-    result = strip(0.0, 0.0)
-    surface = SceneBuilder(result.layout, 1.0).surface(result.state(0))
-    radius = np.hypot(surface.vertices[:, 1], surface.vertices[:, 2])
-    np.testing.assert_allclose(radius[radius > 0], 0.05)
+    assert np.all(np.sum(mask(picture, 200)[:, columns], axis=0) >= 2)
 
 
 @pytest.mark.parametrize(("view", "shown"), [("top", 0.2), ("front", 0.04)])
-def test_picture_of_a_strip_shows_its_broad_side_from_above_and_its_narrow_side_from_the_front(view, shown):
-    picture = render(strip(0.2, 0.04), size=(400, 250), view=view, labels=False)
-    seen = picture.min(axis=2) < 200
+def test_a_strip_shows_its_broad_side_from_above_and_its_narrow_side_from_the_front(view, shown):
+    seen = mask(render(of_model(strip_model()), size=(400, 250), view=view, labels=False), 200)
     long, thick = seen.any(axis=0).sum(), seen[:, 200].sum()
     assert thick / long == pytest.approx(shown, rel=0.15)
 
 
-def test_smooth_bodies_are_drawn_rounder_than_their_surface():
-    """The coarse sphere is 13 % short of its volume; drawn large it is not, and none of its edges are seen."""
-    sphere = Sphere(0.5, mass=1)
-    layout = Layout(
-        "ball", [], [BodyLayout("ball", 1, np.zeros(3), sphere.vertices, sphere.faces)], [], n_frames=2
-    )
-    result = one_output(layout, np.zeros((2, 3)))
-    surface = SceneBuilder(layout, 1.0, pixel=1 / 500).surface(result.state(0))
-    distance = np.linalg.norm(surface.vertices, axis=1)
-    assert distance.min() > 0.49
-    assert distance.max() < 0.505
-    assert np.sum(surface.vertices * surface.normals, axis=1).min() > 0.99 * distance.min()
-    a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
-    volume = np.sum(np.cross(a, b) * c) / 6
-    assert volume == pytest.approx(np.pi / 6, rel=0.02)
+@pytest.mark.parametrize(
+    ("section", "shape", "turn"),
+    [
+        (Section.rectangle(0.2, 0.04, RUBBER), Box(1.0, 0.2, 0.04, mass=1), (1, 0, 0, 0)),
+        (Section.circular(0.05, RUBBER), Cylinder(0.05, 1.0, mass=1), (np.sqrt(0.5), 0, np.sqrt(0.5), 0)),
+    ],
+    ids=["box", "cylinder"],
+)
+@pytest.mark.parametrize("view", ["iso", "front", "side"])
+def test_a_straight_rod_looks_as_the_body_of_its_shape(section, shape, turn, view):
+    """Flat sides and sharp edges, or round ones."""
+    body = Model("body")
+    body.add_body("body", shape, (0.5, 0, 0), turn)
+    pictures = [
+        render(of_model(model), size=(320, 200), view=view, engine="painter", labels=False, color="speed")
+        for model in (strip_model(section), body)
+    ]
+    assert differ(*pictures) < 0.02 < inked(pictures[0])
+
+
+def ring_model():
+    """Twelve elements: the arcs rise 3.4 % of the radius above their chords."""
+    model = Model("ring")
+    angle = 2 * np.pi * np.arange(48) / 48
+    points = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    model.add_rod("ring", points, Section.circular(0.01, RUBBER), 12, closed=True)
+    return model
+
+
+def ball_model():
+    model = Model("ball")
+    model.add_body("ball", Sphere(0.5, mass=1))  # whose coarse surface is 13 % short of its volume
+    return model
+
+
+@pytest.mark.parametrize("made", [ring_model, ball_model])
+def test_what_is_round_is_drawn_round(made):
+    """Rods follow an arc between their nodes, smooth bodies are drawn rounder than their surface."""
+    seen = mask(render(of_model(made()), size=(400, 400), view="top", engine="painter", labels=False), 200)
+    rows, columns = np.nonzero(seen)
+    edge = []
+    for turn in np.linspace(0, np.pi, 40):
+        along = (rows - rows.mean()) * np.sin(turn) + (columns - columns.mean()) * np.cos(turn)
+        edge.append(np.ptp(along) / 2)
+    assert np.ptp(edge) < 0.01 * np.mean(edge)
+
+
+def test_flat_motion_is_seen_from_the_front_with_x_to_the_right():
+    flat = boxes(((0.4, 0.1, 0.1), (-1, 0, 0), 0.0), ((0.1, 0.1, 0.2), (1, 0, 0.5), 0.0))
+    pictures = [render(flat, size=SMALL, labels=False, **view) for view in ({}, {"view": "front"})]
+    assert differ(*pictures) < 0.1
+    left, right = (mask(pictures[0])[:, half].any(axis=0).sum() for half in (slice(80), slice(80, None)))
+    assert left > right + 5 > 5
 
 
 @pytest.mark.parametrize(
@@ -304,71 +226,137 @@ def test_named_views_look_from_where_they_say(name, gravity, expected, right):
     np.testing.assert_allclose(np.cross(up, direction), right, atol=1e-8)
 
 
-def test_colors_of_a_field_are_those_of_the_bar():
-    """Speed grows along the strip from 0 to 1 m/s: so do the colours, from the first to the last of the bar."""
-    result = strip(0.2, 0.04)
-    drawing = Drawing(result.layout)
-    field = fields.field_of("speed", drawing)
-    found = fields.values(field, drawing, result.state(0), result.strains(0), result.stresses(0))
-    np.testing.assert_allclose(found, np.linspace(0, 1, 5), atol=1e-7)
-    assert fields.limits(field, found) == (0, 1)
-    builder = SceneBuilder(result.layout, 1.0)
-    at_vertices = builder.spread(found)
-    np.testing.assert_allclose(at_vertices, builder.surface(result.state(0)).vertices[:, 0], atol=1e-7)
-    shades = fields.color_map(field, 0, 1)
-    rgb = fields.colors(at_vertices, 0, 1, shades)
-    np.testing.assert_array_equal(rgb[np.argmin(at_vertices)], shades[0])
-    np.testing.assert_array_equal(rgb[np.argmax(at_vertices)], shades[-1])
-
-
 @pytest.mark.parametrize(
-    "name", [name for name in FIELDS if name not in ("contact", "pressure")]
-)  # there are none
-def test_every_field_is_the_array_it_names(result, name):
-    drawing = Drawing(result.layout)
-    outputs = result.state(2), result.strains(2), result.stresses(2)
-    array = drawing.arrays(*outputs)[1]
-    found = fields.values(fields.field_of(name, drawing), drawing, *outputs)
-    if name == "speed":
-        expected = np.linalg.norm(array["velocity"], axis=1)
-    else:
-        source = {"strain": "Gamma", "curvature": "K", "force": "N", "moment": "M"}.get(
-            name, name.rstrip("123")
-        )
-        values = array[source].astype(float)
-        expected = values[:, int(name[-1]) - 1] if name[-1] in "123" else np.sqrt((values**2).sum(axis=1))
-        expected[drawing.n_rod_points :] = np.nan
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    ("options", "message"),
+    [
+        ({"engine": "crayon"}, "no engine 'crayon'"),
+        ({"view": "left"}, "view = 'left' is unknown; give front, side, top, iso, or azimuth/elevation"),
+        ({"view": "30/91"}, "elevation from -90 to 90"),
+        ({"view": "1/2/3"}, "view = '1/2/3'"),
+        ({"color": "beauty"}, "no quantity 'beauty' to colour by; give one of speed, strain"),
+    ],
+)
+def test_render_errors_name_the_cure(result, options, message):
+    with pytest.raises(ValueError, match=message):
+        render(result, size=SMALL, **options)
 
 
-def test_limits_of_a_component_are_as_far_to_both_sides_of_zero():
-    field = FIELDS["N1"]
-    assert fields.limits(field, np.array([-3.0, np.nan, 1.0])) == (-3, 3)
-    assert fields.limits(field, np.array([2.0, 5.0])) == (2, 5)
-    assert fields.limits(FIELDS["force"], np.array([2.0, 5.0])) == (0, 5)
-    assert fields.limits(FIELDS["force"], np.array([0.0, 0.0])) == (0, 1)
-    white = fields.color_map(field, -3, 3)[128]
-    assert white.min() > 0.8
+def test_missing_opengl_is_said_with_its_cure(result, monkeypatch):
+    monkeypatch.setattr(opengl, "missing", lambda: opengl.CURE)
+    with pytest.raises(RuntimeError, match="apt-get install libegl1"):
+        render(result, size=SMALL, engine="opengl")
+    assert inked(render(result, size=SMALL)) > 0.02  # painted instead
+
+
+# --- colours
+
+LENGTHS = {"Gamma": "strain", "K": "curvature", "N": "force", "M": "moment"}
+COMPONENTS = [f"{array}{k}" for array in LENGTHS for k in (1, 2, 3)]
+
+
+def coloured(model, name, *outputs):
+    """The strip in the colours of a quantity, from above."""
+    options = {"size": (400, 250), "view": "top", "engine": "painter", "labels": False, "color": name}
+    return render(of_model(model, *outputs), **options)[125].astype(int)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_component_has_the_colours_of_its_values_and_of_no_other(name):
+    """It grows along the rod from -1 to 1/2: the scale is as long to both sides of 0, which is white; another one is zero."""
+    k, ramp, model = COMPONENTS.index(name), np.zeros((40, 12)), strip_model(n=40)
+    ramp[:, k] = np.linspace(-1, 0.5, 40)
+    row = coloured(model, name, (0.0, {}, ramp))
+    low, zero, high = row[60], row[253], row[340]
+    assert zero.min() > 200 > max(low.min(), high.min())
+    assert np.abs(low - high).max() > 60
+    length = LENGTHS[name[:-1]]
+    row = coloured(model, length, (0.0, {}, ramp))
+    assert np.abs(row[60] - row[253]).max() > 60 < np.abs(row[60] - row[340]).max()
+    red, _, blue = coloured(model, length, (0.0, {}, -np.eye(12)[k]))[200]
+    assert red > 200 > 100 > blue  # of a length the scale begins at 0
+    for other in (*COMPONENTS, *LENGTHS.values()):
+        if other not in (name, length):
+            assert np.ptp(coloured(model, other, (0.0, {}, ramp))[40:360], axis=0).max() < 10, other
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_picture_in_colours_of_a_field_has_the_bar_and_its_colours(result, engine):
-    picture = render(result, times=0.1, size=(320, 200), engine=engine, color="speed")
-    plain = render(result, times=0.1, size=(320, 200), engine=engine)
-    assert not np.array_equal(picture, plain)
-    bar = picture[160:, 200:].reshape(-1, 3).astype(int)
-    shades = (255 * fields.color_map(FIELDS["speed"], 0, 1)).round().astype(int)
-    for shade in shades[[0, 128, 255]]:
-        assert np.abs(bar - shade).sum(axis=1).min() < 12
+def test_a_picture_in_colours_has_their_bar_and_goes_from_its_first_to_its_last(engine):
+    """Speed grows along the strip from 0 to 1 m/s."""
+    strip = of_model(strip_model(n=40, speed=1.0))
+    plain, picture = (
+        render(strip, size=(800, 500), view="top", engine=engine, color=name) for name in (None, "speed")
+    )
+    row = picture[250].astype(int)
+    seen = np.flatnonzero(mask(plain)[250])
+    bar = picture[400:, 500:].reshape(-1, 3).astype(int)
+    for pixel in row[np.linspace(seen[0] + 10, seen[-1] - 10, 5).astype(int)]:
+        shade = pixel / np.linalg.norm(pixel)  # faces are a little lighter or darker than the bar
+        shades = bar[bar.min(axis=1) < 245]
+        near = np.linalg.norm(shades / np.linalg.norm(shades, axis=1, keepdims=True) - shade, axis=1)
+        assert near.min() < 0.05
+    assert np.abs(row[seen[0] + 10] - row[seen[-1] - 10]).max() > 60
 
 
-def test_movie_in_colours_of_a_field_between_outputs(result, tmp_path):
-    states = States(result, Drawing(result.layout), FIELDS["speed"])
-    t = result.t
-    a, b = states.at(1).values, states.at(2).values
-    np.testing.assert_allclose(states.values_between(0.25 * t[1] + 0.75 * t[2]), 0.25 * a + 0.75 * b)
-    n = render_movie(result, tmp_path / "a.gif", speed=0.25, fps=5, size=SMALL, color="speed", view="iso")
-    assert n == 6
+# --- movies
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("suffix", [".gif", ".mp4"])
+def test_a_movie_moves_between_outputs_too_and_forgets_what_it_has_shown(engine, suffix, tmp_path):
+    """A ball goes from left to right beside a bar in one second with outputs at its ends alone."""
+    model = ball_model()
+    model.add_body("bar", Box(6.0, 0.01, 0.01, mass=1), (0, 0, -1.0))
+    outputs = []
+    for t, x in ((0.0, -2.5), (1.0, 2.5)):
+        state = model.build().state
+        r, v = state.r.copy(), state.v.copy()
+        r[1, 0], v[1, 0] = x, 5.0
+        outputs.append((t, {"r": r, "v": v}, 0.0))
+    moving = of_model(model, *outputs)
+    path = tmp_path / f"a{suffix}"
+    n = render_movie(
+        moving, path, speed=1.0, fps=4, size=(160, 96), engine=engine, labels=False, view="front"
+    )
+    frames = iio.imread(path)
+    assert (n, frames.shape[:3]) == (5, (5, 96, 160))
+    at = [np.nonzero(mask(frame, 128)[:56])[1] for frame in frames]
+    assert np.diff([x.mean() for x in at]) == pytest.approx(0.25 * (at[-1].mean() - at[0].mean()), abs=3)
+    assert max(np.ptp(x) for x in at) < 50 < at[-1].mean() - at[0].mean()
+
+
+def test_a_movie_in_colours_has_those_between_outputs_too(tmp_path):
+    strip = of_model(strip_model(), (0.0, {}, 0.0), (1.0, {}, 1.0))
+    render_movie(
+        strip, tmp_path / "a.gif", speed=1, fps=2, size=SMALL, color="force", view="top", labels=False
+    )
+    first, middle, last = (frame[50, 80].astype(int) for frame in iio.imread(tmp_path / "a.gif"))
+    assert np.abs(first - middle).max() > 30 < np.abs(middle - last).max()
+
+
+# --- plots
+
+
+def kinds_of_plots(result):
+    with pytest.raises(ValueError, match="give one of 'overview'") as error:
+        plot(result, "pie")
+    return re.findall(r"'(\w[\w-]*)'", str(error.value).partition("give one of")[2])
+
+
+def test_every_kind_of_plot_is_drawn(result, tmp_path):
+    kinds = kinds_of_plots(result)
+    assert len(kinds) > 5
+    for kind in kinds:
+        if kind not in ("load", "contacts", "distance"):  # there are none
+            figure = plot(result, kind, tmp_path / f"{kind}.png")
+            assert (tmp_path / f"{kind}.png").stat().st_size > 0
+            assert all(ax.lines for ax in figure.axes), kind
+
+
+def test_plot_errors_name_what_there_is(result):
+    with pytest.raises(KeyError, match="there are 'whip', 'ring', 'box'"):
+        plot(result, "path", points=["rope"])
+    with pytest.raises(ValueError, match="nodes 0 to 8"):
+        plot(result, "path", points=["whip:9"])
 
 
 @pytest.mark.parametrize("kind", ["residuals", "overview"])
