@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import eigh
+from scipy.linalg import eigh, null_space
 
-from discretization.linearisation import eigen
 from rodsim import Box, Material, Model, ModelError, Section, buckling, equilibrium, modes, simulate
 from rodsim.linear import Probe, Push, frequency_response, state_space
 
@@ -59,7 +58,6 @@ def test_modes_are_the_limit_of_light_rods_and_as_many_as_what_has_mass_has_free
     model = chain(0.0)
     every = modes(model, 20, equilibrium(model).state(-1))
     assert len(every.frequency) == 6
-    assert eigen.finite(every.linear) == 6
     assert every.kinds == ("oscillates",) * 6
     # nothing pulls at the inner nodes, and what moves has unit mass
     lin = every.linear
@@ -72,16 +70,15 @@ def test_modes_are_the_limit_of_light_rods_and_as_many_as_what_has_mass_has_free
 
 
 def test_large_models_by_lanczos_have_the_modes_of_what_has_mass_alone():
-    """72 freedoms that have mass among 576, the rest eliminated by full matrices."""
+    """72 freedoms that have mass among 576, by full matrices: of those that have none the squares are infinite."""
     model = chain(0.0, 12)
     found = modes(model, 5, equilibrium(model).state(-1))
     lin = found.linear
     assert lin.size == 576
-    assert eigen.finite(lin) == 72
-    T = eigen.slow_motions(lin).matrix
-    assert T.shape == (576, 72)
-    squares = eigh(T.T @ (lin.K @ T), T.T @ (lin.M @ T), eigvals_only=True)[:5]
-    assert found.omega**2 == pytest.approx(squares, rel=1e-7)
+    T = null_space(lin.G.toarray())
+    inverses = eigh(T.T @ (lin.M @ T), T.T @ (lin.K @ T), eigvals_only=True)
+    assert (inverses > 1e-12 * inverses[-1]).sum() == 72
+    assert found.omega**2 == pytest.approx(1.0 / inverses[:-6:-1], rel=1e-7)
 
 
 def test_loads_that_follow_have_the_same_limit():
@@ -103,8 +100,7 @@ def test_large_models_under_loads_that_follow_are_solved_by_arnoldi():
     found = modes(model, 3, equilibrium(model).state(-1))
     lin = found.linear
     assert lin.unsymmetric
-    assert eigen.finite(lin) == 150
-    Z = eigen.null_space(lin.G)
+    Z = null_space(lin.G.toarray())
     for value, shape in zip(found.values, found.shapes, strict=True):
         phi = shape[lin.frames].ravel()
         left = Z.T @ (value**2 * (lin.M @ phi) + lin.K @ phi)

@@ -8,15 +8,13 @@ from discretization.groups import Role, groups_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
     at_rest,
-    loads_of,
     own_of,
     springs_of,
     torsions_of,
-    with_tables,
-    without_tables,
 )
-from discretization.system import begun, fingerprint, from_files, in_files
+from discretization.system import fingerprint
 from rigid.interactions.torsion_spring import TORSION_SPRING
+from rodsim import Box, Model
 from tests.support import completeness
 from tests.support.arrays import everything
 from tests.support.new_kinds import COIL, Coil, registered
@@ -26,55 +24,51 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_columns_and_rows_are_the_same_numbers():
-    own = everything()[0].others
-    springs, torsions, loads = springs_of(own), torsions_of(own), loads_of(own)
-    assert springs.damping.tolist() == [0.5, 0.2]
-    assert springs.length0.tolist() == [1.0, 0.3]
-    assert torsions.damping.tolist() == [0.5, 0.2]
-    assert torsions.angle0.tolist() == [0.1, 0.3]
-    assert loads.kind.tolist() == [0, 0, 1, 1]
-    assert loads.frame.tolist() == [1, 2, 3, 4]
-    assert loads.following.tolist() == [0, 1, 0, 1]
-    assert same(with_tables(without_tables(own), springs, torsions, loads), own)
+def held(gravity=(0.0, 0.0, -9.81), force=None, **changed):
+    """Two bodies on springs, a coil and loads; changed: numbers of these that are not the usual ones."""
+    told = {
+        "k": 30.0,
+        "damping": 0.5,
+        "length": 1.0,
+        "coil": 4.0,
+        "angle": 0.1,
+        "at": (0, 0, 0),
+        "turns": False,
+    }
+    told |= changed
+    model = Model("held", gravity=gravity)
+    a = model.add_body("a", Box(0.1, 0.2, 0.3, density=500))
+    b = model.add_body("b", Box(0.1, 0.2, 0.3, density=500), position=(1, 0, 0))
+    ends = a.at((0, 0, 0)), b.at((0, 0, 0))
+    model.add_spring("spring", *ends, told["k"], told["length"], told["damping"])
+    turning = {"along": "rotation", "axis": (0, 0, 1), "angle": told["angle"]}
+    model.add_spring("coil", a, b, told["coil"], damping=told["damping"], **turning)
+    load = b.at(told["at"]), (0.0, 1.0, 0.0)
+    add = model.add_moment if force == "moment" else model.add_force
+    add("load", *load, following=told["turns"])
+    return model
 
 
-def test_a_system_from_its_tables_is_the_same_to_the_bit():
-    system = everything()[0]
-    again = from_files(in_files(system))
-    assert same(again.others, system.others)
-    assert fingerprint(again) == fingerprint(system)
-    for name in ("springs", "torsions"):
-        table = in_files(system)[name]
-        for column in table._fields[1:]:
-            other = in_files(system)
-            other[name] = table._replace(**{column: getattr(table, column) + 1.0})
-            assert fingerprint(from_files(other)) != fingerprint(system), (name, column)
-    loads = in_files(system)["loads"]
-    for column, changed in (
-        ("kind", 1 - loads.kind),
-        ("frame", loads.frame[::-1]),
-        ("X", loads.X + 1.0),
-        ("following", 1 - loads.following),
-    ):
-        other = from_files(in_files(system) | {"loads": loads._replace(**{column: changed})})
-        assert fingerprint(other) != fingerprint(system), column
+OTHER = {
+    "k": 31.0,
+    "damping": 0.6,
+    "length": 0.9,
+    "coil": 5.0,
+    "angle": 0.2,
+    "at": (0, 0, 0.1),
+    "turns": True,
+}
 
 
-def test_a_fingerprint_begun_is_that_of_all_which_differ_in_gravity_alone():
-    system = everything()[0]
-    first = begun(system)
-    found = set()
-    for gravity in ((0.0, 0.0, -9.81), (0.0, 1.0, 0.0), (0.0, 1.0, 0.0)):
-        other = system._replace(gravity=np.array(gravity))
-        assert fingerprint(other, first) == fingerprint(other)
-        found.add(fingerprint(other))
-    assert len(found) == 2
-    for e in range(len(system.others.kind)):  # whichever table files have it in
-        numbers = system.others.numbers.copy()
-        numbers[system.others.first[e]] += 1.0
-        last = system._replace(others=system.others._replace(numbers=numbers))
-        assert fingerprint(last) not in found
+def test_a_fingerprint_knows_every_number_of_springs_and_loads_and_gravity():
+    found = [fingerprint(held(**{name: value}).build().system) for name, value in OTHER.items()]
+    found.append(fingerprint(held(force="moment").build().system))
+    prepared = held().prepare(t_end=0.01, dt=0.01)
+    for gravity in ((0.0, 0.0, -9.81), (0.0, 1.0, 0.0)):
+        of_run = prepared.run({"gravity": gravity}).description["fingerprint"]
+        assert of_run == fingerprint(held(gravity).build().system)
+        found.append(of_run)
+    assert len(set(found)) == len(OTHER) + 3
 
 
 def test_at_rest_nothing_resists_and_energies_stay():

@@ -5,7 +5,6 @@ import pytest
 
 from discretization.groups import registered
 from discretization.interaction_table import dissipates
-from rigid.interactions.spring import SPRING
 from rigid.mechanics.mechanical import call
 from tests.support.interactions import dual, names, numbers, poses, value
 
@@ -101,11 +100,3 @@ def test_prestressed_an_energy_still_does_work_as_its_value_says(kind):
         change = (value(kind, y1, each) - value(kind, y0, each))[0].real
         work = np.sum(dual(kind, y0, y1, each, [1.0]).real * (y1 - y0))
         assert work == pytest.approx(change, rel=1e-12, abs=1e-12)
-
-
-def test_no_interactions_have_no_stress():
-    own = SPRING.straining
-    X, e = np.zeros((0, 8)), np.zeros((0, 1))
-    assert own.stress(X, e).shape == (0, 1)
-    assert own.stiffness(X, e).shape == (0, 1, 1)
-    assert own.prestressed(X, e, e).shape == (0, 8)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from discretization.assembly import team as teams
-from discretization.assembly.element_lanes import element_lanes
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.team import FAILED, GIVEN, at_work, team_of
 from discretization.time.newton import FOLDED, factor, solve
@@ -123,19 +122,6 @@ def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
         assert done(MOVE | ADD, system, numbering, state, work, H) == 0
 
 
-def test_parts_of_the_elements_have_no_frame_in_common():
-    system = WIDE.build().system
-    elements, numbering = system.elements, number_for_steps(system)
-    own = element_lanes(elements, numbering)
-    assert len(own.parts) > 3
-    assert own.parts[-1] < len(own.rows)  # some lie between
-    assert len(np.unique(own.lane)) == len(elements.length)
-    part = np.searchsorted(own.parts[1:], own.lane // 8, side="right")
-    for frame in range(1, len(system.frames.mass)):
-        of = part[(elements.frames == frame).any(axis=1)]
-        assert len(np.unique(of[of < len(own.parts) - 1])) <= 1
-
-
 def test_where_a_pivot_is_too_small_all_threads_give_up():
     numbering, work, team = in_threads()
     matrix = work.values.copy()
@@ -196,17 +182,6 @@ def test_a_thread_that_cannot_be_had_is_not_waited_for(owner, name, monkeypatch)
     for one, other, whole in zip(state, again, expected, strict=True):
         assert np.array_equal(one, whole)
         assert np.array_equal(other, whole)
-
-
-def test_every_front_is_dealt_out_and_the_work_is_shared():
-    fronts = number_for_steps(net(rows=12, fields=12, hinges=False).build().system).fronts
-    for threads in (2, 3, 4):
-        team = team_of(fronts, threads, in_threads()[1])
-        assert np.array_equal(np.sort(team.each), np.arange(len(fronts.inner)))
-        assert np.array_equal(np.bincount(team.owner, minlength=threads), np.diff(team.first))
-        height = np.diff(fronts.first)
-        entries = np.bincount(team.owner, height.astype(float) ** 2, minlength=threads)
-        assert entries.max() < 1.6 / threads * entries.sum()
 
 
 @released_kernel
