@@ -10,6 +10,7 @@ from rigid.interactions.kinds import has_closed_forms
 from rigid.interactions.spring import SPRING, force_of_step
 from rigid.interactions.torsion_spring import BRANCH, TORSION_SPRING, angle_of, torque_of_step
 from rigid.linear_algebra import dot
+from rodsim import Box, Model, simulate
 from tests.support.interactions import dual, names, numbers, poses
 
 ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.4)]
@@ -46,6 +47,24 @@ def test_the_torque_of_a_torsion_spring_is_that_of_its_dual(angles):
     size = np.abs(on).max()
     assert np.array(torque) == pytest.approx(on[0], abs=1e-14 * (1 + size))
     assert np.array(torque) == pytest.approx(-on[1], abs=1e-14 * (1 + size))
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.4])
+@pytest.mark.parametrize(
+    "how", [{"along": "distance"}, {"along": "rotation", "axis": (0.0, 0.6, 0.8)}], ids=str
+)
+def test_springs_of_both_kinds_keep_the_energy_balance(how, damping):
+    model = Model("two")
+    a = model.add_body(
+        "a", Box(1.0, 0.5, 0.3, density=20.0), velocity=(0.3, 0, 0), angular_velocity=(1.0, 2.0, 14.0)
+    )
+    b = model.add_body("b", Box(0.6, 0.8, 0.4, density=20.0), (1.0, 0.4, 0), velocity=(0, 0.2, -0.1))
+    ends = (a.at((0, 0.2, 0)), b.at((0.1, 0, 0.3))) if how["along"] == "distance" else (a, b)
+    model.add_spring("spring", *ends, 30.0, damping=damping, **how)
+    result = simulate(model, 1.0, 0.02, output_every=1, progress=False)
+    total = result.energy["total"]
+    assert (result.dissipation[-1] > 1e-3) == (damping > 0)
+    assert np.abs(total + result.dissipation - total[0]).max() < 1e-13 * (1 + total[0])
 
 
 @small_kernel

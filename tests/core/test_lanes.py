@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rigid import lanes
-from rigid.compilation.decorators import kernel
+from rigid.compilation.decorators import kernel, small_kernel
 from rigid.compilation.inlined_kernels import target_of_kernels
 from rigid.lanes import (
     WIDTH,
@@ -145,43 +145,19 @@ def scatter2(x, out, places, strides, first, second, column):
     add_rows2((load(x, 0), load(x, 8)), out, places, strides, first, second, column)
 
 
+@small_kernel
+def six(x, i):
+    return load(x, i), load(x, i + 8), load(x, i + 16), load(x, i + 24), load(x, i + 32), load(x, i + 40)
+
+
 @kernel
 def scatter6(x, out, places, strides, first, second, column):
-    add_rows6(
-        (load(x, 0), load(x, 8), load(x, 16), load(x, 24), load(x, 32), load(x, 40)),
-        out,
-        places,
-        strides,
-        first,
-        second,
-        column,
-    )
+    add_rows6(six(x, 0), out, places, strides, first, second, column)
 
 
 @kernel
 def scatter12(x, out, places, strides, first, second, column):
-    add_rows12(
-        (
-            load(x, 0),
-            load(x, 8),
-            load(x, 16),
-            load(x, 24),
-            load(x, 32),
-            load(x, 40),
-            load(x, 48),
-            load(x, 56),
-            load(x, 64),
-            load(x, 72),
-            load(x, 80),
-            load(x, 88),
-        ),
-        out,
-        places,
-        strides,
-        first,
-        second,
-        column,
-    )
+    add_rows12((*six(x, 0), *six(x, 48)), out, places, strides, first, second, column)
 
 
 @pytest.mark.parametrize(("width", "add"), [(2, scatter2), (6, scatter6), (12, scatter12)])
@@ -218,25 +194,16 @@ def test_numbers_from_any_places_go_to_rows():
 
 
 @kernel
-def copy4(x, out):
+def copied_without_their_neighbours(x, out, other):
     store4(load4(x, 3), out, 1)
+    store6(load6(x, 3), other, 1)
 
 
-def test_four_numbers_go_without_their_neighbours():
-    x, out = numbers(7), np.zeros(7)
-    copy4(x, out)
+def test_four_and_six_numbers_go_without_their_neighbours():
+    x, out, other = numbers(9), np.zeros(7), np.zeros(9)
+    copied_without_their_neighbours(x, out, other)
     assert np.array_equal(out, [0, *x[3:7], 0, 0])
-
-
-@kernel
-def copy6(x, out):
-    store6(load6(x, 3), out, 1)
-
-
-def test_six_numbers_go_without_their_neighbours():
-    x, out = numbers(9), np.zeros(9)
-    copy6(x, out)
-    assert np.array_equal(out, [0, *x[3:9], 0, 0])
+    assert np.array_equal(other, [0, *x[3:9], 0, 0])
 
 
 @compiled_only

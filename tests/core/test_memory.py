@@ -61,20 +61,6 @@ def test_parts_are_views_that_join_to_the_memory(memory: Memory) -> None:
     assert np.array_equal(np.concatenate([x.reshape(2, -1) for x in parts.values()], axis=1), some)
 
 
-def test_a_scheme_understands_its_own_memory_and_that_of_em_alone() -> None:
-    em, dissipating, chart = Memory(3), Memory(3, 5), Memory(3, 0, 17)
-    a, b, c = (1.0 + np.arange(m.size) for m in (em, dissipating, chart))
-    for memory, own in ((em, a), (dissipating, b), (chart, c)):
-        assert memory.begun(own) is own
-    taken = dissipating.parts(dissipating.begun(a))
-    assert np.array_equal(taken["acc"].ravel(), a)
-    assert not taken["remembered"].any()
-    assert not taken["algorithmic"].any()
-    for memory, others in ((em, (b, c)), (dissipating, (c,)), (chart, (a, b))):
-        for other in others:
-            assert not memory.begun(other).any()
-
-
 def test_of_other_versions_what_fits_is_taken() -> None:
     """Accelerations; not fewer differences than there are now."""
     older, memory = Memory(3, older=18), Memory(3, earlier=18)

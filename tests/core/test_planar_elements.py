@@ -42,45 +42,23 @@ def _at(x, i):
     return load(x, WIDTH * i)
 
 
+@small_kernel
+def _nine(x, i):
+    return (
+        _at(x, i), _at(x, i + 1), _at(x, i + 2), _at(x, i + 3), _at(x, i + 4),
+        _at(x, i + 5), _at(x, i + 6), _at(x, i + 7), _at(x, i + 8),
+    )  # fmt: skip
+
+
 @kernel
 def _evaluated(x, h, out):
-    """Of x (37, 8): w, z, c, s of a and of b at the start, c, s, psi of both at the end, e, its change, L, C, D, strain0."""
+    """Of x (40, 8): w, z, c, s of a and of b at the start, c, s, psi of both at the end, e, its change, L, C, D, strain0."""
     e0, d, L = (_at(x, 14), _at(x, 15)), (_at(x, 16), _at(x, 17)), _at(x, 18)
     y, tau, g, E, scale = start_of_step(
         (_at(x, 0), _at(x, 1), _at(x, 2), _at(x, 3)), (_at(x, 4), _at(x, 5), _at(x, 6), _at(x, 7)), e0, L
     )
-    w, c = linear_part(
-        (
-            _at(x, 19),
-            _at(x, 20),
-            _at(x, 21),
-            _at(x, 22),
-            _at(x, 23),
-            _at(x, 24),
-            _at(x, 25),
-            _at(x, 26),
-            _at(x, 27),
-        ),
-        (_at(x, 34), _at(x, 35), _at(x, 36)),
-        E,
-    )
-    w, c = with_damping(
-        w,
-        c,
-        (
-            _at(x, 28),
-            _at(x, 29),
-            _at(x, 30),
-            _at(x, 29),
-            _at(x, 31),
-            _at(x, 32),
-            _at(x, 30),
-            _at(x, 32),
-            _at(x, 33),
-        ),
-        E,
-        h,
-    )
+    w, c = linear_part(_nine(x, 19), (_at(x, 37), _at(x, 38), _at(x, 39)), E)
+    w, c = with_damping(w, c, _nine(x, 28), E, h)
     start = y, tau, g, w, E[2], c, scale, e0
     a, b, e1 = (
         (_at(x, 2), _at(x, 3), _at(x, 8), _at(x, 9), _at(x, 10)),
@@ -127,8 +105,7 @@ class Eight:
             x += [np.cos(half[k]), np.sin(half[k]), np.cos(at), np.sin(at)]
         for k, at in enumerate((self.at_a, self.at_b)):
             x += [np.cos(at + angles[k]), np.sin(at + angles[k]), 2.0 * np.tan(angles[k] / 2)]
-        upper = self.D[:, *np.triu_indices(3)].T
-        x += [*self.e0, *d, self.L, *self.C.reshape(8, 9).T, *upper, *self.strain0.T]
+        x += [*self.e0, *d, self.L, *self.C.reshape(8, 9).T, *self.D.reshape(8, 9).T, *self.strain0.T]
         out = np.zeros((26, 8))
         status = _evaluated(np.array(x), H, out)
         return out[:3], out[3:6], out[6:10], out[10:].reshape(4, 4, 8), status
