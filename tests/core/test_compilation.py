@@ -161,8 +161,8 @@ def test_a_kernel_is_short_when_it_is_taken_in_and_wholly_optimised_in_machine_c
     """numba's parts behind `rigid.compilation.kernel_libraries` still do what they are there for."""
     signature = (numba.types.float64[::1],) * 3
     made = (
-        named_inner_kernel("added_short", FunctionType(added.__code__, {})),
-        named_kernel("added_whole", FunctionType(added.__code__, {})),
+        named_inner_kernel("added_short", FunctionType(added.__code__, {"__name__": __name__})),
+        named_kernel("added_whole", FunctionType(added.__code__, {"__name__": __name__})),
         numba.njit(error_model="numpy")(added),
     )
     for each in made:
@@ -185,7 +185,7 @@ def test_where_numba_is_not_as_it_was_read_kernels_are_compiled_as_it_does(monke
         monkeypatch.setattr(
             CPUCodeLibrary, name, lambda *of, own=own, name=name: [done.append(name), own(*of)]
         )
-    of_numba = named_kernel("added_as_numba_does", FunctionType(added.__code__, {}))
+    of_numba = named_kernel("added_as_numba_does", FunctionType(added.__code__, {"__name__": __name__}))
     out = np.ones(5)
     of_numba(np.arange(5.0), np.arange(5.0), out)
     assert out.tolist() == [1.0, 2.0, 5.0, 10.0, 17.0]

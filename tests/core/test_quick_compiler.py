@@ -89,7 +89,7 @@ def put(whole, part):
     ("decorate", "words"), [(allocating_kernel, r"different size$"), (numba.njit, r"different size|shape")]
 )
 def test_an_array_that_does_not_fit_is_refused(decorate, words):
-    own, whole = decorate(FunctionType(put.__code__, {})), np.zeros(4)
+    own, whole = decorate(FunctionType(put.__code__, {"__name__": __name__})), np.zeros(4)
     own(whole, np.arange(1.0, 4.0))
     assert whole.tolist() == [0.0, 1.0, 2.0, 3.0]
     with pytest.raises(ValueError, match=words):
