@@ -194,3 +194,12 @@ def test_alpha_has_no_effect_on_the_sphere(sample):
 def test_gradient_of_S_is_exact_for_every_z():
     z = np.random.default_rng(0).standard_normal((20, 22))
     assert close(multisymplectic.grad_S(ROD, z), gradient(lambda x: multisymplectic.S(ROD, x), z))
+
+
+def test_hessian_of_S_is_the_symmetric_derivative_of_its_gradient():
+    z = np.random.default_rng(1).standard_normal((20, 22))
+    found, h = multisymplectic.hessian_S(ROD, z), 1e-6
+    assert close(found, found.swapaxes(-1, -2))
+    d = np.random.default_rng(2).standard_normal(22)
+    change = multisymplectic.grad_S(ROD, z + h * d) - multisymplectic.grad_S(ROD, z - h * d)
+    assert close(apply(found, d), change / (2 * h), 1e-8)

@@ -89,19 +89,24 @@ def test_what_a_damped_rod_loses_is_what_its_energy_misses(element):
     assert audit(found).ok
 
 
+def viscous_arm(element, gravity, curve=((0, 0, 0), (0.5, 0, 0))):
+    """2 D/h is 40 C with h = 1 ms."""
+    model = Model("arm", gravity=gravity)
+    section = Section.circular(0.01, Material(E=5e6, nu=0.3, density=1000, damping_time=0.02))
+    rod = model.add_rod("rod", list(curve), section, 6, element=element)
+    model.add_joint("clamp", "clamp", rod.start)
+    return model
+
+
 @pytest.mark.parametrize(
     ("element", "gravity"),
     [("se3", (0.3, 1.0, -9.81)), ("se3", (0.0, 0.0, -9.81)), ("relative(2)", (0, 0, -9.81))],
 )
 def test_a_viscous_rod_takes_as_few_iterations_as_an_elastic_one_and_keeps_its_balance(element, gravity):
-    """2 D/h is 40 C: its round-off is where Newton's method ends, and what is lost is counted where the step ends. The one in a
-    plane has a solver of its own.
+    """Its round-off is where Newton's method ends, and what is lost is counted where the step ends. The one in a plane has a
+    solver of its own.
     """
-    model = Model("arm", gravity=gravity)
-    section = Section.circular(0.01, Material(E=5e6, nu=0.3, density=1000, damping_time=0.02))
-    rod = model.add_rod("rod", [(0, 0, 0), (0.5, 0, 0)], section, 6, element=element)
-    model.add_joint("clamp", "clamp", rod.start)
-    found = simulate(model, 0.4, 1e-3, output_every=20, progress=False)
+    found = simulate(viscous_arm(element, gravity), 0.4, 1e-3, output_every=20, progress=False)
     E, lost = found.audit_column("total"), found.audit_column("dissipation")
     assert found.newton_iterations[1:].mean() < 2.3  # 3.3 else
     assert np.abs(E + lost - E[0]).max() < 1e-13 * lost[-1]
@@ -110,11 +115,8 @@ def test_a_viscous_rod_takes_as_few_iterations_as_an_elastic_one_and_keeps_its_b
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_what_a_viscous_rod_loses_is_counted_where_its_steps_end(element):
     """With the last correction of Newton's method; without it energy and losses change by ten times as much, 3e-14."""
-    model = Model("arm", gravity=(0.3, 5, -9.81))
-    section = Section.circular(0.01, Material(E=5e6, nu=0.3, density=1000, damping_time=0.02))
-    rod = model.add_rod("rod", [(0, 0, 0), (0.25, 0.1, 0.1), (0.5, 0, 0.15)], section, 6, element=element)
-    model.add_joint("clamp", "clamp", rod.start)
-    found = simulate(model, 1.6, 4e-3, output_every=20, progress=False)
+    bent = (0, 0, 0), (0.25, 0.1, 0.1), (0.5, 0, 0.15)
+    found = simulate(viscous_arm(element, (0.3, 5, -9.81), bent), 1.6, 4e-3, output_every=20, progress=False)
     E, lost = found.audit_column("total"), found.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 2e-14 * lost[-1]
 
@@ -155,16 +157,25 @@ def test_scenes_have_damping_and_friction(tmp_path):
         load(path)
 
 
-def test_what_cannot_be_damped_is_refused_with_its_cure():
+@pytest.mark.parametrize(
+    ("joint", "given", "words"),
+    [
+        (
+            "joint",
+            {"sliding": 2.0},
+            "sliding = 2, but the revolute joint 'joint' leaves that motion no freedom",
+        ),
+        ("hip", {"turning": 2.0}, "'hip' is no joint of this model"),
+        ("joint", {}, "resists nothing; give turning= or sliding="),
+    ],
+)
+def test_a_joint_that_cannot_be_damped_is_refused_with_its_cure(joint, given, words):
+    with pytest.raises(ModelError, match=words):
+        with_friction("revolute").add_joint_damping("more", joint, **given)
+
+
+def test_a_part_that_cannot_be_damped_is_refused_with_its_cure():
     model = with_friction("revolute")
-    with pytest.raises(
-        ModelError, match="sliding = 2, but the revolute joint 'joint' leaves that motion no freedom"
-    ):
-        model.add_joint_damping("more", "joint", sliding=2.0)
-    with pytest.raises(ModelError, match="'hip' is no joint of this model"):
-        model.add_joint_damping("more", "hip", turning=2.0)
-    with pytest.raises(ModelError, match="resists nothing; give turning= or sliding="):
-        model.add_joint_damping("more", "joint")
     with pytest.raises(ModelError, match="is neither a body nor a rod; give one"):
         model.add_mass_damping("more", model.ground, 1.0)
     with pytest.raises(ModelError, match="rate"):

@@ -12,7 +12,6 @@ from discretization.statics import tangent as statics_tangent
 from discretization.statics.loading import Loading
 from discretization.statics.path import walk
 from discretization.statics.rest import Rest
-from discretization.time.advance import copy_of
 from rigid import quaternions
 from rodsim import (
     Box,
@@ -27,10 +26,7 @@ from rodsim import (
 )
 from rodsim.small_motions.free_motions import at_rest
 from rodsim.statics.motions_at_rest import about_equilibrium
-from tests.support.statics_models import BENDS, bend, cantilever, section, square
-
-ELEMENTS = ("se3", "relative(2)", "relative(4)", "lagrange(2)", "lagrange(3)")
-ORDER = {"se3": 2, "relative(2)": 4, "relative(4)": 8, "lagrange(2)": 4, "lagrange(3)": 6}
+from tests.support.statics_models import cantilever, section, square
 
 
 def tip(result: Result) -> np.ndarray:
@@ -57,39 +53,6 @@ def everything(element: str) -> Model:
     model.add_moment("moment", body.at((0, 0, 0)), (0.4, -0.3, 0.2))
     model.add_moment("follower", rod.at(0.5), (0.5, -0.2, 0.1), following=True)
     return model
-
-
-def strained(element: str) -> Rest:
-    built = everything(element).build()
-    values = built.load_values(np.zeros(1))[0]
-    rest = Rest(
-        built.system, built.state, Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity)
-    )
-    rest.load_at(0.7)
-    random = np.random.default_rng(3)
-    rest.advance(0.1 * random.standard_normal(rest.size))
-    rest.state.lam[:] = random.standard_normal(len(rest.state.lam))
-    return rest
-
-
-@pytest.mark.parametrize("element", ["se3", pytest.param("relative(2)", marks=pytest.mark.slow)])
-def test_tangent_is_the_derivative_of_the_forces(element: str) -> None:
-    rest = strained(element)
-    rest.assemble(True)
-    matrix, random = rest.matrix(), np.random.default_rng(5)
-    full = np.where(
-        rest.is_row, 1.0, 2.0
-    )  # rows of forces hold half of K, rows of g and columns of lam are whole
-    for _ in range(3):
-        x, small, kept, ends = random.standard_normal(rest.size), 1e-5, copy_of(rest.state), []
-        for t in (small, -small):
-            assert rest.advance(x, t) == 0
-            rest.assemble(False)
-            ends.append(rest.residual[: rest.size].copy())
-            rest.stand(kept, rest.factor)
-        difference = (ends[0] - ends[1]) / (2 * small)
-        half = x * np.where(rest.is_row, 0.5, 1.0)
-        np.testing.assert_allclose(full * (matrix @ half), difference, atol=2e-8 * np.abs(difference).max())
 
 
 @pytest.mark.parametrize("small", [250, 0])
@@ -129,9 +92,12 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
     assert found.free == wanted.free
 
 
-def test_equilibrium_balances_all_forces() -> None:
-    result = equilibrium(everything("se3"))
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_an_equilibrium_balances_all_forces_and_is_found_by_newtons_method(element: str) -> None:
+    """Five steps: that many are enough only where the tangent of every interaction is right."""
+    result = equilibrium(everything(element))
     assert result.t[-1] == 1.0
+    assert result.newton_iterations.sum() <= 5
     assert "relaxation" not in result.statics
     assert result.residual.max() < 1e4  # in units of round-off
     assert result.constraint_residual.max() < 1e-12
@@ -151,34 +117,6 @@ def test_roll_up_by_a_turned_clamp_needs_the_moment_of_the_circle() -> None:
     np.testing.assert_allclose(tip(result), np.zeros(3), atol=1e-12)
     assert result.energy["elastic"][-1] == pytest.approx((4 * np.pi) ** 2 / 4, rel=1e-10)
     assert np.ptp(result.energy["elastic"] - (4 * np.pi * result.t) ** 2 / 4) < 1e-9
-
-
-@pytest.mark.parametrize(("width", "force", "reference"), BENDS)
-def test_bend_converges_at_every_slenderness(
-    width: float, force: float, reference: tuple[float, ...]
-) -> None:
-    errors, steps = [], []
-    for n in (8, 16):
-        result = equilibrium(bend(width, force, n))
-        errors.append(np.linalg.norm(displacement(result) - reference))
-        steps.append(result.newton_iterations.sum())
-    assert errors[0] < 0.2  # of 60
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
-    assert max(steps) < 50  # at slenderness 1e4 as at 10
-
-
-@pytest.mark.parametrize(
-    "element", [ELEMENTS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in ELEMENTS[1:])]
-)
-def test_bend_has_the_order_of_its_element(element: str) -> None:
-    order = ORDER[element]
-    meshes = {2: (16, 32), 4: (12, 24), 6: (9, 18), 8: (8, 16)}[order]
-    reference = np.array(BENDS[1][2])
-    errors = [
-        np.linalg.norm(displacement(equilibrium(bend(1.0, 600.0, n, element))) - reference) for n in meshes
-    ]
-    assert np.log2(errors[0] / errors[1]) > order - 0.5
-    assert errors[1] < 1e-2 or order == 2
 
 
 # lambda = P L^2/EI, x/L, y/L, tip angle of the inextensible elastica

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rodsim import Model, Section
-from rodsim.parts.model_parts import Anchor
 
 
 def section(**stiffness: float) -> Section:
@@ -21,7 +22,7 @@ def square(width: float, E: float = 1e7, G: float = 5e6) -> Section:
 
 def cantilever(
     own: Section, length: float, n: int, element: str = "se3", axis: int = 0
-) -> tuple[Model, Anchor, Anchor]:
+) -> tuple[Model, Any, Any]:
     """A straight rod along an axis, clamped at its start: the model, start and end."""
     model = Model("cantilever")
     rod = model.add_rod("rod", [np.zeros(3), length * np.eye(3)[axis]], own, n, element=element)
@@ -51,7 +52,7 @@ BENDS = (
 )
 
 
-def lee_frame(n: int, element: str, following: bool = False, load: float = 2e4) -> tuple[Model, Anchor]:
+def lee_frame(n: int, element: str, following: bool = False, load: float = 2e4) -> tuple[Model, Any]:
     """Lee's frame, rigid in shear, held in its plane; the load at a fifth of the beam."""
     own = section(EA=4.32e7, GA=4.32e12, GJ=1.44e9, EI=1.44e7)
     model = Model("Lee's frame")

@@ -47,6 +47,11 @@ def base_of(scene_file, **places):
     return scene_base(source.file, source.data, source.lines, scene_file.parent, found)
 
 
+def differing(*studies):
+    """(source, statement) of what papers say and studies do not find."""
+    return {(claim.source, claim.statement) for study in studies for claim in study.claims if not claim.holds}
+
+
 def is_drawn(study, path) -> bool:
     """Whether every curve has numbers that its axes can show, and the picture has their colours (all else is grey)."""
     for panel in study.panels:
