@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from rodsim import Box, Material, Model, Result, Section, Sphere, audit, simulate
-from rodsim.results import fields
+from rodsim.results import ResultError, fields
 from rodsim.results.contact_surfaces import meshes
 from rodsim.results.drawing import Drawing
-from rodsim.results import ResultError
 
 G, R = 9.81, 0.01
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")  # of long steps

@@ -9,9 +9,8 @@ import pytest
 
 from rodsim import Friction, Material, Model, Result, Section, Sphere, audit, report, simulate
 from rodsim.reporting.contacts import pressed
-from rodsim.results import fields
+from rodsim.results import ResultError, UnknownName, fields
 from rodsim.results.drawing import Drawing
-from rodsim.results import ResultError, UnknownName
 from rodsim.results.plot import plot
 from tests.support.solids import ALONG_X, ALONG_Y, BALL, ON_CORNER, UP, A, R, add
 

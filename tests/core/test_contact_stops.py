@@ -18,8 +18,8 @@ from rodsim import (
     Sphere,
     simulate,
 )
-from rodsim.results.distances import Distance
 from rodsim.results import ResultError, UnknownName
+from rodsim.results.distances import Distance
 from rodsim.results.events import Watch
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import measure

@@ -276,6 +276,18 @@ def test_what_is_held_at_the_start_is_let_go_through_all_lists():
     assert back.state().r == pytest.approx(first.state().r, abs=1e-9)
 
 
+def test_what_is_held_and_what_moves_goes_evenly_with_the_load_through_all_lists():
+    """Far from a touch, where all is linear: a list that is made anew on the way changes no force."""
+    model = landing(gap=0.1, force=0.004)
+    first = equilibrium(model, motions={"clamp of high": {"displacement": (0, 0, -0.08)}})
+    rise = {"clamp of high": {"displacement": (0, 0, 0.06)}}
+    then = equilibrium(landing(gap=0.1, force=0.0), start=first, motions=rise, first_step=0.05)
+    z, part = then.rod("high").r[:, :, 2], then.t[:, None]
+    assert len(part) > 4
+    assert z == pytest.approx((1.0 - part) * z[0] + part * z[-1], abs=1e-5)
+    assert z[-1] == pytest.approx(0.084, abs=1e-5)
+
+
 def test_a_free_rod_does_not_fall_through_others():
     """Relaxation would move it by more than a diameter in a step."""
     model = across(radius=0.002)
