@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from discretization.groups import groups_of
-from discretization.turning import largest_turns
 from rigid import quaternions
 from rigid.errors import ConvergenceError
 from rodsim import Box, Material, Model, Section, audit, equilibrium, simulate
@@ -240,15 +239,17 @@ def test_a_bushing_gives_its_force_in_its_axes():
     assert end == pytest.approx(expected, rel=1e-3)
 
 
+def held(stiffness, **moving):
+    """A body on a bushing."""
+    model = Model("held")
+    body = model.add_body("body", BRICK, **moving)
+    model.add_bushing("mount", model.ground, body, stiffness, at=(0, 0, 0))
+    return model
+
+
 def test_without_any_stiffness_against_turns_the_axis_may_turn_right_round():
-    """A body on a point that is not its centre, all turns free: exactly by half a turn, where a tilt is not known, too."""
-    model = Model("ball")
-    body = model.add_body("body", BRICK, angular_velocity=(0, 2.0, 0))
-    model.add_bushing("mount", model.ground, body, [1e3, 1e3, 1e3, 0, 0, 0], at=(0, 0, 0))
-    end = model.build()
-    right_round = end.state._replace(quat=np.array([[1.0, 0, 0, 0], [0.0, 0, 1.0, 0]]))
-    assert largest_turns(end.system, right_round) == []
-    result = simulate(model, 4.0, 0.02)
+    """A body on a point that is not its centre, all turns free."""
+    result = simulate(held([1e3, 1e3, 1e3, 0, 0, 0], angular_velocity=(0, 2.0, 0)), 4.0, 0.02)
     assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
     assert np.abs(result.state().Omega[1] - [0, 2.0, 0]).max() < 1e-11
 
@@ -268,19 +269,6 @@ def test_a_bushing_whose_turn_ends_is_named_with_its_angle_and_the_cure():
         match=r"bushing 'mount' is turned by 3\.1\d* rad.*axis that turns be 0.*torsion spring",
     ):
         simulate(model, 1.0, 0.02)
-
-
-def test_a_free_axis_whose_tilt_nearly_ends_is_named():
-    """However far it is turned about its axis."""
-    model = Model("tilted")
-    body = model.add_body("body", BRICK)
-    model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 0], at=(0, 0, 0))
-    built = model.build()
-    for tilt, told in ((2.5, "bushing 'mount' is tilted by 2.5 rad"), (1.9, "")):
-        turn = quaternions.from_rotation_vector(np.array([[tilt, 0, 0], [0, 0, 3.0]]))
-        quat = np.stack([built.state.quat[0], quaternions.multiply(turn[0], turn[1])])
-        assert turned_in_words(built, built.state._replace(quat=quat)).startswith(told)
-        assert bool(told) == bool(turned_in_words(built, built.state._replace(quat=quat)))
 
 
 def twisted(element="se3", closed=False):
@@ -303,39 +291,48 @@ def test_an_element_that_passes_pi_is_named_with_its_rod_its_place_and_its_angle
     assert "more elements" in str(failure.value)
 
 
-@pytest.mark.parametrize(
-    ("node", "angle", "words"), [(2, 2.5, "element 2 of 4 .*from 0.25 m.* 2.5 rad"), (2, 1.9, "")]
-)
-def test_the_most_turned_element_is_told_where_it_is_turned_far(node, angle, words):
-    model, _ = twisted()
-    built = model.build()
+def tilted(angle, stiffness=(1e3, 2e3, 3e3, 50, 60, 0), turn=3.0):
+    """However far it is turned about its axis."""
+    built = held(list(stiffness)).build()
+    both = quaternions.from_rotation_vector(np.array([[angle, 0, 0], [0, 0, turn]]))
+    quat = np.stack([built.state.quat[0], quaternions.multiply(*both)])
+    return built, built.state._replace(quat=quat)
+
+
+def bent(angle, node=2):
+    built = twisted()[0].build()
     quat = built.state.quat.copy()
-    frames = built.layout.rods[1].frames
-    quat[frames[node:]] = quaternions.from_rotation_vector([angle, 0, 0])
-    told = turned_in_words(built, built.state._replace(quat=quat))
-    assert re.fullmatch(f"{words}.*" if words else "", told)
-    assert "element" in turned_in_words(built, built.state._replace(quat=quat), folded=True)
+    quat[built.layout.rods[1].frames[node:]] = quaternions.from_rotation_vector([angle, 0, 0])
+    return built, built.state._replace(quat=quat)
 
 
-def test_of_a_closed_rod_the_element_that_joins_the_ends_is_the_last_one():
+def ring(angle):
+    """Its last node turned against the one before it by 1/6 of a turn less, against the first one by that more."""
     section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000))
     model = Model("ring")
-    model.add_rod(
-        "ring",
-        lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0),
-        section,
-        6,
-        closed=True,
-        up=(0, 0, 1),
-    )
+    circle = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0)  # noqa: E731
+    model.add_rod("ring", circle, section, 6, closed=True, up=(0, 0, 1))
     built = model.build()
-    quat = built.state.quat.copy()
-    last = built.layout.rods[0].frames[-1]
-    # against the one before it by 1/6 of a turn less, against the first one by that more
-    quat[last] = quaternions.multiply(quaternions.from_rotation_vector([0, 0, -1.2]), quat[last])
-    turned = built.state._replace(quat=quat)
-    assert largest_turns(built.system, turned)[0].angle == pytest.approx(np.pi / 3 + 1.2)
-    assert turned_in_words(built, turned).startswith("element 6 of 6 of rod 'ring' (from ")
+    quat, last = built.state.quat.copy(), built.layout.rods[0].frames[-1]
+    quat[last] = quaternions.multiply(quaternions.from_rotation_vector([0, 0, -angle]), quat[last])
+    return built, built.state._replace(quat=quat)
+
+
+TOLD = [
+    (tilted, (2.5,), "bushing 'mount' is tilted by 2.5 rad"),
+    (tilted, (1.9,), ""),
+    (tilted, (np.pi, (1e3, 1e3, 1e3, 0, 0, 0), 0.0), ""),  # all turns are free
+    (bent, (2.5,), "element 2 of 4 .*from 0.25 m.* 2.5 rad"),
+    (bent, (1.9,), ""),
+    (ring, (1.2,), r"element 6 of 6 of rod 'ring' \(from .* 2.25 rad"),
+]
+
+
+@pytest.mark.parametrize(("make", "given", "words"), TOLD)
+def test_what_is_turned_so_far_that_its_turn_nearly_ends_is_told(make, given, words):
+    built, state = make(*given)
+    assert re.fullmatch(f"{words}.*" if words else "", turned_in_words(built, state), re.DOTALL)
+    assert make is tilted or "element" in turned_in_words(built, state, folded=True)
 
 
 FLY_LINE = """
