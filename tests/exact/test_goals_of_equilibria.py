@@ -102,36 +102,37 @@ def column(**more: Any):  # type: ignore[no-untyped-def]
     return equilibrium(model, method="arc-length", monitors={"down": (end, (-1, 0, 0))}, **more)
 
 
-def test_a_branch_beyond_those_of_the_path_is_refused_and_no_file_is_written(tmp_path: Any) -> None:
-    with pytest.raises(
-        ModelError, match=r"branch = 7, but the path has 2 bifurcations up to load factor 1, .*at most 2"
-    ):
-        column(branch=7, output=tmp_path / "file.vtkhdf")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"branch": 7}, r"branch = 7, but the path has 2 bifurcations up to load factor 1, .*at most 2"),
+        (
+            {"branch": -1, "stop": {"load_factor": (-1.0, 0.3)}},
+            r"branch = -1, but the path has no bifurcation .*stop of load_factor",
+        ),
+        ({"branch": True}, "branch = True"),
+        *(
+            ({"stop": {"load_factor": stop}}, r"stop of load_factor = .*give the lowest value first")
+            for stop in ((1.0, -1.0), (0.5, 0.5))
+        ),
+        *(
+            ({"stop": {name: (0.5, 1.0)}}, rf"the path begins at {name} = .*beyond its stop \(0.5, 1\)")
+            for name in ("load_factor", "down")
+        ),
+    ],
+)
+def test_what_a_path_does_not_reach_is_refused_and_no_file_is_written(
+    given: dict[str, Any], words: str, tmp_path: Any
+) -> None:
+    with pytest.raises(ModelError, match=words):
+        column(**given, output=tmp_path / "file.vtkhdf")
     assert not list(tmp_path.iterdir())
-    with pytest.raises(
-        ModelError, match=r"branch = -1, but the path has no bifurcation .*stop of load_factor"
-    ):
-        column(branch=-1, stop={"load_factor": (-1.0, 0.3)})
-    with pytest.raises(ModelError, match="branch = True"):
-        column(branch=True)
 
 
 def test_the_last_branch_before_a_stop_is_left() -> None:
     """The bifurcation lies in the step in which the stop is met."""
     stop = {"load_factor": (-1.0, 0.415), "down": (-1.0, 0.1)}  # the first is at 0.412
     assert column(branch=1, stop=stop).monitor("down")[-1] > 1e-3
-
-
-@pytest.mark.parametrize("stop", [(1.0, -1.0), (0.5, 0.5)])
-def test_bounds_the_wrong_way_round_are_refused(stop: tuple[float, float]) -> None:
-    with pytest.raises(ModelError, match=r"stop of load_factor = .*give the lowest value first"):
-        column(stop={"load_factor": stop})
-
-
-@pytest.mark.parametrize("name", ["load_factor", "down"])
-def test_a_path_that_begins_beyond_its_stop_is_refused(name: str) -> None:
-    with pytest.raises(ModelError, match=rf"the path begins at {name} = .*beyond its stop \(0.5, 1\)"):
-        column(stop={name: (0.5, 1.0)})
 
 
 @pytest.mark.parametrize("at", [99.0, -0.1, 1.001])
