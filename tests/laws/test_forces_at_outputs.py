@@ -4,7 +4,7 @@ The reference solves the equations of motion at the states of a run of order 8 (
 is compared with closed forms.
 """
 
-from functools import cache
+from functools import cache, partial
 
 import h5py
 import numpy as np
@@ -112,15 +112,7 @@ def pendulum(rate=3.0, kinds=("h",)):
 INERTIA = 2 / 12 * (1 + 0.2**2) + 2 * 0.25  # kg m^2, about the hinge
 
 
-def test_force_at_the_start_is_that_of_the_equations_of_motion():
-    joint = simulate(pendulum(), 0.02, 0.01).joint("h")
-    turning = 2.0 * G * 0.5 / INERTIA
-    expected = -2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * turning)
-    assert joint.force[0] == pytest.approx(expected, abs=1e-10)  # finite differences of rates of 3 rad/s
-    assert np.array_equal(joint.step_multipliers[0], np.zeros(5))
-
-
-def test_force_at_the_start_has_all_that_acts_then():
+def burdened():
     """A spring with a damper between two parts, a force and a moment that are not what they are later."""
     model = pendulum()
     body = model.bodies["box"]
@@ -129,10 +121,41 @@ def test_force_at_the_start_has_all_that_acts_then():
     model.add_force("push", body.at((0.5, 0, 0)), lambda t: (0, 0, 3 + 100 * t))
     model.add_force("more", body.at((0.5, 0, 0)), (0, 0, 1))
     model.add_moment("twist", body, lambda t: (0, 5 + 100 * t, 0))
-    at_tip = 4.0 - (30.0 * 0.4 - 2.0 * 3.0)  # the tip comes nearer by 3 m/s
-    turning = (2.0 * G * 0.5 - at_tip + 5.0) / INERTIA
-    expected = -2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * turning) - at_tip
-    assert simulate(model, 0.02, 0.01).joint("h").force[0] == pytest.approx(expected, abs=1e-9)
+    return model
+
+
+def motored():
+    model = pendulum(rate=0.0)
+    model.gravity[:] = 0.0
+    model.add_drive("h motor", "h", lambda t: 0.7 * t**2)
+    return model
+
+
+def lifted(first):
+    """By a frame that moves already, or sets off then: the rate of a function there is a difference over what is before, too."""
+    model = Model("lift", gravity=(0, 0, -G))
+    lift = model.add_driven("lift", displacement=lambda t: (0, 0, 3 * max(t, first) ** 2))
+    body = model.add_body("load", Box(0.1, 0.1, 0.1, mass=5.0))
+    model.add_joint("hook", "weld", lift, body, at=(0, 0, 0))
+    return model
+
+
+TURNING, AT_TIP = 2.0 * G * 0.5 / INERTIA, 4.0 - (30.0 * 0.4 - 2.0 * 3.0)  # the tip comes nearer by 3 m/s
+BURDENED = (2.0 * G * 0.5 - AT_TIP + 5.0) / INERTIA
+STARTS = [  # rates are differences, of functions of time besides
+    (pendulum, "h", "force", (-2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * TURNING)), 1e-10),
+    (burdened, "h", "force", (-2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * BURDENED) - AT_TIP), 1e-9),
+    (motored, "h motor", "moment", (0.0, 1.4 * INERTIA, 0.0), 1e-5 * 1.4 * INERTIA),
+    (partial(lifted, -1.0), "hook", "force", (0.0, 0.0, 5.0 * (G + 6.0)), 1e-5 * 5.0 * (G + 6.0)),
+    (partial(lifted, 0.0), "hook", "force", (0.0, 0.0, 5.0 * (G + 6.0)), 0.02 * 5.0 * (G + 6.0)),
+]
+
+
+@pytest.mark.parametrize(("make", "name", "what", "expected", "close"), STARTS)
+def test_force_at_the_start_is_that_of_the_equations_of_motion(make, name, what, expected, close):
+    joint = simulate(make(), 0.02, 0.01).joint(name)
+    assert getattr(joint, what)[0] == pytest.approx(expected, abs=close)
+    assert not np.any(joint.step_multipliers[0])
 
 
 def with_friction(model):
@@ -164,25 +187,6 @@ def test_force_at_the_start_of_joints_that_repeat_each_other_is_the_smallest():
     alone = simulate(pendulum(), 0.02, 0.01).joint("h").force[0]
     assert result.joint("one").force[0] + result.joint("two").force[0] == pytest.approx(alone, abs=1e-9)
     assert one[[0, 2]] == pytest.approx(two[[0, 2]], abs=1e-9)  # equal shares of what any shares would carry
-
-
-def test_torque_of_a_drive_at_the_start_is_its_acceleration():
-    model = pendulum(rate=0.0)
-    model.gravity[:] = 0.0
-    model.add_drive("motor", "h", lambda t: 0.7 * t**2)
-    torque = simulate(model, 0.02, 0.01).joint("motor").moment[0, 1]
-    assert torque == pytest.approx(1.4 * INERTIA, rel=1e-5)  # rates of a function are differences
-
-
-@pytest.mark.parametrize(("first", "close"), [(-1.0, 1e-5), (0.0, 0.02)])
-def test_force_at_the_start_follows_a_frame_that_is_driven(first, close):
-    """Which moves already, or sets off then: the rate of a function there is a difference over what is before, too."""
-    model = Model("lift", gravity=(0, 0, -G))
-    lift = model.add_driven("lift", displacement=lambda t: (0, 0, 3 * max(t, first) ** 2))
-    body = model.add_body("load", Box(0.1, 0.1, 0.1, mass=5.0))
-    model.add_joint("hook", "weld", lift, body, at=(0, 0, 0))
-    result = simulate(model, 0.02, 0.01)
-    assert result.joint("hook").force[0, 2] == pytest.approx(5.0 * (G + 6.0), rel=close)
 
 
 @pytest.mark.parametrize("integrator", ["em", "em6"])
@@ -236,34 +240,19 @@ def touching():
     return model
 
 
-@cache
-def touched():
-    """A run with all of its steps, and the output at the end of the step in which the contact closes."""
-    result = simulate(touching(), 0.15, 0.01)
-    return result, int(np.argmax(result.contact("stop").gap < 0.0))
-
-
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-def test_forces_beside_a_contact_that_closes_are_of_the_other_side():
-    result, closed = touched()
+def test_forces_beside_a_contact_that_closes_are_of_one_side():
+    """Of the side before at outputs that are apart, and at the end of a run in whose last step it closes."""
+    result = simulate(touching(), 0.15, 0.01)
+    closed = int(np.argmax(result.contact("stop").gap < 0.0))  # the output at the end of that step
     stored, found = result.joint("h").step_multipliers, result.joint("h").multipliers
     assert 5 < closed < 14
     means = 0.5 * (stored[1:-1] + stored[2:])
     assert np.array_equal(found[closed - 1], stored[closed - 1])
     assert np.array_equal(found[closed], stored[closed + 1])
     assert np.array_equal(found[1 : closed - 1], means[: closed - 2])
-
-
-@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-def test_forces_at_outputs_that_are_apart_are_of_the_side_before_a_contact_closes():
-    result, closed = touched()
     apart = simulate(touching(), 0.15, 0.01, output_every=closed - 1).joint("h").multipliers
-    assert apart[1] == pytest.approx(result.joint("h").step_multipliers[closed - 1], rel=1e-9)
-
-
-@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-def test_force_at_the_end_is_that_of_the_last_step_even_if_a_contact_closes_in_it():
-    _, closed = touched()
+    assert apart[1] == pytest.approx(stored[closed - 1], rel=1e-9)
     joint = simulate(touching(), 0.01 * closed, 0.01).joint("h")
     assert np.array_equal(joint.multipliers[-1], joint.step_multipliers[-1])
 
