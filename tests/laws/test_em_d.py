@@ -1,5 +1,6 @@
 """`em-d(rho)`: momenta and the balance of energy at round-off, what rings dies as rho says, order 2, rho = 1 is `em`."""
 
+import base64
 import re
 from dataclasses import replace
 from functools import cache, partial
@@ -12,7 +13,19 @@ from discretization.space.rod_elements import number_of
 from discretization.state_measures import energies, momenta
 from discretization.time.stepper import Stepper
 from rigid import quaternions
-from rodsim import Box, Model, ModelError, PointMass, Result, ResultError, Section, SpringLaw, audit, simulate
+from rodsim import (
+    Box,
+    Model,
+    ModelError,
+    PointMass,
+    Result,
+    ResultError,
+    Section,
+    SpringLaw,
+    audit,
+    report,
+    simulate,
+)
 from tests.support.em_d import H, hinged, history, start_of
 from tests.support.results_sample import without_digests
 from tests.support.rods import full
@@ -355,12 +368,21 @@ def test_work_dissipation_and_what_em_d_takes_balance_the_energy(make, t_end, in
     assert np.array_equal(found.audit_column("algorithmic"), found.algorithmic)
 
 
-def test_reports_measures_and_notebooks_count_what_em_d_takes():
+def curve(page, name):
+    """Numbers of a curve in a report."""
+    found = re.search(rf'"name":"{name}".*?"y":\{{"dtype":"f4","bdata":"([^"]*)"', page)
+    return np.frombuffer(base64.b64decode(found[1]), "<f4")
+
+
+def test_reports_and_notebooks_count_what_em_d_takes(tmp_path):
     """The balance that they show closes as that of the audit does."""
     found = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
     scale = audit(found).energy_scale
     assert found.algorithmic[-1] > 1e-7 * scale
     assert np.array_equal(found.to_xarray().algorithmic, found.algorithmic)
+    page = report(found, tmp_path / "page.html").read_text()
+    assert curve(page, "defect").max() < 1e-11
+    assert curve(page, "algorithmic") == pytest.approx(found.algorithmic, rel=1e-6)
     page = found._repr_html_()
     assert ">algorithmic<" in page
     assert f">{found.algorithmic[-1]:.5g}<" in page
