@@ -94,17 +94,6 @@ def test_both_guesses_lead_to_the_same_step(name, guess):
     assert np.abs(run.q - other.q).max() < 1e-12
 
 
-def test_failure_keeps_the_steps_before_it():
-    system = rotating_body("fast", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]))
-    with pytest.raises(ConvergenceError, match="try a smaller h") as failure:
-        integrate(system, "EML", 0.05, 50.0)
-    kept = failure.value.trajectory
-    assert len(kept.t) > 100
-    assert np.abs(kept.generalised_energy() / 2500.0 - 1.0).max() < 1e-12
-    assert kept.t[-1] == pytest.approx(failure.value.t)
-    assert np.all(np.isfinite(kept.q))
-
-
 @pytest.mark.parametrize(
     "name", sorted(name for name in FAMILIES if any(b.constant for b in parse(name).blocks))
 )
