@@ -1,4 +1,4 @@
-"""Fixed planes that a list of contacts leaves out: they act nowhere while it holds, and nothing of the balance goes with them."""
+"""Fixed planes that a list of contacts leaves out: nothing of the motion and of the balance goes with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads among all interactions: closed forms and duals are one physics, values stand among the numbers, in files apart."""
+"""Loads among all interactions: a new one is a dual and an entry, and closed forms and duals are one physics."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
