@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from discretization.assembly import team as teams
+from discretization.assembly.element_lanes import element_lanes
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.team import FAILED, GIVEN, at_work, team_of
 from discretization.time.newton import FOLDED, factor, solve
@@ -120,6 +121,19 @@ def test_an_element_that_folds_is_told_by_whichever_thread_has_it(which):
         assert done(MOVE | ADD, system, numbering, state, work, H) == FOLDED
         work.psi[:] = straight
         assert done(MOVE | ADD, system, numbering, state, work, H) == 0
+
+
+def test_parts_of_the_elements_have_no_frame_in_common():
+    system = WIDE.build().system
+    elements, numbering = system.elements, number_for_steps(system)
+    own = element_lanes(elements, numbering)
+    assert len(own.parts) > 3
+    assert own.parts[-1] < len(own.rows)  # some lie between
+    assert len(np.unique(own.lane)) == len(elements.length)
+    part = np.searchsorted(own.parts[1:], own.lane // 8, side="right")
+    for frame in range(1, len(system.frames.mass)):
+        of = part[(elements.frames == frame).any(axis=1)]
+        assert len(np.unique(of[of < len(own.parts) - 1])) <= 1
 
 
 def test_where_a_pivot_is_too_small_all_threads_give_up():
