@@ -159,42 +159,23 @@ def test_points_and_lines_have_equilibria_by_newton():
     model = Model("hung", gravity=(0, 0, -10))
     point = model.add_body("point", PointMass(2.0), position=(0.5, 0, -1))
     line = model.add_body("line", LINE, position=(0.5, 0, -2), orientation=(0.8, 0, 0, 0.6))
-    ends = [line.at((0, y, 0)) for y in (-0.5, 0.5)]
-    model.add_spring("up", model.ground.at((0, 0, 0)), point.at((0, 0, 0)), 100.0, length=1.0)
-    for k, end in enumerate(ends):
-        model.add_spring(f"down {k}", point.at((0, 0, 0)), end, 60.0, length=1.0)
+    parts, origin, ends = (model.ground, point, line), (0, 0, 0), ((0, -0.5, 0), (0, 0.5, 0))
+    springs = [(0, origin, 1, origin, 100.0, 1.0)]  # parts and places of both ends, stiffness, length
+    springs += [(1, origin, 2, end, 60.0, 1.0) for end in ends]
     for k, (x, y) in enumerate(((-1, 0.3), (1, 1), (1, -1))):
-        model.add_spring(f"side {k}", model.ground.at((x, y, -2)), ends[k % 2], 50.0, length=0.5)
+        springs.append((0, (x, y, -2), 2, ends[k % 2], 50.0, 0.5))
+    for k, (a, at, b, to, stiffness, length) in enumerate(springs):
+        model.add_spring(f"spring {k}", parts[a].at(at), parts[b].at(to), stiffness, length=length)
     result = equilibrium(model)
     assert "relaxation" not in result.statics
-    state = result.state()
     assert audit(result).ok
-    for frame, mass in ((1, 2.0), (2, 3.0)):
-        pull = -mass * 10.0 * np.array([0, 0, 1.0])
-        for spring in model.springs.values():
-            p, q = (_place(state, model, anchor) for anchor in (spring.a, spring.b))
-            along = (q - p) / np.linalg.norm(q - p)
-            rest = spring.length if spring.length is not None else _initial(spring)
-            force = spring.stiffness * (np.linalg.norm(q - p) - rest) * along
-            pull += force * ((_frame(spring.a) == frame) - 1.0 * (_frame(spring.b) == frame))
-        assert np.abs(pull).max() < 1e-10
-
-
-def _frame(anchor):
-    return {"ground": 0, "point": 1, "line": 2}[getattr(anchor.part, "name", "ground")]
-
-
-def _place(state, model, anchor):
-    frame = _frame(anchor)
-    return state.r[frame] + rotate(state.quat[frame], anchor.X)
-
-
-def _initial(spring):
-    p, q = (
-        a.X if _frame(a) == 0 else a.part.position + rotate(a.part.orientation, a.X)
-        for a in (spring.a, spring.b)
-    )
-    return np.linalg.norm(q - p)
+    state, pull = result.state(), np.outer([0.0, 2.0, 3.0], [0, 0, -10.0])
+    for a, at, b, to, stiffness, length in springs:
+        p, q = (state.r[part] + rotate(state.quat[part], place) for part, place in ((a, at), (b, to)))
+        force = stiffness * (1 - length / np.linalg.norm(q - p)) * (q - p)
+        pull[a] += force
+        pull[b] -= force
+    assert np.abs(pull[1:]).max() < 1e-10
 
 
 def test_points_have_three_motions_and_lines_five():

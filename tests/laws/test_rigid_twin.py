@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from discretization.interaction_table import loads_of
 from discretization.state_measures import constraint_residual, energies, momenta
 from rigid import quaternions
 from rodsim import Box, Model, ModelError, Section, compare, signals, simulate
 from rodsim.building.build import Placement
-from rodsim.building.initial_velocities import fit_velocities
-from rodsim.results.part_energies import stored_energies
 
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 VELOCITY, SPIN = np.array([0.3, -0.2, 0.5]), np.array([0.7, 1.1, -0.4])
 
 
@@ -55,8 +53,8 @@ def swinging(curve, mass="mean", element="se3", closed=False, sections=section, 
 
 
 def at_start(model):
-    built = model.build()
-    return built.system, fit_velocities(built, warn=False).state
+    run = simulate(model, 1e-6, 1e-6, progress=False)
+    return run.layout.system, run.state(0)
 
 
 CASES = [
@@ -78,10 +76,6 @@ def test_energy_and_momenta_of_the_twin_are_those_of_the_model(curve, mass, elem
     before, after = energies(system, state), energies(rigid, stiff)
     assert after.kinetic == pytest.approx(before.kinetic, rel=1e-12)
     assert after.gravity == pytest.approx(before.gravity, rel=1e-12)
-    bent = state._replace(r=state.r + 0.01 * np.sin(7.0 * state.r[:, ::-1]))
-    stored, first = stored_energies(system, bent)
-    assert stored.sum() == pytest.approx(energies(system, bent).elastic, rel=1e-12)
-    assert len(stored) == len(first)
     assert model.rigidified().left_out == ["rod 'wire': strains, section law and elastic waves"]
 
 
@@ -115,7 +109,8 @@ def test_all_is_held_at_the_same_places():
     assert np.abs(constraint_residual(rigid, stiff)).max() < 1e-14
     # following loads keep their direction: components of the section are turned to those of the body
     forces = [m.build().load_values(np.array([0.7]))[0] for m in (model, twin)]
-    k = int(loads_of(system.others).frame[0])
+    wire = model.build().layout.rods[0]
+    k = wire.frames[np.argmin(np.abs(wire.arclength - 0.3 * wire.arclength[-1]))]
     assert forces[1][0] == pytest.approx(quaternions.rotate(state.quat[k], forces[0][0]))
     assert forces[1][1] == pytest.approx([1, 2, 3])
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from discretization.trees.loops import solve
+from discretization.trees.shape import OTHER, tree_of
 from rigid.joints import JOINTS
 from rodsim import (
     Box,
@@ -398,3 +400,36 @@ def test_what_is_no_tree_goes_to_the_general_solver(what):
 @pytest.mark.parametrize("integrator", ["em-ggl", "em-d(0.8)"])
 def test_other_integrators_take_the_general_solver(integrator):
     assert "solver" not in simulate(branched(), 2 * H, H, integrator, progress=False).description["run"]
+
+
+def test_the_matrix_of_loops_is_solved_with_exchanges_of_rows_inside_its_band():
+    rng = np.random.default_rng(2)
+    low = np.array([2, 2, 2, 5, 5, 5, 7, 7])
+    matrix = np.array(
+        [[rng.standard_normal() * (c <= low[r] and r <= low[c]) for c in range(8)] for r in range(8)]
+    )
+    matrix[0, 0] = matrix[3, 3] = 0.0
+    matrix *= 10.0 ** rng.uniform(-6.0, 6.0, (8, 1))
+    for wide in (low, np.full(8, 7)):
+        for singular in (False, True):
+            own, x = matrix.copy(), rng.standard_normal(8)
+            own[4] = own[3] if singular else own[4]
+            expected = np.linalg.solve(matrix, x)
+            failed = solve(own, x, (np.zeros(8), np.zeros(8), np.zeros(8, np.int64)), wide)
+            assert failed == singular
+            if singular:
+                assert np.isinf(x).all()
+            else:
+                np.testing.assert_allclose(x, expected, rtol=1e-11)
+
+
+def test_axes_askew_are_no_closed_form():
+    """Rows of a weld whose directions are not across each other hold the same, with other multipliers."""
+    system = branched(("weld", "weld")).build().system
+    Ua = system.constraints.Ua.copy()
+    Ua[1] = (Ua[1] + 0.1 * Ua[2]) / np.linalg.norm(Ua[1] + 0.1 * Ua[2])
+    left_handed = system.constraints.Ub.copy()
+    left_handed[1:4] *= -1.0
+    for columns in ({"Ua": Ua}, {"Ub": left_handed}, {"value": 0.1 + system.constraints.value}):
+        other = system._replace(constraints=system.constraints._replace(**columns))
+        assert tree_of(other).kind[0] == OTHER
