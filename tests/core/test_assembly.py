@@ -165,14 +165,3 @@ def test_common_joints_alone_have_the_equations_and_the_solution_of_any_model_to
     for one, other in zip(*found, strict=True):
         assert one.tobytes() == other.tobytes()
         assert one.any()
-
-
-def test_what_acts_beside_common_joints_is_not_left_out():
-    model = hung("revolute", axis=(0.0, 1.0, 0.5))
-    model.add_force("push", model.bodies["bob"].at((0, 0, 0)), (0, 0, 1.0))
-    assert not common_alone(model.build().system)
-    assert not common_alone(hung("prismatic", axis=(0.0, 1.0, 0.5)).build().system)
-    wide = number(stirred(SPARSE)[0], SPARSE)
-    assert beyond_band(wide)
-    far = wide._replace(band=6, far=wide.far._replace(row=np.zeros(1, np.int64)))
-    assert beyond_band(far)

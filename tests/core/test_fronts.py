@@ -72,26 +72,6 @@ def test_operations_grow_with_the_length_of_a_frame():
     assert 3.0 < long / short < 6.0
 
 
-@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d"])
-def test_the_motion_is_that_of_the_band(integrator, monkeypatch):
-    built = net().build()
-    options = {"hidden": integrator == "em-ggl", "rho": 0.8 if integrator == "em-d" else None}
-
-    def ended():
-        march = Stepper(built.system, H, load_values=built.load_values, **options)
-        state, report = march.advance(march.start(built.state), 0, 10)
-        return march.numbering, state, report
-
-    fronts, state, report = ended()
-    monkeypatch.setattr(stepper, "number_for_steps", number)
-    band, expected, others = ended()
-    assert fronts.fronts.inner.size > 0
-    assert band.band > 0
-    assert np.abs(state.r - expected.r).max() < 1e-11
-    assert np.abs(state.v - expected.v).max() < 1e-9
-    assert report == others
-
-
 def test_a_march_in_parts_is_that_in_one():
     """To the bit: nothing of a step's matrix goes to the next."""
     built = net().build()
@@ -152,20 +132,29 @@ def test_joints_of_the_same_frames_go_together_up_to_six_rows():
     assert numbers.tolist() == [0, 0, 1, 2, 2]
 
 
-def test_a_driven_net_moves_as_by_the_band(monkeypatch):
-    built = turned(3)
+@pytest.mark.parametrize(
+    ("drives", "options"),
+    [(0, {}), (0, {"hidden": True}), (0, {"rho": 0.8}), (3, {})],
+    ids=["em", "em-ggl", "em-d", "driven"],
+)
+def test_the_motion_is_that_of_the_band(drives, options, monkeypatch):
+    built = turned(drives) if drives else net().build()
 
     def ended():
-        march = Stepper(built.system, H, load_values=built.load_values, drive_values=built.drive_values)
-        return march.numbering, march.advance(march.start(built.state), 0, 5)[0]
+        march = Stepper(
+            built.system, H, load_values=built.load_values, drive_values=built.drive_values, **options
+        )
+        state, report = march.advance(march.start(built.state), 0, 10)
+        return march.numbering, state, report
 
-    fronts, state = ended()
+    fronts, state, report = ended()
     monkeypatch.setattr(stepper, "number_for_steps", number)
-    band, expected = ended()
+    band, expected, others = ended()
     assert fronts.fronts.inner.size > 0
     assert band.band > 0
     assert np.abs(state.r - expected.r).max() < 1e-11
     assert np.abs(state.v - expected.v).max() < 1e-9
+    assert report == others
 
 
 def without_inertia(system):

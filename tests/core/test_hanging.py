@@ -33,15 +33,6 @@ def test_what_hangs_at_rest_stays_there_to_the_bit():
     assert not end.Omega.any()
 
 
-def test_what_begins_at_rest_falls():
-    """Where the first step is foretold to go nowhere."""
-    built = branched(size=0.0).build()
-    stepper = stepper_of(built)
-    end, report = stepper.advance(stepper.start(built.state), 0, 1)
-    assert np.abs(end.v).max() > 0.01
-    assert report.iterations > 0
-
-
 def test_loads_that_are_far_too_large_are_said():
     """Of bodies that move, when the force begins."""
     built, h = branched().build(), 0.01
@@ -118,8 +109,9 @@ def test_a_short_step_from_rest_takes_one_iteration():
     """As nothing is foretold to turn, what counts is what it would turn in the least."""
     built = falling(1.0)
     stepper = stepper_of(built, 1e-4)
-    _, report = stepper.advance(stepper.start(built.state), 0, 1)
+    end, report = stepper.advance(stepper.start(built.state), 0, 1)
     assert report.iterations == 1
+    assert end.v[1, 2] < -1e-4
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])

@@ -9,10 +9,15 @@ from discretization.assembly.workspace import _by_duals, _kept_workspace, worksp
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.known_facts import (
     _REAL,
+    MOST_UNCHANGING,
+    MOST_UNWRITTEN,
     digest_of,
+    digest_of_system,
     known,
     known_anew,
+    known_of_numbers,
     structure_of,
+    unchanging,
 )
 from discretization.planar.symmetry import Symmetry
 from discretization.shortcuts import em_stepper
@@ -103,6 +108,18 @@ def test_facts_of_arrays_that_are_gone_are_not_taken_for_others():
     assert len(calls) == 20
 
 
+def test_a_system_that_nobody_writes_to_is_told_by_its_tables():
+    system, (fact, _) = unchanging(arms().build().system), asked(known_of_numbers)
+    lighter = system._replace(gravity=0.5 * system.gravity)
+    heavier = system._replace(frames=system.frames._replace(mass=2.0 * system.frames.mass))
+    for _ in range(2):
+        assert [fact(own) for own in (system, lighter, heavier)] == [1, 2, 3]
+    assert digest_of_system(system)[:-1] == digest_of_system(lighter)[:-1] != digest_of_system(heavier)[:-1]
+    others = [unchanging(arms().build().system) for _ in range(MOST_UNCHANGING)]
+    assert len({digest_of_system(own) for own in others}) == MOST_UNCHANGING
+    assert fact(system) == fact(arms().build().system) == 4  # forgotten: by its numbers, as any other
+
+
 def test_every_number_counts():
     built = arms().build()
     things = {**built.system.frames._asdict(), **built.system.constraints._asdict(), **built.state._asdict()}
@@ -118,6 +135,19 @@ def test_every_number_counts():
             digests.add(digest_of(tuple({**things, name: array[None]}.values())))
             changed += 2
     assert len(digests) == changed + 1
+
+
+def test_numberings_are_told_by_what_stands_in_them_whichever_their_arrays_are():
+    numbering = number_for_steps(arms().build().system)
+    digest = digest_of((numbering,))
+    for own in (numbering, numbering._replace(frame=numbering.frame.copy())):
+        assert digest_of((own, 1)) == digest_of((numbering, 1)) != digest
+        assert digest_of((own,)) == digest
+    others = [numbering._replace(frame=numbering.frame + k) for k in range(1, MOST_UNWRITTEN + 2)]
+    others += [numbering._replace(size=numbering.size + 1), numbering._replace(fronts=numbering.far)]
+    told = [digest_of((own,)) for own in others]
+    assert len({digest, *told}) == len(told) + 1
+    assert [digest_of((own,)) for own in others] == told
 
 
 def making(array):

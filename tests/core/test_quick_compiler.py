@@ -7,7 +7,9 @@ import numba
 import numpy as np
 import pytest
 from llvmlite.binding import ffi
-from numba.core import event
+from numba.core import event, utils
+from numba.core.runtime import _nrt_python, rtsys
+from numba.core.target_extension import target_registry
 from numba.np import arrayobj
 
 from rigid.compilation import quick_compiler
@@ -94,6 +96,39 @@ def test_an_array_that_does_not_fit_is_refused(decorate, words):
     assert whole.tolist() == [0.0, 1.0, 2.0, 3.0]
     with pytest.raises(ValueError, match=words):
         own(np.zeros(4), np.zeros(2))
+
+
+def test_what_a_kernel_allocates_is_freed():
+    """Where references are counted the life of each variable ends."""
+
+    @allocating_kernel
+    def total(n):
+        found = 0.0
+        for k in range(n):
+            made = np.full(100, 2.0) + k
+            found += made[k]
+        return found
+
+    total(3)
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        total(50)
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
+    assert after.alloc > before.alloc
+    assert after.alloc - after.free == before.alloc - before.free
+
+
+def test_of_several_targets_the_nearest_comes_first():
+    generic, cpu = (type(name, (), {"metadata": {"target": name}}) for name in ("generic", "cpu"))
+    for _ in range(2):
+        assert utils.order_by_target_specificity(target_registry["cpu"], [generic, cpu], "f") == [
+            cpu,
+            generic,
+        ]
+        assert utils.order_by_target_specificity(target_registry["cpu"], [], "f") == []
 
 
 @pytest.mark.parametrize("threshold", [700, 0])

@@ -49,26 +49,6 @@ def test_vectors_are_views_of_as_many_rows_as_are_declared():
     assert (rows_of(Low), rows_of(High)) == (range(2), range(2, 5))
 
 
-def test_without_the_compiler_they_are_the_same():
-    W, D = new_work(4, 5, matrices=True), Data(4, 5, 0)
-    declared = [(Low, [3, 4], ["n", "m"]), (High, [0, 2], [Rows(2), "m"])]
-    for names, firsts, fields in declared:
-        views = scratch_module._in_python(names, fields, firsts)(W, D)
-        assert isinstance(views, names)
-        for view, first, field in zip(views, firsts, fields, strict=True):
-            shape = {"n": (4,), "m": (5,)}.get(field, (2, 5)) if isinstance(field, str) else (2, 5)
-            assert view.shape == shape
-            assert np.shares_memory(view, W.vector[first])
-
-
-def test_there_is_room_for_whatever_is_declared():
-    for name in MODULES:
-        import_module(f"discretization.time.{name}")
-    W = new_work(2, 7, matrices=True)
-    assert W.vector.shape == (max(rows.stop for rows in scratch_module._rows.values()), 7)
-    assert (W.jacobian.shape, W.other.shape, W.square.shape) == ((7, 2), (7, 2), (2, 2))
-
-
 def source(kernel):
     """The Python function of a kernel, however it is compiled."""
     return getattr(kernel, "py_func", getattr(kernel, "__wrapped__", kernel))
