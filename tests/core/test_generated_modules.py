@@ -77,6 +77,20 @@ def test_compiled_code_left_beside_the_file_is_not_run(cache):
     assert load()[0].value == 1
 
 
+def test_a_file_that_cannot_be_written_whole_leaves_nothing_and_the_module_runs(cache, monkeypatch, capsys):
+    _, path = load()
+    path.write_text(PLANTED)
+
+    def full(self, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(cache_folder, "_reported", set())
+    assert [load()[0].value for _ in range(2)] == [1, 1]
+    assert [x.name for x in cache.iterdir() if x.is_file()] == [path.name]
+    assert capsys.readouterr().err.count("No space left on device") == 1
+
+
 def test_a_module_that_fails_is_not_kept(cache):
     source = "raise OSError('disk')"
     for _ in range(2):

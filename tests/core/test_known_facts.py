@@ -39,6 +39,17 @@ def touching(system):
     return system._replace(contacts=system.contacts._replace(pairs=np.zeros((1, 2), np.int64)))
 
 
+def test_facts_of_the_same_structure_are_found_once():
+    system, (fact, calls) = arms().build().system, asked(known)
+    frames = system.frames
+    heavier = system._replace(frames=frames._replace(mass=2.0 * frames.mass))
+    assert [fact(system), fact(heavier), fact(arms().build().system)] == [1, 1, 1]
+    held = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
+    assert fact(held) == 2
+    held.frames.mass[:] = 7.0  # real numbers are nobody's business
+    assert [fact(held), fact(system), len(calls)] == [2, 1, 2]
+
+
 def others_of(system):
     """A system of the same structure with other real numbers, none of them zero."""
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from llvmlite.binding import ffi
 from numba.core import event, utils
+from numba.core.compiler import Flags
 from numba.core.runtime import _nrt_python, rtsys
 from numba.core.target_extension import target_registry
 from numba.np import arrayobj
@@ -15,6 +16,7 @@ from numba.np import arrayobj
 from rigid.compilation import quick_compiler
 from rigid.compilation.decorators import allocating_kernel, kernel
 from rigid.compilation.quick_compiler import (
+    KernelFlags,
     is_known,
     quicken,
 )
@@ -158,3 +160,14 @@ def test_what_is_changed_while_kernels_are_compiled_is_as_before_then(threshold)
         gc.set_threshold(*before)
     assert seen[0] == (quick_compiler.WhileCompiling.EVERY if threshold else 0)
     assert calls[0] == []
+
+
+def test_settings_that_are_compared_quickly_are_those_of_numba():
+    given = Flags()
+    given.error_model = "numpy"
+    quick, other = KernelFlags(given), KernelFlags()
+    assert quick == given
+    assert given == quick
+    assert hash(quick) == hash(given)
+    assert quick != other
+    assert quick.values() == given.values()
