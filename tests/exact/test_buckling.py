@@ -5,11 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.optimize import brentq
 from scipy.special import jv
 
 from discretization.linearisation import saddle
 from rodsim import Box, Model, ModelError, Section, buckling, modes
+from rodsim.small_motions.bordered import Bordered
 from rodsim.statics.growing_loads import Loaded
 from rodsim.warnings import DoubtfulModelWarning
 from tests.support.buckling import LENGTH, column, critical, links
@@ -59,8 +61,10 @@ def test_the_states_of_a_column_are_those_of_the_compressed_one():
 )
 def test_buckling_loads_have_the_order_of_the_element(element, order, numbers):
     wanted = critical(200.0, 60.0, np.pi / 2 / LENGTH)
-    errors = [abs(buckling(column(200.0, 60.0, n=n, element=element)).factors[0] - wanted) for n in numbers]
+    found = [buckling(column(200.0, 60.0, n=n, element=element)) for n in numbers]
+    errors = [abs(each.factors[0] - wanted) for each in found]
     assert observed_order([1 / n for n in numbers], errors) == pytest.approx(order, abs=0.3)
+    assert found[-1].linear[0] == pytest.approx(wanted, rel=0.02)
 
 
 def test_a_column_buckles_under_its_own_weight_at_greenhills_load():
@@ -246,16 +250,27 @@ def pressed_and_pulled():
     return model
 
 
-def of_a_law_for_large_strains():
+def of_a_law_for_large_strains(strain=0.2, before=0.0, element="se3"):
     section = Section.from_stiffness(
         EA=16.0, GA=1e4, GJ=2.0, EI=3.0, mass_per_length=1.5, inertia_per_length=0.01
     )
     model = Model("soft column")
-    own = section.with_law("stiffening", strain=0.2)
-    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], own, 12)
+    own = section.with_law("stiffening", strain=strain)
+    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], own, 12, element=element)
     model.add_joint("foot", "clamp", rod.start)
     model.add_force("press", rod.end, (-1.0, 0, 0))
+    if before:
+        model.add_force("before", rod.end, (-before, 0, 0))
     return model
+
+
+@pytest.mark.parametrize("element", ["se3", "relative(2)"])
+def test_linear_factors_take_the_tangent_of_a_law_where_the_rod_stands(element):
+    """Near Euler's load, where the law is four times as stiff along the rod as without strain."""
+    model = of_a_law_for_large_strains(0.05, 1.6, element)
+    found = buckling(model, constant=["before"])
+    assert 1.8 < 1.6 + found.factors[0] < 2.2
+    assert found.linear[0] == pytest.approx(found.factors[0], rel=0.1)
 
 
 def half_pressed_before():
@@ -298,3 +313,11 @@ def test_factors_that_strain_rods_much_or_pull_them_are_doubted(name):
     assert len(said) == bool(words), said
     assert not words or re.search(words, said[0])
     assert words is not PULLED or "stretch and shear come to" not in said[0] or "5 %" not in name
+
+
+def test_equations_whose_full_rows_leave_a_motion_free_are_refused():
+    """K does not resist motion 0, and the row is of motion 1."""
+    K = scipy.sparse.diags_array(np.arange(6.0)).tocsr()
+    row, motion = np.eye(6)[[1]], np.eye(6)[[0]]
+    with pytest.raises(ModelError, match="the matrix is singular"):
+        Bordered(K, scipy.sparse.csr_matrix((0, 6)), row, motion)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix, vstack
 
 from discretization.groups import Role, groups_of, registered
 from discretization.interaction_kinds import INTERACTIONS
@@ -262,3 +263,13 @@ def test_distributed_loads_grow_too():
     model.add_joint("foot", "clamp", rod.start)
     model.add_distributed_load("weight", rod, (-1.0, 0, 0))
     assert buckling(model).factors[0] == pytest.approx(7.8373474 / 8, rel=1e-3)
+
+
+def test_rows_that_repeat_each_other_change_no_solution():
+    rng = np.random.default_rng(4)
+    A = rng.standard_normal((12, 12))
+    A, G = csr_matrix(A @ A.T + np.eye(12)), csr_matrix(rng.standard_normal((3, 12)))
+    b = rng.standard_normal(12)
+    once, twice = Saddle(A, G).solve(b), Saddle(A, vstack([G, G[:2], G[1:]]).tocsr()).solve(b)
+    assert np.abs(G @ once).max() < 1e-13
+    assert twice == pytest.approx(once, abs=1e-6)

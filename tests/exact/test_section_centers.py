@@ -64,6 +64,12 @@ def test_a_pull_off_the_center_of_stiffness_bends():
     assert strain[:, 0] - 0.1 * strain[:, 5] == pytest.approx(np.full(4, 0.02 / 3e3), rel=1e-2)
 
 
+def test_damping_is_of_the_line_of_the_stiffness():
+    section = PLAIN.with_centers(stiffness=C[1:])
+    assert np.abs(section.stiffness[0, 4:]).min() > 10.0
+    assert section.damping == pytest.approx(1e-3 * section.stiffness, rel=1e-12)
+
+
 def test_an_inertia_with_product_is_one_in_turned_axes():
     """Round stiffness, so that turned sections differ in nothing but their inertia."""
 

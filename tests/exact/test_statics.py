@@ -55,6 +55,38 @@ def everything(element: str) -> Model:
     return model
 
 
+def strained(element: str) -> Rest:
+    built = everything(element).build()
+    values = built.load_values(np.zeros(1))[0]
+    rest = Rest(
+        built.system, built.state, Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity)
+    )
+    rest.load_at(0.7)
+    random = np.random.default_rng(3)
+    rest.advance(0.1 * random.standard_normal(rest.size))
+    rest.state.lam[:] = random.standard_normal(len(rest.state.lam))
+    return rest
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_matrices_of_columns_are_the_full_one_and_its_symmetric_half(sparse: bool) -> None:
+    rest = strained("se3")
+    rest.assemble(True)
+    if sparse:
+        full, rest.numbering = rest.dense(), rest.numbering._replace(band=-1)
+        found = scipy.sparse.csc_matrix(full)
+        rest.work.values[: found.nnz] = found.data
+        rest.numbering = rest.numbering._replace(
+            n_values=found.nnz, indices=found.indices, indptr=found.indptr
+        )
+    full = rest.dense()
+    assert np.abs(full - full.T).max() > 1.0  # under following loads
+    assert (rest.matrix().toarray() == full).all()
+    found = rest.symmetric()
+    assert (found.toarray() == 0.5 * (full + full.T)).all()
+    assert found.has_canonical_format
+
+
 @pytest.mark.parametrize("small", [250, 0])
 @pytest.mark.parametrize("closed", [True, False])
 def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
