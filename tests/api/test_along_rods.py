@@ -6,7 +6,7 @@ import pytest
 
 from rodsim import Model, Result, Section, audit, equilibrium
 from rodsim.reporting.strain_extremes import extremes
-from rodsim.results.along_rods import length_of, lines, lines_to
+from rodsim.results.along_rods import length_of, lines_to
 from rodsim.results.drawing import Drawing
 from rodsim.studies.measures import measure
 from tests.support.results_sample import without_digests
@@ -25,28 +25,15 @@ def hanging(n, element="se3", output=None):
     return equilibrium(model, output=output)
 
 
-@pytest.mark.parametrize("around", [None, 2.0])
-def test_a_line_through_points_is_found_between_them_and_beyond(around):
-    rng = np.random.default_rng(1)
-    x = np.sort(rng.uniform(0.1, 1.9, 7))
-    at = np.linspace(0.0, 2.0, 41)
-    if around is None:
-        values = np.stack([3.0 * x - 1.0, 0.5 - x], axis=-1)
-        expected = np.stack([3.0 * at - 1.0, 0.5 - at], axis=-1)
-        assert lines(x, at).of(values) == pytest.approx(expected, abs=1e-13)
-        return
-    values = np.sin(np.pi * x)[:, None]  # once round a closed rod of 2 m
-    found = lines(x, at, around).of(values)
-    assert found[0] == pytest.approx(found[-1], abs=1e-13)
-    before = (2.0 - x[-1]) / (x[0] + 2.0 - x[-1])
-    assert found[0] == pytest.approx((1.0 - before) * values[-1] + before * values[0], abs=1e-13)
-    assert np.abs(found).max() <= np.abs(values).max()  # no end, nothing is extrapolated
-
-
-def test_of_one_point_it_is_the_same_everywhere():
-    assert np.array_equal(
-        lines(np.array([0.5]), np.array([0.0, 0.5, 1.0])).of(np.array([[2.0]])), np.full((3, 1), 2.0)
+def test_between_elements_and_beyond_them_moments_lie_on_straight_lines():
+    rod = hanging(4).rod("arm")
+    M = rod.M[-1]  # at 1/8, 3/8, 5/8, 7/8
+    found = rod.along("M", (0.0, 0.125, 0.3125, 1.0))[-1]
+    assert found == pytest.approx(
+        np.stack([1.5 * M[0] - 0.5 * M[1], M[0], (M[0] + 3 * M[1]) / 4, 1.5 * M[3] - 0.5 * M[2]])
     )
+    alone = hanging(1).rod("arm")
+    assert np.array_equal(alone.along("M", (0.0, 0.3, 1.0))[-1], np.repeat(alone.M[-1], 3, axis=0))
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -112,7 +99,8 @@ def test_a_closed_rod_goes_round():
     strains[:, 4] = np.arange(8.0)
     K2 = Drawing(layout).arrays(model.build().state, strains, strains)[1]["K"][:, 1]
     assert pytest.approx([3.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]) == K2
-    assert np.array_equal(lines_to(layout, rod, np.array([0.0])).before, [7])
+    at = length_of(layout, rod) * np.array([0.25, 7.75]) / 8  # beside the first node, in elements
+    assert lines_to(layout, rod, at).of(strains[:, 4:5])[:, 0] == pytest.approx([1.75, 5.25])
     assert length_of(layout, rod) == pytest.approx(model.rods["ring"].stress_free.length, rel=1e-12)
 
 
