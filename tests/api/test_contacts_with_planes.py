@@ -102,7 +102,8 @@ def test_what_begins_inside_is_refused_with_how_deep_it_is(model, words):
 
 
 @pytest.mark.parametrize(
-    "given", [{"height": 0.046}, {"radius": 0, "height": -1e-15}, {"height": 0.051, "law": "barrier", "reach": 0.01}]
+    "given",
+    [{"height": 0.046}, {"radius": 0, "height": -1e-15}, {"height": 0.051, "law": "barrier", "reach": 0.01}],
 )
 @quiet
 def test_what_is_a_little_inside_may_begin(given):
