@@ -15,7 +15,7 @@ def main() -> None:
     system = symbolic_system("double pendulum", q, q0=[2.0, 1.0], v0=[0.0, 0.0], T=T, V=V, v=v)
     for name in (*FAMILIES, "mG(3)", "GL-SPARK(3)", "EML(order=6)"):
         try:
-            run = integrate(system, name, h=0.005, t_end=3.0)
+            run = integrate(system, name, dt=0.005, t_end=3.0)
         except ModelError as error:
             print(f"{name:17s} {error}")
             continue

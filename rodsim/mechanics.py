@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discretization.time.integrate import Start as Start
     from discretization.time.integrate import Trajectory as Trajectory
-    from discretization.time.integrate import integrate as integrate
     from rigid.charts.multibody import multibody_system as multibody_system
     from rigid.charts.multibody import rotating_body as rotating_body
     from rigid.mechanics.mechanical import MechanicalSystem as MechanicalSystem
@@ -15,15 +14,17 @@ if TYPE_CHECKING:
     from rigid.symbolic.systems import Part as Part
     from rigid.symbolic.systems import symbolic_system as symbolic_system
     from rigid.symbolic.systems import system_of as system_of
+    from rodsim.integration import integrate as integrate
 else:
     from rodsim.lazy_names import lazy_names
 
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "discretization.time.integrate": "Start Trajectory integrate",
+            "discretization.time.integrate": "Start Trajectory",
             "rigid.charts.multibody": "multibody_system rotating_body",
             "rigid.mechanics.mechanical": "MechanicalSystem Symmetry",
             "rigid.symbolic.systems": "Part symbolic_system system_of",
+            "rodsim.integration": "integrate",
         },
     )

@@ -145,6 +145,7 @@ OLD_NAMES: list[OldName] = [
     OldName("state_space", "t", "load_time"),
     OldName("frequency_response", "state", "start"),
     OldName("frequency_response", "t", "load_time"),
+    OldName("integrate", "h", "dt"),
     OldName("Push.__init__", "anchor", "on"),
     OldName("Probe.__init__", "anchor", "on"),
     OldName("Model", "add_external_damping", "add_mass_damping"),

@@ -168,7 +168,7 @@ class _Problem:
             raise ModelError(
                 f"BG({k}): '{system.name}' has prescribed motion, which it does not take; march with 'mG({k})', or use springs"
             )
-        n_elements = number_of_steps(h, t_end)
+        n_elements = number_of_steps(f"BG({k})", "h", h, t_end)
         if multipliers not in ("continuous", "discontinuous"):
             raise ModelError(
                 f"BG({k}): multipliers = {multipliers!r}; choose 'continuous' or 'discontinuous'"

@@ -14,6 +14,7 @@ from discretization.time.scratch import new_work
 from discretization.time.step_ends import NEAR
 from discretization.time.trajectory import Start, Trajectory
 from rigid.charts.multibody import branches, counted
+from rigid.checks import number
 from rigid.errors import ConvergenceError, ModelError
 from rigid.mechanics import mechanical
 from rigid.mechanics.mechanical import MechanicalSystem
@@ -27,14 +28,14 @@ _MOST_BYTES = 8 * 2**30
 def integrate(
     system: MechanicalSystem,
     integrator: str | Scheme,
-    h: float,
+    dt: float,
     t_end: float,
     guess: str = "advanced",
     tolerance: float = 0.0,
     start: Start | None = None,
     **parameters: float,
 ) -> Trajectory:
-    """Integrate a mechanical system from its initial state to `t_end` with steps h.
+    """Integrate a mechanical system from its initial state to `t_end` with steps `dt`.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def integrate(
         What moves.
     integrator : str or Scheme
         Name of an integrator with its parameters, "mG(3)", or "mG" and k=3, order=4.
-    h : float
+    dt : float
         Step, s.
     t_end : float
         How long, s, from the start.
@@ -79,29 +80,29 @@ def integrate(
     """
     chosen = _chosen(integrator, parameters)
     check_fit(chosen, system)
-    steps = number_of_steps(h, t_end)
+    steps, dt = number_of_steps("integrate", "dt", dt, t_end), float(dt)
     if guess not in ("simple", "advanced"):
         raise ModelError(f"guess = '{guess}'; choose 'simple' or 'advanced'")
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
         raise ModelError(f"tolerance = {tolerance}; give 0 for round-off, or a bound of |r|")
     _check_memory(system, steps)
-    t = h * np.arange(steps + 1)
+    t = dt * np.arange(steps + 1)
     if start is None:
         start = initial(system)
     else:
         _check_start(system, start)
         # the same times, to the bit, as those of a run from t = 0
-        first = round(start.t / h)
-        t = h * np.arange(first, first + steps + 1) if first * h == start.t else start.t + t
-    run, failure = March(system, chosen, tolerance, guess == "advanced").run(h, t, start)
+        first = round(start.t / dt)
+        t = dt * np.arange(first, first + steps + 1) if first * dt == start.t else start.t + t
+    run, failure = March(system, chosen, tolerance, guess == "advanced").run(dt, t, start)
     if failure is not None:
         reached = run.t[-1]
         raise ConvergenceError(
             reached,
-            h,
+            dt,
             failure.iterations,
             failure.residual,
-            f"{failure.owner} at t = {reached:.6g} with h = {h:.3g}: {failure.reason}; {failure.cure}",
+            f"{failure.owner} at t = {reached:.6g} with dt = {dt:.3g}: {failure.reason}; {failure.cure}",
             trajectory=run,
             singular=failure.singular,
         )
@@ -288,13 +289,13 @@ def _regular(system: MechanicalSystem) -> str:
     return "use EML or MPL"
 
 
-def number_of_steps(h: float, t_end: float) -> int:
-    if not (np.isfinite(h) and h > 0.0 and np.isfinite(t_end) and t_end > 0.0):
-        raise ModelError(f"h = {h}, t_end = {t_end}; give positive numbers")
-    steps = round(t_end / h)
-    if steps < 1 or abs(steps * h - t_end) > 1e-9 * t_end:
+def number_of_steps(owner: str, step: str, dt: float, t_end: float) -> int:
+    """Return how many steps lead to t_end; step: what the owner calls their length."""
+    dt, t_end = number(owner, step, dt, positive=True), number(owner, "t_end", t_end, positive=True)
+    steps = round(t_end / dt)
+    if steps < 1 or abs(steps * dt - t_end) > 1e-9 * t_end:
         raise ModelError(
-            f"t_end = {t_end} is not a multiple of h = {h}; use h = {t_end / max(steps, 1):.12g}"
+            f"{owner}: t_end = {t_end} is not a multiple of {step} = {dt}; use {step} = {t_end / max(steps, 1):.12g}"
         )
     return steps
 

@@ -19,7 +19,8 @@ class _Announcer(event.Listener):
     """Writes MESSAGE when one of our kernels is compiled, not where it is read from the cache; then listens no more."""
 
     def on_start(self, started: Any) -> None:
-        if started.data["dispatcher"].py_func.__module__.split(".")[0] in _OURS:
+        module = started.data["dispatcher"].py_func.__module__ or ""  # None for a function made from text
+        if module.split(".")[0] in _OURS:
             event.unregister("numba:compile", self)
             sys.stderr.write(MESSAGE + "\n")
             sys.stderr.flush()

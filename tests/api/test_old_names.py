@@ -47,6 +47,7 @@ from rodsim import (
 )
 from rodsim.cli.main import main, parser
 from rodsim.linear import Probe, Push, frequency_response, state_space
+from rodsim.mechanics import integrate, rotating_body
 from rodsim.old_names import OLD_NAMES, accept_old_arguments, new_command_line
 from rodsim.parts.entry import Entry
 from rodsim.parts.model_description import description
@@ -199,6 +200,12 @@ CALLS: dict[
     "frequency_response": (
         "state=start t=load_time",
         lambda **given: frequency_response(ramped(), *PUSHED, [10.0], **given),
+    ),
+    "integrate": (
+        "h=dt",
+        lambda **given: integrate(
+            rotating_body("b", (1.0, 2.0, 3.0), (1.0, 0.0, 0.0)), "EML", t_end=0.1, **given
+        ),
     ),
     "Push.__init__": ("anchor=on", partial(Push, direction=(0, 0, 1))),
     "Probe.__init__": ("anchor=on", partial(Probe, direction=(0, 0, 1))),

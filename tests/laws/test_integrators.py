@@ -159,7 +159,7 @@ REFUSED = {
     "use BS99": lambda: integrate(top("axis"), "EMH", 0.1, 1.0),
     "needs a top": lambda: integrate(top("alpha"), "BS99", 0.1, 1.0),
     "not a multiple": lambda: integrate(top("singular"), "EML", 0.3, 1.0),
-    "give positive numbers": lambda: integrate(top("singular"), "EML", -0.1, 1.0),
+    "integrate: dt = -0.1 is not positive": lambda: integrate(top("singular"), "EML", -0.1, 1.0),
     "guess": lambda: integrate(top("singular"), "EML", 0.1, 1.0, guess="lucky"),
     "theta = 0": lambda: parse("VI-A(0)"),
     "vartheta = 2": lambda: parse("VI-B(1, 2)"),
