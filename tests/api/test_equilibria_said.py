@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import Box, Model, ModelError, Result, audit, equilibrium
+from rodsim import Box, Model, ModelError, Newton, Result, audit, equilibrium
 from rodsim.results.static_words import start_words
 from rodsim.statics.equilibrium_results import Equilibrium
 from rodsim.warnings import RoundedForcesWarning, UnstableEquilibriumWarning
@@ -47,7 +47,7 @@ def test_a_load_below_the_rounding_of_the_stiffness_bends_as_it_should(
 def test_in_parts_such_a_load_bends_by_as_much() -> None:
     model, _, end = cantilever(section(EA=1e16, GA=1e16, GJ=1e9, EI=1e9), 1.0, 12)
     model.add_force("push", end, (0.0, 0.0, 1.0))
-    result = equilibrium(model, factors=np.linspace(0.25, 1.0, 4))
+    result = equilibrium(model, method=Newton(factors=np.linspace(0.25, 1.0, 4)))
     assert result.rod("rod").r[:, -1, 2] == pytest.approx(result.t / 3e9, rel=5e-3)
 
 

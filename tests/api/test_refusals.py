@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rodsim import (
+    ArcLength,
     Box,
     MassProperties,
     Material,
@@ -181,7 +182,7 @@ AT_REST = [
      lambda: equilibrium(hinged(), motions={"hinge": 3})),
     (r"monitors = \[1\] goes by no names; give {name: \(point",
      lambda: equilibrium(hinged(), monitors=[1], method="arc-length")),
-    ("stop = 3 goes by no names", lambda: equilibrium(hinged(), stop=3, method="arc-length")),
+    ("stop = 3 goes by no names", lambda: equilibrium(hinged(), method=ArcLength(3))),
     ("constant = 3 is no list; give names of loads", lambda: equilibrium(hinged(), constant=3)),
     ("nothing resists a motion at omega = 0 rad/s",
      lambda: frequency_response(hinged(), [Push("bar", Y)], [Probe("bar", Y)], [0.0])),

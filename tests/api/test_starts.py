@@ -14,6 +14,7 @@ from rodsim import (
     Material,
     Model,
     ModelError,
+    Newton,
     Section,
     equilibrium,
     linearise,
@@ -99,7 +100,7 @@ def test_all_kinds_of_starts_begin_with_the_same_state(name: str, tmp_path: Any)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_start_time_selects_a_stored_state(name: str) -> None:
     function, read = FUNCTIONS[name]
-    path = equilibrium(beam(), first_step=0.3)
+    path = equilibrium(beam(), method=Newton(first_step=0.3))
     assert path.n_outputs > 2
     early = np.asarray(read(function(beam(), start=path, start_time=path.t[1])))
     assert np.array_equal(early, np.asarray(read(function(beam(), start=path.state(1)))))
@@ -142,7 +143,7 @@ def test_what_is_no_start_of_a_model_is_refused(name: str, tmp_path: Any) -> Non
 
 
 def test_prepared_models_take_old_names_too() -> None:
-    path = equilibrium(beam(), first_step=0.3)
+    path = equilibrium(beam(), method=Newton(first_step=0.3))
     first = path.t[1]
     prepared = beam().prepare(t_end=0.02, dt=0.01, start=path)
     wanted = prepared.run(start_time=first).state().r

@@ -12,7 +12,7 @@ import pytest
 from discretization.linearisation import eigen
 from rigid import quaternions
 from rigid.errors import UnstableEquilibriumWarning
-from rodsim import ConvergenceError, Model, Result, equilibrium
+from rodsim import ConvergenceError, Model, Newton, Result, equilibrium
 from rodsim.cli.main import main
 from rodsim.results import Audit
 from tests.support.statics_models import cantilever, section
@@ -38,7 +38,7 @@ def test_an_unstable_equilibrium_is_kept_by_default_with_a_warning() -> None:
 def test_stop_ends_before_the_first_unstable_equilibrium() -> None:
     factors = [0.2, 0.4, 0.6, 0.8, 1.0]
     with pytest.raises(ConvergenceError, match=r"load factor 0\.8 is unstable") as caught:
-        equilibrium(pressed(4.0), factors=factors, unstable="stop")
+        equilibrium(pressed(4.0), method=Newton(factors=factors), unstable="stop")
     assert caught.value.t == 0.8
     assert "1 negative pivot," in str(caught.value)
     np.testing.assert_allclose(caught.value.result.load_factor, [0.0, 0.2, 0.4, 0.6])
@@ -74,7 +74,9 @@ def test_unstable_from_counts_from_where_the_path_was_stable_last() -> None:
     model.add_joint("right", "clamp", rod.end)
     path = {"displacement": lambda factor: [-6e-4 * np.sin(2 * np.pi * factor) ** 2, 0.0, 0.0]}
     with pytest.warns(UnstableEquilibriumWarning):
-        result = equilibrium(model, motions={"right": path}, factors=[0.25, 0.5, 0.7, 0.75], first_step=1.0)
+        result = equilibrium(
+            model, method=Newton(factors=[0.25, 0.5, 0.7, 0.75], first_step=1.0), motions={"right": path}
+        )
     assert result.statics["unstable"]["from"] == 0.7
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rodsim import Model, Section, equilibrium
+from rodsim import Model, Newton, Section, equilibrium
 
 H, W = 1.0, 1.0  # N, N/m
 LENGTH, LIFTED = 2.0, 1.0  # m
@@ -48,7 +48,7 @@ def lifted(n: int) -> Found:
     model.add_contact("lie", rod, floor, stiffness=k, stations=4)
     path = {"displacement": lambda factor: end(LIFTED * factor) - [LENGTH, 0, 0]}
     found = equilibrium(
-        model, constant=["gravity"], motions={"lift": path}, first_step=0.05, relaxation=False
+        model, method=Newton(relaxation=False, first_step=0.05), constant=["gravity"], motions={"lift": path}
     )
     anchor, force = (found.joint(name).force[-1] for name in ("anchor", "lift"))
     lying = found.contact("lie").normal_force[-1] - anchor[2]  # beside the anchor it has no contact

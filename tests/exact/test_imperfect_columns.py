@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import ConvergenceError, Model, ModelError, equilibrium
+from rodsim import ArcLength, ConvergenceError, Model, ModelError, equilibrium
 from tests.support.statics_models import section
 
 LOADS = {("clamped", 1e3): 3.3216, ("pinned", 1e3): 13.1922}
@@ -64,7 +64,7 @@ def test_an_imperfect_column_follows_the_elastica(support: str, EA: float, load:
     """Without a bifurcation: only the perfect column has one."""
     model, rod = column(support, EA, load, side)
     monitors = {"down": (rod.end, (-1, 0, 0))}
-    result = equilibrium(model, method="arc-length", monitors=monitors, stop=SHORTENED)
+    result = equilibrium(model, method=ArcLength(SHORTENED), monitors=monitors)
     assert result.statics["stopped"] == "down"
     exact = LOADS.get((support, EA), SLENDER[support])
     assert load * result.load_factor[-1] == pytest.approx(exact, rel=0.01)
@@ -76,7 +76,7 @@ def test_a_following_load_bends_a_pinned_column_to_the_elastica() -> None:
     """Its part along the line of the hinges is P cos(slope); the slope at the head is nearly a right angle there."""
     model, rod = column("pinned", 1e4, 300.0, 1e-5, n=48, following=True)
     monitors = {"down": (rod.end, (-1, 0, 0))}
-    result = equilibrium(model, method="arc-length", monitors=monitors, stop=SHORTENED)
+    result = equilibrium(model, method=ArcLength(SHORTENED), monitors=monitors)
     assert result.statics["stopped"] == "down"
     assert 300.0 * result.load_factor[-1] == pytest.approx(179.253, rel=0.01)
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 
 from rigid import quaternions
-from rodsim import Box, Model, Section, equilibrium
+from rodsim import ArcLength, Box, Model, Section, equilibrium
 
 STIFF = 1e12  # where an example leaves a compliance out
 
@@ -177,7 +177,7 @@ def test_cardillo_ring_is_deployed_to_three_coils():
     model.add_joint("hold", "weld", rod.end, slide)
     model.add_joint("rail", "prismatic", slide, model.ground, axis=(1, 0, 0), at=half(1.0))
     turned = {"rail": {"rotation": (2 * np.pi, 0, 0)}}
-    result = equilibrium(model, motions=turned, method="arc-length", stop={"load_factor": (-1, 1)})
+    result = equilibrium(model, method=ArcLength({"load_factor": (-1, 1)}), motions=turned)
     ring = result.rod("ring").r[-1]
     assert result.load_factor[-1] == 1.0
     assert np.linalg.norm(ring[-1] - ring[0]) == pytest.approx(2 * radius / 3, rel=1e-2)

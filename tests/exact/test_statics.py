@@ -251,8 +251,6 @@ def test_unknown_names_are_refused() -> None:
         equilibrium(model, motions={"clmp": {"displacement": (0, 0, 1)}})
     with pytest.raises(ModelError, match=r"displacement\(0\)"):
         equilibrium(model, motions={"clamp": {"displacement": lambda factor: (1.0, 0, 0)}})
-    with pytest.raises(ModelError, match="stop belongs to a path"):
-        equilibrium(model, stop={"load_factor": (0, 1)})
 
 
 @pytest.mark.parametrize("n", [1, 4])

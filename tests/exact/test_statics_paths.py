@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rigid import quaternions
-from rodsim import Model, ModelError, Result, audit, equilibrium
+from rodsim import ArcLength, Model, ModelError, Result, audit, equilibrium
 from rodsim.cli.main import main
 from tests.support.statics_models import LEE_FOLLOWING, lee_frame, section
 
@@ -50,7 +50,7 @@ def test_deep_arch_has_the_limit_of_dadeppo_and_schmidt() -> None:
     """P = 897 = 8.97 EI/R^2 for the inextensible arch."""
     model, rod = deep_arch("relative(4)", 40)
     monitors = {"v": (rod.at(0.5), (0, -1, 0)), "by name": (f"{rod.name}@0.5", (0, -1, 0))}
-    result = equilibrium(model, method="arc-length", monitors=monitors, stop={"v": (-1.0, 116.0)})
+    result = equilibrium(model, method=ArcLength({"v": (-1.0, 116.0)}), monitors=monitors)
     assert np.array_equal(result.monitor("by name"), result.monitor("v"))
     limits = [event["load_factor"] for event in result.events if event["kind"] == "limit"]
     assert 1000.0 * limits[0] == pytest.approx(897.0, abs=0.5)
@@ -80,9 +80,7 @@ def test_right_angle_frame_buckles_sideways_and_the_branch_is_followed() -> None
     assert np.abs(flat.monitor("z")).max() < 1e-6
     sides = []
     for branch in (1, -1):
-        result = equilibrium(
-            model, method="arc-length", monitors=monitors, branch=branch, stop={"z": (-60.0, 60.0)}
-        )
+        result = equilibrium(model, method=ArcLength({"z": (-60.0, 60.0)}, branch=branch), monitors=monitors)
         assert result.statics["stopped"] == "z"
         sides.append(result.monitor("z")[-1])
         assert np.all(np.diff(result.load_factor[3:]) > 0.0)  # the buckled frame carries more

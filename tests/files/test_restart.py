@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rodsim import Box, MassProperties, Model, ModelError, Section, audit, equilibrium, signals, simulate
+from rodsim import (
+    Box,
+    MassProperties,
+    Model,
+    ModelError,
+    Newton,
+    Section,
+    audit,
+    equilibrium,
+    signals,
+    simulate,
+)
 from rodsim.warnings import InitialVelocityWarning
 from tests.support.statics_models import section, square
 
@@ -74,7 +85,7 @@ def moved_strip() -> tuple[Model, dict]:
 @pytest.mark.parametrize("index", [-1, 1])
 def test_moved_clamps_stay_where_the_stored_equilibrium_had_them(index: int) -> None:
     model, motions = moved_strip()
-    path = equilibrium(model, motions=motions, first_step=0.25)
+    path = equilibrium(model, method=Newton(first_step=0.25), motions=motions)
     assert len(path.t) > 2
     run = simulate(moved_strip()[0], 0.05, 0.01, start=path, start_time=path.t[index], progress=False)
     assert np.abs(run.state().r - path.state(index if index > 0 else path.n_outputs - 1).r).max() < 1e-9

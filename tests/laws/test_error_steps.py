@@ -17,7 +17,7 @@ from discretization.time.adaptive import (
 from discretization.time.advance import Failure, Marched, Report
 from discretization.time.stepper import Stepper
 from rigid.errors import ConvergenceError, ModelError
-from rodsim import Box, ContactBegins, Material, Model, Result, Section, Sphere, audit, simulate
+from rodsim import Adaptive, Box, ContactBegins, Material, Model, Result, Section, Sphere, audit, simulate
 from rodsim.cli.main import main
 from tests.support.joined_bodies import chain
 
@@ -73,9 +73,8 @@ def run(name, error, integrator="em", **more):
     return simulate(
         model(),
         t_end,
+        Adaptive(error, output_dt=t_end / OUTPUTS * (4 if high else 1)),
         integrator=integrator,
-        error=error,
-        output_dt=t_end / OUTPUTS * (4 if high else 1),
         **more,
     )
 
@@ -145,7 +144,7 @@ SIZES = [
 
 @pytest.mark.parametrize(("make", "size"), SIZES)
 def test_errors_are_relative_to_the_size_of_what_moves_and_what_holds_it(make, size):
-    result = simulate(make(), 1e-3, error=1e-2, output_dt=1e-3)
+    result = simulate(make(), 1e-3, Adaptive(1e-2, output_dt=1e-3))
     assert result.description["run"]["error_size"] == pytest.approx(size)
 
 
@@ -196,7 +195,7 @@ def test_a_stopped_run_goes_on_to_the_bit(tmp_path):
 
 def test_what_no_step_resolves_does_not_choose_them():
     """A cantilever of steel, whose lengthwise vibration has a period of 0.4 ms."""
-    result = simulate(cantilever(2e11), 0.2, error=1e-3, output_dt=0.02)
+    result = simulate(cantilever(2e11), 0.2, Adaptive(1e-3, output_dt=0.02))
     assert result.steps.largest.max() > 2e-3
     assert np.ptp(result.energy["total"]) < 1e-12 * max(1.0, result.energy["kinetic"].max())
 
@@ -210,12 +209,12 @@ def falling():
 
 
 def test_steps_are_small_while_something_touches():
-    result = simulate(falling(), 0.5, error=1e-3, output_dt=0.01)
+    result = simulate(falling(), 0.5, Adaptive(1e-3, output_dt=0.01))
     touching = np.abs(result.t - 0.21) < 0.02
     free = result.t[:, None].min(axis=1) > 0.3
     assert result.steps.smallest[touching].min() < 0.3 * result.steps.smallest[free].max()
     assert np.ptp(result.energy["total"]) < 1e-10 * result.energy["kinetic"].max()
-    until = simulate(falling(), 0.5, error=1e-3, output_dt=0.01, events=[ContactBegins("floor")])
+    until = simulate(falling(), 0.5, Adaptive(1e-3, output_dt=0.01), events=[ContactBegins("floor")])
     assert until.t[-1] == pytest.approx(0.21)  # it touches at 0.202 s
 
 

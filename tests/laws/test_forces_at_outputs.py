@@ -12,7 +12,19 @@ import pytest
 
 from discretization.constraint_forces import instant_multipliers
 from discretization.time.em_names import KIN, EmIntegrator
-from rodsim import Box, Material, Model, Result, Section, audit, equilibrium, modes, signals, simulate
+from rodsim import (
+    Adaptive,
+    Box,
+    Material,
+    Model,
+    Result,
+    Section,
+    audit,
+    equilibrium,
+    modes,
+    signals,
+    simulate,
+)
 from rodsim.linear import mode_shapes
 from rodsim.reporting.joints import carried
 from rodsim.results import native
@@ -79,7 +91,7 @@ def test_forces_of_an_integrator_with_multipliers_at_the_ends_of_steps_are_those
 
 
 def test_forces_of_chosen_steps_are_more_exact_than_means_over_steps():
-    result = simulate(chain(), T_END, integrator="em", error=1e-4, output_dt=T_END / COARSE)
+    result = simulate(chain(), T_END, Adaptive(1e-4, output_dt=T_END / COARSE), integrator="em")
     size = np.abs(exact()).max(axis=0)
     stored = np.hstack([result.joint(name).step_multipliers for name in result.joints])
     at_outputs = (np.abs(every_multiplier(result) - exact()) / size).max()

@@ -10,7 +10,7 @@ from discretization.time.em_names import KIN
 from discretization.time.promises import promises_of
 from rigid.errors import ModelError
 from rigid.system import State
-from rodsim import Box, Model, Result, audit, simulate
+from rodsim import Adaptive, Box, Model, Result, audit, simulate
 from rodsim.cli.completion import _names
 from rodsim.results.audited import Audit
 from rodsim.scenes.schema import RunScene
@@ -92,7 +92,7 @@ def test_it_is_known_wherever_an_integrator_is_named() -> None:
         run(pair(), "em5")
     assert set(OWN) <= set(_names()["integrator"])
     assert RunScene(t_end=0.1, dt=0.01, integrator="em-drag").integrator == "em-drag"
-    steps = simulate(pair(), 0.1, integrator="em4-triple", error=1e-5, progress=False)
+    steps = simulate(pair(), 0.1, Adaptive(1e-5), integrator="em4-triple", progress=False)
     assert steps.steps is not None
     assert frequency_in_time(3.0, 0.1, "em4-triple") == pytest.approx(3.0, rel=1e-3)
     assert not len(resonances("em4-triple"))  # of three quarter turns at most, one of them back

@@ -7,11 +7,13 @@ from scipy.optimize import brentq
 
 from rigid.quaternions import rotate
 from rodsim import (
+    ArcLength,
     Box,
     ConvergenceError,
     MassProperties,
     Model,
     ModelError,
+    Newton,
     PointMass,
     SpringLaw,
     audit,
@@ -235,9 +237,8 @@ def test_a_truss_of_a_point_and_springs_snaps_at_its_limit():
     model.add_force("press", point, (0, 0, -1.0))
     path = equilibrium(
         model,
-        method="arc-length",
+        method=ArcLength({"down": (-0.1, 0.7), "load_factor": (-2, 2)}),
         monitors={"down": (point, (0, 0, -1))},
-        stop={"down": (-0.1, 0.7), "load_factor": (-2, 2)},
     )
     L0 = np.hypot(1, 0.3)
     height = np.sqrt(L0 ** (2 / 3) - 1)  # where L^3 = L0
@@ -262,7 +263,7 @@ def test_what_a_point_may_really_do_is_said_alone():
     model.add_spring("hold", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)), 100.0)
     model.add_force("push", bob.at((0, 0, 0)), (0, 1, 0))
     with pytest.raises(ConvergenceError, match=r"there are 2 motions .* of body 'bob'"):
-        equilibrium(model, relaxation=False)
+        equilibrium(model, method=Newton(relaxation=False))
 
 
 def test_a_branch_that_comes_back_to_its_bifurcation_ends_there():

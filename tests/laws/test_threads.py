@@ -14,7 +14,7 @@ from discretization.time.stepper import Stepper
 from rigid.compilation.decorators import released_kernel
 from rigid.errors import ConvergenceError, ModelError
 from rigid.shared_words import sleeping, tell, wait_for, word_at
-from rodsim import Model, simulate, simulate_many
+from rodsim import Adaptive, Model, simulate, simulate_many
 from tests.support.fronts import SECTION, H, net
 from tests.support.iterations import ADD, MOVE, done, iterating
 
@@ -77,7 +77,7 @@ def test_what_is_not_solved_by_fronts_takes_one_thread():
 
 
 def test_steps_that_choose_their_length_have_threads():
-    runs = [simulate(WIDE, 0.02, error=1e-3, output_dt=0.01, threads=n) for n in (1, 2)]
+    runs = [simulate(WIDE, 0.02, Adaptive(1e-3, output_dt=0.01), threads=n) for n in (1, 2)]
     assert runs[1].description["run"]["threads"] == 2
     assert np.array_equal(runs[0].rod("row0").r, runs[1].rod("row0").r)
 

@@ -18,7 +18,7 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.memory import Memory
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
-from rodsim import audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
+from rodsim import Adaptive, audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
 from rodsim.building.build import Built
 from rodsim.results.part_energies import energies_by_part
 from rodsim.results.result import Result
@@ -181,7 +181,7 @@ def by_its_shape(name: str, folder: Path) -> None:
 
 
 def by_steps_that_choose_themselves(name: str, folder: Path) -> None:
-    found = simulate(MODELS[name](), T_END, error=0.1, output_dt=3 * DT, progress=False)
+    found = simulate(MODELS[name](), T_END, Adaptive(0.1, output_dt=3 * DT), progress=False)
     assert audit(found).ok, audit(found).text()
     assert np.abs(found.states(slice(None)).r[-1] - run(name).states(slice(None)).r[-1]).max() < 0.1
 
