@@ -150,3 +150,16 @@ def test_names_of_the_user_are_not_translated():
     assert (
         in_scene_words("give --t-end=5 and method='arc-length'") == "give --t-end=5 and `method: arc-length`"
     )
+
+
+@pytest.mark.parametrize(
+    ("python", "scene"),
+    [
+        ("give method=ArcLength(branch=1) instead", "give `method: arc-length, branch: 1` instead"),
+        ("give method=Newton(first_step=0.1)", "give `method: newton, first_step: 0.1`"),
+        ("dt = 0.01 s or less, or Adaptive steps", "dt = 0.01 s or less, or steps chosen by `error:`"),
+        ("give dt, or Adaptive(error)", "give dt, or `error:`"),
+    ],
+)
+def test_objects_of_arguments_become_the_keys_beside_each_other_that_scenes_have(python, scene):
+    assert in_scene_words(python) == scene
