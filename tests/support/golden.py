@@ -1,0 +1,224 @@
+"""Store what the program computes for many models, and compare it after a change of the program.
+
+    python -m tests.support.golden store FOLDER      # before the change
+    python -m tests.support.golden compare FOLDER    # after it: a table, exit code 1 if a rule is broken
+
+A case is a model with a scheme and a solver: 100 steps, or its equilibrium and natural frequencies. It is stored with all that
+users read from a result, once as it is and once with gravity changed by one ulp of 9.81 m/s^2: how far the two lie apart is what
+round-off does to this model, its spread. The rules, for what is found after the change:
+
+- positions differ by at most 1e-12 of the model's size, or 100 times their spread;
+- all else differs by at most 100 times its spread, which counts as at least 1e-13 of its largest value;
+- Newton's method takes at most a tenth more iterations, and halves no step that it did not halve.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rodsim import ConvergenceError, Model, ModelError, Result, ResultError, equilibrium, modes, simulate
+from rodsim.scenes import read_scene
+from tests.support.completeness import DT, MODELS
+from tests.support.golden_models import SHAPES
+
+ROOT = Path(__file__).parents[2]
+SCENES = sorted((ROOT / "examples" / "scenes").glob("*.yaml"))
+STEPS = 100
+ULP = 1.8e-15  # m/s^2, of 9.81 m/s^2
+SCHEMES = ("em", "em4", "em-ggl", "em-d(0.5)")
+NEAR, SPREADS, LEAST = 1e-12, 100.0, 1e-13
+COUNTED = ("iterations", "halvings")
+Fields = dict[str, np.ndarray]
+
+
+class Case(NamedTuple):
+    """A model, and what is done with it."""
+
+    model: str
+    scheme: str  # or "rest"
+    solver: str
+
+    @property
+    def file(self) -> str:
+        """Name of what is stored."""
+        return " ".join(self).replace("/", "-") + ".npz"
+
+
+def made(name: str) -> tuple[Model, float, str]:
+    """Model, step and scheme of a name."""
+    if name in MODELS:
+        return MODELS[name](), DT, "em"
+    if name in SHAPES:
+        return (*SHAPES[name](), "em")
+    path = next(each for each in SCENES if each.stem == name)
+    run = read_scene(path).get("run", {})
+    return Model.load(path), run.get("dt", 0.01), run.get("integrator", "em")
+
+
+def cases() -> Iterator[Case]:
+    """Every case."""
+    for name in (*MODELS, *SHAPES):
+        for solver in ("auto", "general"):
+            yield from (Case(name, scheme, solver) for scheme in SCHEMES)
+        yield Case(name, "rest", "auto")
+    for path in SCENES:
+        yield Case(path.stem, made(path.stem)[2], "auto")
+
+
+def _of_result(result: Result) -> Fields:
+    """What users read of a result at each output."""
+    states = result.states(slice(None))
+    found = {name: getattr(states, name) for name in ("r", "quat", "v", "Omega", "own", "totals")}
+    found |= {f"energy {name}": result.energy[name] for name in result.energy.dtype.names or ()}
+    found |= {"linear momentum": result.linear_momentum, "angular momentum": result.angular_momentum}
+    for name in result.joints:
+        joint = result.joint(name)
+        found |= {f"force {name}": joint.force, f"moment {name}": joint.moment}
+    found["strains"] = result.strains()
+    return found
+
+
+def computed(case: Case, gravity: float) -> Fields:
+    """The fields of a case, gravity changed by so much; "error": what was refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, dt, _ = made(case.model)
+        model.gravity = model.gravity + gravity  # each component
+        try:
+            if case.scheme == "rest":
+                rest = equilibrium(model)
+                found = _of_result(rest)
+                return found | {"frequencies": modes(model, 10, start=rest).frequency}
+            run = simulate(
+                model, STEPS * dt, dt, case.scheme, solver=case.solver, output_every=1, progress=False
+            )
+        except ConvergenceError as error:
+            if error.result is None:
+                return {"error": np.array(type(error).__name__)}
+            run = error.result
+        except (ModelError, ResultError) as error:
+            return {"error": np.array(type(error).__name__)}
+        counts = {"iterations": run.newton_iterations.sum(), "halvings": run.halvings.sum()}
+        return _of_result(run) | {name: np.asarray(count) for name, count in counts.items()}
+
+
+def _store(folder: Path, case: Case) -> str:
+    both = [computed(case, gravity) for gravity in (0.0, ULP)]
+    stored = {f"{k} {name}": value for k, fields in enumerate(both) for name, value in fields.items()}
+    np.savez_compressed(folder / case.file, **stored)  # type: ignore[arg-type]
+    return str(both[0].get("error", "stored"))
+
+
+def _distance(one: np.ndarray, other: np.ndarray) -> float:
+    """Largest difference; inf if the shapes differ."""
+    if one.shape != other.shape:
+        return np.inf
+    return float(np.abs(np.nan_to_num(one) - np.nan_to_num(other)).max(initial=0.0))
+
+
+def broken(new: Fields, old: Fields, other: Fields) -> dict[str, tuple[float, float]]:
+    """Fields that break a rule -> difference and what is allowed; `other`: the stored ones with another gravity."""
+    if "error" in new or "error" in old:
+        same = str(new.get("error")) == str(old.get("error"))
+        return {} if same else {f"{new.get('error')} instead of {old.get('error')}": (np.inf, 0.0)}
+    found = {}
+    for name in old:
+        if name in COUNTED:
+            most = max(float(old[name]), float(other[name]))
+            if float(new[name]) > (1.1 if name == "iterations" else 1.0) * most:
+                found[name] = float(new[name]), most
+            continue
+        if name not in new:
+            found[name] = np.inf, 0.0
+            continue
+        spread, largest = _distance(old[name], other[name]), np.abs(np.nan_to_num(old[name])).max(initial=0.0)
+        allowed = SPREADS * max(spread, LEAST * largest)
+        if name == "r":
+            size = float(np.ptp(old["r"].reshape(-1, 3), axis=0).max(initial=0.0))
+            allowed = max(NEAR * size, SPREADS * spread)
+        distance = _distance(new[name], old[name])
+        if distance > allowed:
+            found[name] = distance, allowed
+    return found
+
+
+def _compare(folder: Path, case: Case) -> list[tuple[str, float, float]]:
+    with np.load(folder / case.file) as stored:
+        old, other = ({name[2:]: stored[name] for name in stored.files if name[0] == which} for which in "01")
+    return [(name, *numbers) for name, numbers in broken(computed(case, 0.0), old, other).items()]
+
+
+def spreads(folder: Path) -> list[Mapping[str, Any]]:
+    """Of each stored case: iterations, halved steps, and the spread of its fields over their largest value."""
+    rows = []
+    for case in cases():
+        with np.load(folder / case.file) as stored:
+            row: dict[str, Any] = case._asdict()
+            if "0 error" in stored.files:
+                rows.append(row | {"error": str(stored["0 error"])})
+                continue
+            row |= {
+                name: f"{float(stored[f'0 {name}']):.6g}" for name in COUNTED if f"0 {name}" in stored.files
+            }
+            for title, start in (
+                ("positions", "r"),
+                ("velocities", "v"),
+                ("energies", "energy"),
+                ("forces", "force"),
+            ):
+                ratios = [
+                    _distance(stored[name], stored["1" + name[1:]])
+                    / max(np.abs(np.nan_to_num(stored[name])).max(), 1e-300)
+                    for name in stored.files
+                    if name[0] == "0" and name[2:].split(" ")[0] == start and stored[name].size
+                ]
+                row[title] = f"{max(ratios, default=0.0):.1e}"
+            rows.append(row)
+    return rows
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Store or compare."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("act", choices=("store", "compare", "table"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args(arguments)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if given.act == "table":
+        titles = [*Case._fields, *COUNTED, "positions", "velocities", "energies", "forces", "error"]
+        with Path(__file__).with_suffix(".csv").open("w", newline="") as file:
+            table = csv.DictWriter(file, titles, lineterminator="\n")
+            table.writeheader()
+            table.writerows(spreads(given.folder))
+        return 0
+    chosen = [case for case in cases() if given.only in " ".join(case)]
+    work: Callable[[Case], Any] = partial(_store if given.act == "store" else _compare, given.folder)
+    failed = 0
+    with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
+        for case, found in zip(chosen, pool.map(work, chosen), strict=True):
+            if isinstance(found, str):
+                print(f"{' '.join(case):60} {found}", flush=True)
+            for name, distance, allowed in found if isinstance(found, list) else ():
+                failed += 1
+                print(f"{' '.join(case):60} {name:24} {distance:9.2e} allowed {allowed:9.2e}", flush=True)
+    print(f"{len(chosen)} cases" + (f", {failed} rules broken" if given.act == "compare" else ""))
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
