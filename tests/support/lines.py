@@ -1,0 +1,82 @@
+"""Count lines of code: python -m tests.support.lines [FOLDER]
+
+A line counts if it holds code: neither blank nor comment nor part of a docstring. A table: files, lines of code, lines in all,
+docstrings, by package.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("rigid", "discretization", "rodsim", "tests", "benchmarks", "examples")
+_SPACE = {
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.COMMENT,
+    tokenize.ENDMARKER,
+}
+
+
+class Lines(NamedTuple):
+    """Of files."""
+
+    files: int = 0
+    code: int = 0
+    total: int = 0
+    docstrings: int = 0
+
+    def plus(self, other: Lines) -> Lines:
+        """Sum."""
+        return Lines(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
+    """Docstrings of a module, its classes and its functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if ast.get_docstring(node, clean=False) is not None:
+                first = node.body[0]
+                assert isinstance(first, ast.Expr)
+                yield first.value
+
+
+def counted(text: str) -> Lines:
+    """Of the text of one file."""
+    found = list(_docstrings(ast.parse(text)))
+    documented = {line for each in found for line in range(each.lineno, (each.end_lineno or 0) + 1)}
+    code: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _SPACE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    return Lines(1, len(code - documented), text.count("\n"), len(found))
+
+
+def table(folder: Path = ROOT) -> dict[str, Lines]:
+    """By package, of the files that git knows."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.split("\n")[:-1]
+    found = {}
+    for package in PACKAGES:
+        own = Lines()
+        for name in listed:
+            if name.startswith(f"{package}/"):
+                own = own.plus(counted((folder / name).read_text(encoding="utf-8")))
+        found[package] = own
+    return found
+
+
+if __name__ == "__main__":
+    print(f"{'':16}{'files':>8}{'code':>8}{'lines':>8}{'docstrings':>12}")
+    for name, own in table(*map(Path, sys.argv[1:2])).items():
+        print(f"{name:16}{own.files:8}{own.code:8}{own.total:8}{own.docstrings:12}")
