@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("rigid", "discretization", "rodsim", "tests", "benchmarks", "examples")
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _SPACE = {
     tokenize.NL,
     tokenize.NEWLINE,
@@ -43,11 +44,11 @@ class Lines(NamedTuple):
 def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
     """Docstrings of a module, its classes and its functions."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if ast.get_docstring(node, clean=False) is not None:
-                first = node.body[0]
-                assert isinstance(first, ast.Expr)
-                yield first.value
+        body = getattr(node, "body", None)
+        if isinstance(node, _DOCUMENTED) and body and isinstance(body[0], ast.Expr):
+            value = body[0].value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value
 
 
 def counted(text: str) -> Lines:
