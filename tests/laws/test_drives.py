@@ -272,6 +272,11 @@ def test_a_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator)
             r"drive 'd': Ramp: has kinks or jumps.*use SmoothStep",
         ),
         (lambda m: m.add_driven("d", turn=Steady(1.0)), r"`turn` and `axis` belong together"),
+        (lambda m: m.add_driven("d", attitude=(1, 0, 0, 0)), r"attitude = \(1, 0, 0, 0\) is no function"),
+        (
+            lambda m: m.add_driven("d", attitude=attitude, turn=Steady(1.0), axis=Z),
+            "has both turn and attitude",
+        ),
         (lambda m: m.add_driven("d", displacement=Steady(1.0)), r"Steady is a scalar; say which way"),
         (
             lambda m: m.add_force("f", m.driven["table"].at((0, 0, 0)), X),
