@@ -34,6 +34,15 @@ def test_columns_buckle_at_the_exact_load(EA, GA, end, half_waves):
         assert found.linear[0] == pytest.approx(wanted, rel=5e-6)  # EA is 1e7 EI/L^2
 
 
+def test_a_buckling_load_does_not_depend_on_masses():
+    """Not even of a column that swings as slowly as once in three minutes."""
+    model = column(3e7, 3e7)
+    mass = model.add_body("mass", Box(0.01, 0.01, 0.01, mass=1e3), position=(LENGTH, 0, 0))
+    model.add_joint("weld", "weld", model.rods["rod"].end, mass)
+    assert modes(model, 1).omega[0] < 0.04
+    assert buckling(model).factors[0] == pytest.approx(buckling(column(3e7, 3e7)).factors[0], rel=1e-6)
+
+
 def test_linear_buckling_leaves_out_what_the_load_did_before():
     """K(0) + f K' misses the shortening: it is off by about P/EA; shear is in it."""
     found = buckling(column(200.0, 3e5))
