@@ -98,10 +98,7 @@ CALLS = {
     ),
     "Model": call(Model, {}, name="name", vector="gravity"),
     "add_body": call(
-        add("body", CUBE),
-        {"name": "n"},
-        name="name",
-        vector="position velocity angular_velocity orientation",
+        add("body", CUBE), {"name": "n"}, name="name", vector="position velocity angular_velocity orientation"
     ),
     "add_rod": call(
         add("rod", LINE, CORD),

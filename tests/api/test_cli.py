@@ -123,8 +123,6 @@ def test_studies_are_listed_run_and_drawn(tmp_path, capsys):
     assert "PASS    000" in report
     assert "measured: " in report
     assert coloured(tmp_path / "mass-spring.png") > 1000
-    assert main(["reproduce", "mass-string"]) == 2
-    assert "study 'mass-string' is not known; choose one of mass-spring" in capsys.readouterr().err
 
 
 def test_integrator_and_chart_are_chosen_by_a_word_and_resumed_bitwise(tmp_path):

@@ -351,7 +351,6 @@ def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
         cheapest_scheme(file, [])
     with pytest.raises(SceneError, match="em5"):
         cheapest_scheme(file, ["em", "em5"])
-    assert main(["converge", str(file), "--schemes", "--plot", str(tmp_path / "a.png")]) == 2
 
 
 def test_a_saved_model_converges_by_the_settings_that_are_given(tmp_path):

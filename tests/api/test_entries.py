@@ -22,7 +22,7 @@ from discretization.system import fingerprint
 from rigid.errors import ModelError
 from rigid.interactions.drag import DRAG
 from rigid.system import Floats
-from rodsim import Friction, Model, SceneError, Sphere
+from rodsim import Friction, Model, SceneError
 from rodsim.cli.main import main
 from rodsim.parts.entry import (
     DIRECTION,
@@ -279,16 +279,6 @@ def test_the_method_of_the_model_takes_what_the_entry_states(key):
         if key != "contacts" or own.key not in dataclasses.asdict(Friction(0.0))
     }
     assert given == {"self": inspect.Parameter.empty, "name": inspect.Parameter.empty, **stated_there}
-
-
-def test_a_word_is_checked_before_what_depends_on_it():
-    """Whether the ground alone will do depends on what is limited."""
-    model = Model("m")
-    body = model.add_body("one", Sphere(0.1, mass=1.0))
-    with pytest.raises(ModelError, match=r"limit 'it': of = 'lenght' is not known; choose one of length"):
-        model.add_limit("it", model.ground, body, 1.0, 0.1, upper=2.0, of="lenght")
-    with pytest.raises(ModelError, match=r"joint 'it': kind = 'weld2' is not known.*did you mean 'weld'"):
-        model.add_joint("it", "weld2", None)
 
 
 def test_a_kind_registered_here_runs_from_a_scene(tmp_path, capsys):

@@ -12,8 +12,6 @@ import pytest
 from rodsim import Box, Material, Model, Result, Section, Sphere, audit, compare, simulate
 from rodsim.extras import MissingExtra
 from rodsim.html_tables import MOST_ROWS, table, text
-from rodsim.results import ResultError
-from rodsim.results.writer import MemoryWriter
 from tests.support.html_reading import Reader
 from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, write
 
@@ -280,11 +278,7 @@ def test_a_long_rod_is_thinned_but_keeps_its_ends():
     assert [line[0], line[gaps[0] - 1], line[gaps[0] + 1], line[gaps[1] - 1]] == [0, n - 1, n, 2 * n - 1]
 
 
-def test_what_cannot_be_drawn_is_refused_in_words(sample, monkeypatch):
-    with pytest.raises(ResultError, match="'sample' holds no output yet"):
-        Result(MemoryWriter(sample_layout()).result()._source).animate()
-    with pytest.raises(ValueError, match="frames = 0 is too small"):
-        sample.animate(frames=0)
+def test_without_plotly_the_cure_is_named(sample, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(MissingExtra, match=r"pip install 'rodsim\[notebook\]'"):
         sample.animate()

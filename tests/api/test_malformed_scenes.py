@@ -5,16 +5,14 @@ import re
 import time
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 import yaml
 
 from rodsim.cli.main import main, parser
 from rodsim.scenes import read_scene
-from tests.support.fuzz_scenes import fuzz
+from tests.support.fuzz_scenes import SCENES, data_of, fuzz, places
 
-SCENES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.yaml"))
 WRONG = ["nonsense", -1.0, float("nan"), float("inf"), [], {}, None, [1, 2], "!!python/object:os.system"]
 MOST_OF_A_SORT = 2
 OF_PYDANTIC = re.compile(
@@ -45,14 +43,6 @@ TEXTS = {
 }
 
 
-def places(data, path=()):
-    """Paths to all values of a scene."""
-    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for key, value in items:
-        yield (*path, key)
-        yield from places(value, (*path, key))
-
-
 def changed(data, path, value):
     """A copy along the path, with this value at its end; KeyError: with none there."""
     if not path:
@@ -79,8 +69,7 @@ def mutations():
     yield from TEXTS.items()
     seen = Counter()
     for file in SCENES:
-        text = file.read_text().replace(" on:", ' "on":')
-        data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data = data_of(file)
         for path in places(data):
             sort = tuple("*" if isinstance(key, int) else key for key in path)
             seen[sort] += 1
@@ -194,6 +183,10 @@ REFUSED = {
         "rod 'r': the curve winds too finely",
     ),
     "tiny axis": (SPHERE.replace("}}]", "}, orientation: {axis: [0, 0, 0], angle_deg: 9}}]") + RUN, 1, "orientation.axis"),
+    **{f"key {word}": (f"{word}: []\n" + RUN, 1, f"the key '{word}' is not known here; did you mean '{ours}'?")
+       for word, ours in (("beams", "rods"), ("links", "bodies"), ("torques", "loads"), ("motors", "drives"))},
+    **{f"axes {order}": (SPHERE.replace("}}]", f"}}}}, orientation: {{euler: {order}, angles_deg: [1, 2, 3]}}}}]") + RUN, 1,
+                         r"body 'b': orientation\.euler.*no order of axes") for order in ("xy", "xYz", "xxy", "abc")},
     "aliases of aliases": (TEXTS["bomb"], 6, "too many or too deeply nested values"),
     "alias in itself": (NESTED, 1, "too many or too deeply nested values"),
     "alias in itself below": ("b: 1\nc: [2]\n" + NESTED, 3, "too many or too deeply nested values"),

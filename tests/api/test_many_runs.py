@@ -119,33 +119,6 @@ def test_a_run_that_fails_is_named_and_the_others_go_on():
     assert repr(many) == "<3 runs, 1 of them failed>"
 
 
-@pytest.mark.parametrize(
-    ("parameters", "settings", "words"),
-    [
-        ([{}, {"springs.oil.stiffness": 1.0}], {}, r"run 1: .*'springs\.oil\.stiffness' .*springs\.coil\.st"),
-        ([{}, {COIL: "soft"}], {}, r"run 1: .*stiffness"),
-        ([{}, 3.0], {}, "run 1: .*changes"),
-        ([], {}, "parameters is empty"),
-        ({COIL: [1.0, 2.0]}, {}, "is no sequence"),
-        ([{}], {"threads": 0}, "threads = 0"),
-        ([{}], {"dt": -1.0}, "dt = -1.0"),
-        ([{}], {"integrator": "am"}, "am"),
-        ([{}], {"step": 0.1}, "no setting 'step'"),
-        ([{}], {"output": "a.vtkhdf"}, "give outputs = a folder"),
-        ([{}], {"outputs": ""}, "no name of a folder"),
-    ],
-)
-def test_all_is_looked_at_before_anything_runs(parameters, settings, words, monkeypatch):
-    monkeypatch.setattr("rodsim.simulation.announce", lambda: pytest.fail("it runs"))
-    with pytest.raises(ModelError, match=words):
-        simulate_many(swing(), parameters, **settings)
-
-
-def test_a_model_must_be_prepared():
-    with pytest.raises(ModelError, match=r"give model\.prepare"):
-        simulate_many(Model("bare"), [{}])
-
-
 def test_python_runs_while_a_march_does(monkeypatch):
     """Without the interpreter's lock: a thread that counts goes on counting during one call of a march of some time."""
     model = Model("long", gravity=(0, 0, -9.81))

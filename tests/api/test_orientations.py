@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rigid import quaternions
-from rodsim import Box, Model, SceneError, align
+from rodsim import Box, Model, align
 
 QUAT = np.array([0.5, -0.1, 0.7, 0.2]) / np.linalg.norm([0.5, -0.1, 0.7, 0.2])
 FORMS = {
@@ -92,9 +92,3 @@ def test_scenes_have_angles_of_euler_and_directions(orientation):
     x, y = (quaternions.from_axis_angle(axis, np.radians(30)) for axis in ((1, 0, 0), (0, 1, 0)))
     assert same_rotation(orientation("{euler: xyz, angles_deg: [30, 30, 0]}"), quaternions.multiply(y, x))
     assert same_rotation(orientation("{euler: XYZ, angles_deg: [30, 30, 0]}"), quaternions.multiply(x, y))
-
-
-@pytest.mark.parametrize("order", ["xy", "xYz", "xxy", "abc"])
-def test_orders_of_axes_are_checked(order, orientation):
-    with pytest.raises(SceneError, match=r"body 'block': orientation\.euler.*no order of axes"):
-        orientation(f"{{euler: {order}, angles_deg: [1, 2, 3]}}")

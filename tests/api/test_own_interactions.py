@@ -160,14 +160,6 @@ def test_a_point_mass_takes_what_does_not_turn_it(by_kind):
         model.build()
 
 
-def test_a_kind_that_would_turn_a_point_mass_is_refused():
-    model = Model("mass")
-    mass, body = model.add_body("mass", PointMass(1.0), (1, 0, 0)), model.add_body("body", BRICK)
-    model.add_interaction("planes", "planes", body, mass, k=1.0)
-    with pytest.raises(ModelError, match="'planes'"):
-        model.build()
-
-
 def test_an_interaction_says_what_it_is():
     model = of_kinds()
     assert repr(Spring) == "<interaction 'linear spring': energy of 2 frames>"

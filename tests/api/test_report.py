@@ -294,27 +294,6 @@ def test_the_command_writes_a_page_and_overwrites_only_when_told(hung, capsys):
     assert page.stat().st_mtime_ns > before
 
 
-@pytest.mark.parametrize(
-    ("file", "output", "said"),
-    [
-        ("none.vtkhdf", "a.html", "no such result file"),
-        ("scene.yaml", "a.html", "rodsim run"),
-        ("text.vtkhdf", "a.html", "is it a rodsim result"),
-        ("hung", "a.png", "end it in .html"),
-        ("hung", "none/a.html", "make it first"),
-        ("hung", ".", "is a folder"),
-    ],
-)
-def test_what_cannot_be_reported_is_said_with_its_cure(hung, tmp_path, capsys, file, output, said):
-    (tmp_path / "text.vtkhdf").write_text("no result")
-    path = hung.path if file == "hung" else tmp_path / file
-    (tmp_path / "folder.html").mkdir()
-    target = tmp_path / ("folder.html" if output == "." else output)
-    assert main(["report", str(path), "-o", str(target), "--overwrite"]) == 2
-    assert said in capsys.readouterr().err
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.html", "text.vtkhdf"]
-
-
 def test_without_plotly_the_cure_is_named(hung, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "plotly.offline", None)
     with pytest.raises(MissingExtra, match=r"pip install 'rodsim\[report\]'"):

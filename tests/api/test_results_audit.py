@@ -120,11 +120,6 @@ def test_audit_as_json_has_every_number():
     assert json.loads(audit(flight(spoil={"total": np.nan})).to_json())["energy_balance"] is None
 
 
-def test_audit_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="no output"):
-        audit(flight(n=0))
-
-
 # -- on the states ---------------------------------------------------------------------------------------
 
 ENERGY = 9.0  # J, of two bodies of 1 kg with 3 m/s

@@ -3,7 +3,6 @@
 import inspect
 import re
 
-import numpy as np
 import pytest
 
 import rodsim
@@ -103,12 +102,6 @@ def test_what_is_no_result_is_refused_by_its_value_and_a_path_without_a_file_is_
     with pytest.raises(FileNotFoundError, match=r"no\.vtkhdf"):
         function(tmp_path / "no.vtkhdf", *target)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_result_is_not_made_of_a_path_but_loaded(path):
-    with pytest.raises(ResultError, match=r"is a path. Use Result.load\('run.vtkhdf'\)"):
-        Result("run.vtkhdf")
-    assert np.array_equal(Result.load(str(path)).t, Result.load(path).t)
 
 
 TAKES_A_MODEL = {

@@ -5,7 +5,6 @@ import pytest
 
 from rigid.quaternions import rotate
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
-from rodsim import Model, ResultError, Sphere, simulate
 from rodsim.results import JointLayout, Layout, MemoryWriter, Result, ResultWriter
 from tests.support.results_sample import sample_layout, sample_output
 
@@ -119,13 +118,4 @@ def test_nearest_output_is_found(result):
     assert result.index_at(0.0) == 0
     assert result.index_at(0.11) == 2
     assert result.index_at(99.0) == 4
-
-
-@pytest.mark.parametrize("index", [slice(0, 2), 1.0, "last"])
-def test_a_state_is_asked_for_by_the_number_of_its_output(index):
-    model = Model("ball")
-    model.add_body("ball", Sphere(0.1, mass=1))
-    result = simulate(model, 0.02, 0.01)
-    assert result.state(np.int64(-1)).r.shape == (2, 3)  # the ground is a frame, too
-    with pytest.raises(ResultError, match="is not the number of an output"):
-        result.state(index)
+    assert np.array_equal(result.state(np.int64(-1)).r, result.state(4).r)

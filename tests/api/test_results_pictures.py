@@ -9,7 +9,7 @@ import pytest
 from rodsim import Box, Cylinder, Material, Model, Section, Sphere, plot, render, render_movie
 from rodsim.results import COLUMNS, MemoryWriter, opengl
 from rodsim.results.camera import named_view, upward
-from tests.support.results_sample import sample_layout, sample_output
+from tests.support.results_sample import in_memory, sample_layout, sample_output
 
 SMALL = (160, 100)
 ENGINES = [
@@ -21,10 +21,7 @@ RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
 
 @pytest.fixture(scope="module")
 def result():
-    writer = MemoryWriter(sample_layout())
-    for i in range(6):
-        writer.append(*sample_output(writer.layout, i))
-    return writer.result()
+    return in_memory(6)
 
 
 def of_model(model, *outputs):
@@ -226,21 +223,6 @@ def test_named_views_look_from_where_they_say(name, gravity, expected, right):
     np.testing.assert_allclose(np.cross(up, direction), right, atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"engine": "crayon"}, "no engine 'crayon'"),
-        ({"view": "left"}, "view = 'left' is unknown; give front, side, top, iso, or azimuth/elevation"),
-        ({"view": "30/91"}, "elevation from -90 to 90"),
-        ({"view": "1/2/3"}, "view = '1/2/3'"),
-        ({"color": "beauty"}, "no quantity 'beauty' to colour by; give one of speed, strain"),
-    ],
-)
-def test_render_errors_name_the_cure(result, options, message):
-    with pytest.raises(ValueError, match=message):
-        render(result, size=SMALL, **options)
-
-
 def test_missing_opengl_is_said_with_its_cure(result, monkeypatch):
     monkeypatch.setattr(opengl, "missing", lambda: opengl.CURE)
     with pytest.raises(RuntimeError, match="apt-get install libegl1"):
@@ -350,13 +332,6 @@ def test_every_kind_of_plot_is_drawn(result, tmp_path):
             figure = plot(result, kind, tmp_path / f"{kind}.png")
             assert (tmp_path / f"{kind}.png").stat().st_size > 0
             assert all(ax.lines for ax in figure.axes), kind
-
-
-def test_plot_errors_name_what_there_is(result):
-    with pytest.raises(KeyError, match="there are 'whip', 'ring', 'box'"):
-        plot(result, "path", points=["rope"])
-    with pytest.raises(ValueError, match="nodes 0 to 8"):
-        plot(result, "path", points=["whip:9"])
 
 
 @pytest.mark.parametrize("kind", ["residuals", "overview"])

@@ -25,7 +25,6 @@ from rodsim import (
 )
 from rodsim.scenes.model_to_scene import differences
 from tests.support.completeness import MODELS
-from tests.support.sliding import JENKINS
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.ModelWarning")
 
@@ -196,63 +195,6 @@ def test_a_loaded_model_runs_as_the_saved_one_does(tmp_path):
     model = MODELS["loaded"]()
     runs = [simulate(each, 0.02, 0.01) for each in (model, saved_and_loaded(model, tmp_path))]
     assert runs[0].states(slice(0, 3)).r.tobytes() == runs[1].states(slice(0, 3)).r.tobytes()
-
-
-def of_rod(**more):
-    def make():
-        model = Model("m")
-        model.add_rod("rod", **{"curve": [(0, 0, 0), (1, 0, 0)], "section": STIFF, "n_elements": 2, **more})
-        return model
-
-    return make
-
-
-def with_force(value):
-    def make():
-        model = Model("m")
-        model.add_force("push", model.add_body("body", Box(1, 1, 1, mass=1)), value)
-        return model
-
-    return make
-
-
-def with_motion():
-    model = Model("m")
-    model.add_driven("hand", displacement=lambda t: (t, 0.0, 0.0))
-    return model
-
-
-def twin():
-    model = of_rod()()
-    return model.rigidified()
-
-
-def own_kind():
-    model = Model("m")
-    body = model.add_body("body", Box(1, 1, 1, mass=1))
-    model.add_interaction("sole", JENKINS[1], model.ground, body, k=50.0, limit=0.5, z=[0.002])
-    return model
-
-
-REFUSED = {
-    "section": (of_rod(section=lambda s: STIFF), "rod 'rod': .*its section is a Python function"),
-    "velocity": (of_rod(velocity=lambda s: (s, 0, 0)), "rod 'rod': .*its velocity is a Python function"),
-    "up": (of_rod(up=lambda s: (0, 0, 1)), "rod 'rod': .*its up is a Python function"),
-    "twist": (of_rod(twist=lambda s: s), "rod 'rod': .*its twist is a Python function"),
-    "rest strains": (of_rod(rest_strains=lambda s: np.zeros(6)), "rod 'rod': .*its rest_strains is a Python function"),
-    "force": (with_force(lambda t: (t, 0.0, 0.0)), "load 'push': .*its value is a Python function"),
-    "motion": (with_motion, "driven 'hand': .*its displacement is a Python function"),
-    "own kind": (own_kind, "'sole': .*its kind is a Python function"),
-    "rigid twin": (twin, "model 'm': .*it is the rigid twin of another"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", REFUSED)
-def test_what_a_scene_cannot_say_is_refused_by_name_before_the_file_is_touched(what, tmp_path):
-    make, words = REFUSED[what]
-    with pytest.raises(ModelError, match=words):
-        make().save(tmp_path / "saved.yaml")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_no_scene_is_refused_with_its_line(tmp_path):

@@ -80,16 +80,6 @@ def test_synonyms_in_python_give_the_canonical_kind():
     assert load.described()["kind"] == "moment"
 
 
-@pytest.mark.parametrize(
-    ("word", "meant"), [("beams", "rods"), ("links", "bodies"), ("torques", "loads"), ("motors", "drives")]
-)
-def test_keys_of_other_programs_are_answered_with_ours(word, meant, tmp_path, capsys):
-    file = tmp_path / "scene.yaml"
-    file.write_text(f"{word}: []\nrun: {{t_end: 1, dt: 0.1}}\n")
-    assert main(["check", str(file)]) == 2
-    assert f"the key '{word}' is not known here; did you mean '{meant}'?" in capsys.readouterr().err
-
-
 BROKEN = {
     "no axis": ("axis: [0, 1, 0]", "length: 1", "give `axis:`"),
     "an axis too much": ("at: [1, 0, 0]}", "at: [1, 0, 0], axis: [0, 1, 0]}", "leave `axis:` out"),

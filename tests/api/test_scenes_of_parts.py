@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discretization.system import fingerprint
-from rodsim import Box, Material, Model, ModelError, Section, Sphere, SpringLaw
+from rodsim import Box, Material, Model, Section, SpringLaw
 from rodsim.cli.main import main
 from rodsim.scenes import SceneError
 from rodsim.signals import Sine, SmoothStep, SpinUp
@@ -190,17 +190,3 @@ def test_ends_that_cannot_be_are_told_with_their_line_and_object(plural, tmp_pat
         assert all(word in told for word in ("s.yaml:4", *words))
     scene.write_text(text.replace("ENDS", "b: a, a: {ground: [1, 0, 0]}"))
     assert main(["check", str(scene)]) == 0
-
-
-def test_in_python_the_ground_is_no_point_either():
-    model = Model("m")
-    body = model.add_body("a", Sphere(0.1, mass=1))
-    with pytest.raises(ModelError, match=r"limit 'stop': the ground alone is no point; give model.ground.at"):
-        model.add_limit("stop", model.ground, body, 1.0, 0.1, upper=2.0, of="length")
-    with pytest.raises(ModelError, match=r"spring 'law': the ground alone"):
-        model.add_spring("law", body, model.ground, law=SpringLaw.polynomial([0, 1.0]))
-    with pytest.raises(ModelError, match=r"bushing 'mount': the ground alone"):
-        model.add_bushing("mount", model.ground, body, 1.0)
-    model.add_bushing("mount", model.ground, body, 1.0, at=(0, 0, 0))
-    model.add_limit("turn", model.ground, body, 1.0, 0.1, upper=2.0, axis=(0, 0, 1))
-    assert set(model.others) == {"mount", "turn"}

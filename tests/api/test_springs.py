@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rodsim import Box, Model, ModelError, SpringLaw, simulate
+from rodsim import Box, Model, SpringLaw, simulate
 from rodsim.parts.entries import SpringEntry, TorsionEntry
 from rodsim.parts.force_entries import LawEntry
 
@@ -72,33 +72,3 @@ def test_a_spring_along_an_axis_swings_as_its_equation_says():
     model.add_spring("s", "ground@0,0,0", block, stiffness=8.0, length=0.5, along="axis", axis=(0, 0, 1))
     found = simulate(model, 1.0, 0.001, progress=False)
     assert found.body("block").r[-1, 2] == pytest.approx(0.5 + np.sin(2.0) / 2.0, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({}, "spring 's': has no stiffness, law or damping. Give stiffness= or law="),
-        ({"damping": 0.0}, "has no stiffness, law or damping"),
-        ({"stiffness": 1.0, "law": LAW}, "has both a stiffness and a law"),
-        ({"stiffness": 1.0, "damping": LAW}, "damping as a law needs a law"),
-        ({"law": LAW, "length": 1.0}, "a law is a function of the coordinate itself"),
-        (
-            {"law": LAW, "along": "rotation", "angle": 1.0, **AXIS},
-            "a law is a function of the coordinate itself",
-        ),
-        ({"stiffness": 1.0, **AXIS}, "a distance has no axis"),
-        ({"stiffness": 1.0, "along": "axis"}, "along='axis' has no axis. Give axis="),
-        ({"stiffness": 1.0, "along": "rotation"}, "along='rotation' has no axis"),
-        ({"stiffness": 1.0, "angle": 1.0}, "angle = 1.0 belongs to along='rotation'. Give length= instead"),
-        ({"stiffness": 1.0, "length": 1.0, "along": "rotation", **AXIS}, "Give angle= instead"),
-        ({"stiffness": 1.0, "along": "torsion"}, "along = 'torsion'"),
-        ({"stiffness": -1.0, "along": "axis", **AXIS}, "stiffness = -1"),
-        ({"law": LAW, "damping": -1.0}, "damping = -1"),
-        ({"law": "hard"}, "expected a SpringLaw, got 'hard'"),
-    ],
-)
-def test_arguments_that_do_not_fit_together_are_refused(given, message):
-    model = model_of_two()
-    with pytest.raises(ModelError, match=message):
-        model.add_spring("s", "a", "b", **given)
-    assert not list(model.entries)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rodsim import Box, Model, ModelError, equilibrium
+from rodsim import Box, Model, equilibrium
 from rodsim.cli.main import main
 
 SCENE = """
@@ -54,9 +54,3 @@ def test_the_command_shows_it_on_a_terminal_unless_quiet(tmp_path, capsys, monke
     assert counts(capsys.readouterr().err) == []
     assert main(["equilibrium", str(scene), "--overwrite"]) == 0
     assert counts(capsys.readouterr().err)[-1][1] == "1"
-
-
-def test_what_is_no_truth_value_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(ModelError, match="equilibrium: progress = 3 is neither True nor False"):
-        equilibrium(bar(), progress=3, output=tmp_path / "a.vtkhdf")
-    assert list(tmp_path.iterdir()) == []

@@ -302,33 +302,6 @@ def test_only_cases_of_the_design_are_looked_at_before_anything_runs(tmp_path):
         here(scene, given, design="list")
 
 
-def double(x):
-    return 2.0 * x
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"parameters": {"y": [1]}}, "takes no 'y'"),
-        ({"base": lambda x, w: 0}, "it needs 'w'"),
-        ({"base": Model("m"), "parameters": {"EI": [1]}}, "parts of a model are made"),
-        ({"base": 3}, "no scene, model or function"),
-        ({"parameters": {}}, "at least one"),
-        ({"parameters": {"x": "ab"}}, "give a list"),
-        ({"parameters": {"x": {"low": 1}}}, "both low and high"),
-        ({"design": "gird"}, "design"),
-        ({"measures": {"y": 3}}, "give words"),
-        ({"t_ent": 3}, "did you mean 't_end'"),
-        ({"keep": "all"}, "give one"),
-        ({"keep": "some"}, "none, all"),
-        ({"scheduler": "tcp://a:1", "workers": 2}, "leave one of both out"),
-    ],
-)
-def test_sweeps_that_cannot_be_are_refused_before_anything_runs(given, told):
-    with pytest.raises(StudyError, match=told):
-        sweep(**{"base": double, "parameters": {"x": [1]}, **given})
-
-
 # --- refinement
 
 

@@ -180,14 +180,7 @@ t_end: 10
 def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_path, capsys):
     """The driver holds the scheduler: both are killed at once."""
     (tmp_path / "study.yaml").write_text(STUDY)
-    command = [
-        sys.executable,
-        "-m",
-        "rodsim",
-        "sweep",
-        str(tmp_path / "study.yaml"),
-        "--quiet",
-    ]
+    command = [sys.executable, "-m", "rodsim", "sweep", str(tmp_path / "study.yaml"), "--quiet"]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     where = {**os.environ, "PYTHONPATH": str(SCENE.parents[2]), "TMPDIR": str(scratch)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rodsim.studies import StudyError, sweep
+from rodsim.studies import sweep
 from tests.support.studies import base_of, written
 
 
@@ -84,28 +84,6 @@ def test_seeds_draw_other_samples():
     assert both[:4] == first
 
 
-SPAN = {"low": 0.0, "high": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "design", "more", "told"),
-    [
-        ({"a": SPAN}, "grid", {}, "without n"),
-        ({"a": [1], "b": [1, 2]}, "list", {}, "as many values"),
-        ({"a": [1]}, "sobol", {"n": 4}, "give both"),
-        ({"a": SPAN}, "sobol", {}, "give n"),
-        ({"a": SPAN}, "sobol", {"n": 100}, "use 64 or 128"),
-        ({"a": [1]}, "grid", {"n": 4}, "give it to the parameters"),
-        ({"a": {"normal": [0.0, 1.0]}}, "grid", {}, "seeds: 10"),
-        ({"a": list(range(2000)), "b": list(range(2000))}, "grid", {}, "fewer values"),
-        ({"seed": [1]}, "grid", {}, "another name"),
-    ],
-)
-def test_designs_that_make_no_cases_say_what_to_give(parameters, design, more, told):
-    with pytest.raises(StudyError, match=told):
-        study(parameters, design, **more)
-
-
 @pytest.mark.parametrize(
     ("path", "value", "there"),
     [
@@ -156,22 +134,3 @@ def test_factors_scale_a_parameter_at_each_place_and_counts_stay_whole(scene_fil
     assert (case["loads"][0]["value"]["t_end"], case["loads"][0]["value"]["t_peak"]) == (0.04, 0.02)
     assert case["rods"][1]["n_elements"] == 6
     assert isinstance(case["rods"][1]["n_elements"], int)
-
-
-@pytest.mark.parametrize(
-    ("path", "told"),
-    [
-        ("rods.kord.n_elements", "no 'kord' in rods; did you mean 'cord'"),
-        ("rods.cord.n_element", "did you mean 'n_elements'"),
-        ("rods.cord.section.EJ", "no 'EJ' in rods.cord.section"),
-        ("gravity[3]", r"give \[0\] to \[2\]"),
-        ("gravity.z", "has no parts"),
-        ("equilibrium.load_time", "gives no equilibrium"),
-        ("rods.cord.stress_free[1]", "gives no rods.cord.stress_free; give it there"),
-        ("run[1]", "is no list"),
-        ("rots.cord", "did you mean 'rods'"),
-    ],
-)
-def test_places_that_are_not_there_are_named_with_those_near(scene_file, path, told):
-    with pytest.raises(StudyError, match=told):
-        sweep(scene_file, {path: [1.0]}, workers=0)

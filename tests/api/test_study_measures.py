@@ -171,34 +171,6 @@ def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(r
         MotionSamples((0.025,))(result)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("last energy.total", "'last' is no reduction"),
-        ("final", "of what"),
-        ("at energy.total", "at which time"),
-        ("at 0.06 energy.total", r"from 0 to 0\.05 s"),
-        ("final energy.totl", "did you mean 'energy.total'"),
-        ("final rods.kord.end.r.z", "there is no rod 'kord'; did you mean 'cord'"),
-        ("final rods.cord.ent.r.z", "did you mean 'end'"),
-        ("final rods.cord.end.q.z", "there is no 'q'"),
-        ("final rods.cord.end.r", "end it with one of .x, .y, .z, .norm"),
-        ("final rods.cord.end.r[3]", "3 components"),
-        ("final rods.cord@1.5.r.z", "from 0 to 1"),
-        ("final rods.cord", "add a field"),
-        ("final bodies.ball@1.r.z", "as ball@0.1,0,0"),
-        ("final joints.hip.displacement", "there is no 'displacement'"),
-        ("final joints.hip.angle.x", "leave '.x' out"),
-        ("final joints.hip.multipliers[5]", "has 5 components"),
-        ("final rods.cord.largest.K.x", "leave .x out"),
-        ("final drives.motor.work", "there is no drive 'motor'; there are none"),
-    ],
-)
-def test_measures_that_cannot_be_are_refused_before_a_run(scene_file, text, told):
-    with pytest.raises(StudyError, match=told):
-        sweep(scene_file, {"run.dt": [0.01]}, [text], workers=0)
-
-
 def test_velocities_on_a_closed_rod_go_once_round():
     """Of four nodes the second lies at a quarter of the length."""
     model = Model("ring")

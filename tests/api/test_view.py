@@ -153,12 +153,3 @@ def test_without_a_display_the_cure_is_named(sample, monkeypatch, capsys):
     monkeypatch.setattr(sys, "platform", "linux")
     assert main(["view", str(sample)]) == 2
     assert "xvfb-run" in capsys.readouterr().err
-
-
-def test_what_cannot_be_viewed_is_said_with_its_cure(sample, tmp_path, capsys):
-    assert main(["view", str(tmp_path / "none.vtkhdf")]) == 2
-    assert "no such result file" in capsys.readouterr().err
-    assert main(["view", "scene.yaml"]) == 2
-    assert "rodsim run" in capsys.readouterr().err
-    assert main(["view", str(sample), "--color", "hue"]) == 2
-    assert "no quantity 'hue'" in capsys.readouterr().err

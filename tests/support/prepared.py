@@ -5,13 +5,7 @@ import dataclasses
 import numpy as np
 
 import rodsim.model
-from rodsim import (
-    Box,
-    Material,
-    Model,
-    Section,
-    SpringLaw,
-)
+from rodsim import Box, Material, Model, Section, SpringLaw
 from rodsim.parts.changes import changeable, fields_of
 from tests.support.completeness import MODELS as EVERY_KIND
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from rigid.quaternions import from_rotation_vector
 from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, State
-from rodsim.results import ResultWriter, digests
+from rodsim.results import MemoryWriter, ResultWriter, digests
 from rodsim.results.columns import COLUMNS
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
@@ -93,6 +93,14 @@ def sample_output(layout, i):
     strains, stresses = random.normal(size=(m, 6)), random.normal(size=(m, 6))
     audit = dict(zip(COLUMNS, random.normal(size=len(COLUMNS)), strict=True))
     return t, 10 * i, state, strains, stresses, audit
+
+
+def in_memory(n):
+    """The result of the first n outputs of the sample."""
+    writer = MemoryWriter(sample_layout())
+    for i in range(n):
+        writer.append(*sample_output(writer.layout, i))
+    return writer.result()
 
 
 def write(path, layout, outputs, capacity=None):
