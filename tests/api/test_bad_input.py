@@ -441,6 +441,7 @@ REFUSED = [
     *((StudyError, *row) for row in STUDIES),
     *((ModelError, "limit", lambda limit=limit: study(limit=limit)) for limit in (0.0, -1.0, float("nan"))),
     (UnknownName, "no rod or body 'rock'", lambda: compare(result(), result(), ["rock"])),
+    (FileNotFoundError, "no folder", lambda: model().save("none/saved.yaml")),
     (UnknownName, "no 'rign' in the result; it has box, hinge, ring, whip", lambda: result().to_xarray(parts=["rign"])),
     (SceneError, "run: the key 7 is no word", lambda: sweep({"run": {7: 1}}, {"x": [0]}, workers=0)),
 ]  # fmt: skip

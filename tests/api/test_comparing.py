@@ -5,11 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 from rigid import quaternions
 from rodsim import Box, MassProperties, Model, ModelError, Section, compare, simulate
 from rodsim.cli.main import main
-from rodsim.comparing.points import _displaced, along
+from rodsim.comparing.points import along
 from rodsim.comparing.times import Series, aligned, spline_error
 from rodsim.results import ResultError
 from rodsim.results.part_energies import energies_by_part
@@ -101,7 +102,9 @@ def test_points_of_bodies_and_two_names():
     assert found.points[0].a[0] == pytest.approx([0.2, 0.0, 0.0], abs=1e-14)
 
 
-@pytest.mark.parametrize("turn", [1e-9, 5e-3, 0.02, 1.5])
+@pytest.mark.parametrize(
+    "turn", [1e-9, 5e-3 * (1 - 1e-12), 5e-3 * (1 + 1e-12), 0.02, 1.5]
+)  # by series up to an angle of 0.01
 def test_between_nodes_a_rod_is_an_arc_of_constant_strain(turn):
     # an arc of radius 1 and angle 2 `turn`, twisted about nothing: at a third of it
     def at(angle):
@@ -114,12 +117,6 @@ def test_between_nodes_a_rod_is_an_arc_of_constant_strain(turn):
     assert inside
     assert r[0] == pytest.approx(exact[0], abs=1e-15 + 1e-14 * turn)
     assert np.abs(quat[0] @ exact[1]) == pytest.approx(1.0, abs=1e-15)
-
-
-def test_series_and_closed_forms_of_the_arc_agree_where_they_meet():
-    u, axis = np.array([0.3, -0.7, 0.2]), np.array([0.6, 0.0, 0.8])
-    below, above = (_displaced(phi * axis, u) for phi in (0.01 * (1 - 1e-12), 0.01 * (1 + 1e-12)))
-    assert below == pytest.approx(above, abs=1e-14)
 
 
 def test_interpolation_in_time_is_told_with_its_error():
@@ -139,13 +136,9 @@ def test_interpolation_in_time_is_told_with_its_error():
 
 def test_error_of_a_spline_is_seen_from_every_second_value():
     t = np.linspace(0.0, 3.0, 61)
-    true = np.abs(aligned(Series(t, np.sin(t)), Series(t[::4] * 0.999, np.sin(t[::4] * 0.999)), ("a", "b")).b)
     fine = np.linspace(0.0, 3.0, 1001)
-    from scipy.interpolate import CubicSpline
-
     missed = np.abs(CubicSpline(t, np.sin(t))(fine) - np.sin(fine)).max()
     assert spline_error(Series(t, np.sin(t))) == pytest.approx(missed, rel=0.6)
-    assert len(true) > 3
 
 
 def test_energies_of_the_parts_add_up_to_those_of_the_whole():

@@ -82,22 +82,6 @@ def test_workers_share_a_cache_of_compiled_code_if_there_is_one(under_way, folde
     assert found._places() == groups
 
 
-def test_a_first_case_whose_worker_is_gone_is_sent_to_any_and_counts_once(under_way):
-    client, found, outcomes, _ = under_way
-    assert [future.where for future in client.sent] == [["a"]]
-    client.workers = []
-    found._look()
-    assert [future.where for future in client.sent] == [["a"], []]
-    client.workers = ["c"]
-    found._look()
-    assert len(client.sent) == 2
-    client.sent[1].end()
-    receive(found)
-    assert [outcome.number for outcome in outcomes] == [0]
-    found._send()
-    assert sorted(case.number for future in client.sent[2:] for case in future.cases) == [1, 2]
-
-
 def test_a_first_case_that_runs_elsewhere_is_left_there(under_way):
     client, found, _, _ = under_way
     client.workers, client.taken = ["b"], {"b": ["key0"]}
@@ -107,20 +91,6 @@ def test_a_first_case_that_runs_elsewhere_is_left_there(under_way):
     client.sent[0].status = "finished"
     found._look()
     assert len(client.sent) == 1
-
-
-def test_a_case_that_did_not_end_has_failed_and_what_came_with_it_is_done_again(under_way):
-    client, found, outcomes, _ = under_way
-    client.sent[0].end()
-    receive(found)
-    found._seconds = 0.01  # batches of several
-    found._submit([found._ready.popleft() for _ in range(2)])
-    found._stuck(1, "too long", 3.0)
-    receive(found)
-    assert [(o.number, o.error) for o in outcomes] == [(0, ""), (1, "too long")]
-    assert client.sent[1].status == "cancelled"
-    found._send()
-    assert [case.number for case in client.sent[2].cases] == [2]
 
 
 def test_where_nothing_ends_a_line_says_so_and_then_after_twice_the_time(under_way, monkeypatch):

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rodsim import Box, Material, Model, Result, Section, Sphere, audit, compare, simulate
+from rodsim import Box, Material, Model, Section, Sphere, audit, compare, simulate
 from rodsim.extras import MissingExtra
 from rodsim.html_tables import MOST_ROWS, table, text
 from tests.support.html_reading import Reader
-from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, sample_layout, write
+from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, in_memory, long_rod
 
 RUBBER = Material(E=2e6, nu=0.45, density=1100, damping_time=0.01)
 
@@ -174,10 +174,8 @@ def test_numbers_are_short_and_zero_has_no_sign():
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    file = tmp_path_factory.mktemp("figure") / "sample.vtkhdf"
-    write(file, sample_layout(), range(40))
-    return Result.load(file)
+def sample():
+    return in_memory(40)
 
 
 def shown(trace):
@@ -260,22 +258,11 @@ def test_a_figure_is_a_picture_where_plotly_is_not_known(sample, monkeypatch):
 
 
 def test_a_long_rod_is_thinned_but_keeps_its_ends():
-    from rodsim.results import Layout
-    from rodsim.results.animation import MOST_NODES, _lines
-    from rodsim.results.drawing import Drawing
-    from rodsim.results.layout import RodLayout
-
-    n = 10_001
-    rods = [
-        RodLayout(
-            name, np.arange(n) + 1 + k * n, np.arange(n - 1) + k * (n - 1), np.linspace(0, 1, n), np.zeros(n)
-        )
-        for k, name in enumerate("ab")
-    ]
-    line = _lines(Drawing(Layout("long", rods, [], [], n_frames=2 * n + 1, n_elements=2 * n - 2)))
-    gaps = np.flatnonzero(line < 0)
-    assert len(line) < MOST_NODES + 10
-    assert [line[0], line[gaps[0] - 1], line[gaps[0] + 1], line[gaps[1] - 1]] == [0, n - 1, n, 2 * n - 1]
+    result = long_rod(10_001, 2)
+    line = shown(result.animate(frames=2).frames[1].data[0])
+    assert len(line) < 2000
+    assert np.all(np.isnan(line[-1]))
+    np.testing.assert_allclose(line[[0, -2]], result.rod("cable").r[1, [0, -1]], rtol=1e-6, atol=1e-6)
 
 
 def test_without_plotly_the_cure_is_named(sample, monkeypatch):

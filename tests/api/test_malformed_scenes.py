@@ -185,7 +185,7 @@ REFUSED = {
     "tiny axis": (SPHERE.replace("}}]", "}, orientation: {axis: [0, 0, 0], angle_deg: 9}}]") + RUN, 1, "orientation.axis"),
     **{f"key {word}": (f"{word}: []\n" + RUN, 1, f"the key '{word}' is not known here; did you mean '{ours}'?")
        for word, ours in (("beams", "rods"), ("links", "bodies"), ("torques", "loads"), ("motors", "drives"))},
-    **{f"axes {order}": (SPHERE.replace("}}]", f"}}}}, orientation: {{euler: {order}, angles_deg: [1, 2, 3]}}}}]") + RUN, 1,
+    **{f"axes {order}": (SPHERE.replace("}}]", f"}}, orientation: {{euler: {order}, angles_deg: [1, 2, 3]}}}}]") + RUN, 1,
                          r"body 'b': orientation\.euler.*no order of axes") for order in ("xy", "xYz", "xxy", "abc")},
     "aliases of aliases": (TEXTS["bomb"], 6, "too many or too deeply nested values"),
     "alias in itself": (NESTED, 1, "too many or too deeply nested values"),

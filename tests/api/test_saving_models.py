@@ -16,7 +16,6 @@ from rodsim import (
     Model,
     ModelError,
     PointMass,
-    SceneError,
     Section,
     Sphere,
     SpringLaw,
@@ -195,14 +194,3 @@ def test_a_loaded_model_runs_as_the_saved_one_does(tmp_path):
     model = MODELS["loaded"]()
     runs = [simulate(each, 0.02, 0.01) for each in (model, saved_and_loaded(model, tmp_path))]
     assert runs[0].states(slice(0, 3)).r.tobytes() == runs[1].states(slice(0, 3)).r.tobytes()
-
-
-def test_a_file_that_is_no_scene_is_refused_with_its_line(tmp_path):
-    (tmp_path / "scene.yaml").write_text("name: m\nboddies: []\nrun: null\n")
-    with pytest.raises(SceneError, match=r"scene.yaml:2: .*boddies"):
-        Model.load(tmp_path / "scene.yaml")
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no folder"):
-        MODELS["relaxing"]().save(tmp_path / "none" / "saved.yaml")

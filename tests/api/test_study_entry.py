@@ -146,38 +146,25 @@ def test_a_script_without_a_guard_is_told_so_at_once(tmp_path):
     assert "Nanny" not in done.stderr
 
 
-@pytest.mark.parametrize("end", ["go()", "for k in range(2):\n    go()", "class A:\n    x = go()"])
-def test_wherever_it_stands_outside_of_a_function_it_is_told_so(tmp_path, monkeypatch, end):
+NAME = 'if __name__ == "__main__":\n    '
+BARE = ["go()", "for k in range(2):\n    go()", "class A:\n    x = go()", f"{NAME}x = 1\ngo()"]
+GUARDED = [f"{NAME}go(\n    )", f"{NAME}for k in (1,):\n        go()", "if sys:\n    x = 1\n    go()"]
+
+
+@pytest.mark.parametrize("end", BARE + GUARDED)
+def test_a_script_is_told_so_where_no_condition_stands_around_its_study(tmp_path, monkeypatch, end):
     """As the script of a process of its own, in this one."""
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "LocalCluster", lambda *_, **__: pytest.fail("a cluster was started"))
     script, main = tmp_path / "script.py", types.ModuleType("__main__")
     script.write_text(SCRIPT + end)
     main.__file__ = str(script)
     monkeypatch.setitem(sys.modules, "__main__", main)
-    with pytest.raises(StudyError, match=r"script\.py', line \d+: workers import this script"):
-        exec(compile(script.read_text(), script, "exec"), vars(main))
-
-
-@pytest.mark.parametrize(
-    ("line", "guard"), [(1, False), (3, True), (4, True), (6, True), (8, False), (11, True)]
-)
-def test_a_line_is_guarded_where_a_condition_stands_around_it(tmp_path, line, guard):
-    script = tmp_path / "s.py"
-    script.write_text(
-        "go()\n"
-        'if __name__ == "__main__":\n'
-        "    go(\n"
-        "    )\n"
-        "    for k in ():\n"
-        "        go()\n"
-        "def f():\n"
-        "    go()\n"
-        "if other:\n"
-        "    x = 1\n"
-        "    go()\n"
+    words = (
+        "a cluster was started" if end in GUARDED else r"script\.py', line \d+: workers import this script"
     )
-    assert importing.guarded(script, line) is guard
-    assert importing.guarded(tmp_path / "none.py", line)
+    with pytest.raises((StudyError, pytest.fail.Exception), match=words):
+        exec(compile(script.read_text(), script, "exec"), vars(main))
 
 
 def test_a_worker_that_imports_a_script_says_what_is_missing(monkeypatch):

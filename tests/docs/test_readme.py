@@ -15,13 +15,7 @@ from rodsim.validation.registry import CASES as VALIDATED
 from tests.support.pages import DOCS, ROOT
 
 TEXT = (ROOT / "README.md").read_text("utf-8")
-NUMBERS = dict(
-    zip(
-        ("six", "seven", "eight", "twelve", "thirteen", "fourteen", "fifteen"),
-        (6, 7, 8, 12, 13, 14, 15),
-        strict=True,
-    )
-)
+NUMBERS = {"six": 6, "seven": 7, "eight": 8, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15}
 
 
 def row(name):
@@ -97,14 +91,8 @@ def test_the_pages_of_readme_are_there():
 # rows of README's table of speeds -> rows of the tables of the benchmarks: (case, beginning of the peer's name)
 FRAMES = [(f"EX-{name}", "") for name in ("cantilever", "generalBending", "princeton", "beam2D", "LShape")]
 MECHANISMS = (
-    "heavyTop",
-    "fourBars",
-    "governor",
-    "pointPendulum",
-    "rigidPendulum",
-    "sliderCrank",
-    "bricard",
-    "sphericalChain",
+    *("heavyTop", "fourBars", "governor", "pointPendulum"),
+    *("rigidPendulum", "sliderCrank", "bricard", "sphericalChain"),
 )
 SPEEDS = {
     "heavy top beside Pinocchio": [[("B4", "Pinocchio")]],
@@ -117,11 +105,7 @@ SPEEDS = {
     "5 pinned bars in space beside MuJoCo": [[("B3-5-space", "MuJoCo")]],
     "5 pinned bars in their plane beside MuJoCo": [[("B3-5", "MuJoCo")], [("B3-5", "Exudyn")]],
     "100 bars on oblique hinges": [[("B3-100-oblique", "Pinocchio")], [("B3-100-oblique", "MuJoCo")]],
-    "100 pinned bars in their plane": [
-        [("B3-100", "Pinocchio")],
-        [("B3-100", "MuJoCo")],
-        [("B3-100", "Exudyn")],
-    ],
+    "100 pinned bars in their plane": [[("B3-100", peer)] for peer in ("Pinocchio", "MuJoCo", "Exudyn")],
     "five small frames at rest": [FRAMES],
     "falling cantilever in its plane": [[("B2", "Exudyn")]],
     "a welded grid in motion": [[("EX-grid", "")], [("EX-eigenmodes", "")]],

@@ -1,28 +1,55 @@
-"""Models and helpers of several test files: html."""
+"""A page as tests read it: its elements, rows of tables, texts of scripts, and the text that is seen."""
 
 import html.parser
+import json
+import re
+
+EMPTY = ("meta", "link", "br", "hr", "img", "input")  # elements that are not closed
 
 
 class Reader(html.parser.HTMLParser):
-    """Rows of cells, and whether every tag is closed in turn."""
+    """Elements with their attributes, rows of cells, scripts and words; every other element is closed in turn."""
 
     def __init__(self, page):
         super().__init__()
-        self.open, self.rows, self.words = [], [], ""
+        self.open, self.tags, self.scripts, self.rows, self.pieces = [], [], [], [], []
         self.feed(page)
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
+        self.tags.append((tag, dict(attrs)))
+        if tag not in EMPTY:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
         if tag == "tr":
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
 
     def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+        if tag not in EMPTY:
+            assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.words += data
-        if self.open and self.open[-1] in ("td", "th"):
-            self.rows[-1][-1] += data
+        if "script" in self.open:
+            self.scripts[-1] += data
+        elif "style" not in self.open:
+            self.pieces.append(data)
+            if self.open and self.open[-1] in ("td", "th"):
+                self.rows[-1][-1] += data
+
+    @property
+    def words(self):
+        """As they stand."""
+        return "".join(self.pieces)
+
+    @property
+    def text(self):
+        """The words, with one space between those of two elements."""
+        return re.sub(r"\s+", " ", " ".join(self.pieces))
+
+    def data(self, key):
+        """What a script of data holds."""
+        at = [k for k, a in enumerate(a for tag, a in self.tags if tag == "script") if a.get("id") == key]
+        return json.loads(self.scripts[at[0]])

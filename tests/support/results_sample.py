@@ -103,6 +103,26 @@ def in_memory(n):
     return writer.result()
 
 
+def long_rod(n_nodes, n_outputs):
+    """A made-up rod of many nodes that waves."""
+    s = np.linspace(0, 9, n_nodes)
+    frames, elements = np.arange(1, n_nodes + 1), np.arange(n_nodes - 1)
+    cable = RodLayout("cable", frames, elements, s, np.full(n_nodes, 0.01))
+    layout = Layout("long", [cable], [], [], n_frames=n_nodes + 1, n_elements=n_nodes - 1)
+    writer = MemoryWriter(layout)
+    sample = sample_output(sample_layout(), 0)
+    for i in range(n_outputs):
+        r = np.zeros((n_nodes + 1, 3))
+        r[1:, 0], r[1:, 2] = s, np.sin(s + 0.1 * i)
+        quat = np.tile([1.0, 0, 0, 0], (n_nodes + 1, 1))
+        shapes = {name: np.zeros(shape) for name, shape in layout.state_shapes().items()}
+        state = sample[2]._replace(**{**shapes, "r": r, "quat": quat})
+        strains = np.zeros((n_nodes - 1, 6))
+        strains[min(n_nodes // 2 + 7, n_nodes - 2), 4] = 3.25  # one element only, off the kept nodes
+        writer.append(0.1 * i, i, state, strains, strains, sample[5])
+    return writer.result()
+
+
 def write(path, layout, outputs, capacity=None):
     """A result file of these sample outputs."""
     with ResultWriter.create(path, layout, capacity or len(outputs)) as writer:
