@@ -46,6 +46,7 @@ from rodsim.cli.main import main
 from rodsim.linear import Probe, Push, frequency_response
 from rodsim.results import UnknownName
 from rodsim.studies import StudyError, sweep
+from tests.support.damage import by_bytes
 from tests.support.own_kinds import Spring, Triangle
 from tests.support.prepared import _beam
 from tests.support.results_sample import in_memory, sample_layout, write
@@ -583,29 +584,13 @@ def test_a_result_without_the_times_of_its_outputs_is_damaged(values, sample, tm
         Result.load(file)
 
 
-def damaged(data, dice):
-    """A file with bytes changed, cut off, or moved."""
-    data = bytearray(data)
-    how = dice.randrange(4)
-    if how == 0:
-        return bytes(data[: dice.randrange(len(data))])
-    if how == 1:
-        k = dice.randrange(len(data) - 64)
-        del data[k : k + dice.choice((1, 8, 64))]
-        return bytes(data)
-    # where headers, names and layout are, and anywhere
-    end = len(data) if how == 2 else min(20_000, len(data))
-    for _ in range(dice.choice((1, 3, 30))):
-        data[dice.randrange(end)] = dice.randrange(256)
-    return bytes(data)
-
-
 def test_damaged_results_are_read_or_refused_by_name(sample, tmp_path):
     """Of 120 files with bytes lost or changed."""
     data, file, refused = sample.read_bytes(), tmp_path / "damaged.vtkhdf", 0
     unnamed = 0
     for k in range(120):
-        file.write_bytes(damaged(data, random.Random(k)))
+        file.write_bytes(data)
+        by_bytes(file, random.Random(k))
         try:
             result = Result.load(file)
             if result.n_outputs:

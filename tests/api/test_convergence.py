@@ -17,6 +17,7 @@ from rodsim.studies.motion_samples import MotionSamples
 from rodsim.studies.refined_runs import Plan, Run, plan_of
 from rodsim.studies.refinement import distance, series
 from rodsim.studies.scheme_choice import SchemeChoice, schemes_beside
+from tests.support.studies import base_of
 
 LIMIT = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])
 ALONG = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # one component of one point
@@ -227,17 +228,7 @@ def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
 
 
 def test_converge_tells_programs_and_the_shell_what_it_found(scene, tmp_path, capsys):
-    command = [
-        "converge",
-        str(scene),
-        "--workers",
-        "0",
-        "--quiet",
-        "--levels",
-        "3",
-        "-o",
-        str(tmp_path / "out"),
-    ]
+    command = f"converge {scene} --workers 0 --quiet --levels 3 -o {tmp_path / 'out'}".split()
     assert main([*command, "--error", "2e-3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     choice = told["choice"]
@@ -247,20 +238,13 @@ def test_converge_tells_programs_and_the_shell_what_it_found(scene, tmp_path, ca
 
 
 def test_measures_are_refined_like_the_motion(scene):
-    found = converge(
-        scene,
-        ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"],
-        error=2e-2,
-        workers=0,
-        progress=False,
-    )
+    measures = ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"]
+    found = converge(scene, measures, error=2e-2, workers=0, progress=False)
     assert found.ok
-    assert [x.name for x in found.mesh] == ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"]
+    assert [x.name for x in found.mesh] == measures
 
 
 def test_a_plan_begins_with_whole_elements_of_the_scene(tmp_path):
-    from tests.support.studies import base_of
-
     file = tmp_path / "scene.yaml"
     file.write_text(SCENE.replace("n_elements: 6", "n_elements: 7, element: lagrange(3)"))
     made = plan_of(base_of(file), 3, motion=True)

@@ -50,18 +50,6 @@ def check_equal(a, b):
     assert list(differences(a, b)) == []
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=[path.stem for path in SCENES])
-def test_an_example_scene_comes_back(scene, tmp_path):
-    model = Model.load(scene)
-    check_equal(model, saved_and_loaded(model, tmp_path))
-
-
-@pytest.mark.parametrize("name", [name for name in MODELS if name not in NOT_IN_SCENES])
-def test_a_model_of_every_kind_comes_back(name, tmp_path):
-    model = MODELS[name]()
-    check_equal(model, saved_and_loaded(model, tmp_path))
-
-
 @pytest.mark.parametrize("name", NOT_IN_SCENES)
 def test_python_functions_are_refused_by_the_name_of_their_object_and_the_file_stays(name, tmp_path):
     file = tmp_path / "saved.yaml"
@@ -91,18 +79,6 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_comes_back(shape, tmp_path):
-    model = Model(shape, gravity=(0.1, 0.2, -9.81))
-    quat = np.array([0.3, 0.1, -0.7, 0.2])
-    body = model.add_body(
-        "body", SHAPES[shape], (1 / 3, 0, 0), quat / np.linalg.norm(quat), angular_velocity=None
-    )
-    if shape == "point" or shape == "line":
-        model.add_joint("pin", "spherical", model.ground, body, at=(1 / 3, 0, 0))
-    check_equal(model, saved_and_loaded(model, tmp_path))
-
-
 FULL = np.diag([90.0, 80.0, 70.0, 6.0, 5.0, 4.0]) + 1.0
 STIFF = Section.from_stiffness(
     EA=60, GA=(40, 30), GJ=3, EI=(2, 4), mass_per_length=1.5, inertia_per_length=0.3
@@ -120,10 +96,36 @@ SECTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("section", SECTIONS)
-def test_every_section_comes_back(section, tmp_path):
+def of_shape(name):
+    model = Model(name, gravity=(0.1, 0.2, -9.81))
+    quat = np.array([0.3, 0.1, -0.7, 0.2])
+    body = model.add_body(
+        "body", SHAPES[name], (1 / 3, 0, 0), quat / np.linalg.norm(quat), angular_velocity=None
+    )
+    if name in ("point", "line"):
+        model.add_joint("pin", "spherical", model.ground, body, at=(1 / 3, 0, 0))
+    return model
+
+
+def of_section(name):
     model = Model("rod")
-    model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SECTIONS[section], 2)
+    model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SECTIONS[name], 2)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [
+        *((Model.load, path) for path in SCENES),
+        *((lambda name: MODELS[name](), name) for name in MODELS if name not in NOT_IN_SCENES),
+        *((of_shape, name) for name in SHAPES),
+        *((of_section, name) for name in SECTIONS),
+    ],
+    ids=lambda given: getattr(given, "stem", given) if not callable(given) else given.__name__,
+)
+def test_a_model_comes_back(make, given, tmp_path):
+    """Examples, one of every kind, every shape, every section."""
+    model = make(given)
     check_equal(model, saved_and_loaded(model, tmp_path))
 
 

@@ -136,26 +136,6 @@ def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are(chang
     assert arm.section.mass_per_length == pytest.approx(1070 * np.pi * (0.04 * 0.3) ** 2, rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "words"),
-    [
-        ("=-length", "=-lenght", 12, "did you mean 'length'"),
-        ("=length/15", "=side", 2, "go round in a circle, side -> side"),
-        ("length: 0.3", "length: =side*15", 2, r"go round in a circle, (side -> length|length -> side)"),
-        ("length: 0.3", "length: long", 2, "parameters.length = 'long'|no number"),
-        ("length: 0.3", "pi: 3, length: 0.3", 2, "means something else in expressions"),
-        ("length: 0.3", "arm-length: 3, length: 0.3", 2, "no word that can stand in an expression"),
-        ("=n + 4", "=n/5", 14, "is not a whole number"),
-        ("=0.04*length", "=-length", 13, "is not positive"),
-        ("name: arm", "name: =arm", 11, "there is no parameter 'arm'"),
-    ],
-)
-def test_what_is_wrong_with_an_expression_is_told_with_its_line(old, new, line, words, changed):
-    with pytest.raises(SceneError, match=words) as caught:
-        changed(old, new)
-    assert caught.value.problems[0][1] == line
-
-
 def test_each_parameter_is_worked_out_once(changed):
     """Were each looked up anew, forty of them, each twice the one before, would take 2^40 steps."""
     chain = ", ".join(f"p{k}: =p{k - 1} + p{k - 1}" for k in range(1, 41))
@@ -248,25 +228,45 @@ def test_parts_are_placed_at_each_other_in_any_order_and_keep_theirs(changed):
     assert np.allclose(model.others["soft"].at, [1, 2, 0], rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("position: [0, 2, 0]", "position: {at: c}", "is placed in a circle: '"),
-        (
-            "{at: c}, {at: {rod: early",
-            "{at: c}, {at: {rod: late",
-            "'late' is placed in a circle: 'late' at 'late'",
-        ),
-        ("curve: [{at: c}", "curve: [{at: x}", "there is no body 'x'; there are c, b, hand"),
-        ("curve: [{at: c}", "curve: [{at: early}", "'early' is a rod: say where on it"),
-        ("{rod: early, s: 0.5}", "{rod: earl, s: 0.5}", "there is no rod 'earl'; did you mean 'early'"),
-        ("position: {at: hand", "position: {at: {ground: [0, 0, 0]}", "it should be a body's name"),
-        ("position: {at: hand", "position: {on: hand", "key 'on' is not known here|'at' is missing"),
-    ],
-)
-def test_what_is_wrong_with_a_place_is_told(old, new, words, changed):
-    with pytest.raises(SceneError, match=words):
-        changed(old, new, CHAIN)
+WRONG = [
+    (SCENE, "=-length", "=-lenght", 12, "did you mean 'length'"),
+    (SCENE, "=length/15", "=side", 2, "go round in a circle, side -> side"),
+    (SCENE, "length: 0.3", "length: =side*15", 2, r"go round in a circle, (side -> length|length -> side)"),
+    (SCENE, "length: 0.3", "length: long", 2, "parameters.length = 'long'|no number"),
+    (SCENE, "length: 0.3", "pi: 3, length: 0.3", 2, "means something else in expressions"),
+    (SCENE, "length: 0.3", "arm-length: 3, length: 0.3", 2, "no word that can stand in an expression"),
+    (SCENE, "=n + 4", "=n/5", 14, "is not a whole number"),
+    (SCENE, "=0.04*length", "=-length", 13, "is not positive"),
+    (SCENE, "name: arm", "name: =arm", 11, "there is no parameter 'arm'"),
+    (CHAIN, "position: [0, 2, 0]", "position: {at: c}", 4, "is placed in a circle: '"),
+    (
+        CHAIN,
+        "{at: c}, {at: {rod: early",
+        "{at: c}, {at: {rod: late",
+        12,
+        "'late' is placed in a circle: 'late' at 'late'",
+    ),
+    (CHAIN, "curve: [{at: c}", "curve: [{at: x}", 13, "there is no body 'x'; there are c, b, hand"),
+    (CHAIN, "curve: [{at: c}", "curve: [{at: early}", 13, "'early' is a rod: say where on it"),
+    (
+        CHAIN,
+        "{rod: early, s: 0.5}",
+        "{rod: earl, s: 0.5}",
+        13,
+        "there is no rod 'earl'; did you mean 'early'",
+    ),
+    (CHAIN, "position: {at: hand", "position: {at: {ground: [0, 0, 0]}", 7, "it should be a body's name"),
+    (CHAIN, "position: {at: hand", "position: {on: hand", 7, "key 'on' is not known here|'at' is missing"),
+]
+
+
+@pytest.mark.parametrize(("text", "old", "new", "line", "words"), WRONG)
+def test_what_is_wrong_with_an_expression_or_a_place_is_told_with_its_line(
+    text, old, new, line, words, changed
+):
+    with pytest.raises(SceneError, match=words) as caught:
+        changed(old, new, text)
+    assert caught.value.problems[0][1] == line
 
 
 def curves():

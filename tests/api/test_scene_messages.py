@@ -127,29 +127,20 @@ def test_no_message_of_a_model_gives_python_advice_on_the_command_line():
     assert left == []
 
 
-def test_a_law_of_python_becomes_one_of_a_scene():
-    said = in_scene_words(
-        "spring 's': law: expected a SpringLaw, got 3. Give SpringLaw.table(...) or another law."
-    )
-    assert said.endswith("Give {type: table, x: [...], force: [...]} or another law.")
+IN_SCENES = [
+    ("expected a SpringLaw, got 3. Give SpringLaw.table(...) or another law.",
+     "expected a SpringLaw, got 3. Give {type: table, x: [...], force: [...]} or another law."),
+    # names of the user stay
+    ("joint 'a=1 add_force': has no axis; leave `axis=` out", "joint 'a=1 add_force': has no axis; leave `axis:` out"),
+    ("give --t-end=5 and method='arc-length'", "give --t-end=5 and `method: arc-length`"),
+    # objects become the keys beside each other that scenes have
+    ("give method=ArcLength(branch=1) instead", "give `method: arc-length, branch: 1` instead"),
+    ("give method=Newton(first_step=0.1)", "give `method: newton, first_step: 0.1`"),
+    ("dt = 0.01 s or less, or Adaptive steps", "dt = 0.01 s or less, or steps chosen by `error:`"),
+    ("give dt, or Adaptive(error)", "give dt, or `error:`"),
+]  # fmt: skip
 
 
-def test_names_of_the_user_are_not_translated():
-    text = "joint 'a=1 add_force': has no axis; leave `axis=` out"
-    assert in_scene_words(text) == "joint 'a=1 add_force': has no axis; leave `axis:` out"
-    assert (
-        in_scene_words("give --t-end=5 and method='arc-length'") == "give --t-end=5 and `method: arc-length`"
-    )
-
-
-@pytest.mark.parametrize(
-    ("python", "scene"),
-    [
-        ("give method=ArcLength(branch=1) instead", "give `method: arc-length, branch: 1` instead"),
-        ("give method=Newton(first_step=0.1)", "give `method: newton, first_step: 0.1`"),
-        ("dt = 0.01 s or less, or Adaptive steps", "dt = 0.01 s or less, or steps chosen by `error:`"),
-        ("give dt, or Adaptive(error)", "give dt, or `error:`"),
-    ],
-)
-def test_objects_of_arguments_become_the_keys_beside_each_other_that_scenes_have(python, scene):
+@pytest.mark.parametrize(("python", "scene"), IN_SCENES)
+def test_advice_of_python_becomes_that_of_scenes(python, scene):
     assert in_scene_words(python) == scene

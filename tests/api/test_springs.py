@@ -18,26 +18,18 @@ def model_of_two():
     return model
 
 
+K, C, TURN = {"stiffness": 3.0}, {"damping": 0.5}, {"along": "rotation", **AXIS}
+LINEAR = {**K, **C, "length": 0.2}
+
+
 @pytest.mark.parametrize(
     ("given", "kind", "fields"),
     [
-        ({"stiffness": 3.0}, SpringEntry, {"stiffness": 3.0, "length": None, "damping": 0.0}),
-        (
-            {"stiffness": 3.0, "length": 0.2, "damping": 0.5},
-            SpringEntry,
-            {"stiffness": 3.0, "length": 0.2, "damping": 0.5},
-        ),
-        ({"damping": 0.5}, SpringEntry, {"stiffness": 0.0, "damping": 0.5}),
-        (
-            {"stiffness": 3.0, "along": "rotation", **AXIS},
-            TorsionEntry,
-            {"stiffness": 3.0, "damping": 0.0, "angle": 0.0},
-        ),
-        (
-            {"stiffness": 3.0, "damping": 0.5, "angle": 0.1, "along": "rotation", **AXIS},
-            TorsionEntry,
-            {"stiffness": 3.0, "damping": 0.5, "angle": 0.1},
-        ),
+        (K, SpringEntry, {**K, "length": None, "damping": 0.0}),
+        (LINEAR, SpringEntry, LINEAR),
+        (C, SpringEntry, {**C, "stiffness": 0.0}),
+        ({**K, **TURN}, TorsionEntry, {**K, "damping": 0.0, "angle": 0.0}),
+        ({**K, **C, "angle": 0.1, **TURN}, TorsionEntry, {**K, **C, "angle": 0.1}),
         ({"law": LAW}, LawEntry, {"law": LAW, "damping": None, "of": "length", "axis": None}),
         ({"damping": LAW}, LawEntry, {"law": None, "damping": LAW, "of": "length"}),
         (
@@ -45,7 +37,7 @@ def model_of_two():
             LawEntry,
             {"damping": LAW, "of": "displacement"},
         ),
-        ({"law": LAW, "along": "rotation", **AXIS}, LawEntry, {"law": LAW, "of": "angle"}),
+        ({"law": LAW, **TURN}, LawEntry, {"law": LAW, "of": "angle"}),
     ],
 )
 def test_a_spring_is_of_the_kind_that_its_arguments_say(given, kind, fields):

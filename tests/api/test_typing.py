@@ -46,16 +46,7 @@ def mistakes(scripts):
 
 def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
     files = sorted(str(path) for path in scripts.glob("*.py"))
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--follow-imports",
-        "silent",
-        "--config-file",
-        "/dev/null",
-    ]
+    command = f"{sys.executable} -m mypy --strict --follow-imports silent --config-file /dev/null".split()
     done = subprocess.run(
         [*command, "--ignore-missing-imports", "--cache-dir", str(scripts / "cache"), "--output", "json", *files],
         capture_output=True, text=True, cwd=scripts, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
