@@ -6,33 +6,18 @@ import pytest
 
 from rodsim.studies import cluster, dispatch
 from rodsim.studies.bases import FunctionBase
-from rodsim.studies.cases import Case, Outcome, Recipe
+from rodsim.studies.cases import Case, Recipe
 from rodsim.studies.dispatch import SchedulerLost, _Dispatch
 
 
 class Future:
-    """Pending until `end`."""
+    """Of a case that was sent; pending."""
 
-    def __init__(self, number, cases, where):
-        self.key, self.cases, self.where = f"key{number}", cases, where
-        self.status, self.callback = "pending", None
+    def __init__(self, number):
+        self.key, self.status = f"key{number}", "pending"
 
     def add_done_callback(self, callback):
-        self.callback = callback
-
-    def cancel(self):
-        self.status = "cancelled"
-        self.callback(self)
-
-    def release(self):
         pass
-
-    def end(self):
-        self.status = "finished"
-        self.callback(self)
-
-    def result(self, timeout):
-        return [Outcome(case.number, case.key, {"y": 1.0}) for case in self.cases]
 
 
 class Client:
@@ -41,8 +26,8 @@ class Client:
     def __init__(self, workers):
         self.workers, self.taken, self.sent, self.status = list(workers), {}, [], "running"
 
-    def submit(self, run, recipe, cases, kept, topic, pure, workers=(), allow_other_workers=False):
-        self.sent.append(Future(len(self.sent), cases, list(workers)))
+    def submit(self, *_, **__):
+        self.sent.append(Future(len(self.sent)))
         return self.sent[-1]
 
     def wait_for_workers(self, count, timeout):
@@ -60,30 +45,25 @@ class Client:
 
 @pytest.fixture
 def under_way():
-    """A study of three cases whose first is sent to the worker `a`: client, dispatch, outcomes, what is told."""
-    client, outcomes, told = Client(["a", "b"]), [], []
+    """A study of three cases whose first is sent to the worker `a`: client, dispatch, what is told."""
+    client, told = Client(["a", "b"]), []
     cases = [Case(k, f"k{k}", "one structure", {"x": k}) for k in range(3)]
     recipe = Recipe(FunctionBase(lambda x: {"y": 1.0}, {}), {}, "")
-    found = _Dispatch(client, recipe, cases, outcomes.append, frozenset(), told.append, own=True)
+    found = _Dispatch(client, recipe, cases, None, frozenset(), told.append, own=True)
     found._caches = [["a", "b"]]
     found._send()
-    return client, found, outcomes, told
-
-
-def receive(found):
-    while not found._finished.empty():
-        found._receive(found._finished.get())
+    return client, found, told
 
 
 @pytest.mark.parametrize(("folder", "groups"), [("/cache", [["a", "b"]]), ("", [["a"], ["b"]])])
 def test_workers_share_a_cache_of_compiled_code_if_there_is_one(under_way, folder, groups):
-    client, found, _, _ = under_way
+    client, found, _ = under_way
     client.cache = folder
     assert found._places() == groups
 
 
 def test_a_first_case_that_runs_elsewhere_is_left_there(under_way):
-    client, found, _, _ = under_way
+    client, found, _ = under_way
     client.workers, client.taken = ["b"], {"b": ["key0"]}
     found._look()
     assert len(client.sent) == 1
@@ -94,7 +74,7 @@ def test_a_first_case_that_runs_elsewhere_is_left_there(under_way):
 
 
 def test_where_nothing_ends_a_line_says_so_and_then_after_twice_the_time(under_way, monkeypatch):
-    client, found, _, told = under_way
+    client, found, told = under_way
     found._look()
     assert not told
     found._last = time.monotonic() - 1.1 * dispatch.QUIET
@@ -110,7 +90,7 @@ def test_where_nothing_ends_a_line_says_so_and_then_after_twice_the_time(under_w
 
 @pytest.mark.parametrize("own", [True, False])
 def test_a_cluster_of_our_own_that_starts_no_workers_is_made_anew_and_others_are_waited_for(under_way, own):
-    client, found, _, _ = under_way
+    client, found, _ = under_way
     client.workers, found._own = [], own
     found._manned = time.monotonic() - 0.5 * cluster.PATIENCE
     found._look()

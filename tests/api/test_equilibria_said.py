@@ -86,9 +86,8 @@ def test_a_rod_as_slender_as_a_hair_takes_as_few_load_steps_as_any() -> None:
         thin = equilibrium(bend(width, 600.0 * width**4, 8))
     usual = equilibrium(bend(0.01, 6e-6, 8))
     assert thin.n_outputs <= 8
-    assert (
-        thin.newton_iterations[1:].mean() < 10
-    )  # 8.7 of the usual one: rounding tells whether there are five steps or six
+    # 8.7 of the usual one: rounding tells whether there are five steps or six
+    assert thin.newton_iterations[1:].mean() < 10
     assert thin.state().r[-1] == pytest.approx(usual.state().r[-1], abs=1e-3)
 
 

@@ -61,9 +61,8 @@ def test_what_is_stuck_is_given_up_and_what_ends_is_not(monkeypatch):
     monkeypatch.setattr(limits, "LEAST_GRACE", 0.5)
     given_up = threading.Event()
     with pytest.raises(TookTooLong):
-        within(
-            0.2, lambda: given_up.wait(20.0), given_up.set
-        )  # a wait is one step: no exception comes between
+        # a wait is one step: no exception comes between
+        within(0.2, lambda: given_up.wait(20.0), given_up.set)
     assert given_up.is_set()
     wrongly = threading.Event()
     with pytest.raises(TookTooLong):

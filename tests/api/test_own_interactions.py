@@ -30,10 +30,7 @@ from tests.support.own_kinds import (
 
 @pytest.mark.parametrize("how", ["kind", "text"])
 def test_a_linear_spring_of_ones_own_moves_as_ours(how):
-    one, other = (
-        run(pair(how), t_end=1.0).states(slice(None)),
-        run(pair("ours"), t_end=1.0).states(slice(None)),
-    )
+    one, other = (run(pair(own), t_end=1.0).states(slice(None)) for own in (how, "ours"))
     assert np.abs(one.r - other.r).max() < 1e-13
     assert np.abs(one.quat - other.quat).max() < 1e-13
 

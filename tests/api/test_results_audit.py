@@ -10,7 +10,7 @@ from discretization.state_measures import element_states
 from rigid.system import COINCIDENT, Constraints, State
 from rodsim import Box, Material, Model, Section, simulate
 from rodsim.cli.main import main
-from rodsim.results import COLUMNS, MemoryWriter, recomputed
+from rodsim.results import COLUMNS, MemoryWriter
 from rodsim.results.audit import audit
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.outputs import stacked
@@ -184,9 +184,8 @@ AT_THRESHOLD = {
         v=[(1, 1, -x * 1e-10 * np.sqrt(31.5)), (2, 1, x * 1e-10 * np.sqrt(31.5))]
     ),
     "unit quaternions": lambda x: pushed(quat=[(1, 0, x * 1e-12)]),
-    "joints, positions": lambda x: pushed(
-        r=[(2, 0, x * 0.5e-10)]
-    ),  # the model's points are 0.5 m from its middle
+    # the model's points are 0.5 m from its middle
+    "joints, positions": lambda x: pushed(r=[(2, 0, x * 0.5e-10)]),
 }
 
 
@@ -208,12 +207,6 @@ def test_rounding_of_stiff_forces_is_no_broken_law():
         spoil = pushed(v=[(k, 0, (times * rounding + ROUND_OFF * ENERGY) / (2 * SPEED)) for k in (1, 2)])
         assert verdicts(flown(spoil, stiffness=EA))["energy balance"] is (times < 1)
         assert verdicts(flown(spoil, stiffness=1e-3 * EA))["energy balance"] is False
-
-
-def test_the_rounding_level_is_the_one_newton_stops_at():
-    from discretization.assembly import workspace
-
-    assert workspace.AT_NOISE == recomputed.NEWTON
 
 
 def test_momenta_that_are_zero_have_the_size_of_the_model():
@@ -286,9 +279,5 @@ def test_a_run_ends_with_exit_4_where_its_audit_finds_a_broken_law(unit, code, t
     )
     assert main(["run", str(scene), "-o", str(tmp_path / "a.vtkhdf")]) == code
     assert ("NOT KEPT" in capsys.readouterr().out) is (code == 4)
-    assert (
-        main(["run", str(scene), "-o", str(tmp_path / "b.vtkhdf"), "--quiet"]) == 0
-    )  # which asks for no audit
-
-
-# -- what does not belong to its states ------------------------------------------------------------------
+    # which asks for no audit
+    assert main(["run", str(scene), "-o", str(tmp_path / "b.vtkhdf"), "--quiet"]) == 0

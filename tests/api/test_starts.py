@@ -30,21 +30,24 @@ from rodsim.results.static_words import start_words
 SPIN = (0.0, 0.0, 20.0)
 
 
+def flat(name: str, E: float, ends: Any, n: int, gravity: float = 0.0) -> Model:
+    """A rod of a flat section from one end to the other."""
+    model = Model(name, gravity=(0.0, 0.0, -gravity))
+    section = Section.rectangle(0.04, 0.02, Material(E=E, nu=0.3, density=1000.0))
+    model.add_rod("rod", ends, section, n)
+    return model
+
+
 def beam() -> Model:
     """A cantilever that bends under its weight."""
-    model = Model("beam", gravity=(0.0, 0.0, -9.81))
-    section = Section.rectangle(0.04, 0.02, Material(E=1e8, nu=0.3, density=1000.0))
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 3)
-    model.add_joint("root", "weld", model.ground, rod.start)
+    model = flat("beam", 1e8, [(0, 0, 0), (1, 0, 0)], 3, 9.81)
+    model.add_joint("root", "weld", "ground", "rod.start")
     return model
 
 
 def spinner() -> Model:
     """A bar that hangs together by a rod and may turn freely."""
-    model = Model("spinner")
-    section = Section.rectangle(0.04, 0.02, Material(E=1e7, nu=0.3, density=1000.0))
-    model.add_rod("rod", [(-0.5, 0, 0), (0.5, 0, 0)], section, 4)
-    return model
+    return flat("spinner", 1e7, [(-0.5, 0, 0), (0.5, 0, 0)], 4)
 
 
 def responding(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
@@ -57,22 +60,21 @@ def responding(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
     return called
 
 
+SHORT: dict[str, float] = {"t_end": 0.02, "dt": 0.01}
+
+
+def begun(result: Any) -> np.ndarray:
+    """Where it begins."""
+    return result.state(0).r
+
+
 # functions of a model and `start`, with what is read of what they return
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
-    "simulate": (lambda model, **start: simulate(model, 0.02, 0.01, **start), lambda run: run.state(0).r),
-    "prepare": (
-        lambda model, **start: model.prepare(t_end=0.02, dt=0.01, **start).run(),
-        lambda run: run.state(0).r,
-    ),
-    "run": (
-        lambda model, **start: model.prepare(t_end=0.02, dt=0.01).run(**start),
-        lambda run: run.state(0).r,
-    ),
-    "simulate_many": (
-        lambda model, **start: simulate_many(model.prepare(t_end=0.02, dt=0.01), [{}], **start),
-        lambda many: many[0].state(0).r,
-    ),
-    "equilibrium": (equilibrium, lambda found: found.state(0).r),
+    "simulate": (lambda model, **start: simulate(model, **SHORT, **start), begun),
+    "prepare": (lambda model, **start: model.prepare(**SHORT, **start).run(), begun),
+    "run": (lambda model, **start: model.prepare(**SHORT).run(**start), begun),
+    "simulate_many": (lambda model, **start: simulate_many(model.prepare(**SHORT), [{}], **start)[0], begun),
+    "equilibrium": (equilibrium, begun),
     "modes": (lambda model, **start: modes(model, 3, anyway=True, **start), lambda found: found.omega),
     "linearise": (linearise, lambda lin: lin.K.toarray()),
     "steady_rotation": (
@@ -171,11 +173,9 @@ def test_a_run_says_that_it_began_with_a_state(tmp_path: Any) -> None:
 
 def strip(end: tuple[float, float, float]) -> Model:
     """A rod whose ends are clamped."""
-    model = Model("strip")
-    section = Section.rectangle(0.04, 0.02, Material(E=1e7, nu=0.3, density=1000.0))
-    rod = model.add_rod("rod", [(0, 0, 0), end], section, 6)
-    model.add_joint("left", "weld", model.ground, rod.start)
-    model.add_joint("right", "weld", model.ground, rod.end)
+    model = flat("strip", 1e7, [(0, 0, 0), end], 6)
+    model.add_joint("left", "weld", "ground", "rod.start")
+    model.add_joint("right", "weld", "ground", "rod.end")
     return model
 
 
@@ -219,11 +219,9 @@ def test_a_run_that_begins_with_a_rotation_rotates_on() -> None:
 
 def hub(kind: str, rate: float | None = None) -> Model:
     """A rod on a body that a joint of this kind holds; rate: of a drive of it, rad/s."""
-    model = Model("hub")
-    section = Section.rectangle(0.04, 0.02, Material(E=1e8, nu=0.3, density=1000.0))
+    model = flat("hub", 1e8, [(0, 0, 0), (1, 0, 0)], 3)
     body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0))
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 3)
-    model.add_joint("blade root", "weld", body, rod.start, at=(0, 0, 0))
+    model.add_joint("blade root", "weld", body, "rod.start", at=(0, 0, 0))
     axis = {"axis": (0, 0, 1)} if kind == "revolute" else {}
     model.add_joint("bearing", kind, model.ground, body, at=(0, 0, 0), **axis)  # type: ignore[arg-type]
     if rate is not None:

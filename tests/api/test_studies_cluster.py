@@ -207,8 +207,7 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
     assert journal.read_text().splitlines()[: len(done)] == done
     assert "30 cases, 0 failed" in capsys.readouterr().out
     whole = read_study(tmp_path / "study.yaml")
-    here = Sweep(
-        whole, run_batch(Recipe(whole.base, whole.measures, program()), whole.cases)
-    )  # no cluster at all
+    # no cluster at all
+    here = Sweep(whole, run_batch(Recipe(whole.base, whole.measures, program()), whole.cases))
     for file in here.write(tmp_path):
         assert (killed / file.name).read_bytes() == file.read_bytes()

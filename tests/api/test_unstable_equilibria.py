@@ -126,6 +126,18 @@ equilibrium: {UNSTABLE}
 """
 
 
+@pytest.fixture
+def column(tmp_path):  # type: ignore[no-untyped-def]
+    """The command for this scene, and the file of its result; `load`: N."""
+
+    def written(in_scene: str, load: float = 4.0) -> tuple[list[str], Path]:
+        scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
+        scene.write_text(SCENE.replace("UNSTABLE", in_scene).replace("-4.0", str(-load)))
+        return ["equilibrium", str(scene), "-o", str(out)], out
+
+    return written
+
+
 @pytest.mark.parametrize(
     ("in_scene", "option", "code", "last"),
     [
@@ -136,41 +148,35 @@ equilibrium: {UNSTABLE}
     ],
 )
 def test_the_command_says_in_its_last_line_whether_the_result_is_unstable(  # type: ignore[no-untyped-def]
-    tmp_path, capsys, in_scene, option, code, last
+    column, capsys, in_scene, option, code, last
 ) -> None:
-    scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
-    scene.write_text(SCENE.replace("UNSTABLE", in_scene))
-    assert main(["equilibrium", str(scene), "-o", str(out), *option]) == code
+    command, out = column(in_scene)
+    assert main([*command, *option]) == code
     said = capsys.readouterr().out.splitlines()[-1]
     assert said.startswith(last)
     assert said.endswith("1 negative pivot at the end") == (code == 3)
-    assert main(["equilibrium", str(scene), "-o", str(out), "--overwrite", "--quiet", *option]) == code
+    assert main([*command, "--overwrite", "--quiet", *option]) == code
     assert Result.load(out).description["statics"]["load_factor"][-1] == 1.0
 
 
-def test_an_unstable_end_of_a_path_by_arc_length_is_said_but_no_failure(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_an_unstable_end_of_a_path_by_arc_length_is_said_but_no_failure(column, capsys) -> None:  # type: ignore[no-untyped-def]
     """The path is what was asked for, and its events say where it becomes unstable."""
-    scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
-    scene.write_text(SCENE.replace("UNSTABLE", "method: arc-length"))
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnstableEquilibriumWarning)
         assert equilibrium(pressed(4.0), method="arc-length").statics["unstable"]["pivots"] == 1
-    assert main(["equilibrium", str(scene), "-o", str(out)]) == 0
+    assert main(column("method: arc-length")[0]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("unstable from load factor")
 
 
 @pytest.mark.parametrize("load", [2.0, 4.0])
-def test_a_broken_law_counts_more_than_an_unstable_end(load, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    scene = tmp_path / "column.yaml"
-    scene.write_text(SCENE.replace("UNSTABLE", "").replace("-4.0", str(-load)))
+def test_a_broken_law_counts_more_than_an_unstable_end(load, column, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(Audit, "ok", property(lambda self: False))
-    assert main(["equilibrium", str(scene), "-o", str(tmp_path / "column.vtkhdf")]) == 4
+    assert main(column("", load)[0]) == 4
 
 
-def test_a_scene_that_stops_exits_with_3_and_keeps_what_was_found(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
-    scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
-    scene.write_text(SCENE.replace("UNSTABLE", "unstable: stop"))
-    assert main(["equilibrium", str(scene), "-o", str(out)]) == 3
+def test_a_scene_that_stops_exits_with_3_and_keeps_what_was_found(column, capsys) -> None:  # type: ignore[no-untyped-def]
+    command, out = column("unstable: stop")
+    assert main(command) == 3
     assert "is unstable" in capsys.readouterr().err
     assert Result.load(out).n_outputs == 1
 
