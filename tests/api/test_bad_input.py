@@ -427,9 +427,7 @@ MEASURES = {
     "final rods.cord.largest.K.x": "leave .x out",
     "final drives.motor.work": "there is no drive 'motor'; there are none",
 }
-STUDIES += [
-    (told, lambda path=path: study(base=STUDIED, parameters={path: [1.0]})) for path, told in PLACES.items()
-]
+STUDIES += [(told, lambda at=at: study(base=STUDIED, parameters={at: [1.0]})) for at, told in PLACES.items()]
 STUDIES += [
     (told, lambda text=text: study(base=STUDIED, parameters={"run.dt": [0.01]}, measures=[text]))
     for text, told in MEASURES.items()
@@ -449,9 +447,7 @@ REFUSED = [
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(
-    ("error", "words", "call"), REFUSED, ids=[f"{words}"[:60] for _, words, _ in REFUSED]
-)
+@pytest.mark.parametrize(("error", "words", "call"), REFUSED, ids=[words[:60] for _, words, _ in REFUSED])
 def test_what_makes_no_sense_is_refused_with_object_and_cure_and_nothing_is_written(
     error, words, call, tmp_path, monkeypatch
 ):
@@ -571,7 +567,7 @@ def test_every_user_error_is_a_class_of_its_own():
 
 
 @pytest.mark.parametrize(
-    "values", [None, np.zeros(2), np.zeros((3, 1)), np.zeros(3, np.float32), np.zeros(3, "S8")]
+    "values", [None, np.zeros(2), np.zeros((3, 1)), np.zeros(3, "f4"), np.zeros(3, "S8")]
 )
 def test_a_result_without_the_times_of_its_outputs_is_damaged(values, sample, tmp_path):
     file = tmp_path / "damaged.vtkhdf"

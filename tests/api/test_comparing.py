@@ -30,9 +30,7 @@ run: {t_end: 0.02, dt: 0.002}
 """
 
 
-def flying(
-    velocity=(1.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0), dt=0.01, every=1, name="stone", t_end=0.2, shape=None
-):
+def flying(velocity=(1, 0, 0), spin=(0, 0, 0), dt=0.01, every=1, name="stone", t_end=0.2, shape=None):
     """A body nothing acts on: it moves evenly, whatever the step."""
     model = Model("flight")
     ball = shape or MassProperties(2.0, (0.3, 0.3, 0.3))
@@ -76,9 +74,7 @@ def test_turns_are_those_since_the_start_through_whole_turns():
     assert turn.final == pytest.approx(0.4, rel=0.06)
     ball = MassProperties(2.0, (0.3, 0.3, 0.3))
     askew = Model("askew")
-    askew.add_body(
-        "stone", ball, orientation=(0.5, 0.5, 0.5, 0.5), velocity=(1, 0, 0), angular_velocity=(0, 0, 40)
-    )
+    askew.add_body("stone", ball, orientation=4 * (0.5,), velocity=(1, 0, 0), angular_velocity=(0, 0, 40))
     assert row_of(compare(fast, simulate(askew, 0.2, 0.01)), "stone, turn").largest < 1e-12
 
 

@@ -31,9 +31,7 @@ def large_model(n=40):
     for k in range(n):
         body = model.add_body(f"block {k}", Box(0.1, 0.1, 0.1, density=500), position=(k, 0.05, 3.0))
         made += [body, body.at((0, 0, 0.05)), body.properties]
-        made.append(
-            model.add_joint(f"hinge {k}", "revolute", model.ground, body, at=(k, 0, 3), axis=(0, 1, 0))
-        )
+        made.append(model.add_joint(f"hinge {k}", "revolute", model.ground, body, (k, 0, 3), (0, 1, 0)))
     last = model.bodies["block 0"]
     made += [
         model.add_spring("string", model.ground.at((1, 0, 1)), last.at((0, 0, 0)), stiffness=10.0),

@@ -30,9 +30,7 @@ def constrained(kind):
     )
     system = make_system(np.ones(2), np.tile(np.eye(3), (2, 1, 1)), constraints=one)
     quat = quaternions.normalize(rng.standard_normal((2, 4)))
-    return system, make_state(
-        system, *(rng.standard_normal((1, 2, 3))), quat, *rng.standard_normal((2, 2, 3))
-    )
+    return system, make_state(system, rng.standard_normal((2, 3)), quat, *rng.standard_normal((2, 2, 3)))
 
 
 def moved(state, t):

@@ -7,7 +7,7 @@ from discretization.system import fingerprint
 from rodsim import Box, Material, Model, SceneError, Section, measures
 from tests.support.own_kinds import Spring
 
-CORD = [(0, 0, 1), (1, 0, 1)]
+CORD, Z = [(0, 0, 1), (1, 0, 1)], (0, 0, 1)
 
 
 def parts():
@@ -62,11 +62,9 @@ def with_all(by_name):
         return name if by_name else thing
 
     model.add_joint("glue", "weld", of("cord.end", cord.end), of("block", block), at=(1, 0, 1))
-    model.add_joint(
-        "pin", "revolute", of("ground", model.ground), of("other", other), at=(3, 0, 0), axis=(0, 0, 1)
-    )
+    model.add_joint("pin", "revolute", of("ground", model.ground), of("other", other), at=(3, 0, 0), axis=Z)
     model.add_spring("coil", of("rope.start", rope.start), of("other@1,0,0", other.at((1, 0, 0))), 5.0)
-    model.add_spring("twist", of("block", block), of("other", other), 2.0, along="rotation", axis=(0, 0, 1))
+    model.add_spring("twist", of("block", block), of("other", other), 2.0, along="rotation", axis=Z)
     model.add_bushing("bush", of("cart", cart), of("block", block), [1, 1, 1, 1, 1, 1])
     model.add_force("push", of("cord@0.25", cord.at(0.25)), (1, 2, 3))
     model.add_moment("turn", of("other", other), (1, 2, 3))

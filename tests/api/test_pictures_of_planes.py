@@ -93,9 +93,7 @@ def pendulums(statics=None, faces=False):
         own = {name: np.zeros(shape) for name, shape in shapes.items()}
         own["r"][1:], own["quat"][:] = r[i], (1.0, 0, 0, 0)
         own["quat"][1:] = quat[i]
-        writer.append(
-            0.1 * i, i, State(**own), np.zeros((0, 6)), np.zeros((0, 6)), dict.fromkeys(COLUMNS, 0.0)
-        )
+        writer.append(0.1 * i, i, State(**own), *np.zeros((2, 0, 6)), dict.fromkeys(COLUMNS, 0.0))
     writer.close()
     return writer.result()
 

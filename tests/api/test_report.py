@@ -62,9 +62,7 @@ def test_values_along_every_rod_are_its_own(tmp_path):
     result = Result.load(tmp_path / "a.vtkhdf")
     N1 = motion(result, thinning(result.layout, 2)).fields["N1"]
     ring = result.rod("ring").N[..., 0]
-    assert N1[:, -len(ring[0]) :] == pytest.approx(
-        0.5 * (ring + np.roll(ring, 1, axis=1)), rel=1e-5, abs=1e-6
-    )
+    assert N1[:, -len(ring[0]) :] == pytest.approx(0.5 * (ring + np.roll(ring, 1, 1)), rel=1e-5, abs=1e-6)
 
 
 def test_positions_in_the_page_are_those_of_the_result(hung, page):
@@ -103,9 +101,7 @@ def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told
     wheels.add_drive("motor", "axle of small", signals.SpinUp(1.0, 0.1))
     wheels.add_gear("teeth", ["axle of small", "axle of large"], [20, 30])
     line = [[0, 1, 0], [1, 1, 0]]
-    rod = wheels.add_rod(
-        "rod", line, Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000)), n_elements=2
-    )
+    rod = wheels.add_rod("rod", line, Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000)), 2)
     wheels.add_distributed_load("wind", rod, signals.Sine(1.0, 2.0).along((0, 0, 1)), between=(0.5, 1))
     wheels.add_distributed_load("gusts", rod, lambda s, t: (0.0, 0.0, s * t))
     path = report(simulate(wheels, 0.02, 0.01), tmp_path / "wheels.html")

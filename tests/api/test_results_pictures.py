@@ -296,9 +296,7 @@ def test_a_movie_moves_between_outputs_too_and_forgets_what_it_has_shown(engine,
         outputs.append((t, {"r": r, "v": v}, 0.0))
     moving = of_model(model, *outputs)
     path = tmp_path / f"a{suffix}"
-    n = render_movie(
-        moving, path, speed=1.0, fps=4, size=(160, 96), engine=engine, labels=False, view="front"
-    )
+    n = render_movie(moving, path, speed=1, fps=4, size=(160, 96), engine=engine, labels=False, view="front")
     frames = iio.imread(path)
     assert (n, frames.shape[:3]) == (5, (5, 96, 160))
     at = [np.nonzero(mask(frame, 128)[:56])[1] for frame in frames]

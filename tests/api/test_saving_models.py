@@ -99,9 +99,7 @@ SECTIONS = {
 def of_shape(name):
     model = Model(name, gravity=(0.1, 0.2, -9.81))
     quat = np.array([0.3, 0.1, -0.7, 0.2])
-    body = model.add_body(
-        "body", SHAPES[name], (1 / 3, 0, 0), quat / np.linalg.norm(quat), angular_velocity=None
-    )
+    body = model.add_body("body", SHAPES[name], (1 / 3, 0, 0), quat / np.linalg.norm(quat))
     if name in ("point", "line"):
         model.add_joint("pin", "spherical", model.ground, body, at=(1 / 3, 0, 0))
     return model

@@ -37,9 +37,7 @@ def test_the_commands_of_readme_are_all_commands():
 def test_the_templates_of_readme_are_all_templates():
     listed = re.search(r"a commented scene to begin with: ([\w, -]+)", TEXT)
     assert listed is not None
-    assert set(listed.group(1).split(", ")) == {
-        p.stem for p in (ROOT / "rodsim" / "templates").glob("*.yaml")
-    }
+    assert set(listed[1].split(", ")) == {p.stem for p in (ROOT / "rodsim" / "templates").glob("*.yaml")}
 
 
 def test_the_joints_of_readme_are_all_joints():

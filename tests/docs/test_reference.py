@@ -32,9 +32,7 @@ MET = (
 HISTORIES = (rodsim.Result, *MET[4:8])
 PICTURES = (plot.plot, render.render, render.render_movie, export.export)
 PLAIN = re.compile(r"list|TightBend|Event|dict|str|Path|bool|int\b|Layout|JSON")  # what has no shape
-SIGNALS = [
-    kind for kind in vars(signals).values() if isinstance(kind, type) and issubclass(kind, signals.Signal)
-]
+SIGNALS = [x for x in vars(signals).values() if isinstance(x, type) and issubclass(x, signals.Signal)]
 
 
 def public_names():
