@@ -66,7 +66,7 @@ CALLS = {
     "Mesh": call(Mesh, {"source": (CUBE.vertices, CUBE.faces), "mass": 1, "scale": 1}, positive="mass scale"),
     "MassProperties": call(
         MassProperties,
-        {"mass": 1, "inertia": (1, 1, 1), "center": (0, 0, 0)},
+        {"mass": 1, "inertia": (1, 1, 1)},
         positive="mass",
         vector="inertia center",
     ),

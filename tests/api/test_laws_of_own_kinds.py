@@ -32,8 +32,7 @@ def pull(out, f):
 
 
 def of_the_end(y0, y1, X, out):
-    f = times(X[0], minus(y1[1, 0], y1[0, 0]))
-    pull(out, f)
+    pull(out, times(X[0], minus(y1[1, 0], y1[0, 0])))
 
 
 def one_sided(y0, y1, X, out):
@@ -47,8 +46,7 @@ def by_norm(y, X):
 
 def real_dual(y0, y1, X, out):
     d = average(minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0]))
-    f = (X[0] * d[0].real, X[0] * d[1].real, X[0] * d[2].real)
-    pull(out, f)
+    pull(out, (X[0] * d[0].real, X[0] * d[1].real, X[0] * d[2].real))
 
 
 def placed(y, X):
@@ -80,13 +78,11 @@ def uneven(y0, y1, X, out):
 
 
 def drop(y0, y1, h, X, out):
-    f = times(X[0] / h, minus(minus(y1[1, 0], y1[0, 0]), minus(y0[1, 0], y0[0, 0])))
-    pull(out, f)
+    pull(out, times(X[0] / h, minus(minus(y1[1, 0], y1[0, 0]), minus(y0[1, 0], y0[0, 0]))))
 
 
 def lose(y, z, X, out):
-    f = times(X[0], minus(z[1, 0], z[0, 0]))
-    pull(out, f)
+    pull(out, times(X[0], minus(z[1, 0], z[0, 0])))
 
 
 def scaled_drop(scale, rate):
@@ -104,26 +100,22 @@ def scaled_drop(scale, rate):
 def end_step(y0, y1, h, X, out):
     d0, d1 = minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0])
     s = dot(d1, minus(d1, d0)) / dot(d1, d1)
-    f = times(X[0] / h * s, d1)
-    pull(out, f)
+    pull(out, times(X[0] / h * s, d1))
 
 
 def end_rate(y, z, X, out):
     d = minus(y[1, 0], y[0, 0])
-    f = times(X[0] * dot(d, minus(z[1, 0], z[0, 0])) / dot(d, d), d)
-    pull(out, f)
+    pull(out, times(X[0] * dot(d, minus(z[1, 0], z[0, 0])) / dot(d, d), d))
 
 
 def cubic_step(y0, y1, h, X, out):
     e = minus(minus(y1[1, 0], y1[0, 0]), minus(y0[1, 0], y0[0, 0]))
-    f = times(X[0] * dot(e, e) / (h * h * h), e)
-    pull(out, f)
+    pull(out, times(X[0] * dot(e, e) / (h * h * h), e))
 
 
 def cubic_rate(y, z, X, out):
     e = minus(z[1, 0], z[0, 0])
-    f = times(X[0] * dot(e, e), e)
-    pull(out, f)
+    pull(out, times(X[0] * dot(e, e), e))
 
 
 def follows(y0, y1, x0, x1, h, X, out):
@@ -147,13 +139,11 @@ def on_one(y0, y1, x0, x1, h, X, out):
 
 
 def across(y0, y1, x0, x1, h, X, out):
-    f = times(x1[0], y1[0, 1])
-    pull(out, f)
+    pull(out, times(x1[0], y1[0, 1]))
 
 
 def drives(y0, y1, x0, x1, h, X, out):
-    f = minus(y0[1, 0], y0[0, 0])
-    pull(out, f)
+    pull(out, minus(y0[1, 0], y0[0, 0]))
 
 
 def half_square(y, x, X):
@@ -162,8 +152,7 @@ def half_square(y, x, X):
 
 
 def of_real_parts(y0, y1, x0, x1, h, X, out):
-    f = times(x1[0].real, minus(y1[1, 0], y1[0, 0]))
-    pull(out, f)
+    pull(out, times(x1[0].real, minus(y1[1, 0], y1[0, 0])))
 
 
 def gust_step(y0, y1, h, X, out):

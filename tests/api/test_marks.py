@@ -10,21 +10,16 @@ from rodsim.results.stage import Stage
 
 SIZE = (320, 200)
 UP = np.array([0.0, 0.0, 1.0])
+ROUND = Section.circular(0.01, Material(E=1e7, nu=0.4, density=1000))
 SUPPORT, X, Y, Z = range(4)  # owners, after those of the parts
 
 
 def model():
     """A rod clamped at the origin and driven by a frame that turns at its other end."""
     made = Model("m")
-    section = Section.circular(0.01, Material(E=1e7, nu=0.4, density=1000))
-    rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
-    hand = made.add_driven(
-        "hand",
-        (1, 0, 0.2),
-        displacement=signals.Steady(1.0).along((0, 1, 0)),
-        turn=signals.Steady(0.5),
-        axis=UP,
-    )
+    rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
+    way = signals.Steady(1.0).along((0, 1, 0))
+    hand = made.add_driven("hand", (1, 0, 0.2), displacement=way, turn=signals.Steady(0.5), axis=UP)
     block = made.add_body("block", Box(0.1, 0.1, 0.1, mass=1), (0.5, 0, -0.5))
     made.add_joint("root", "clamp", rod.start)
     made.add_joint("slide", "prismatic", made.ground.at((0.5, 0, -0.5)), block, axis=(1, 0, 0))
@@ -51,9 +46,8 @@ def test_a_support_is_a_closed_solid_where_the_joint_is():
     side = 2.0 * marks.SIZE + 2 * 0.01  # the rod's radius: the block comes out of it
     assert volume(block) == pytest.approx(side**3, rel=1e-12)
     corners = block.reshape(-1, 3)
-    assert np.allclose(
-        [corners.min(axis=0), corners.max(axis=0)], [[-side, -side / 2, -side / 2], [0, side / 2, side / 2]]
-    )
+    assert np.allclose(corners.min(axis=0), [-side, -side / 2, -side / 2])
+    assert np.allclose(corners.max(axis=0), [0, side / 2, side / 2])
     side = 2.0 * marks.SIZE + 1.5 * 0.05  # half of the box
     area = 0.5 * marks.SIDES * (0.5 * side) ** 2 * np.sin(2 * np.pi / marks.SIDES)
     assert volume(cone) == pytest.approx(area * side / 3, rel=1e-12)
@@ -80,9 +74,7 @@ def test_axes_of_a_driven_frame_go_with_it():
 
 def test_a_support_goes_where_an_equilibrium_moves_it():
     made = Model("m")
-    rod = made.add_rod(
-        "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, Material(E=1e7, nu=0.4, density=1000)), 4
-    )
+    rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
     made.add_joint("root", "clamp", rod.start)
     found = equilibrium(
         made, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}

@@ -51,6 +51,11 @@ def strip_model(section=None, n=4, speed=0.0):
     return model
 
 
+def drawn(result, **more):
+    """By the painter, small and without words, but for what is asked."""
+    return render(result, **{"size": SMALL, "engine": "painter", "labels": False, **more})
+
+
 def mask(picture, level=245):
     return picture.min(axis=2) < level
 
@@ -70,11 +75,11 @@ def differ(a, b, by=20):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_picture_shows_the_whole_model_and_is_filled_by_it(result, engine, tmp_path):
-    picture = render(result, tmp_path / "a.png", times=0.1, size=SMALL, engine=engine, labels=False)
+    picture = drawn(result, path=tmp_path / "a.png", times=0.1, engine=engine)
     assert picture.shape == (100, 160, 3)
     assert 0.02 < inked(picture) < 0.6
     assert (tmp_path / "a.png").stat().st_size > 0
-    every = render(result, size=SMALL, engine=engine, labels=False)
+    every = drawn(result, engine=engine)
     border = np.concatenate([every[0], every[-1], every[:, 0], every[:, -1]])
     assert border.min() > 245
     rows, columns = (np.flatnonzero(mask(every).any(axis=k)) for k in (1, 0))
@@ -83,27 +88,22 @@ def test_a_picture_shows_the_whole_model_and_is_filled_by_it(result, engine, tmp
 
 @pytest.mark.skipif(opengl.missing() is not None, reason="no OpenGL")
 def test_both_engines_draw_the_same_silhouette(result):
-    a, b = (render(result, times=0.2, size=(320, 200), engine=e, labels=False) for e in ("opengl", "painter"))
+    a, b = (drawn(result, times=0.2, size=(320, 200), engine=e) for e in ("opengl", "painter"))
     assert np.mean(mask(a, 200) != mask(b, 200)) < 0.01  # but for the pixels of outlines
 
 
 def test_later_times_ground_and_labels_add_ink(result):
-    def painted(**more):
-        return render(result, **{"times": 0.25, "size": SMALL, "engine": "painter", "labels": False, **more})
-
-    plain = painted()
-    assert inked(painted(times=[0.0, 0.1, 0.25])) > inked(plain)
-    assert inked(painted(labels=True)) > inked(plain)
-    assert not np.array_equal(painted(ground=True), plain)
+    plain = drawn(result, times=0.25)
+    assert inked(drawn(result, times=[0.0, 0.1, 0.25])) > inked(plain)
+    assert inked(drawn(result, times=0.25, labels=True)) > inked(plain)
+    assert not np.array_equal(drawn(result, times=0.25, ground=True), plain)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_nearer_is_seen_whatever_is_drawn_first(engine):
     near, far = ((0.3, 0.1, 0.3), (0, -0.5, 0), 1.0), ((1.0, 0.1, 1.0), (0, 0.5, 0), 0.0)
-    seen = [
-        render(boxes(*order), size=SMALL, view="front", engine=engine, labels=False, color="speed")
-        for order in ((near, far), (far, near))
-    ]
+    orders = (near, far), (far, near)
+    seen = [drawn(boxes(*order), view="front", engine=engine, color="speed") for order in orders]
     assert differ(*seen) < 0.01
     of_near, of_far = seen[0][50, 80].astype(int), seen[0][50, 45].astype(int)
     assert np.abs(of_near - of_far).max() > 60
@@ -113,7 +113,7 @@ def test_the_first_of_two_faces_in_one_plane_is_seen():
     """Bars of a chain that lie in one plane overlap at their joints: no hatching."""
     large, within = ((0.8, 0.1, 0.8), (0, 0, 0), 0.0), ((0.7, 0.1, 0.7), (0, 0, 0), 1.0)
     one, both, other = (
-        render(boxes(*parts), size=(320, 200), view="20/15", engine="painter", labels=False, color="speed")
+        drawn(boxes(*parts), size=(320, 200), view="20/15", color="speed")
         for parts in ([large], [large, within], [(*large[:2], 1.0)])
     )
     assert differ(one, both) < 0.01 < differ(one, other)
@@ -126,7 +126,7 @@ def test_faces_that_turn_to_the_light_are_brighter_and_in_colours_that_mean_numb
 ):
     """The brighter light comes from above."""
     box = boxes(((1, 1, 1), (0, 0, 0), 0.0))
-    picture = render(box, size=SMALL, view="iso", engine=engine, labels=False, color=color).astype(int)
+    picture = drawn(box, view="iso", engine=engine, color=color).astype(int)
     top, left = picture[30, 80].sum(), picture[60, 60].sum()
     assert least < top / left < most
 
@@ -135,7 +135,7 @@ def test_faces_that_turn_to_the_light_are_brighter_and_in_colours_that_mean_numb
 def test_500_thin_bars_are_seen_as_one_line(engine):
     """Each is 0.02 pixels thick; no column of the picture between the ends of the chain is empty."""
     chain = boxes(*(((0.1, 1e-3, 1e-3), (0.1 * k, 0, 0), 0.0) for k in range(500)))
-    picture = render(chain, size=(800, 500), view="front", engine=engine, labels=False)
+    picture = drawn(chain, size=(800, 500), view="front", engine=engine)
     columns = np.flatnonzero(picture.min(axis=(0, 2)) < 200)
     assert len(columns) > 0.8 * 800
     assert np.array_equal(columns, np.arange(columns[0], columns[-1] + 1))
@@ -162,10 +162,8 @@ def test_a_straight_rod_looks_as_the_body_of_its_shape(section, shape, turn, vie
     """Flat sides and sharp edges, or round ones."""
     body = Model("body")
     body.add_body("body", shape, (0.5, 0, 0), turn)
-    pictures = [
-        render(of_model(model), size=(320, 200), view=view, engine="painter", labels=False, color="speed")
-        for model in (strip_model(section), body)
-    ]
+    models = strip_model(section), body
+    pictures = [drawn(of_model(own), size=(320, 200), view=view, color="speed") for own in models]
     assert differ(*pictures) < 0.02 < inked(pictures[0])
 
 
@@ -187,7 +185,7 @@ def ball_model():
 @pytest.mark.parametrize("made", [ring_model, ball_model])
 def test_what_is_round_is_drawn_round(made):
     """Rods follow an arc between their nodes, smooth bodies are drawn rounder than their surface."""
-    seen = mask(render(of_model(made()), size=(400, 400), view="top", engine="painter", labels=False), 200)
+    seen = mask(drawn(of_model(made()), size=(400, 400), view="top"), 200)
     rows, columns = np.nonzero(seen)
     edge = []
     for turn in np.linspace(0, np.pi, 40):
@@ -238,8 +236,7 @@ COMPONENTS = [f"{array}{k}" for array in LENGTHS for k in (1, 2, 3)]
 
 def coloured(model, name, *outputs):
     """The strip in the colours of a quantity, from above."""
-    options = {"size": (400, 250), "view": "top", "engine": "painter", "labels": False, "color": name}
-    return render(of_model(model, *outputs), **options)[125].astype(int)
+    return drawn(of_model(model, *outputs), size=(400, 250), view="top", color=name)[125].astype(int)
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

@@ -38,6 +38,22 @@ def sound(tmp_path_factory):
     return path
 
 
+@pytest.fixture
+def tampered(sound, tmp_path):
+    """A copy of that file whose array of this name is changed."""
+
+    def made(name, change):
+        path = tmp_path / "tampered.vtkhdf"
+        shutil.copy(sound, path)
+        with h5py.File(path, "r+") as file:
+            array = file[name][...]
+            change(array)
+            file[name][...] = array
+        return path
+
+    return made
+
+
 def at_output_4(frame, axis, value):
     def change(array):
         array[4, frame, axis] += value
@@ -81,15 +97,9 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_what_does_not_belong_to_its_state_is_named(what, sound, tmp_path, capsys):
+def test_what_does_not_belong_to_its_state_is_named(what, tampered, capsys):
     name, change, part, number, output = TAMPERED[what]
-    path = tmp_path / "tampered.vtkhdf"
-    shutil.copy(sound, path)
-    with h5py.File(path, "r+") as file:
-        array = file[name][...]
-        change(array)
-        file[name][...] = array
-    assert main(["audit", str(path), "--json"]) == 4
+    assert main(["audit", str(tampered(name, change)), "--json"]) == 4
     found = json.loads(capsys.readouterr().out)
     of_number = [d for d in found["differences"] if (d["part"], d["what"]) == (part, number)]
     assert [d["output"] for d in of_number] == [output], found["differences"]
@@ -97,15 +107,14 @@ def test_what_does_not_belong_to_its_state_is_named(what, sound, tmp_path, capsy
 
 
 @pytest.mark.parametrize("name", POINT_ARRAYS)
-def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, sound, tmp_path):
+def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, tampered):
     """One number of output 4 off by 1e-4 of the largest; single precision is 1e-7 of it."""
-    path = tmp_path / "tampered.vtkhdf"
-    shutil.copy(sound, path)
-    with h5py.File(path, "r+") as file:
-        array = file[f"VTKHDF/PointData/{name}"][...]
+
+    def change(array):
         of_output = array.reshape(11, -1)
         of_output[4, 2] += 1e-4 * np.abs(of_output[4]).max()
-        file[f"VTKHDF/PointData/{name}"][...] = array
+
+    path = tampered(f"VTKHDF/PointData/{name}", change)
     found = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.load(path)).differences]
     assert found == [("drawing", name, 4, 1)]
 

@@ -93,22 +93,10 @@ def test_only_a_function_that_runs_nothing_is_called_to_see_its_model():
 
 
 def test_what_some_model_has_is_not_refused_where_the_model_is_not_known():
-    quantities = (
-        "energy.total",
-        "drift.linear_momentum",
-        "angular_momentum[2]",
-        "rods.x.end.r.z",
-        "rods.x.y.z@0.3.Omega[1]",
-        "rods.end.end.largest.K",
-        "bodies.a.b@1,0,0.quat.w",
-        "joints.x.force.norm",
-        "joints.x.angle",
-        "joints.x.angles[1]",
-        "joints.x.displacement_rate",
-        "joints.a.b.multipliers[5]",
-        "drives.x.work",
-    )
-    measures = [f"final {quantity}" for quantity in quantities]
+    quantities = """energy.total drift.linear_momentum angular_momentum[2] rods.x.end.r.z rods.x.y.z@0.3.Omega[1]
+    rods.end.end.largest.K bodies.a.b@1,0,0.quat.w joints.x.force.norm joints.x.angle joints.x.angles[1]
+    joints.x.displacement_rate joints.a.b.multipliers[5] drives.x.work"""
+    measures = [f"final {quantity}" for quantity in quantities.split()]
     found = sweep(failing, {"E": [1e6]}, measures, workers=0, progress=False)
     assert found.failed == {0: "RuntimeError: of its own"}
 
