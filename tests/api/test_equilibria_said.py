@@ -1,7 +1,8 @@
-"""What is said of an equilibrium: that it is unstable, or that rounding hides its loads; the way off from an unstable one."""
+"""What is said of an equilibrium: the way to it, that it is unstable, or that rounding hides its loads; the way off from one."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import pytest
 
 from rigid import quaternions
 from rodsim import Box, Model, Newton, Result, audit, equilibrium
+from rodsim.cli.main import main
 from rodsim.results.static_words import start_words
 from rodsim.statics.equilibrium_results import Equilibrium
 from rodsim.warnings import RoundedForcesWarning, UnstableEquilibriumWarning
@@ -182,3 +184,55 @@ def test_the_audit_sees_forces_off_by_3e_8_and_joints_by_3e_9_of_the_models_size
     assert audited(result, 1.0 + 3e-8, 0.0) == {"equilibrium, forces"}
     assert audited(result, 1.0, 3e-9) == {"joints, positions"}
     assert audited(result, 1.0 + 1e-11, 1e-12) == set()
+
+
+# --- how far a search is, on a terminal or if asked
+
+
+HELD = """
+gravity: [0, 0, -9.81]
+bodies: [{name: bar, shape: {type: box, size: [1, 0.1, 0.1], mass: 1}, position: [0.5, 0, 0]}]
+joints: [{name: pin, kind: hinge, a: ground, b: bar, at: [0, 0, 0], axis: [0, 1, 0]}]
+torsion_springs: [{name: coil, a: ground, b: bar, axis: [0, 1, 0], stiffness: 8}]
+equilibrium: {}
+"""
+
+
+def held(stiffness=8.0):
+    """A bar on a hinge with a torsion spring, under its weight."""
+    model = Model("bar", gravity=(0, 0, -9.81))
+    body = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))
+    model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+    model.add_spring("coil", model.ground, body, stiffness, along="rotation", axis=(0, 1, 0))
+    return model
+
+
+def counts(text):
+    """Numbers of equilibria, and load factors, in the order in which the line showed them."""
+    return re.findall(r"(\d+) equilibria[^\r]*?load factor ([\d.e+-]+), Newton \d+", text)
+
+
+@pytest.mark.parametrize("method", ["newton", "arc-length"])
+def test_a_search_shows_the_load_factors_it_has_reached(method, capsys, monkeypatch):
+    result = equilibrium(held(), method=method, progress=True)
+    shown = counts(capsys.readouterr().err)
+    assert int(shown[-1][0]) == result.n_outputs
+    assert float(shown[-1][1]) == pytest.approx(result.load_factor[-1], rel=1e-5)
+
+
+def test_nothing_is_shown_where_stderr_is_no_terminal_or_if_it_is_not_wanted(capsys, monkeypatch):
+    equilibrium(held())
+    assert counts(capsys.readouterr().err) == []
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    equilibrium(held(), progress=False)
+    assert counts(capsys.readouterr().err) == []
+
+
+def test_the_command_shows_its_way_on_a_terminal_unless_quiet(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    scene = tmp_path / "bar.yaml"
+    scene.write_text(HELD)
+    assert main(["equilibrium", str(scene), "--quiet"]) == 0
+    assert counts(capsys.readouterr().err) == []
+    assert main(["equilibrium", str(scene), "--overwrite"]) == 0
+    assert counts(capsys.readouterr().err)[-1][1] == "1"

@@ -1,8 +1,9 @@
-"""Examples in docstrings of the public interface run and print what they say."""
+"""Docstrings of the public interface: complete in the form of numpydoc, and their examples print what they say."""
 
 import doctest
 
 import pytest
+from numpydoc import validate
 
 from rodsim import Box, Material, Model, Result, Section, results, simulate
 from rodsim.many_runs import ManyResults
@@ -54,3 +55,18 @@ def test_the_example_of_a_docstring_prints_what_it_says(name, folder, monkeypatc
     said = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)
     assert said == []
+
+
+def incomplete():
+    """Names of public callables whose docstrings lack something -> what."""
+    found = {}
+    for name, codes in public():
+        errors = [f"{code} {text}" for code, text in validate.validate(name)["errors"] if code in codes]
+        if errors:
+            found[name] = errors
+    return found
+
+
+def test_docstrings_of_the_public_interface_are_complete():
+    assert len(list(public())) > 200
+    assert incomplete() == {}
