@@ -8,7 +8,6 @@ import pytest
 import xarray as xr
 
 from rodsim import Box, Model, Result, equilibrium, signals, simulate, templates
-from rodsim.extras import MissingExtra
 from rodsim.results import COLUMNS
 from rodsim.scenes import read_scene
 from tests.support.results_sample import N_OPEN, sample_layout, write
@@ -178,9 +177,3 @@ def test_a_model_of_bodies_alone_has_no_dimension_of_rods():
     model.add_force("push", model.bodies["box"].at((0, 0, 0)), signals.Sine(1.0, 1.0).along((0, 0, 1)))
     data = simulate(model, 0.02, 0.01).to_xarray()
     assert set(data.sizes) == {"t", "xyz", "wxyz", "axis", "body"}
-
-
-def test_without_xarray_the_error_names_the_cure(sample, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "xarray", None)
-    with pytest.raises(MissingExtra, match=r"to_xarray needs xarray: pip install 'rodsim\[notebook\]'"):
-        sample.to_xarray()

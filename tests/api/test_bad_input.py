@@ -6,7 +6,9 @@ cannot be, in test_arguments.py. A command ends with exit code 2, one message an
 
 import os
 import random
+import re
 import shutil
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -37,6 +39,7 @@ from rodsim import (
     plot,
     render,
     render_movie,
+    report,
     signals,
     simulate,
     simulate_many,
@@ -473,6 +476,7 @@ COMMANDS = {
     "walk": "invalid choice: 'walk'",
     "info r.vtkhdf --depth 3": "unrecognized arguments",
     "run no.yaml": "no such",
+    "run binary.yaml": "binary.yaml",
     "run chain.yaml -o text.vtkhdf": "exists",
     "run chain.yaml -o no/out.vtkhdf": "no",
     "run chain.yaml -o no.vtkhdf --resume": "no",
@@ -522,6 +526,7 @@ def test_commands_that_make_no_sense_are_refused_before_a_file_is_touched(
     shutil.copy(sample, "r.vtkhdf")
     shutil.copy(CHAIN, "chain.yaml")
     Path("text.vtkhdf").write_bytes(b"something of the user's")
+    Path("binary.yaml").write_bytes(bytes(range(256)))
     Path("folder.html").mkdir()
     before = {file: file.is_file() and file.read_bytes() for file in Path().iterdir()}
     assert main(command.split()) == 2
@@ -530,6 +535,23 @@ def test_commands_that_make_no_sense_are_refused_before_a_file_is_touched(
     assert said.err or said.out
     assert "Traceback" not in said.err
     assert {file: file.is_file() and file.read_bytes() for file in Path().iterdir()} == before
+
+
+MISSING = {  # a module that is not installed, what needs it, its extra
+    "xarray": (lambda: result().to_xarray(), "to_xarray needs xarray: pip install 'rodsim[notebook]'"),
+    "plotly.graph_objects": (lambda: result().animate(), "pip install 'rodsim[notebook]'"),
+    "plotly.offline": (lambda: report(result(), "a.html"), "pip install 'rodsim[report]'"),
+}
+
+
+@pytest.mark.parametrize("module", MISSING)
+def test_what_needs_an_extra_that_is_not_installed_names_it(module, tmp_path, monkeypatch):
+    call, words = MISSING[module]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=re.escape(words)):
+        call()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", ["run", "check", "audit", "info", "plot", "render", "export"])

@@ -1,6 +1,7 @@
 """The command: exit codes, what it writes, resume to the bit, start-up without heavy modules."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,6 @@ from rodsim.cli.main import main
 from tests.support.studies import coloured
 
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"
-HEAVY = ("numpy", "numba", "scipy", "h5py", "vtk", "pyvista", "matplotlib", "pydantic", "yaml")
 
 
 def run(scene, out, *more):
@@ -106,12 +106,32 @@ def test_check_counts_all_that_a_scene_holds(capsys):
     assert "0 rods, 3 bodies, 3 joints, 0 springs, 1 torsion spring, 0 loads, 1 drive, 2 gears; em" in said
 
 
-def test_help_needs_nothing_heavy():
-    code = "import sys, rodsim.cli.main as m; m.parser().format_help(); print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert not set(HEAVY) & set(loaded)
+HEAVY = {"numpy", "numba", "scipy", "h5py", "vtk", "pyvista", "matplotlib", "pydantic", "yaml"}
+TABLES = (
+    "from rodsim import Model, Section, Material; Model('a')._repr_html_(); import rodsim.results.html; "
+    "Section.circular(0.1, Material(E=1e9, nu=0.3, density=1e3))._repr_html_()"
+)
+LIGHT = {  # what is done, and what it does without
+    "help": ("import rodsim.cli.main as m; m.parser().format_help()", HEAVY),
+    "new": (
+        "from rodsim.cli.main import main; assert main(['new', 'a']) == 0",
+        HEAVY - {"numpy", "scipy", "numba", "pydantic", "yaml"},
+    ),
+    "doctor": (
+        "from rodsim.cli.main import main; import rodsim.doctor.examination",
+        HEAVY,
+    ),  # which may be broken
+    "tables of a notebook": (TABLES, {"plotly", "xarray", "pandas", "IPython", "matplotlib", "vtk"}),
+}
+
+
+@pytest.mark.parametrize("what", LIGHT)
+def test_what_is_quick_or_asked_of_a_broken_installation_imports_nothing_heavy(what, tmp_path):
+    code, heavy = LIGHT[what]
+    command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
+    where = {**os.environ, "PYTHONPATH": str(SCENES.parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=where)
+    assert not heavy & set(done.stdout.split())
 
 
 def test_studies_are_listed_run_and_drawn(tmp_path, capsys):

@@ -1,8 +1,6 @@
 """What a notebook shows: tables that are whole, short and escaped, and the motion as a figure."""
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +8,6 @@ import numpy as np
 import pytest
 
 from rodsim import Box, Material, Model, Section, Sphere, audit, compare, simulate
-from rodsim.extras import MissingExtra
 from rodsim.html_tables import MOST_ROWS, table, text
 from tests.support.html_reading import Reader
 from tests.support.results_sample import BOX_FACES, N_OPEN, N_RING, in_memory, long_rod
@@ -263,20 +260,3 @@ def test_a_long_rod_is_thinned_but_keeps_its_ends():
     assert len(line) < 2000
     assert np.all(np.isnan(line[-1]))
     np.testing.assert_allclose(line[[0, -2]], result.rod("cable").r[1, [0, -1]], rtol=1e-6, atol=1e-6)
-
-
-def test_without_plotly_the_cure_is_named(sample, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'rodsim\[notebook\]'"):
-        sample.animate()
-
-
-def test_tables_import_none_of_the_extras():
-    code = (
-        "import sys; from rodsim import Model, Section, Material; m = Model('a'); m._repr_html_(); "
-        "Section.circular(0.1, Material(E=1e9, nu=0.3, density=1e3))._repr_html_(); import rodsim.results.html; "
-        "print(sorted({'plotly', 'xarray', 'pandas', 'IPython', 'matplotlib', 'vtk'} & set(sys.modules)))"
-    )
-    root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert re.sub(r"\s", "", done.stdout) == "[]"

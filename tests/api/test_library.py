@@ -125,12 +125,6 @@ def test_a_run_that_began_with_a_result_does_not_say_how_to_run_a_model(run):
         compare(falling(), again)
 
 
-def test_scenes_are_run_to_be_compared():
-    scene = SCENES / "heavy_top.yaml"
-    found = compare(scene, scene)
-    assert found.within(1e-12)
-
-
 LOADED = """
 name: loaded
 gravity: [0, 0, -9.81]

@@ -224,13 +224,6 @@ def test_a_wrong_scene_is_refused_at_once_with_file_line_object_and_value(case, 
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_binary_file_is_no_scene(tmp_path, capsys):
-    file = tmp_path / "scene.yaml"
-    file.write_bytes(bytes(range(256)))
-    assert main(["run", str(file)]) == 2
-    assert str(file) in capsys.readouterr().err
-
-
 def test_numbers_without_a_point_are_numbers(tmp_path, capsys):
     """YAML 1.1 takes 1e6 for a text; people and other programs do not."""
     file = tmp_path / "scene.yaml"

@@ -7,7 +7,6 @@ import pytest
 
 from rodsim import Box, Material, Model, Result, Section, audit, equilibrium, modes, report, signals, simulate
 from rodsim.cli.main import main
-from rodsim.extras import MissingExtra
 from rodsim.linear import mode_shapes
 from rodsim.reporting import thinning as thinned
 from rodsim.reporting.embedded_data import packed, script_json, unpacked
@@ -229,13 +228,6 @@ def test_the_command_writes_a_page_and_overwrites_only_when_told(hung, capsys):
     assert page.stat().st_mtime_ns == before
     assert main(["report", str(hung.path), "-o", str(page), "--overwrite"]) == 0
     assert page.stat().st_mtime_ns > before
-
-
-def test_without_plotly_the_cure_is_named(hung, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "plotly.offline", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'rodsim\[report\]'"):
-        report(hung, tmp_path / "a.html")
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_page_that_cannot_be_finished_leaves_the_old_one(hung, tmp_path, monkeypatch):

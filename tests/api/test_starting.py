@@ -3,8 +3,6 @@
 import ast
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -165,11 +163,3 @@ def test_an_unknown_template_names_the_nearest_and_lists_all(asked, meant, here,
     assert sorted(listed) == TEMPLATES
     assert all(len(words) > 20 for words in listed.values())
     assert not list(here.iterdir())
-
-
-def test_new_needs_none_of_the_heavy_modules(here, monkeypatch):
-    """It is the first command of all: it answers before anything was compiled or loaded."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    code = "import sys; from rodsim.cli.main import main; assert main(['new', 'a']) == 0; print(sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"'vtk'", "'pyvista'", "'h5py'", "'matplotlib'"} & set(re.findall(r"'\w+'", done.stdout))

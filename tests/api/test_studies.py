@@ -309,14 +309,6 @@ def levels_of(order, a=1.0, limit=3.0, n=4):
     return [np.array([limit + a * 2.0 ** (-order * k), 5.0]) for k in range(n)]
 
 
-def test_the_order_and_error_of_a_sequence_that_converges_are_its_own():
-    found = series("x", np.array([1.0, 2, 4, 8]), levels_of(3.0, a=0.5), scale=2.0)
-    assert found.order == pytest.approx(3.0, abs=1e-9)
-    assert found.limit == pytest.approx([3.0, 5.0], abs=1e-12)
-    assert found.errors == pytest.approx(0.25 * 8.0 ** -np.arange(4), rel=1e-9)
-    assert found.error_at(3.0) == pytest.approx(0.25 / 27, rel=1e-9)
-
-
 def test_a_sequence_that_does_not_converge_is_not_trusted_and_one_that_is_exact_is():
     assert not series("x", np.arange(4.0), [np.array([x]) for x in (1.0, 2.0, 1.0, 2.0)], 1.0).trusted
     assert series("x", np.arange(4.0), [np.array([1.0])] * 4, 1.0).exact
