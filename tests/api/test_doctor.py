@@ -31,9 +31,7 @@ def answered(monkeypatch, capsys):
 
     def found(answer=None):
         cache = ask("cache") if answer is None else answer
-        monkeypatch.setattr(
-            examination, "ask", lambda what, *_, **__: cache if what == "cache" else answer or {}
-        )
+        monkeypatch.setattr(examination, "ask", lambda x, *_, **__: cache if x == "cache" else answer or {})
         code = main(["doctor", "--json"])
         return findings(capsys.readouterr().out, code)
 

@@ -14,8 +14,9 @@ from discretization.state_measures import (
 from discretization.system import fingerprint
 from rigid import quaternions
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Constraints, State
-from rodsim import Box, Material, Model, Result, Section, simulate
+from rodsim import Result, simulate
 from tests.support.arrays import everything, free_rod, make_state, make_system
+from tests.support.completeness import DT, MODELS
 
 
 def constrained(kind):
@@ -80,29 +81,18 @@ def test_the_momentum_of_a_consistent_rod_is_the_sum_over_its_frames():
     assert momenta(system, state)[1] == pytest.approx((np.cross(state.r[1:], p) + spin).sum(axis=0))
 
 
-def all_kinds():
-    """A model with everything a system holds."""
-    model = Model("all", gravity=(0.1, 0.2, -9.81))
-    section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
-    model.add_rod("beam", [(0, 0, 1), (1, 0, 1)], section, 4, element="relative(2)")
-    body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=1), position=(1, 0, 0.3))
-    model.add_joint("wall", "clamp", rod.start)
-    model.add_joint("hinge", "revolute", rod.end, body, axis=(0, 1, 0))
-    model.add_spring("spring", model.ground.at((1, 1, 0)), body.at((0, 0, 0)), 10.0)
-    model.add_spring("twist", rod.end, body, 0.1, along="rotation", axis=(0, 1, 0))
-    model.add_force("push", body.at((0, 0, 0.1)), (0, 0, 1), following=True)
-    model.add_contact("touch", [rod, model.rods["beam"]], stiffness=10.0)
-    model.add_bushing("mount", rod.end, body, 3.0, 0.1)
-    return model
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_result_keeps_its_system_to_the_bit(name, tmp_path):
+    built = MODELS[name]().build().system
+    for output in (None, tmp_path / "a.vtkhdf"):
+        result = simulate(MODELS[name](), 2 * DT, DT, output=output)
+        stored = (Result.load(output) if output else result).layout.system
+        assert fingerprint(stored) == fingerprint(built) == result.description["fingerprint"]
 
 
-@pytest.mark.parametrize("where", ["file", "memory"])
-def test_a_result_keeps_its_system_to_the_bit(where, tmp_path):
-    output = tmp_path / "a.vtkhdf" if where == "file" else None
-    result = simulate(all_kinds(), 0.02, 0.01, output=output)
-    stored = (Result.load(output) if output else result).layout.system
-    built = all_kinds().build().system
-    assert fingerprint(stored) == fingerprint(built) == result.description["fingerprint"]
-    for kind in built._fields:
-        assert np.size(getattr(built, kind)[0]) > 0, kind  # nothing is kept by being empty
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_nothing_of_a_system_is_kept_by_being_empty_in_all_models():
+    systems = [make().build().system for make in MODELS.values()]
+    for kind in systems[0]._fields:
+        assert any(np.size(getattr(system, kind)[0]) > 0 for system in systems), kind

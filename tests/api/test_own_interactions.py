@@ -59,9 +59,7 @@ def test_a_kind_may_be_registered_again():
     )
     assert again.kind in INTERACTIONS
     other = bodies(2)
-    a, b = (
-        body.at(x) for body, x in zip(other.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True)
-    )
+    a, b = (own.at(x) for own, x in zip(other.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True))
     other.add_interaction("spring", again, a, b, k=50.0, l0=0.6)
     for _ in range(2):
         one, two = model.build().system.others, other.build().system.others

@@ -169,12 +169,22 @@ SECTIONS = {  # which number, its values before and after, how the section is ma
     "relaxing": ("radius", 0.01, 0.02, lambda x: _circle(x).with_relaxation(0.1, 0.5).with_centers(*OFF)),
     "law": ("material.E", 2e9, 1e9, lambda x: _circle(E=x).with_law("stiffening", strain=0.1)),
     "energy": ("material.E", 2e9, 1e9, lambda x: _circle(E=x).with_energy(W, k=0.6)),
-    "off its curve": ("outer_radius", 0.02, 0.03, lambda x: Section.tube(x, 0.01, STEEL).with_centers(OFF[0], **PRODUCT)),
+    "aside": (
+        "outer_radius",
+        0.02,
+        0.03,
+        lambda x: Section.tube(x, 0.01, STEEL).with_centers(OFF[0], **PRODUCT),
+    ),
     "branch": ("radius", 0.01, 0.02, lambda x: _circle(x).with_relaxation(0.1, stiffness=np.eye(6))),
     "stiffnesses": ("EI", 2.0, 7.0, lambda x: _of_stiffness(EI=x, damping_time=0.3, radius=0.1)),
     "damping": ("inertia_per_length", 4.0, 5.0, lambda x: _of_stiffness(D=np.eye(6), inertia_per_length=x)),
-    "matrix": ("mass_per_length", 2.0, 3.0, lambda x: Section.from_stiffness(C=STIFF, mass_per_length=x, inertia_per_length=0.1)),
-}  # fmt: skip
+    "matrix": (
+        "mass_per_length",
+        2.0,
+        3.0,
+        lambda x: Section.from_stiffness(C=STIFF, mass_per_length=x, inertia_per_length=0.1),
+    ),
+}
 
 
 @pytest.mark.parametrize("case", SECTIONS)

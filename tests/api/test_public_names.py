@@ -20,9 +20,7 @@ def seen_by_type_checkers(module):
     tree = ast.parse(inspect.getsource(module))
     (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]
     imports = [node for node in guarded.body if isinstance(node, ast.ImportFrom)]
-    assert all(alias.asname == alias.name for node in imports for alias in node.names), (
-        "write `import X as X`"
-    )
+    assert all(a.asname == a.name for node in imports for a in node.names), "write `import X as X`"
     return {alias.name: node.module for node in imports for alias in node.names}
 
 
@@ -76,8 +74,6 @@ def test_an_unknown_name_is_an_attribute_error_of_its_module():
 
 def test_an_import_of_all_names_keeps_those_of_python():
     """`warnings` is a module of Python, too."""
-    script = (
-        "import warnings; there = warnings; from rodsim import *; print(warnings is there, Model.__name__)"
-    )
+    script = "import warnings; own = warnings; from rodsim import *; print(warnings is own, Model.__name__)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "Model"]

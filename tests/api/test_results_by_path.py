@@ -53,9 +53,7 @@ def test_a_path_does_what_its_result_does_and_so_does_the_method(name, path, tmp
     ):
         folder = tmp_path / "files"  # the same name each time: it is in some files
         folder.mkdir()
-        made.append(
-            MAKES[name](lambda *args, first=first, **more: first[0](*first[1:], *args, **more), folder)
-        )
+        made.append(MAKES[name](lambda *args, f=first, **more: f[0](*f[1:], *args, **more), folder))
         folder.rename(tmp_path / f"files{k}")
     assert made[0]
     assert made[1:] == made[:1] * 3

@@ -121,9 +121,7 @@ def test_the_first_of_two_faces_in_one_plane_is_seen():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("color", "least", "most"), [(None, 1.4, 9.0), ("speed", 1.1, 1.3)])
-def test_faces_that_turn_to_the_light_are_brighter_and_in_colours_that_mean_numbers_less(
-    engine, color, least, most
-):
+def test_faces_that_turn_to_the_light_are_brighter_and_in_colours_of_numbers_less(engine, color, least, most):
     """The brighter light comes from above."""
     box = boxes(((1, 1, 1), (0, 0, 0), 0.0))
     picture = drawn(box, view="iso", engine=engine, color=color).astype(int)

@@ -80,9 +80,7 @@ SHAPES = {
 
 
 FULL = np.diag([90.0, 80.0, 70.0, 6.0, 5.0, 4.0]) + 1.0
-STIFF = Section.from_stiffness(
-    EA=60, GA=(40, 30), GJ=3, EI=(2, 4), mass_per_length=1.5, inertia_per_length=0.3
-)
+STIFF = Section.from_stiffness(EA=60, GA=(40, 30), GJ=3, EI=(2, 4), mass_per_length=2, inertia_per_length=0.3)
 SECTIONS = {
     "circular": Section.circular(0.1, RUBBER),
     "tube": Section.tube(0.1, 0.07, Material(E=1e6, G=3e5, density=1000)),

@@ -261,9 +261,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "old", "new", "line", "words"), WRONG)
-def test_what_is_wrong_with_an_expression_or_a_place_is_told_with_its_line(
-    text, old, new, line, words, changed
-):
+def test_a_wrong_expression_or_place_is_told_with_its_line(text, old, new, line, words, changed):
     with pytest.raises(SceneError, match=words) as caught:
         changed(old, new, text)
     assert caught.value.problems[0][1] == line

@@ -117,9 +117,7 @@ def loaded(folder, text):
     return Model.load(path)
 
 
-@pytest.mark.parametrize(
-    ("text", "calls"), [(MOTION, moving), (SECTIONS, with_sections)], ids=["motion", "sections"]
-)
+@pytest.mark.parametrize(("text", "calls"), [(MOTION, moving), (SECTIONS, with_sections)])
 def test_a_scene_is_the_model_of_the_same_calls(text, calls, tmp_path):
     one, other = loaded(tmp_path, text).build(), calls().build()
     assert fingerprint(one.system) == fingerprint(other.system)

@@ -42,13 +42,9 @@ def test_plurals_are_taken_apart(many, one):
 
 
 def test_lists_of_the_reference_are_lists_of_many():
-    rows = [
-        line.split("|") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")
-    ]
+    rows = [line.split("|") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
     lists = [
-        found for row in rows for found in re.findall(r"lists? of (?:\d+ )?(?:or more )?(\w+ ?\w*)", row[2])
+        each for row in rows for each in re.findall(r"lists? of (?:\d+ )?(?:or more )?(\w+ ?\w*)", row[2])
     ]
     assert len(lists) > 50
-    assert {
-        each for each in lists if not re.match(r"(whole )?numbers\b|texts\b|lists of$|or more$", each)
-    } == set()
+    assert {x for x in lists if not re.match(r"(whole )?numbers\b|texts\b|lists of$|or more$", x)} == set()

@@ -104,9 +104,7 @@ def quickly_started():
 
 
 @pytest.mark.slow
-def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_are_recorded(
-    quickly_started, tmp_path
-):
+def test_cases_of_killed_workers_are_done_by_others_and_killers_and_failures_told(quickly_started, tmp_path):
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # a worker takes long to start
         found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
     table = found.frame
@@ -185,9 +183,7 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
     scratch.mkdir()
     where = {**os.environ, "PYTHONPATH": str(SCENE.parents[2]), "TMPDIR": str(scratch)}
     killed = tmp_path / "killed"
-    study = subprocess.Popen(
-        [*command, "--workers", "1", "-o", str(killed)], env=where, stderr=subprocess.DEVNULL
-    )
+    study = subprocess.Popen([*command, "--workers", "1", "-o", killed], env=where, stderr=subprocess.DEVNULL)
     journal = killed / "cases.jsonl"
     while not (journal.exists() and len(journal.read_text().splitlines()) > 3):
         assert study.poll() is None

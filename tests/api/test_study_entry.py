@@ -143,14 +143,12 @@ GUARDED = [f"{NAME}go(\n    )", f"{NAME}for k in (1,):\n        go()", "if sys:\
 def test_a_script_is_told_so_where_no_condition_stands_around_its_study(tmp_path, monkeypatch, end):
     """As the script of a process of its own, in this one."""
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(distributed, "LocalCluster", lambda *_, **__: pytest.fail("a cluster was started"))
+    monkeypatch.setattr(distributed, "LocalCluster", lambda *_, **__: pytest.fail("a cluster started"))
     script, main = tmp_path / "script.py", types.ModuleType("__main__")
     script.write_text(SCRIPT + end)
     main.__file__ = str(script)
     monkeypatch.setitem(sys.modules, "__main__", main)
-    words = (
-        "a cluster was started" if end in GUARDED else r"script\.py', line \d+: workers import this script"
-    )
+    words = "a cluster started" if end in GUARDED else r"script\.py', line \d+: workers import this script"
     with pytest.raises((StudyError, pytest.fail.Exception), match=words):
         exec(compile(script.read_text(), script, "exec"), vars(main))
 

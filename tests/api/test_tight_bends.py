@@ -50,9 +50,7 @@ def heard(model: Model) -> list[str]:
 
 
 @pytest.mark.parametrize(("bend", "itself"), [(1.1 * RADIUS, True), (0.9 * RADIUS, False)])
-def test_rods_that_are_not_bent_tighter_or_do_not_meet_themselves_are_not_told(
-    bend: float, itself: bool
-) -> None:
+def test_rods_bent_less_or_that_do_not_meet_themselves_are_not_told(bend: float, itself: bool) -> None:
     assert heard(wound(bend, itself)) == []
 
 

@@ -34,14 +34,17 @@ def scripts(tmp_path_factory):
     return folder
 
 
-def mistakes(scripts):
-    """File -> lines in which there is something to find."""
+def check(scripts, said, output):
+    """In each file with a mistake its line is the first that is told, of (file, line), and nothing in the right one."""
     found = {}
     for name, (_, instead) in WRONG.items():
         file = scripts / f"wrong_{name}.py"
         lines = file.read_text(encoding="utf-8").splitlines()
-        found[file.stem] = [k for k, line in enumerate(lines, 1) if instead in line][:1]
-    return found
+        found[file.stem] = next(k for k, line in enumerate(lines, 1) if instead in line)
+    told = {}
+    for file, line in said:
+        told.setdefault(Path(file).stem, line)
+    assert told == found, output
 
 
 def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
@@ -52,11 +55,8 @@ def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
         capture_output=True, text=True, cwd=scripts, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    found = {name: [] for name in mistakes(scripts)}
-    for each in said:
-        if each["severity"] == "error":
-            found.setdefault(Path(each["file"]).stem, []).append(each["line"])
-    assert {name: lines[:1] for name, lines in found.items()} == mistakes(scripts), done.stdout + done.stderr
+    errors = [(each["file"], each["line"]) for each in said if each["severity"] == "error"]
+    check(scripts, errors, done.stdout + done.stderr)
 
 
 def test_pyright_passes_the_script_and_finds_each_mistake(scripts):
@@ -70,17 +70,13 @@ def test_pyright_passes_the_script_and_finds_each_mistake(scripts):
     done = subprocess.run([*command, "-p", str(scripts)], capture_output=True, text=True, cwd=scripts)
     if not done.stdout.startswith("{"):
         pytest.skip(f"pyright does not run here: {(done.stderr or done.stdout)[:200]}")
-    found = {name: [] for name in mistakes(scripts)}
-    for each in json.loads(done.stdout)["generalDiagnostics"]:
-        if each["severity"] == "error":
-            found.setdefault(Path(each["file"]).stem, []).append(each["range"]["start"]["line"] + 1)
-    assert {name: lines[:1] for name, lines in found.items()} == mistakes(scripts), done.stdout[:4000]
+    said = json.loads(done.stdout)["generalDiagnostics"]
+    errors = [(x["file"], x["range"]["start"]["line"] + 1) for x in said if x["severity"] == "error"]
+    check(scripts, errors, done.stdout[:4000])
 
 
 def test_the_script_runs(tmp_path, capsys):
     module = runpy.run_path(str(SCRIPT))
     assert module["main"](tmp_path) == 0.0
     assert "all laws that can be judged were kept" in capsys.readouterr().out
-    assert {"pendulum.yaml", "run.vtkhdf", "run.pvd", "energy.png"} <= {
-        path.name for path in tmp_path.iterdir()
-    }
+    assert {"pendulum.yaml", "run.vtkhdf", "run.pvd", "energy.png"} <= {p.name for p in tmp_path.iterdir()}

@@ -27,9 +27,7 @@ def main(folder: Path) -> float:
     """Simulate, read, export; the greatest height of the block."""
     model = build()
     model.save(folder / "pendulum.yaml")
-    result: Result = simulate(
-        Model.load(folder / "pendulum.yaml"), 0.05, dt=0.01, output=folder / "run.vtkhdf"
-    )
+    result: Result = simulate(Model.load(folder / "pendulum.yaml"), 0.05, 0.01, output=folder / "run.vtkhdf")
     block = result.body("block")
     heights = block.r[:, 2]
     force = np.linalg.norm(result.joint("pin").force, axis=1)

@@ -45,9 +45,7 @@ def run(folder, tests="", **commands):
     (folder / ".ci").mkdir()
     shutil.copy(SCRIPT, folder / ".ci")
     path, log = made(folder, {"make": "", "id": "echo 0", **commands}, tests)
-    done = subprocess.run(
-        [path / "bash", folder / ".ci" / "run"], env={"PATH": str(path)}, capture_output=True
-    )
+    done = subprocess.run([path / "bash", folder / ".ci/run"], env={"PATH": str(path)}, capture_output=True)
     calls = log.read_text().splitlines()
     assert calls.count(BESIDE) == 1
     return done.returncode, [call for call in calls if call != BESIDE]

@@ -62,19 +62,15 @@ def test_the_integrators_of_readme_are_known():
 
 
 def test_the_counts_of_readme_are_those_of_what_is_counted():
-    published, validated = re.search(
-        r"(\w+), each claim .*?; (\d+) more cases", row("published examples")
-    ).groups()
-    assert NUMBERS[published] == len(STUDIES)
-    assert int(validated) == len(VALIDATED)
+    papers, cases = re.search(r"(\w+), each claim .*?; (\d+) more cases", row("published examples")).groups()
+    assert NUMBERS[papers] == len(STUDIES)
+    assert int(cases) == len(VALIDATED)
     mechanisms = re.search(r"(\w+) mechanisms become rigid as 1/E", row("rigid against flexible")).group(1)
     table = (DOCS / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
     assert NUMBERS[mechanisms] == len(table.splitlines()) - 2
-    exudyn, pyelastica = re.search(
-        r"All (\d+) test models of Exudyn and (\w+) of PyElastica's", TEXT
-    ).groups()
+    exudyn, elastica = re.search(r"All (\d+) test models of Exudyn and (\w+) of PyElastica's", TEXT).groups()
     assert int(exudyn) == sum(name.startswith("EX-") for name in CASES)
-    assert NUMBERS[pyelastica] == sum(name.startswith("PE-") for name in CASES)
+    assert NUMBERS[elastica] == sum(name.startswith("PE-") for name in CASES)
     direct, of = re.search(r"\[(\d+) of (\d+) with the peers' own parameters\]", TEXT).groups()
     said = re.search(r"Y (\d+), .* of (\d+)\.", (DOCS / "peer_cases.md").read_text("utf-8")).groups()
     assert (direct, of) == said
