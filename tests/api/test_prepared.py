@@ -169,7 +169,7 @@ SECTIONS = {  # which number, its values before and after, how the section is ma
     "relaxing": ("radius", 0.01, 0.02, lambda x: _circle(x).with_relaxation(0.1, 0.5).with_centers(*OFF)),
     "law": ("material.E", 2e9, 1e9, lambda x: _circle(E=x).with_law("stiffening", strain=0.1)),
     "energy": ("material.E", 2e9, 1e9, lambda x: _circle(E=x).with_energy(W, k=0.6)),
-    "aside": (
+    "off its curve": (
         "outer_radius",
         0.02,
         0.03,
