@@ -9,21 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
-from rodsim import (
-    Box,
-    Capsule,
-    Cone,
-    Cylinder,
-    MassProperties,
-    Material,
-    Mesh,
-    Model,
-    ModelError,
-    Section,
-    Sphere,
-    signals,
-    simulate,
-)
+import rodsim
+from rodsim import Box, Capsule, Cone, Cylinder, Material, Mesh, Model, Section, Sphere, signals, simulate
 
 RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
 CORD = Section.circular(0.01, RUBBER)
@@ -65,7 +52,7 @@ CALLS = {
     "Cone": call(Cone, {"radius": 1, "height": 1, "mass": 1}, positive="radius height mass"),
     "Mesh": call(Mesh, {"source": (CUBE.vertices, CUBE.faces), "mass": 1, "scale": 1}, positive="mass scale"),
     "MassProperties": call(
-        MassProperties,
+        rodsim.MassProperties,
         {"mass": 1, "inertia": (1, 1, 1)},
         positive="mass",
         vector="inertia center",
@@ -220,7 +207,7 @@ def test_what_is_not_of_the_kind_of_an_argument_is_refused_by_its_name(call, arg
             return  # these have None for "choose yourself"
         if argument == "output_every" and value == 10**9:
             return  # one output at the end
-        with pytest.raises(ModelError) as error:
+        with pytest.raises(rodsim.ModelError) as error:
             make(**{**good, argument: value})
         said = str(error.value)
         assert argument in said
@@ -240,7 +227,7 @@ def test_a_count_is_a_whole_number_of_python_or_numpy():
     for n in (3, np.int64(3), np.uint8(3)):
         assert type(model().add_rod("n", LINE, CORD, n).n_elements) is int
     for n in (3.0, np.float64(3), Fraction(3), "3", True, np.True_, None):
-        with pytest.raises(ModelError, match=r"n_elements = .* is not a whole number"):
+        with pytest.raises(rodsim.ModelError, match=r"n_elements = .* is not a whole number"):
             model().add_rod("n", LINE, CORD, n)
 
 

@@ -9,21 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rodsim
 from rigid import quaternions
-from rodsim import (
-    Box,
-    Capsule,
-    Cone,
-    Cylinder,
-    MassProperties,
-    Material,
-    Mesh,
-    Model,
-    Section,
-    Sphere,
-    equilibrium,
-    simulate,
-)
+from rodsim import Box, Capsule, Cone, Cylinder, Material, Mesh, Model, Section, Sphere, equilibrium, simulate
 from rodsim.building.plausibility import (
     AWAY,
     FASTEST,
@@ -111,7 +99,7 @@ def test_clamps_and_joints_at_a_point_are_looked_at_and_bodies_without_surface_a
     assert "holds body 'box'" in words
     assert "holds body 'other'" in words
     model = Model("m")
-    bare = model.add_body("bare", MassProperties(1.0, (1, 1, 1)))
+    bare = model.add_body("bare", rodsim.MassProperties(1.0, (1, 1, 1)))
     model.add_joint("hold", "clamp", bare, at=(0, 0, -5))
     assert told(model) == ""
 

@@ -11,20 +11,7 @@ import rodsim
 from discretization.interaction_table import loads_of
 from discretization.state_measures import energies
 from rigid import quaternions
-from rodsim import (
-    Box,
-    Capsule,
-    Cone,
-    Cylinder,
-    MassProperties,
-    Material,
-    Mesh,
-    Model,
-    PointMass,
-    Section,
-    Sphere,
-    align,
-)
+from rodsim import Box, Capsule, Cone, Cylinder, Material, Mesh, Model, PointMass, Section, Sphere, align
 from rodsim.building.build import Placement
 
 SECTION = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000.0))
@@ -101,7 +88,7 @@ SHAPES = [shape for shape, _ in SIZES.values()]
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
 def test_a_shape_is_of_its_class_and_no_other(shape):
-    assert isinstance(shape, MassProperties)
+    assert isinstance(shape, rodsim.MassProperties)
     assert [kind for kind in SIZES if isinstance(shape, kind)] == [type(shape)]
     assert getattr(rodsim, type(shape).__name__) is type(shape)
     assert repr(shape).startswith(f"<{type(shape).__name__}: ")
@@ -169,19 +156,11 @@ def test_an_attitude_may_return_every_form(form):
         assert np.abs(a - b).max() < 1e-12
 
 
-DIRECTIONS = [
-    (1, 0, 0),
-    (0, 1, 0),
-    (0, 0, -2),
-    (1, 2, 3),
-    (-1, -2, -3),
-    (1, 2, 3 + 1e-9),
-    (-1, -2, -3 + 1e-7),
-]
+WAYS = [(1, 0, 0), (0, 1, 0), (0, 0, -2), (1, 2, 3), (-1, -2, -3), (1, 2, 3 + 1e-9), (-1, -2, -3 + 1e-7)]
 
 
-@pytest.mark.parametrize("a", DIRECTIONS)
-@pytest.mark.parametrize("b", DIRECTIONS)
+@pytest.mark.parametrize("a", WAYS)
+@pytest.mark.parametrize("b", WAYS)
 def test_the_aligning_rotation_takes_one_direction_to_the_other_by_the_angle_between_them(a, b):
     q = align(a, b)
     u, v = (np.array(x) / np.linalg.norm(x) for x in (a, b))

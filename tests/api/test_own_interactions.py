@@ -11,21 +11,8 @@ from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
 from rodsim import Model, PointMass, audit, measures
 from rodsim.interactions import average, calling, minus, norm, push, times
-from tests.support.own_kinds import (
-    BRICK,
-    DT,
-    SOFT,
-    Spring,
-    Triangle,
-    bodies,
-    kinds,
-    of_kinds,
-    of_texts,
-    pair,
-    poses,
-    run,
-    texts,
-)
+from tests.support import own_kinds
+from tests.support.own_kinds import DT, Spring, Triangle, bodies, kinds, of_kinds, pair, poses, run, texts
 
 
 @pytest.mark.parametrize("how", ["kind", "text"])
@@ -35,7 +22,7 @@ def test_a_linear_spring_of_ones_own_moves_as_ours(how):
     assert np.abs(one.quat - other.quat).max() < 1e-13
 
 
-@pytest.mark.parametrize("make", [of_kinds, of_texts])
+@pytest.mark.parametrize("make", [of_kinds, own_kinds.of_texts])
 def test_em_keeps_energy_and_momenta(make):
     """Nothing holds the bodies; energies of a few joules."""
     result = run(make(), t_end=0.5)
@@ -102,8 +89,8 @@ def test_a_rigid_twin_begins_with_the_same_energy(make):
 def oblique():
     """A rod across all axes, a body beside it, and a kind that has a direction in the rod's section."""
     model = Model("oblique")
-    rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0.8, 0.3)], SOFT, 2, up=(0.3, 0, 1))
-    a, b = (model.add_body(name, BRICK, (1.2, y, 0.1)) for name, y in (("a", 0.6), ("b", -0.5)))
+    rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0.8, 0.3)], own_kinds.SOFT, 2, up=(0.3, 0, 1))
+    a, b = (model.add_body(name, own_kinds.BRICK, (1.2, y, 0.1)) for name, y in (("a", 0.6), ("b", -0.5)))
     model.add_interaction("triangle", Triangle, rod.at(0.5, (0, 0.1, 0)), a, b, k=3.0, u=(0.2, 0.9, 0.4))
     model.add_interaction("within", Spring, rod.at(0.5), rod.end, k=3.0, l0=0.1)
     return model

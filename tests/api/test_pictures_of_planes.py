@@ -154,12 +154,7 @@ def test_pictures_of_equilibria_say_the_load_factor(monkeypatch, tmp_path):
     render_movie(own, tmp_path / "a.gif", speed=1.0, fps=5, size=(160, 100))
     assert said[0] == ("load factor = 1.5",)
     assert said[1] == ("load factor = 0.00", "0.21")
-    assert said[2:] == [
-        ("load factor = 0.0",),
-        ("load factor = 1.0",),
-        ("load factor = 1.3",),
-        ("load factor = 0.2",),
-    ]
+    assert said[2:] == [(f"load factor = {x}",) for x in ("0.0", "1.0", "1.3", "0.2")]
     said.clear()
     render(run, times=0.3, size=(160, 100))
     render(run, size=(160, 100))

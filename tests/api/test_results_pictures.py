@@ -12,10 +12,8 @@ from rodsim.results.camera import named_view, upward
 from tests.support.results_sample import in_memory, sample_layout, sample_output
 
 SMALL = (160, 100)
-ENGINES = [
-    pytest.param("opengl", marks=pytest.mark.skipif(opengl.missing() is not None, reason="no OpenGL")),
-    "painter",
-]
+OPENGL = pytest.mark.skipif(opengl.missing() is not None, reason="no OpenGL")
+ENGINES = [pytest.param("opengl", marks=OPENGL), "painter"]
 RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
 
 
@@ -86,7 +84,7 @@ def test_a_picture_shows_the_whole_model_and_is_filled_by_it(result, engine, tmp
     assert max(np.ptp(rows) / 100, np.ptp(columns) / 160) > 0.7
 
 
-@pytest.mark.skipif(opengl.missing() is not None, reason="no OpenGL")
+@OPENGL
 def test_both_engines_draw_the_same_silhouette(result):
     a, b = (drawn(result, times=0.2, size=(320, 200), engine=e) for e in ("opengl", "painter"))
     assert np.mean(mask(a, 200) != mask(b, 200)) < 0.01  # but for the pixels of outlines

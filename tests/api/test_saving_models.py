@@ -5,23 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rodsim import (
-    Box,
-    Capsule,
-    Cone,
-    Cylinder,
-    MassProperties,
-    Material,
-    Mesh,
-    Model,
-    ModelError,
-    PointMass,
-    Section,
-    Sphere,
-    SpringLaw,
-    signals,
-    simulate,
-)
+import rodsim
+from rodsim import Box, MassProperties, Material, Model, ModelError, Section, SpringLaw, signals, simulate
 from rodsim.scenes.model_to_scene import differences
 from tests.support.completeness import MODELS
 
@@ -64,18 +49,18 @@ SHAPES = {
     "box": Box(0.1, 0.2, 0.3, density=123.4),
     "box of whole numbers": Box(1, 2, 3, density=500),
     "box by mass": Box(0.1, 0.2, 0.3, mass=1 / 3),
-    "sphere": Sphere(0.1, mass=0.7),
-    "fine sphere": Sphere(0.1, density=1.3, surface="fine"),
-    "cylinder": Cylinder(0.1, 0.7, density=1.3),
-    "fine cylinder": Cylinder(0.1, 0.7, mass=1.3, surface="fine"),
-    "capsule": Capsule(0.1, 0.7, density=1.3),
-    "cone": Cone(0.1, 0.7, density=1.3, surface="fine"),
-    "point": PointMass(0.3),
+    "sphere": rodsim.Sphere(0.1, mass=0.7),
+    "fine sphere": rodsim.Sphere(0.1, density=1.3, surface="fine"),
+    "cylinder": rodsim.Cylinder(0.1, 0.7, density=1.3),
+    "fine cylinder": rodsim.Cylinder(0.1, 0.7, mass=1.3, surface="fine"),
+    "capsule": rodsim.Capsule(0.1, 0.7, density=1.3),
+    "cone": rodsim.Cone(0.1, 0.7, density=1.3, surface="fine"),
+    "point": rodsim.PointMass(0.3),
     "numbers": MassProperties(1.1, [0.3, 0.2, 0.4], (0.1, 0.2, 0.3)),
     "matrix": MassProperties(1.1, [[0.3, 0.01, 0.0], [0.01, 0.2, 0.0], [0.0, 0.0, 0.4]]),
     "line": MassProperties(1.1, [0.3, 0.3, 0.0]),
     "drawn": MassProperties(1.1, [0.3, 0.2, 0.4], vertices=[(0, 0, 0), (1, 0, 0), (0, 1, 0)], faces=[(0, 1, 2)]),
-    "mesh": Mesh(([(0, 0, 0), (1.1, 0, 0), (0, 1.3, 0), (0, 0, 1.7)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]), 1.3),
+    "mesh": rodsim.Mesh(([(0, 0, 0), (1.1, 0, 0), (0, 1.3, 0), (0, 0, 1.7)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]), 1.3),
 }  # fmt: skip
 
 

@@ -130,10 +130,7 @@ def test_no_message_of_a_model_gives_python_advice_on_the_command_line():
 IN_SCENES = [
     ("Give SpringLaw.table(...) or another", "Give {type: table, x: [...], force: [...]} or another"),
     # names of the user stay
-    (
-        "joint 'a=1 add_force': has no axis; leave `axis=` out",
-        "joint 'a=1 add_force': has no axis; leave `axis:` out",
-    ),
+    ("joint 'a=1 add_force': leave `axis=` out", "joint 'a=1 add_force': leave `axis:` out"),
     ("give --t-end=5 and method='arc-length'", "give --t-end=5 and `method: arc-length`"),
     # objects become the keys beside each other that scenes have
     ("give method=ArcLength(branch=1) instead", "give `method: arc-length, branch: 1` instead"),

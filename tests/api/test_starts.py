@@ -9,21 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rodsim import (
-    Box,
-    Material,
-    Model,
-    ModelError,
-    Newton,
-    Section,
-    equilibrium,
-    linearise,
-    modes,
-    report,
-    simulate,
-    simulate_many,
-    steady_rotation,
-)
+import rodsim
+from rodsim import Model, ModelError, equilibrium, linearise, modes, simulate, simulate_many, steady_rotation
 from rodsim.linear import Probe, Push, frequency_response, mode_shapes, state_space
 from rodsim.results.static_words import start_words
 
@@ -33,7 +20,7 @@ SPIN = (0.0, 0.0, 20.0)
 def flat(name: str, E: float, ends: Any, n: int, gravity: float = 0.0) -> Model:
     """A rod of a flat section from one end to the other."""
     model = Model(name, gravity=(0.0, 0.0, -gravity))
-    section = Section.rectangle(0.04, 0.02, Material(E=E, nu=0.3, density=1000.0))
+    section = rodsim.Section.rectangle(0.04, 0.02, rodsim.Material(E=E, nu=0.3, density=1000.0))
     model.add_rod("rod", ends, section, n)
     return model
 
@@ -102,7 +89,7 @@ def test_all_kinds_of_starts_begin_with_the_same_state(name: str, tmp_path: Any)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_start_time_selects_a_stored_state(name: str) -> None:
     function, read = FUNCTIONS[name]
-    path = equilibrium(beam(), method=Newton(first_step=0.3))
+    path = equilibrium(beam(), method=rodsim.Newton(first_step=0.3))
     assert path.n_outputs > 2
     early = np.asarray(read(function(beam(), start=path, start_time=path.t[1])))
     assert np.array_equal(early, np.asarray(read(function(beam(), start=path.state(1)))))
@@ -143,7 +130,7 @@ def test_what_is_no_start_of_a_model_is_refused(name: str, tmp_path: Any) -> Non
 
 
 def test_prepared_models_take_old_names_too() -> None:
-    path = equilibrium(beam(), method=Newton(first_step=0.3))
+    path = equilibrium(beam(), method=rodsim.Newton(first_step=0.3))
     first = path.t[1]
     prepared = beam().prepare(t_end=0.02, dt=0.01, start=path)
     wanted = prepared.run(start_time=first).state().r
@@ -163,7 +150,7 @@ def test_a_run_says_that_it_began_with_a_state(tmp_path: Any) -> None:
     bent = equilibrium(beam())
     run = simulate(beam(), 0.02, 0.01, start=bent.state())
     page = tmp_path / "page.html"
-    report(run, page)
+    rodsim.report(run, page)
     assert "a state of &#x27;beam&#x27;" in page.read_text() or "a state of 'beam'" in page.read_text()
     assert start_words(run.description)[:2] == ["began with a state of 'beam'", "  nothing changed"]
     assert np.abs(run.state().r - bent.state().r).max() < 1e-9
@@ -218,7 +205,7 @@ def test_a_run_that_begins_with_a_rotation_rotates_on() -> None:
 def hub(kind: str, rate: float | None = None) -> Model:
     """A rod on a body that a joint of this kind holds; rate: of a drive of it, rad/s."""
     model = flat("hub", 1e8, [(0, 0, 0), (1, 0, 0)], 3)
-    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0))
+    body = model.add_body("body", rodsim.Box(0.1, 0.1, 0.1, mass=1.0))
     model.add_joint("blade root", "weld", body, "rod.start", at=(0, 0, 0))
     axis = {"axis": (0, 0, 1)} if kind == "revolute" else {}
     model.add_joint("bearing", kind, model.ground, body, at=(0, 0, 0), **axis)  # type: ignore[arg-type]

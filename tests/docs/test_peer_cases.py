@@ -18,11 +18,7 @@ from rodsim.warnings import InitialVelocityWarning
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "peer_cases.md").read_text()
-ROWS = [
-    [c.strip() for c in line.strip("|").split(" | ")]
-    for line in TEXT.splitlines()
-    if re.match(r"\| .*/", line)
-]
+ROWS = [[c.strip() for c in x.strip("|").split(" | ")] for x in TEXT.splitlines() if re.match(r"\| .*/", x)]
 
 
 # tests elsewhere whose models have the parameters of a peer's file
