@@ -117,10 +117,8 @@ LIGHT = {  # what is done, and what it does without
         "from rodsim.cli.main import main; assert main(['new', 'a']) == 0",
         HEAVY - {"numpy", "scipy", "numba", "pydantic", "yaml"},
     ),
-    "doctor": (
-        "from rodsim.cli.main import main; import rodsim.doctor.examination",
-        HEAVY,
-    ),  # which may be broken
+    # parts of the installation may be broken
+    "doctor": ("from rodsim.cli.main import main; import rodsim.doctor.examination", HEAVY),
     "tables of a notebook": (TABLES, {"plotly", "xarray", "pandas", "IPython", "matplotlib", "vtk"}),
 }
 

@@ -100,10 +100,7 @@ def test_every_argument_that_takes_a_name_of_a_file_is_completed_as_one():
         told = set((action.help or "").replace(",", " ").replace(";", " ").replace("(", " ").split())
         takes = action.nargs != 0 and action.type is None and action.choices is None
         if takes and told & words and not isinstance(action, argparse._SubParsersAction):
-            assert action.dest in completion.FILES or action.dest in ("name", "integrator", "chart"), (
-                command,
-                action.dest,
-            )
+            assert action.dest in {*completion.FILES, "name", "integrator", "chart"}, (command, action.dest)
 
 
 def test_the_documented_line_installs_where_bash_looks(capsys):

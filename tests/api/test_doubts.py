@@ -234,14 +234,8 @@ def test_the_strained_rod_is_the_one_that_is_named():
         model = Model("m")
         for j, element in enumerate(["se3", "relative(2)", "midpoint", "relative(2)"]):
             free = [(0, j, 0), (0.5 if j == k else 0.99, j, 0)]
-            model.add_rod(
-                f"rod {j}",
-                [(0, j, 0), (1, j, 0)],
-                Section.circular(0.01, RUBBER),
-                4,
-                stress_free=free,
-                element=element,
-            )
+            line, own = [(0, j, 0), (1, j, 0)], Section.circular(0.01, RUBBER)
+            model.add_rod(f"rod {j}", line, own, 4, stress_free=free, element=element)
         words = told(model)
         assert f"rod 'rod {k}'" in words
         assert words.count("strain that few") == 1
@@ -296,15 +290,8 @@ def test_check_tells_a_doubt(tmp_path):
 
 
 def layout_of(radius, sides, n=3):
-    return RodLayout(
-        "r",
-        np.arange(n),
-        np.arange(n - 1),
-        np.arange(float(n)),
-        np.full(n, radius),
-        False,
-        np.tile(sides, (n, 1)),
-    )
+    k = np.arange(n)
+    return RodLayout("r", k, k[:-1], 1.0 * k, np.full(n, radius), False, np.tile(sides, (n, 1)))
 
 
 def test_the_strain_of_a_flat_strip_is_that_of_its_height():

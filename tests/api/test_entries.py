@@ -153,10 +153,8 @@ def item(kind: type[Entry]) -> dict[str, Any]:
 def scene(key: str, **other: Any) -> dict[str, Any]:
     """A scene of parts with one of them, some of its keys otherwise."""
     data = copy.deepcopy(PARTS)
-    data[key] = [
-        *data.get(key, []),
-        {k: v for k, v in (item(ENTRIES[key]) | other).items() if v is not KeyError},
-    ]
+    given = {k: v for k, v in (item(ENTRIES[key]) | other).items() if v is not KeyError}
+    data[key] = [*data.get(key, []), given]
     return data
 
 
@@ -177,10 +175,7 @@ def test_an_entry_says_all_of_itself_in_the_schema(key):
     assert {name: own["properties"][name]["description"] for name in fields} == {
         name: field.words for name, field in fields.items()
     }
-    assert set(own["required"]) == {
-        "name",
-        *(name for name, field in fields.items() if field.default is MISSING),
-    }
+    assert set(own["required"]) == {"name", *(key for key, x in fields.items() if x.default is MISSING)}
 
 
 @pytest.mark.parametrize("key", KINDS)

@@ -242,10 +242,7 @@ def test_a_figure_is_a_picture_where_plotly_is_not_known(sample, monkeypatch):
     assert raw
     assert set(bundle) == {"application/vnd.plotly.v1+json", "image/png"}
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("RGB")) / 255
-    for color in (
-        np.array([222, 98, 50]) / 255,
-        np.array([66, 104, 160]) / 255,
-    ):  # of rods and bodies, shaded
+    for color in np.array([(222, 98, 50), (66, 104, 160)]) / 255:  # of rods and bodies, shaded
         share = picture @ color / np.linalg.norm(color)
         alike = share > 0.985 * np.maximum(np.linalg.norm(picture, axis=2), 1e-9)
         assert np.count_nonzero(alike & (picture.min(axis=2) < 0.7)) > 100

@@ -91,12 +91,8 @@ def run(tmp_path_factory):
 
 def test_results_audits_and_comparisons_show_themselves_in_a_line(run):
     found = compare(run, run)
-    for shown in (
-        repr(found),
-        repr(audit(run)),
-        repr(MemoryWriter(large_model()[0].build().layout).result()),
-    ):
-        assert len(shown) <= LONGEST
+    for each in (found, audit(run), MemoryWriter(large_model()[0].build().layout).result()):
+        assert len(repr(each)) <= LONGEST
     assert "quantities, points apart by up to 0 of the way" in repr(found)
     assert repr(audit(run)) == "<Audit of 'falling': all laws that can be judged were kept>"
 
@@ -166,13 +162,8 @@ def test_texts_stay_texts_where_no_number_should_stand():
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_study_takes_the_data_of_pyyaml_and_shows_its_table():
-    found = sweep(
-        yaml.safe_load(LOADED),
-        {"materials.rubber.E": [1e7, 5e7]},
-        ["final rods.cord.end.r.z"],
-        workers=0,
-        progress=False,
-    )
+    values, measures = {"materials.rubber.E": [1e7, 5e7]}, ["final rods.cord.end.r.z"]
+    found = sweep(yaml.safe_load(LOADED), values, measures, workers=0, progress=False)
     assert found.failed == {}
     assert len(repr(found)) <= LONGEST
     table = Reader(found._repr_html_())

@@ -50,10 +50,7 @@ def test_a_loop_that_does_not_close_is_named_with_what_is_missing(kind):
         four_bar(gap, kind=kind).build()
     said = str(caught.value)
     assert said.startswith(f"{kind} joint 'D': |g| = 0.0005 m at t = 0 between body 'rocker' and the ground")
-    assert (
-        "the loop of joints 'A', 'B', 'C', 'D' (ground - crank - coupler - rocker - ground) does not close"
-        in said
-    )
+    assert "joints 'A', 'B', 'C', 'D' (ground - crank - coupler - rocker - ground) does not close" in said
     assert "from the one point to the other (0.0003, -0.0004, 0) m are missing" in said
     assert "size the parts between so that they meet" in said
     assert built(four_bar(gap - (0.0003, -0.0004, 0.0), kind=kind))  # what was said is the cure
@@ -100,9 +97,7 @@ def test_the_way_round_is_the_shortest_and_ends_where_it_begins():
     assert str(loop_closed_by(links("ring r r, a 0 r"), "ring")) == "the loop of joint 'ring' (r with itself)"
     long = links(", ".join(f"j{k} {k} {k + 1}" for k in range(40)) + ", last 40 0")
     assert "'j0', 'j1', 'j2', 'j3', 'j4', 'j5', ..., 'j35'" in str(loop_closed_by(long, "last"))
-    assert str(loop_closed_by(long, "last")).endswith(
-        "0 - 1 - 2 - 3 - 4 - 5 - ... - 36 - 37 - 38 - 39 - 40 - 0)"
-    )
+    assert "(0 - 1 - 2 - 3 - 4 - 5 - ... - 36 - 37 - 38 - 39 - 40 - 0)" in str(loop_closed_by(long, "last"))
 
 
 def tilted(angle):

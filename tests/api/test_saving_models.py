@@ -117,14 +117,8 @@ def test_curves_twists_and_stress_free_shapes_come_back(tmp_path):
     loop = [(0, 0, 9), (1, 0, 9), (1, 1, 9), (0, 1, 9.1)]
     model.add_rod("loop", loop, STIFF, 8, closed=True, twist=2 * np.pi, stress_free=[(0, 0, 0), (4, 0, 0)],
                   stress_free_closed=False, stress_free_twist=1 / 3, element="lagrange(2)", mass="lumped")  # fmt: skip
-    model.add_rod(
-        "bent",
-        [(0, 9, 0), (1, 9, 0)],
-        STIFF,
-        3,
-        stress_free_up=(0, 1, 0),
-        rest_strains=(0, 0, 0, 0.1, 0.2, 1 / 3),
-    )
+    strains = (0, 0, 0, 0.1, 0.2, 1 / 3)
+    model.add_rod("bent", [(0, 9, 0), (1, 9, 0)], STIFF, 3, stress_free_up=(0, 1, 0), rest_strains=strains)
     check_equal(model, saved_and_loaded(model, tmp_path))
 
 

@@ -125,11 +125,7 @@ def test_nothing_is_overwritten(here, capsys):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("", "no name of a scene"),
-        (".", "no name of a scene"),
-        ("..", "no name of a scene"),
-        ("folder/", "no name of a scene"),
-        (".yaml", "no name of a scene"),
+        *((name, "no name of a scene") for name in ("", ".", "..", "folder/", ".yaml")),
         ("arm.vtkhdf", "give 'arm.yaml'"),
         ("no/arm", "no folder 'no'; make it first"),
         ("file/arm", "'file' is no folder"),

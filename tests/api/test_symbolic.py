@@ -108,14 +108,8 @@ def test_a_body_written_in_sympy_moves_as_the_compiled_one():
     q = sp.symbols("q0:4")
     G = sp.Matrix([[-q[1], q[0], q[3], -q[2]], [-q[2], -q[3], q[0], q[1]], [-q[3], q[2], -q[1], q[0]]])
     compiled = rotating_body("body", J, Omega)
-    own = symbolic_system(
-        "body in sympy",
-        q,
-        compiled.q0,
-        compiled.v0,
-        M=4 * G.T * sp.diag(*J.tolist()) * G,
-        g=[(sum(x**2 for x in q) - 1) / 2],
-    )
+    M, g = 4 * G.T * sp.diag(*J.tolist()) * G, [(sum(x**2 for x in q) - 1) / 2]
+    own = symbolic_system("body in sympy", q, compiled.q0, compiled.v0, M=M, g=g)
     assert own.mass(compiled.q0) == pytest.approx(compiled.mass(compiled.q0))
     runs = [integrate(system, "EML(order=6)", 0.02, 1.0) for system in (own, compiled)]
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-11

@@ -19,15 +19,9 @@ PUBLIC = [name for name in surface.MODULES if not name.startswith(("rodsim.inter
 MODULES = (parts, histories, joint_history, static_results, modal_analysis, stability)
 # classes that users meet without importing them
 MET = (
-    parts.Rod,
-    parts.Body,
-    parts.Driven,
-    parts.Ground,
-    histories.RodHistory,
-    histories.BodyHistory,
-    joint_history.JointHistory,
-    static_results.Equilibrium,
-    modal_analysis.Modes,
+    *(parts.Rod, parts.Body, parts.Driven, parts.Ground),
+    *(histories.RodHistory, histories.BodyHistory, joint_history.JointHistory),
+    *(static_results.Equilibrium, modal_analysis.Modes),
 )
 HISTORIES = (rodsim.Result, *MET[4:8])
 PICTURES = (plot.plot, render.render, render.render_movie, export.export)
