@@ -18,32 +18,8 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
-from rodsim import (
-    ArcLength,
-    Box,
-    MassProperties,
-    Material,
-    Model,
-    ModelError,
-    PointMass,
-    Result,
-    ResultError,
-    SceneError,
-    Section,
-    SpringLaw,
-    align,
-    audit,
-    compare,
-    equilibrium,
-    export,
-    plot,
-    render,
-    render_movie,
-    report,
-    signals,
-    simulate,
-    simulate_many,
-)
+import rodsim
+from rodsim import Box, Model, ModelError, Section, compare, equilibrium, plot, render, render_movie, simulate
 from rodsim.cli.errors import USER_ERRORS
 from rodsim.cli.main import main
 from rodsim.linear import Probe, Push, frequency_response
@@ -58,9 +34,9 @@ from tests.support.studies import SCENE
 CUBE = Box(1, 1, 1, mass=1)
 X, Y, Z = np.eye(3)
 LINE = ((0, 0, 0), (1, 0, 0))
-RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
+RUBBER = rodsim.Material(E=1e6, nu=0.4, density=1000.0)
 CORD = Section.circular(0.01, RUBBER)
-LAW = SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
+LAW = rodsim.SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
 AXIS = {"axis": Z}
 STUDIED = yaml.safe_load(SCENE)
 CHAIN = Path(__file__).parents[2] / "examples" / "scenes" / "chain.yaml"
@@ -101,7 +77,7 @@ def on_a_joint(kind, *load):
 
 def driven(*more):
     """A hinge with a drive, and something against it."""
-    return with_parts(hinged, ("drive", "one", "hinge", signals.Sine(0.1, 1.0)), more).build()
+    return with_parts(hinged, ("drive", "one", "hinge", rodsim.signals.Sine(0.1, 1.0)), more).build()
 
 
 def rod(curve, **more):
@@ -113,7 +89,7 @@ def coil(s):
 
 
 def point_mass(*joint):
-    return with_parts(lambda: Model("point"), ("body", "point", PointMass(1.0)), joint)
+    return with_parts(lambda: Model("point"), ("body", "point", rodsim.PointMass(1.0)), joint)
 
 
 def named_point(text):
@@ -149,7 +125,7 @@ def many(parameters, **settings):
     """Of which none begins."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rodsim.simulation.announce", lambda: pytest.fail("it runs"))
-        return simulate_many(_beam().prepare(t_end=0.02, dt=0.01), parameters, **settings)
+        return rodsim.simulate_many(_beam().prepare(t_end=0.02, dt=0.01), parameters, **settings)
 
 
 def study(**given):
@@ -193,7 +169,7 @@ ARGUMENTS = [
     ("orientation has 2 rotations. Give one", lambda: body(Rotation.from_rotvec(np.zeros((2, 3))))),
     ("give a unit quaternion", lambda: body([1.0, 1.0, 0.0, 0.0])),
     ("orientation", lambda: body("up")),
-    ("align: direction", lambda: align((0, 0, 1), (0, 0, 0))),
+    ("align: direction", lambda: rodsim.align((0, 0, 1), (0, 0, 0))),
 ]  # fmt: skip
 
 PARTS = [
@@ -210,9 +186,9 @@ PARTS = [
     ("rod 'r': .* 6.28 rad .* give more elements", lambda: rod(coil, n_elements=20)),
     ("rod 'r', stress-free shape: up .* across", lambda: rod(LINE, up=Z, stress_free=[(0, 0, 0), (0, 0, 1)])),
     *((r"mass = 0, .*join its neighbours.*or give it a small mass", make) for make in (
-        lambda: PointMass(0.0), lambda: Box(1, 1, 1, mass=0.0), lambda: MassProperties(0.0, (1, 1, 1)))),
+        lambda: rodsim.PointMass(0.0), lambda: Box(1, 1, 1, mass=0.0), lambda: rodsim.MassProperties(0.0, (1, 1, 1)))),
     (r"drive 'one' .*and drive 'two' .*drive against each other.*leave one of them out",
-     lambda: driven("drive", "two", "hinge", signals.Sine(0.2, 1.0))),
+     lambda: driven("drive", "two", "hinge", rodsim.signals.Sine(0.2, 1.0))),
     ("drive 'one' of joint 'hinge' prescribes what joints fix already",
      lambda: driven("joint", "clamp", "weld", "ground", "bar", {"at": (1, 0, 0)})),
     (r"'point' has no moment of inertia.*joint 'hinge' asks for its rotation; hold it",
@@ -225,7 +201,7 @@ PARTS = [
     ("'triangle' is of 3 anchors; 2 are given", lambda: model().add_interaction("it", Triangle, "a", "b", k=1.0, u=Z)),
     ("two anchors on a", lambda: model().add_interaction("it", Spring, "a", "a@0,0,1", k=1.0, l0=1.0)),
     ("body 'point' has no moment of inertia, but interaction 'it' asks for its rotation",
-     lambda: with_parts(model, ("body", "point", PointMass(1.0), X),
+     lambda: with_parts(model, ("body", "point", rodsim.PointMass(1.0), X),
                         ("interaction", "it", "planes", "a", "point", {"k": 1.0})).build()),
     ("limit 'it': of = 'lenght' is not known; choose one of length",
      lambda: model().add_limit("it", "ground", "a", 1.0, 0.1, upper=2.0, of="lenght")),
@@ -260,7 +236,7 @@ AT_REST = [
      lambda: equilibrium(hinged(), motions={"hinge": 3})),
     (r"monitors = \[1\] goes by no names; give {name: \(point",
      lambda: equilibrium(hinged(), monitors=[1], method="arc-length")),
-    ("stop = 3 goes by no names", lambda: equilibrium(hinged(), method=ArcLength(3))),
+    ("stop = 3 goes by no names", lambda: equilibrium(hinged(), method=rodsim.ArcLength(3))),
     ("unstable = 'go' is not known; choose keep, stop, leave", lambda: equilibrium(hinged(), unstable="go")),
     ("equilibrium: progress = 3 is neither True nor False", lambda: equilibrium(hinged(), progress=3, output="a.vtkhdf")),
     ("constant = 3 is no list; give names of loads", lambda: equilibrium(hinged(), constant=3)),
@@ -291,7 +267,7 @@ CHANGES = [
     ("prepared run: there is no setting 'dtt'", lambda: prepared({}, dtt=0.003)),
     ("changes", lambda: prepared(3)),
     (r"body 'a'.*its new shape has its centre", lambda: model().prepare(t_end=1, dt=0.1).run(
-        {"bodies.a.shape": MassProperties(1.0, (0.1, 0.1, 0.1), (0.1, 0, 0))})),
+        {"bodies.a.shape": rodsim.MassProperties(1.0, (0.1, 0.1, 0.1), (0.1, 0, 0))})),
     ("prepared run: dt is missing", lambda: model().prepare(t_end=1).run()),
     ("prepare: there is no setting 'step'", lambda: model().prepare(step=0.1)),
 ]  # fmt: skip
@@ -308,7 +284,7 @@ MANY = [
     ("no setting 'step'", lambda: many([{}], step=0.1)),
     ("give outputs = a folder", lambda: many([{}], output="a.vtkhdf")),
     ("no name of a folder", lambda: many([{}], outputs="")),
-    (r"give model\.prepare", lambda: simulate_many(Model("bare"), [{}])),
+    (r"give model\.prepare", lambda: rodsim.simulate_many(Model("bare"), [{}])),
 ]  # fmt: skip
 
 FUNCTIONS = {
@@ -353,13 +329,13 @@ OF_RESULTS = [
     ("points are for the kinds 'path' and 'distance'", lambda: plot(result(), "energy", "a.png", ["whip"])),
     ("no kind 3", lambda: plot(result(), 3)),
     ("no format '.doc'", lambda: plot(result(), "energy", "a.doc")),
-    ("every = 1.0 is not a whole number", lambda: export(result(), "a.pvd", every=1.0)),
-    ("no format 3", lambda: export(result(), "a.pvd", 3)),
-    ("export: path = '' is no name", lambda: export(result(), "")),
-    ("no output", lambda: audit(in_memory(0))),
+    ("every = 1.0 is not a whole number", lambda: rodsim.export(result(), "a.pvd", every=1.0)),
+    ("no format 3", lambda: rodsim.export(result(), "a.pvd", 3)),
+    ("export: path = '' is no name", lambda: rodsim.export(result(), "")),
+    ("no output", lambda: rodsim.audit(in_memory(0))),
     ("'sample' holds no output yet", lambda: in_memory(0).animate()),
     ("frames = 0 is too small", lambda: result().animate(frames=0)),
-    (r"is a path. Use Result.load\('run.vtkhdf'\)", lambda: Result("run.vtkhdf")),
+    (r"is a path. Use Result.load\('run.vtkhdf'\)", lambda: rodsim.Result("run.vtkhdf")),
     *(("is not the number of an output", lambda index=index: result().state(index)) for index in (slice(0, 2), 1.0, "last")),
     ("t = '0' is not a number", lambda: result().index_at("0")),
     ("give one of Gamma, K, N, M", lambda: result().rod("whip").along("r", 0.5)),
@@ -439,13 +415,13 @@ STUDIES += [
 REFUSED = [
     *((ModelError, *row) for row in (*ARGUMENTS, *PARTS, *SPRINGS, *AT_REST, *CHANGES, *MANY, *SAVED)),
     *((RuntimeError, *row) for row in MECHANISMS),
-    *(((ModelError, ResultError), *row) for row in OF_RESULTS),
+    *(((ModelError, rodsim.ResultError), *row) for row in OF_RESULTS),
     *((StudyError, *row) for row in STUDIES),
     *((ModelError, "limit", lambda limit=limit: study(limit=limit)) for limit in (0.0, -1.0, float("nan"))),
     (UnknownName, "no rod or body 'rock'", lambda: compare(result(), result(), ["rock"])),
     (FileNotFoundError, "no folder", lambda: model().save("none/saved.yaml")),
     (UnknownName, "no 'rign' in the result; it has box, hinge, ring, whip", lambda: result().to_xarray(parts=["rign"])),
-    (SceneError, "run: the key 7 is no word", lambda: sweep({"run": {7: 1}}, {"x": [0]}, workers=0)),
+    (rodsim.SceneError, "run: the key 7 is no word", lambda: sweep({"run": {7: 1}}, {"x": [0]}, workers=0)),
 ]  # fmt: skip
 
 
@@ -540,7 +516,7 @@ def test_commands_that_make_no_sense_are_refused_before_a_file_is_touched(
 MISSING = {  # a module that is not installed, what needs it, its extra
     "xarray": (lambda: result().to_xarray(), "to_xarray needs xarray: pip install 'rodsim[notebook]'"),
     "plotly.graph_objects": (lambda: result().animate(), "pip install 'rodsim[notebook]'"),
-    "plotly.offline": (lambda: report(result(), "a.html"), "pip install 'rodsim[report]'"),
+    "plotly.offline": (lambda: rodsim.report(result(), "a.html"), "pip install 'rodsim[report]'"),
 }
 
 
@@ -598,8 +574,10 @@ def test_a_result_without_the_times_of_its_outputs_is_damaged(values, sample, tm
         del content["rodsim/time"]
         if values is not None:
             content["rodsim/time"] = values
-    with pytest.raises(ResultError, match=r"damaged.vtkhdf' is damaged .*time.*run the simulation again"):
-        Result.load(file)
+    with pytest.raises(
+        rodsim.ResultError, match=r"damaged.vtkhdf' is damaged .*time.*run the simulation again"
+    ):
+        rodsim.Result.load(file)
 
 
 def test_damaged_results_are_read_or_refused_by_name(sample, tmp_path):
@@ -610,11 +588,11 @@ def test_damaged_results_are_read_or_refused_by_name(sample, tmp_path):
         file.write_bytes(data)
         by_bytes(file, random.Random(k))
         try:
-            result = Result.load(file)
+            result = rodsim.Result.load(file)
             if result.n_outputs:
                 result.state(-1)
                 assert result.rod("whip").r.shape == (result.n_outputs, 9, 3)
-        except (ResultError, OSError) as error:
+        except (rodsim.ResultError, OSError) as error:
             refused += 1
             unnamed += "damaged.vtkhdf" not in str(error) and not isinstance(error, OSError)
     assert 40 < refused < 120
