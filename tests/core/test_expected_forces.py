@@ -11,8 +11,8 @@ from rigid.interactions.kinds import EXPECTED, MOST_FRAMES, RATE, UNKNOWN, WITH_
 from rigid.mechanics.mechanical import call
 from rodsim import Model, Result, simulate
 from rodsim import Sphere as Ball
-from tests.support.contact_losses import ALL, EPS, KINDS, H, lossy
-from tests.support.contacts import all_poses
+from tests.support.contact_losses import ALL, KINDS, H, lossy
+from tests.support.contacts import EPS, all_poses
 
 MOST = 200  # iterations
 

@@ -7,14 +7,11 @@ import pytest
 
 from rigid.interactions.contact.circles import circle_on_plane
 from rigid.interactions.contact.gaps import of_segment, touched
-from rigid.interactions.contact.mesh_points import SPHERE_MESH
 from rigid.interactions.contact.normal_laws import potential, resistance
-from rigid.interactions.contact.planes import PLANE_ROD
-from rigid.interactions.kinds import MOST_FRAMES
-from rigid.mechanics.mechanical import call
 from tests.support.contacts import (
     BARRIER,
     ENERGIES,
+    EPS,
     HERTZ,
     LAWS,
     LINEAR,
@@ -22,6 +19,7 @@ from tests.support.contacts import (
     POLYNOMIAL,
     RHO,
     RODS,
+    SPHERE_MESH,
     SPHERE_ROD,
     SPHERES,
     all_poses,
@@ -30,52 +28,32 @@ from tests.support.contacts import (
     posed,
     touch,
     value,
+    work,
 )
 
-EPS = 1e-40
 KINDS = pytest.mark.parametrize("kind", ENERGIES, ids=lambda kind: kind.name)
 OF_LAWS = pytest.mark.parametrize("law", LAWS)
 
 
-def work(f, y0, y1):
-    return np.sum(f.real * (y1 - y0))
+POWERS = {  # laws of whole powers of the depth, and their coefficients
+    **{f"power {n}": (np.array([0.0, 7.0, n, 0.0]), {n: 7}) for n in (1, 2, 3)},
+    # an exponent beside 1 takes the general way of a linear law, too
+    "power 1 and a rounding": (np.array([0.0, 7.0, 1.0 + 1e-15, 0.0]), {1: 7}),
+    "polynomial": (POLYNOMIAL, {n: Fraction(own) for n, own in enumerate(POLYNOMIAL[1:], 1)}),
+}
 
 
-@pytest.mark.parametrize("u", [0.0, 1e-15, 1e-9, 1e-4, 0.03, 0.0999, 0.1001, 0.7, 0.999])
-def test_the_divided_difference_of_a_power_has_all_digits(u):
-    """Of whole powers against exact fractions."""
-    for n in (1, 2, 3):
-        x1 = 0.37
-        x0 = x1 * (1.0 - u)
-        a, b = Fraction(x0), Fraction(x1)
-        exact = 7 * sum(a**j * b ** (n - j) for j in range(n + 1)) / (n + 1)
-        # an exponent beside 1 takes the general way of a linear law, too
-        for exponent in {float(n), n + 1e-15 * (n == 1)}:
-            X = np.array([0.0, 7.0, exponent, 0.0])
-            for g0, g1 in ((-x0, -x1), (-x1, -x0)):
-                assert resistance(X, g0 + 0j, g1 + 0j).real == pytest.approx(float(exact), rel=2e-15)
-
-
-def test_the_divided_difference_of_a_polynomial_has_all_digits():
+@pytest.mark.parametrize("u", [0.0, 1e-15, 1e-9, 1e-4, 0.03, 0.0999, 0.1001, 0.3, 0.7, 0.999])
+@pytest.mark.parametrize("name", POWERS)
+def test_the_divided_difference_of_a_power_has_all_digits(name, u):
     """Against exact fractions, which differ in digits where both depths are near each other."""
-    law, g1 = POLYNOMIAL, -0.375
-    c = [Fraction(own) for own in law[1:]]
-    for u in (0.0, 1e-15, 1e-9, 1e-4, 0.3, 0.999):
-        g0 = g1 * (1.0 - u)
-        a, b = Fraction(-g0), Fraction(-g1)
-        exact = sum(c[n - 1] * sum(a**j * b ** (n - j) for j in range(n + 1)) / (n + 1) for n in (1, 2, 3))
-        for one, other in ((g0, g1), (g1, g0)):
-            assert resistance(law, one + 0j, other + 0j).real == pytest.approx(float(exact), rel=1e-15)
-
-
-def test_a_polynomial_of_one_term_is_a_power():
-    for n in (1, 2, 3):
-        law, power = np.array([2.0, 0.0, 0.0, 0.0]), np.array([0.0, 7.0, n, 0.0])
-        law[n] = 7.0
-        for g0, g1 in ((-0.1, -0.3), (-0.2, 0.1), (0.1, -0.2), (0.1, 0.2)):
-            assert resistance(law, g0 + 0j, g1 + 0j) == pytest.approx(
-                resistance(power, g0 + 0j, g1 + 0j), rel=1e-14
-            )
+    (law, terms), x1 = POWERS[name], 0.375 if name == "polynomial" else 0.37
+    x0 = x1 * (1.0 - u)
+    a, b = Fraction(x0), Fraction(x1)
+    exact = sum(c * sum(a**j * b ** (n - j) for j in range(n + 1)) / (n + 1) for n, c in terms.items())
+    tolerance = 1e-15 if name == "polynomial" else 2e-15
+    for g0, g1 in ((-x0, -x1), (-x1, -x0)):
+        assert resistance(law, g0 + 0j, g1 + 0j).real == pytest.approx(float(exact), rel=tolerance)
 
 
 def test_the_divided_difference_of_hertz_is_that_of_square_roots():
@@ -325,42 +303,46 @@ def test_a_step_past_nodes_of_a_straight_polyline_is_one_along_a_segment(kind, m
     assert np.abs(summed((-1.0, -0.2, 0.3, 1.5)) - one).max() < 2e-13 * np.abs(one).max()
 
 
+def over_a_vertex(law):
+    """Poses and numbers of a sphere over the end of a segment that another goes on from."""
+    height, X = (
+        0.15 if law == "barrier" else 0.25,
+        np.concatenate([LAWS[law], [RHO[law], 0.0, 0.0, 0.0, 1.0]]),
+    )
+    return posed([(-0.02, 0.01, height), (-0.5, 0.0, 0.05), (0.0, 0.0, 0.0)], np.random.default_rng(2)), X
+
+
 @OF_LAWS
 def test_a_step_past_a_vertex_keeps_what_all_steps_keep(law):
     """Work, sums of forces and moments, both ends exchanged, slopes."""
-    rho, height = RHO[law], 0.15 if law == "barrier" else 0.25
-    X = np.concatenate([LAWS[law], [rho, 0.0, 0.0, 0.0, 1.0]])
-    y0 = posed([(-0.02, 0.01, height), (-0.5, 0.0, 0.05), (0.0, 0.0, 0.0)], np.random.default_rng(2))
+    y0, X = over_a_vertex(law)
     y1 = y0.copy()
     y1[:, 0] += [(0.05, -0.01, 0.01), (0.01, 0.0, 0.02), (0.0, 0.01, -0.01)]
     V0, V1 = (value(SPHERE_ROD, y, X).real for y in (y0, y1))
     f = dual(SPHERE_ROD, y0, y1, X).real
-    assert np.abs(f).max() > 0.1
-    assert abs(work(f, y0, y1) - (V1 - V0)) < 1e-14 * np.abs(f).max()
-    assert np.abs(dual(SPHERE_ROD, y1, y0, X).real - f).max() < 1e-13 * np.abs(f).max()
-    assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-14 * np.abs(f).max()
-    assert np.abs(np.cross((y0 + y1)[:, 0], f[:, 0]).sum(axis=0)).max() < 1e-14 * np.abs(f).max()
+    most = np.abs(f).max()
+    assert most > 0.1
+    assert abs(work(f, y0, y1) - (V1 - V0)) < 1e-14 * most
+    assert np.abs(dual(SPHERE_ROD, y1, y0, X).real - f).max() < 1e-13 * most
+    assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-14 * most
+    assert np.abs(np.cross((y0 + y1)[:, 0], f[:, 0]).sum(axis=0)).max() < 1e-14 * most
     for place in ((0, 0, 0), (0, 0, 2), (1, 0, 2), (2, 0, 0)):
-        step = y1.astype(complex)
-        step[place] += 1j * EPS
-        up, down = y1.copy(), y1.copy()
-        up[place], down[place] = up[place] + 1e-6, down[place] - 1e-6
-        slope = (dual(SPHERE_ROD, y0, up, X) - dual(SPHERE_ROD, y0, down, X)).real / 2e-6
-        found = dual(SPHERE_ROD, y0, step, X).imag / EPS
+        way = np.zeros_like(y1)
+        way[place] = 1.0
+        up, down = (dual(SPHERE_ROD, y0, y1 + e * way, X) for e in (1e-6, -1e-6))
+        slope = (up - down).real / 2e-6
+        found = dual(SPHERE_ROD, y0, y1 + 1j * EPS * way, X).imag / EPS
         assert np.abs(found - slope).max() < 1e-6 * np.abs(slope).max()
 
 
 @OF_LAWS
 def test_force_has_no_jump_where_a_step_ends_on_a_vertex(law):
-    X = np.concatenate([LAWS[law], [RHO[law], 0.0, 0.0, 0.0, 1.0]])
-    height = 0.15 if law == "barrier" else 0.25
-    y0 = posed([(-0.05, 0.01, height), (-0.5, 0.0, 0.1), (0.0, 0.0, 0.0)], np.random.default_rng(2))
-    ends = []
+    y0, X = over_a_vertex(law)
+    y0[:2, 0] += [(-0.03, 0.0, 0.0), (0.0, 0.0, 0.05)]
+    normal, ends = np.array([0.5, 0.0, -0.1]) / np.hypot(0.5, 0.1), []
     for beyond in (-1e-9, 1e-9):
         y1 = y0.copy()
-        normal = np.array([0.5, 0.0, -0.1]) / np.hypot(0.5, 0.1)
-        x = y0[0, 0]
-        y1[0, 0] = x + (beyond - x @ normal) * normal
+        y1[0, 0] += (beyond - y0[0, 0] @ normal) * normal
         ends.append(dual(SPHERE_ROD, y0, y1, X).real)
     assert np.abs(ends[0] - ends[1]).max() < 1e-6 * np.abs(ends[0]).max()
 
@@ -389,73 +371,15 @@ def test_turns_count_of_the_first_frames_and_of_no_others(kind):
         assert np.array_equal(dual(kind, t.y0, y1, t.X), found) == (k >= kind.turning)
 
 
-def _tangent_by_columns(t, lam):
-    """(3 arity, 3 arity): complex steps of the dual."""
-    found = []
-    for k in range(t.kind.arity):
-        for j in range(3):
-            y1 = np.array(t.y1, complex)
-            y1[k, 0, j] += 1j * EPS
-            found.append((dual(t.kind, t.y0, y1, t.X, lam)[:, 0].imag / EPS).ravel())
-    return np.array(found)
-
-
-@OF_LAWS
-@pytest.mark.parametrize("minus", [0.0, 1.0])
-@pytest.mark.parametrize(
-    "kind", [kind for kind in ENERGIES if kind.tangent and kind.turning == 0], ids=lambda kind: kind.name
-)
-def test_a_tangent_of_places_is_that_of_the_columns_of_the_dual(kind, minus, law):
-    """Between the ends of the segment, past its end, where a step goes on behind it, and where nothing touches."""
-    rng, passed = np.random.default_rng(2), 0
-    for seed in range(12):
-        t = touch(kind, law, seed)
-        X = np.append(t.X[:-1], minus)
-        y0, y1 = t.y0.copy(), t.y1.copy()
-        along = 0.5 * (seed % 4) * (y0[3, 0] - y0[2, 0])
-        y0[:2, 0] += along
-        y1[:2, 0] += along + 0.2 * rng.normal() * (y0[3, 0] - y0[2, 0])
-        own = t._replace(X=X, y0=y0, y1=y1)
-        exact = _tangent_by_columns(own, 0.7)
-        out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((3 * MOST_FRAMES, 3 * MOST_FRAMES), np.nan)
-        call(kind.tangent, (all_poses(y0), all_poses(y1), X, np.array([0.7], complex), out, K))
-        assert np.abs(K[:12, :12] - exact).max() <= 1e-12 * np.abs(exact).max()
-        passed += exact.any()
-    assert passed >= 6
-
-
-@OF_LAWS
-@pytest.mark.parametrize("moves", [0.0, 1.0])
-def test_the_tangent_of_a_rod_on_a_plane_is_that_of_the_columns_of_the_dual(moves, law):
-    """Of forces to places; where the plane moves, to its own and its turns, too, and of its torques."""
-    passed = 0
-    for seed in range(6):
-        t = touch(PLANE_ROD, law, seed)
-        out, K = np.zeros((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES, 6 * MOST_FRAMES), np.nan)
-        out[0, 3, 0] = moves
-        call(PLANE_ROD.tangent, (all_poses(t.y0), all_poses(t.y1), t.X, np.array([0.7], complex), out, K))
-        block = K[:18, :18].reshape(3, 6, 3, 6)
-        exact = _tangent_by_columns(t, 0.7).reshape(3, 3, 3, 3)
-        first = 0 if moves else 1
-        error = np.abs(block[first:, :3, first:, :3] - exact[first:, :, first:]).max()
-        assert error <= 1e-12 * np.abs(exact).max()
-        assert not block[1:, 3:].any()
-        assert block[0, :3].any() == block[0, 3:].any() == bool(moves and exact.any())
-        passed += exact.any()
-    assert passed >= 3
-
-
 def test_a_circle_is_touched_at_its_lowest_and_its_highest_point():
     """Leaning by 0.1 rad towards x, both pressed in: the sum of resistances, and its middle in the plane."""
     lean, R, height, rho = 0.1, 0.2, 0.05, 0.1
     c, s = np.cos(lean), np.sin(lean)
-    plane, body = (
-        np.vstack([np.zeros(3), np.eye(3)]),
-        np.array([(0, 0, height), (c, 0, -s), (0, 1, 0), (s, 0, c)]),
-    )
+    plane = np.vstack([np.zeros(3), np.eye(3)])
+    body = np.array([(0, 0, height), (c, 0, -s), (0, 1, 0), (s, 0, c)])
     X = np.concatenate([LINEAR, [rho], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 1], [R]])
-    y, out = all_poses([plane, body]), np.zeros((MOST_FRAMES, 4, 3), complex)
-    Q, force, place, power = circle_on_plane(y, y, X, 1.0 + 0j, out)
+    y = all_poses([plane, body])
+    Q, force, place, power = circle_on_plane(y, y, X, 1.0 + 0j, 0.0 * y)
     low, high = rho - height + R * s, rho - height - R * s
     assert Q.real == pytest.approx(LINEAR[1] * (low + high), rel=1e-14)
     assert np.real(force) == pytest.approx([0, 0, Q.real])

@@ -4,21 +4,25 @@ import numpy as np
 import pytest
 
 from discretization.interaction_kinds import INTERACTIONS
-from rigid.interactions.contact.losses import (
-    PLANE_CIRCLE_LOSS,
+from tests.support.contact_losses import (
+    ALL,
+    ELEMENT,
+    ENERGY,
+    KINDS,
+    PLANE_LOSSES,
     PLANE_ROD_LOSS,
     PLANE_SPHERE_LOSS,
     ROD_LOSSES,
+    SPHERE,
     SPHERES_LOSS,
+    H,
+    loss,
+    lossy,
 )
-from rigid.interactions.contact.planes import PLANE_SPHERE
-from rigid.interactions.kinds import EXPECTED, MOST_FRAMES, SEEN, WITH_SEEN
-from rigid.mechanics.mechanical import call
-from tests.support.contact_losses import ALL, ELEMENT, ENERGY, EPS, KINDS, SPHERE, H, loss, lossy
 from tests.support.contacts import (
+    EPS,
     LINEAR,
-    Touch,
-    all_poses,
+    PLANE_SPHERE,
     dual,
     energy_kept,
     moved,
@@ -26,13 +30,8 @@ from tests.support.contacts import (
     settled,
     turned,
     value,
+    work,
 )
-
-B, C, REST, STATIC, KINETIC, KT, DRILL, ROLL, FORTH, BACK, SIDE = range(11)
-
-
-def work(f, y0, y1):
-    return np.sum(f.real * (y1 - y0))
 
 
 def lost(kind, X, y0, y1, h=H):
@@ -108,119 +107,11 @@ def test_duals_of_losses_take_complex_steps(kind, step, sliding):
         assert np.abs(found - difference).max() < 1e-5 * np.abs(difference).max()
 
 
-def _tangent_by_columns(t, lam):
-    """(6 arity, 6 arity) of forces and torques to (dr, eta): complex steps of the dual."""
-    found = []
-    for k in range(t.kind.arity):
-        for j in range(6):
-            y1 = np.array(t.y1, complex)
-            if j < 3:
-                y1[k, 0, j] += 1j * EPS
-            else:
-                y1[k, 1:] += 1j * EPS * np.cross(np.eye(3)[j - 3], t.y1[k, 1:])
-            f = dual(t.kind, t.y0, y1, t.X, lam)
-            torque = np.cross(0.5 * (t.y0 + y1)[:, 1:], f[:, 1:]).sum(axis=1)
-            found.append(np.concatenate([f[:, 0], torque], axis=1).imag.ravel() / EPS)
-    return np.array(found)
-
-
-@pytest.mark.parametrize("sliding", [0.0, 1.0])
-@pytest.mark.parametrize("options", [ALL, {"mu": (0.5, 0.3)}, {"b": 0.4}], ids=["all", "friction", "normal"])
-def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(options, sliding):
-    """Four nodes, between two of which it touches; sticking, sliding, and where nothing touches."""
-    kind, moments = ROD_LOSSES[2, 4], []
-    for seed in range(4):
-        for step in (1e-4, 0.02):
-            own = {**options, "own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
-            t, _ = lossy(ELEMENT, "hertz", seed, step, **own)
-            along = t.y0[3, 0] - t.y0[2, 0]
-            rows = [np.insert(y, [2, 4], y[[2, 3]], axis=0) for y in (t.y0, t.y1)]
-            for y in rows:
-                y[2, 0], y[5, 0] = y[3, 0] - along, y[4, 0] + along
-            X = t.X.copy()
-            X[-17] = 4.0  # nodes
-            window = Touch(kind, X, *rows)
-            exact, n = _tangent_by_columns(window, 1 / H), 6 * kind.arity
-            out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES,) * 2, np.nan)
-            y0, y1 = map(all_poses, rows)
-            call(kind.tangent, (y0, y1, X, np.array([1 / H], complex), out, K))
-            assert np.abs(K[:n, :n] - exact).max() <= 1e-12 * np.abs(exact).max()
-            idle = np.repeat(out[: kind.arity, 3, 0] == 0.0, 6)
-            assert idle.sum() >= 12  # two nodes that nothing touches
-            assert not K[:n, :n][idle].any()
-            assert not K[:n, :n][:, idle].any()
-            assert not y1.imag.any()
-            moments.append(np.abs(exact[3::6, 3::6]).max())
-            y0[:2, 0, 2] += 9.0
-            call(kind.tangent, (y0, y0, X, np.array([1 / H], complex), out, K))
-            assert not K[:n, :n].any()
-            assert not out[: kind.arity, 3, 0].any()
-    assert max(moments) > 0.0 or options == {"b": 0.4}
-
-
-def test_the_tangent_of_a_window_goes_by_the_signs_that_are_expected():
-    """As the complex steps of its dual do, where it slides, is hit and turns."""
-    rng = np.random.default_rng(5)
-    for seed in range(4):
-        t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"own": (0.01, -0.02, 0.015, 1.0)})
-        told = np.zeros(WITH_SEEN, complex)
-        told[0], told[EXPECTED:SEEN] = 1 / H, rng.uniform(-0.6, 0.6, SEEN - EXPECTED)
-        out, n = np.ones((MOST_FRAMES, 4, 3), complex), 6 * t.kind.arity
-        K = np.full((6 * MOST_FRAMES,) * 2, np.nan)
-        call(t.kind.tangent, (all_poses(t.y0), all_poses(t.y1), t.X, told.copy(), out, K))
-        expected, plain = _tangent_by_columns(t, told), _tangent_by_columns(t, 1 / H)
-        assert np.abs(K[:n, :n] - expected).max() <= 1e-12 * np.abs(expected).max()
-        assert np.abs(plain - expected).max() > 1e-3 * np.abs(expected).max()
-
-
-@pytest.mark.parametrize("end", [False, True])
-def test_the_tangent_of_a_window_is_that_of_its_dual_at_a_node_and_where_the_last_station_touches_alone(end):
-    """Stations on both sides of a vertex, some of which pass it in the step; a station on a frame that has no bristle."""
-    kind, touched = ROD_LOSSES[2, 3], 0
-    for seed in range(4):
-        t, _ = lossy(ELEMENT, "hertz", seed, 1e-2, **ALL)
-        rows = [np.insert(y, 3, y[3], axis=0) for y in (t.y0, t.y1)]
-        for y, along in zip(rows, (0.0, 0.02), strict=True):
-            middle = 0.5 * (y[2, 0] + y[4, 0]) + [along, 0.0, 0.02]  # as deep as the row bends
-            y[3, 0] = middle
-            if end:
-                y[:2, 0] += [[0.0, 0.0, 2.0], [0.0, -0.5, 0.0]]
-        X = t.X.copy()
-        X[-17] = 3.0  # nodes
-        window = Touch(kind, X, *rows)
-        exact, n = _tangent_by_columns(window, 1 / H), 6 * kind.arity
-        out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES,) * 2, np.nan)
-        call(kind.tangent, (*map(all_poses, rows), X, np.array([1 / H], complex), out, K))
-        assert np.abs(K[:n, :n] - exact).max() <= 1e-12 * np.abs(exact).max()
-        touched += int(np.abs(exact).max() > 0.0)
-    assert touched == 4
-
-
-@pytest.mark.parametrize("held", [False, True])
-@pytest.mark.parametrize("sliding", [0.0, 1.0])
-@pytest.mark.parametrize("options", [ALL, {"mu": (0.5, 0.3)}, {"b": 0.4}], ids=["all", "friction", "normal"])
-def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(options, sliding, held):
-    """Of a plane that is held those of the rod; sticking and sliding."""
-    for seed in range(4):
-        for step in (1e-4, 0.02):
-            own = {**options, "own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
-            t, _ = lossy(PLANE_ROD_LOSS, "hertz", seed, step, **own)
-            exact, first = _tangent_by_columns(t, 1 / H), 6 * held
-            out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((6 * MOST_FRAMES,) * 2, np.nan)
-            out[0, 3, 0] = 1.0 - held
-            y0, y1 = map(all_poses, (t.y0, t.y1))
-            call(t.kind.tangent, (y0, y1, t.X, np.array([1 / H], complex), out, K))
-            assert np.abs(K[first:18, first:18] - exact[first:, first:]).max() <= 1e-12 * np.abs(exact).max()
-            assert out[:3, 3, 0].tolist() == [1.0 - held, 1.0, 1.0]
-            assert not y1.imag.any()
-            assert np.abs(exact[first:]).max() > 0.0
-
-
 @KINDS
 def test_what_is_apart_loses_nothing_and_forgets(kind):
     t, _ = lossy(kind, **ALL)
     away = t.y0.copy()
-    if kind in (PLANE_SPHERE_LOSS, PLANE_CIRCLE_LOSS, PLANE_ROD_LOSS):
+    if kind in PLANE_LOSSES:
         away[0, 0] -= 2.0 * t.X[5:8] @ away[0, 1:]
     else:
         away[0, 0, 2] += 9.0
@@ -599,9 +490,9 @@ def test_friction_is_the_same_in_a_step_past_nodes(frames, mu, move):
 def test_windows_come_in_all_sizes_have_names_of_their_own_and_are_compiled_once():
     names = [kind.name for kind in INTERACTIONS]
     assert len(set(names)) == len(names)
+    assert set(ROD_LOSSES) == {(frames, n) for frames in (1, 2) for n in range(2, 13 - frames)}
     for (frames, nodes), kind in ROD_LOSSES.items():
         assert kind.arity == frames + nodes
-        assert kind in INTERACTIONS
         assert kind.dual is ROD_LOSSES[frames, 2].dual
 
 

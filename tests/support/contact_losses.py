@@ -3,100 +3,40 @@
 import numpy as np
 import pytest
 
-from rigid.interactions.contact.box_losses import BOX_ROD_LOSS, BOXES_LOSS, SPHERE_BOX_LOSS
-from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
-from rigid.interactions.contact.boxes import BOXES
-from rigid.interactions.contact.capsule_losses import CAPSULES_LOSS
-from rigid.interactions.contact.capsules import CAPSULES
-from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.core_losses import (
-    CORE_ROD_LOSS,
-    HULLS_LOSS,
-    ROUND_HULLS_LOSS,
-    SPHERE_CORE_LOSS,
-)
-from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
-from rigid.interactions.contact.edge_losses import EDGES_LOSS
-from rigid.interactions.contact.edges import EDGES
-from rigid.interactions.contact.hulls import HULLS
-from rigid.interactions.contact.losses import (
-    PLANE_CIRCLE_LOSS,
-    PLANE_ROD_LOSS,
-    PLANE_SPHERE_LOSS,
-    ROD_LOSSES,
-    SPHERES_LOSS,
-)
-from rigid.interactions.contact.mesh_hulls import MESH_HULL
-from rigid.interactions.contact.mesh_losses import (
-    MESH_HULL_LOSS,
-    MESH_ROD_LOSS,
-    MESH_ROUND_LOSS,
-    SPHERE_MESH_LOSS,
-)
-from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
-from rigid.interactions.contact.planes import PLANE_SPHERE
-from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
 from rodsim import Model, Sphere
 from tests.support.contacts import (
     BOX_KINDS,
+    CONTACTS,
     CORE_KINDS,
+    EDGES,
     MESH_KINDS,
-    PLANE_ROD,
     RODS,
     SPHERE_ROD,
-    SPHERES,
     Touch,
     touch,
 )
 
-EPS = 1e-40
 H = 1e-2
-ELEMENT, SPHERE = ROD_LOSSES[2, 2], ROD_LOSSES[1, 2]
-ENERGY = {
-    PLANE_SPHERE_LOSS: PLANE_SPHERE,
-    PLANE_CIRCLE_LOSS: PLANE_CIRCLE,
-    PLANE_ROD_LOSS: PLANE_ROD,
-    SPHERES_LOSS: SPHERES,
-    SPHERE: SPHERE_ROD,
-    ELEMENT: RODS,
-    SPHERE_BOX_LOSS: SPHERE_BOX,
-    BOXES_LOSS: BOXES,
-    BOX_ROD_LOSS: BOX_ROD,
-    SPHERE_CORE_LOSS: SPHERE_CORE,
-    CORE_ROD_LOSS: CORE_ROD,
-    HULLS_LOSS: HULLS,
-    ROUND_HULLS_LOSS: ROUND_HULLS,
-    CAPSULES_LOSS: CAPSULES,
-    SPHERE_MESH_LOSS: SPHERE_MESH,
-    MESH_ROD_LOSS: MESH_ROD,
-    MESH_HULL_LOSS: MESH_HULL,
-    MESH_ROUND_LOSS: MESH_ROUND,
-    EDGES_LOSS: EDGES,
+LOSSES = {
+    name.removeprefix("loss of contact of "): kind for name, kind in CONTACTS.items() if "loss of" in name
 }
-WITH_RADIUS = (SPHERES_LOSS, SPHERE_BOX_LOSS, BOXES_LOSS, BOX_ROD_LOSS, SPHERE_CORE_LOSS, CORE_ROD_LOSS)
-WITH_RADIUS += (
-    HULLS_LOSS,
-    ROUND_HULLS_LOSS,
-    CAPSULES_LOSS,
-    SPHERE_MESH_LOSS,
-    MESH_ROD_LOSS,
-    MESH_HULL_LOSS,
-    MESH_ROUND_LOSS,
-    EDGES_LOSS,
-)
+ROD_LOSSES = {  # a sphere, or an element, beside so many nodes
+    (frames, nodes): LOSSES[f"{who} and {nodes} nodes"]
+    for frames, who in ((1, "a sphere"), (2, "an element"))
+    for nodes in range(2, 12)
+    if f"{who} and {nodes} nodes" in LOSSES
+}
+SPHERE, ELEMENT = ROD_LOSSES[1, 2], ROD_LOSSES[2, 2]
+PLANE_LOSSES = tuple(LOSSES[f"a plane and a {what}"] for what in ("sphere", "circle", "rod"))
+PLANE_SPHERE_LOSS, _, PLANE_ROD_LOSS = PLANE_LOSSES
+SPHERES_LOSS = LOSSES["spheres"]
+ENERGY = {loss: CONTACTS[name] for name, loss in LOSSES.items() if name in CONTACTS}
+ENERGY |= {SPHERE: SPHERE_ROD, ELEMENT: RODS}
 KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
 
 def loss(
-    b=0.0,
-    c=0.0,
-    rest=1e-3,
-    mu=(0.0, 0.0),
-    kt=2e3,
-    drill=0.0,
-    roll=0.0,
-    ways=(1.0, 1.0, 1.0),
-    own=(0, 0, 0, 0),
+    b=0.0, c=0.0, rest=1e-3, mu=(0.0, 0.0), kt=2e3, drill=0.0, roll=0.0, ways=(1, 1, 1), own=(0, 0, 0, 0)
 ):
     return np.array([b, c, rest, *mu, kt, drill, roll, *ways, *own], float)
 
@@ -107,10 +47,10 @@ ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 def numbers(kind, of_energy, of_loss):
     """Of the loss, from those of the energy, with the number of nodes and the radius of a where there are any."""
-    if kind in WITH_RADIUS:
-        of_energy = np.concatenate([of_energy, [0.1]])
-    elif kind in (SPHERE, ELEMENT):
+    if kind in (SPHERE, ELEMENT):
         of_energy = np.concatenate([of_energy[:-1], [2.0, 0.1]])
+    elif kind not in PLANE_LOSSES:
+        of_energy = np.concatenate([of_energy, [0.1]])
     return np.concatenate([of_energy, of_loss])
 
 

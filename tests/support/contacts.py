@@ -9,33 +9,32 @@ import numpy as np
 from discretization.contact.core_numbers import core_numbers, with_facets
 from discretization.contact.mesh_search import numbers_of, with_ridges
 from discretization.contact.table import Hull, Mesh, Round, contacts_of
+from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
-from rigid.interactions.contact.box_points import BOX_ROD, SPHERE_BOX
-from rigid.interactions.contact.boxes import BOXES
-from rigid.interactions.contact.capsules import CAPSULE_ROD, CAPSULES, SPHERE_CAPSULE
-from rigid.interactions.contact.circles import PLANE_CIRCLE
-from rigid.interactions.contact.core_points import CORE_ROD, SPHERE_CORE
-from rigid.interactions.contact.edges import EDGES
-from rigid.interactions.contact.hulls import HULLS
-from rigid.interactions.contact.lines import RODS, SPHERE_ROD, SPHERES
-from rigid.interactions.contact.mesh_hulls import MESH_HULL
-from rigid.interactions.contact.mesh_points import MESH_ROD, SPHERE_MESH
-from rigid.interactions.contact.planes import PLANE_ROD, PLANE_SPHERE
-from rigid.interactions.contact.round_hulls import MESH_ROUND, ROUND_HULLS
-from rigid.interactions.kinds import MOST_FRAMES
+from rigid.interactions.kinds import EXPECTED, MOST_FRAMES, SEEN, WITH_SEEN
 from rigid.mechanics.mechanical import call
+
+EPS = 1e-40
+CONTACTS = {kind.name.removeprefix("contact of "): kind for kind in INTERACTIONS}  # and all others
+PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD = (CONTACTS[f"a plane and a {x}"] for x in ("sphere", "circle", "rod"))
+SPHERES, RODS, SPHERE_ROD = (CONTACTS[x] for x in ("spheres", "rods", "a sphere and a rod"))
+SPHERE_CAPSULE, SPHERE_BOX, SPHERE_MESH, SPHERE_CORE = (
+    CONTACTS[f"a sphere and a {x}"] for x in ("capsule", "box", "mesh", "hull")
+)
+CAPSULE_ROD, BOX_ROD, MESH_ROD, CORE_ROD = (
+    CONTACTS[f"a {x} and a rod"] for x in ("capsule", "box", "mesh", "hull")
+)
+CAPSULES, BOXES, HULLS, EDGES = (CONTACTS[x] for x in ("capsules", "boxes", "hulls", "two edges"))
+ROUND_HULLS, MESH_HULL, MESH_ROUND = (
+    CONTACTS[x] for x in ("a hull and a round body", "a mesh and a hull", "a mesh and a round body")
+)
 
 LINEAR = np.array([0.0, 3e3, 1.0, 0.0])
 HERTZ = np.array([0.0, 2e4, 1.5, 0.0])
 BARRIER = np.array([1.0, 50.0, 0.0, 0.2])
 POLYNOMIAL = np.array([2.0, 3e3, -5e3, 4e4])
 LAWS = {"linear": LINEAR, "hertz": HERTZ, "barrier": BARRIER, "polynomial": POLYNOMIAL}
-RHO = {
-    "linear": 0.3,
-    "hertz": 0.3,
-    "barrier": 0.05,
-    "polynomial": 0.3,
-}  # at the distance of `pair` both are touched by their laws
+RHO = {"linear": 0.3, "hertz": 0.3, "barrier": 0.05, "polynomial": 0.3}  # at the distance of `touch` all act
 
 
 def value(kind, y, X):
@@ -46,10 +45,13 @@ def value(kind, y, X):
 
 def dual(kind, y0, y1, X, lam=1.0, function="dual"):
     out = np.zeros((MOST_FRAMES, 4, 3), complex)
-    call(
-        getattr(kind, function), (all_poses(y0), all_poses(y1), X, np.array(np.atleast_1d(lam), complex), out)
-    )
+    lam = np.array(np.atleast_1d(lam), complex)
+    call(getattr(kind, function), (all_poses(y0), all_poses(y1), X, lam, out))
     return out[: kind.arity]
+
+
+def work(f, y0, y1):
+    return np.sum(f.real * (y1 - y0))
 
 
 def all_poses(y):
@@ -276,3 +278,37 @@ def energy_kept(kind, y, X):
     out = np.zeros(1, complex)
     call(kind.condensed.kept, (all_poses(y), X, out))
     return out[0].real
+
+
+def expecting(lam, rng):
+    """What a step tells a dual with signs that it expects."""
+    told = np.zeros(WITH_SEEN, complex)
+    told[0], told[EXPECTED:SEEN] = lam, rng.uniform(-0.6, 0.6, SEEN - EXPECTED)
+    return told
+
+
+def tangent(t, lam, block=6, moves=1.0):
+    """(n, n) of forces and torques to (dr, eta), or of forces to places alone, and which frames have any part in it. Of a plane
+    that does not move nothing is asked.
+    """
+    out, K = np.ones((MOST_FRAMES, 4, 3), complex), np.full((block * MOST_FRAMES,) * 2, np.nan)
+    out[0, 3, 0] = moves
+    y1, n = all_poses(t.y1), block * t.kind.arity
+    call(t.kind.tangent, (all_poses(t.y0), y1, t.X, np.array(np.atleast_1d(lam), complex), out, K))
+    assert not y1.imag.any()
+    return K[:n, :n], out[: t.kind.arity, 3, 0]
+
+
+def tangent_by_columns(t, lam, block=6):
+    """The same by complex steps of the dual."""
+    found = []
+    for k, j in np.ndindex(t.kind.arity, block):
+        y1 = np.array(t.y1, complex)
+        if j < 3:
+            y1[k, 0, j] += 1j * EPS
+        else:
+            y1[k, 1:] += 1j * EPS * np.cross(np.eye(3)[j - 3], t.y1[k, 1:])
+        f = dual(t.kind, t.y0, y1, t.X, lam)
+        torque = np.cross(0.5 * (t.y0 + y1)[:, 1:], f[:, 1:]).sum(axis=1)
+        found.append(np.concatenate([f[:, 0], torque], axis=1)[:, :block].imag.ravel() / EPS)
+    return np.array(found)

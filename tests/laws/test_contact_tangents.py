@@ -1,0 +1,119 @@
+"""Tangents of contacts of rods, of which kernels have closed forms: as complex steps of their forces have them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.contact_losses import ALL, ELEMENT, PLANE_ROD_LOSS, ROD_LOSSES, H, lossy
+from tests.support.contacts import LAWS, PLANE_ROD, RODS, Touch, expecting, tangent, tangent_by_columns, touch
+
+LOSSES = {"all": ALL, "friction": {"mu": (0.5, 0.3)}, "normal": {"b": 0.4}}
+SLIDING = pytest.mark.parametrize("sliding", [0.0, 1.0])
+
+
+def rubbing(kind, loses, sliding, seed, step):
+    """With bristles that are soft or stiff in turn."""
+    own = {"own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
+    return lossy(kind, "hertz", seed, step, **LOSSES[loses] | own)[0]
+
+
+def steps(kind, of, sliding):
+    """That touch at both ends, by a law or by what is lost."""
+    for seed in range(6):
+        for step in (1e-4, 0.02):
+            yield touch(PLANE_ROD, of, seed, step) if of in LAWS else rubbing(kind, of, sliding, seed, step)
+
+
+def same(found, exact):
+    return np.abs(found - exact).max() <= 1e-12 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("moves", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("of", "sliding"), [*((law, 0.0) for law in LAWS), *((x, s) for x in LOSSES for s in (0.0, 1.0))]
+)
+def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(of, sliding, moves):
+    """Sticking and sliding; of a plane that does not move those of the rod alone."""
+    for t in steps(PLANE_ROD_LOSS, of, sliding):
+        found, acts = tangent(t, 1 / H, moves=moves)
+        exact, first = tangent_by_columns(t, 1 / H), 0 if moves else 6
+        assert np.abs(found[first:, first:] - exact[first:, first:]).max() <= 1e-12 * np.abs(exact).max()
+        assert np.abs(exact[first:]).max() > 0.0
+        assert acts.tolist() == [moves, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("minus", [0.0, 1.0])
+def test_the_tangent_of_rods_is_that_of_the_columns_of_their_dual(minus, law):
+    """Of places: between the ends of the segment, past its end, where a step goes on behind it, and where nothing touches."""
+    rng, passed = np.random.default_rng(2), 0
+    for seed in range(12):
+        t = touch(RODS, law, seed)
+        along = t.y0[3, 0] - t.y0[2, 0]
+        t.X[-1] = minus
+        t.y0[:2, 0] += 0.5 * (seed % 4) * along
+        t.y1[:2, 0] += (0.5 * (seed % 4) + 0.2 * rng.normal()) * along
+        exact = tangent_by_columns(t, 0.7, 3)
+        assert same(tangent(t, 0.7, 3)[0], exact)
+        passed += exact.any()
+    assert passed >= 6
+
+
+def window(t, nodes, *rows):
+    """The same element over a row of so many nodes."""
+    X = t.X.copy()
+    X[-17] = nodes
+    return Touch(ROD_LOSSES[2, nodes], X, *rows)
+
+
+@SLIDING
+@pytest.mark.parametrize("loses", LOSSES)
+def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(loses, sliding):
+    """Four nodes, between two of which it touches; sticking, sliding, and where nothing touches."""
+    moments = []
+    for t in steps(ELEMENT, loses, sliding):
+        along = t.y0[3, 0] - t.y0[2, 0]
+        rows = [np.insert(y, [2, 4], y[[2, 3]], axis=0) for y in (t.y0, t.y1)]
+        for y in rows:
+            y[2, 0], y[5, 0] = y[3, 0] - along, y[4, 0] + along
+        own = window(t, 4, *rows)
+        exact, (found, acts) = tangent_by_columns(own, 1 / H), tangent(own, 1 / H)
+        assert same(found, exact)
+        idle = np.repeat(acts == 0.0, 6)
+        assert idle.sum() >= 12  # two nodes that nothing touches
+        assert not found[idle].any()
+        assert not found[:, idle].any()
+        moments.append(np.abs(exact[3::6, 3::6]).max())
+        rows[0][:2, 0, 2] += 9.0
+        found, acts = tangent(own._replace(y1=rows[0]), 1 / H)
+        assert not found.any()
+        assert not acts.any()
+    assert max(moments) > 0.0 or loses == "normal"
+
+
+def test_the_tangent_of_a_window_goes_by_the_signs_that_are_expected():
+    """As the complex steps of its dual do, where it slides, is hit and turns."""
+    rng = np.random.default_rng(5)
+    for seed in range(4):
+        t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"own": (0.01, -0.02, 0.015, 1.0)})
+        told = expecting(1 / H, rng)
+        expected, plain = tangent_by_columns(t, told), tangent_by_columns(t, 1 / H)
+        assert same(tangent(t, told)[0], expected)
+        assert np.abs(plain - expected).max() > 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("end", [False, True])
+def test_the_tangent_of_a_window_is_that_of_its_dual_at_a_node_and_where_the_last_station_touches_alone(end):
+    """Stations on both sides of a vertex, some of which pass it in the step; a station on a frame that has no bristle."""
+    for seed in range(4):
+        t, _ = lossy(ELEMENT, "hertz", seed, 1e-2, **ALL)
+        rows = [np.insert(y, 3, y[3], axis=0) for y in (t.y0, t.y1)]
+        for y, along in zip(rows, (0.0, 0.02), strict=True):
+            y[3, 0] = 0.5 * (y[2, 0] + y[4, 0]) + [along, 0.0, 0.02]  # as deep as the row bends
+            if end:
+                y[:2, 0] += [[0.0, 0.0, 2.0], [0.0, -0.5, 0.0]]
+        own = window(t, 3, *rows)
+        exact = tangent_by_columns(own, 1 / H)
+        assert same(tangent(own, 1 / H)[0], exact)
+        assert np.abs(exact).max() > 0.0
