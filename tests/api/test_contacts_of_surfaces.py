@@ -1,4 +1,4 @@
-"""Contacts without planes from a model to its result: the table that is built, what joints hold together, starts, runs."""
+"""Contacts without planes as a model builds them: radii, stations, what joints hold together, starts on a drum."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from rigid.errors import ModelError
-from rodsim import Cylinder, Material, Model, Result, Section, Sphere, audit, simulate
-from rodsim.building.build import Placement
-from rodsim.building.contact_doubts import expected
+from rodsim import Cylinder, Material, Model, Result, Section, Sphere, simulate
 from rodsim.results import ResultError
 
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
@@ -104,31 +102,6 @@ def test_spheres_of_bodies_that_a_joint_joins_meet_only_as_a_pair_of_their_own()
     assert begun(model).contact("all").gap[0] == pytest.approx(0.9)
 
 
-def test_the_depth_of_rods_that_cross_is_that_of_their_reduced_mass():
-    """F = k integral of (depth - x^2 sin^2/(2 rho)) dx = 4/3 k sqrt(2 rho) depth^(3/2)/sin."""
-    (own,) = expected(model := crossing(), Placement(model))
-    low, high = (1000 * np.pi * 0.01**2 * x for x in (0.3, np.hypot(0.03, 0.2)))
-    C = 4 / 3 * np.pi / 8 * 1e6 * np.sqrt(0.04) * np.hypot(0.03, 0.2) / 0.2
-    m = low * high / (low + high)
-    assert C * own.by_speed**2.5 / 2.5 == pytest.approx(0.5 * m * 0.5**2)
-    assert own.lasts == pytest.approx(np.pi * np.sqrt(m / (1.5 * C * own.by_speed**0.5)))
-    assert own.by_weight == 0.0
-
-
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (lambda: crossing(gap=-0.002), r"contact 'hit': rod '\w+' is 0.002 m inside of rod '\w+' at t = 0, more than 0.001 m"),
-        (lambda: balls(gap=-0.02), r"contact 'hit': sphere 'two' is 0.02 m inside of sphere 'one' at t = 0, more than 0.005 m"),
-        (lambda: balls(gap=0, law="barrier", reach=0.01), r"which a barrier does not allow"),
-    ],
-)  # fmt: skip
-def test_what_begins_inside_is_refused(model, words):
-    with pytest.raises(ModelError, match=words) as error:
-        model().build()
-    assert error.value.about[0].kind == "contact"
-
-
 def wound(n, law="power", away=0.0, radius=0.01):
     """A rope once round a drum of radius 0.25, its nodes at the distance `away` from it."""
     ring = 0.25 + radius + away
@@ -159,38 +132,6 @@ def test_where_chords_cut_into_a_drum_the_number_of_elements_that_is_enough_is_t
 def test_where_nodes_are_in_a_drum_no_number_of_elements_is_told():
     with pytest.raises(ModelError, match="move one of them by that"):
         wound(20, away=-0.002).build()
-
-
-# --- runs
-
-
-def test_balls_exchange_their_velocities():
-    result = simulate(balls(), 0.04, 2e-4, output_every=1, progress=False)
-    own = result.contact("hit")
-    assert result.body("one").v[-1] == pytest.approx([0, 0, 0], abs=1e-3)
-    assert result.body("two").v[-1] == pytest.approx([1, 0, 0], abs=1e-3)
-    assert np.ptp(result.energy["total"]) < 1e-12
-    assert own.gap == pytest.approx(result.body("two").r[:, 0] - result.body("one").r[:, 0] - 0.1, abs=1e-13)
-    assert own.force[:, 0] == pytest.approx(1e5 * own.depth, abs=1e-8)  # on `a`, the ball that is hit
-    assert own.normal_force == pytest.approx(own.force[:, 0], abs=1e-12)
-    assert own.energy == pytest.approx(0.5e5 * own.depth**2, abs=1e-10)
-    assert own.depth.max() > 1e-3
-    assert audit(result).ok, audit(result).text()
-
-
-def test_rods_that_cross_keep_energy_and_momenta(tmp_path):
-    file = tmp_path / "rods.vtkhdf"
-    result = simulate(crossing(stations=8), 0.06, 5e-4, output=file, output_every=4, progress=False)
-    own = result.contact("hit")
-    assert own.depth.max() > 1e-4
-    assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
-    assert np.ptp(result.energy["total"]) < 1e-12 * result.energy["total"][0]
-    assert np.ptp(result.linear_momentum, axis=0).max() < 1e-15
-    assert np.ptp(result.angular_momentum, axis=0).max() < 1e-15
-    assert own.force[own.depth > 0, 2].max() < 0.0  # `a` is the lower one
-    assert own.normal_force == pytest.approx(np.linalg.norm(own.force, axis=1), rel=0.1)
-    for name, column in Result.load(file).contact("hit").table().items():
-        assert np.array_equal(own.table()[name], column)
 
 
 def test_among_themselves_surfaces_have_no_sides():

@@ -1,6 +1,4 @@
-"""Contacts with planes from a model to its result: what is built, which starts are refused, what is told before a run, balls and
-rods that bounce.
-"""
+"""Contacts with planes from a model or a scene to its result: what is built, balls and rods that bounce."""
 
 from __future__ import annotations
 
@@ -10,26 +8,14 @@ import yaml
 
 from rigid.errors import ModelError
 from rodsim import Box, Material, Model, Result, Section, Sphere, audit, signals, simulate
-from rodsim.building.build import Placement
-from rodsim.building.contact_doubts import coarse, expected
 from rodsim.cli.main import main
 from rodsim.results import UnknownName
 from rodsim.scenes.model_from_scene import load
-from rodsim.warnings import DoubtfulModelWarning
+from tests.support.touching_models import ball_on_floor
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
 quiet = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-
-
-def ball(radius: float = 0.05, height: float = 1.0, g: float = G, velocity=(0, 0, 1), **contact) -> Model:
-    """That falls on the ground; the body is the same whatever the radius of its surface."""
-    model = Model("ball", gravity=(0, 0, -g))
-    body = model.add_body("ball", Sphere(0.05, density=1000.0), (0, 0, height), velocity=velocity)
-    sphere = model.add_sphere("ball", body, radius)
-    floor = model.add_plane("floor", model.ground.at((3, 4, 0)), (0, 0, 1))
-    model.add_contact("bounce", sphere, floor, **{"stiffness": 1e4, **contact})
-    return model
 
 
 def lying(z: float = 0.02, **contact) -> Model:
@@ -58,13 +44,8 @@ def test_a_straight_rod_of_many_nodes_lies_straight_and_still(element, friction)
     """
     depth = 1000.0 * np.pi * 0.01**2 * G / 1e5
     model = Model("lies", gravity=(0.2 if friction else 0.0, 0.0, -G))
-    rod = model.add_rod(
-        "rod",
-        [(0, 0, 0.01 - depth), (0.5, 0, 0.01 - depth)],
-        Section.circular(0.01, RUBBER),
-        3,
-        element=element,
-    )
+    ends, section = [(0, 0, 0.01 - depth), (0.5, 0, 0.01 - depth)], Section.circular(0.01, RUBBER)
+    rod = model.add_rod("rod", ends, section, 3, element=element)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     on = model.add_contact("on", rod, floor, stiffness=1e5, friction=friction, rest_speed=1e-3)
     found = simulate(model, 0.3, 1e-3, output_every=10, progress=False)
@@ -86,30 +67,6 @@ def test_next_to_a_joint_behind_the_plane_a_rod_is_left_out():
         lying(z=0.34, radius=0.35).build()
 
 
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (lambda: ball(height=0.04), r"contact 'bounce': sphere 'ball' is 0.01 m inside of plane 'floor' .* more than 0.005 m"),
-        (lambda: ball(radius=0, height=-0.01), r"is 0.01 m inside of plane 'floor' .* more than 1e-05 m, .*move one of them"),
-        (lambda: ball(height=0.05, law="barrier", reach=0.01), r"0 m inside .* which a barrier does not allow"),
-        (lambda: lying(z=0.005), r"contact 'rest': rod 'rod' is 0.005 m inside of plane 'floor'"),
-    ],
-)  # fmt: skip
-def test_what_begins_inside_is_refused_with_how_deep_it_is(model, words):
-    with pytest.raises(ModelError, match=words) as error:
-        model().build()
-    assert error.value.about[0].kind == "contact"
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"height": 0.046}, {"radius": 0, "height": -1e-15}, {"height": 0.051, "law": "barrier", "reach": 0.01}],
-)
-@quiet
-def test_what_is_a_little_inside_may_begin(given):
-    ball(**given).build()
-
-
 def test_a_joint_between_many_is_no_contact_but_a_pair_alone_is_meant():
     model = Model("pendulum")
     bob = model.add_body("bob", Box(0.1, 0.1, 1, density=100), (0, 0, -0.5))
@@ -120,12 +77,8 @@ def test_a_joint_between_many_is_no_contact_but_a_pair_alone_is_meant():
     model.add_contact("stop", knob, wall, 1e3)
     assert touched(model) == [[0, 1]]
     del model.contacts["stop"]
-    model.add_contact(
-        "all",
-        [knob, wall, model.add_sphere("other", free, 0.1)],
-        stiffness=1e3,
-        ignore=[(knob, model.spheres["other"])],
-    )
+    other = model.add_sphere("other", free, 0.1)
+    model.add_contact("all", [knob, wall, other], stiffness=1e3, ignore=[(knob, other)])
     assert touched(model) == [[0, 2]]
 
 
@@ -138,57 +91,14 @@ def test_a_rod_with_centres_off_its_curve_is_refused():
         model.build()
 
 
-# --- before a run
-
-
-def test_depth_and_duration_of_a_ball_are_those_of_its_mass_on_a_spring():
-    m = 1000 * 4 / 3 * np.pi * 0.05**3
-    (own,) = expected(model := ball(), Placement(model))
-    assert own.by_weight == pytest.approx(m * G / 1e4)
-    assert own.by_speed == pytest.approx(1.0 * np.sqrt(m / 1e4))
-    assert own.lasts == pytest.approx(np.pi * np.sqrt(m / 1e4))
-    (hertz,) = expected(model := ball(exponent=1.5), Placement(model))
-    assert hertz.by_weight == pytest.approx((m * G / 1e4) ** (2 / 3))
-    assert 1e4 * hertz.by_speed**2.5 / 2.5 == pytest.approx(0.5 * m)
-    (rod,) = expected(model := lying(), Placement(model))
-    per_length = 1000 * np.pi * 0.01**2
-    assert rod.by_weight == pytest.approx(per_length * G / (np.pi / 4 * 1e6), rel=1e-3)
-
-
-def test_a_step_that_does_not_see_a_touch_is_told_with_one_that_does():
-    model = ball()
-    (told,) = coarse(model, Placement(model), 0.01)
-    assert told.startswith(
-        "contact 'bounce': plane 'floor' and sphere 'ball' touch for some 0.023 s, 2.3 steps of dt = 0.01 s"
-    )
-    assert "take dt = 0.002 s" in told
-    assert coarse(model, Placement(model), 0.002) == []
-    with pytest.warns(DoubtfulModelWarning, match="take dt = 0.002 s"):
-        simulate(model, 0.02, 0.01, progress=False)
-
-
-def test_a_contact_that_is_too_soft_and_a_surface_without_one_are_told():
-    with pytest.warns(
-        DoubtfulModelWarning,
-        match=r"contact 'bounce': .* come to a depth of some 0.26 m, 5.1 of the radius; give a greater stiffness than 20",
-    ):
-        ball(stiffness=20.0).build()
-    model = ball()
-    model.add_plane("ceiling", model.ground.at((0, 0, 2)), (0, 0, -1))
-    with pytest.warns(
-        DoubtfulModelWarning, match="plane 'ceiling' collides with nothing; name it in add_contact"
-    ):
-        model.build()
-
-
 # --- runs
 
 
 @quiet
 def test_a_ball_on_a_table_comes_back_to_its_height_with_all_its_energy():
     """Tops 1 + v^2/(2 g) = 1.05099 m; k d^2/2 = m g (top - rho + d) is deepest: 0.0326 m."""
-    result = simulate(ball(), 1.1, 1e-3, output_every=1, progress=False)
-    own, z = result.contact("bounce"), result.body("ball").r[:, 2]
+    result = simulate(ball_on_floor(v=(0, 0, 1)), 1.1, 1e-3, output_every=1, progress=False)
+    own, z = result.contact("on"), result.body("ball").r[:, 2]
     m, top = 1000 * 4 / 3 * np.pi * 0.05**3, 1.0 + 1.0 / (2 * G)
     after = z[np.argmin(z) :]
     assert z.max() == pytest.approx(top, abs=1e-6)
@@ -210,9 +120,8 @@ def test_a_ball_on_a_table_comes_back_to_its_height_with_all_its_energy():
 def test_a_ball_that_slides_bounces_with_its_restitution_and_loses_what_the_balance_says():
     """v_after = 0.7 v; sliding all the while the floor takes mu times the normal impulse, m (1 + 0.7) v, and turns the ball."""
     given = {"restitution": 0.7, "friction": 0.1, "rest_speed": 1e-6, "stiffness": 1e6}
-    result = simulate(
-        ball(height=0.051, g=0.0, velocity=(3, 0, -1), **given), 0.02, 5e-5, output_every=1, progress=False
-    )
+    model = ball_on_floor(0.051, (3, 0, -1), 0.0, **given)
+    result = simulate(model, 0.02, 5e-5, output_every=1, progress=False)
     v, omega = result.body("ball").v[-1], result.body("ball").omega[-1]
     assert v == pytest.approx([3 - 0.1 * 1.7, 0, 0.7], abs=2e-3)
     assert omega[1] == pytest.approx(2.5 * 0.1 * 1.7 / 0.05, rel=0.02)
@@ -220,28 +129,6 @@ def test_a_ball_that_slides_bounces_with_its_restitution_and_loses_what_the_bala
     assert total + result.dissipation == pytest.approx(total[0], rel=1e-12)
     assert np.diff(result.dissipation).min() >= 0.0
     assert audit(result).ok, audit(result).text()
-
-
-@quiet
-def test_an_elastic_bar_thrown_on_a_wall_leaves_with_its_velocity():
-    """Force EA v/c during 2 L/c, Saint-Venant; then it flies back with all its energy but for what rings in it."""
-    model = Model("bar")
-    section = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000))
-    v, c, EA, L = 0.1, 100.0, 1e7 * np.pi * 0.02**2, 1.0
-    bar = model.add_rod("bar", [(0, 0, 0), (L, 0, 0)], section, 40, velocity=(-v, 0, 0), mass="lumped")
-    tip = model.add_sphere("tip", bar.start, 0.0)
-    wall = model.add_plane("wall", model.ground.at((-0.001, 0, 0)), (1, 0, 0))
-    model.add_contact("hit", tip, wall, stiffness=100 * EA / L)
-    result = simulate(model, 0.04, 5e-5, output_every=4, progress=False)
-    own, t = result.contact("hit"), result.t
-    touching = own.force[:, 0] > 0.0
-    assert np.ptp(t[touching]) == pytest.approx(2 * L / c, rel=0.05)
-    middle = touching & (t > 0.015) & (t < 0.025)
-    assert own.force[middle, 0].mean() == pytest.approx(EA * v / c, rel=0.02)
-    mass = 1000 * np.pi * 0.02**2 * L
-    assert result.linear_momentum[-1, 0] == pytest.approx(mass * v, rel=0.02)
-    total = result.energy["total"]
-    assert np.ptp(total) < 1e-11 * total[0]
 
 
 @quiet
@@ -261,12 +148,12 @@ def test_what_lies_on_a_plane_that_is_driven_goes_with_it():
 @quiet
 def test_a_contact_of_a_file_and_one_that_is_not_there(tmp_path):
     file = tmp_path / "ball.vtkhdf"
-    result = simulate(ball(), 0.5, 1e-2, output=file, progress=False)
+    result = simulate(ball_on_floor(), 0.5, 1e-2, output=file, progress=False)
     again = Result.load(file)
-    assert again.contacts == ["bounce"]
-    for name, column in result.contact("bounce").table().items():
-        assert np.array_equal(again.contact("bounce").table()[name], column)
-    with pytest.raises(UnknownName, match="no contact 'fall'; the contacts are 'bounce'"):
+    assert again.contacts == ["on"]
+    for name, column in result.contact("on").table().items():
+        assert np.array_equal(again.contact("on").table()[name], column)
+    with pytest.raises(UnknownName, match="no contact 'fall'; the contacts are 'on'"):
         result.contact("fall")
     plain = Model("m")
     plain.add_body("a", Sphere(0.1, mass=1.0))
@@ -278,33 +165,39 @@ SCENE = {
     "name": "ball",
     "gravity": [0, 0, -G],
     "bodies": [
-        {
-            "name": "ball",
-            "shape": {"type": "sphere", "radius": 0.05, "density": 1000},
-            "position": [0, 0, 1],
-            "velocity": [0, 0, 1],
-        }
+        {"name": "ball", "shape": {"type": "sphere", "radius": 0.05, "density": 1000},
+         "position": [0, 0, 1], "velocity": [0, 0, 1]}
     ],
     "spheres": [{"name": "ball", "on": "ball", "radius": 0.05}],
     "planes": [{"name": "floor", "on": {"ground": [3, 4, 0]}, "normal": [0, 0, 1]}],
-    "contacts": [{"name": "bounce", "a": "ball", "b": ["floor"], "stiffness": 1e4}],
+    "contacts": [{"name": "on", "a": "ball", "b": ["floor"], "stiffness": 1e4}],
     "run": {"t_end": 0.6, "dt": 0.001},
 }  # fmt: skip
 
 
-def test_a_scene_is_the_model_of_python_and_check_says_what_to_expect(tmp_path, capsys):
+def written(tmp_path, data):
     path = tmp_path / "scene.yaml"
-    path.write_text(yaml.safe_dump(SCENE, sort_keys=False))
-    one, other = load(path).model.build(), ball().build()
+    path.write_text(yaml.safe_dump(data, sort_keys=False))
+    return path
+
+
+@pytest.mark.parametrize(
+    "law",
+    [{"stiffness": 1e4}, {"stiffness": None, "law": "1e4*depth + 2e9*depth**3 - 2e6*depth**2"}],
+    ids=str,
+)
+def test_a_scene_is_the_model_of_python_and_check_says_what_to_expect(tmp_path, capsys, law):
+    path = written(tmp_path, SCENE | {"contacts": [SCENE["contacts"][0] | law]})
+    one, other = load(path).model.build(), ball_on_floor(v=(0, 0, 1), **law).build()
     assert one.layout.description["fingerprint"] == other.layout.description["fingerprint"]
     assert one.layout.description["contacts"] == other.layout.description["contacts"]
     assert main(["check", str(path)]) == 0
     said = capsys.readouterr().out
     assert "1 sphere, 1 plane, 1 contact" in said
-    assert (
-        "advice: contact 'bounce': plane 'floor' and sphere 'ball' come to a depth of some 0.00051 m by weight"
-        in said
+    said_of = (
+        "advice: contact 'on': plane 'floor' and sphere 'ball' come to a depth of some 0.00051 m by weight"
     )
+    assert said_of in said or "law" in law
     assert main(["run", str(path), "-o", str(tmp_path / "out.vtkhdf")]) == 0
 
 
@@ -313,21 +206,14 @@ def test_a_scene_is_the_model_of_python_and_check_says_what_to_expect(tmp_path, 
     [
         ("contacts", {"a": "bal"}, "there is no surface 'bal'; did you mean 'ball'"),
         ("contacts", {"ignore": [["ball", "flor"]]}, "there is no surface 'flor'; did you mean 'floor'"),
-        ("contacts", {"stiffness": -1}, "contact 'bounce': stiffness = -1"),
+        ("contacts", {"stiffness": -1}, "contact 'on': stiffness = -1"),
         ("contacts", {"friction": [0.1, 0.2]}, "kinetic coefficient 0.2 is above the static one"),
-        (
-            "bodies",
-            {"position": [0, 0, 0]},
-            "contact 'bounce': sphere 'ball' is 0.05 m inside of plane 'floor'",
-        ),
+        ("bodies", {"position": [0, 0, 0]}, "contact 'on': sphere 'ball' is 0.05 m inside of plane 'floor'"),
     ],
 )
 def test_a_scene_tells_its_line(tmp_path, key, change, words):
-    data = {**SCENE, key: [SCENE[key][0] | change]}
-    path = tmp_path / "scene.yaml"
-    path.write_text(yaml.safe_dump(data, sort_keys=False))
     with pytest.raises(ValueError, match=rf"scene.yaml:\d+: .*{words}"):
-        load(path)
+        load(written(tmp_path, {**SCENE, key: [SCENE[key][0] | change]}))
 
 
 def test_a_name_of_two_surfaces_is_told(tmp_path):
@@ -339,10 +225,8 @@ def test_a_name_of_two_surfaces_is_told(tmp_path):
         "bodies": [SCENE["bodies"][0] | {"name": "body"}],
         "spheres": [SCENE["spheres"][0] | {"on": "body"}],
     }  # fmt: skip
-    path = tmp_path / "scene.yaml"
-    path.write_text(yaml.safe_dump(data, sort_keys=False))
     with pytest.raises(ValueError, match="'ball' is a rod and a sphere; rename one of them"):
-        load(path)
+        load(written(tmp_path, data))
 
 
 @quiet

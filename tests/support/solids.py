@@ -169,7 +169,7 @@ def add(
     if held:
         model.add_joint(f"{name} is held", "clamp", middle)
     if shape == "sphere":
-        return model.add_sphere(name, middle, *(size or usual))
+        return model.add_sphere(name, middle, (size or usual)[0] if radius is None else radius)
     if shape in HULLS:
         return model.add_solid(name, middle, *HULLS[shape])
     if shape in BODIES:

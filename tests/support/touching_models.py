@@ -1,4 +1,4 @@
-"""Rods and balls that meet, as a user states them; keywords are those of `add_contact`."""
+"""Rods, balls and planes that meet, as a user states them; keywords are those of `add_contact`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,17 @@ CROSSING, NEARLY_PARALLEL, PARALLEL = (0.0, 1.0, 0.02), (1.0, 0.03, 0.004), (1.0
 def rubs(static: float, kinetic: float, stiffness: float = 1e4) -> Friction:
     """With this stiffness of its bristles."""
     return Friction(kinetic, static=static, tangential_stiffness=stiffness)
+
+
+def ball_on_floor(
+    height: float = 1.0, v: Sequence[float] = (0, 0, 0), g: float = 9.80665, radius: float = 0.05, **given
+) -> Model:
+    """A ball of 5 cm, 0.52 kg above a floor; its surface may have another radius."""
+    model = Model("ball", gravity=(0, 0, -g))
+    body = model.add_body("ball", Sphere(0.05, density=1000), (0, 0, height), velocity=v)
+    floor = model.add_plane("floor", model.ground.at((3, 4, 0)), (0, 0, 1))
+    model.add_contact("on", model.add_sphere("ball", body, radius), floor, **{"stiffness": 1e4, **given})
+    return model
 
 
 def two_rods(
