@@ -13,6 +13,7 @@ from rodsim.results import ResultError, UnknownName, fields
 from rodsim.results.drawing import Drawing
 from rodsim.results.plot import plot
 from tests.support.solids import ALONG_X, ALONG_Y, BALL, ON_CORNER, UP, A, R, add
+from tests.support.touching_models import ball_on_floor
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
@@ -76,18 +77,15 @@ UPPER = {  # orientation, and the height of its middle above its lowest point
     "hexagon": (UP, A / 2 + R),
     "rounded cube": (ON_CORNER, CORNER),
 }
-LOWER = {  # the height of its top
+LOWER = {
     "sphere": BALL,
     "ring": 0.05,
     "rod": 0.05,
     "plane": 0.0,
     "box": A / 2,
     "closed cube": 0.05,
-    "capsule": 0.07,
-    "cylinder": A / 2,
-    "hexagon": A / 2 + R,
-    "rounded sheet": R,
-}
+}  # heights of their tops
+LOWER |= {"capsule": 0.07, "cylinder": A / 2, "hexagon": A / 2 + R, "rounded sheet": R}
 MEET = [
     *(("sphere", other) for other in ("sphere", "ring", "plane", "box", "cylinder", "closed cube")),
     *(("rod", other) for other in ("rod", "ring", "plane", "box", "hexagon", "closed cube")),
@@ -161,19 +159,31 @@ def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(one
 
 
 def test_a_ball_at_rest_presses_with_its_weight():
+    """Also on all points that are drawn of it."""
     m = 1000 * 4 / 3 * np.pi * 0.05**3
-    model = Model("ball", gravity=(0, 0, -G))
-    body = model.add_body("ball", Sphere(0.05, density=1000), (1, 2, 0.05 - m * G / 1e4))
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("rest", model.add_sphere("ball", body, 0.05), floor, 1e4, friction=0.5, restitution=0.5)
-    own = run(model, 0.02, 1e-3).contact("rest")
+    result = run(ball_on_floor(0.05 - m * G / 1e4, friction=0.5, restitution=0.5), 0.02, 1e-3)
+    own = result.contact("on")
     assert own.force == pytest.approx(np.tile([0, 0, m * G], (21, 1)), abs=1e-9)
     assert own.normal_force == pytest.approx(m * G, abs=1e-9)
-    assert own.point == pytest.approx(np.tile([1, 2, 0], (21, 1)), abs=1e-12)
+    assert own.point == pytest.approx(np.zeros((21, 3)), abs=1e-12)
     assert own.touching.tolist() == [1] * 21
     assert own.sliding.tolist() == [0] * 21
     assert own.slip_rate == pytest.approx(0.0, abs=1e-9)
     assert own.loss_rate == pytest.approx(0.0, abs=1e-9)
+    drawing, none = Drawing(result.layout), np.zeros((0, 6))
+    found = drawing.arrays(result.state(0), none, none)[1]["contact_force"]
+    assert found == pytest.approx(np.tile([0, 0, m * G], (len(found), 1)), rel=1e-6)
+    assert fields.names(result.layout) == ["speed", "contact"]
+
+
+def test_a_model_without_contacts_has_no_field_of_them():
+    model = ball_on_floor()
+    model.contacts.clear()
+    plain = Drawing(model.build().layout)
+    words = "'contact' is a quantity of contacts, and model 'ball' has none; give 'speed'"
+    with pytest.raises(ResultError, match=words):
+        fields.field_of("contact", plain)
+    assert "contact" not in fields.names(plain.layout)
 
 
 def test_a_rod_that_lies_presses_with_its_weight_and_along_it_with_that_of_a_length():
@@ -272,29 +282,10 @@ def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
     stored = again.drawn("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
     assert np.array_equal(stored, of_nodes)
     k = int(np.argmax(own.normal_force))
-    shown = fields.values(
-        fields.field_of("contact", drawing), drawing, result.state(k), strains[k], strains[k]
-    )
+    contact = fields.field_of("contact", drawing)
+    shown = fields.values(contact, drawing, result.state(k), strains[k], strains[k])
     assert shown == pytest.approx(np.linalg.norm(of_nodes[k], axis=1), rel=1e-6)
     assert audit(again).ok, audit(again).text()
-
-
-def test_a_ball_on_a_plane_has_the_force_on_all_its_points_and_a_model_without_contacts_has_none():
-    model = Model("ball", gravity=(0, 0, -G))
-    body = model.add_body("ball", Sphere(0.05, density=1000), (0, 0, 0.0499))
-    plain = Drawing(model.build().layout)
-    with pytest.raises(
-        ResultError, match="'contact' is a quantity of contacts, and model 'ball' has none; give 'speed'"
-    ):
-        fields.field_of("contact", plain)
-    assert "contact" not in fields.names(plain.layout)
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("rest", model.add_sphere("ball", body, 0.05), floor, 1e4)
-    result = run(model, 1e-3, 1e-3)
-    drawing, none = Drawing(result.layout), np.zeros((0, 6))
-    found = drawing.arrays(result.state(0), none, none)[1]["contact_force"]
-    assert found == pytest.approx(np.tile([0, 0, 1.0], (len(found), 1)), rel=1e-6)
-    assert fields.names(result.layout) == ["speed", "contact"]
 
 
 def test_report_plot_and_dataset_tell_of_contacts(tmp_path):
@@ -324,11 +315,7 @@ def test_report_plot_and_dataset_tell_of_contacts(tmp_path):
 
 def test_a_file_of_a_model_without_joints_has_a_report_of_its_contacts(tmp_path):
     """Whose multipliers are rows of no numbers, of which some outputs are read."""
-    model = Model("ball")
-    ball = model.add_body("ball", Sphere(0.1, mass=1.0), (0, 0, 0.1), velocity=(0, 0, -0.1))
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("touch", model.add_sphere("sphere", ball, 0.1), floor, stiffness=1e3)
-    run(model, 0.02, 1e-3, output=tmp_path / "ball.vtkhdf")
+    run(ball_on_floor(0.05, (0, 0, -0.1)), 0.02, 1e-3, output=tmp_path / "ball.vtkhdf")
     page = report(tmp_path / "ball.vtkhdf", tmp_path / "page.html").read_text("utf-8")
     assert '<section id="contacts"' in page
 
@@ -338,9 +325,8 @@ def test_bristles_are_those_of_their_own_contact():
     model = Model("m")
     low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
     under = model.add_rod("under", [(0, 0, -0.0205), (0.3, 0, -0.0205)], THIN, 3)
-    high = model.add_rod(
-        "high", [(0.12, -0.1, 0.0195), (0.15, 0.1, 0.0195)], THIN, 3, velocity=(0, 0.2, -0.1)
-    )
+    ends = [(0.12, -0.1, 0.0195), (0.15, 0.1, 0.0195)]
+    high = model.add_rod("high", ends, THIN, 3, velocity=(0, 0.2, -0.1))
     model.add_contact("calm", low, under, stations=8)
     model.add_contact("hit", low, high, stations=8, friction=0.4)
     result = run(model, 2e-3, 2e-4)
