@@ -21,6 +21,8 @@ from rodsim import (
     modes,
     simulate,
 )
+from rodsim.warnings import DoubtfulModelWarning
+from tests.support.touching_models import ball_on_floor
 
 G = 9.81
 R = 0.05
@@ -30,17 +32,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning"),
     pytest.mark.filterwarnings(
         "ignore::rigid.errors.UnstableEquilibriumWarning"
-    ),  # of what slides without friction
+    ),  # what slides without friction
 ]
 
 
-def table(height: float = 0.06, **contact) -> Model:
-    """A ball above a plane, held by nothing else."""
-    model = Model("table", gravity=(0, 0, -G))
-    ball = model.add_body("ball", Sphere(R, density=1000.0), (0, 0, height))
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("on", model.add_sphere("ball", ball, R), floor, **{"stiffness": K, **contact})
-    return model
+def table() -> Model:
+    return ball_on_floor(0.06, g=G)
 
 
 def stack(count: int = 3, spacing: float = 2.1 * R) -> Model:
@@ -78,9 +75,8 @@ def across(gap: float = 0.005, radius: float = 0.01, stations: int = 32) -> Mode
         low.append(model.add_rod(f"low {k}", [(x, -0.1, 0), (x, 0.1, 0)], bar(1e8, radius), 5))
         for end in ("start", "end"):
             model.add_joint(f"{end} {k}", "clamp", getattr(low[k], end))
-    high = model.add_rod(
-        "high", [(-0.2, 0, 2 * radius + gap), (0.2, 0, 2 * radius + gap)], bar(1e8, radius), 5
-    )
+    z = 2 * radius + gap
+    high = model.add_rod("high", [(-0.2, 0, z), (0.2, 0, z)], bar(1e8, radius), 5)
     model.add_contact("cross", low, high, stiffness=2e4, stations=stations)
     return model
 
@@ -107,7 +103,7 @@ def landing(
 
 @pytest.mark.parametrize("exponent", [1.0, 1.5, 3.0])
 def test_a_ball_lies_as_deep_as_its_weight_presses_it(exponent):
-    found = equilibrium(table(exponent=exponent))
+    found = equilibrium(ball_on_floor(0.06, g=G, exponent=exponent))
     depth = R - found.state().r[1, 2]
     assert K * depth**exponent == pytest.approx(M * G, rel=1e-10)
     assert audit(found).ok
@@ -115,7 +111,7 @@ def test_a_ball_lies_as_deep_as_its_weight_presses_it(exponent):
 
 def test_a_barrier_holds_a_ball_at_the_gap_where_it_resists_as_much():
     reach = 0.01
-    found = equilibrium(table(height=0.07, law="barrier", reach=reach))
+    found = equilibrium(ball_on_floor(0.07, g=G, law="barrier", reach=reach))
 
     def force(gap: float) -> float:
         return K * (2 * (gap - reach) * np.log(gap / reach) + (gap - reach) ** 2 / gap)
@@ -173,16 +169,22 @@ def test_crossing_rods_press_as_the_integral_of_the_law_over_their_overlap(stati
 EI, Q, LIFT, K_FLOOR = 0.5, 0.8, 0.01, 1e4
 
 
-def lifted(n: int, k: float = K_FLOOR) -> tuple[float, float]:
-    """Force at the end of a rod lifted off a floor, N, and how much of it is off the floor, m."""
+def heavy(length: float, z: float, n: int, k: float, stations: int, **given) -> Model:
+    """A rod of the bending stiffness EI and the weight Q per length at this height above a floor."""
     section = Section.from_stiffness(
         EA=1e5, GA=1e5, GJ=1.0, EI=EI, mass_per_length=Q / G, inertia_per_length=1e-6
     )
-    model = Model("lifted", gravity=(0, 0, -G))
-    rod = model.add_rod("rod", [(0, 0, 0.01), (2, 0, 0.01)], section, n)
+    model = Model("heavy", gravity=(0, 0, -G))
+    rod = model.add_rod("rod", [(0, 0, z + 0.01), (length, 0, z + 0.01)], section, n)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("on", rod, floor, stiffness=k, stations=16, radius=0.01)
-    model.add_joint("end", "revolute", model.ground, rod.end, at=(2, 0, 0.01), axis=(0, 1, 0))
+    model.add_contact("on", rod, floor, stiffness=k, stations=stations, radius=0.01, **given)
+    return model
+
+
+def lifted(n: int, k: float = K_FLOOR) -> tuple[float, float]:
+    """Force at the end of a rod lifted off a floor, N, and how much of it is off the floor, m."""
+    model = heavy(2.0, 0.0, n, k, 16)
+    model.add_joint("end", "revolute", model.ground, model.rods["rod"].end, at=(2, 0, 0.01), axis=(0, 1, 0))
     found = equilibrium(model, motions={"end": {"displacement": (0, 0, LIFT)}}, constant=["gravity"])
     assert audit(found).ok
     assert "unstable" not in found.statics
@@ -229,19 +231,11 @@ def test_the_force_that_lifts_a_rod_is_of_second_order():
 
 def test_a_cantilever_that_falls_on_a_floor_lies_down():
     """A length a = (72 EI h/q)^(1/4) is in the air, of whose weight the clamp has 2/3: no moment at the touch-down."""
-    h, q = 0.1, 0.8
-    section = Section.from_stiffness(
-        EA=1e5, GA=1e5, GJ=1.0, EI=EI, mass_per_length=q / G, inertia_per_length=1e-6
-    )
-    model = Model("falls", gravity=(0, 0, -G))
-    rod = model.add_rod("rod", [(0, 0, h + 0.01), (3, 0, h + 0.01)], section, 40)
-    model.add_joint("clamp", "clamp", rod.start)
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("on", rod, floor, stiffness=1e6, stations=8, radius=0.01)
-    found = equilibrium(model)
-    a = (72 * EI * h / q) ** 0.25
-    force = np.abs(found.state().lam).max()
-    assert force == pytest.approx(q * a * 2 / 3, rel=2e-2)
+    h = 0.1
+    model = heavy(3.0, h, 40, 1e6, 8)
+    model.add_joint("clamp", "clamp", model.rods["rod"].start)
+    a = (72 * EI * h / Q) ** 0.25
+    assert np.abs(equilibrium(model).state().lam).max() == pytest.approx(Q * a * 2 / 3, rel=2e-2)
 
 
 # --- lists
@@ -372,3 +366,11 @@ def test_what_lies_stays(make, tolerance):
     then = simulate(make(), 0.02, 0.001, start=rest, progress=False)
     assert np.abs(then.states(slice(None)).r - rest.state().r).max() < tolerance
     assert audit(then).ok
+
+
+def test_friction_at_rest_is_told_to_be_let_go() -> None:
+    """It follows from the way: contact has no equilibrium for it."""
+    model = heavy(2.0, -Q / 1e4, 4, 1e4, 3, friction=0.4)
+    model.add_joint("held", "clamp", model.rods["rod"].start)
+    with pytest.warns(DoubtfulModelWarning, match="contact 'on' has friction, .*run `simulate`"):
+        equilibrium(model)

@@ -41,25 +41,30 @@ BELOW_AND_ABOVE = pytest.mark.parametrize("part", [0.96, 1.04])  # of the angle 
 # --- inclines
 
 
-@pytest.mark.parametrize(
-    ("shape", "quat", "height", "floor"),
-    [
-        ("hexagon", UP, A / 2 + R, "box"),
-        ("capsule", ALONG_Y, 0.02, "box"),
-        ("hexagon", UP, A / 2 + R, "field"),
-        ("rounded fine cube", UP, A / 2, "rounded sheet"),
-        ("box", UP, A / 2, "plane"),
-    ],
-    ids=["hull on a box", "capsule on a box", "hull on triangles", "mesh on triangles", "box on a plane"],
-)
+WALL = 0.07 / 2**0.5  # height of a capsule in a groove above both of its walls, and half of their distance
+INCLINES = {  # shape, its orientation, its height, what it lies on, how often it is pressed by its weight
+    "hull on a box": ("hexagon", UP, A / 2 + R, "box", 1.0),
+    "capsule on a box": ("capsule", ALONG_Y, 0.02, "box", 1.0),
+    "hull on triangles": ("hexagon", UP, A / 2 + R, "field", 1.0),
+    "mesh on triangles": ("rounded fine cube", UP, A / 2, "rounded sheet", 1.0),
+    "box on a plane": ("box", UP, A / 2, "plane", 1.0),
+    # each wall, under 45 degrees, is pressed by 1/sqrt 2 of the weight
+    "capsule in a groove": ("long capsule", ALONG_Y, WALL, "groove", 2**0.5),
+}
+
+
+@pytest.mark.parametrize(("shape", "quat", "height", "floor", "pressed"), INCLINES.values(), ids=INCLINES)
 @BELOW_AND_ABOVE
 def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_above(
-    shape, quat, height, floor, part
+    shape, quat, height, floor, pressed, part
 ):
     mu = 0.4
-    tilt = part * np.arctan(mu)
+    tilt = part * np.arctan(mu * pressed)
     model = Model("incline", gravity=(0, G * np.sin(tilt), -G * np.cos(tilt)))
-    if floor == "box":
+    if floor == "groove":
+        ends = [(0, -1, 0), (0, 2, 0)]
+        below = [model.add_solid(f"wall {x}", model.ground.at((x, 0, 0)), ends, 0.02) for x in (-WALL, WALL)]
+    elif floor == "box":
         below = add(model, "box", "below", (0, 0, -0.05), size=(0.6, 2.0, 0.1), held=True)
     elif floor == "plane":
         below = add(model, floor, "below")
@@ -73,28 +78,9 @@ def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_abov
     way, gained = own.r[-1, 1] - own.r[10, 1], own.v[-1, 1] - own.v[10, 1]  # after it has settled
     assert (abs(way) < 1e-4) == (part < 1.0)
     if part > 1.0:
-        assert gained == pytest.approx(G * (np.sin(tilt) - mu * np.cos(tilt)) * 0.2, rel=0.05)
+        assert gained == pytest.approx(G * (np.sin(tilt) - mu * pressed * np.cos(tilt)) * 0.2, rel=0.05)
     assert change(result.energy["total"] + result.dissipation) < 1e-12
     assert np.diff(result.dissipation).min() > -1e-15
-
-
-@BELOW_AND_ABOVE
-def test_a_capsule_in_a_groove_of_two_sticks_below_the_angle_of_friction_and_slides_above(part):
-    """Each wall, under 45 degrees, is pressed by 1/sqrt 2 of the weight."""
-    mu, half = 0.3, 0.07 / 2**0.5
-    tilt = part * np.arctan(mu * 2**0.5)
-    model = Model("groove", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
-    walls = [
-        model.add_solid(f"wall at {y}", model.ground.at((0, y, 0)), [(-1, 0, 0), (2, 0, 0)], 0.02)
-        for y in (-half, half)
-    ]
-    it = add(model, "long capsule", "it", (0, 0, half - G * np.cos(tilt) / K), ALONG_X)
-    model.add_contact("c", it, walls, K, friction=mu, damping=10.0)
-    own = run(model, 0.3, every=10).body("it")
-    way, gained = own.r[-1, 0] - own.r[10, 0], own.v[-1, 0] - own.v[10, 0]
-    assert (abs(way) < 1e-4) == (part < 1.0)
-    if part > 1.0:
-        assert gained == pytest.approx(G * (np.sin(tilt) - mu * 2**0.5 * np.cos(tilt)) * 0.2, rel=0.05)
 
 
 @BELOW_AND_ABOVE
@@ -119,15 +105,25 @@ def test_a_stack_of_boxes_on_an_incline_holds_below_the_angle_of_friction_and_sl
         assert result.body("it 0").r[-1, 0] == pytest.approx(down, rel=0.1)
 
 
-def test_a_cylinder_rolls_down_a_box_as_on_a_plane_and_feels_no_facet():
-    tilt, t_end = 0.3, 0.3
+@pytest.mark.parametrize("floor", ["plane", "box"])
+def test_a_cylinder_rolls_down_a_plane_or_a_box_and_feels_no_facet(floor):
+    """2/3 g sin(alpha), R less the depth being the radius on which it rolls."""
+    tilt, t_end, of_box = 0.3, 0.3, floor == "box"
     model = Model("incline", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
-    below = add(model, "box", "below", (0.3, 0.2, -0.05), size=(1.0, 1.0, 0.1), held=True)
-    it = add(model, "cylinder", "it", (0, 0, A / 2 - G * np.cos(tilt) / K), ALONG_Y)
-    model.add_contact("c", below, it, K, friction=0.5, damping=10.0)
-    own = run(model, t_end, every=10).body("it")
-    assert own.r[-1, 0] == pytest.approx(G * np.sin(tilt) * t_end**2 / 3, rel=1e-3)
+    place = {"place": (0.3, 0.2, -0.05), "size": (1.0, 1.0, 0.1), "held": True} if of_box else {}
+    z = A / 2 - G * np.cos(tilt) / K
+    it = add(model, "cylinder", "it", (0, 0, z), ALONG_Y, radius=None if of_box else 0.0)
+    rubs = (
+        {"friction": 0.5, "damping": 10.0}
+        if of_box
+        else {"friction": Friction(0.5, tangential_stiffness=1e6)}
+    )
+    model.add_contact("c", add(model, floor, "below", **place), it, K, **rubs)
+    result = run(model, t_end, every=10)
+    own, exact = result.body("it"), 0.5 * G * np.sin(tilt) * t_end**2 / (1.0 + 0.5 * (A / 2 / z) ** 2)
+    assert own.r[-1, 0] == pytest.approx(exact, rel=1e-3 if of_box else 1e-4)
     assert np.ptp(own.r[:, 2]) < 1e-12
+    assert change(result.energy["total"] + result.dissipation) < 1e-12
 
 
 # --- bodies that slide, stick and spin
@@ -263,9 +259,8 @@ def test_bodies_part_with_the_restitution_that_they_are_given(shape, quat, heigh
         under, k = model.add_rod("under", [(0, -0.05, -0.02), (0, 0.05, -0.02)], STEEL, 2), 1e6
         for end in (0.0, 1.0):
             model.add_joint(f"end {end:g}", "clamp", under.at(end))
-    it = add(
-        model, shape, "it", (0, 0, height + 1e-3), quat, (0, 0, -1.0), mass=2.0 if shape == "box" else 1.0
-    )
+    mass = 2.0 if shape == "box" else 1.0
+    it = add(model, shape, "it", (0, 0, height + 1e-3), quat, (0, 0, -1.0), mass=mass)
     model.add_contact("c", it, under, k, restitution=e)
     result = run(model, 0.05, 2.5e-4, every=4)
     away = result.body("it").v[-1, 2] - (result.body("under").v[-1, 2] if below == "free box" else 0.0)
@@ -286,9 +281,8 @@ def test_runs_on_hills_with_losses_are_resumed_to_the_bit(tmp_path):
         model = Model("hills", gravity=(0, 0, -G))
         vertices, triangles = ground(24, lambda x, y: 0.03 * np.sin(9 * x) * np.cos(7 * y))
         below = model.add_mesh("hills", model.ground.at(HERE), vertices=vertices, triangles=triangles)
-        body = model.add_body(
-            "ball", Sphere(0.05, density=1000), (-0.3, 0.2, 0.09), UP, (1.0, 0.2, 0), (1, 0, 3)
-        )
+        place = (-0.3, 0.2, 0.09)
+        body = model.add_body("ball", Sphere(0.05, density=1000), place, UP, (1.0, 0.2, 0), (1, 0, 3))
         rod = model.add_rod("rod", [(0.0, -0.3, 0.06), (0.3, -0.3, 0.06)], RUBBER, 4, velocity=(0, 0.4, 0))
         losses = {"friction": 0.4, "restitution": 0.6}
         model.add_contact("ball", model.add_sphere("ball", body, 0.05), below, 2e4, **losses)
