@@ -22,25 +22,24 @@ from discretization.contact.search import candidates, searched
 from discretization.contact.table import Hull, Mesh, Pair, Round, Sphere, contacts_of
 from rigid.hull_faces import shares_of
 from rigid.interactions.contact import edge_crossings
-from rigid.interactions.contact.box_losses import BOXES_LOSS
-from rigid.interactions.contact.boxes import BOXES
-from rigid.interactions.contact.edges import EDGES
 from rigid.interactions.contact.edges import A as FIRST
 from rigid.interactions.contact.gaps import RHO
-from rigid.interactions.contact.hulls import HULLS
-from rigid.interactions.contact.round_hulls import ROUND_HULLS
 from rigid.kinematics.cores import POLYTOPE
 from rigid.kinematics.facets import facet_axes, mean_slopes, next_axis
 from rigid.solids import Cuboid, Revolved
 from rodsim import Box, Model, simulate
 from rodsim import Mesh as MeshShape
 from rodsim.results.contact_surfaces import meshes
-from tests.support.contact_losses import loss
+from tests.support.contact_losses import LOSSES, loss
 from tests.support.contacts import (
+    BOXES,
     CONE,
     CYLINDER,
+    EDGES,
+    HULLS,
     LINEAR,
     PRISM,
+    ROUND_HULLS,
     ROUND_ROD,
     SIGNS,
     SPHERE_ROUND,
@@ -52,7 +51,7 @@ from tests.support.contacts import (
     turned,
     value,
 )
-from tests.support.solids import MESHES, A, R, add, fine_cube
+from tests.support.solids import FACES, MESHES, WEDGE, A, R, add, fine_cube
 
 SHORT = 1.0 - np.cos(np.pi / POINTS_OF_RIM)  # part of the radius that a rim lacks between two of its points
 ORIGIN = np.concatenate([np.zeros((1, 3)), np.eye(3)])  # a pose
@@ -262,7 +261,7 @@ def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, share):
     y1[1, 0, :2] += (1e-3, 2e-3)
     own = loss(mu=(0.5, 0.5), kt=1e4, rest=0.0)
     X = np.concatenate([LINEAR, [rho], np.zeros(3), half, np.zeros(3), other, [share * rho], own])
-    f = dual(BOXES_LOSS, y0, y1, X, 100.0).real
+    f = dual(LOSSES["boxes"], y0, y1, X, 100.0).real
     N = LINEAR[1] * depth
     assert np.linalg.norm(f[1, 0, :2]) == pytest.approx(0.5 * N, rel=1e-9)
     assert f[1, 0, :2] @ (1e-3, 2e-3) > 0.0  # against the slip: duals are minus the forces
@@ -322,10 +321,6 @@ def test_edges_and_vertices_of_triangles_count_by_how_far_they_are_bent(bend):
     assert middle[0] == 16 + 9
     assert np.sort(middle[1:17]).tolist() == 8 * [0.0] + 8 * [1.0]
     assert np.sort(middle[17:26]).tolist() == [0.0] + 8 * [1.0]
-
-
-WEDGE = np.array([(x, y, z) for z in (-0.1, 0.1) for x, y in ((0, 0), (0.2, 0), (0, 0.2))], float)
-FACES = [(0, 2, 1), (3, 4, 5), (0, 1, 4), (0, 4, 3), (1, 2, 5), (1, 5, 4), (2, 0, 3), (2, 3, 5)]
 
 
 def test_vertices_of_a_body_of_triangles_have_the_shares_of_its_faces():

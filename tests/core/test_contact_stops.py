@@ -7,29 +7,19 @@ import pytest
 
 from rigid import quaternions
 from rigid.errors import ModelError
-from rodsim import (
-    Box,
-    ContactBegins,
-    DistanceBelow,
-    Material,
-    Model,
-    Result,
-    Section,
-    Sphere,
-    simulate,
-)
-from rodsim.results import ResultError, UnknownName
+from rodsim import Box, ContactBegins, DistanceBelow, Material, Model, Result, Section, simulate
+from rodsim.cli.main import main
+from rodsim.results import ResultError, UnknownName, contact_gaps
 from rodsim.results.distances import Distance
 from rodsim.results.events import Watch
 from rodsim.studies.errors import StudyError
 from rodsim.studies.measures import measure
 from rodsim.studies.quantities import check_possible
 from tests.support.contact_losses import falling
+from tests.support.touching_models import ball_on_floor
 
 G, H = 9.81, 1e-3
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::rodsim.warnings.DoubtfulModelWarning"
-)  # of surfaces without a contact
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")  # no contact is added
 
 
 def parts() -> Model:
@@ -70,9 +60,8 @@ def test_distances_are_the_least_of_many_points() -> None:
     layout, state = moved()
     box = layout.bodies[0].frame
     R = quaternions.to_matrix(state.quat[box])
-    ball, side = (
-        state.r[box] + R @ np.array(layout.description["surfaces"][n]["X"]) for n in ("ball", "side")
-    )
+    X = {name: np.array(layout.description["surfaces"][name]["X"]) for name in ("ball", "side")}
+    ball, side = state.r[box] + R @ X["ball"], state.r[box] + R @ X["side"]
     n = R @ np.array([-1.0, 0.0, 0.0])
     cord, ring = along(layout, state, "cord"), along(layout, state, "ring")
     between = np.linalg.norm(cord[:, None, ::1] - ring[None, ::3], axis=-1).min()
@@ -101,9 +90,8 @@ def test_a_place_on_a_rod_is_on_its_chords() -> None:
     expected = [np.interp(s, rod.arclength, state.r[rod.frames][:, i]) for i in range(3)]
     box = layout.bodies[0]
     place = state.r[box.frame] + quaternions.rotate(state.quat[box.frame], box.reference)
-    assert Distance(layout, "cord@0.3", "box").of(state) == pytest.approx(
-        np.linalg.norm(place - expected), rel=1e-13
-    )
+    apart = np.linalg.norm(place - expected)
+    assert Distance(layout, "cord@0.3", "box").of(state) == pytest.approx(apart, rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +101,7 @@ def test_a_place_on_a_rod_is_on_its_chords() -> None:
         ("floor", "side", "planes both"),
         ("cord@2", "ball", "a fraction"),
         ("box@1,2", "ball", "a point in the body's axes"),
-        (
-            "rope",
-            "ball",
-            "no surface, rod or body 'rope'; there are 'ball', 'side', 'floor', 'cord', 'ring', 'box'",
-        ),
+        ("rope", "ball", "or body 'rope'; there are 'ball', 'side', 'floor', 'cord', 'ring', 'box'"),
     ],
 )
 def test_what_is_no_surface_is_told(a: str, b: str, words: str) -> None:
@@ -125,31 +109,26 @@ def test_what_is_no_surface_is_told(a: str, b: str, words: str) -> None:
         Distance(parts().build().layout, a, b)
 
 
-def dropped(height: float = 0.0125) -> Model:
-    """A ball that falls by this height on a floor."""
-    model = Model("drop", gravity=(0, 0, -G))
-    ball = model.add_body("ball", Sphere(0.05, density=1000), position=(0, 0, 0.05 + height))
-    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("land", model.add_sphere("ball", ball, 0.05), floor, stiffness=1e4)
-    return model
+def dropped() -> Model:
+    """A ball that falls by 12.5 mm on a floor."""
+    return ball_on_floor(0.0625, g=G)
 
 
 def test_a_run_ends_with_the_step_of_the_first_touch_and_its_time_is_between() -> None:
-    result = simulate(dropped(), 1.0, H, events=[ContactBegins("land")], output_every=20, progress=False)
+    result = simulate(dropped(), 1.0, H, events=[ContactBegins("on")], output_every=20, progress=False)
     exact = np.sqrt(2 * 0.0125 / G)  # .05048 s
     assert np.all(np.diff(result.step)[:-2] == 20)
     assert result.step[-2:].tolist() == [50, 51]
-    gap = result.contact("land").gap
+    gap = result.contact("on").gap
     assert gap[-2] > 0.0 > gap[-1]
-    assert result.contact("land").first_touch == pytest.approx(exact, abs=G * H**2 / (G * exact))
+    assert result.contact("on").first_touch == pytest.approx(exact, abs=G * H**2 / (G * exact))
     assert result.distance("ball", "floor") == pytest.approx(gap, abs=1e-15)
 
 
 @pytest.mark.parametrize("integrator", ["em", "EML-kappa"])
 def test_spheres_that_meet_end_a_run_in_every_scheme(integrator: str) -> None:
-    result = simulate(
-        falling(), 0.1, H, integrator, events=[ContactBegins()], output_every=50, progress=False
-    )
+    touch = [ContactBegins()]
+    result = simulate(falling(), 0.1, H, integrator, events=touch, output_every=50, progress=False)
     assert result.step.tolist() == [0, 38, 39]
     events = [ContactBegins(), DistanceBelow("one", "other", 0.01)]
     near = simulate(falling(), 0.1, H, integrator, events=events, progress=False)
@@ -160,17 +139,16 @@ def test_spheres_that_meet_end_a_run_in_every_scheme(integrator: str) -> None:
 
 
 def test_a_run_that_ended_goes_on_to_the_bit(tmp_path) -> None:
-    path = tmp_path / "run.vtkhdf"
-    ended = simulate(
-        dropped(), 0.1, H, events=[ContactBegins()], output_every=10, output=path, progress=False
-    )
+    path, touch = tmp_path / "run.vtkhdf", [ContactBegins()]
+
+    def to(**more) -> Result:
+        return simulate(dropped(), 0.1, H, output_every=10, progress=False, **more)
+
+    ended = to(events=touch, output=path)
     assert ended.step[-1] == 51
-    again = simulate(
-        dropped(), 0.1, H, events=[ContactBegins()], output_every=10, output=path, resume=True, progress=False
-    )
+    again = to(events=touch, output=path, resume=True)
     assert again.n_outputs == ended.n_outputs
-    went_on = simulate(dropped(), 0.1, H, output_every=10, output=path, resume=True, progress=False)
-    whole = simulate(dropped(), 0.1, H, output_every=10, progress=False)
+    went_on, whole = to(output=path, resume=True), to()
     assert went_on.step[-1] == 100
     assert (len(again.ended_by), went_on.ended_by) == (1, ())
     for a, b in zip(went_on.state(), whole.state(), strict=True):
@@ -181,10 +159,10 @@ def test_a_run_that_ended_goes_on_to_the_bit(tmp_path) -> None:
 def test_a_condition_that_cannot_be_is_told_before_a_file_is_made(tmp_path) -> None:
     path = tmp_path / "run.vtkhdf"
     for event, words in (
-        (ContactBegins("fall"), "no contact 'fall'; there are land"),
+        (ContactBegins("fall"), "no contact 'fall'; there are on"),
         (DistanceBelow("ball", "wall"), "no surface, rod or body 'wall'"),
         (DistanceBelow("ball", "floor", 0.2), "holds at t = 0 already"),
-        ("land", r"give \[ContactBegins"),
+        ("on", r"give \[ContactBegins"),
     ):
         with pytest.raises(ModelError, match=words):
             simulate(dropped(), 0.1, H, events=[event], output=path, progress=False)  # type: ignore[arg-type]
@@ -192,8 +170,6 @@ def test_a_condition_that_cannot_be_is_told_before_a_file_is_made(tmp_path) -> N
 
 
 def test_what_moves_little_is_not_looked_for_again(monkeypatch) -> None:
-    from rodsim.results import contact_gaps
-
     count, own = [], contact_gaps.Gaps._least
     monkeypatch.setattr(contact_gaps.Gaps, "_least", lambda *given: count.append(1) or own(*given))
     model = falling()
@@ -206,12 +182,12 @@ def test_what_moves_little_is_not_looked_for_again(monkeypatch) -> None:
 
 def test_measures_know_distances_and_contacts() -> None:
     result = simulate(dropped(), 0.08, H, output_every=1, progress=False)
-    found = measure(result, {"gap": "min distance(ball, floor)", "deep": "max contacts.land.depth"})
+    found = measure(result, {"gap": "min distance(ball, floor)", "deep": "max contacts.on.depth"})
     assert found["gap"] == pytest.approx(-found["deep"], abs=1e-15)
     assert found["deep"] > 1e-3
-    for text in ("distance(ball, floor)", "contacts.land.force.z"):
+    for text in ("distance(ball, floor)", "contacts.on.force.z"):
         check_possible(text)
-    for text in ("distance(ball)", "contacts.land.colour"):
+    for text in ("distance(ball)", "contacts.on.colour"):
         with pytest.raises(StudyError):
             check_possible(text)
     with pytest.raises(StudyError, match="no surface"):
@@ -219,8 +195,6 @@ def test_measures_know_distances_and_contacts() -> None:
 
 
 def test_a_scene_says_what_ends_it(tmp_path, capsys) -> None:
-    from rodsim.cli.main import main
-
     scene = tmp_path / "drop.yaml"
     text = """
 gravity: [0, 0, -9.81]
@@ -233,14 +207,12 @@ run: {t_end: 1, dt: 0.001, events: [EVENT]}
     scene.write_text(text.replace("EVENT", "{contact_begins: [land]}"))
     assert main(["run", str(scene)]) == 0
     assert "ended at t = 0.051 s: contact 'land' begins" in capsys.readouterr().out
-    scene.write_text(
-        text.replace("EVENT", "{contact_begins: []}, {distance_below: [ball, floor], distance: 0.01}")
-    )
+    either = "{contact_begins: []}, {distance_below: [ball, floor], distance: 0.01}"
+    scene.write_text(text.replace("EVENT", either))
     assert main(["run", str(scene), "--overwrite"]) == 0
     assert "ended at t = 0.023 s: ball and floor closer than 0.01 m" in capsys.readouterr().out
     scene.write_text(text.replace("EVENT", "{distance: 0.01}"))
     assert main(["run", str(scene), "--overwrite"]) == 2
     assert "give one of contact_begins and distance_below" in capsys.readouterr().err
-    assert (
-        main(["plot", str(tmp_path / "drop.vtkhdf"), "--what", "distance", "--points", "ball", "floor"]) == 0
-    )
+    plot = ["plot", str(tmp_path / "drop.vtkhdf"), "--what", "distance", "--points", "ball", "floor"]
+    assert main(plot) == 0

@@ -17,7 +17,7 @@ from rodsim import (
     ModelError,
     Sphere,
 )
-from tests.support.solids import ALONG_X, COLLISIONS, CUBE, HERE, SIGNS, UP, G, K, add, run
+from tests.support.solids import ALONG_X, COLLISIONS, CUBE, FACES, HERE, SIGNS, UP, WEDGE, G, K, add, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
@@ -25,8 +25,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 # --- inputs
 
 
-WEDGE = np.array([(x, y, z) for z in (-0.1, 0.1) for x, y in ((0, 0), (0.2, 0), (0, 0.2))], float)
-FACES = [(0, 2, 1), (3, 4, 5), (0, 1, 4), (0, 4, 3), (1, 2, 5), (1, 5, 4), (2, 0, 3), (2, 3, 5)]
 SOLIDS = [
     (Box(1, 2, 3, mass=1), {"radius": -0.1}, r"radius = -0.1 is below 0"),
     (Box(1, 2, 3, mass=1), {"radius": 0.5}, r"rounded with 0.5 m, more than the shape has; give less than the 0.5 m"),
