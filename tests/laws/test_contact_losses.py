@@ -181,9 +181,8 @@ def test_stick_is_a_spring_and_slip_a_force():
     short = slid(y, (1e-3, 0, 0))
     f = dual(PLANE_SPHERE_LOSS, y, short, X, 1 / H).real
     assert f[1, 0] == pytest.approx([0.5 * kt * 1e-3, 0, 0], rel=1e-12)
-    assert np.cross(y[1, 1:], f[1, 1:]).sum(axis=0) == pytest.approx(
-        [0, -0.49 * 0.5 * kt * 1e-3, 0], rel=1e-12
-    )
+    moment = np.cross(y[1, 1:], f[1, 1:]).sum(axis=0)
+    assert moment == pytest.approx([0, -0.49 * 0.5 * kt * 1e-3, 0], rel=1e-12)
     found, own = lost(PLANE_SPHERE_LOSS, X, y, short)
     assert found == pytest.approx(0.0, abs=1e-18)
     assert own == pytest.approx([1e-3, 0, 0, 0], rel=1e-12)
@@ -226,17 +225,6 @@ def test_a_bristle_that_is_pushed_back_never_gives_more_than_it_had():
     assert found == pytest.approx(2 * limit * 0.05 * limit / kt, rel=1e-11)
 
 
-def test_friction_has_no_jump_where_stick_becomes_slip():
-    y, _, X = floor(0.01, mu=(0.5, 0.3), rest=0.0, kt=2e3)
-    edge = 2 * 0.5 * 30.0 / 2e3
-    f = [
-        dual(PLANE_SPHERE_LOSS, y, slid(y, (edge * (1 + e), 0, 0)), X, 1 / H).real[1, 0, 0]
-        for e in (-1e-9, 1e-9)
-    ]
-    assert f[0] == pytest.approx(f[1], rel=2e-9)
-    assert f[1] == pytest.approx(15.0, rel=1e-12)
-
-
 @pytest.mark.parametrize("h", [1e-2, 1e-3])
 def test_what_creeps_is_damped(h):
     """By mu_s N/(10 v) times its speed, which is lost; behind what slides the spring yields to the damper."""
@@ -264,41 +252,6 @@ def test_sliding_friction_grows_with_the_whole_normal_force():
     Q = LINEAR[1] * 0.011
     phi = 0.5 * 0.2 / np.hypot(0.2, 1e-3)
     assert f == pytest.approx([0.5 * Q * (1 + phi), 0, -Q * phi], rel=1e-12)
-
-
-@pytest.mark.parametrize("mu", [0.0, 0.7])
-def test_a_restitution_is_what_was_asked(mu):
-    """m v' = f by the midpoint, a ball against a floor: e whatever the speed, mass and stiffness, if far above that of rest."""
-    for e, m, v, k in ((0.7, 1.6, 10.0, 1e6), (0.2, 0.3, 1.0, 1e4), (1.0, 1.0, 2.0, 1e5)):
-        b = (1 - e * e) / (1 + e * e)
-        law = np.array([0.0, k, 1.0, 0.0])
-        y, X, Y = floor(0.0, law=law, b=b, mu=(mu, mu), rest=1e-5 * v)
-        h, u = 0.01 * np.sqrt(m / k), -v
-        z = 1e-3 * v * np.sqrt(m / k)
-        y[1, 0, 2] += z
-        for _ in range(2000):
-            new = y.copy()
-            w = u
-            for _ in range(60):
-                new[1, 0, 2] = y[1, 0, 2] + h * (u + w) / 2
-                f = dual(PLANE_SPHERE, y, new, X).real + dual(PLANE_SPHERE_LOSS, y, new, Y, 1 / h).real
-                change, w = w, u - h / m * f[1, 0, 2]
-                if abs(change - w) < 1e-13 * v:
-                    break
-            y, u = new, w
-            if u > 0 and y[1, 0, 2] > 0.5:
-                break
-        assert u == pytest.approx(e * v, rel=1e-3)
-
-
-@pytest.mark.parametrize("way", [(1, 0, 0.5), (-1, 0, 0.8), (0, 1, 2.0), (0, -1, 2.0)])
-def test_a_rod_slides_forth_back_and_aside_with_factors_of_their_own(way):
-    y, _, F = crawling(ways=(0.5, 0.8, 2.0))
-    new = y.copy()
-    new[1:, 0, :2] += 0.1 * np.array(way[:2])
-    f = dual(PLANE_ROD_LOSS, y, new, F, 1 / H).real[1:, 0].sum(axis=0)
-    Q = 0.6 * LINEAR[1] * 0.01
-    assert f == pytest.approx(way[2] * 0.4 * Q * np.array([*way[:2], 0]), abs=1e-12)
 
 
 def crawling(**options):
@@ -330,9 +283,9 @@ def test_stations_on_a_rod_have_the_same_factors():
     assert np.array(f[3:]) / f[:3] == pytest.approx([0.5, 0.8, 2.0], rel=3e-5)  # the normals tilt a little
 
 
-@pytest.mark.parametrize("way", [(0.8, 0.6), (-0.8, 0.6), (0.28, -0.96)])
-def test_oblique_sliding_has_each_part_against_its_own_part_of_the_slip(way):
-    """F = mu N (f_along e_along, f_aside e_aside), e = s/|s|; it loses F . s and no more once the bristle is at its length."""
+@pytest.mark.parametrize("way", [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.6), (-0.8, 0.6), (0.28, -0.96)])
+def test_a_rod_slides_forth_back_aside_and_obliquely_with_factors_of_their_own(way):
+    """Each part against its own part of the slip: F = mu N (f_along e_along, f_aside e_aside), e = s/|s|; it loses F . s and no more once the bristle is at its length."""
     y, _, X = crawling(ways=(0.5, 0.8, 2.0))
     limit, factors = 0.4 * 18.0, (0.5 if way[0] > 0.0 else 0.8, 2.0, 0.0)
     for _ in range(2):
@@ -397,20 +350,12 @@ def test_a_rod_that_stands_on_its_end_rubs_as_aside():
 @pytest.mark.parametrize(("axis", "length"), [(2, "drill"), (0, "roll"), (1, "roll")])
 def test_turns_are_resisted_by_a_length_times_the_normal_force(axis, length):
     y, _, X = floor(0.01, **{length: 0.02})
-    omega = 3.0
-    turn = np.zeros(3)
-    turn[axis] = omega * H
+    omega, n, new = 3.0, np.eye(3)[axis], y.copy()
     c, s = np.cos(omega * H), np.sin(omega * H)
-    new = y.copy()
-    for k in range(3):
-        d = y[1, 1 + k]
-        n = turn / (omega * H)
-        new[1, 1 + k] = c * d + s * np.cross(n, d) + (1 - c) * (n @ d) * n
+    new[1, 1:] = [c * d + s * np.cross(n, d) + (1 - c) * (n @ d) * n for d in y[1, 1:]]
     f = dual(PLANE_SPHERE_LOSS, y, new, X, 1 / H).real
     moment = [np.cross((y[k, 1:] + new[k, 1:]) / 2, f[k, 1:]).sum(axis=0) for k in (0, 1)]
-    expected = np.zeros(3)
-    expected[axis] = 0.02 * 30.0
-    assert moment[1] == pytest.approx(expected, abs=1e-6)
+    assert moment[1] == pytest.approx(0.02 * 30.0 * n, abs=1e-6)
     assert moment[0] == pytest.approx(-moment[1], abs=1e-15)
     assert not np.any(f[:, 0])
     turned_by = 2.0 * np.tan(omega * H / 2)  # what a moment does work on, over a step
@@ -476,9 +421,7 @@ def test_friction_is_the_same_in_a_step_past_nodes(frames, mu, move):
         y0, y1, X = row((frames, len(own)), s, own, mu, moves)
         kind, r = ROD_LOSSES[frames, len(own)], 0.5 * (y0 + y1)[:, 0]
         f = dual(kind, y0, y1, X, 1 / H).real[:, 0]
-        sides = np.array(
-            [f[:frames].sum(axis=0), f[frames:].sum(axis=0), np.cross(r, f)[frames:].sum(axis=0)]
-        )
+        sides = np.array([f[:frames].sum(axis=0), *(own[frames:].sum(axis=0) for own in (f, np.cross(r, f)))])
         end = settled(kind, y0, y1, X, 1 / H)
         if size is None:
             one, size, first = sides, np.abs(sides).max(), end
