@@ -1,8 +1,8 @@
 """Distances, facets and features behind contact of shapes, against brute force and closed forms.
 
 These functions have no public name: distances of segments and cores from boxes, hulls, bodies of revolution
-and triangles; the facets that stand for a rim; the corners and ridges of a mesh; slopes that leave no energy
-in a step. What they are for is asserted in tests/laws/test_contact_*.py.
+and triangles; the facets that stand for a rim; the corners and ridges of a mesh.
+What they are for is asserted in tests/laws/test_contact_*.py.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from discretization.contact.mesh_search import core_from_triangles, from_triangl
 from discretization.contact.search import candidates, searched
 from discretization.contact.table import Hull, Mesh, Pair, Round, Sphere, contacts_of
 from rigid.hull_faces import shares_of
-from rigid.interactions.contact import edge_crossings
 from rigid.interactions.contact.edges import A as FIRST
 from rigid.interactions.contact.gaps import RHO
 from rigid.kinematics.cores import POLYTOPE
-from rigid.kinematics.facets import facet_axes, mean_slopes, next_axis
 from rigid.solids import Cuboid, Revolved
 from rodsim import Box, Model, simulate
 from rodsim import Mesh as MeshShape
@@ -199,42 +197,7 @@ def test_the_force_on_a_body_of_revolution_does_not_depend_on_its_rotation_about
         assert np.abs(found[1][0] - found[0][0]).max() < 1e-12 * most
 
 
-def test_a_body_of_revolution_on_the_side_of_a_box_has_points_of_its_rims_there():
-    for k in range(3):
-        for angle in np.linspace(0.1, 6.0, 7):
-            a, up = np.roll((np.cos(angle), np.sin(angle), 0.0), k), np.roll((0.0, 0.0, 1.0), k)
-            axes = np.array(facet_axes(tuple(a + 0j), next_axis(tuple(a + 0j)), 0.0)[:2])
-            assert np.abs(axes @ up).max() == pytest.approx(1.0, abs=1e-14)
-            assert axes @ a == pytest.approx([0.0, 0.0], abs=1e-14)
-
-
-@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e-3, 0.1])
-def test_mean_slopes_of_facets_give_all_of_their_change(size):
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        a = rng.normal(size=3)
-        b = a / np.linalg.norm(a) + size * rng.normal(size=3)
-        a, b = (tuple(end / np.linalg.norm(end) + 0j) for end in (a, b))
-        axis = next_axis(tuple(np.add(a, b)))
-        one = facet_axes(a, axis, 0.0)
-        other = facet_axes(b, axis, one[2].real)
-        slopes = np.array(mean_slopes(a, b, axis, one, other))
-        left = np.array(other[:2]) - np.array(one[:2]) - np.einsum("ikc,k->ic", slopes, np.subtract(b, a))
-        assert np.abs(left).max() < 4e-15
-
-
 # --- edges, corners and shares of the stiffness
-
-
-def test_mean_slopes_of_a_crossing_of_edges_give_all_of_its_change_of_energy():
-    """For small changes, for which the rule alone must do: to round-off of V."""
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        start = np.append(1.0, rng.uniform(0.0, 0.9, 4))
-        end = start * (1.0 + 0.0025 * rng.uniform(-1.0, 1.0, 5))
-        slopes = np.array(edge_crossings.mean_slopes(tuple(start + 0j), tuple(end + 0j)))
-        change = edge_crossings.energy_of(tuple(end + 0j)) - edge_crossings.energy_of(tuple(start + 0j))
-        assert abs(slopes @ (end - start) - change) < 1e-15
 
 
 def test_hulls_of_the_corners_of_boxes_have_the_energy_and_forces_of_the_boxes():

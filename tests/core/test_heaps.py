@@ -11,12 +11,11 @@ import pytest
 from benchmarks.heaps import Settling, balance, heap, settling
 from discretization.assembly import fronts_of_systems
 from discretization.assembly.fronts_of_systems import parts_that_meet
-from discretization.assembly.numbering import number
 from discretization.contact.nearest import distances, passing
 from discretization.contact.search import candidates
 from discretization.contact.table import points_of
 from discretization.linear import coupled
-from discretization.linear.coupled import Far, acting_blocks, far_blocks, solved_coupled, solved_whole
+from discretization.linear.coupled import acting_blocks, far_blocks, solved_coupled, solved_whole
 from discretization.linear.narrow import narrow_factor, narrow_scratch
 from discretization.linear.sparse import sparse_forget
 from discretization.state_measures import energies, momenta
@@ -56,9 +55,8 @@ class Coupled:
         self.acting = blocks, rows, np.zeros(2, np.int64)
         acting_blocks(self.values, self.far, *self.acting)
         self.pivots, self.first = np.zeros(n, np.int32), np.zeros(n, np.int32)
-        assert (
-            narrow_factor(self.values, n, HALF, self.pivots, self.first, np.zeros(narrow_scratch(HALF))) == 0
-        )
+        scratch = np.zeros(narrow_scratch(HALF))
+        assert narrow_factor(self.values, n, HALF, self.pivots, self.first, scratch) == 0
         self.noise = way.uniform(1e-14, 1e-12, n)
 
     def solved(self, rhs: np.ndarray, handle: int = -7) -> np.ndarray:
@@ -100,15 +98,6 @@ def test_far_blocks_are_solved_transposed_by_the_whole() -> None:
             assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-13  # and forth by the same factors
     finally:
         sparse_forget(-7)
-
-
-def test_far_blocks_stand_behind_the_band_and_nowhere_twice() -> None:
-    for stride in (6, 15, 33):
-        far, entries = far_blocks(np.arange(7) * 6, np.arange(7) * 6, 100, stride)
-        place = far.place[:, None, None] + np.arange(6)[:, None] + stride * np.arange(6)
-        assert len(np.unique(place)) == 7 * 36
-        assert place.min() == 100
-        assert place.max() < 100 + entries
 
 
 def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the_residual() -> None:
@@ -182,7 +171,7 @@ def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: 
     stepper, states = marched(40, rho)
     inner = stepper._list_of(states[-1]).stepper
     assert len(inner.numbering.far.row) > 0
-    assert inner.numbering.band == HALF
+    assert inner.numbering.band == HALF  # that of the rods
     monkeypatch.setattr(fronts_of_systems, "_PARTS", 9)
     other, directly = marched(40, rho)
     assert len(other._list_of(directly[-1]).stepper.numbering.far.row) == 0
@@ -219,18 +208,6 @@ def test_who_goes_on_with_far_blocks_has_the_same_bits() -> None:
         end, _ = later.advance(begun, k, 40 - k)
         assert all(np.array_equal(one, other) for one, other in zip(end, states[-1], strict=True))
     assert len(lists) > 1
-
-
-def test_a_band_with_far_blocks_is_that_of_the_rods() -> None:
-    stepper, states = marched(1)
-    system = stepper._list_of(states[0]).stepper.system
-    loose, plain = number(system, loose=True), number(system)
-    assert loose.size == plain.size
-    assert loose.band == HALF < abs(plain.band)
-    far = loose.far
-    assert isinstance(far, Far)
-    assert np.array_equal(np.sort(far.row * 10**6 + far.column), np.sort(far.column * 10**6 + far.row))
-    assert np.all(np.abs(far.row - far.column) + 5 > loose.band)
 
 
 def test_factors_serve_again_where_two_corrections_more_end_the_iteration() -> None:

@@ -211,10 +211,8 @@ def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_ther
         Q, force, _, d, t = of_segment(X, *(tuple(p) for p in (x0, x1, a0, b0, a1, b1)), 0.0, 1.0)
         t = t.real
         assert min(ends) - 1e-15 <= t <= max(ends) + 1e-15
-        D0, D1 = (
-            np.linalg.norm(x - a - s * (b - a))
-            for x, a, b, s in ((x0, a0, b0, ends[0]), (x1, a1, b1, ends[1]))
-        )
+        D0 = np.linalg.norm(x0 - a0 - ends[0] * (b0 - a0))
+        D1 = np.linalg.norm(x1 - a1 - ends[1] * (b1 - a1))
         d0, d1 = x0 - a0 - t * (b0 - a0), x1 - a1 - t * (b1 - a1)
         assert (d1 @ d1 - d0 @ d0).real == pytest.approx(D1**2 - D0**2, abs=1e-13)
         assert np.array(d) == pytest.approx((d0 + d1) / 2, abs=1e-14)
@@ -227,9 +225,8 @@ def test_the_mean_point_is_found_to_the_last_digits():
     """Near either nearest point, and where both are the same: there its derivative is that of points that are almost the same."""
     end, change, far = 1e-3 + 2e8, 1e-3, 1e8
     tau = 1e-3 / (1e-3 + np.sqrt(far * far + 1e-3 * end) + far)
-    assert touched(0j, change + 0j, -far + 0j, 0j, 1 + 0j, 1 + 0j).real == pytest.approx(
-        tau * change, rel=1e-13
-    )
+    forth = touched(0j, change + 0j, -far + 0j, 0j, 1 + 0j, 1 + 0j).real
+    assert forth == pytest.approx(tau * change, rel=1e-13)
     back = touched(1 + 0j, 1 - change + 0j, far + 0j, 0j, 1 + 0j, 1 + 0j).real
     assert back == pytest.approx(1 - tau * change, abs=1e-16)
     same = touched(0.4 + 0j, 0.4 + 1j * EPS, 0j, 0j, 1 + 0j, 4 + 0j).imag / EPS
@@ -354,9 +351,8 @@ def test_centres_in_one_point_are_pushed_nowhere():
     assert not np.any(dual(SPHERES, y, y, X))
     assert value(SPHERES, y, X).real == pytest.approx(0.5 * LINEAR[1] * 0.09)
     away = moved(y, rng, 0.05)
-    assert work(dual(SPHERES, y, away, X), y, away) == pytest.approx(
-        (value(SPHERES, away, X) - value(SPHERES, y, X)).real, rel=1e-13
-    )
+    change = (value(SPHERES, away, X) - value(SPHERES, y, X)).real
+    assert work(dual(SPHERES, y, away, X), y, away) == pytest.approx(change, rel=1e-13)
 
 
 @KINDS

@@ -22,7 +22,6 @@ from tests.support.contact_losses import (
 from tests.support.contacts import (
     EPS,
     LINEAR,
-    PLANE_SPHERE,
     dual,
     energy_kept,
     moved,
@@ -285,7 +284,9 @@ def test_stations_on_a_rod_have_the_same_factors():
 
 @pytest.mark.parametrize("way", [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.6), (-0.8, 0.6), (0.28, -0.96)])
 def test_a_rod_slides_forth_back_aside_and_obliquely_with_factors_of_their_own(way):
-    """Each part against its own part of the slip: F = mu N (f_along e_along, f_aside e_aside), e = s/|s|; it loses F . s and no more once the bristle is at its length."""
+    """Each part against its own part of the slip: F = mu N (f_along e_along, f_aside e_aside), e = s/|s|; it loses F . s and no
+    more once the bristle is at its length.
+    """
     y, _, X = crawling(ways=(0.5, 0.8, 2.0))
     limit, factors = 0.4 * 18.0, (0.5 if way[0] > 0.0 else 0.8, 2.0, 0.0)
     for _ in range(2):

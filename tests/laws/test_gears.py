@@ -1,7 +1,6 @@
 """Gears between joints: what they keep, against closed forms of trains, racks, differentials and geared weights."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -34,6 +33,9 @@ from rodsim.signals import Sine
 from rodsim.studies import StudyError, measures
 
 X, Y, Z = np.eye(3)
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::rigid.errors.InitialVelocityWarning"
+)  # velocities are fitted to gears
 ROUND_OFF = 1e-12
 N1, N2 = 17.0, 41.0  # teeth
 
@@ -41,20 +43,13 @@ N1, N2 = 17.0, 41.0  # teeth
 def wheels_on_a_free_carrier():
     """Two wheels, off their axes and asymmetric, on a free carrier, whose axes are askew to its own and to each other."""
     model = Model("wheels")
-    turning = np.array([0.4, 1.1, -0.7])
-    carrier = model.add_body(
-        "carrier", Box(0.5, 0.2, 0.1, mass=2.0), velocity=(0.3, -0.2, 0.1), angular_velocity=turning
-    )
-    u = np.array([0.2, -0.1, 1.0])
-    first = model.add_body(
-        "first", Box(0.1, 0.15, 0.06, mass=0.7), position=(0.23, 0.04, 0.1), orientation=(0.9, 0.3, 0.3, -0.1)
-    )
-    second = model.add_body(
-        "second",
-        Box(0.2, 0.05, 0.12, mass=0.9),
-        position=(-0.2, 0.03, 0.1),
-        angular_velocity=turning + 20.0 * X,
-    )
+    turning, u = np.array([0.4, 1.1, -0.7]), np.array([0.2, -0.1, 1.0])
+    box, moves = Box(0.5, 0.2, 0.1, mass=2.0), {"velocity": (0.3, -0.2, 0.1), "angular_velocity": turning}
+    carrier = model.add_body("carrier", box, **moves)
+    box = Box(0.1, 0.15, 0.06, mass=0.7)
+    first = model.add_body("first", box, (0.23, 0.04, 0.1), orientation=(0.9, 0.3, 0.3, -0.1))
+    box = Box(0.2, 0.05, 0.12, mass=0.9)
+    second = model.add_body("second", box, (-0.2, 0.03, 0.1), angular_velocity=turning + 20.0 * X)
     model.add_joint("one", "revolute", carrier, first, at=(0.2, 0.0, 0.1), axis=u)
     model.add_joint("two", "revolute", carrier, second, at=(-0.2, 0.0, 0.1), axis=X)
     model.add_gear("mesh", ["one", "two"], (N1, N2))
@@ -63,9 +58,7 @@ def wheels_on_a_free_carrier():
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_gears_on_a_free_carrier_keep_energy_momenta_and_their_ratio_through_many_turns(integrator):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the velocities that are fitted to the gear
-        result = simulate(wheels_on_a_free_carrier(), t_end=4.0, dt=0.005, integrator=integrator)
+    result = simulate(wheels_on_a_free_carrier(), t_end=4.0, dt=0.005, integrator=integrator)
     found = audit(result)
     assert found.energy_balance < ROUND_OFF * 10
     assert max(found.linear_momentum_drift, found.angular_momentum_drift) < ROUND_OFF * 10
@@ -80,9 +73,7 @@ def test_gears_on_a_free_carrier_keep_energy_momenta_and_their_ratio_through_man
 def test_gears_keep_the_order_of_the_integrator(integrator, order):
     ends = []
     for dt in (0.02, 0.01, 0.005):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            state = simulate(wheels_on_a_free_carrier(), t_end=0.2, dt=dt, integrator=integrator).state()
+        state = simulate(wheels_on_a_free_carrier(), t_end=0.2, dt=dt, integrator=integrator).state()
         ends.append(np.concatenate([state.r.ravel(), state.quat.ravel()]))
     errors = [np.abs(end - ends[-1]).max() for end in ends[:2]]
     # of the two coarser ones against the finest
@@ -159,9 +150,8 @@ def test_a_differential_shares_the_torque_of_its_cage_evenly():
     gear = result.joint("gear")
     assert gear.on("left") == pytest.approx(gear.on("right"))
     assert gear.on("left")[-1] == pytest.approx(J["left"] * result.joint("left").rate[-1], rel=1e-3)
-    assert 2 * gear.on("left")[-1] == pytest.approx(
-        0.05 - J["cage"] * result.joint("cage").rate[-1], rel=1e-3
-    )
+    left_over = 0.05 - J["cage"] * result.joint("cage").rate[-1]
+    assert 2 * gear.on("left")[-1] == pytest.approx(left_over, rel=1e-3)
 
 
 def geared_weight(k=4.0, m=0.5, arm=0.3):
@@ -192,27 +182,48 @@ def test_a_geared_weight_hangs_where_the_spring_holds_it_and_swings_about_with_i
     assert found.kinds == ("oscillates",)
 
 
-def test_gears_that_make_no_sense_are_refused_with_a_cure():
+WRONG = [  # joints, ratios, coordinates, what is said
+    (["drum", "nothing"], (1, 1), None, "gear 'g': 'nothing' is no joint of this model"),
+    (["drum", "ball"], (1, 1), None, "spherical joint 'ball' has no coordinate to couple; use one of"),
+    (["drum", "wheel"], (1, 0), None, "the ratio of 'wheel' is 0, which couples nothing"),
+    (["drum"], (1,), None, "give two joints or more"),
+    (["drum", "wheel"], (1, 2, 3), None, "ratios .* for 2 joints; give one of each"),
+    (["drum", "drum"], (1, 2), None, "has the angle of 'drum' twice"),
+    (["drum", "wheel"], (2, 5), None, "repeats gear 'mesh'; leave one of them out"),
+    (["drum", "wheel"], (2, 7), None, "couples the same joints as gear 'mesh' with other ratios"),
+    (["drum", "screw"], (2, 7), None, "say which coordinate of 'screw'"),
+    (["drum", "wheel"], (2, 7), ["displacement", None], "revolute joint 'drum' has no displacement"),
+    # what rounding loses
+    (
+        ["slide", "wheel"],
+        (1.0, 1e-300),
+        None,
+        "gear 'g': the ratio of 'wheel' is 1e-300, whose square is no number.*multiply",
+    ),
+    (["slide", "wheel"], (1e-60, 1e-60), None, "gear 'g': the ratio of 'slide' is 1e-60"),
+    (
+        ["slide", "wheel"],
+        (1e-13, -2.0),
+        None,
+        "gear 'g': the ratio of 'slide', 1e-13, couples nothing beside 2.*leave it out",
+    ),
+]
+
+
+@pytest.mark.parametrize(("joints", "ratios", "of", "words"), WRONG, ids=[words for *_, words in WRONG])
+def test_gears_that_make_no_sense_are_refused_with_a_cure(joints, ratios, of, words):
     model = geared_weight()
     ball = model.add_body("ball", Box(1, 1, 1, mass=1.0))
     model.add_joint("ball", "spherical", model.ground, ball, at=(0, 0, 0))
     model.add_joint("screw", "cylindrical", ball, model.bodies["wheel"], at=(1, 0, 0), axis=Z)
-    for joints, ratios, of, words in (
-        (["drum", "nothing"], (1, 1), None, "gear 'g': 'nothing' is no joint of this model"),
-        (["drum", "ball"], (1, 1), None, "spherical joint 'ball' has no coordinate to couple; use one of"),
-        (["drum", "wheel"], (1, 0), None, "the ratio of 'wheel' is 0, which couples nothing"),
-        (["drum"], (1,), None, "give two joints or more"),
-        (["drum", "wheel"], (1, 2, 3), None, "ratios .* for 2 joints; give one of each"),
-        (["drum", "drum"], (1, 2), None, "has the angle of 'drum' twice"),
-        (["drum", "wheel"], (2, 5), None, "repeats gear 'mesh'; leave one of them out"),
-        (["drum", "wheel"], (2, 7), None, "couples the same joints as gear 'mesh' with other ratios"),
-        (["drum", "screw"], (2, 7), None, "say which coordinate of 'screw'"),
-        (["drum", "wheel"], (2, 7), ["displacement", None], "revolute joint 'drum' has no displacement"),
-    ):
-        with pytest.raises(ModelError, match=words):
-            model.add_gear("g", joints, ratios, of)
+    slide = model.add_body("slide", Box(1, 1, 1, mass=1.0), (0, 3, 0))
+    model.add_joint("slide", "revolute", model.ground, slide, at=(0, 3, 0), axis=Z)
+    with pytest.raises(ModelError, match=words):
+        model.add_gear("g", joints, ratios, of)
     with pytest.raises(ModelError, match="there is already a joint 'drum'"):
-        model.add_gear("drum", ["drum", "wheel"], (1, 1))
+        model.add_gear("drum", ["drum", "slide"], (1, 1))
+    model.add_gear("g", ["slide", "wheel"], (1e-11, 1.0))  # and is built
+    model.build()
 
 
 def test_drives_of_geared_joints_are_told_of_the_gear():
@@ -240,7 +251,6 @@ def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
     assert {"mesh", "b", "c"} <= {name for loop in built.layout.description["undetermined"] for name in loop}
 
 
-@pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")  # fitted to the gear
 @pytest.mark.parametrize(
     ("integrator", "laws"),
     [
@@ -260,11 +270,12 @@ def test_of_gears_a_scheme_in_a_chart_keeps_what_it_keeps_of_joints(integrator, 
     system, states = result.layout.system, result.states(slice(None))
     told = audit(result)
     assert told.ok, told.text()
-    for word, row in (
-        ("energy", "E . D without work"),
-        ("momentum", "angular momentum"),
-        ("velocities", "joints, velocities"),
-    ):
+    rows = {
+        "energy": "E . D without work",
+        "momentum": "angular momentum",
+        "velocities": "joints, velocities",
+    }
+    for word, row in rows.items():
         kept = re.search(rf"{row} +kept", told.text()) is not None
         assert kept == (word in laws), word
     assert re.search("linear momentum +kept", told.text())
@@ -304,9 +315,8 @@ def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
     with pytest.raises(ValueError, match="'constraints/shares'"):
         from_rows(constraints, 1 - shares, others)
     # of a file written when gears were such rows
-    assert fingerprint(wheels_on_a_free_carrier().build().system) == (
-        "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
-    )
+    written = "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
+    assert fingerprint(wheels_on_a_free_carrier().build().system) == written
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
@@ -341,9 +351,8 @@ def test_a_gear_between_more_parts_than_one_may_have_is_refused_with_a_cure():
         body = model.add_body(name, Box(0.1, 0.1, 0.1, mass=1.0), position=(k, 0, 0))
         model.add_joint(name, "revolute", model.ground, body, at=(k, 0, 0), axis=Z)
     model.add_gear("long", names, [1.0] * 8)
-    with pytest.raises(
-        ModelError, match=r"gear 'long': 8 angles between 9 parts.* has at most 8 between 8"
-    ) as refused:
+    words = r"gear 'long': 8 angles between 9 parts.* has at most 8 between 8"
+    with pytest.raises(ModelError, match=words) as refused:
         model.build()
     assert refused.value.about[0] == ("gear", "long")
 
@@ -369,18 +378,15 @@ def test_a_circle_of_gears_that_is_off_by_less_than_a_tooth_is_named_when_it_can
 
 def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_them(tmp_path):
     """It acts on several joints: no single force and moment are its own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the velocities that are fitted to the gear
-        result = simulate(wheels_on_a_free_carrier(), t_end=0.05, dt=0.005, output_every=1)
+    result = simulate(wheels_on_a_free_carrier(), t_end=0.05, dt=0.005, output_every=1)
     gear, one = result.joint("mesh"), result.joint("one")
     assert np.abs(gear.on("one")).max() > 0.1
 
     found = compare(result, result)
     told = {row.quantity: row for row in found.rows}
-    assert told["joint mesh, torque on one"].unit == "N m"
-    assert told["joint mesh, torque on one"].scale == pytest.approx(
-        np.abs(gear.on("one")[1:]).max(), rel=1e-6
-    )
+    torque = told["joint mesh, torque on one"]
+    assert torque.unit == "N m"
+    assert torque.scale == pytest.approx(np.abs(gear.on("one")[1:]).max(), rel=1e-6)
     assert told["joint one, force"].largest == 0.0
 
     arrays = result.to_xarray()
@@ -398,23 +404,6 @@ def test_what_a_gear_does_is_told_beside_the_forces_of_joints_and_hides_none_of_
     assert named.reduce(result.t, named.quantity.read(result)) == np.abs(gear.multipliers).max()
     with pytest.raises(StudyError, match=r"there is no 'force'; there are multipliers"):
         measures.parse("largest joints.mesh.force.norm", result.layout)
-
-
-@pytest.mark.parametrize(
-    ("ratios", "words"),
-    [
-        ((1.0, 1e-300), "the ratio of 'two' is 1e-300, whose square is no number.*multiply all of them"),
-        ((1e-60, 1e-60), "the ratio of 'one' is 1e-60"),
-        ((1e-13, -2.0), "the ratio of 'one', 1e-13, couples nothing beside 2.*leave it out"),
-    ],
-)
-def test_ratios_that_rounding_loses_are_refused_by_name(ratios, words):
-    model = wheels_on_a_free_carrier()
-    model.gears.clear()
-    with pytest.raises(ModelError, match=f"gear 'mesh': {words}"):
-        model.add_gear("mesh", ["one", "two"], ratios)
-    model.add_gear("mesh", ["one", "two"], (1e-11, 1.0))  # and is built
-    model.build()
 
 
 def test_a_scene_with_such_a_ratio_ends_at_its_line(tmp_path, capsys):
