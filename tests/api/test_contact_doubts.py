@@ -53,9 +53,8 @@ def test_depth_and_duration_of_a_ball_are_those_of_its_mass_on_a_spring(law, ter
     own, m = one_of(model), model.bodies["ball"].properties.mass
     x, y = own.by_weight, own.by_speed
     assert sum(c * x**p for p, c in terms.items()) == pytest.approx(m * 9.81, rel=1e-9)
-    assert sum(c * y ** (p + 1) / (p + 1) for p, c in terms.items()) == pytest.approx(
-        m * speed**2 / 2, rel=1e-9
-    )
+    energy = sum(c * y ** (p + 1) / (p + 1) for p, c in terms.items())
+    assert energy == pytest.approx(m * speed**2 / 2, rel=1e-9)
     slope = sum(p * c * own.depth ** (p - 1) for p, c in terms.items())
     assert own.lasts == pytest.approx(np.pi * np.sqrt(m / slope), rel=1e-9)
 
@@ -74,9 +73,8 @@ def test_rods_that_cross_press_along_the_shape_of_their_crossing(angle: float, g
     force = k * np.sum(depth**exponent) * (s[1] - s[0])
     q, mass = exponent + 0.5, M * 2 * M / (3 * M)
     assert force * own.depth / (q + 1) == pytest.approx(0.5 * mass * V**2, rel=1e-6)
-    assert force == pytest.approx(
-        k * np.sqrt(2 * RHO) * beta(0.5, q + 0.5) * own.depth**q / np.sin(np.radians(angle)), rel=1e-6
-    )
+    exact = k * np.sqrt(2 * RHO) * beta(0.5, q + 0.5) * own.depth**q / np.sin(np.radians(angle))
+    assert force == pytest.approx(exact, rel=1e-6)
     assert own.lasts == pytest.approx(np.pi * np.sqrt(mass * own.depth / (q * force)), rel=1e-6)
     assert own.by_weight == 0.0
 
@@ -163,9 +161,10 @@ def test_the_step_that_is_said_sees_the_touch(angle: float) -> None:
 def test_stations_that_do_not_see_a_crossing_are_told_with_as_many_as_do() -> None:
     model = meeting(90.0, stations=8)
     (line,) = rough(model, Placement(model))
-    assert line.startswith(
+    words = (
         "contact 'hit': rod 'one' and rod 'other' touch over 0.02 m at the depth to expect, their stations"
     )
+    assert line.startswith(words)
     need = int(line.split("stations=")[1].split(",")[0])
     assert L / 2 / need <= one_of(model).width / 5 < L / 2 / (need - 1)
     for enough in (meeting(90.0, stations=need), meeting(0.0, stations=1)):

@@ -15,7 +15,7 @@ from discretization.contact.nearest import distances, passing
 from discretization.contact.search import candidates
 from discretization.contact.table import points_of
 from discretization.linear import coupled
-from discretization.linear.coupled import acting_blocks, far_blocks, solved_coupled, solved_whole
+from discretization.linear.coupled import acting_blocks, far_blocks, solved_coupled
 from discretization.linear.narrow import narrow_factor, narrow_scratch
 from discretization.linear.sparse import sparse_forget
 from discretization.state_measures import energies, momenta
@@ -83,19 +83,6 @@ def test_where_the_iteration_does_not_end_the_whole_is_factored() -> None:
         for rhs in np.random.default_rng(1).normal(size=(2, 240)):
             assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-11
             assert own.acting[2][0] == coupled.WHOLE
-    finally:
-        sparse_forget(-7)
-
-
-def test_far_blocks_are_solved_transposed_by_the_whole() -> None:
-    own = Coupled(0.3)
-    try:
-        for rhs in np.random.default_rng(1).normal(size=(2, 48)):
-            x = rhs.copy()
-            assert solved_whole(-7, own.band, HALF, own.far, own.values, own.acting[2], x, True) == 0
-            assert np.abs(own.full.T @ x - rhs).max() < 1e-13
-            assert own.acting[2][0] == coupled.WHOLE
-            assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-13  # and forth by the same factors
     finally:
         sparse_forget(-7)
 

@@ -56,10 +56,10 @@ def test_only_the_stations_of_the_rope_are_looked_at():
             model = Model()
             material = Material(E=1e6, nu=0.3, density=1000.0)
             sizes = ((thin, -0.5), (thick, 0.5))
-            rods = [
-                model.add_rod(f"rod {k}", [(-1, y, 0), (1, y, 0)], Section.circular(radius, material), 2)
-                for k, (radius, y) in enumerate(sizes)
-            ]
+            rods = []
+            for radius, y in sizes:
+                section = Section.circular(radius, material)
+                rods.append(model.add_rod(f"rod at {y}", [(-1, y, 0), (1, y, 0)], section, 2))
             model.add_contact("touch", *rods[::order], stiffness=1e4)
             found.append(int(model.build().system.contacts.side[0]))
         assert found == side
@@ -67,8 +67,7 @@ def test_only_the_stations_of_the_rope_are_looked_at():
 
 def test_a_flange_keeps_what_is_pulled_askew_on_its_drum():
     """An axle that leans by 0.2 rad: the rope's surface comes as far as the lower flange, or off the drum without one."""
-    kept, left = (
-        pulley.aside(pulley.run(0.2, flanges, t_end=0.13, progress=False)) for flanges in (True, False)
-    )
+    runs = (pulley.run(0.2, flanges, t_end=0.13, progress=False) for flanges in (True, False))
+    kept, left = map(pulley.aside, runs)
     assert 1.0 < kept < 1.0 + 1e-4 / (0.5 * pulley.GROOVE)  # as deep as friction and weight press it
     assert left > 1.0 + pulley.ROPE / (0.5 * pulley.GROOVE)  # its axis is beyond the edge

@@ -30,9 +30,8 @@ def same(found, exact):
 
 
 @pytest.mark.parametrize("moves", [0.0, 1.0])
-@pytest.mark.parametrize(
-    ("of", "sliding"), [*((law, 0.0) for law in LAWS), *((x, s) for x in LOSSES for s in (0.0, 1.0))]
-)
+@SLIDING
+@pytest.mark.parametrize("of", [*LAWS, *LOSSES])
 def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(of, sliding, moves):
     """Sticking and sliding; of a plane that does not move those of the rod alone."""
     for t in steps(PLANE_ROD_LOSS, of, sliding):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rodsim import Friction, Material, Model, Section, Sphere
+from tests.support.contacts import ground
 
 CROSSING, NEARLY_PARALLEL, PARALLEL = (0.0, 1.0, 0.02), (1.0, 0.03, 0.004), (1.0, 0.0, 0.0)
 
@@ -48,6 +49,21 @@ def balls(**given) -> Model:
         body = model.add_body(name, Sphere(0.05, density=1000), (x, y, z), velocity=(v, 0, 0))
         spheres.append(model.add_sphere(name, body, 0.05))
     model.add_contact("meet", spheres, stiffness=1e4, exponent=1.5, **given)
+    return model
+
+
+def hills(**given) -> Model:
+    """A ball and a rod fall on hills of triangles and move along."""
+    model = Model("hills", gravity=(0, 0, -9.81))
+    vertices, triangles = ground(24, lambda x, y: 0.03 * np.sin(9 * x) * np.cos(7 * y))
+    below = model.add_mesh("hills", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
+    ball = model.add_body(
+        "ball", Sphere(0.05, density=1000), (-0.3, 0.2, 0.09), (1, 0, 0, 0), (1, 0.2, 0), (1, 0, 3)
+    )
+    rubber = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
+    rod = model.add_rod("rod", [(0.0, -0.3, 0.06), (0.3, -0.3, 0.06)], rubber, 4, velocity=(0, 0.4, 0))
+    model.add_contact("meet", model.add_sphere("ball", ball, 0.05), below, 2e4, **given)
+    model.add_contact("lie", rod, below, 2e4, stations=8, **given)
     return model
 
 
