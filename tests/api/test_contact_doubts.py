@@ -121,17 +121,34 @@ def on_a_fine_mesh() -> Model:
 
 
 TOLD = [
-    (lambda: ball_on_floor(v=(0, 0, 1), stiffness=20.0), None,
-     r"contact 'on': .* come to a depth of some 0.26 m, 5.1 of the radius; give a greater stiffness than 20"),
-    (lambda: ball_on_floor(stiffness=None, law="depth + depth**2"), None, r"give a greater stiffness than depth \+ depth \*\* 2"),
-    (lambda: box_on_floor(300.0), None,
-     "plane 'floor' and solid 'it' come to a depth of some 0.058 m, 0.58 of half of its least extent"),
-    (lambda: ball_on_floor(v=(0, 0, 1)), 0.01,
-     "contact 'on': plane 'floor' and sphere 'ball' touch for some 0.023 s, 2.3 steps of dt = 0.01 s.*take dt = 0.002 s"),
-    (lambda: box_on_floor(1e6), 1e-3, "touch for some 0.0031 s, 3.1 steps of dt = 0.001 s; take dt = 0.0003 s"),
+    (
+        lambda: ball_on_floor(v=(0, 0, 1), stiffness=20.0),
+        None,
+        r"contact 'on': .* come to a depth of some 0.26 m, 5.1 of the radius; give a greater stiffness than 20",
+    ),
+    (
+        lambda: ball_on_floor(stiffness=None, law="depth + depth**2"),
+        None,
+        r"give a greater stiffness than depth \+ depth \*\* 2",
+    ),
+    (
+        lambda: box_on_floor(300.0),
+        None,
+        "plane 'floor' and solid 'it' come to a depth of some 0.058 m, 0.58 of half of its least extent",
+    ),
+    (
+        lambda: ball_on_floor(v=(0, 0, 1)),
+        0.01,
+        "contact 'on': plane 'floor' and sphere 'ball' touch for some 0.023 s, 2.3 steps of dt = 0.01 s.*take dt = 0.002 s",
+    ),
+    (
+        lambda: box_on_floor(1e6),
+        1e-3,
+        "touch for some 0.0031 s, 3.1 steps of dt = 0.001 s; take dt = 0.0003 s",
+    ),
     (with_a_ceiling, None, "plane 'ceiling' collides with nothing; name it in add_contact"),
     (on_a_fine_mesh, None, r"some 5.7e\+03 triangles are .* larger triangles, some 0.02 m wide"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("model", "dt", "words"), TOLD, ids=[words[:40] for *_, words in TOLD])

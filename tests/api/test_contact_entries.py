@@ -54,22 +54,7 @@ OF_A_BALL = [  # on a floor
     ({**K, "restitution": 1.1}, r"restitution = 1.1 is outside \(0, 1\]"),
     ({**K, "damping": -1.0}, r"damping = -1.0 is below 0"),
     ({**K, "rest_speed": 0.0}, r"rest_speed = 0.0 is not positive"),
-    ({**K, "friction": -0.1}, r"friction = -0.1 is below 0"),
-    ({**K, "friction": (0.3, 0.4)}, r"kinetic coefficient 0.4 is above the static one, 0.3"),
-    ({**K, "friction": (0.3, 0.4, 0.5)}, r"give one coefficient, or \(static, kinetic\)"),
     ({**K, "friction": 0.3, "exponent": 1.5}, r"not linear; give tangential_stiffness="),
-    (
-        {**K, "friction": Friction(0.0, tangential_stiffness=0.0)},
-        r"tangential_stiffness = 0.0 is not positive",
-    ),
-    ({**K, "friction": Friction(0.0, rolling=-1.0)}, r"rolling = -1.0 is below 0"),
-    ({**K, "friction": Friction(0.0, drilling=-1.0)}, r"drilling = -1.0 is below 0"),
-    ({**K, "friction": Friction(0.1, drilling="much")}, r"drilling = 'much' is not known.*friction"),
-    (
-        {**K, "friction": Friction(0.0, drilling="friction")},
-        r"drilling = 'friction', but there is no friction; give friction=",
-    ),
-    ({**K, "friction": Friction(1, anisotropy=(1, 2, 1))}, r"anisotropy is of the friction on rods"),
     ({**K, "stations": 0}, r"stations = 0 is too small; give at least 1"),
     ({**K, "law": "spring"}, r"law = 'spring' is not known; choose one of power, barrier"),
     ({**K, "law": 3}, r"law = 3 is not known"),
@@ -83,6 +68,17 @@ OF_A_BALL = [  # on a floor
     ({**K, "ignore": [(ONE, FLOOR)]}, r"ball one' collides with nothing: all that it meets is in ignore"),
     ({**K, "ignore": [(ONE, WALL)]}, r"ignore names plane 'wall', which is not in a or b"),
     ({**K, "ignore": ONE}, r"ignore = .*; give a list of pairs"),
+]
+FRICTIONS = [  # of a ball on a floor
+    (-0.1, r"friction = -0.1 is below 0"),
+    ((0.3, 0.4), r"kinetic coefficient 0.4 is above the static one, 0.3"),
+    ((0.3, 0.4, 0.5), r"give one coefficient, or \(static, kinetic\)"),
+    (Friction(0.0, tangential_stiffness=0.0), r"tangential_stiffness = 0.0 is not positive"),
+    (Friction(0.0, rolling=-1.0), r"rolling = -1.0 is below 0"),
+    (Friction(0.0, drilling=-1.0), r"drilling = -1.0 is below 0"),
+    (Friction(0.1, drilling="much"), r"drilling = 'much' is not known.*friction"),
+    (Friction(0.0, drilling="friction"), r"drilling = 'friction', but there is no friction; give friction="),
+    (Friction(1, anisotropy=(1, 2, 1)), r"anisotropy is of the friction on rods"),
 ]
 TEXTS = [  # of laws
     ("depth +", r"'depth \+' cannot be read"),
@@ -146,6 +142,7 @@ OF_SIDES = [
 ]
 WRONG = [*(((ONE, FLOOR), given, words) for given, words in OF_A_BALL), *OF_SIDES]
 WRONG += [((ONE, FLOOR), {"law": text}, words) for text, words in TEXTS]
+WRONG += [((ONE, FLOOR), {**K, "friction": friction}, words) for friction, words in FRICTIONS]
 
 
 @pytest.mark.parametrize(("of", "given", "words"), WRONG, ids=range(len(WRONG)))

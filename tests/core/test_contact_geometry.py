@@ -21,8 +21,6 @@ from discretization.contact.mesh_search import core_from_triangles, from_triangl
 from discretization.contact.search import candidates, searched
 from discretization.contact.table import Hull, Mesh, Pair, Round, Sphere, contacts_of
 from rigid.hull_faces import shares_of
-from rigid.interactions.contact.edges import A as FIRST
-from rigid.interactions.contact.gaps import RHO
 from rigid.kinematics.cores import POLYTOPE
 from rigid.solids import Cuboid, Revolved
 from rodsim import Box, Model, simulate
@@ -33,7 +31,6 @@ from tests.support.contacts import (
     BOXES,
     CONE,
     CYLINDER,
-    EDGES,
     HULLS,
     LINEAR,
     PRISM,
@@ -49,7 +46,7 @@ from tests.support.contacts import (
     turned,
     value,
 )
-from tests.support.solids import FACES, MESHES, WEDGE, A, R, add, fine_cube
+from tests.support.solids import FACES, MESHES, WEDGE, add
 
 SHORT = 1.0 - np.cos(np.pi / POINTS_OF_RIM)  # part of the radius that a rim lacks between two of its points
 ORIGIN = np.concatenate([np.zeros((1, 3)), np.eye(3)])  # a pose
@@ -231,31 +228,6 @@ def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, share):
     for k, height in ((0, half[2] + share * D), (1, -other[2] - (1.0 - share) * D)):
         moment = np.cross(y0[k, 1:], f[k, 1:]).sum(axis=0)
         assert moment[:2] == pytest.approx(np.cross((0, 0, height), f[k, 0])[:2], rel=1e-9)
-
-
-def test_an_edge_that_goes_through_another_in_a_step_has_no_forces():
-    """So that the step fails; one that comes as near on its side has."""
-    X = touch(EDGES).X.copy()
-    X[FIRST : FIRST + 12] = (-1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1, 0)
-    start = np.array([ORIGIN, ORIGIN])
-    near, beyond = start.copy(), start.copy()
-    start[1, 0, 2], near[1, 0, 2], beyond[1, 0, 2] = 0.6 * X[RHO], 0.3 * X[RHO], -0.3 * X[RHO]
-    assert np.abs(dual(EDGES, start, near, X)).max() > 0.0
-    assert np.isnan(dual(EDGES, start, beyond, X)).any()
-
-
-@pytest.mark.parametrize("n", [1, 4])
-def test_a_cube_has_eight_corners_and_twelve_ridges_however_it_is_divided(n):
-    vertices, triangles = fine_cube(n)
-    model = Model("merges")
-    mesh = model.add_mesh("m", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
-    vertices, triangles = mesh.corners
-    found = features_of(vertices, triangles)
-    assert len(found.corners) == 8
-    assert len(found.ridges) == 12
-    assert found.share == pytest.approx(0.25, abs=1e-12)
-    lengths = np.linalg.norm(np.diff(vertices[found.ridges], axis=1)[:, 0], axis=1)
-    assert lengths == pytest.approx(A - 2 * R, abs=1e-12)
 
 
 def test_the_share_of_a_corner_follows_from_flat_parts_by_their_area():

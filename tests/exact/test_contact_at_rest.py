@@ -30,9 +30,8 @@ M = 1000.0 * 4 / 3 * np.pi * R**3
 K = 1e4
 pytestmark = [
     pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning"),
-    pytest.mark.filterwarnings(
-        "ignore::rigid.errors.UnstableEquilibriumWarning"
-    ),  # what slides without friction
+    # of what slides without friction
+    pytest.mark.filterwarnings("ignore::rigid.errors.UnstableEquilibriumWarning"),
 ]
 
 
@@ -309,7 +308,7 @@ def test_what_meets_nothing_is_not_held():
 
 
 @pytest.mark.parametrize(
-    ("make", "springs"), [(table, [[1.0]]), (stack, [[2.0, -1, 0], [-1, 2, -1], [0, -1, 1]])]
+    ("make", "springs"), [(table, [[1]]), (stack, [[2, -1, 0], [-1, 2, -1], [0, -1, 1]])]
 )
 def test_balls_on_a_table_oscillate_as_a_chain_of_masses(make, springs):
     found = modes(make(), 6 if make is table else 3, equilibrium(make()).state()).omega[-len(springs) :]
@@ -358,9 +357,10 @@ def test_a_column_between_two_stops_buckles_where_they_give_way():
         assert buckling(model, 1, nonlinear=nonlinear).factors[0] == pytest.approx(factor, rel=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("make", "tolerance"), [(table, 1e-14), (lying, 1e-13), (stack, 1e-14), (across, 1e-11)]
-)
+STAYS = [(table, 1e-14), (lying, 1e-13), (stack, 1e-14), (across, 1e-11)]
+
+
+@pytest.mark.parametrize(("make", "tolerance"), STAYS)
 def test_what_lies_stays(make, tolerance):
     rest = equilibrium(make())
     then = simulate(make(), 0.02, 0.001, start=rest, progress=False)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [(name, way) for name, collision in COLLISIONS.items() for way in collision.ways]
+    ("name", "way"), [(name, way) for name, own in COLLISIONS.items() for way in own.ways]
 )
 def test_a_collision_keeps_energy_and_momenta_and_counts_its_losses(name, way):
     collision = COLLISIONS[name]
