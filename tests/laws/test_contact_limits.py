@@ -148,11 +148,9 @@ def test_a_sphere_meets_faces_as_planes_and_corners_and_sides_as_spheres(
             other = add(model, shape, "it", HERE, quat, radius=radius, held=True)
         elif alike == "plane":
             other = add(model, "plane", "it", (0, 0, A / 2))
-        elif alike == "corner":
-            corner = (A / 2 - R) * np.ones(3)
-            other = add(model, "sphere", "it", corner, size=(R,), on_ground=True)
         else:
-            other = add(model, "sphere", "it", size=(A / 2,), on_ground=True)
+            middle, size = ((A / 2 - R) * np.ones(3), R) if alike == "corner" else (HERE, A / 2)
+            other = add(model, "sphere", "it", middle, size=(size,), on_ground=True)
         model.add_contact("c", ball, other, K)
         result = run(model, 0.04, 5e-4)
         assert change(result.energy["total"]) < 1e-14
