@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from rodsim import Friction, Material, Model, Result, Section, Sphere, audit, report, simulate
+from rodsim import Material, Model, Result, Section, Sphere, audit, report, simulate
 from rodsim.reporting.contacts import pressed
 from rodsim.results import ResultError, UnknownName, fields
 from rodsim.results.drawing import Drawing
 from rodsim.results.plot import plot
-from tests.support.solids import ALONG_X, ALONG_Y, BALL, ON_CORNER, UP, A, R, add
 from tests.support.touching_models import ball_on_floor
 
 G = 9.80665
@@ -50,112 +47,6 @@ def crossing(turned: bool = False, **contact) -> Model:
 def impulse(result: Result, force: np.ndarray) -> np.ndarray:
     """Of forces at the outputs, over the run."""
     return np.trapezoid(force, result.t, axis=0)
-
-
-# --- forces are what moves
-
-
-LAWS = [
-    {"stiffness": 3e4},
-    {"stiffness": 2e5, "exponent": 1.5},
-    {"law": "3e4*depth - 5e4*depth**2 + 4e5*depth**3"},
-    {"law": "barrier", "stiffness": 5e5, "reach": 0.01},
-]
-SLIDES = {
-    "friction": Friction(0.3, static=0.4, tangential_stiffness=1e8),
-    "restitution": 0.6,
-    "rest_speed": 0.1,
-}
-STICKS = {"friction": Friction(0.3, static=0.4, tangential_stiffness=1e3), "damping": 0.1, "rest_speed": 10}
-CORNER = (A / 2 - R) * 3**0.5 + R
-UPPER = {  # orientation, and the height of its middle above its lowest point
-    "sphere": (UP, BALL),
-    "rod": (UP, 0.03),
-    "box": (ON_CORNER, CORNER),
-    "cylinder": (ALONG_Y, A / 2),
-    "capsule": (ALONG_X, 0.02),
-    "hexagon": (UP, A / 2 + R),
-    "rounded cube": (ON_CORNER, CORNER),
-}
-LOWER = {
-    "sphere": BALL,
-    "ring": 0.05,
-    "rod": 0.05,
-    "plane": 0.0,
-    "box": A / 2,
-    "closed cube": 0.05,
-}  # heights of their tops
-LOWER |= {"capsule": 0.07, "cylinder": A / 2, "hexagon": A / 2 + R, "rounded sheet": R}
-MEET = [
-    *(("sphere", other) for other in ("sphere", "ring", "plane", "box", "cylinder", "closed cube")),
-    *(("rod", other) for other in ("rod", "ring", "plane", "box", "hexagon", "closed cube")),
-    *(("capsule", other) for other in ("plane", "capsule", "cylinder")),
-    *(("cylinder", other) for other in ("plane", "box")),
-    *(("box", other) for other in ("plane", "box", "closed cube")),
-    ("hexagon", "box"),
-    ("rounded cube", "rounded sheet"),
-]
-
-
-def meeting(one: str, other: str, gap: float, **contact) -> Model:
-    """The first comes down on the other and along it; both rotate, but for rods."""
-    model, turning = Model("meeting"), {"omega": (0.5, 1.0, -2.0), "mass": 2.0}
-    thick = Section.circular(0.05, RUBBER)
-    if other == "ring":
-        turn = 2 * np.pi * np.arange(12) / 12
-        ring = np.stack([0.3 * np.cos(turn) - 0.3, 0.3 * np.sin(turn), 0 * turn], axis=1)
-        below = model.add_rod("below", [tuple(p) for p in ring], thick, 12, closed=True, velocity=(0.1, 0, 0))
-    elif other == "rod":
-        below = model.add_rod("below", [(-0.2, -0.01, 0), (0.25, 0.02, 0)], thick, 3, velocity=(0.1, 0, 0))
-    elif other == "plane":
-        add(model, "sphere", "deck", (0, 0, -0.1), **turning)
-        below = model.add_plane("below", model.bodies["deck"].at((0, 0, 0.1)), (0, 0, 1))
-    else:
-        below = add(model, other, "below", **turning)
-    (quat, height), v = UPPER[one], (0.3, 0.2, -1.0)
-    z = LOWER[other] + height + gap
-    if one == "rod":
-        ends = [(-0.02, -0.2, z), (0.03, 0.2, z)]
-        it = model.add_rod("it", ends, Section.circular(0.03, RUBBER), 3, mass="lumped", velocity=v)
-    else:
-        it = add(model, one, "it", (0.004, 0.003, z), quat, v, (2.0, -1.0, 3.0))
-    model.add_contact("meet", it, below, **contact)
-    return model
-
-
-def momentum(result: Result) -> np.ndarray:
-    """(T, 3) kg m/s, of `it`; bodies of 1 kg."""
-    if "it" not in [rod.name for rod in result.layout.rods]:
-        return result.body("it").v
-    v, length = result.rod("it").v, np.hypot(0.05, 0.4)
-    return 1000 * np.pi * 0.03**2 * length / 3 * (v[:, 0] / 2 + v[:, 1] + v[:, 2] + v[:, 3] / 2)
-
-
-@pytest.mark.parametrize("smooth", [True, False])
-@pytest.mark.parametrize(("one", "other"), MEET)
-def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(one, other, smooth):
-    """In steps of a microsecond, by the trapezoidal rule; laws and losses in turn."""
-    h, k = 1e-6, MEET.index((one, other))
-    law, losses = (LAWS[k % 4], {}) if smooth else (LAWS[(k + 1) % 3], (SLIDES, STICKS)[k % 2])
-    more = {"rod": {"anisotropy": (1.5, 0.6, 0.8)}, "sphere": {"rolling": 0.02, "drilling": 0.03}}.get(one)
-    if losses and more:
-        losses = losses | {"friction": replace(losses["friction"], **more)}
-    model = meeting(one, other, 5e-3 if "reach" in law else -4e-4, **law, **losses)
-    result = run(model, 20 * h, h)
-    own, late = result.contact("meet"), slice(10, None)
-    force = 0.5 * (own.force[1:] + own.force[:-1])[late]
-    size = np.abs(force).max()
-    assert size > 0.01
-    assert force == pytest.approx(np.diff(momentum(result), axis=0)[late] / h, abs=2e-4 * size)
-    assert own.energy == pytest.approx(result.energy["spring"], rel=1e-10, abs=1e-18)
-    assert bool(own.sliding[-1]) == ("restitution" in losses)
-    if losses:
-        lost = np.diff(result.dissipation)[late] / h
-        assert lost.min() > 0.0
-        assert 0.5 * (own.loss_rate[1:] + own.loss_rate[:-1])[late] == pytest.approx(lost, rel=0.02)
-
-
-# --- runs
 
 
 def test_a_ball_at_rest_presses_with_its_weight():

@@ -1,17 +1,21 @@
-"""Two bodies of any shapes that collide, without losses, with losses and with a barrier.
+"""Bodies of any shapes, rods and planes that collide, by all laws of contact, without losses and with them.
 
 The laws: the sum of energy and losses, the momentum and the angular momentum do not change; losses
-never decrease; a collision without losses comes back when its velocities are reversed. The pairs of
-shapes are those of `COLLISIONS` in tests/support/solids.py.
+never decrease; the force that is told changes the momentum, and the rate of loss the energy; a collision
+without losses comes back when its velocities are reversed. The pairs of shapes are those of `COLLISIONS` in
+tests/support/solids.py.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 
-from rodsim import audit
-from tests.support.solids import BARRIER, COLLISIONS, KEPT, LOST, change, rotation
+from rodsim import ContactBegins, Friction, audit
+from tests.support.solids import BARRIER, COLLISIONS, KEPT, LOST, RUBBER, change, rotation, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
@@ -47,6 +51,71 @@ def test_a_collision_keeps_energy_and_momenta_and_counts_its_losses(name, way):
         assert contact.energy == pytest.approx(energy - result.energy["kinetic"], abs=1e-13)
     if way != BARRIER:
         assert contact.gap.min() == pytest.approx(-contact.depth.max(), abs=1e-12)
+
+
+def laws(k: float) -> list[dict]:
+    """Of this stiffness, N/m, or N/m^2 of rods."""
+    return [
+        {"stiffness": k},
+        {"stiffness": 7 * k, "exponent": 1.5},
+        {"law": f"{k}*depth - {2 * k}*depth**2 + {13 * k}*depth**3"},
+        {"law": "barrier", "stiffness": 0.3 * k, "reach": 0.02},
+    ]
+
+
+SLIDES = {
+    "friction": Friction(0.3, static=0.4, tangential_stiffness=1e8),
+    "restitution": 0.6,
+    "rest_speed": 0.1,
+}
+STICKS = {"friction": Friction(0.3, static=0.4, tangential_stiffness=1e3), "damping": 0.1, "rest_speed": 10}
+
+
+def momentum(collision, model, result):
+    """(T, 3) kg m/s, of the second surface."""
+    if collision.other == "rod":
+        mass, v = RUBBER.mass_per_length * np.linalg.norm(np.subtract(*collision.place)), result.rod("b").v
+        return 0.5 * mass * (v[:, 1:] + v[:, :-1]).mean(axis=1)
+    body, center = result.body("b"), model.bodies["b"].properties.center
+    return collision.mass * (body.v + np.cross(body.omega, rotation(body.quat).apply(center)))
+
+
+@cache
+def touched(name):
+    """A run until 0.1 ms after the first touch."""
+    collision = COLLISIONS[name]
+    touch = run(collision.model(), collision.t_end, 1e-4, events=[ContactBegins()])
+    return run(collision.model(), touch.t[-1] + 1e-4, 1e-4)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize("name", COLLISIONS)
+def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(name, smooth):
+    """In steps of a microsecond, by the trapezoidal rule, soon after the first touch; laws and losses in turn."""
+    collision, k, h = COLLISIONS[name], list(COLLISIONS).index(name), 1e-6
+    of = laws(2e6 if collision.other == "rod" else 3e4)
+    law, losses = (of[k % 4], {}) if smooth else (of[(k + 1) % 3], (SLIDES, STICKS)[k % 2])
+    more = {"rod": {"anisotropy": (1.5, 0.6, 0.8)}, "sphere": {"rolling": 0.02, "drilling": 0.03}}.get(
+        collision.other
+    )
+    if losses and more:
+        losses = losses | {"friction": replace(losses["friction"], **more)}
+    start = touched(name)
+    begins = max(0.0, start.t[-1] - 6e-3) if "reach" in law else start.t[-1]
+    model = collision.model(**law, **losses)
+    result = run(model, 20 * h, h, start=start, start_time=begins)
+    own, late = result.contact("c"), slice(10, None)
+    force = 0.5 * (own.force[1:] + own.force[:-1])[late]
+    size = np.abs(force).max()
+    changed = np.diff(momentum(collision, model, result), axis=0)[late] / h
+    lost = np.diff(result.dissipation)[late] / h
+    assert size > 0.01
+    assert -force == pytest.approx(changed, abs=2e-4 * size)
+    assert own.energy == pytest.approx(result.energy["spring"], rel=1e-10, abs=1e-18)
+    assert bool(own.sliding[-1]) == ("restitution" in losses)
+    if losses:
+        assert lost.min() > 0.0
+        assert 0.5 * (own.loss_rate[1:] + own.loss_rate[:-1])[late] == pytest.approx(lost, rel=0.02)
 
 
 @pytest.mark.parametrize(

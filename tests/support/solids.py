@@ -14,6 +14,7 @@ G, K = 9.81, 1e5  # m/s^2; a stiffness, N/m
 A, R = 0.1, 0.005  # side of a cube, its rounding
 BALL = 0.03  # radius of a sphere
 RUBBER = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
+THICK = Section.circular(0.05, Material(E=1e6, nu=0.3, density=1000))
 STEEL = Section.circular(0.02, Material(E=2e11, nu=0.3, density=7800))
 HERE = (0.0, 0.0, 0.0)
 
@@ -157,6 +158,11 @@ def add(
     """
     if shape == "rod":
         return model.add_rod(name, place, RUBBER, elements, velocity=v)
+    if shape in ("thick rod", "ring"):  # through the origin
+        a = 2 * np.pi * np.arange(12) / 12
+        ring = 0.3 * np.stack([np.cos(a) - 1.0, np.sin(a), 0 * a], axis=1)
+        curve = ring if shape == "ring" else [(-0.2, -0.01, 0), (0.25, 0.02, 0)]
+        return model.add_rod(name, curve, THICK, 12 if shape == "ring" else 3, closed=shape == "ring")
     if shape == "plane":
         return model.add_plane(name, model.ground.at(place), (0, 0, 1))
     if shape == "raft":  # a plane on top of a free body
@@ -212,8 +218,10 @@ class Collision(NamedTuple):
     balance: float = 1e-12  # relative
     audits: bool = False  # with losses, too: an audit takes as long as the run
 
-    def model(self, way=KEPT, start=None):
-        """`start`: place, orientation, velocity, angular velocity of both, instead of those of the table."""
+    def model(self, way=KEPT, start=None, **contact):
+        """`start`: place, orientation, velocity, angular velocity of both, instead of those of the table; `contact`: law and
+        losses instead of those of the way.
+        """
         first = (HERE, self.quat, HERE, (0.3, -0.2, 0.1))
         second = (self.place, self.other_quat, self.v, self.omega)
         first, second = start or (first, second)
@@ -221,7 +229,9 @@ class Collision(NamedTuple):
         a = add(model, self.one, "a", *first)
         b = add(model, self.other, "b", *second, mass=self.mass, size=self.size)
         more = {"stations": 16} if self.other == "rod" else {}
-        if way == BARRIER:
+        if contact:
+            model.add_contact("c", a, b, **contact, **more)
+        elif way == BARRIER:
             model.add_contact("c", a, b, 1e4, law="barrier", reach=self.reach, **more)
         else:
             model.add_contact("c", a, b, self.k, **(self.losses if way == LOST else {}), **more)
@@ -371,6 +381,21 @@ _TABLE = [  # every n-th row also runs without losses; common settings; rows
         {"mass": 2.0, "t_end": 0.02, "part": 0.01},
         {
             "mesh over the border of a sheet": ("rounded sheet", UP, "rounded cube", about((0, 1, 0), 0.3), (0.2, 0.01, 0.0579)),
+        },
+    ),
+    (
+        1,
+        {"v": FAST, "omega": (2.0, -1.0, 3.0), "ways": ()},  # only to the first touch
+        {
+            "sphere on a sphere": ("sphere", UP, "sphere", UP, (0.004, 0.003, 2 * BALL + 0.002)),
+            "sphere on a ring": ("ring", UP, "sphere", UP, (0.004, 0.003, BALL + 0.052)),
+            "sphere on a plane": ("raft", UP, "sphere", UP, (0.1, 0.2, BALL + 0.052)),
+            "sphere on a box": ("box", UP, "sphere", UP, (0.004, 0.003, BALL + A / 2 + 0.002)),
+            "rod on a rod": ("thick rod", UP, "rod", UP, [(-0.02, -0.2, 0.062), (0.03, 0.2, 0.062)]),
+            "rod on a ring": ("ring", UP, "rod", UP, [(-0.02, -0.2, 0.062), (0.03, 0.2, 0.062)]),
+            "rod on a plane": ("raft", UP, "rod", UP, [(-0.02, -0.2, 0.062), (0.03, 0.2, 0.062)]),
+            "capsule on a plane": ("raft", UP, "capsule", ALONG_X, (0.1, 0.2, 0.072)),
+            "box on a plane": ("raft", UP, "box", ON_CORNER, (0.1, 0.2, (A / 2 - R) * 3**0.5 + R + 0.052)),
         },
     ),
     (
