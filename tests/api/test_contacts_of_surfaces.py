@@ -111,9 +111,10 @@ def wound(n, law="power", away=0.0, radius=0.01):
     return model
 
 
-@pytest.mark.parametrize(
-    ("law", "away"), [("power", 0), ("power", 5e-4), ("power", -5e-4), ("barrier", 5e-4)]
-)
+WOUND = [("power", 0.0), ("power", 5e-4), ("power", -5e-4), ("barrier", 5e-4)]
+
+
+@pytest.mark.parametrize(("law", "away"), WOUND)
 def test_where_chords_cut_into_a_drum_the_number_of_elements_that_is_enough_is_told(law, away):
     for n in (6, 20):
         with pytest.raises(ModelError, match="only chords between nodes of rod 'rope'") as error:

@@ -263,20 +263,11 @@ def belt_drive(n, R=0.5, apart=2.0, thick=0.05):
     """Its axis at R, with a radius that the sagitta of its chords is small against; both wheels have the inertia of theirs."""
     model, length = Model("belt", gravity=(0, -9.81, 0)), 2 * np.pi * R + 2 * apart
     EI = 1e10 * 0.002**4 / 12
-    section = Section.from_stiffness(
-        EA=4e4,
-        GA=1e4,
-        GJ=EI,
-        EI=EI,
-        mass_per_length=4e-3,
-        inertia_per_length=1e-9,
-        damping_time=1e-2,
-        radius=thick,
-    )
+    inertia = {"mass_per_length": 4e-3, "inertia_per_length": 1e-9}
+    section = Section.from_stiffness(EA=4e4, GA=1e4, GJ=EI, EI=EI, damping_time=1e-2, radius=thick, **inertia)
     straight = [(0, 0, 0), (0.998 * length, 0, 0)]  # stretched by 0.002
-    belt = model.add_rod(
-        "belt", along_belt, section, n, closed=True, stress_free=straight, stress_free_closed=False
-    )
+    free = {"stress_free": straight, "stress_free_closed": False}
+    belt = model.add_rod("belt", along_belt, section, n, closed=True, **free)
     wheels = []
     for k in range(2):
         at, inside = (apart * k, 0, 0), R - thick

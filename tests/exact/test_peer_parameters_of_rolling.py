@@ -20,14 +20,8 @@ def test_exudyn_coin_rolls_by_friction_to_where_its_rolling_joint_takes_it():
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     angle, omega = 0.5 * (lean + np.pi / 2), np.array([0.0, 0.0, 10.0 * np.pi])
     place = radius * np.array([np.sin(lean), 0.0, np.cos(lean)])
-    body = model.add_body(
-        "coin",
-        Cylinder(radius, 1e-7, mass=1.0),
-        place,
-        (np.cos(angle), 0, np.sin(angle), 0),
-        velocity=np.cross(omega, place),
-        angular_velocity=omega,
-    )
+    quat, disc = (np.cos(angle), 0, np.sin(angle), 0), Cylinder(radius, 1e-7, mass=1.0)
+    body = model.add_body("coin", disc, place, quat, np.cross(omega, place), omega)
     coin = model.add_solid("coin", body)
     model.add_contact("rolls", coin, floor, k, friction=1.0, rest_speed=1e-3, damping=100.0)
     result = simulate(model, 0.5, 1e-4, output_every=100, progress=False)
@@ -50,9 +44,8 @@ def test_exudyn_ball_rolls_over_the_edge_of_its_stairs_and_down():
     wide, high, radius, mass, k, g = 0.075, 0.025, 0.025, 0.025, 1e3, 10.0
     model, each = Model("stairs", gravity=(0, 0, -g)), []
     for i in range(3):
-        step = model.add_body(
-            f"step {i}", Box(wide, wide, high, mass=1.0), (0.5 - wide * (3 - i), 0.5 - wide, (i + 0.5) * high)
-        )
+        place = (0.5 - wide * (3 - i), 0.5 - wide, (i + 0.5) * high)
+        step = model.add_body(f"step {i}", Box(wide, wide, high, mass=1.0), place)
         model.add_joint(f"held {i}", "clamp", step.at((0, 0, 0)))
         each.append(model.add_solid(f"step {i}", step))
     each.append(model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)))

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [(name, way) for name, own in COLLISIONS.items() for way in own.ways]
+    ("name", "way"), [(name, way) for name in COLLISIONS for way in COLLISIONS[name].ways]
 )
 def test_a_collision_keeps_energy_and_momenta_and_counts_its_losses(name, way):
     collision = COLLISIONS[name]
@@ -63,12 +63,11 @@ def laws(k: float) -> list[dict]:
     ]
 
 
-SLIDES = {
-    "friction": Friction(0.3, static=0.4, tangential_stiffness=1e8),
-    "restitution": 0.6,
-    "rest_speed": 0.1,
-}
-STICKS = {"friction": Friction(0.3, static=0.4, tangential_stiffness=1e3), "damping": 0.1, "rest_speed": 10}
+RUBS = Friction(0.3, static=0.4, tangential_stiffness=1e8)
+SLIDES = {"friction": RUBS, "restitution": 0.6, "rest_speed": 0.1}
+STICKS = {"friction": replace(RUBS, tangential_stiffness=1e3), "damping": 0.1, "rest_speed": 10}
+
+MORE = {"rod": {"anisotropy": (1.5, 0.6, 0.8)}, "sphere": {"rolling": 0.02, "drilling": 0.03}}
 
 
 def momentum(collision, model, result):
@@ -95,11 +94,8 @@ def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(nam
     collision, k, h = COLLISIONS[name], list(COLLISIONS).index(name), 1e-6
     of = laws(2e6 if collision.other == "rod" else 3e4)
     law, losses = (of[k % 4], {}) if smooth else (of[(k + 1) % 3], (SLIDES, STICKS)[k % 2])
-    more = {"rod": {"anisotropy": (1.5, 0.6, 0.8)}, "sphere": {"rolling": 0.02, "drilling": 0.03}}.get(
-        collision.other
-    )
-    if losses and more:
-        losses = losses | {"friction": replace(losses["friction"], **more)}
+    if losses:
+        losses = losses | {"friction": replace(losses["friction"], **MORE.get(collision.other, {}))}
     start = touched(name)
     begins = max(0.0, start.t[-1] - 6e-3) if "reach" in law else start.t[-1]
     model = collision.model(**law, **losses)

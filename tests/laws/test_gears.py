@@ -33,9 +33,8 @@ from rodsim.signals import Sine
 from rodsim.studies import StudyError, measures
 
 X, Y, Z = np.eye(3)
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::rigid.errors.InitialVelocityWarning"
-)  # velocities are fitted to gears
+# velocities are fitted to gears
+pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
 ROUND_OFF = 1e-12
 N1, N2 = 17.0, 41.0  # teeth
 

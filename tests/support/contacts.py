@@ -18,16 +18,12 @@ EPS = 1e-40
 CONTACTS = {kind.name.removeprefix("contact of "): kind for kind in INTERACTIONS}  # and all others
 PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD = (CONTACTS[f"a plane and a {x}"] for x in ("sphere", "circle", "rod"))
 SPHERES, RODS, SPHERE_ROD = (CONTACTS[x] for x in ("spheres", "rods", "a sphere and a rod"))
-SPHERE_CAPSULE, SPHERE_BOX, SPHERE_MESH, SPHERE_CORE = (
-    CONTACTS[f"a sphere and a {x}"] for x in ("capsule", "box", "mesh", "hull")
-)
-CAPSULE_ROD, BOX_ROD, MESH_ROD, CORE_ROD = (
-    CONTACTS[f"a {x} and a rod"] for x in ("capsule", "box", "mesh", "hull")
-)
+_SHAPES = "capsule", "box", "mesh", "hull"
+SPHERE_CAPSULE, SPHERE_BOX, SPHERE_MESH, SPHERE_CORE = (CONTACTS[f"a sphere and a {x}"] for x in _SHAPES)
+CAPSULE_ROD, BOX_ROD, MESH_ROD, CORE_ROD = (CONTACTS[f"a {x} and a rod"] for x in _SHAPES)
 CAPSULES, BOXES, HULLS, EDGES = (CONTACTS[x] for x in ("capsules", "boxes", "hulls", "two edges"))
-ROUND_HULLS, MESH_HULL, MESH_ROUND = (
-    CONTACTS[x] for x in ("a hull and a round body", "a mesh and a hull", "a mesh and a round body")
-)
+MESH_HULL, MESH_ROUND = (CONTACTS[f"a mesh and a {x}"] for x in ("hull", "round body"))
+ROUND_HULLS = CONTACTS["a hull and a round body"]
 
 LINEAR = np.array([0.0, 3e3, 1.0, 0.0])
 HERTZ = np.array([0.0, 2e4, 1.5, 0.0])

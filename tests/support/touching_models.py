@@ -57,9 +57,8 @@ def hills(**given) -> Model:
     model = Model("hills", gravity=(0, 0, -9.81))
     vertices, triangles = ground(24, lambda x, y: 0.03 * np.sin(9 * x) * np.cos(7 * y))
     below = model.add_mesh("hills", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
-    ball = model.add_body(
-        "ball", Sphere(0.05, density=1000), (-0.3, 0.2, 0.09), (1, 0, 0, 0), (1, 0.2, 0), (1, 0, 3)
-    )
+    place, v, omega = (-0.3, 0.2, 0.09), (1, 0.2, 0), (1, 0, 3)
+    ball = model.add_body("ball", Sphere(0.05, density=1000), place, (1, 0, 0, 0), v, omega)
     rubber = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
     rod = model.add_rod("rod", [(0.0, -0.3, 0.06), (0.3, -0.3, 0.06)], rubber, 4, velocity=(0, 0.4, 0))
     model.add_contact("meet", model.add_sphere("ball", ball, 0.05), below, 2e4, **given)
