@@ -48,7 +48,7 @@ PACKAGES = ("rigid", "discretization", "rodsim")
 SEED, COUNT = 1, 300
 MOST_TESTS, MOST_FILES = 20, 8  # tests that are tried; test files, if nothing says which tests run the line
 LIMIT = 300  # s, of one mutant
-SMALL, SECONDS = 2, 3  # tests of each file that run without the compiler, and how long each may take
+SMALL, SECONDS = 2, 6  # tests of each file that run without the compiler, and how long each may take
 # first words of decorators of functions that are not compiled
 PYTHON = {
     *("property", "functools", "cache", "cached_property", "classmethod", "staticmethod", "wraps"),
@@ -236,14 +236,14 @@ _running = False  # a test, whose time is limited
 def pytest_runtest_call() -> Iterator[None]:
     """As a plugin of pytest (`-p tests.support.mutants`): a test that takes too long without the compiler fails."""
     global _running
-    signal.signal(signal.SIGVTALRM, _too_long)
+    signal.signal(signal.SIGALRM, _too_long)
     _running = True
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS, 1.0)  # again each second, should something catch it
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1.0)  # again each second, should something catch it
     try:
         return (yield)
     finally:
         _running = False
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def _too_long(*_: object) -> None:
