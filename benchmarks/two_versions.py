@@ -251,6 +251,7 @@ def compare(case: str, versions: _Versions, pairs: int) -> str:
     steps = 2
     while (taken := versions.ask(1, case=case, steps=steps)[0]) < 0.5 * SECONDS:
         steps = max(2 * steps, int(steps * min(SECONDS / max(taken, 1e-4), 20.0)))
+    steps = max(1, int(steps * SECONDS / taken))
     ratios, iterations = [], [0.0, 0.0]
     for _ in range(pairs):
         answers = [versions.ask(which, case=case, steps=steps) for which in (0, 1)]

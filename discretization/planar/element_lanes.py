@@ -24,9 +24,7 @@ from discretization.planar.element import (
     E3,
     EX,
     EY,
-    G0,
     LENGTH,
-    SCALE,
     START,
     TAU,
     W1,
@@ -116,17 +114,16 @@ def begin_elements(tables, state, work, h):
         cb, sb = numbers2(work.frames, places, AT_B * lanes + first, C0)
         item = ITEM * lanes + first
         L = rows1(own.length, places, item)[0]
-        y, tau, g, E, scale = start_of_step((wa, za, ca, sa), (wb, zb, cb, sb), (ex, ey), L)
+        y, tau, E = start_of_step((wa, za, ca, sa), (wb, zb, cb, sb), (ex, ey), L)
         w, c = linear_part(rows9(own.stiffness, places, item), rows3(own.strain0, places, item), E)
         if own.viscous:
             w, c = with_damping(w, c, rows9(own.damping, places, item), E, h)
-        for column, x in ((Y1, y[0]), (Y2, y[1]), (TAU, tau), (G0, g), (W1, w[0]), (W2, w[1]), (W3, w[2])):
+        for column, x in ((Y1, y[0]), (Y2, y[1]), (TAU, tau), (W1, w[0]), (W2, w[1]), (W3, w[2])):
             store(x, start, s + column * WIDTH)
         for column, x in (
             (E1, E[0]),
             (E2, E[1]),
             (E3, E[2]),
-            (SCALE, scale),
             (EX, ex),
             (EY, ey),
             (LENGTH, L),
@@ -160,9 +157,7 @@ def add_elements(tables, work, h, wanted):
         known = (
             (_at(start, s, Y1), _at(start, s, Y2)),
             _at(start, s, TAU),
-            _at(start, s, G0),
             (_at(start, s, W1), _at(start, s, W2), _at(start, s, W3)),
-            _at(start, s, E3),
             (
                 _at(start, s, C11),
                 _at(start, s, C12),
@@ -171,7 +166,6 @@ def add_elements(tables, work, h, wanted):
                 _at(start, s, C23),
                 _at(start, s, C33),
             ),
-            _at(start, s, SCALE),
             (ex, ey),
         )
         a, b = (ca0, sa0, ca, sa, pa), (cb0, sb0, cb, sb, pb)
@@ -195,7 +189,7 @@ def add_elements(tables, work, h, wanted):
             add_rows12(of_a, work.frames, places, places, forces_a, nothing, 0)
             add_rows12(of_b, work.frames, places, places, forces_b, nothing, 0)
             continue
-        K = tangent(known, a, b, e1, L, more)
+        K = tangent(L, more)
         k11, k12, k13, k14 = h * (K[0] - inertia), h * K[1], h * K[2], h * K[3]
         k21, k22, k23, k24 = h * K[4], h * (K[5] - inertia), h * K[6], h * K[7]
         k31, k32, k33, k34 = h * K[8], h * K[9], h * K[10], h * K[11]

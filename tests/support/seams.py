@@ -37,6 +37,8 @@ SEAMS = {
     "rigid.system": "State, the arrays of a state",
     "rigid.quaternions": "quaternions as references of tests",
     "rigid.joints": "registry of joints",
+    "rigid.linear_algebra": "vectors and matrices of kernels, on every type of numbers",
+    "rigid.zero": "the structural zero",
     "discretization.system": "System, the arrays of a model",
     "discretization.groups": "all interactions of a system, by kind",
     "discretization.interaction_kinds": "registry of interactions",
