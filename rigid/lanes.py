@@ -25,7 +25,7 @@ from numba import types
 from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 
 COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 WIDTH = 8
@@ -531,31 +531,6 @@ def _put(width: int, by_row: bool) -> Any:
         return types.void(x, array, places, types.intp), generate
 
     return put
-
-
-_PLAIN: Any = {"error_model": "numpy", "_nrt": False}  # as all kernels are compiled
-
-
-def by_lane(function: Any) -> Any:
-    """The kernel of a number, for lanes as well: lane by lane, as it may branch."""
-
-    def of_either(x: Any) -> Any:
-        return function(x) if np.ndim(x) == 0 else np.array([function(number) for number in x.tolist()])
-
-    def of_number(x: Any) -> Any:
-        return function(x)
-
-    def of_lanes(x: Any) -> Any:
-        found = x
-        for number in range(WIDTH):
-            found = choose(function(lane(x, number)), found, number, number + 1)
-        return found
-
-    @overload(of_either, jit_options=_PLAIN)
-    def _(x: Any) -> Any:
-        return of_lanes if x is LANES else of_number
-
-    return of_either
 
 
 # Without the compiler: arrays of numpy.
