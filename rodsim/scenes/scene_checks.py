@@ -203,6 +203,13 @@ def complaint(item: typing.Mapping[str, Any]) -> str:
         return f": {context['error']}"
     if kind == "greater_than_equal" and 0.0 < context["ge"] <= 1.0 / LARGEST and item["input"] <= 0.0:
         return " is not positive; give a number above 0"
+    if kind == "string_type" and isinstance(item["input"], bool | int | float):
+        read = (
+            ", as YAML reads on and yes as true, off and no as false"
+            if isinstance(item["input"], bool)
+            else ""
+        )
+        return f" is not a text; put it in quotes{read}"
     if kind in _WORDS:
         return f" {_WORDS[kind].format(**context)}"
     return f": {item['msg']}"  # written in the schema: `custom_error_message`

@@ -167,6 +167,8 @@ REFUSED = {
     "whole number": (SPHERE + "gravity:\n- 0\n- !!int ''\n- 0\n" + RUN, 4, "'' cannot be read as !!int"),
     "NUL": (SPHERE + RUN + 'name: "a\\0b"\n', 3, r"value = 'a\\x00b': it contains a control character"),
     "NUL in a body": (RUN + SPHERE.replace("b,", '"a\\0b",'), 2, "body 1: name"),
+    "a name that YAML reads as true": (SPHERE + RUN + "name: on\n", 3, "value = True is not a text; put it in quotes, as YAML"),
+    "a number as a name": (SPHERE + RUN + "name: 1\n", 3, r"value = 1 is not a text; put it in quotes\n"),
     "surrogate": (SPHERE + RUN + 'name: "\\ud800"\n', 3, "unable to parse raw data as a unicode string"),
     "quoted number": (SPHERE + 'run:\n  t_end: 1\n  dt: "0.1"\n', 4, "run: dt = '0.1' is not a number"),
     "true as a number": (SPHERE.replace("mass: 1", "mass: true") + RUN, 1, "body 'b': shape"),
