@@ -1,7 +1,7 @@
 """Check the tests: change one line of the product at a time, and see whether a test fails.
 
     python -m tests.support.mutants sample   # write the list (fixed seed)
-    python -m tests.support.mutants cover    # record which tests run which lines (two passes over the tests)
+    python -m tests.support.mutants cover    # record which tests run which lines and kernels (two passes over the tests)
     python -m tests.support.mutants run      # try the mutants of the list that have not been tried
     python -m tests.support.mutants check    # try again what was killed, by the tests that killed it
 
@@ -11,18 +11,20 @@ modules with the same probability. The list `mutants.csv` holds for each mutant 
 failed ("": no test failed, and `tried` says how many ran).
 
 Tests are chosen by the coverage of single lines. The lines of compiled kernels are not seen by it: `cover` also runs the quickest
-tests of each file without the compiler, at most SECONDS each. A mutant that they do not kill is tried with the tests that import
-its module. `run` and `check` work on copies of the repository, so that the working tree is never changed; of the machine code of
-the unchanged program a copy takes what does not depend on the changed file.
+tests of each file without the compiler, at most SECONDS each, and records which functions they call. `run` and `check` work on
+copies of the repository, so that the working tree is never changed; of the machine code of the unchanged program a copy takes
+what does not depend on the changed file.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import csv
 import functools
 import hashlib
+import json
 import os
 import random
 import re
@@ -32,10 +34,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -233,17 +237,38 @@ _running = False  # a test, whose time is limited
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
-    """As a plugin of pytest (`-p tests.support.mutants`): a test that takes too long without the compiler fails."""
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """As a plugin of pytest (`-p tests.support.mutants`): limit the time of a test, and record what it calls where it passes.
+
+    MUTANT_CALLS: the file that takes it, a line a test.
+    """
     global _running
+    called: set[CodeType] = set()
+    record, began = os.environ.get("MUTANT_CALLS"), time.perf_counter()
     signal.signal(signal.SIGALRM, _too_long)
     _running = True
     signal.setitimer(signal.ITIMER_REAL, SECONDS, 1.0)  # again each second, should something catch it
+    if record:
+        sys.setprofile(lambda frame, event, _: called.add(frame.f_code) if event == "call" else None)
     try:
-        return (yield)
+        result = yield
     finally:
+        sys.setprofile(None)
         _running = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
+    if record:
+        names = sorted(_named(code) for code in called if _is_ours(code.co_filename))
+        with open(record, "a", encoding="utf-8") as file:
+            file.write(json.dumps([item.nodeid, time.perf_counter() - began, names]) + "\n")
+    return result
+
+
+def _is_ours(file: str) -> bool:
+    return any(file.startswith(f"{ROOT / package}{os.sep}") for package in PACKAGES)
+
+
+def _named(code: CodeType) -> str:
+    return f"{Path(code.co_filename).relative_to(ROOT).as_posix()}:{code.co_name}"
 
 
 def _too_long(*_: object) -> None:
@@ -252,55 +277,75 @@ def _too_long(*_: object) -> None:
 
 
 def cover() -> None:
-    """Run all tests, and small ones without the compiler, and record which test runs which line."""
+    """Run all tests, and small ones without the compiler, and record which test runs which line and calls which kernel.
+
+    `build/mutants/compiled` has the lines of each test, compiled.xml how long it took and whether it passed.
+    """
     BUILD.mkdir(parents=True, exist_ok=True)
-    _record("compiled", ["--ignore", "tests/docs/shown"], {})
+    place = BUILD / "compiled"
+    place.unlink(missing_ok=True)
+    covered = [*(f"--cov={package}" for package in PACKAGES), "--cov-context=test", "--cov-report="]
+    spread = ["--numprocesses", "auto", "--dist", "loadfile", f"--junitxml={place}.xml"]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", *covered, *spread, "--ignore", "tests/docs/shown"],
+        cwd=ROOT,
+        env=os.environ | {"COVERAGE_FILE": str(place), "OPENBLAS_NUM_THREADS": "1"},
+        check=False,
+    )
+    _record_calls()
+
+
+def _record_calls() -> None:
+    """Run small tests without the compiler, each file in a process of its own: `build/mutants/calls` has what they call."""
     of_file: dict[str, dict[str, str]] = defaultdict(dict)  # the first test of a function is its quickest
     for test in sorted(_seconds(BUILD / "compiled.xml").items(), key=lambda item: item[1]):
         file, name = test[0].split("::", 1)
-        if file.split("/")[1] in ("laws", "exact", "core"):
+        if file.split("/")[1] in ("laws", "exact", "core") and (ROOT / file).exists():
             of_file[file].setdefault(name.split("[")[0], test[0])
-    small = [test for own in of_file.values() for test in list(own.values())[:SMALL]]
-    (BUILD / "small.txt").write_text("\n".join(small))
-    _record(
-        "uncompiled", ["-p", "tests.support.mutants", f"@{BUILD / 'small.txt'}"], {"NUMBA_DISABLE_JIT": "1"}
-    )
+    (BUILD / "calls").unlink(missing_ok=True)
 
+    def recorded(file: str) -> None:
+        tests = list(of_file[file].values())[:SMALL]
+        own = {"NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "MUTANT_CALLS": str(BUILD / "calls")}
+        options = ["-n", "0", "--tb=no", "-q", "-p", "no:cacheprovider", "-p", "tests.support.mutants"]
+        with contextlib.suppress(subprocess.TimeoutExpired):  # what does not let itself be stopped
+            subprocess.run(
+                [sys.executable, "-m", "pytest", *options, *tests],
+                cwd=ROOT, env=os.environ | own, check=False, capture_output=True, timeout=10 * SECONDS,
+            )  # fmt: skip
 
-def _record(name: str, tests: list[str], where: dict[str, str]) -> None:
-    """Run tests: `build/mutants/NAME` has the lines of each, NAME.xml how long it took and whether it passed."""
-    place = BUILD / name
-    place.unlink(missing_ok=True)
-    covered = [*(f"--cov={package}" for package in PACKAGES), "--cov-context=test", "--cov-report="]
-    # pytest's own tracebacks need a line of each frame, which an alarm may find without one
-    spread = ["--numprocesses", "auto", "--dist", "loadfile", f"--junitxml={place}.xml", "--tb=native"]
-    subprocess.run(
-        [sys.executable, "-m", "pytest", *covered, *spread, *tests],
-        cwd=ROOT,
-        env=os.environ | where | {"COVERAGE_FILE": str(place), "OPENBLAS_NUM_THREADS": "1"},
-        check=False,
-    )
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(recorded, sorted(of_file)))
 
 
 class _Covered:
-    """Which tests run which lines."""
+    """Which tests run which lines, and call which functions without the compiler."""
 
     def __init__(self) -> None:
         import coverage
 
-        self._data, self._seconds = {}, {}
-        for name in ("compiled", "uncompiled"):
-            data = coverage.CoverageData(str(BUILD / name))
-            data.read()
-            self._data[name], self._seconds[name] = data, _seconds(BUILD / f"{name}.xml")
+        self._data = coverage.CoverageData(str(BUILD / "compiled"))
+        self._data.read()
+        self._seconds = _seconds(BUILD / "compiled.xml")
+        self._calls: dict[str, list[tuple[float, str]]] = defaultdict(list)
+        if (BUILD / "calls").exists():
+            for row in (BUILD / "calls").read_text(encoding="utf-8").splitlines():
+                test, seconds, names = json.loads(row)
+                for name in {*names, *(name.split(":")[0] for name in names)}:
+                    self._calls[name].append((seconds, test))
 
-    def tests(self, name: str, mutant: Mutant) -> list[str]:
+    def tests(self, mutant: Mutant) -> list[str]:
         """Tests that run the line of a mutant, the quickest first."""
-        lines = self._data[name].contexts_by_lineno(str(ROOT / mutant.file))
+        lines = self._data.contexts_by_lineno(str(ROOT / mutant.file))
         contexts = lines.get(int(mutant.line), [])
-        seconds = self._seconds[name]  # of those that passed
-        found = {context.split("|")[0] for context in contexts} & seconds.keys()
-        return sorted(found, key=lambda test: (seconds[test], test))
+        found = {context.split("|")[0] for context in contexts} & self._seconds.keys()
+        return sorted(found, key=lambda test: (self._seconds[test], test))
+
+    def calling(self, mutant: Mutant) -> list[str]:
+        """Small tests that call the function of a mutant, of a constant all that call one of its module; the quickest first."""
+        functions = _functions(mutant)
+        name = f"{mutant.file}:{functions[-1].name}" if functions else mutant.file
+        return [test for _, test in sorted(self._calls[name])]
 
 
 def _seconds(report: Path) -> dict[str, float]:
@@ -323,14 +368,19 @@ def _spread(tests: list[str]) -> list[str]:
     return sorted(chosen, key=tests.index)
 
 
-def _compiled(mutant: Mutant) -> bool:
-    """Whether numba compiles the line: in a function that it compiles, or a constant of a module."""
+def _functions(mutant: Mutant) -> list[ast.FunctionDef]:
+    """The functions that hold the line, the outermost first."""
     number = int(mutant.line)
-    functions = [
+    return [
         node
         for node in ast.walk(ast.parse((ROOT / mutant.file).read_text()))
         if isinstance(node, ast.FunctionDef) and node.lineno <= number <= (node.end_lineno or 0)
     ]
+
+
+def _compiled(mutant: Mutant) -> bool:
+    """Whether numba compiles the line: in a function that it compiles, or a constant of a module."""
+    functions = _functions(mutant)
     decorators = [_name(each) for node in functions for each in node.decorator_list]
     return (
         any(name not in PYTHON for name in decorators) if functions else not mutant.file.startswith("rodsim")
@@ -468,9 +518,8 @@ def _tried(folder: Path, mutant: Mutant, steps: list[tuple[list[str], dict[str, 
 
 def _steps(mutant: Mutant, covered: _Covered) -> list[tuple[list[str], dict[str, str]]]:
     if not _compiled(mutant):
-        return [(_spread(covered.tests("compiled", mutant)), {})]
-    small = _spread(covered.tests("uncompiled", mutant))
-    return [(small, {"NUMBA_DISABLE_JIT": "1"}), (_importing(mutant), {})]
+        return [(_spread(covered.tests(mutant)), {})]
+    return [(_spread(covered.calling(mutant)), {"NUMBA_DISABLE_JIT": "1"})]
 
 
 class _Bench:
