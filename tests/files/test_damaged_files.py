@@ -286,7 +286,15 @@ def test_no_sound_model_is_refused():
         check_tables(in_files(system) | {"others": without_tables(system.others)})
 
 
-OF_SPANS = (("kind", 99), ("frames", 999), ("ends", -1), ("law", 500), ("weight", -1.0), ("length", math.nan))
+OF_SPANS = (
+    ("kind", 99),
+    ("frames", 999),
+    ("ends", -1),
+    ("law", 500),
+    ("weight", -1.0),
+    ("length", math.nan),
+    ("length", 0.0),
+)
 OF_OTHERS = (("kind", 999), ("frames", 999), ("first", -1))
 
 

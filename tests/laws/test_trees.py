@@ -19,6 +19,7 @@ from rodsim import (
     simulation,
 )
 from tests.support.mechanisms import branched, differences, joined, looped, of_last_step
+from tests.support.own_kinds import Triangle
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::UserWarning"
@@ -258,11 +259,20 @@ def test_a_spring_so_stiffening_that_newton_converges_linearly_keeps_its_energy(
     assert np.abs(energy - energy[0]).max() < 2e-11 * energy[0]
 
 
+def among_three():
+    """A tree of which one interaction acts on three bodies."""
+    model = branched()
+    first, second, third = list(model.bodies.values())[:3]
+    model.add_interaction("among", Triangle, first, second, third, k=5.0, u=(1.0, 0.0, 0.0))
+    return model
+
+
 MARCHES = {
     "em": (branched, "em", "auto", "tree, 8 bodies"),
     "em4": (branched, "em4", "auto", "tree, 8 bodies"),
     "loads and springs": (loaded, "em", "auto", "tree, 8 bodies"),
     "loops": (looped, "em", "auto", "tree, 36 bodies, 10 loops"),
+    "acts on three bodies": (among_three, "em", "auto", None),
     "general": (
         branched,
         "em",
