@@ -49,6 +49,8 @@ _TYPE = Zero()
 class _Zero:
     """ZERO outside of compiled code."""
 
+    __array_ufunc__ = None  # an array of NumPy leaves operations with ZERO to ZERO
+
     def __repr__(self) -> str:
         return "ZERO"
 

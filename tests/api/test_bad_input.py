@@ -344,6 +344,7 @@ OF_RESULTS = [
     (r"no rod or body 'rock' in A .* it has .*body 'box'", lambda: compare(result(), result(), ["rock"])),
     ("'box' of A .* is a body; give a point", lambda: compare(result(), result(), ["box@0.5"])),
     ("'a,b,c' is no place", lambda: compare(result(), result(), ["box@a,b,c"])),
+    (r"'whip@1.5': 1.5 is outside \[0, 1\]; give the fraction", lambda: compare(result(), result(), ["whip@1.5"])),
     (r"no rod or body 'rock' in B", lambda: compare(result(), result(), ["box=rock"])),
     ("give a list of names", lambda: compare(result(), result(), "box")),
     ("compare: None is no result; give what", lambda: compare(None, result())),

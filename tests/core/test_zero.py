@@ -133,4 +133,7 @@ def test_outside_of_compiled_code_the_rules_are_the_same(name):
     expected = function(0.0, X), function(X, 0.0)
     assert (float(function(ZERO, X)), float(function(X, ZERO))) == expected
     assert float(-ZERO) == float(ZERO / X) == 0.0
+    lanes = np.array([X, Y])
+    assert np.array_equal(function(lanes, ZERO) + np.zeros(2), function(lanes, 0.0))
+    assert np.array_equal(function(ZERO, lanes) + np.zeros(2), function(0.0, lanes))
     assert repr(ZERO) == "ZERO"
