@@ -1,9 +1,10 @@
 """Compare this version with another checkout, side by side: python -m benchmarks.two_versions OTHER [--only WORD] [--pairs 9]
 
-OTHER is the folder of another checkout of this project. For each case both versions take the same number of steps in turn, in
-processes that stay: the median over the pairs of the ratios of processor time (this version over the other), its quartiles, and
-Newton iterations of both. `--memory`: bytes an element of long rods. `--cold`: processor time of a first script, from the start
-of Python with an empty cache of compiled kernels.
+OTHER is the folder of another checkout of this project. For each case both versions take the same number of steps in turn, each
+in a process that stays. The table has the median and the quartiles of the ratios of processor time (this version over the other)
+and the Newton iterations of both. A version beside itself gives 0.97 to 1.01 with nine pairs, up to 1.09 with two.
+`--memory` prints bytes per element of long rods, `--cold` the processor time of a first script, from the start of Python with an
+empty cache of compiled kernels.
 
 Only what both versions have is used: `Model` and `simulate`.
 """
@@ -32,29 +33,21 @@ GRAVITY = (0.0, 0.0, -9.81)
 SECONDS = 0.2  # of one measurement
 RUBBER = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
 BAR = Box(1.0, 0.1, 0.1, density=1000.0)
+HINGES = ("revolute",)
+MIXED = ("revolute", "prismatic", "cylindrical", "spherical", "universal")
 Case = tuple[Callable[[], Model], float, str]  # model, step in s, scheme
 
 
-def chain(n: int, kind: str, planar: bool = False) -> Model:
-    """Bars of 1 m in a line, held at one end; hinges about axes that differ from joint to joint, or in a plane."""
+def chain(n: int, kinds: tuple[str, ...], planar: bool = False) -> Model:
+    """Bars of 1 m in a line, held at one end, on joints of these kinds in turn; axes differ from joint to joint, or all lie
+    along the normal of the plane in which the bars move.
+    """
     rng, model = np.random.default_rng(1), Model("chain", gravity=GRAVITY if planar else (1.0, 2.0, -9.0))
     last = model.ground.at((0.0, 0.0, 0.0))
     for k in range(n):
-        bar = model.add_body(f"bar {k}", BAR, position=(k + 0.5, 0.0, 0.0))
-        axis = (0.0, 1.0, 0.0) if planar else rng.standard_normal(3)
-        given = {} if kind in ("spherical", "weld") else {"axis": axis}
-        model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), **given)
-        last = bar.at((0.5, 0.0, 0.0))
-    return model
-
-
-def mixed(n: int, kinds: tuple[str, ...]) -> Model:
-    """A chain on joints of these kinds in turn."""
-    rng, model = np.random.default_rng(1), Model("chain", gravity=(1.0, 2.0, -9.0))
-    last = model.ground.at((0.0, 0.0, 0.0))
-    for k in range(n):
         kind, bar = kinds[k % len(kinds)], model.add_body(f"bar {k}", BAR, position=(k + 0.5, 0.0, 0.0))
-        given = {} if kind == "spherical" else {"axis": rng.standard_normal(3)}
+        axis = (0.0, 1.0, 0.0) if planar else rng.standard_normal(3)
+        given = {} if kind == "spherical" else {"axis": axis}
         model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), **given)
         last = bar.at((0.5, 0.0, 0.0))
     return model
@@ -62,7 +55,7 @@ def mixed(n: int, kinds: tuple[str, ...]) -> Model:
 
 def sprung(n: int) -> Model:
     """A planar chain with a spring from its first to its last bar."""
-    model = chain(n, "revolute", True)
+    model = chain(n, HINGES, True)
     bars = list(model.bodies.values())
     model.add_spring("spring", bars[0].at((0, 0, 0)), bars[-1].at((0, 0, 0)), stiffness=1e4)
     return model
@@ -173,13 +166,12 @@ def balls(n: int) -> Model:
     return model
 
 
-SLIDING = ("revolute", "prismatic", "cylindrical", "spherical", "universal")
 CASES: dict[str, Case] = {
-    **{f"oblique hinges {n}": (partial(chain, n, "revolute"), 0.01, "em") for n in (5, 20, 100)},
-    **{f"planar hinges {n}": (partial(chain, n, "revolute", True), 0.01, "em") for n in (5, 100)},
-    **{f"ball chain {n}": (partial(chain, n, "spherical"), 0.01, "em") for n in (5, 20)},
-    "mixed tree 20": (partial(mixed, 20, SLIDING), 0.002, "em"),
-    "prismatic chain 5": (partial(chain, 5, "prismatic"), 0.002, "em"),
+    **{f"oblique hinges {n}": (partial(chain, n, HINGES), 0.01, "em") for n in (5, 20, 100)},
+    **{f"planar hinges {n}": (partial(chain, n, HINGES, True), 0.01, "em") for n in (5, 100)},
+    **{f"ball chain {n}": (partial(chain, n, ("spherical",)), 0.01, "em") for n in (5, 20)},
+    "mixed tree 20": (partial(chain, 20, MIXED), 0.002, "em"),
+    "prismatic chain 5": (partial(chain, 5, ("prismatic",)), 0.002, "em"),
     "heavy top": (top, 1e-3, "em"),
     **{f"four-bars {n}": (partial(four_bars, n), 0.01, "em") for n in (1, 10)},
     "squeezer": (squeezer, 1e-4, "em"),
@@ -193,7 +185,7 @@ CASES: dict[str, Case] = {
     **{
         f"{name} {scheme}": (partial(made, 20, *kind), 2e-3, scheme)
         for scheme in ("em-ggl", "em-d(0.5)", "em4", "em8")
-        for name, made, kind in (("hinges 20", chain, ("revolute",)), ("rod 20", cantilever, ()))
+        for name, made, kind in (("hinges 20", chain, (HINGES,)), ("rod 20", cantilever, ()))
     },
 }
 FAMILIES = {
@@ -205,7 +197,7 @@ FAMILIES = {
 
 
 class _Versions:
-    """Both versions in processes that wait for cases."""
+    """Keep a process of each version, which waits for cases."""
 
     def __init__(self, folders: list[Path]) -> None:
         self.workers = [
@@ -221,7 +213,7 @@ class _Versions:
         ]
 
     def ask(self, which: int, **words: Any) -> Any:
-        """The answer of one of them."""
+        """Send a question to one version and return its answer."""
         worker = self.workers[which]
         assert worker.stdin is not None
         assert worker.stdout is not None
@@ -231,7 +223,7 @@ class _Versions:
 
 
 def _work() -> None:
-    """Of a worker: answer what is asked until there is no more."""
+    """Run the cases that are asked for, a line each, until the input ends."""
     warnings.simplefilter("ignore")
     for line in sys.stdin:
         words = json.loads(line)
@@ -245,7 +237,7 @@ def _work() -> None:
 
 
 def compare(case: str, versions: _Versions, pairs: int) -> str:
-    """A row of the table."""
+    """Return the row of a case: ratios of processor time, iterations of both, steps."""
     for which in (0, 1):
         versions.ask(which, case=case, steps=2)
     steps = 2
@@ -262,7 +254,7 @@ def compare(case: str, versions: _Versions, pairs: int) -> str:
 
 
 def cold(folder: Path, case: str) -> float:
-    """Processor time of a script with an empty cache."""
+    """Return the processor time, s, of a first script with an empty cache."""
     code = (
         f"import runpy; m = runpy.run_path({__file__!r}, run_name='cold'); make, dt, scheme = m['CASES'][{case!r}]; "
         "m['simulate'](make(), 10 * dt, dt, scheme, progress=False)"
@@ -278,7 +270,7 @@ def cold(folder: Path, case: str) -> float:
 
 
 def memory(folder: Path) -> float:
-    """Bytes an element, by the largest memory of processes that step rods of 2,000 and of 20,000."""
+    """Return bytes per element, from the largest memory of processes that step rods of 2,000 and of 20,000 elements."""
     code = (
         f"import runpy, sys; m = runpy.run_path({__file__!r}, run_name='memory'); "
         "m['simulate'](m['cantilever'](int(sys.argv[1])), 4e-3, 1e-3, output_every=4, progress=False); "

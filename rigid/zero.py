@@ -8,7 +8,7 @@ A kernel on tuples of numbers, compiled for vectors (x, y, ZERO) and matrices th
 kernel of the plane: terms with ZERO leave no instruction behind. What is left are the operations of the formulas of space in
 their order, so that both give the same numbers to the bit, as adding a floating-point zero changes none.
 
-Where a branch gives ZERO and another a number, the result is a number. There is no division by ZERO.
+Where a branch gives ZERO and another a number, the result is a number. Division by ZERO is refused when a kernel is compiled.
 
 Without the compiler (NUMBA_DISABLE_JIT) ZERO is a Python object with the same rules.
 """
@@ -39,7 +39,7 @@ class Zero(types.Type):
         super().__init__(name="Zero")
 
     def unify(self, typing: Any, other: Any) -> Any:
-        """What is ZERO or a number is a number."""
+        """Return the type of a number: a value that is ZERO or a number is a number."""
         return other if isinstance(other, types.Float | Lanes) else None
 
 

@@ -4,7 +4,7 @@ Frames are turned by angles against a common basis of the plane; vectors have ZE
 about the third axis have ZERO where they mix it with the others. On these, invariants, strains, forces and tangent of
 `discretization.space.se3_element` are those of the plane: two numbers of a force, one of a torque, three strains.
 
-Only the relative turn theta is found in another way. Turns of a step are Cayley numbers psi = 2 tan(angle/2): theta changes by
+Only the relative turn theta has a formula of its own. Turns of a step are Cayley numbers psi = 2 tan(angle/2): theta changes by
 2 atan(x), and tau = tan(theta/2) to
 
     (tau + x)/(1 - tau x),   x = (psi_b - psi_a)/(2 + psi_a psi_b/2)                                        (1)
@@ -82,7 +82,7 @@ def linear_part(C, strain0, E):
 
 @flat_kernel
 def with_damping(w, c, D, E, h):
-    """The same with it; D (9,)."""
+    """Add damping to the constant part w (3,) and to the upper half c of dw/d(strains at the end); D (9,)."""
     wN, wM = _in_space(w)
     part = wN, wM, _blocks(c[0], c[1], c[2], c[1], c[3], c[4], c[2], c[4], c[5])
     blocks = _blocks(D[0], D[1], D[2], D[3], D[4], D[5], D[6], D[7], D[8])

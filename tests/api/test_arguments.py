@@ -11,20 +11,7 @@ from hypothesis.internal.conjecture import providers
 
 import rodsim
 from rodsim import Box, Capsule, Cone, Cylinder, Material, Mesh, Model, Section, Sphere, signals, simulate
-
-RUBBER = Material(E=1e6, nu=0.4, density=1000.0)
-CORD = Section.circular(0.01, RUBBER)
-CUBE = Box(1, 1, 1, mass=1)
-LINE = ((0, 0, 0), (1, 0, 0))
-
-
-def model():
-    """Two bodies and a rod."""
-    made = Model("m")
-    made.add_body("a", CUBE)
-    made.add_body("b", CUBE, position=(2, 0, 0))
-    made.add_rod("r", LINE, CORD, 4)
-    return made
+from tests.support.two_bodies import CORD, CUBE, LINE, RUBBER, model
 
 
 def add(what, *parts):

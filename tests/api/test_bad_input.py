@@ -30,25 +30,13 @@ from tests.support.own_kinds import Spring, Triangle
 from tests.support.prepared import _beam
 from tests.support.results_sample import in_memory, sample_layout, write
 from tests.support.studies import SCENE
+from tests.support.two_bodies import CORD, CUBE, LINE, model
 
-CUBE = Box(1, 1, 1, mass=1)
 X, Y, Z = np.eye(3)
-LINE = ((0, 0, 0), (1, 0, 0))
-RUBBER = rodsim.Material(E=1e6, nu=0.4, density=1000.0)
-CORD = Section.circular(0.01, RUBBER)
 LAW = rodsim.SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
 AXIS = {"axis": Z}
 STUDIED = yaml.safe_load(SCENE)
 CHAIN = Path(__file__).parents[2] / "examples" / "scenes" / "chain.yaml"
-
-
-def model():
-    """Two bodies and a rod."""
-    made = Model("m")
-    made.add_body("a", CUBE)
-    made.add_body("b", CUBE, position=(2, 0, 0))
-    made.add_rod("r", LINE, CORD, 4)
-    return made
 
 
 def hinged():

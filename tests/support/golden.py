@@ -44,7 +44,7 @@ Fields = dict[str, np.ndarray]
 
 
 class Case(NamedTuple):
-    """A model, and what is done with it."""
+    """A model with the scheme and the solver that advance it."""
 
     model: str
     scheme: str  # or "rest"
@@ -52,12 +52,12 @@ class Case(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Name of what is stored."""
+        """Name of the file with its fields."""
         return " ".join(self).replace("/", "-") + ".npz"
 
 
 def made(name: str) -> tuple[Model, float, str]:
-    """Model, step and scheme of a name."""
+    """Return the model of this name, its step, s, and its scheme."""
     if name in MODELS:
         return MODELS[name](), DT, "em"
     if name in SHAPES:
@@ -68,7 +68,7 @@ def made(name: str) -> tuple[Model, float, str]:
 
 
 def cases() -> Iterator[Case]:
-    """Every case."""
+    """Yield each case of the table."""
     for name in (*MODELS, *SHAPES):
         for solver in ("auto", "general"):
             yield from (Case(name, scheme, solver) for scheme in SCHEMES)
@@ -78,7 +78,7 @@ def cases() -> Iterator[Case]:
 
 
 def _of_result(result: Result) -> Fields:
-    """What users read of a result at each output."""
+    """Return the fields that users read from a result, at each output."""
     states = result.states(slice(None))
     found = {name: getattr(states, name) for name in ("r", "quat", "v", "Omega", "own", "totals")}
     found |= {f"energy {name}": result.energy[name] for name in result.energy.dtype.names or ()}
@@ -92,7 +92,7 @@ def _of_result(result: Result) -> Fields:
 
 
 def computed(case: Case, gravity: float) -> Fields:
-    """The fields of a case, gravity changed by so much; "error": what was refused."""
+    """Compute the fields of a case with this change of gravity, m/s^2; "error" holds the type of a refusal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model, dt, _ = made(case.model)
@@ -123,14 +123,14 @@ def _store(folder: Path, case: Case) -> str:
 
 
 def _distance(one: np.ndarray, other: np.ndarray) -> float:
-    """Largest difference; inf if the shapes differ."""
+    """Return the largest difference; inf if the shapes differ."""
     if one.shape != other.shape:
         return np.inf
     return float(np.abs(np.nan_to_num(one) - np.nan_to_num(other)).max(initial=0.0))
 
 
 def broken(new: Fields, old: Fields, other: Fields) -> dict[str, tuple[float, float]]:
-    """Fields that break a rule -> difference and what is allowed; `other`: the stored ones with another gravity."""
+    """Return the fields that break a rule, with their difference and its limit; `other` was stored with the changed gravity."""
     if "error" in new or "error" in old:
         same = str(new.get("error")) == str(old.get("error"))
         return {} if same else {f"{new.get('error')} instead of {old.get('error')}": (np.inf, 0.0)}
@@ -162,7 +162,7 @@ def _compare(folder: Path, case: Case) -> list[tuple[str, float, float]]:
 
 
 def spreads(folder: Path) -> list[Mapping[str, Any]]:
-    """Of each stored case: iterations, halved steps, and the spread of its fields over their largest value."""
+    """Return a row for each stored case: iterations, halved steps, and spreads relative to the largest value of a field."""
     rows = []
     for case in cases():
         with np.load(folder / case.file) as stored:
@@ -191,7 +191,7 @@ def spreads(folder: Path) -> list[Mapping[str, Any]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Store or compare."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

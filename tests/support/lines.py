@@ -29,7 +29,7 @@ _SPACE = {
 
 
 class Lines(NamedTuple):
-    """Of files."""
+    """Numbers of files and lines."""
 
     files: int = 0
     code: int = 0
@@ -37,12 +37,12 @@ class Lines(NamedTuple):
     docstrings: int = 0
 
     def plus(self, other: Lines) -> Lines:
-        """Sum."""
+        """Return the sum of both."""
         return Lines(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
-    """Docstrings of a module, its classes and its functions."""
+    """Yield the docstrings of a module, its classes and its functions."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(node, _DOCUMENTED) and body and isinstance(body[0], ast.Expr):
@@ -52,7 +52,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
 
 
 def counted(text: str) -> Lines:
-    """Of the text of one file."""
+    """Count the lines of one file's text."""
     found = list(_docstrings(ast.parse(text)))
     documented = {line for each in found for line in range(each.lineno, (each.end_lineno or 0) + 1)}
     code: set[int] = set()
@@ -63,7 +63,7 @@ def counted(text: str) -> Lines:
 
 
 def table(folder: Path = ROOT) -> dict[str, Lines]:
-    """By package, of the files that git knows."""
+    """Return the counts of each package, over the files that git knows."""
     listed = subprocess.run(
         ["git", "ls-files", "*.py"], cwd=folder, check=True, capture_output=True, text=True
     ).stdout.split("\n")[:-1]

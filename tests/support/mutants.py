@@ -238,7 +238,7 @@ _running = False  # a test, whose time is limited
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """As a plugin of pytest (`-p tests.support.mutants`): limit the time of a test, and record what it calls where it passes.
+    """Limit the time of a test, and record what it calls where it passes: as a plugin of pytest, `-p tests.support.mutants`.
 
     MUTANT_CALLS: the file that takes it, a line a test.
     """
