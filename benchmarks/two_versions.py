@@ -48,6 +48,8 @@ def chain(n: int, kinds: tuple[str, ...], planar: bool = False) -> Model:
         kind, bar = kinds[k % len(kinds)], model.add_body(f"bar {k}", BAR, position=(k + 0.5, 0.0, 0.0))
         axis = (0.0, 1.0, 0.0) if planar else rng.standard_normal(3)
         given = {} if kind == "spherical" else {"axis": axis}
+        if kind == "universal":
+            given["second_axis"] = np.cross(axis, (1.0, 0.0, 0.0))
         model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), **given)
         last = bar.at((0.5, 0.0, 0.0))
     return model

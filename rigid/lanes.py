@@ -642,6 +642,6 @@ add_rows2, add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (2, 
 put_rows3, put_rows4, put_rows6, put_rows9, put_rows12 = (
     _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9, 12)
 )
-put3, put4, put5, put6, put15, put24, put27, put48 = (
-    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 15, 24, 27, 48)
+put3, put4, put5, put6, put9, put15, put18, put27, put48 = (
+    _either(_put(width, False), _put_of_array(width, False)) for width in (3, 4, 5, 6, 9, 15, 18, 27, 48)
 )

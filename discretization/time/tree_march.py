@@ -70,6 +70,7 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
+    place_slides,
     scale_rows,
     take_last,
     turn_bodies,
@@ -85,7 +86,7 @@ from discretization.trees.body_lanes import (
     take_last_of_groups,
     take_rotations,
 )
-from discretization.trees.elimination import eliminate, expand, renew_forces, take_over
+from discretization.trees.elimination import eliminate, eliminate_again, expand, renew_forces, take_over
 from discretization.trees.lane_states import (
     BY_DIFFERENCES,
     BY_LAST,
@@ -99,7 +100,6 @@ from discretization.trees.lane_states import (
 from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
 from discretization.trees.shape import OTHER
-from discretization.trees.simplified import eliminate_again
 from discretization.turning import turned_over
 from rigid.compilation.decorators import (
     allocating_inner_kernel,
@@ -291,6 +291,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         else:
             assemble_bodies(system, tree, state, work, h)
             assemble_body_groups(system, tree, lanes, work, h)
+            place_slides(tree, work)
         failed = 0
         if shown:
             failed = more(ASSEMBLE, system, numbering, tree, loops, state, work, h)
@@ -353,10 +354,10 @@ def _has_more(system, tree):
 @inner_kernel
 def keeps_tangents(system, tree, loops):
     """Whether a correction may have the tangents of the one before: of trees of bodies on joints of closed form alone."""
-    other = _has_more(system, tree) or loops.place.shape[0] > 0
-    for i in range(tree.kind.shape[0]):
-        other = other or tree.kind[i] == OTHER
-    return not other
+    others = system.others.kind.shape[0] > 0 or loops.place.shape[0] > 0
+    for i in range(tree.plain.shape[0]):
+        others = others or not tree.plain[i]
+    return not others
 
 
 @inner_kernel
@@ -433,7 +434,8 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
     lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    shown, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
+    others, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
+    shown = others or tree.sliding.shape[0] > 0
     ends, counts[:] = True, 0
     begin_held(tree, state, work)
     if grouped:
@@ -450,7 +452,7 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
         if at_rest and not ends:
             return UNHELD
         # else forces of joints are those that hold the motion, and none asks for them before the end
-        held = shown or closed or at_rest
+        held = others or closed or at_rest
         if held:
             told = not of_means(foreseen) and foretells_forces(state.memory, foreseen)
             lam = foreseen.lam if told else state.lam

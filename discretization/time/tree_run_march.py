@@ -32,11 +32,16 @@ from discretization.trees.bodies import (
     turn_bodies,
     vector_at,
 )
-from discretization.trees.elimination import correction_of_joint, eliminate_joint, renew_force, take_over
+from discretization.trees.elimination import (
+    correction_of_plain,
+    eliminate_plain,
+    eliminate_plain_again,
+    renew_force,
+    take_over,
+)
 from discretization.trees.loops import place_loops
 from discretization.trees.places import NEW_COUPLE, NEW_FORCE, OWN
 from discretization.trees.run_loops import close_loops_of_runs
-from discretization.trees.simplified import eliminate_joint_again
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.lanes import WIDTH, load, most, store, where_less
@@ -52,10 +57,10 @@ def _copy(x, y):
 @inner_kernel
 def _expand(own, tree, work):
     """Corrections, root first, into work.rhs, and forces with them; own.level: the largest of each run, as a turn."""
-    largest = correction_of_joint(tree, work, 0)
+    largest = correction_of_plain(tree, work, 0)
     beyond = largest - largest  # not 0 where something is not finite
     for i in range(1, tree.frame.shape[0]):
-        both = correction_of_joint(tree, work, i)
+        both = correction_of_plain(tree, work, i)
         beyond = beyond + (both - both)
         largest = most(largest, both)
     for i in range(tree.frame.shape[0]):
@@ -138,7 +143,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
         if _some_are(own, AGAIN):
             assemble_residuals(system, tree, state, work, h)
             for i in range(tree.frame.shape[0] - 1, -1, -1):
-                eliminate_joint_again(tree, work, i)
+                eliminate_plain_again(tree, work, i)
             _expand(own, tree, work)
             _judge(own, tree.frame.shape[0], solved, max_iterations, AGAIN)
             _take_corrections(tree, loops, own)
@@ -155,7 +160,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
         if loops is not None:
             place_loops(loops, work)
         for i in range(tree.frame.shape[0] - 1, -1, -1):
-            eliminate_joint(tree, work, i, loops is not None)
+            eliminate_plain(tree, work, i, loops is not None)
         if loops is not None:
             close_loops_of_runs(own, tree, loops, work, in_lanes(own.more), in_lanes(own.moved))
         _expand(own, tree, work)

@@ -17,20 +17,23 @@ from __future__ import annotations
 from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
 from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.trees.places import (
-    AXIS1,
+    AXIS,
+    CONDITION,
+    END_1,
     GAP,
     LEVER,
     LEVER1,
-    LOWER,
-    MEAN_AXIS,
-    MEAN_PARENT_AXIS,
+    MEAN_1,
+    MOMENT,
+    NEXT,
     OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
     TILT,
-    TURNS1,
+    TURN,
+    TURNS,
 )
-from discretization.trees.shape import HINGE, OTHER, UNIVERSAL, WELD
+from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
@@ -75,11 +78,17 @@ def put(x, i, a):
 
 
 @small_kernel
-def put_block(values, at, A):
-    """values[at + i + 8 j] = A_ij."""
-    values[at], values[at + 1], values[at + 2] = A[0], A[3], A[6]
-    values[at + 8], values[at + 9], values[at + 10] = A[1], A[4], A[7]
-    values[at + 16], values[at + 17], values[at + 18] = A[2], A[5], A[8]
+def put_in_rows(x, at, A):
+    """x[at + 8 i + j] = A_ij."""
+    x[at], x[at + 1], x[at + 2] = A[0], A[1], A[2]
+    x[at + 8], x[at + 9], x[at + 10] = A[3], A[4], A[5]
+    x[at + 16], x[at + 17], x[at + 18] = A[6], A[7], A[8]
+
+
+@small_kernel
+def matrix_in_rows(x, at):
+    """Return A_ij = x[at + 8 i + j]."""
+    return x[at], x[at + 1], x[at + 2], x[at + 8], x[at + 9], x[at + 10], x[at + 16], x[at + 17], x[at + 18]
 
 
 @small_kernel
@@ -149,15 +158,27 @@ def turn_bodies(tree, work):
 @inner_kernel
 def begin_joints(tree, work):
     """f and k of the predicted multipliers at the predicted ends of the step; after `turn_bodies`."""
-    for i in tree.alone:
-        if tree.kind[i] == OTHER:
-            continue
-        first, side = tree.lam[i], tree.side[i]
-        store3(times(-side, vector_at(work.lam, first)), tree.force[i])
+    for i in tree.joints_alone:
+        side, slides = tree.side[i], tree.slides[i]
+        first, turning = tree.lam[i], tree.lam[i] + 3 - slides
+        if slides == 0:
+            store3(times(-side, vector_at(work.lam, first)), tree.force[i])
+        else:
+            force = (0.0, 0.0, 0.0)
+            for j in range(3 - slides):
+                force = plus(force, times(-side * work.lam[first + j], _direction(tree, work, i, j)))
+            store3(force, tree.force[i])
         couple = (0.0, 0.0, 0.0)
         for j in range(tree.turning[i]):
-            couple = plus(couple, times(side * work.lam[first + 3 + j], couple_of(tree, work, i, j)))
+            couple = plus(couple, times(side * work.lam[turning + j], couple_of(tree, work, i, j)))
         store3(couple, tree.couple[i])
+
+
+@small_kernel
+def _direction(tree, work, i, j):
+    """Return direction j of frame a across which the joint slides, over the step."""
+    a = tree.partner[i] if tree.side[i] > 0 else tree.frame[i]
+    return _mean(work, a, load3(tree.across[i, j]))
 
 
 @inner_kernel
@@ -195,26 +216,31 @@ def by_three(one, two, three, k):
 @inner_kernel
 def end_joints(tree, work):
     """The multipliers of f and k, with directions as they are at the end."""
-    for i in tree.alone:
-        if tree.kind[i] == OTHER:
-            continue
-        first, side = tree.lam[i], tree.side[i]
-        for j in range(3):
-            work.lam[first + j] = -side * tree.force[i, j]
+    for i in tree.joints_alone:
+        side, slides, f = tree.side[i], tree.slides[i], load3(tree.force[i])
+        first, turning = tree.lam[i], tree.lam[i] + 3 - slides
+        if slides == 0:
+            put(work.lam, first, times(-side, f))
+        elif slides == 1:
+            one, two = _direction(tree, work, i, 0), _direction(tree, work, i, 1)
+            work.lam[first], work.lam[first + 1] = by_two(one, two, times(-side, f))
+        elif slides == 2:
+            one = _direction(tree, work, i, 0)
+            work.lam[first] = -side * dot(one, f) / dot(one, one)
         k = times(side, load3(tree.couple[i]))
         if tree.kind[i] == HINGE:
             one, two = couple_of(tree, work, i, 0), couple_of(tree, work, i, 1)
-            work.lam[first + 3], work.lam[first + 4] = by_two(one, two, k)
+            work.lam[turning], work.lam[turning + 1] = by_two(one, two, k)
         elif tree.kind[i] == UNIVERSAL:
             one = couple_of(tree, work, i, 0)
-            work.lam[first + 3] = dot(one, k) / dot(one, one)
+            work.lam[turning] = dot(one, k) / dot(one, one)
         elif tree.kind[i] == WELD:
             one, two, three = (
                 couple_of(tree, work, i, 0),
                 couple_of(tree, work, i, 1),
                 couple_of(tree, work, i, 2),
             )
-            work.lam[first + 3], work.lam[first + 4], work.lam[first + 5] = by_three(one, two, three, k)
+            put(work.lam, turning, by_three(one, two, three, k))
 
 
 @inner_kernel
@@ -250,22 +276,40 @@ def _assemble_body(system, tree, state, work, h, i, tangents):
     store3(plus(load3(state.r[f]), dr), work.r1[f])
     put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
     put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
-    if not tangents:
+    at_centre = tree.kind[i] == OTHER or tree.slides[i] > 0
+    if not at_centre:
         place_joint(tree, work, i)
-        return
-    at, none, m = OWN * i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 2.0 * mass / h
-    K = turning_inertia(RJ, R0, R1, psi, L1, h)
-    put_block(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
-    if tree.kind[i] == OTHER:
-        put_block(values, at + LOWER, none)
-        put_block(values, at + 24, none)
-        put_block(values, at + 24 + LOWER, K)
-    else:
-        x1, x = place_joint(tree, work, i)
-        fe, ky, ke = seen_from_joint(m, K, x1, x)
-        put_block(values, at + LOWER, ky)
-        put_block(values, at + 24, fe)
-        put_block(values, at + 24 + LOWER, ke)
+    if tangents:
+        m, w = 2.0 * mass / h, tree.each[i]
+        K = turning_inertia(RJ, R0, R1, psi, L1, h)
+        x1, x = vector_at(w, LEVER1), vector_at(w, LEVER)
+        if at_centre:
+            x1 = x = (0.0, 0.0, 0.0)
+        put_inertia(values, OWN * i, m, seen_from_joint(m, K, x1, x))
+
+
+@small_kernel
+def put_inertia(values, at, m, others):
+    """Put the block of a body: m I, and the others of it."""
+    fe, ky, ke = others
+    put_in_rows(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
+    put_in_rows(values, at + TURN, fe)
+    put_in_rows(values, at + MOMENT, ky)
+    put_in_rows(values, at + MOMENT + TURN, ke)
+
+
+@inner_kernel
+def place_slides(tree, work):
+    """Put what `place_slide` does of all joints that slide, and move the blocks of their bodies from their centres to the joints;
+    dr and r1 stand frame by frame.
+    """
+    values = work.values
+    for i in tree.sliding:
+        place_slide(tree, work, i)
+        w, at = tree.each[i], OWN * i
+        K = matrix_in_rows(values, at + MOMENT + TURN)
+        moved = seen_from_joint(values[at], K, vector_at(w, LEVER1), vector_at(w, LEVER))
+        put_inertia(values, at, values[at], moved)
 
 
 @small_kernel
@@ -284,41 +328,80 @@ def tilt_of_cross(u1, w1):
 
 @small_kernel
 def place_joint(tree, work, i):
-    """Levers, axes and gaps of a joint of closed form; its levers on the body at the end of the step and over it."""
+    """Put levers, axes and the gap of a joint that does not slide."""
     w, f, partner = tree.each[i], tree.frame[i], tree.partner[i]
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
     X, Xp = load3(tree.X[i, 0]), load3(tree.X[i, 1])
     r, rp = load3(work.r1[f]), load3(work.r1[partner])
-    x1, x, y1, y, gap = levers(R1, P1, X, Xp, apply(R0, X), apply(P0, Xp), r, rp)
+    _put_levers(w, *levers(R1, P1, X, Xp, apply(R0, X), apply(P0, Xp), r, rp))
+    _place_axes(tree, i, R0, R1, P0, P1)
+
+
+@small_kernel
+def _put_levers(w, x1, x, y1, y, gap):
     put(w, LEVER1, x1)
     put(w, LEVER, x)
     put(w, PARENT_LEVER1, y1)
     put(w, PARENT_LEVER, y)
     put(w, GAP, gap)
-    if tree.kind[i] == WELD:
+
+
+@small_kernel
+def place_slide(tree, work, i):
+    """Put levers, directions, axes and the gap of a joint that slides: its point is that of frame b, and the lever to it on
+    frame a changes.
+    """
+    w, of_b = tree.each[i], tree.side[i] > 0
+    f, partner = tree.frame[i], tree.partner[i]
+    a, b = (partner, f) if of_b else (f, partner)
+    A0, A1 = rotation_of(work.R0, a), rotation_of(work.R1, a)
+    B0, B1 = rotation_of(work.R0, b), rotation_of(work.R1, b)
+    Xa, Xb = (
+        (load3(tree.X[i, 1]), load3(tree.X[i, 0])) if of_b else (load3(tree.X[i, 0]), load3(tree.X[i, 1]))
+    )
+    xa1, xb0, xb1 = apply(A1, Xa), apply(B0, Xb), apply(B1, Xb)
+    apart = minus(load3(work.r1[b]), load3(work.r1[a]))
+    to_b0 = plus(minus(apart, minus(load3(work.dr[b]), load3(work.dr[a]))), xb0)
+    to_b1 = plus(apart, xb1)
+    away, gap = minus(to_b1, xa1), (0.0, 0.0, 0.0)
+    for j in range(3 - tree.slides[i] if tree.slides[i] < 3 else 0):
+        d0, d1 = apply(A0, load3(tree.across[i, j])), apply(A1, load3(tree.across[i, j]))
+        gap = plus(gap, times(dot(d1, away) - tree.across[i, j, 3], d1))
+        put(w, END_1 + 3 * j, d1)
+        put(w, MEAN_1 + 3 * j, average(d0, d1))
+    if of_b:
+        _put_levers(w, xb1, average(xb0, xb1), to_b1, average(to_b0, to_b1), gap)
+        _place_axes(tree, i, B0, B1, A0, A1)
+    else:
+        _put_levers(w, to_b1, average(to_b0, to_b1), xb1, average(xb0, xb1), times(-1.0, gap))
+        _place_axes(tree, i, A0, A1, B0, B1)
+
+
+@small_kernel
+def _place_axes(tree, i, R0, R1, P0, P1):
+    """Put axes and tilt of a joint; rotations of the body and of its parent at both ends of the step."""
+    w, kind = tree.each[i], tree.kind[i]
+    if kind == WELD:
         tilt = (0.0, 0.0, 0.0)
         for j in range(3):
             u1, w1 = apply(R1, load3(tree.U[i, j, 0])), apply(P1, load3(tree.U[i, j, 1]))
             tilt = plus(tilt, times(0.5, cross(u1, w1)))
         put(w, TILT, tilt)
-    elif tree.kind[i] == UNIVERSAL:
+    elif kind != BALL:
         U, Up = load3(tree.U[i, 0, 0]), load3(tree.U[i, 0, 1])
         u1, w1 = apply(R1, U), apply(P1, Up)
-        put(w, AXIS1, u1)
-        put(w, TURNS1, w1)
-        put(w, TILT, tilt_of_cross(u1, w1))
-        put(w, MEAN_AXIS, average(apply(R0, U), u1))
-        put(w, MEAN_PARENT_AXIS, average(apply(P0, Up), w1))
-    elif tree.kind[i] == HINGE:
-        U, Up = load3(tree.U[i, 0, 0]), load3(tree.U[i, 0, 1])
-        u1, w1 = apply(R1, U), apply(P1, Up)
-        put(w, AXIS1, u1)
-        put(w, TILT, cross(u1, w1))
-        if tree.side[i] > 0:
-            put(w, MEAN_AXIS, average(apply(R0, U), u1))
-            put(w, TURNS1, u1)
+        of_body, of_parent = average(apply(R0, U), u1), average(apply(P0, Up), w1)
+        put(w, AXIS, u1)
+        if kind == UNIVERSAL:
+            put(w, TILT, tilt_of_cross(u1, w1))
+            put(w, CONDITION, of_body)
+            put(w, TURNS, u1)
+            put(w, AXIS + NEXT, w1)
+            put(w, CONDITION + NEXT, of_parent)
+            put(w, TURNS + NEXT, w1)
         else:
-            put(w, MEAN_AXIS, average(apply(P0, Up), w1))
-            put(w, TURNS1, w1)
-    return x1, x
+            on_body = tree.side[i] > 0
+            put(w, TILT, cross(u1, w1))
+            put(w, CONDITION, of_body if on_body else of_parent)
+            put(w, TURNS, u1 if on_body else w1)

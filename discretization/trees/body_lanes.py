@@ -30,7 +30,7 @@ from discretization.assembly.run_lanes import load3_at, load9_at, store3_at, sto
 from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
-from discretization.trees.places import MEAN_PARENT_AXIS, OWN, SIZE, TreeArrays
+from discretization.trees.places import AXIS, NEXT, OWN, SIZE, TreeArrays
 from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent
@@ -45,8 +45,9 @@ from rigid.lanes import (
     put4,
     put5,
     put6,
+    put9,
     put15,
-    put24,
+    put18,
     put27,
     put48,
     put_rows3,
@@ -68,14 +69,14 @@ ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
 FORETOLD = (1 + max(DIFFERENCES, MEANS)) * NUMBERS  # behind it: means as they were foretold
 REMEMBERED = FORETOLD + NUMBERS
 # rows of `BodyLanes.places`: bodies, their blocks, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
-BODY, BLOCKS, PARTNER, LAM, EACH, AXIS, N_PLACES = range(7)
+BODY, BLOCKS, PARTNER, LAM, EACH, SECOND, N_PLACES = range(7)
 
 
 @by_reference
 class BodyLanes(NamedTuple):
     """Groups as of `discretization.assembly.frame_lanes`."""
 
-    kind: Ints  # (groups,) of all joints
+    kind: Ints  # (groups,) of all joints; OTHER of those that slide
     side: Ints  # (groups,)
     turning: Ints  # (groups,)
     places: Ints  # (groups, N_PLACES, 8)
@@ -94,10 +95,10 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
     places[BLOCKS] = OWN * body
-    places[EACH], places[AXIS] = SIZE * body, SIZE * body + MEAN_PARENT_AXIS
+    places[EACH], places[SECOND] = SIZE * body, SIZE * body + AXIS + NEXT
     made = BodyLanes(
-        kind=tree.kind[head],
-        side=tree.side[head],
+        kind=np.where(tree.slides[head] > 0, OTHER, tree.kind[head]),
+        side=np.where(tree.slides[head] > 0, 1, tree.side[head]),
         turning=tree.turning[head],
         places=group_by_group(places),
         constant=room(len(head), CONSTANTS),
@@ -301,15 +302,15 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
 
 @flat_kernel
 def _put_blocks(m, fe, ky, ke, values, places, at):
-    columns = (
-        m, 0.0, 0.0, 0.0, ky[0], ky[3], ky[6], 0.0,
-        0.0, m, 0.0, 0.0, ky[1], ky[4], ky[7], 0.0,
-        0.0, 0.0, m, 0.0, ky[2], ky[5], ky[8], 0.0,
-        fe[0], fe[3], fe[6], 0.0, ke[0], ke[3], ke[6], 0.0,
-        fe[1], fe[4], fe[7], 0.0, ke[1], ke[4], ke[7], 0.0,
-        fe[2], fe[5], fe[8], 0.0, ke[2], ke[5], ke[8], 0.0,
+    rows = (
+        m, 0.0, 0.0, 0.0, fe[0], fe[1], fe[2], 0.0,
+        0.0, m, 0.0, 0.0, fe[3], fe[4], fe[5], 0.0,
+        0.0, 0.0, m, 0.0, fe[6], fe[7], fe[8], 0.0,
+        ky[0], ky[1], ky[2], 0.0, ke[0], ke[1], ke[2], 0.0,
+        ky[3], ky[4], ky[5], 0.0, ke[3], ke[4], ke[5], 0.0,
+        ky[6], ky[7], ky[8], 0.0, ke[6], ke[7], ke[8], 0.0,
     )  # fmt: skip
-    put48(columns, values, places, at)
+    put48(rows, values, places, at)
 
 
 @flat_kernel
@@ -333,17 +334,17 @@ def _place_axes(tree, lanes, group, R1, P1, both):
             u1 = apply(R1, load3_at(constant, c + U + 3 * j))
             w1 = apply(P1, load3_at(constant, c + PARENT_U + 3 * j))
             tilt = plus(tilt, times(0.5, cross(u1, w1)))
-        put24((*both, none, none, none, none, none, none, *tilt), each, places, first)
+        put18((*both, *tilt), each, places, first)
         return
     u1, w1 = apply(R1, load3_at(constant, c + U)), apply(P1, load3_at(constant, c + PARENT_U))
     u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
     if kind == UNIVERSAL:
-        put27((*both, *u1, *u, *tilt_of_cross(u1, w1), *w1), each, places, first)
-        put3(w, each, places, _at(group, AXIS))
+        put27((*both, *tilt_of_cross(u1, w1), *u1, *u, *u1), each, places, first)
+        put9((*w1, *w, *w1), each, places, _at(group, SECOND))
     elif lanes.side[group] > 0:
-        put27((*both, *u1, *u, *cross(u1, w1), *u1), each, places, first)
+        put27((*both, *cross(u1, w1), *u1, *u, *u1), each, places, first)
     else:
-        put27((*both, *u1, *w, *cross(u1, w1), *w1), each, places, first)
+        put27((*both, *cross(u1, w1), *u1, *w, *w1), each, places, first)
 
 
 @inner_kernel

@@ -1,83 +1,76 @@
-"""Linearised joints eliminated from the tips of a tree to its root, corrections on the way back: O(n), Newton's iterates those of
-the whole system of equations.
+"""Elimination of linearised joints from the tips of a tree to its root, corrections on the way back: O(n) for n bodies.
 
-Of a body with all that hangs on it force and couple at its joint, F = F0 + K (y - gap, eta), are linear in its correction, where
-y is that of the joint's point on the parent and o = y - gap - eta x x1. A ball joint leaves eta = E y + e0 of k = 0, a hinge
+Newton's iterates are those of the whole system of equations. As seen from the point of a body's joint, z = (y, e) is the motion
+of the body and its turn, w the part of it that is against the parent, z = z_p + w. With r the force and the moment that are left
+of the body's equations,
 
-    eta = eta_p + tilt + d a1,   d = row_o . o_p + row_e . eta_p + row_0   of   k . nbar = 0              (1)
+    body   r + B z_p + A w     parent feels   r + B2 z_p + A2 w     w = z0 + sum u_j (s_j, a_j)                     (1)
+    conditions   (n_j, m_j) . (body) + tb_j . e + tp_j . e_p = 0,   j < d                                           (2)
 
-one unknown each. A universal joint between axes u of the body and w of its parent leaves two,
+s_j, a_j are the d free directions of the joint, (n_j, m_j) those in which it carries no force and no couple, z0 its violation: an
+iterate may have a gap and a tilt. tb_j and tp_j say that a condition turns with the body or with its parent.
 
-    eta = eta_p + tilt + d u + e w   of   k . ubar = k . wbar = 0                                       (2)
+    A = B = A2 = B2    if nothing else acts between both (`_in_turn`: direction by direction, no d x d matrix)
+    A - hat(f/2)       if the joint slides on lines of the body: the lever of its force f moves; A2 - hat(f/2) if it slides
+    B + K_bp, A2 + K_pb, B2 + K_bp + K_pb   with the blocks of what else acts between both, a spring for example
 
-and a weld none, eta = eta_p + tilt. Of a joint of another kind the body's six unknowns and the joint's multipliers are eliminated
-together, with row exchanges. Iterates may leave the joints: their gaps and tilts are among the right-hand sides.
+Every block has f (eta x x1)/2 besides, which the force does as its lever on the body turns. Where nothing closes a loop the force
+and the couple of a joint are those that hold the motion of all that hangs on it, r: none need be known before.
 
-The tangent has forces and couples of joints, too. Where nothing closes a loop they are those that hold the motion of all that
-hangs on them, F and M - x x F: none need be known before.
+Ball joints have lines of their own. Directions of joints without closed forms are found by `discretization.trees.null_spaces`.
+A right-hand side that comes later, such as that of a force between two bodies that a loop is closed by, goes the same two ways
+with what is kept of each joint (`carry_load`, `carry_motion`).
 """
 
 from __future__ import annotations
 
-from discretization.trees.bodies import put, vector_at
+from discretization.trees.bodies import matrix_in_rows, put, vector_at
+from discretization.trees.directions import put_directions
+from discretization.trees.null_spaces import put_multipliers, put_null_spaces
 from discretization.trees.places import (
-    AXIS1,
+    ACROSS,
+    AXIS,
     BALL_0,
     BALL_K,
-    BALL_Y,
+    BALL_ROWS,
     BLOCK,
-    BY_CONDITION,
-    COLUMN,
-    FORCE_D,
-    FORCE_E,
+    BY_COUPLE,
+    CONDITION,
+    COUPLE,
+    FORCE,
+    FREE_AXIS,
+    FREE_M,
+    FREE_N,
+    FREE_OWN,
+    FREE_ROW,
+    FREE_SHIFT,
+    FREE_SIZE,
     GAP,
     LEVER,
     LEVER1,
-    LONG,
-    LOWER,
-    MEAN_AXIS,
-    MEAN_PARENT_AXIS,
+    MOMENT,
+    NEW_COUPLE,
     NEW_FORCE,
+    NEXT,
+    NEXT_LEFT,
     OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
-    RIGHT,
-    ROW2_0,
-    ROW2_Y,
+    ROW,
     ROW_0,
-    ROW_E,
-    ROW_Y,
     TILT,
-    TURNS1,
+    TURN,
+    TURNS,
+    TURNS_BODY,
+    TURNS_PARENT,
 )
-from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
-from rigid.columns import (
-    add_column,
-    add_column6,
-    arm_at,
-    column6_at,
-    column_at,
-    column_minus,
-    column_plus,
-    column_times,
-    put_column,
-    three_at,
-    upper,
-    with_dyad0,
-    with_dyad1,
-    with_dyad2,
-    with_moment,
-    without_moment,
-)
+from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
-from rigid.lanes import WIDTH as WIDTH8
-from rigid.lanes import choose, load, store
 from rigid.linear_algebra import (
-    add_block,
     apply,
-    apply_transposed,
     cross,
     dot,
+    hat,
     hat_times,
     load3,
     matrix_minus,
@@ -89,24 +82,108 @@ from rigid.linear_algebra import (
     times,
     times_hat,
 )
+from rigid.rows import put_row, row_at, row_minus, row_moved, row_of, row_plus, row_times
+
+# scratch blocks of a joint beside which something else acts, or that slides, in `TreeArrays.blocks`
+AGAINST, BESIDE, PASSED = 0, OWN, 2 * OWN  # A2, B and B2 of (1)
 
 
 @small_kernel
-def block_at(values, at, stride):
-    """A_ij = values[at + i + j stride]."""
-    a, b, c = three_at(values, at), three_at(values, at + stride), three_at(values, at + 2 * stride)
-    return a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]
+def add_to_rows(x, at, A):
+    """x[at + 8 i + j] += A_ij."""
+    for i in range(3):
+        for j in range(3):
+            x[at + ACROSS * i + j] += A[3 * i + j]
 
 
 @small_kernel
-def matrix_of(w, k):
-    """w[k:k + 9]."""
-    return w[k], w[k + 1], w[k + 2], w[k + 3], w[k + 4], w[k + 5], w[k + 6], w[k + 7], w[k + 8]
+def matrix_at(x, i):
+    """Return the matrix x[i:i + 9], row by row."""
+    return x[i], x[i + 1], x[i + 2], x[i + 3], x[i + 4], x[i + 5], x[i + 6], x[i + 7], x[i + 8]
+
+
+@small_kernel
+def put_matrix(x, i, A):
+    """x[i:i + 9] = A, row by row."""
+    for j in range(9):
+        x[i + j] = A[j]
+
+
+@small_kernel
+def add_vector(x, i, a):
+    """x[i:i + 3] += a."""
+    x[i] += a[0]
+    x[i + 1] += a[1]
+    x[i + 2] += a[2]
+
+
+@small_kernel
+def _along(x, at, y, e):
+    """Return what a row gives by a motion."""
+    return dot(vector_at(x, at), y) + dot(vector_at(x, at + TURN), e)
+
+
+@small_kernel
+def _three_along(x, at, y, e):
+    """Return what three rows give."""
+    return _along(x, at, y, e), _along(x, at + ACROSS, y, e), _along(x, at + 2 * ACROSS, y, e)
+
+
+@small_kernel
+def _applied(x, at, y, e):
+    """Return the force and the moment that a block gives by a motion."""
+    return _three_along(x, at, y, e), _three_along(x, at + MOMENT, y, e)
+
+
+@small_kernel
+def _three_turned(x, at, e):
+    """Return what three rows give by a turn."""
+    at += TURN
+    return (
+        dot(vector_at(x, at), e),
+        dot(vector_at(x, at + ACROSS), e),
+        dot(vector_at(x, at + 2 * ACROSS), e),
+    )
+
+
+@small_kernel
+def _rows_at(x, at):
+    """Return three rows."""
+    return row_at(x, at), row_at(x, at + ACROSS), row_at(x, at + 2 * ACROSS)
+
+
+@small_kernel
+def _combined(n, rows):
+    """Return n_0 row_0 + n_1 row_1 + n_2 row_2."""
+    return row_plus(row_plus(row_times(n[0], rows[0]), row_times(n[1], rows[1])), row_times(n[2], rows[2]))
+
+
+@small_kernel
+def _with_row(rows, f, row):
+    """Return three rows + f row^T."""
+    return (
+        row_plus(rows[0], row_times(f[0], row)),
+        row_plus(rows[1], row_times(f[1], row)),
+        row_plus(rows[2], row_times(f[2], row)),
+    )
+
+
+@small_kernel
+def _with_dyad(rows, x, f, sign):
+    """Return three rows + sign (x f^T - x . f I) by the turn: what a force does as its lever turns."""
+    none = (0.0, 0.0, 0.0)
+    turn, share = row_of(none, times(sign, f)), -sign * dot(x, f)
+    one, two, three = _with_row(rows, x, turn)
+    return (
+        row_plus(one, row_of(none, (share, 0.0, 0.0))),
+        row_plus(two, row_of(none, (0.0, share, 0.0))),
+        row_plus(three, row_of(none, (0.0, 0.0, share))),
+    )
 
 
 @small_kernel
 def inverse(A):
-    """A^-1."""
+    """Return A^-1."""
     a, b, c = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
     d = 1.0 / (A[0] * a + A[1] * b + A[2] * c)
     return (
@@ -116,344 +193,497 @@ def inverse(A):
     )  # fmt: skip
 
 
-@inner_kernel
-def take_over(tree, work):
-    """What assembly adds to the blocks of bodies, as seen from joints of closed form."""
-    for i in range(tree.frame.shape[0]):
-        _add_seen(tree, work.values, tree.acting[i], work.values, i)
+@small_kernel
+def _block_of(values, at):
+    """Return a 3 x 3 part of a block of assembly, which stands column by column."""
+    return (
+        values[at], values[at + 6], values[at + 12], values[at + 1], values[at + 7], values[at + 13],
+        values[at + 2], values[at + 8], values[at + 14],
+    )  # fmt: skip
 
 
 @small_kernel
-def _add_seen(tree, source, at, values, i):
-    """Add a block by the motion of body i and its moment to that body's, which is as seen from its joint, where it has levers."""
-    w, to = tree.each[i], OWN * i
-    x1, x = vector_at(w, LEVER1), vector_at(w, LEVER)
-    rr, tr = block_at(source, at, 6), block_at(source, at + 3, 6)
-    fe = matrix_plus(block_at(source, at + 18, 6), times_hat(rr, x1))
-    te = matrix_plus(block_at(source, at + 21, 6), times_hat(tr, x1))
-    add_block(rr, values, to, COLUMN)
-    add_block(matrix_minus(tr, hat_times(x, rr)), values, to + LOWER, COLUMN)
-    add_block(fe, values, to + 24, COLUMN)
-    add_block(matrix_minus(te, hat_times(x, fe)), values, to + 24 + LOWER, COLUMN)
+def _add_seen(values, at, x, c1, into, to):
+    """Add a block of assembly (6 x 6, forces and moments about centres by motions of centres) as seen from points at x from the
+    centre of its rows and at c1 from that of its columns.
+    """
+    rr, tr = _block_of(values, at), _block_of(values, at + 3)
+    fe = matrix_plus(_block_of(values, at + 18), times_hat(rr, c1))
+    te = matrix_plus(_block_of(values, at + 21), times_hat(tr, c1))
+    add_to_rows(into, to, rr)
+    add_to_rows(into, to + TURN, fe)
+    add_to_rows(into, to + MOMENT, matrix_minus(tr, hat_times(x, rr)))
+    add_to_rows(into, to + MOMENT + TURN, matrix_minus(te, hat_times(x, fe)))
+
+
+@inner_kernel
+def take_over(tree, work):
+    """Add what assembly has for the diagonal blocks of bodies to these blocks, which are as seen from joints."""
+    for i in range(tree.frame.shape[0]):
+        w = tree.each[i]
+        _add_seen(
+            work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1), work.values, OWN * i
+        )
 
 
 @inner_kernel
 def eliminate(tree, work, iterated):
-    """All bodies, tips first; iterated: forces and couples of joints are at hand, in tree.force and tree.couple."""
+    """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, in tree.force and tree.couple."""
     for i in range(tree.frame.shape[0] - 1, -1, -1):
-        if tree.kind[i] == OTHER:
-            _eliminate_other(tree, work, i)
+        if tree.plain[i]:
+            eliminate_plain(tree, work, i, iterated)
         else:
-            eliminate_joint(tree, work, i, iterated)
+            _eliminate_other(tree, work, i, iterated)
+
+
+@small_kernel
+def _about_joint(work, w, i):
+    """Return force and moment about its joint that are left of a body."""
+    F = vector_at(work.residual, 6 * i)
+    return F, minus(vector_at(work.residual, 6 * i + 3), cross(vector_at(w, LEVER), F))
 
 
 @inner_kernel
-def eliminate_joint(tree, work, i, iterated):
-    """Of a joint of closed form; as of `eliminate`."""
-    values, w, p, at, kind = work.values, tree.each[i], tree.parent[i], OWN * i, tree.kind[i]
-    F, M = three_at(work.residual, 6 * i), three_at(work.residual, 6 * i + 3)
-    k0 = minus(M, cross(vector_at(w, LEVER), F))
-    f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k0)
+def eliminate_plain(tree, work, i, iterated):
+    """Eliminate a body on a joint that turns or is a weld."""
+    w = tree.each[i]
+    F, k = _about_joint(work, w, i)
+    f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k)
     half = times(0.5, f)
-    if kind == HINGE:
-        _eliminate_hinge(tree, work, i, half, k0, couple)
-        return
-    _turn_with_body(w, values, at + 24, half)
-    if kind == UNIVERSAL:
-        # the first condition turns with the body, the second with its parent
-        u, v, tilt = vector_at(w, AXIS1), vector_at(w, TURNS1), vector_at(w, TILT)
-        n, m = vector_at(w, MEAN_AXIS), vector_at(w, MEAN_PARENT_AXIS)
-        of_body, of_parent = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
-        y1, y2 = across(values, at, n), across(values, at, m)
-        e1, r2 = plus(across(values, at + 24, n), of_body), across(values, at + 24, m)
-        e2, g1, g2 = plus(r2, of_parent), dot(n, k0), dot(m, k0) - dot(of_parent, tilt)
-        a, b, c, d = dot(e1, u), dot(e1, v), dot(r2, u), dot(r2, v)
-        s = -1.0 / (a * d - b * c)
-        row_y, row2_y = (
-            times(s, minus(times(d, y1), times(b, y2))),
-            times(s, minus(times(a, y2), times(c, y1))),
-        )
-        row_e, row2_e = (
-            times(s, minus(times(d, e1), times(b, e2))),
-            times(s, minus(times(a, e2), times(c, e1))),
-        )
-        row_0, row2_0 = s * (d * g1 - b * g2), s * (a * g2 - c * g1)
-        _put_row(w, ROW_Y, row_y, row_e, row_0)
-        _put_row(w, ROW2_Y, row2_y, row2_e, row2_0)
-        w[BY_CONDITION], w[BY_CONDITION + 1] = s * d, -s * b
-        w[BY_CONDITION + 2], w[BY_CONDITION + 3] = -s * c, s * a
-        E = columns_at(values, at + 24)
-        D, D2 = combined(E, u), combined(E, v)
-        put_column(D, w, FORCE_D)
-        put_column(D2, w, FORCE_E)
-        if p < 0:
-            return
-        Y = with_row(D2, row2_y, with_row(D, row_y, columns_at(values, at)))
-        E = with_row(D2, row2_e, with_row(D, row_e, columns_at(values, at + 24)))
-        more = column_plus(column_times(row_0, D), column_times(row2_0, D2))
-    elif kind == WELD:
-        if p < 0:
-            return
-        Y, E = columns_at(values, at), columns_at(values, at + 24)
-        more = column_minus(Y[0], Y[0])
+    moments = _put_turning(work, w, i, half)
+    if tree.kind[i] == BALL:
+        _leave_of_ball(tree, work, i, F, k, half)
+    elif tree.kind[i] == HINGE:  # where their number is known, it takes a fifth less
+        _leave_of_turns(tree, work, i, 1, moments, F, k, couple, half)
+    elif tree.kind[i] == UNIVERSAL:
+        _leave_of_turns(tree, work, i, 2, moments, F, k, couple, half)
     else:
-        ky, ke = block_at(values, at + LOWER, COLUMN), block_at(values, at + 24 + LOWER, COLUMN)
-        by_couple = matrix_times(-1.0, inverse(ke))
-        of_y, of_0 = product(by_couple, ky), apply(by_couple, k0)
-        for j in range(9):
-            w[BALL_Y + j], w[BALL_K + j] = of_y[j], by_couple[j]
-        put(w, BALL_0, minus(of_0, apply(of_y, vector_at(w, GAP))))
-        if p < 0:
-            return
-        (y0, y1, y2), E = columns_at(values, at), columns_at(values, at + 24)
-        Y = (
-            upper(column_plus(y0, combined(E, (of_y[0], of_y[3], of_y[6])))),
-            upper(column_plus(y1, combined(E, (of_y[1], of_y[4], of_y[7])))),
-            upper(column_plus(y2, combined(E, (of_y[2], of_y[5], of_y[8])))),
-        )
-        more, none = combined(E, of_0), column_minus(y0, y0)
-        E = none, none, none
-    _add_to_parent(tree, work, i, Y, E, more, half)
+        _leave_of_turns(tree, work, i, 0, moments, F, k, couple, half)
+
+
+@small_kernel
+def _put_turning(work, w, i, half):
+    """Add what the force of the joint does as its lever on the body turns; return the rows of moments with that."""
+    at = OWN * i + MOMENT
+    moments = _with_dyad(_rows_at(work.values, at), vector_at(w, LEVER1), half, -1.0)
+    put_row(moments[0], work.values, at)
+    put_row(moments[1], work.values, at + ACROSS)
+    put_row(moments[2], work.values, at + 2 * ACROSS)
+    return moments
 
 
 @flat_kernel
-def _eliminate_hinge(tree, work, i, half, k0, couple):
-    """(1). The next body waits for the quotient: what it does not enter is added up without it."""
+def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
+    """Put rows and forces of d axes that are free to turn, one after the other, and add to the parent what is left. A = B = A2 =
+    B2 of (1).
+    """
     values, w, at = work.values, tree.each[i], OWN * i
-    a1, n, x1 = vector_at(w, AXIS1), vector_at(w, MEAN_AXIS), vector_at(w, LEVER1)
-    gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
-    turning = times(0.5, cross(vector_at(w, TURNS1), couple))
-    of_y, left = across(values, at, n), minus(times(dot(x1, half), n), times(dot(n, x1), half))
-    of_e = plus(across(values, at + 24, n), left)  # with what `_turn_with_body` adds
-    E = _turn_with_body(w, values, at + 24, half)
-    d, of_turn = -1.0 / dot(of_e, a1), plus(of_e, turning)
-    # a condition that turns with the parent does not by the tilt
-    of_0 = dot(n, k0) - (dot(turning, tilt) if tree.side[i] < 0 else 0.0)
-    of_0 = of_0 - dot(of_y, gap) + dot(of_turn, tilt)
-    row_y, row_0, D = times(d, of_y), d * of_0, combined(E, a1)
-    put(w, ROW_Y, row_y)
-    put(w, ROW_E, times(d, plus(of_turn, cross(vector_at(w, PARENT_LEVER1), of_y))))
-    w[ROW_0], w[BY_CONDITION] = row_0, d
-    put_column(D, w, FORCE_D)
+    gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
+    f, g = _applied(values, at, times(-1.0, gap), tilt)
+    F, k = plus(F, f), plus(k, g)
+    forces = _rows_at(values, at)
+    for j in range(d):
+        o, to = NEXT * j, NEXT_LEFT * j
+        a, m = vector_at(w, AXIS + o), vector_at(w, CONDITION + o)
+        row = _combined(m, moments)
+        f, g = _three_turned(values, at, a), _three_turned(values, at + MOMENT, a)
+        for c in range(j):  # moments has the earlier ones, values has not
+            before = NEXT_LEFT * c
+            u = dot(vector_at(w, ROW + before + TURN), a)
+            f = plus(f, times(u, vector_at(w, FORCE + before)))
+            g = plus(g, times(u, vector_at(w, COUPLE + before)))
+        turning = times(0.5, cross(vector_at(w, TURNS + o), couple))
+        own = times(_turns_with_body(tree, i, j), turning)
+        x = -1.0 / (dot(m, g) + dot(own, a))
+        c = x * (dot(m, k) + dot(own, tilt))
+        row = row_times(x, row_plus(row, row_of(none, turning)))
+        put_row(row, w, ROW + to)
+        put(w, FORCE + to, f)
+        put(w, COUPLE + to, g)
+        w[ROW_0 + to], w[BY_COUPLE + to] = c, x
+        forces, moments = _with_row(forces, f, row), _with_row(moments, g, row)
+        F, k = plus(F, times(c, f)), plus(k, times(c, g))
+    _add_to_parent(tree, work, i, forces, moments, F, k, half)
+
+
+@small_kernel
+def _turns_with_body(tree, i, j):
+    """Return 1.0 if a condition turns with the body, 0.0 if with its parent: these come last."""
+    if tree.kind[i] == HINGE:
+        return 1.0 if tree.side[i] > 0 else 0.0
+    return 1.0 if j == 0 else 0.0
+
+
+@flat_kernel
+def _leave_of_ball(tree, work, i, F, k, half):
+    """The same of a ball joint: no couple, k + ky y + ke e = 0, gives its whole turn and leaves nothing by that of the parent."""
+    values, w, at = work.values, tree.each[i], OWN * i
+    gap = vector_at(w, GAP)
+    ky, E = matrix_in_rows(values, at + MOMENT), inverse(matrix_in_rows(values, at + MOMENT + TURN))
+    by_y = matrix_times(-1.0, product(E, ky))
+    of_0 = times(-1.0, plus(apply(by_y, gap), apply(E, k)))
+    put_matrix(w, BALL_K, E)
+    put(w, BALL_0, of_0)
+    F = plus(F, _three_along(values, at, times(-1.0, gap), of_0))
+    forces = _rows_at(values, at)
+    for j in range(3):  # the turn against the parent by the motion of this one
+        unit = (-1.0 * (j == 0), -1.0 * (j == 1), -1.0 * (j == 2))
+        row = row_of((by_y[3 * j], by_y[3 * j + 1], by_y[3 * j + 2]), unit)
+        put_row(row, w, BALL_ROWS + ACROSS * j)
+        to = at + TURN + j
+        forces = _with_row(forces, (values[to], values[to + ACROSS], values[to + 2 * ACROSS]), row)
+    _add_to_parent(tree, work, i, forces, None, F, None, half)
+
+
+@inner_kernel
+def _eliminate_other(tree, work, i, iterated):
+    """Eliminate a body on a joint that slides, or has no closed form, or beside which something else acts."""
+    values, w, own, at = work.values, tree.each[i], tree.own[i], OWN * i
+    numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
+    if numerical:
+        put_null_spaces(tree, work, i)
+    F, k = _about_joint(work, w, i)
+    f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k)
+    half = times(0.0 if numerical else 0.5, f)
+    if not numerical:
+        put_directions(tree, i, f, couple)
+    _put_turning(work, w, i, half)
+    blocks, x = tree.blocks, values
+    beside = passed = at  # where B and B2 stand in x
+    if slides or coupled:
+        _copy_block(values, at, blocks, AGAINST)
+    on_body = slides and tree.side[i] < 0  # its lever moves, and A is none of the others
+    if coupled or on_body:
+        x, beside, passed = blocks, BESIDE, PASSED
+        _copy_block(values, at, blocks, BESIDE)
+        _copy_block(values, at, blocks, PASSED)
+    if coupled:
+        _put_between(tree, work, i)
+    if slides:
+        moves = matrix_times(-1.0, hat(half))
+        add_to_rows(blocks, AGAINST + MOMENT, moves)
+        if on_body:
+            add_to_rows(values, at + MOMENT, moves)
+    against = (blocks, AGAINST) if slides or coupled else (values, at)
+    F, k = _put_free(tree, own, i, (values, at), (x, beside), against, F, k)
+    forces, moments = _rows_at(x, passed), _rows_at(x, passed + MOMENT)
+    q = tree.directions[own]
+    for j in range(tree.free[i]):
+        to = FREE_SIZE * j + FREE_ROW - ROW
+        row = row_at(q, to + ROW)
+        forces = _with_row(forces, vector_at(q, to + FORCE), row)
+        moments = _with_row(moments, vector_at(q, to + COUPLE), row)
+    _add_to_parent(tree, work, i, forces, moments, F, k, half)
+
+
+@small_kernel
+def _copy_block(x, at, into, to):
+    for r in range(0, OWN, ACROSS):
+        put_row(row_at(x, at + r), into, to + r)
+
+
+@inner_kernel
+def _put_between(tree, work, i):
+    """Add to B, A2 and B2 what acts on the body by the motion of its parent, and on the parent by that of the body."""
+    w, first, values, blocks = tree.each[i], tree.block[i], work.values, tree.blocks
+    x, x1 = vector_at(w, LEVER), vector_at(w, LEVER1)
+    y, y1 = vector_at(w, PARENT_LEVER), vector_at(w, PARENT_LEVER1)
+    _add_seen(values, first, x, y1, blocks, BESIDE)
+    _add_seen(values, first, x, y1, blocks, PASSED)
+    _add_seen(values, first + BLOCK, y, x1, blocks, AGAINST)
+    _add_seen(values, first + BLOCK, y, x1, blocks, PASSED)
+
+
+@flat_kernel
+def _put_free(tree, own, i, A, B, A2, F, k):
+    """As `_leave_of_turns` does, with all directions at once and blocks (array, place) of (1): rows and forces. Return force and
+    moment that are left.
+    """
+    w, d, lu, q = tree.each[i], tree.free[i], tree.factors[own], tree.directions[own]
+    gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
+    for j in range(d):
+        o, to = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
+        n, m = vector_at(q, o + FREE_N), vector_at(q, o + FREE_M)
+        turns = vector_at(q, o + TURNS_BODY)
+        put_row(row_plus(_condition(A, n, m), row_of(none, turns)), q, o + FREE_OWN)
+        turns = plus(turns, vector_at(q, o + TURNS_PARENT))
+        put_row(row_plus(_condition(B, n, m), row_of(none, turns)), q, to + ROW)
+        f, g = _applied(A2[0], A2[1], vector_at(q, o + FREE_SHIFT), vector_at(q, o + FREE_AXIS))
+        put(q, to + FORCE, f)
+        put(q, to + COUPLE, g)
+        q[to + ROW_0] = dot(n, F) + dot(m, k) + _along(q, o + FREE_OWN, times(-1.0, gap), tilt)
+        for c in range(d):
+            by = FREE_SIZE * c
+            lu[j, c] = _along(q, o + FREE_OWN, vector_at(q, by + FREE_SHIFT), vector_at(q, by + FREE_AXIS))
+    _factor(lu, d)
+    for r in range(8):
+        _solve(lu, d, q, FREE_ROW + r)
+    _solve(lu, d, q, FREE_ROW + ROW_0 - ROW)
+    f, g = _applied(A2[0], A2[1], times(-1.0, gap), tilt)
+    F, k = plus(F, f), plus(k, g)
+    for j in range(d):
+        to = FREE_SIZE * j + FREE_ROW - ROW
+        c = q[to + ROW_0]
+        F, k = plus(F, times(c, vector_at(q, to + FORCE))), plus(k, times(c, vector_at(q, to + COUPLE)))
+    return F, k
+
+
+@small_kernel
+def _condition(K, n, m):
+    """Return n . force + m . moment of a block as a row."""
+    x, at = K
+    return row_plus(_combined(n, _rows_at(x, at)), _combined(m, _rows_at(x, at + MOMENT)))
+
+
+@inner_kernel
+def _factor(lu, d):
+    """Factorise the matrix of conditions by directions. Each condition belongs to a direction: rows keep their order."""
+    for j in range(d):
+        lu[j, j] = 1.0 / lu[j, j]
+        for i in range(j + 1, d):
+            lu[i, j] *= lu[j, j]
+            for c in range(j + 1, d):
+                lu[i, c] -= lu[i, j] * lu[j, c]
+
+
+@inner_kernel
+def _solve(lu, d, x, at):
+    """Put -D^-1 x in place of x, whose numbers stand at `at` of each direction."""
+    for i in range(d):
+        for j in range(i):
+            x[at + FREE_SIZE * i] -= lu[i, j] * x[at + FREE_SIZE * j]
+    for i in range(d - 1, -1, -1):
+        left = -x[at + FREE_SIZE * i]
+        for j in range(i + 1, d):
+            left -= lu[i, j] * x[at + FREE_SIZE * j]
+        x[at + FREE_SIZE * i] = lu[i, i] * left
+
+
+@flat_kernel
+def _add_to_parent(tree, work, i, forces, moments, F, k, half):
+    """Add what is left of a body to its parent, whose block is as seen from its own joint: rows, force and moment (None: no
+    moment); half: of the force of the joint.
+    """
     p = tree.parent[i]
     if p < 0:
         return
-    above, to, Y = tree.each[p], OWN * p, columns_at(values, at)
-    y1, y = arm_at(w, PARENT_LEVER1), arm_at(w, PARENT_LEVER)
-    arm1, arm = _arms(w, above)
-    share, row_e = dot(vector_at(w, PARENT_LEVER1), half), times(d, minus(of_turn, cross(of_y, arm1)))
-    e0, e1, e2 = _by_parent_turn(Y, E, arm1)
-    F = column_plus(at_joint(work, w, i), column_minus(combined(E, tilt), combined(Y, gap)))
-    seen = with_moment(arm, D)
-    _add_both(with_moment(arm, Y[0]), row_y[0], seen, values, to)
-    _add_both(with_moment(arm, Y[1]), row_y[1], seen, values, to + COLUMN)
-    _add_both(with_moment(arm, Y[2]), row_y[2], seen, values, to + 2 * COLUMN)
-    _add_both(with_dyad0(y1, half[0], share, with_moment(arm, e0)), row_e[0], seen, values, to + 3 * COLUMN)
-    _add_both(with_dyad1(y1, half[1], share, with_moment(arm, e1)), row_e[1], seen, values, to + 4 * COLUMN)
-    _add_both(with_dyad2(y1, half[2], share, with_moment(arm, e2)), row_e[2], seen, values, to + 5 * COLUMN)
-    add_column6(with_moment(y, column_plus(F, column_times(row_0, D))), work.residual, 6 * p)
-
-
-@small_kernel
-def _add_both(X, s, D, values, at):
-    """Add X + s D to a column."""
-    add_column(column_plus(X, column_times(s, D)), values, at)
-
-
-@small_kernel
-def _turn_with_body(w, values, at, half):
-    """Subtract (eta x x1)/2 x f: what the force of the joint does as its lever on the body turns; the columns with that."""
-    x1, away = arm_at(w, LEVER1), times(-1.0, half)
-    share = dot(vector_at(w, LEVER1), away)
-    one = with_dyad0(x1, away[0], share, column_at(values, at))
-    two = with_dyad1(x1, away[1], share, column_at(values, at + COLUMN))
-    three = with_dyad2(x1, away[2], share, column_at(values, at + 2 * COLUMN))
-    put_column(one, values, at)
-    put_column(two, values, at + COLUMN)
-    put_column(three, values, at + 2 * COLUMN)
-    return one, two, three
-
-
-@small_kernel
-def at_joint(work, w, i):
-    """Residual of a body, with its moment about its joint."""
-    return without_moment(arm_at(w, LEVER), column6_at(work.residual, 6 * i))
-
-
-@small_kernel
-def columns_at(values, at):
-    """Three of them."""
-    return column_at(values, at), column_at(values, at + COLUMN), column_at(values, at + 2 * COLUMN)
-
-
-@small_kernel
-def across(values, at, n):
-    """n . k of three columns (f, k)."""
-    return apply_transposed(block_at(values, at + LOWER, COLUMN), n)
-
-
-@small_kernel
-def combined(X, x):
-    """x_0 X_0 + x_1 X_1 + x_2 X_2 of three columns."""
-    first = column_plus(column_times(x[0], X[0]), column_times(x[1], X[1]))
-    return column_plus(first, column_times(x[2], X[2]))
-
-
-@small_kernel
-def with_row(D, row, X):
-    """X + D row^T of three columns."""
-    return (
-        column_plus(X[0], column_times(row[0], D)),
-        column_plus(X[1], column_times(row[1], D)),
-        column_plus(X[2], column_times(row[2], D)),
+    values, w, above, to = work.values, tree.each[i], tree.each[p], OWN * p
+    y1, y = vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
+    arm1, arm = minus(y1, vector_at(above, LEVER1)), minus(y, vector_at(above, LEVER))
+    back = row_of(arm1, arm1)
+    f0, f1, f2 = _rows_moved(forces, back)
+    seen = (
+        row_minus(row_times(arm[1], f2), row_times(arm[2], f1)),
+        row_minus(row_times(arm[2], f0), row_times(arm[0], f2)),
+        row_minus(row_times(arm[0], f1), row_times(arm[1], f0)),
     )
+    moment = cross(y, F)
+    if moments is not None:
+        m0, m1, m2 = _rows_moved(moments, back)
+        seen = row_plus(m0, seen[0]), row_plus(m1, seen[1]), row_plus(m2, seen[2])
+        moment = plus(k, moment)
+    seen = _with_dyad(seen, y1, half, 1.0)  # the force as its lever on the parent turns
+    _add_rows((f0, f1, f2), values, to)
+    _add_rows(seen, values, to + MOMENT)
+    add_vector(work.residual, 6 * p, F)
+    add_vector(work.residual, 6 * p + 3, moment)
 
 
 @small_kernel
-def _crossed(X, i, j, a, b):
-    """a X_i - b X_j."""
-    return column_minus(column_times(a, X[i]), column_times(b, X[j]))
+def _rows_moved(rows, back):
+    """Return three rows by the motion of a point that lies back by an arm."""
+    return row_moved(rows[0], back), row_moved(rows[1], back), row_moved(rows[2], back)
 
 
 @small_kernel
-def _put_row(w, at, row_y, row_e, row_0):
-    """By y - gap and eta_p + tilt: as by the parent's motion and turn."""
-    left = row_0 - dot(row_y, vector_at(w, GAP)) + dot(row_e, vector_at(w, TILT))
-    put(w, at, row_y)
-    put(w, at + 3, plus(row_e, cross(vector_at(w, PARENT_LEVER1), row_y)))
-    w[at + 6] = left
+def _add_rows(rows, x, at):
+    """Add three rows to those of an array."""
+    put_row(row_plus(row_at(x, at), rows[0]), x, at)
+    put_row(row_plus(row_at(x, at + ACROSS), rows[1]), x, at + ACROSS)
+    put_row(row_plus(row_at(x, at + 2 * ACROSS), rows[2]), x, at + 2 * ACROSS)
 
 
-@small_kernel
-def _arms(w, above):
-    """From the joint of the parent, whose numbers are above, to this one: at the end of the step and, a column, over it."""
-    arm1 = minus(vector_at(w, PARENT_LEVER1), vector_at(above, LEVER1))
-    return arm1, column_minus(arm_at(w, PARENT_LEVER), arm_at(above, LEVER))
-
-
-@small_kernel
-def _by_parent_turn(Y, E, arm1):
-    """What E is by the turn of the parent about its own joint."""
-    return (
-        column_minus(E[0], _crossed(Y, 1, 2, arm1[2], arm1[1])),
-        column_minus(E[1], _crossed(Y, 2, 0, arm1[0], arm1[2])),
-        column_minus(E[2], _crossed(Y, 0, 1, arm1[1], arm1[0])),
-    )
+@inner_kernel
+def eliminate_again(tree, work):
+    """Eliminate all bodies with the factors of the iteration before (simplified Newton; Deuflhard, Newton Methods for Nonlinear
+    Problems, 2.1.2). Residuals, levers, gaps, tilts and axes are as they are now. All joints are plain.
+    """
+    for i in range(tree.frame.shape[0] - 1, -1, -1):
+        eliminate_plain_again(tree, work, i)
 
 
 @flat_kernel
-def _add_to_parent(tree, work, i, Y, E, more, half):
-    """What is left of a body, as seen from the joint of its parent, where this has levers; more: besides its residual, half: of
-    the force of its joint.
-    """
-    p = tree.parent[i]
-    values, w, above, at = work.values, tree.each[i], tree.each[p], OWN * p
-    F = column_plus(at_joint(work, w, i), more)
-    if tree.kind[i] != BALL:
-        F = column_plus(F, combined(E, vector_at(w, TILT)))
+def eliminate_plain_again(tree, work, i):
+    """The same of one body."""
+    w, p = tree.each[i], tree.parent[i]
+    values, at = work.values, OWN * i
+    gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
+    F, k = _about_joint(work, w, i)
+    if tree.kind[i] == BALL:
+        of_0 = times(-1.0, plus(_turn_of_ball(w, gap), apply(matrix_at(w, BALL_K), k)))
+        put(w, BALL_0, of_0)
+        F, k = plus(F, _three_along(values, at, times(-1.0, gap), of_0)), times(0.0, k)
     else:
-        F = upper(F)
-    F = column_minus(F, combined(Y, vector_at(w, GAP)))
-    y1, y = arm_at(w, PARENT_LEVER1), arm_at(w, PARENT_LEVER)
-    arm1, arm = _arms(w, above)
-    share = dot(vector_at(w, PARENT_LEVER1), half)
-    e0, e1, e2 = _by_parent_turn(Y, E, arm1)
-    add_column(with_moment(arm, Y[0]), values, at)
-    add_column(with_moment(arm, Y[1]), values, at + COLUMN)
-    add_column(with_moment(arm, Y[2]), values, at + 2 * COLUMN)
-    add_column(with_dyad0(y1, half[0], share, with_moment(arm, e0)), values, at + 3 * COLUMN)
-    add_column(with_dyad1(y1, half[1], share, with_moment(arm, e1)), values, at + 4 * COLUMN)
-    add_column(with_dyad2(y1, half[2], share, with_moment(arm, e2)), values, at + 5 * COLUMN)
-    add_column6(with_moment(y, F), work.residual, 6 * p)
+        couple = k
+        f, g = _applied(values, at, times(-1.0, gap), tilt)
+        F, k = plus(F, f), plus(k, g)
+        for j in range(tree.free[i]):
+            o, to = NEXT * j, NEXT_LEFT * j
+            own = times(0.5 * _turns_with_body(tree, i, j), cross(vector_at(w, TURNS + o), couple))
+            c = w[BY_COUPLE + to] * (dot(vector_at(w, CONDITION + o), k) + dot(own, tilt))
+            w[ROW_0 + to] = c
+            F = plus(F, times(c, vector_at(w, FORCE + to)))
+            k = plus(k, times(c, vector_at(w, COUPLE + to)))
+    if p >= 0:
+        add_vector(work.residual, 6 * p, F)
+        add_vector(work.residual, 6 * p + 3, plus(k, cross(vector_at(w, PARENT_LEVER), F)))
+
+
+@small_kernel
+def _turn_of_ball(w, y):
+    """Return the turn of a ball joint by the motion of its point."""
+    return (
+        dot(vector_at(w, BALL_ROWS), y),
+        dot(vector_at(w, BALL_ROWS + ACROSS), y),
+        dot(vector_at(w, BALL_ROWS + 2 * ACROSS), y),
+    )
 
 
 @inner_kernel
-def _eliminate_other(tree, work, i):
-    """By LU of the body's unknowns and the joint's multipliers, with the motion of the parent as right-hand sides."""
-    own, n = tree.own[i], 6 + tree.rows[i]
-    _put_equations(tree, work, i)
-    D, exchanged = tree.dense[own], tree.exchanged[own]
-    for j in range(n):
-        pivot, most = j, abs(D[j, j])
-        for r in range(j + 1, n):
-            if abs(D[r, j]) > most:
-                pivot, most = r, abs(D[r, j])
-        exchanged[j] = pivot
-        if pivot != j:
-            for q in range(0, RIGHT + WIDTH8, WIDTH8):
-                upper, lower = load(D, LONG * j + q), load(D, LONG * pivot + q)
-                store(upper, D, LONG * pivot + q)
-                store(lower, D, LONG * j + q)
-        scale = 1.0 / D[j, j]
-        left = choose(load(D, LONG * j), 0.0, j + 1, WIDTH8)
-        middle, right = load(D, LONG * j + WIDTH8), load(D, LONG * j + RIGHT)
-        if j >= WIDTH8:
-            middle = choose(middle, 0.0, j + 1 - WIDTH8, WIDTH8)
-        for r in range(j + 1, n):
-            factor, at = D[r, j] * scale, LONG * r
-            if factor != 0.0:
-                if j < WIDTH8:
-                    store(load(D, at) - factor * left, D, at)
-                store(load(D, at + WIDTH8) - factor * middle, D, at + WIDTH8)
-                store(load(D, at + RIGHT) - factor * right, D, at + RIGHT)
-                D[r, j] = factor
-    X = tree.solved[own]
-    for j in range(n - 1, -1, -1):
-        D[j, j] = 1.0 / D[j, j]
-        x = load(D, LONG * j + RIGHT) * D[j, j]
-        store(x, X, WIDTH8 * j)
-        for r in range(j):
-            if D[r, j] != 0.0:
-                store(load(D, LONG * r + RIGHT) - D[r, j] * x, D, LONG * r + RIGHT)
-    if tree.parent[i] >= 0:
-        _leave_to_parent(tree, work, i)
+def carry_load(tree, work, load, more, i):
+    """Carry the force and the moment about its centre that act on a body to its parent; load: of all bodies, cleared for this
+    one; more: what its unknowns become by it.
+    """
+    if tree.plain[i]:
+        carry_plain_load(tree, work, load, more, i)
+        return
+    w, own, d = tree.each[i], load[i], tree.free[i]
+    q, lu = tree.directions[tree.own[i]], tree.factors[tree.own[i]]
+    F = vector_at(own, 0)
+    k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
+    for j in range(d):
+        x = dot(vector_at(q, FREE_SIZE * j + FREE_N), F) + dot(vector_at(q, FREE_SIZE * j + FREE_M), k)
+        for c in range(j):
+            x = x - lu[j, c] * more[c]
+        more[j] = x
+    for j in range(d - 1, -1, -1):
+        x = -1.0 * more[j]
+        for c in range(j + 1, d):
+            x = x - lu[j, c] * more[c]
+        more[j] = lu[j, j] * x
+    for j in range(d):
+        at = FREE_SIZE * j + FREE_ROW - ROW
+        F = plus(F, times(more[j], vector_at(q, at + FORCE)))
+        k = plus(k, times(more[j], vector_at(q, at + COUPLE)))
+    _carry(tree, load, i, F, k)
 
 
 @inner_kernel
-def _put_equations(tree, work, i):
-    """Of a body and its joint, those of the joint behind; right-hand sides stand RIGHT of all unknowns."""
-    values, residual, D = work.values, work.residual, tree.dense[tree.own[i]]
-    rows, first, at = tree.rows[i], tree.block[i], OWN * i
+def carry_plain_load(tree, work, load, more, i):
+    """The same of a body on a joint that turns or is a weld."""
+    w, own = tree.each[i], load[i]
+    F = vector_at(own, 0)
+    k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
+    if tree.kind[i] == BALL:
+        turn = times(-1.0, apply(matrix_at(w, BALL_K), k))
+        put(more, 0, turn)
+        F, k = plus(F, _three_turned(work.values, OWN * i, turn)), times(0.0, k)
+    else:
+        for j in range(tree.free[i]):
+            at = NEXT_LEFT * j
+            c = w[BY_COUPLE + at] * dot(vector_at(w, CONDITION + NEXT * j), k)
+            more[j] = c
+            F = plus(F, times(c, vector_at(w, FORCE + at)))
+            k = plus(k, times(c, vector_at(w, COUPLE + at)))
+    _carry(tree, load, i, F, k)
+
+
+@small_kernel
+def _carry(tree, load, i, F, k):
+    """Add force and moment about the joint of a body to what acts on its parent."""
+    own, p = load[i], tree.parent[i]
+    if p >= 0:
+        add_vector(load[p], 0, F)
+        add_vector(load[p], 3, plus(k, cross(vector_at(tree.each[i], PARENT_LEVER), F)))
     for r in range(6):
-        for c in range(6):
-            D[r, c], D[r, RIGHT + c] = (
-                values[at + r % 3 + r // 3 * LOWER + COLUMN * c],
-                values[first + r + 6 * c],
-            )
-        D[r, RIGHT + 6] = -residual[6 * i + r]
-        for c in range(rows):
-            D[r, 6 + c] = values[first + 2 * BLOCK + r + 6 * c]
-    for r in range(rows):
-        for c in range(6):
-            D[6 + r, c] = values[first + 4 * BLOCK + r + 6 * c]
-            D[6 + r, RIGHT + c] = values[first + 5 * BLOCK + r + 6 * c]
-        for c in range(rows):
-            D[6 + r, 6 + c] = 0.0
-        D[6 + r, RIGHT + 6] = -residual[tree.row[i, r]]
+        own[r] = 0.0
 
 
 @inner_kernel
-def _leave_to_parent(tree, work, i):
-    """What an eliminated body leaves in the equations of its parent."""
-    values, residual, left, p = work.values, work.residual, tree.left, tree.parent[i]
-    rows, first, X = tree.rows[i], tree.block[i], tree.solved[tree.own[i]]
+def take_load(tree, work, load, more, i):
+    """Add what acts on a body to what is left of its equations and to its unknowns; more: scratch."""
+    w, own = tree.each[i], load[i]
     for r in range(6):
-        x = values[first + BLOCK + r] * load(X, 0)
-        for k in range(1, 6):
-            x = x + values[first + BLOCK + r + 6 * k] * load(X, WIDTH8 * k)
-        for k in range(rows):
-            x = x + values[first + 3 * BLOCK + r + 6 * k] * load(X, WIDTH8 * (6 + k))
-        store(x, left, WIDTH8 * r)
+        work.residual[6 * i + r] += own[r]
+    carry_load(tree, work, load, more, i)
+    if not tree.plain[i]:
+        for j in range(tree.free[i]):
+            tree.directions[tree.own[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += more[j]
+    else:
+        _take_plain(tree, w, more, i)
+
+
+@inner_kernel
+def take_plain_load(tree, work, load, more, i):
+    """The same of a body on a joint that turns or is a weld."""
+    w, own = tree.each[i], load[i]
     for r in range(6):
-        for c in range(6):
-            tree.passed[r + 6 * c] = -left[r, c]
-        residual[6 * p + r] += left[r, 6]
-    _add_seen(tree, tree.passed, 0, values, p)
+        work.residual[6 * i + r] += own[r]
+    carry_plain_load(tree, work, load, more, i)
+    _take_plain(tree, w, more, i)
+
+
+@small_kernel
+def _take_plain(tree, w, more, i):
+    if tree.kind[i] == BALL:
+        add_vector(w, BALL_0, vector_at(more, 0))
+        return
+    for j in range(tree.free[i]):
+        w[ROW_0 + NEXT_LEFT * j] += more[j]
+
+
+@inner_kernel
+def carry_motion(tree, more, moved, i, n):
+    """Set how a body moves with its parent and by `more`; moved[n]: of what is fixed."""
+    if tree.plain[i]:
+        carry_plain_motion(tree, more, moved, i, n)
+        return
+    w, own, q, p = tree.each[i], more[i], tree.directions[tree.own[i]], tree.parent[i]
+    from_parent = moved[p if p >= 0 else n]
+    o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
+    yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
+    y, turn = yp, e
+    for j in range(tree.free[i]):
+        o, at = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
+        u = _along(q, at + ROW, yp, e) + own[j]
+        y = plus(y, times(u, vector_at(q, o + FREE_SHIFT)))
+        turn = plus(turn, times(u, vector_at(q, o + FREE_AXIS)))
+    put(moved[i], 0, minus(y, cross(turn, vector_at(w, LEVER1))))
+    put(moved[i], 3, turn)
+
+
+@inner_kernel
+def carry_plain_motion(tree, more, moved, i, n):
+    """The same of a body on a joint that turns or is a weld."""
+    w, own, p = tree.each[i], more[i], tree.parent[i]
+    from_parent = moved[p if p >= 0 else n]
+    o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
+    y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
+    if tree.kind[i] == BALL:
+        e = plus(vector_at(own, 0), _turn_of_ball(w, y))
+    else:
+        for r in range(tree.free[i]):
+            j = tree.free[i] - 1 - r
+            at = NEXT_LEFT * j
+            u = _along(w, ROW + at, y, e) + own[j]
+            e = plus(e, times(u, vector_at(w, AXIS + NEXT * j)))
+    put(moved[i], 0, minus(y, cross(e, vector_at(w, LEVER1))))
+    put(moved[i], 3, e)
 
 
 @inner_kernel
 def expand(tree, work):
-    """Corrections, root first, into work.rhs; the largest as a turn, in rad."""
+    """Put corrections, root first, into work.rhs; return the largest as a turn, rad."""
     largest = 0.0
     for i in range(tree.frame.shape[0]):
         both = correction_of(tree, work, i)
@@ -465,97 +695,113 @@ def expand(tree, work):
 
 @inner_kernel
 def renew_forces(tree, work):
-    """f and k of joints of closed form with the corrections of `expand`."""
+    """Put the new force and couple of each joint of closed form, with the corrections of `expand`."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] != OTHER:
             renew_force(tree, work, i)
-
-
-@small_kernel
-def renew_force(tree, work, i):
-    """Of a joint."""
-    values, w, at = work.values, tree.each[i], OWN * i
-    o, e = _of_parent(tree, work, i)
-    z = minus(plus(o, cross(e, vector_at(w, PARENT_LEVER1))), vector_at(w, GAP))
-    e = vector_at(work.rhs, 6 * i + 3)
-    more = column_plus(combined(columns_at(values, at), z), combined(columns_at(values, at + 24), e))
-    new = column_plus(at_joint(work, w, i), more)
-    put_column(new if tree.kind[i] != BALL else upper(new), w, NEW_FORCE)
-
-
-@flat_kernel
-def correction_of(tree, work, i):
-    """As of `expand`, of any body; its size."""
-    if tree.kind[i] == OTHER:
-        return _correction_of_other(tree, work, i)
-    return correction_of_joint(tree, work, i)
+            if tree.coupled[i]:
+                _add_between(tree, work, i)
 
 
 @small_kernel
 def _of_parent(tree, work, i):
-    """Its correction o, eta, none of what is fixed."""
+    """Return the correction (o, e) of the parent of a body, 0 of what is fixed."""
     p = tree.parent[i]
     if p < 0:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     return vector_at(work.rhs, 6 * p), vector_at(work.rhs, 6 * p + 3)
 
 
-@inner_kernel
-def _correction_of_other(tree, work, i):
-    """As of `expand`, of a body that LU was for; its size."""
-    rhs, X = work.rhs, tree.solved[tree.own[i]]
-    o, e = _of_parent(tree, work, i)
-    for j in range(6 + tree.rows[i]):
-        x = X[j, 6]
-        for c in range(3 if tree.parent[i] >= 0 else 0):
-            x -= X[j, c] * o[c] + X[j, 3 + c] * e[c]
-        rhs[6 * i + j if j < 6 else tree.row[i, j - 6]] = x
-    return _size(tree, i, vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3))
-
-
-@inner_kernel
-def correction_of_joint(tree, work, i):
-    """As of `expand`, of a body with a joint of closed form; its size."""
-    o, e = _of_parent(tree, work, i)
-    o, e = _expand_joint(tree, work, i, o, e)
-    return _size(tree, i, o, e)
+@small_kernel
+def renew_force(tree, work, i):
+    """Put force and couple of one joint."""
+    w, e = tree.each[i], vector_at(work.rhs, 6 * i + 3)
+    y = plus(vector_at(work.rhs, 6 * i), cross(e, vector_at(w, LEVER1)))
+    F, k = _about_joint(work, w, i)
+    f, g = _applied(work.values, OWN * i, y, e)
+    put(w, NEW_FORCE, plus(F, f))
+    put(w, NEW_COUPLE, plus(k, g) if tree.kind[i] != BALL else times(0.0, k))
 
 
 @small_kernel
-def _size(tree, i, o, e):
-    """As a turn, rad."""
-    size = abs(o[0]) + abs(o[1]) + abs(o[2])
-    turn = abs(e[0]) + abs(e[1]) + abs(e[2])
-    return turn + size / tree.reach[i]
+def _add_between(tree, work, i):
+    """Add to them what acts on the body by the motion of its parent."""
+    p, w = tree.parent[i], tree.each[i]
+    if p < 0:
+        return
+    o, e = _of_parent(tree, work, i)
+    f, g = _on_body(tree, work, i, plus(o, cross(e, vector_at(w, PARENT_LEVER1))), e)
+    add_vector(w, NEW_FORCE, f)
+    if tree.kind[i] != BALL:
+        add_vector(w, NEW_COUPLE, g)
+
+
+@small_kernel
+def _on_body(tree, work, i, y, e):
+    """Return force and moment on the body by the motion of its parent, of what else acts between both."""
+    w, blocks = tree.each[i], tree.blocks
+    for r in range(OWN):
+        blocks[r] = 0.0
+    _add_seen(work.values, tree.block[i], vector_at(w, LEVER), vector_at(w, PARENT_LEVER1), blocks, 0)
+    return _applied(blocks, 0, y, e)
 
 
 @flat_kernel
-def _expand_joint(tree, work, i, o, e):
-    w, kind = tree.each[i], tree.kind[i]
-    y, x1 = plus(o, cross(e, vector_at(w, PARENT_LEVER1))), vector_at(w, LEVER1)
-    z = minus(y, vector_at(w, GAP))
-    if kind == HINGE:
-        a1, turn = vector_at(w, AXIS1), plus(e, vector_at(w, TILT))
-        d = of_row(w, ROW_Y, o, e) + w[ROW_0]
-        e = plus(turn, times(d, a1))
-        # as minus e x x1, of which bodies further out wait for d alone
-        o = minus(minus(z, cross(turn, x1)), times(d, cross(a1, x1)))
+def correction_of(tree, work, i):
+    """Put the correction of a body into work.rhs, by that of its parent; return its size."""
+    if tree.plain[i]:
+        return correction_of_plain(tree, work, i)
+    return _correction_of_other(tree, work, i)
+
+
+@inner_kernel
+def correction_of_plain(tree, work, i):
+    """The same of a body on a joint that turns or is a weld."""
+    w = tree.each[i]
+    o, e = _of_parent(tree, work, i)
+    y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
+    if tree.kind[i] == BALL:
+        e = plus(vector_at(w, BALL_0), _turn_of_ball(w, y))
     else:
-        if kind == UNIVERSAL:
-            d, c = of_row(w, ROW_Y, o, e) + w[ROW_0], of_row(w, ROW2_Y, o, e) + w[ROW2_0]
-            turned = plus(times(d, vector_at(w, AXIS1)), times(c, vector_at(w, TURNS1)))
-            e = plus(plus(e, vector_at(w, TILT)), turned)
-        elif kind == WELD:
-            e = plus(e, vector_at(w, TILT))
-        else:
-            e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(w, BALL_0))
-        o = minus(z, cross(e, x1))
-    put(work.rhs, 6 * i, o)
-    put(work.rhs, 6 * i + 3, e)
-    return o, e
+        for r in range(tree.free[i]):
+            j = tree.free[i] - 1 - r
+            at = NEXT_LEFT * j
+            u = _along(w, ROW + at, y, e) + w[ROW_0 + at]
+            e = plus(e, times(u, vector_at(w, AXIS + NEXT * j)))
+        e = plus(e, vector_at(w, TILT))
+    o = minus(minus(y, vector_at(w, GAP)), cross(e, vector_at(w, LEVER1)))
+    return _put_correction(tree, work, i, o, e)
+
+
+@inner_kernel
+def _correction_of_other(tree, work, i):
+    """The same of any other body."""
+    w, q = tree.each[i], tree.directions[tree.own[i]]
+    o, e = _of_parent(tree, work, i)
+    yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
+    y, turn = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))
+    for j in range(tree.free[i]):
+        o, at = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
+        u = _along(q, at + ROW, yp, e) + q[at + ROW_0]
+        y = plus(y, times(u, vector_at(q, o + FREE_SHIFT)))
+        turn = plus(turn, times(u, vector_at(q, o + FREE_AXIS)))
+    size = _put_correction(tree, work, i, minus(y, cross(turn, vector_at(w, LEVER1))), turn)
+    if tree.rows[i] > 0:
+        F, k = _about_joint(work, w, i)
+        f, g = _applied(work.values, OWN * i, y, turn)
+        F, k = plus(F, f), plus(k, g)
+        if tree.coupled[i] and tree.parent[i] >= 0:
+            f, g = _on_body(tree, work, i, yp, e)
+            F, k = plus(F, f), plus(k, g)
+        put_multipliers(tree, work, i, F, k)
+    return size
 
 
 @small_kernel
-def of_row(w, at, o, e):
-    """An unknown by the motion of the parent: row_o . o + row_e . e."""
-    return dot(vector_at(w, at), o) + dot(vector_at(w, at + 3), e)
+def _put_correction(tree, work, i, o, e):
+    """Put a correction; return its size as a turn, rad."""
+    put(work.rhs, 6 * i, o)
+    put(work.rhs, 6 * i + 3, e)
+    size = abs(o[0]) + abs(o[1]) + abs(o[2])
+    turn = abs(e[0]) + abs(e[1]) + abs(e[2])
+    return turn + size / tree.reach[i]

@@ -66,7 +66,8 @@ def loops_with_geometry(loops: Loops, system: System, tree: Tree) -> Loops:
 @functools.cache
 def _none() -> Loops:
     none = np.zeros(0, np.int64)
-    return _loops(Tree(none, none, none, none, none, Closing(none, none, none, none, none, none)), None)
+    of_joints = none, none, none, none, none == 0, none
+    return _loops(Tree(*of_joints, none, Closing(*of_joints, none, none)), None)
 
 
 def _loops(tree: Tree, joints: Any) -> Loops:

@@ -19,42 +19,36 @@ from __future__ import annotations
 
 from discretization.assembly.workspace import rotation_of
 from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
-from discretization.trees.elimination import block_at, correction_of, matrix_of, of_row
+from discretization.trees.elimination import (
+    add_to_rows,
+    add_vector,
+    carry_load,
+    carry_motion,
+    correction_of,
+    take_load,
+)
 from discretization.trees.places import (
-    ACROSS,
-    AXIS1,
-    BALL_0,
-    BALL_K,
-    BALL_Y,
-    BLOCK,
-    BY_CONDITION,
-    COLUMN,
-    COUPLE_D,
-    COUPLE_E,
-    FORCE_D,
-    FORCE_E,
+    AXIS,
+    CONDITION,
     GAP,
     LEVER,
     LEVER1,
-    LOWER,
-    MEAN_AXIS,
-    MEAN_PARENT_AXIS,
+    MOMENT,
     NEW_COUPLE,
     NEW_FORCE,
+    NEXT,
+    OFF_AXIS,
     OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
-    ROW2_0,
-    ROW2_Y,
-    ROW_0,
-    ROW_Y,
     TILT,
-    TURNS1,
+    TURN,
+    TURNS,
 )
-from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL
+from discretization.trees.shape import BALL, HINGE, UNIVERSAL
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lane_arrays import in_lanes
-from rigid.linear_algebra import add_block, apply, cross, dot, load3, minus, plus, times
+from rigid.linear_algebra import apply, cross, dot, load3, minus, plus, times
 
 SMALLEST = 1e-14  # pivot over the largest number of its column, below which loops are not held independently
 
@@ -70,17 +64,15 @@ def place_loops(loops, work):
             for k in range(2):
                 put(
                     w,
-                    ACROSS + 3 * k,
+                    OFF_AXIS + 3 * k,
                     apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[j, 1 + k, 0])),
                 )
         body, other = loops.place[j, 0], loops.place[j, 1]
-        add_block(
-            half_dyad(vector_at(w, LEVER1), times(-1.0, force)), work.values, OWN * body + 24 + LOWER, COLUMN
-        )
+        turning = half_dyad(vector_at(w, LEVER1), times(-1.0, force))
+        add_to_rows(work.values, OWN * body + MOMENT + TURN, turning)
         if other >= 0:
-            add_block(
-                half_dyad(vector_at(w, PARENT_LEVER1), force), work.values, OWN * other + 24 + LOWER, COLUMN
-            )
+            turning = half_dyad(vector_at(w, PARENT_LEVER1), force)
+            add_to_rows(work.values, OWN * other + MOMENT + TURN, turning)
 
 
 @inner_kernel
@@ -111,7 +103,7 @@ def _close(tree, loops, work, own):
     for j in range(first, last):
         take(loops, j)
     for k in range(end - 1, begin - 1, -1):
-        _add_pull(tree, loops, work, loops.bodies[k])
+        take_load(tree, work, loops.pull, loops.more, loops.bodies[k])
     return 0
 
 
@@ -137,12 +129,12 @@ def moved_apart(loops, j, body, other):
     apart = minus(plus(ob, cross(eb, vector_at(w, LEVER1))), plus(oa, cross(ea, vector_at(w, PARENT_LEVER1))))
     turn = minus(eb, ea)
     if kind == HINGE:
-        turning = times(0.5, cross(vector_at(w, TURNS1), couple))
-        s, t = vector_at(w, ACROSS), vector_at(w, ACROSS + 3)
+        turning = times(0.5, cross(vector_at(w, TURNS), couple))
+        s, t = vector_at(w, OFF_AXIS), vector_at(w, OFF_AXIS + 3)
         of = eb if joints.side[j] > 0 else ea
         return apart, (dot(s, turn), dot(t, turn), dot(turning, of))
     if kind == UNIVERSAL:
-        u, v = vector_at(w, AXIS1), vector_at(w, TURNS1)
+        u, v = vector_at(w, AXIS), vector_at(w, AXIS + NEXT)
         of_body, of_other = times(0.5, cross(u, couple)), times(0.5, cross(v, couple))
         return apart, (dot(cross(u, v), turn), dot(of_body, eb), dot(of_other, ea))
     return apart, turn
@@ -160,10 +152,10 @@ def put_left(loops, work, j):
         return
     tilt = vector_at(w, TILT)
     if kind == HINGE:
-        s, t = vector_at(w, ACROSS), vector_at(w, ACROSS + 3)
+        s, t = vector_at(w, OFF_AXIS), vector_at(w, OFF_AXIS + 3)
         turn = (turn[0] - dot(s, tilt), turn[1] - dot(t, tilt), turn[2])
     elif kind == UNIVERSAL:
-        turn = (turn[0] - dot(cross(vector_at(w, AXIS1), vector_at(w, TURNS1)), tilt), turn[1], turn[2])
+        turn = (turn[0] - dot(cross(vector_at(w, AXIS), vector_at(w, AXIS + NEXT)), tilt), turn[1], turn[2])
     else:
         turn = minus(turn, tilt)
     put(loops.impulse, at + 3, times(-1.0, turn))
@@ -185,9 +177,9 @@ def _put_columns(tree, loops, work, j):
     unit, in_rows, n = in_lanes(loops.unit), in_lanes(rows), tree.frame.shape[0]
     pull_ends(loops, pull, j, vector_at(unit, 0), vector_at(unit, 3))
     for k in range(loops.up[j, 0], loops.up[j, 1]):
-        pull_up(tree, work, pull, more[loops.above[k]], loops.above[k])
+        carry_load(tree, work, pull, more[loops.above[k]], loops.above[k])
     for k in range(loops.down[j, 0], loops.down[j, 1]):
-        _move(tree, more, moved, loops.below[k], n)
+        carry_motion(tree, more, moved, loops.below[k], n)
     for k in range(loops.near[j, 0], loops.near[j, 1]):
         other = loops.touched[k]
         a = loops.place[other, 1]
@@ -210,10 +202,10 @@ def add_conditions(loops, j):
     w, kind, at, matrix = loops.joints.each[j], loops.joints.kind[j], loops.column[j], loops.matrix
     for c in range(3):
         if kind == HINGE:
-            matrix[at + 5, at + 3 + c] += w[MEAN_AXIS + c]
+            matrix[at + 5, at + 3 + c] += w[CONDITION + c]
         elif kind == UNIVERSAL:
-            matrix[at + 4, at + 3 + c] += w[MEAN_AXIS + c]
-            matrix[at + 5, at + 3 + c] += w[MEAN_PARENT_AXIS + c]
+            matrix[at + 4, at + 3 + c] += w[CONDITION + c]
+            matrix[at + 5, at + 3 + c] += w[CONDITION + NEXT + c]
 
 
 @inner_kernel
@@ -238,162 +230,11 @@ def moved_of(moved, i):
 def pull_ends(loops, pull, j, f, k):
     """Add what f and k do to the equations of both bodies."""
     w, body, other = loops.joints.each[j], loops.place[j, 0], loops.place[j, 1]
-    own = pull[body]
-    put(own, 0, minus(vector_at(own, 0), f))
-    put(own, 3, minus(vector_at(own, 3), plus(cross(vector_at(w, LEVER), f), k)))
+    add_vector(pull[body], 0, times(-1.0, f))
+    add_vector(pull[body], 3, times(-1.0, plus(cross(vector_at(w, LEVER), f), k)))
     if other >= 0:
-        own = pull[other]
-        put(own, 0, plus(vector_at(own, 0), f))
-        put(own, 3, plus(vector_at(own, 3), plus(cross(vector_at(w, PARENT_LEVER), f), k)))
-
-
-@inner_kernel
-def _pass_on(tree, pull, i, F, couple):
-    """Force and couple at a joint, to what pulls on the parent."""
-    p = tree.parent[i]
-    if p >= 0:
-        own, y = pull[p], vector_at(tree.each[i], PARENT_LEVER)
-        put(own, 0, plus(vector_at(own, 0), F))
-        put(own, 3, plus(vector_at(own, 3), plus(cross(y, F), couple)))
-
-
-@inner_kernel
-def pull_up(tree, work, pull, more, i):
-    """What pulls on a body: to its parent, by the factors of `eliminate`; more: what it adds to what the body moves by."""
-    if tree.kind[i] == OTHER:
-        _pull_up_other(tree, work, pull, more, i)
-        clear(pull[i])
-    else:
-        pull_up_joint(tree, work, pull, more, i)
-
-
-@inner_kernel
-def pull_up_joint(tree, work, pull, more, i):
-    """The same of a body on a joint of closed form."""
-    w, own, kind, at = tree.each[i], pull[i], tree.kind[i], OWN * i
-    F = vector_at(own, 0)
-    couple = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
-    if kind == HINGE:
-        d = w[BY_CONDITION] * dot(vector_at(w, MEAN_AXIS), couple)
-        more[0] = d
-        force, turn = times(d, vector_at(w, FORCE_D)), times(d, vector_at(w, COUPLE_D))
-        _pass_on(tree, pull, i, plus(F, force), plus(couple, turn))
-    elif kind == UNIVERSAL:
-        left = dot(vector_at(w, MEAN_AXIS), couple)
-        right = dot(vector_at(w, MEAN_PARENT_AXIS), couple)
-        d = w[BY_CONDITION] * left + w[BY_CONDITION + 1] * right
-        e = w[BY_CONDITION + 2] * left + w[BY_CONDITION + 3] * right
-        more[0], more[1] = d, e
-        force = plus(times(d, vector_at(w, FORCE_D)), times(e, vector_at(w, FORCE_E)))
-        turn = plus(times(d, vector_at(w, COUPLE_D)), times(e, vector_at(w, COUPLE_E)))
-        _pass_on(tree, pull, i, plus(F, force), plus(couple, turn))
-    elif kind == BALL:
-        e = apply(matrix_of(w, BALL_K), couple)
-        put(more, 0, e)
-        force = apply(block_at(work.values, at + 24, COLUMN), e)
-        _pass_on(tree, pull, i, plus(F, force), times(0.0, couple))
-    else:
-        _pass_on(tree, pull, i, F, couple)
-    clear(own)
-
-
-@inner_kernel
-def _pull_up_other(tree, work, pull, more, i):
-    values, D, rows, p = work.values, tree.dense[tree.own[i]], tree.rows[i], tree.parent[i]
-    first, exchanged, own, n = tree.block[i], tree.exchanged[tree.own[i]], pull[i], 6 + tree.rows[i]
-    for r in range(6):
-        more[r] = -own[r]
-    for r in range(rows):
-        more[6 + r] = 0.0
-    for j in range(n):
-        if exchanged[j] != j:
-            kept = 1.0 * more[j]
-            more[j] = more[exchanged[j]]
-            more[exchanged[j]] = kept
-    for j in range(n):
-        x = 1.0 * more[j]
-        for r in range(j + 1, n):
-            if D[r, j] != 0.0:
-                more[r] -= D[r, j] * x
-    for j in range(n - 1, -1, -1):
-        x = D[j, j] * more[j]
-        more[j] = x
-        for r in range(j):
-            if D[r, j] != 0.0:
-                more[r] -= D[r, j] * x
-    if p < 0:
-        return
-    for r in range(6):
-        x = 1.0 * pull[p, r]
-        for k in range(6):
-            x += values[first + BLOCK + r + 6 * k] * more[k]
-        for k in range(rows):
-            x += values[first + 3 * BLOCK + r + 6 * k] * more[6 + k]
-        pull[p, r] = x
-
-
-@inner_kernel
-def _move(tree, more, moved, i, n):
-    """How a body moves with its parent, and by `more`; behind the n-th stands what is fixed."""
-    if tree.kind[i] != OTHER:
-        move_joint(tree, more, moved, i, n)
-        return
-    own, p, X, to = more[i], tree.parent[i], tree.solved[tree.own[i]], moved[i]
-    o, e = moved_of(moved, p if p >= 0 else n)
-    for r in range(6):
-        x = 1.0 * own[r]
-        if p >= 0:
-            for c in range(3):
-                x -= X[r, c] * o[c] + X[r, 3 + c] * e[c]
-        to[r] = x
-
-
-@inner_kernel
-def move_joint(tree, more, moved, i, n):
-    """The same of a body on a joint of closed form."""
-    w, kind, own, p = tree.each[i], tree.kind[i], more[i], tree.parent[i]
-    o, e = moved_of(moved, p if p >= 0 else n)
-    y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
-    if kind == HINGE:
-        d = of_row(w, ROW_Y, o, e) + own[0]
-        e = plus(e, times(d, vector_at(w, AXIS1)))
-    elif kind == UNIVERSAL:
-        d = of_row(w, ROW_Y, o, e) + own[0]
-        c = of_row(w, ROW2_Y, o, e) + own[1]
-        e = plus(e, plus(times(d, vector_at(w, AXIS1)), times(c, vector_at(w, TURNS1))))
-    elif kind == BALL:
-        e = plus(apply(matrix_of(w, BALL_Y), y), vector_at(own, 0))
-    put(moved[i], 0, minus(y, cross(e, vector_at(w, LEVER1))))
-    put(moved[i], 3, e)
-
-
-@inner_kernel
-def _add_pull(tree, loops, work, i):
-    """What pulls on a body, to what is left of its equations and of those of its joint."""
-    if tree.kind[i] != OTHER:
-        add_pull_to_joint(tree, loops, work, i)
-        return
-    more, X = loops.more, tree.solved[tree.own[i]]
-    pull_up(tree, work, loops.pull, more, i)
-    for r in range(6 + tree.rows[i]):
-        X[r, 6] += more[r]
-
-
-@inner_kernel
-def add_pull_to_joint(tree, loops, work, i):
-    """The same of a body on a joint of closed form."""
-    w, own, more, residual, kind = tree.each[i], loops.pull[i], loops.more, work.residual, tree.kind[i]
-    for r in range(6):
-        residual[6 * i + r] += own[r]
-    pull_up_joint(tree, work, loops.pull, more, i)
-    if kind == HINGE:
-        w[ROW_0] += more[0]
-    elif kind == UNIVERSAL:
-        w[ROW_0] += more[0]
-        w[ROW2_0] += more[1]
-    elif kind == BALL:
-        for r in range(3):
-            w[BALL_0 + r] += more[r]
+        add_vector(pull[other], 0, f)
+        add_vector(pull[other], 3, plus(cross(vector_at(w, PARENT_LEVER), f), k))
 
 
 @small_kernel

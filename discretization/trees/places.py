@@ -1,14 +1,14 @@
 """Where the blocks of a tree stand, and its arrays: what assembly writes of any interaction, the elimination reads.
 
-Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. All blocks are 6 x 6, column by column: first the
-diagonal ones of the bodies, those with a joint of closed form by the motion of the point of this joint and the moment about it,
-with eight places a column (`rigid.columns`); then for each joint without a closed form
+Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. First come the diagonal blocks of the bodies,
+force and moment by the motion and the turn of the point of the joint, six rows (`rigid.rows`); then, 6 x 6 and column by column,
+for each joint without a closed form or beside which something else acts between body and parent
 
-    body-parent   parent-body   body-lam   parent-lam   lam-body   lam-parent
+    body-parent   parent-body   body-lam   lam-body
 
-then what assembly adds to the diagonal blocks of bodies, by the motion of the body as all its blocks
-(`discretization.trees.elimination.take_over`). Those of fixed parents lie behind all others: assembly needs no branches. This is
-a `Numbering`, so that loads, springs, bushings and constraints of any kind are assembled by the loops that there are.
+then what assembly adds to the diagonal blocks of bodies, by the motion of the body (`take_over` of
+`discretization.trees.elimination`). Those of fixed parents lie behind all others: assembly needs no branches. This is a
+`Numbering`, so that loads, springs, bushings and constraints of any kind are assembled by the loops that there are.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from discretization.trees.shape import (
     HINGE,
     MOST_ROWS,
     OTHER,
+    TRANSLATIONS,
     UNIVERSAL,
     WELD,
     Closing,
@@ -44,23 +45,38 @@ from rigid.references import by_reference
 from rigid.system import Floats, Ints
 from rigid.vectors import cross, lengths
 
-BLOCK, BLOCKS = 36, 6  # numbers of a block, blocks of a joint
-COLUMN, OWN, LOWER = 8, 48, 4  # places of a column and of a block of a body's own, where k begins in a column
-WIDTH = MOST_ROWS + 6  # most unknowns that are eliminated with a body
-RIGHT, LONG = 16, 24  # where right-hand sides of their equations begin, and the length of an equation
+BLOCK, BLOCKS = 36, 4  # numbers of a block, blocks of a joint
+ACROSS, OWN = 8, 48  # numbers of a row and of a body's own block
+TURN, MOMENT = 4, 24  # where e begins in a row, and moments in a block
+WIDTH = 6  # most unknowns of a joint
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
 _handles = count()
 
 # numbers of a body in `TreeArrays.each`
-LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP = 0, 3, 6, 9, 12
-AXIS1, MEAN_AXIS, TILT, TURNS1, ROW_Y, ROW_E, ROW_0 = 15, 18, 21, 24, 27, 30, 33
-BALL_Y, BALL_0, NEW_FORCE, NEW_COUPLE, SIZE = 34, 43, 48, 52, 80  # the new ones are a column
-# of a universal joint: its second unknown, and the mean of the parent's axis, which turns with TURNS1
-ROW2_Y, ROW2_E, ROW2_0, MEAN_PARENT_AXIS = 34, 37, 40, 43
-ACROSS = ROW_Y  # of a hinge that closes a loop: two directions across its axis and each other
-# what each unknown of a hinge or a universal joint does to force and couple, a column each, and how its condition, or both of
-# them, give it; of a ball joint: how the couple gives the turn
-FORCE_D, COUPLE_D, FORCE_E, COUPLE_E, BY_CONDITION, BALL_K = 56, 60, 64, 68, 72, 56
+LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP, TILT = 0, 3, 6, 9, 12, 15
+# of each direction a plain joint is free to turn about: this axis, that of the condition of the couple, and the axis that
+# turns this one
+AXIS, CONDITION, TURNS, NEXT = 18, 21, 24, 9
+# and what the elimination leaves of it: its unknown by the motion of the parent, a row and a number, the force and the couple
+# that it makes, how it follows from the condition
+ROW, FORCE, COUPLE, ROW_0, BY_COUPLE, NEXT_LEFT = 40, 48, 51, 54, 55, 16
+BALL_ROWS, BALL_0, BALL_K = (
+    40,
+    64,
+    67,
+)  # of a ball joint: three rows and numbers of its turn, which BALL_K gives of a couple
+END_1, END_2, MEAN_1, MEAN_2 = (
+    40,
+    43,
+    46,
+    49,
+)  # of a joint that slides: directions across its line, at the end and over the step
+OFF_AXIS = 40  # of a hinge that closes a loop: two directions across its axis and each other
+NEW_FORCE, NEW_COUPLE, SIZE = 76, 79, 88
+# numbers of a free direction in `TreeArrays.directions`: as `discretization.trees.directions` has them, what is left of it in the
+# order of `ROW` to `ROW_0`, and its condition by the motion against the parent, a row
+FREE_SHIFT, FREE_AXIS, FREE_N, FREE_M, TURNS_BODY, TURNS_PARENT = 0, 3, 6, 9, 12, 15
+FREE_ROW, FREE_OWN, FREE_SIZE = 24, 40, 48
 
 
 @by_reference
@@ -70,32 +86,37 @@ class TreeArrays(NamedTuple):
     frame: Ints  # (n,)
     parent: Ints  # (n,) -1: fixed or free
     kind: Ints  # (n,)
+    slides: Ints  # (n,) directions in which the joint slides
+    coupled: np.ndarray  # (n,) bool: blocks between body and parent
+    plain: np.ndarray  # (n,) bool: the joint turns or is a weld, and nothing else acts beside it
+    sliding: Ints  # bodies on joints that slide
+    free: Ints  # (n,) unknowns of the joint
     partner: Ints  # (n,) frame of the parent, fixed or not
     side: Ints  # (n,) 1: the body is frame b of its joint; -1: frame a
     X: Floats  # (n, 2, 3) points of all but OTHER on the body and on its parent
     U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE, behind it two across it on the body, and UNIVERSAL, three of WELD
     turning: Ints  # (n,) rows of directions
     D: Floats  # (n, 3, 2, 3) of these: directions on frames a and b
+    across: Floats  # (n, 2, 4) of what slides: directions on frame a across its line or plane, and how far along them it is
     lam: Ints  # (n,) first multiplier
     rows: Ints  # (n,) of OTHER: how many
     row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
-    block: Ints  # (n,) of OTHER: first entry of its blocks
-    own: Ints  # (n,) and of its solution in `solved`
+    block: Ints  # (n,) first entry of the blocks of a joint
+    own: Ints  # (n,) of what is not plain: its place in the arrays of k
     reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
     scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
     each: Floats  # (n, SIZE)
     force: Floats  # (n, 3) that passes from the body to its parent, times the step, of all but OTHER
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
-    solved: (
-        Floats  # (k, WIDTH, 8) what is eliminated with a body: by the motion of its parent, then what is left
-    )
-    dense: Floats  # (k, WIDTH, LONG) its equations and their factors
-    exchanged: Ints  # (k, WIDTH) rows of these
-    left: Floats  # (6, 8)
-    passed: Floats  # (BLOCK,) scratch
+    directions: Floats  # (k, WIDTH FREE_SIZE)
+    factors: Floats  # (k, WIDTH, WIDTH)
+    blocks: Floats  # (3 OWN,) scratch
+    bases: Floats  # (k, 4, 6, 6) of OTHER, as `discretization.trees.null_spaces` has them
+    solved: Floats  # (6,) scratch
     acting: Ints  # (n,) first entry of what assembly adds
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
+    joints_alone: Ints  # bodies whose joints of closed form are in none: those that slide are not, whatever their bodies are
     held: Ints  # frames that do not move
 
 
@@ -106,7 +127,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     rows, ends = rows_of(system.constraints), system.constraints.frames
     moving = OWN * n
     block = _joint_blocks(tree)
-    acting = moving + BLOCK * BLOCKS * int((tree.kind == OTHER).sum())
+    acting = moving + BLOCK * BLOCKS * int(has_blocks(tree).sum())
     dump = acting + BLOCK * n
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
@@ -126,12 +147,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         own = body[:, side]
         places[use, 3 * side] = diagonal[ends[use, side]]
         places[use, 1 + side] = np.where(free, dump, first + BLOCK * ~own)
-        places[use, 4 + side] = np.where(
-            own, first + 2 * BLOCK, np.where(free, dump, first + 3 * BLOCK)
-        ) + 6 * np.where(free & ~own, 0, by_row)
-        places[use, 6 + side] = np.where(
-            own, first + 4 * BLOCK, np.where(free, dump, first + 5 * BLOCK)
-        ) + np.where(free & ~own, 0, by_row)
+        places[use, 4 + side] = np.where(own, first + 2 * BLOCK + 6 * by_row, dump)
+        places[use, 6 + side] = np.where(own, first + 3 * BLOCK + by_row, dump)
     none = np.zeros(0, np.int64)
     return Numbering(
         size=size,
@@ -166,10 +183,16 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     )
 
 
+def has_blocks(tree: Tree | Closing) -> np.ndarray:
+    """(n,) bool: joints without a closed form, or beside which something else acts."""
+    blocks: np.ndarray = (tree.kind == OTHER) | tree.coupled
+    return blocks
+
+
 def _joint_blocks(tree: Tree | Closing) -> Ints:
     """(n,) first entry of the blocks of a joint."""
-    other = tree.kind == OTHER
-    return OWN * len(tree.frame) + BLOCK * BLOCKS * (np.cumsum(other) - other)
+    blocks = has_blocks(tree)
+    return OWN * len(tree.frame) + BLOCK * BLOCKS * (np.cumsum(blocks) - blocks)
 
 
 def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: int) -> Ints:
@@ -218,18 +241,28 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         own = np.flatnonzero(tree.place == place)
         of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
         rows[place], row[place, : len(of)] = len(of), of
+    blocks = has_blocks(tree)
+    plain = ~(blocks | (tree.slides > 0))
+    apart = np.flatnonzero(~plain)
     number = np.zeros(n, np.int64)
-    number[others] = np.arange(len(others))
+    number[apart] = np.arange(len(apart))
+    alone = np.ones(n, bool) if groups is None else np.isin(tree.frame, groups.alone)
     room = TreeArrays(
         frame=tree.frame,
         parent=tree.parent,
         kind=tree.kind,
+        slides=tree.slides,
+        coupled=blocks & (tree.parent >= 0),
+        plain=plain,
+        sliding=np.flatnonzero(tree.slides > 0),
+        free=np.where(tree.kind == OTHER, 6 - rows, tree.slides + 3 - turning),
         partner=partner,
         side=side,
         X=np.zeros((n, 2, 3)),
         U=np.zeros((n, 3, 2, 3)),
         turning=turning,
         D=np.zeros((n, 3, 2, 3)),
+        across=np.zeros((n, 2, 4)),
         lam=lam,
         rows=rows,
         row=row,
@@ -241,13 +274,14 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
-        solved=np.zeros((len(others), WIDTH, 8)),
-        dense=np.zeros((len(others), WIDTH, LONG)),
-        exchanged=np.zeros((len(others), WIDTH), np.int64),
-        left=np.zeros((6, 8)),
-        passed=np.zeros(BLOCK),
-        acting=OWN * n + BLOCK * (BLOCKS * len(others) + np.arange(n)),
-        alone=np.arange(n) if groups is None else np.flatnonzero(np.isin(tree.frame, groups.alone)),
+        directions=np.zeros((len(apart), WIDTH * FREE_SIZE)),
+        factors=np.zeros((len(apart), WIDTH, WIDTH)),
+        blocks=aligned(3 * OWN),
+        bases=np.zeros((len(apart), 4, 6, 6)),
+        solved=np.zeros(6),
+        acting=OWN * n + BLOCK * (BLOCKS * int(blocks.sum()) + np.arange(n)),
+        alone=np.flatnonzero(alone),
+        joints_alone=np.flatnonzero((alone | (tree.slides > 0)) & (tree.kind != OTHER)),
         held=np.flatnonzero(frames.fixed != 0),
     )
     return with_geometry(room, system, tree)
@@ -264,20 +298,30 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
     for name in TURNING.keys() & set(tree.kind.tolist()):
         these = np.flatnonzero(tree.kind == name)
         for k in range(TURNING[name]):
-            row = tree.first[these] + 1 + k
+            row = tree.first[these] + TRANSLATIONS[tree.slides[these]] + k
             D[these, k, 0], D[these, k, 1] = constraints.Ua[row], constraints.Ub[row]
     hinges, crosses = (np.flatnonzero(tree.kind == name) for name in (HINGE, UNIVERSAL))
     if len(hinges):
-        U[hinges, 0, 0], U[hinges, 0, 1] = axes_of(constraints, tree.first[hinges]), D[hinges, 0, 1]
+        row = tree.first[hinges] + TRANSLATIONS[tree.slides[hinges]]
+        U[hinges, 0, 0], U[hinges, 0, 1] = axes_of(constraints, row), D[hinges, 0, 1]
     U[crosses, 0] = D[crosses, 0]
     for k in np.flatnonzero(tree.kind == WELD).tolist():
-        U[k] = np.stack(triads_of(constraints, int(tree.first[k])), axis=1)
+        row = int(tree.first[k] + TRANSLATIONS[tree.slides[k]])
+        U[k] = np.stack(triads_of(constraints, row), axis=1)
     U[arrays.side > 0] = U[arrays.side > 0, :, ::-1]  # of the body, of its parent
     if len(hinges):
         U[hinges, 1, 0], U[hinges, 2, 0] = _across(U[hinges, 0, 0])
+    across = np.zeros((n, 2, 4))
+    for slides in (1, 2):
+        these = np.flatnonzero(tree.slides == slides)
+        for k in range(3 - slides):
+            across[these, k, :3] = constraints.Ua[tree.first[these] + k]
+            across[these, k, 3] = constraints.value[tree.first[these] + k]
     mass = np.maximum(frames.mass[tree.frame], 1e-300)
     gyration = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
-    return arrays._replace(X=X, U=U, D=D, reach=np.maximum(gyration, lengths(X[:, 0])) + 1e-300)
+    return arrays._replace(
+        X=X, U=U, D=D, across=across, reach=np.maximum(gyration, lengths(X[:, 0])) + 1e-300
+    )
 
 
 def _across(axes: Floats) -> tuple[Floats, Floats]:
@@ -302,9 +346,9 @@ def workspace_of(
 
 
 def _alike(system: System, tree: Tree) -> list[Ints]:
-    """Frames of bodies whose joints are of one kind, named from the same end."""
+    """Frames of bodies whose joints are of one kind, named from the same end; what slides goes with what has no closed form."""
     joined = np.flatnonzero(tree.kind != OTHER)
     is_b = np.zeros(len(tree.kind), np.int64)
     is_b[joined] = system.constraints.frames[tree.first[joined], 1] == tree.frame[joined]
-    number = 2 * tree.kind + is_b
+    number = np.where(tree.slides > 0, 0, 2 * tree.kind + is_b)
     return [tree.frame[number == own] for own in np.unique(number)]

@@ -4,17 +4,19 @@ matrix of each run alone, as each exchanges other rows.
 
 from __future__ import annotations
 
-from discretization.trees.elimination import correction_of_joint
+from discretization.trees.elimination import (
+    carry_plain_load,
+    carry_plain_motion,
+    correction_of_plain,
+    take_plain_load,
+)
 from discretization.trees.loops import (
     add_conditions,
-    add_pull_to_joint,
     clear,
     clear_matrix,
-    move_joint,
     moved_apart,
     moved_of,
     pull_ends,
-    pull_up_joint,
     put_left,
     solve,
     take,
@@ -33,7 +35,7 @@ def close_loops_of_runs(own, tree, loops, work, more, moved):
         low = loops.low[sizes[5] : sizes[5] + sizes[4]]
         clear_matrix(loops.matrix, low)
         for k in range(begin, end):
-            correction_of_joint(tree, work, loops.bodies[k])
+            correction_of_plain(tree, work, loops.bodies[k])
         for j in range(first, last):
             put_left(loops, work, j)
             for c in range(3 if loops.joints.kind[j] == BALL else 6):
@@ -44,7 +46,7 @@ def close_loops_of_runs(own, tree, loops, work, more, moved):
         for j in range(first, last):
             take(loops, j)
         for k in range(end - 1, begin - 1, -1):
-            add_pull_to_joint(tree, loops, work, loops.bodies[k])
+            take_plain_load(tree, work, loops.pull, loops.more, loops.bodies[k])
 
 
 @inner_kernel
@@ -56,9 +58,9 @@ def _put_column(tree, loops, work, more, moved, j, c):
     matrix, column, n = loops.matrix, loops.column[j] + c, tree.frame.shape[0]
     pull_ends(loops, loops.pull, j, f, k)
     for i in range(loops.up[j, 0], loops.up[j, 1]):
-        pull_up_joint(tree, work, loops.pull, more[loops.above[i]], loops.above[i])
+        carry_plain_load(tree, work, loops.pull, more[loops.above[i]], loops.above[i])
     for i in range(loops.down[j, 0], loops.down[j, 1]):
-        move_joint(tree, more, moved, loops.below[i], n)
+        carry_plain_motion(tree, more, moved, loops.below[i], n)
     for i in range(loops.near[j, 0], loops.near[j, 1]):
         other = loops.touched[i]
         row, a = loops.column[other], loops.place[other, 1]

@@ -134,7 +134,8 @@ def key_of(stepper: Any) -> tuple[Any, ...]:
     They can where each body hangs on a joint of closed form, and nothing acts but gravity and loads with closed forms.
     """
     system, tree, closed_form = stepper.system, stepper.arrays, stepper.work.by_duals.loop
-    if len(without_loads(system.others).kind) or np.any(tree.kind == OTHER) or not np.all(closed_form > 0):
+    others = np.any(tree.kind == OTHER) or np.any(tree.slides > 0) or len(without_loads(system.others).kind)
+    if others or not np.all(closed_form > 0):
         return ()
     return alike((stepper.work.solved, *_parts(stepper)))
 
@@ -148,11 +149,12 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
         return kind(**{name: given.get(name, getattr(source, name, None)) for name in kind._fields})
 
     loads = LoadsOfRuns(of(Interactions, duals.interacting), duals.signals)
+    bodies = np.arange(len(stepper.tree.frame))
     state = State(*(np.zeros(shape) for shape in stepper.shapes.values()))
     return (
         SystemOfRuns(of(Bodies, frames), np.asarray(system.gravity, float)),
         of(RowsOfRuns, numbering),
-        stepper.arrays._replace(alone=np.arange(len(stepper.tree.frame))),
+        stepper.arrays._replace(alone=bodies, joints_alone=bodies),
         stepper.loops,
         state,
         of(WorkOfRuns, work, facts=of(Facts, work.facts), by_duals=loads),

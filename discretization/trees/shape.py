@@ -8,14 +8,15 @@ children. What joins a body to its parent is one of
     HINGE      that, and an axis in common: two rows of directions with the same U_b
     UNIVERSAL  that, and an axis of each across the other: one row of directions
     WELD       that, and triads in common: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
-    OTHER      up to six rows of any kind, none where the body is free, and what acts between both
+    OTHER      up to six rows of any kind, none where the body is free
 
-and what closes a loop is none of the last.
+The first four hold the point, or let it slide along a line, in a plane or anywhere. What closes a loop is one of the first four
+that does not slide and beside which nothing else acts.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +26,12 @@ from discretization.known_facts import known, known_of_numbers, known_with
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from discretization.trees.paths import Paths, paths_of, pays
-from rigid.interactions.constraints import facts
-from rigid.system import COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
+from rigid.interactions.constraints import CONSTRAINTS, facts
+from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
 from rigid.vectors import cross, lengths
 
 OTHER, BALL, HINGE, UNIVERSAL, WELD = 0, 1, 2, 3, 4
+TRANSLATIONS = np.array([1, 2, 1, 0])  # constraints of a point that slides in so many directions
 MOST_ROWS = 6  # of a body's joint
 _SQUARE = 1e-12  # of axes that are across each other
 
@@ -40,6 +42,8 @@ class Tree(NamedTuple):
     frame: Ints  # (n,)
     parent: Ints  # (n,) place of it in this order; -1: fixed, or free
     kind: Ints  # (n,)
+    slides: Ints  # (n,) directions in which the point of the joint slides
+    coupled: np.ndarray  # (n,) bool: something else acts between body and parent
     first: Ints  # (n,) of all but OTHER: number of the first of their constraints, which follow each other
     place: Ints  # (c,) of each constraint: that of the body it holds; those that close loops count on behind the n-th
     closing: Closing
@@ -57,11 +61,13 @@ class Tree(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """Joints that close loops, l of them, as those of bodies; none is OTHER."""
+    """Joints that close loops, l of them, as those of bodies; none is OTHER, slides or is coupled."""
 
     frame: Ints  # (l,) the moving one, or that which comes later in the tree
     parent: Ints  # (l,) place of the other; -1: fixed
     kind: Ints  # (l,)
+    slides: Ints  # (l,)
+    coupled: np.ndarray  # (l,)
     first: Ints  # (l,)
     place: Ints  # (l,) of the body
     group: Ints  # (l,) ascending: the same of loops that hang together
@@ -80,7 +86,7 @@ def tree_of(system: System) -> Tree | str:
     edges = _edges(system)
     if isinstance(edges, str):
         return edges
-    return _tree_that_fits(system, _fits(system.constraints, edges.kind, edges.first).tobytes())
+    return _tree_that_fits(system, _fits(system.constraints, edges).tobytes())
 
 
 @known
@@ -110,13 +116,16 @@ def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
     """fits (e,) bool: edges whose joints have the form of their kind."""
     fixed, edges = system.frames.fixed != 0, _edges(system)
     assert isinstance(edges, Edges)
-    edges = edges._replace(kind=np.where(np.frombuffer(fits, bool), edges.kind, OTHER))
+    fitting = np.frombuffer(fits, bool)
+    edges = edges._replace(
+        kind=np.where(fitting, edges.kind, OTHER), slides=np.where(fitting, edges.slides, 0)
+    )
     tree = _tree(fixed, edges)
     if isinstance(tree, str) or (not len(tree.closing.kind) and edges.rows.all()):
         return tree
     if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max(initial=0) > MOST_COLUMNS:
         return _SLOW
-    dense, rows = int(np.sum(tree.kind == OTHER)), int(edges.rows.sum())
+    dense, rows = int(np.sum(~_plain(tree))), int(edges.rows.sum())
     return tree if pays(paths_of_loops(tree), len(tree.frame), dense, rows) else _SLOW
 
 
@@ -125,6 +134,8 @@ class Edges(NamedTuple):
 
     pair: Ints  # (e, 2) the lower one first, _FIXED: what is fixed
     kind: Ints  # (e,)
+    slides: Ints  # (e,)
+    coupled: np.ndarray  # (e,) bool
     first: Ints  # (e,) as of `Tree`
     of: Ints  # (c,) of each constraint
     rows: Ints  # (e,) none where something acts and no joint holds
@@ -145,9 +156,19 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     rows = np.bincount(mine, weights=facts(constraints.kind, "rows"), minlength=len(pair))
     if np.any(rows > MOST_ROWS):
         return "joints between the same two bodies have more than six rows"
-    kind, first = _kinds(constraints, mine, len(pair))
-    kind[of[len(joints) :]] = OTHER
-    return Edges(pair, kind, first, mine, rows.astype(np.int64))
+    kind, slides, first = _kinds(constraints, mine, len(pair))
+    users = np.array([each.closed is None for each in CONSTRAINTS])[constraints.kind]
+    if np.any(pair[mine[users], 0] != _FIXED):
+        return "a joint of a kind of its own holds two bodies"
+    coupled = np.zeros(len(pair), bool)
+    coupled[of[len(joints) :]] = True
+    return Edges(pair, kind, slides, coupled, first, mine, rows.astype(np.int64))
+
+
+def _plain(joints: Any) -> np.ndarray:
+    """(n,) bool of edges or joints of a tree: those of a closed form that do not slide, and nothing else acts beside them."""
+    plain: np.ndarray = (joints.kind != OTHER) & (joints.slides == 0) & ~joints.coupled
+    return plain
 
 
 def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
@@ -161,8 +182,9 @@ def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
 
 
 def _spanning(n: int, edges: Edges) -> np.ndarray | str:
-    """(e,) bool: those of the tree. What is OTHER comes first and cannot close a loop, ball joints come last."""
-    rank = np.where(edges.kind == OTHER, 0, np.where(edges.kind == BALL, 2, 1))
+    """(e,) bool: those of the tree. What is not plain comes first and cannot close a loop, ball joints come last."""
+    plain = _plain(edges)
+    rank = np.where(~plain, 0, np.where(edges.kind == BALL, 2, 1))
     depth = _depths(n, edges.pair)[edges.pair].sum(axis=1)
     leader = list(range(n + 1))  # of what is fixed the last one
 
@@ -177,7 +199,7 @@ def _spanning(n: int, edges: Edges) -> np.ndarray | str:
         a, b = (of(int(f)) for f in edges.pair[e] % (n + 1))
         if a != b:
             leader[a], chosen[e] = b, True
-        elif edges.kind[e] == OTHER:
+        elif not plain[e]:
             return "a loop has no ball joint, hinge, universal joint or weld to close it"
     return chosen
 
@@ -224,9 +246,11 @@ def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, o
     at[own[own >= 0]] = np.flatnonzero(own >= 0)
     at[left] = n + np.arange(len(left))
     # a body without an edge has no kind and no constraint
-    kind, first = np.append(edges.kind, OTHER)[own], np.append(edges.first, 0)[own]
-    closing = Closing(order[ends[:, 1]], ends[:, 0], edges.kind[left], edges.first[left], ends[:, 1], group)
-    return Tree(order, parent, kind, first, at[edges.of], closing)
+    joints = {name: getattr(edges, name) for name in ("kind", "slides", "coupled", "first")}
+    of_bodies = {name: np.append(each, 0)[own].astype(each.dtype) for name, each in joints.items()}
+    of_closing = {name: each[left] for name, each in joints.items()}
+    closing = Closing(frame=order[ends[:, 1]], parent=ends[:, 0], place=ends[:, 1], group=group, **of_closing)
+    return Tree(frame=order, parent=parent, place=at[edges.of], closing=closing, **of_bodies)
 
 
 def paths_of_loops(tree: Tree) -> Paths:
@@ -281,41 +305,74 @@ def _groups(parent: Ints, ends: Ints) -> Ints:
     return group
 
 
-def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints]:
-    """(n,) what joins each body to its parent, and the first of its constraints."""
-    kind, first = np.zeros(n, np.int64), np.zeros(n, np.int64)
+def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints, Ints]:
+    """(n,) what joins each body to its parent, in how many directions it slides, and the first of its constraints."""
+    kind, slides, first = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    if not len(place):
+        return kind, slides, first
     count = np.bincount(place, minlength=n)
     start = np.flatnonzero(np.diff(place, prepend=-1))  # where another body's begin
-    end = np.append(start[1:], len(place))[: len(start)]
-    whole = count[place[start]] == end - start
-    of = constraints.kind
-    size = np.where(whole & (of[start] == COINCIDENT), end - start, 0)
-    kind[place[start[size == 1]]] = BALL
-    for name, many in _ROWS.items():
-        head = start[size == many]
-        rows = head[:, None] + np.arange(1, many)
-        same = (constraints.frames[rows] == constraints.frames[head, None]).all(axis=2)
-        kind[place[head[(same & (of[rows] == PERPENDICULAR)).all(axis=1)]]] = name
+    many = np.diff(start, append=len(place))
+    # kinds and frames in their order as one number: those of the first four kinds, up to six of them, of the same two frames
+    at = np.arange(len(place)) - np.repeat(start, many)
+    same = (constraints.frames == np.repeat(constraints.frames[start], many, axis=0)).all(axis=1)
+    digit = np.where(same, np.minimum(constraints.kind, _BASE - 2) + 1, _BASE - 1)
+    word = np.add.reduceat(digit * _BASE ** np.minimum(at, MOST_ROWS), start)
+    whole = (count[place[start]] == many) & (many <= MOST_ROWS)
+    for pattern, (own, sliding) in _PATTERNS.items():
+        these = place[start[whole & (word == pattern)]]
+        kind[these], slides[these] = own, sliding
     first[place[start]] = start
-    return kind, first
+    return kind, slides, first
 
 
-_ROWS = {HINGE: 3, UNIVERSAL: 2, WELD: 4}  # of each kind, a ball joint and then rows of directions
+_BASE = 8  # of digits of words of kinds
+_POINT = {
+    0: (COINCIDENT,),
+    1: (ALONG, ALONG),
+    2: (ALONG,),
+    3: (),
+}  # constraints of a point by the directions it slides in
+_ROWS = {BALL: 0, HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions of each kind, behind them
 
 
-def _fits(constraints: Constraints, kind: Ints, first: Ints) -> np.ndarray:
+def _word(kinds: tuple[int, ...]) -> int:
+    """Return kinds of constraints as one number."""
+    return sum((kind + 1) * _BASE**k for k, kind in enumerate(kinds))
+
+
+_PATTERNS = {
+    _word((*point, *(rows * (PERPENDICULAR,)))): (kind, slides)
+    for slides, point in _POINT.items()
+    for kind, rows in _ROWS.items()
+    if point or rows
+}
+
+
+def _fits(constraints: Constraints, edges: Edges) -> np.ndarray:
     """(n,) bool: joints whose axes are as their kind has them; all that are a ball joint alone, or OTHER."""
+    kind = edges.kind
     fits = np.ones(len(kind), bool)
+    turns = edges.first + TRANSLATIONS[edges.slides]
     for name, many in _ROWS.items():
         these = np.flatnonzero(kind == name)
-        if len(these):
-            rows = first[these][:, None] + np.arange(1, many)
+        if len(these) and many:
+            rows = turns[these][:, None] + np.arange(many)
             fits[these] = (constraints.value[rows] == 0.0).all(axis=1)
             if name == HINGE:
                 fits[these] &= _are_hinges(constraints, *rows.T)
     for k in np.flatnonzero(fits & (kind == WELD)).tolist():
-        fits[k] = _is_weld(constraints, int(first[k]))
+        fits[k] = _is_weld(constraints, int(turns[k]))
+    for k in np.flatnonzero(fits & ((edges.slides == 1) | (edges.slides == 2))).tolist():
+        fits[k] = _has_square_axes(constraints, int(edges.first[k]), int(turns[k]))
     return fits
+
+
+def _has_square_axes(constraints: Constraints, first: int, end: int) -> bool:
+    """Whether directions across which nothing slides are unit vectors across each other, at one point."""
+    U, Xa, Xb = constraints.Ua[first:end], constraints.Xa[first:end], constraints.Xb[first:end]
+    square = np.abs(U @ U.T - np.eye(len(U))).max() < _SQUARE
+    return bool(square and (Xa == Xa[0]).all() and (Xb == Xb[0]).all())
 
 
 def _are_hinges(constraints: Constraints, one: Ints, two: Ints) -> np.ndarray:
@@ -332,12 +389,12 @@ def _is_weld(constraints: Constraints, first: int) -> bool:
 
 
 def triads_of(constraints: Constraints, first: int) -> tuple[Floats, Floats]:
-    """(3, 3) each, rows: axes on frames a and b that a WELD keeps aligned, whose constraints begin at `first`."""
-    rows = slice(first + 1, first + 4)
+    """(3, 3) each, rows: axes on frames a and b that a WELD keeps aligned, whose rows of directions begin at `first`."""
+    rows = slice(first, first + 3)
     return constraints.Ua[rows], np.roll(constraints.Ub[rows], 1, axis=0)
 
 
 def axes_of(constraints: Constraints, first: Ints) -> Floats:
-    """(k, 3) unit, on frames a: the common axis of hinges whose constraints begin at `first`."""
-    axis = cross(constraints.Ua[first + 1], constraints.Ua[first + 2])
+    """(k, 3) unit, on frames a: the common axis of hinges whose rows of directions begin at `first`."""
+    axis = cross(constraints.Ua[first], constraints.Ua[first + 1])
     return axis / lengths(axis)[:, None]

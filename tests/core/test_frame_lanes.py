@@ -15,10 +15,9 @@ from discretization.time.stepper import Stepper
 from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.bodies import assemble_bodies, assemble_residuals, begin_held, begin_tree, turned_by
 from discretization.trees.body_lanes import body_lanes
-from discretization.trees.elimination import eliminate, expand
+from discretization.trees.elimination import eliminate, eliminate_again, expand
 from discretization.trees.places import arrays_of, workspace_of
 from discretization.trees.shape import tree_of
-from discretization.trees.simplified import eliminate_again
 from rigid.compilation.decorators import kernel
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH

@@ -1,4 +1,4 @@
-"""Load and store lanes and columns inside an array and just outside of it, with NUMBA_BOUNDSCHECK; print what is wrong.
+"""Load and store lanes and rows inside an array and just outside of it, with NUMBA_BOUNDSCHECK; print what is wrong.
 
 `tests/core/test_lanes.py` runs it in a process of its own, since the switch is read when numba is imported.
 """
@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from rigid import columns, lanes
+from rigid import lanes, rows
 from rigid.compilation.decorators import kernel
 
 SIZE = 1000
@@ -25,20 +25,15 @@ LANES = {
     "put_rows": "lanes.{name}({x}, array, items, 0)",
     "put": "lanes.{name}({x}, array, items, 0)",
 }
-COLUMNS = {
-    "column_at": "columns.put_column(columns.column_at(array, place), room, 0)",
-    "put_column": "columns.put_column(columns.column_at(room, 0), array, place)",
-    "add_column": "columns.add_column(columns.column_at(room, 0), array, place)",
-    "column6_at": "columns.put_column(columns.column6_at(array, place), room, 0)",
-    "add_column6": "columns.add_column6(columns.column_at(room, 0), array, place)",
-    "arm_at": "columns.put_column(columns.upper(columns.arm_at(array, place)), room, 0)",
-    "three_at": "room[0] = columns.three_at(array, place)[2]",
+ROWS = {
+    "row_at": "rows.put_row(rows.row_at(array, place), room, 0)",
+    "put_row": "rows.put_row(rows.row_at(room, 0), array, place)",
 }
 
 
 def functions() -> dict[str, str]:
     """Bodies of kernels (array, place, items, room), by the names of what they call."""
-    found = {name: f"    {body}" for name, body in COLUMNS.items()}
+    found = {name: f"    {body}" for name, body in ROWS.items()}
     for name in vars(lanes):
         match = re.fullmatch("(load|store|rows|numbers|add_rows|put_rows|put)([0-9]*)", name)
         if match:
@@ -48,7 +43,7 @@ def functions() -> dict[str, str]:
 
 
 def compiled(name: str, body: str):
-    space = {"lanes": lanes, "columns": columns}
+    space = {"lanes": lanes, "rows": rows}
     exec(f"def of_{name}(array, place, items, room):\n{body}\n", space)
     return kernel(space[f"of_{name}"])
 

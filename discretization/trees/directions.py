@@ -1,0 +1,96 @@
+"""Free directions of joints of closed form that slide, or beside which something else acts between body and parent.
+
+Of each direction the elimination reads: the shift and the turn that are free, (s, a), those in which the joint carries no force
+and no couple, (n, m), and what this condition does as the body or its parent turns. A point of frame b on a line that crosses the
+directions d1, d2 of frame a, or on a plane across d1, moves along
+
+    line    s = d1 x d2,   n = d1bar x d2bar          plane    s across d1,   n = d1bar x (s x d1)                  (1)
+
+with d1, d2 at the end of the step and d1bar, d2bar over it, which are the directions of the multipliers.
+"""
+
+from __future__ import annotations
+
+from discretization.trees.bodies import put, vector_at
+from discretization.trees.places import (
+    AXIS,
+    CONDITION,
+    END_1,
+    END_2,
+    FREE_AXIS,
+    FREE_M,
+    FREE_N,
+    FREE_SHIFT,
+    FREE_SIZE,
+    MEAN_1,
+    MEAN_2,
+    NEXT,
+    TURNS,
+    TURNS_BODY,
+    TURNS_PARENT,
+)
+from discretization.trees.shape import BALL, HINGE, UNIVERSAL, WELD
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.linear_algebra import cross, dot, plus, times
+
+NONE = (0.0, 0.0, 0.0)
+
+
+@inner_kernel
+def put_directions(tree, i, f, couple):
+    """Put those of the joint of body i into `tree.directions`; f, couple: what it carries."""
+    w, q, slides, kind = tree.each[i], tree.directions[tree.own[i]], tree.slides[i], tree.kind[i]
+    of_body = tree.side[i] < 0  # lines and planes are fixed to frame a
+    d1, b1 = vector_at(w, END_1), vector_at(w, MEAN_1)
+    d = slides
+    if slides == 1:
+        d2, b2 = vector_at(w, END_2), vector_at(w, MEAN_2)
+        turning = times(0.5, plus(cross(d1, cross(b2, f)), cross(d2, cross(f, b1))))
+        _put(q, 0, cross(d1, d2), NONE, cross(b1, b2), NONE, turning, of_body)
+    elif slides == 2:
+        one = _across(d1)
+        for j in range(2):
+            s = one if j == 0 else cross(d1, one)
+            v = cross(s, d1)
+            _put(q, j, s, NONE, cross(b1, v), NONE, times(0.5, cross(d1, cross(v, f))), of_body)
+    elif slides == 3:
+        for j in range(3):
+            _put(q, j, _unit(j), NONE, _unit(j), NONE, NONE, True)
+    if kind == BALL:
+        for j in range(3):
+            _put(q, d + j, NONE, _unit(j), NONE, _unit(j), NONE, True)
+    elif kind != WELD:
+        for j in range(2 if kind == UNIVERSAL else 1):
+            o = NEXT * j
+            turning = times(0.5, cross(vector_at(w, TURNS + o), couple))
+            with_body = j == 0 if kind != HINGE else not of_body
+            _put(
+                q, d + j, NONE, vector_at(w, AXIS + o), NONE, vector_at(w, CONDITION + o), turning, with_body
+            )
+
+
+@small_kernel
+def _put(q, j, s, a, n, m, turning, with_body):
+    """Put direction j; turning: of its condition, with the body or else with its parent."""
+    o = FREE_SIZE * j
+    put(q, o + FREE_SHIFT, s)
+    put(q, o + FREE_AXIS, a)
+    put(q, o + FREE_N, n)
+    put(q, o + FREE_M, m)
+    put(q, o + TURNS_BODY, turning if with_body else NONE)
+    put(q, o + TURNS_PARENT, NONE if with_body else turning)
+
+
+@small_kernel
+def _unit(j):
+    """Return the axis j."""
+    return 1.0 * (j == 0), 1.0 * (j == 1), 1.0 * (j == 2)
+
+
+@small_kernel
+def _across(d):
+    """Return a unit vector across a unit vector."""
+    x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
+    j = 0 if x <= y and x <= z else 1 if y <= z else 2
+    a = cross(d, _unit(j))
+    return times(1.0 / dot(a, a) ** 0.5, a)

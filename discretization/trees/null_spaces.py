@@ -1,0 +1,118 @@
+"""Free directions of joints without closed forms, from their rows: a distance, a screw, several joints between two bodies.
+
+With the r <= 6 rows G of the constraints by the motion of the body and the directions B of their forces, as assembly has them,
+
+    G^T = Q [R; 0],   B = P [T; 0]                                                                                   (1)
+
+by Householder reflections. The motion of the body against its parent is w = -Q1 R^-T g + S u with the columns of S = Q2. Forces
+do no work along N = (I - P1 P1^T) S, so that N^T (body) = 0 has no multipliers; they follow from the body's equations,
+
+    T dlam = -P1^T (body).                                                                                           (2)
+
+Rows are the same by the motion of both bodies together: this holds for constraints that a motion of space does not change.
+"""
+
+from __future__ import annotations
+
+from discretization.trees.bodies import put
+from discretization.trees.places import (
+    BLOCK,
+    FREE_N,
+    FREE_SHIFT,
+    FREE_SIZE,
+    GAP,
+    PARENT_LEVER,
+    PARENT_LEVER1,
+    TILT,
+    TURNS_BODY,
+)
+from rigid.compilation.decorators import inner_kernel
+from rigid.linear_algebra import load3, minus, times
+
+
+@inner_kernel
+def put_null_spaces(tree, work, i):
+    """Put free directions, conditions and violations of body i; its levers begin at its own centre."""
+    w, q, own, rows = tree.each[i], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
+    p, first, f = tree.parent[i], tree.block[i], tree.frame[i]
+    if p >= 0:
+        other = tree.frame[p]
+        apart = minus(load3(work.r1[f]), load3(work.r1[other]))
+        put(w, PARENT_LEVER1, apart)
+        put(w, PARENT_LEVER, minus(apart, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other])))))
+    Q, R, P, T = tree.bases[own, 0], tree.bases[own, 1], tree.bases[own, 2], tree.bases[own, 3]
+    for c in range(6):
+        for r in range(rows):
+            R[c, r] = work.values[first + 3 * BLOCK + r + 6 * c]
+            T[c, r] = work.values[first + 2 * BLOCK + c + 6 * r]
+    _factor(R, Q, rows)
+    _factor(T, P, rows)
+    for j in range(6 - rows):
+        o = FREE_SIZE * j
+        for c in range(6):
+            q[o + FREE_SHIFT + c] = q[o + FREE_N + c] = Q[c, rows + j]
+            q[o + TURNS_BODY + c] = 0.0
+        for r in range(rows):
+            along = 0.0
+            for c in range(6):
+                along += P[c, r] * Q[c, rows + j]
+            for c in range(6):
+                q[o + FREE_N + c] -= along * P[c, r]
+    for c in range(6):
+        w[GAP + c] = 0.0
+    for r in range(rows):
+        x = -work.residual[tree.row[i, r]]
+        for k in range(r):
+            x -= R[k, r] * tree.solved[k]
+        tree.solved[r] = x / R[r, r]
+        for c in range(3):
+            w[GAP + c] -= tree.solved[r] * Q[c, r]
+            w[TILT + c] += tree.solved[r] * Q[3 + c, r]
+
+
+@inner_kernel
+def _factor(R, Q, rows):
+    """Factorise a matrix (6, rows) in place, R above its diagonal; Q (6, 6) is orthonormal."""
+    for c in range(6):
+        for k in range(6):
+            Q[c, k] = 1.0 if c == k else 0.0
+    for j in range(rows):
+        size = 0.0
+        for c in range(j, 6):
+            size += R[c, j] * R[c, j]
+        size = size**0.5
+        if R[j, j] > 0.0:
+            size = -size
+        R[j, j] -= size  # v, the normal of the reflection, stands in the column
+        square = 0.0
+        for c in range(j, 6):
+            square += R[c, j] * R[c, j]
+        if square == 0.0:
+            square = 1.0
+        for k in range(j + 1, rows):
+            along = 0.0
+            for c in range(j, 6):
+                along += R[c, j] * R[c, k]
+            for c in range(j, 6):
+                R[c, k] -= 2.0 * along / square * R[c, j]
+        for k in range(6):
+            along = 0.0
+            for c in range(j, 6):
+                along += Q[k, c] * R[c, j]
+            for c in range(j, 6):
+                Q[k, c] -= 2.0 * along / square * R[c, j]
+        R[j, j] = size
+
+
+@inner_kernel
+def put_multipliers(tree, work, i, F, k):
+    """Put the corrections of multipliers, (2), into work.rhs; F, k: force and moment that are left of the body."""
+    rows, P, T, x = tree.rows[i], tree.bases[tree.own[i], 2], tree.bases[tree.own[i], 3], tree.solved
+    for r in range(rows - 1, -1, -1):
+        left = 0.0
+        for c in range(3):
+            left -= P[c, r] * F[c] + P[3 + c, r] * k[c]
+        for j in range(r + 1, rows):
+            left -= T[r, j] * x[j]
+        x[r] = left / T[r, r]
+        work.rhs[tree.row[i, r]] = x[r]

@@ -1,0 +1,172 @@
+"""Rows: what a force or a moment is by a motion y and a turn e, six numbers that are computed as one.
+
+A row (y, e) of one item is one register of `rigid.lanes`, y in its lanes 0 to 2 and e in 4 to 6; the others say nothing. Of eight
+items side by side (`rigid.lane_arrays`), and without the compiler, it is a tuple of six numbers. Each of its numbers has the same
+bits both ways. In an array it takes eight places, as in the register.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from rigid.lanes import COMPILED, LANES, VECTOR, check_place, spread
+
+_SIX = types.UniTuple(LANES, 6)
+_ROWS = (LANES, _SIX)
+_DOUBLE, _I32, _I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
+_PLACES = 0, 1, 2, 4, 5, 6  # of the numbers among eight
+
+
+def _numbers_of(builder: Any, kind: Any, x: Any) -> list[Any]:
+    """Return the registers of a row."""
+    return [x] if kind is LANES else [builder.extract_value(x, k) for k in range(6)]
+
+
+def _row_from(context: Any, builder: Any, kind: Any, numbers: list[Any]) -> Any:
+    return numbers[0] if kind is LANES else context.make_tuple(builder, kind, numbers)
+
+
+def _each_of_two(instruction: str) -> Any:
+    """Intrinsic: number by number of two rows."""
+
+    @intrinsic
+    def both(typing: Any, x: Any, y: Any) -> Any:
+        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+            pairs = zip(*(_numbers_of(builder, x, own) for own in arguments), strict=True)
+            return _row_from(context, builder, x, [getattr(builder, instruction)(*pair) for pair in pairs])
+
+        return (x(x, y), generate) if x in _ROWS and x == y else None
+
+    return both
+
+
+@intrinsic
+def _times(typing: Any, s: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        factor = spread(context, builder, arguments[0], called.args[0])
+        found = [builder.fmul(factor, own) for own in _numbers_of(builder, x, arguments[1])]
+        return _row_from(context, builder, x, found)
+
+    return (x(s, x), generate) if x in _ROWS else None
+
+
+@intrinsic
+def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
+    of_eight = LANES in (y[0], e[0])
+
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        numbers = [
+            (builder.extract_value(x, k), kind[k])
+            for x, kind in zip(arguments, called.args, strict=True)
+            for k in range(3)
+        ]
+        if of_eight:
+            return _row_from(
+                context, builder, _SIX, [spread(context, builder, x, kind) for x, kind in numbers]
+            )
+        found = ir.Constant(VECTOR, [0.0] * 8)
+        for place, (x, kind) in zip(_PLACES, numbers, strict=True):
+            found = builder.insert_element(found, context.cast(builder, x, kind, types.float64), _I32(place))
+        return found
+
+    return (_SIX if of_eight else LANES)(y, e), generate
+
+
+@intrinsic
+def _moved(typing: Any, x: Any, arm: Any) -> Any:
+    """arm: (arm, arm) as a row."""
+
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        own, arms = (_numbers_of(builder, x, each) for each in arguments)
+        if x is _SIX:
+            pairs = [(builder.fmul(own[i], arms[j]), builder.fmul(own[j], arms[i])) for i, j in _PAIRS]
+            turns = [builder.fsub(e, builder.fsub(*pair)) for e, pair in zip(own[3:], pairs, strict=True)]
+            return _row_from(context, builder, x, own[:3] + turns)
+        none = ir.Constant(VECTOR, ir.Undefined)
+
+        def part(of: Any, lanes: list[int]) -> Any:
+            return builder.shuffle_vector(of, none, ir.Constant(ir.VectorType(_I32, 8), lanes))
+
+        # in lanes 4 to 6 y x arm, in the others 0
+        first = builder.fmul(part(own[0], [1, 1, 1, 1, 1, 2, 0, 0]), part(arms[0], [2, 2, 2, 2, 2, 0, 1, 0]))
+        second = builder.fmul(part(own[0], [1, 1, 1, 1, 2, 0, 1, 0]), part(arms[0], [2, 2, 2, 2, 1, 2, 0, 0]))
+        return builder.fsub(own[0], builder.fsub(first, second))
+
+    return (x(x, arm), generate) if x in _ROWS and x == arm else None
+
+
+_PAIRS = (1, 2), (2, 0), (0, 1)  # (y x arm)_k = y_i arm_j - y_j arm_i
+
+
+def _kind_in(array: Any) -> Any:
+    """Return the kind of a row in an array."""
+    if not isinstance(array, types.Array) or array.layout != "C":
+        return None
+    return _SIX if array.dtype is LANES else LANES if array.dtype == types.float64 else None
+
+
+def _pointer(context: Any, builder: Any, of: Any, array: Any, at: Any, k: int) -> Any:
+    """Return a pointer to the register of a row from the k-th place behind a place of an array on."""
+    found, place = context.make_array(of)(context, builder, array), builder.add(at, _I64(k))
+    check_place(context, builder, found, place, 1 if of.dtype is LANES else 8)
+    return builder.bitcast(builder.gep(found.data, [place]), VECTOR.as_pointer())
+
+
+def _places_in(array: Any) -> tuple[int, ...]:
+    return (0,) if _kind_in(array) is LANES else _PLACES
+
+
+@intrinsic
+def _at(typing: Any, array: Any, place: Any) -> Any:
+    found = _kind_in(array)
+
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        pointers = [
+            _pointer(context, builder, array, arguments[0], arguments[1], k) for k in _places_in(array)
+        ]
+        return _row_from(context, builder, found, [builder.load(each, align=8) for each in pointers])
+
+    return (found(array, types.intp), generate) if found else None
+
+
+@intrinsic
+def _put(typing: Any, row: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        for x, k in zip(_numbers_of(builder, row, arguments[0]), _places_in(array), strict=True):
+            pointer = _pointer(context, builder, array, arguments[1], arguments[2], k)
+            builder.store(x, pointer, align=8)
+        return context.get_dummy_value()
+
+    return (types.void(row, array, types.intp), generate) if _kind_in(array) is row else None
+
+
+def _put_numbers(row: Any, array: Any, place: int) -> None:
+    for x, k in zip(row, _PLACES, strict=True):
+        array[place + k] = x
+
+
+def _moved_numbers(row: Any, arm: Any) -> Any:
+    turn = [row[3 + k] - (row[i] * arm[j] - row[j] * arm[i]) for k, (i, j) in enumerate(_PAIRS)]
+    return (*row[:3], *turn)
+
+
+def _either(compiled: Any, function: Any) -> Any:
+    return compiled if COMPILED else function
+
+
+# (array, place): a row from a place on; (row, array, place): to there
+row_at = _either(_at, lambda array, place: tuple(array[place + k] for k in _PLACES))
+put_row = _either(_put, _put_numbers)
+# (y, e) of two vectors
+row_of = _either(_of_vectors, lambda y, e: (*y, *e))
+# number by number of two rows
+row_plus = _either(_each_of_two("fadd"), lambda x, y: tuple(a + b for a, b in zip(x, y, strict=True)))
+row_minus = _either(_each_of_two("fsub"), lambda x, y: tuple(a - b for a, b in zip(x, y, strict=True)))
+# (s, row): s times a row of a number s
+row_times = _either(_times, lambda s, x: tuple(s * a for a in x))
+# (row, (arm, arm)): by the motion of a point that lies back by an arm, (y, e - y x arm)
+row_moved = _either(_moved, _moved_numbers)
