@@ -56,7 +56,7 @@ def _times(typing: Any, s: Any, x: Any) -> Any:
 
 @intrinsic
 def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
-    of_eight = LANES in (y[0], e[0])
+    of_eight = LANES in [kind[k] for kind in (y, e) for k in range(3)]
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         numbers = [

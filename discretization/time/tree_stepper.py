@@ -27,7 +27,7 @@ from discretization.trees.places import (
     workspace_of,
 )
 from discretization.trees.runs import key_of, lanes_of
-from discretization.trees.shape import OTHER, Tree
+from discretization.trees.shape import Tree, plain_joints
 from rigid.settled import settled, told_by
 from rigid.system import Floats, State
 
@@ -80,7 +80,8 @@ class TreeStepper(ShapeStepper):
         digest: Digest | None = None,
     ):
         """earlier: as of `ShapeStepper`; digest: of the system, where it is known."""
-        forces_follow = not len(tree.closing.frame) and not np.any(tree.kind == OTHER)
+        # where joints slide or are coupled forces follow as well: earlier files have theirs, and go on
+        forces_follow = not len(tree.closing.frame) and bool(np.all(plain_joints(tree)))
         super().__init__(system, h, order, load_values, halves, earlier, not forces_follow)
         self.tree = tree
         made, self._told = _made(system, tree, tolerance, digest=digest)

@@ -37,6 +37,7 @@ from discretization.trees.shape import (
     Closing,
     Tree,
     axes_of,
+    plain_joints,
     triads_of,
 )
 from rigid.interactions.constraints import first_rows, rows_of
@@ -242,7 +243,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
         rows[place], row[place, : len(of)] = len(of), of
     blocks = has_blocks(tree)
-    plain = ~(blocks | (tree.slides > 0))
+    plain = plain_joints(tree)
     apart = np.flatnonzero(~plain)
     number = np.zeros(n, np.int64)
     number[apart] = np.arange(len(apart))

@@ -125,7 +125,7 @@ def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
         return tree
     if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max(initial=0) > MOST_COLUMNS:
         return _SLOW
-    dense, rows = int(np.sum(~_plain(tree))), int(edges.rows.sum())
+    dense, rows = int(np.sum(~plain_joints(tree))), int(edges.rows.sum())
     return tree if pays(paths_of_loops(tree), len(tree.frame), dense, rows) else _SLOW
 
 
@@ -165,7 +165,7 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     return Edges(pair, kind, slides, coupled, first, mine, rows.astype(np.int64))
 
 
-def _plain(joints: Any) -> np.ndarray:
+def plain_joints(joints: Any) -> np.ndarray:
     """(n,) bool of edges or joints of a tree: those of a closed form that do not slide, and nothing else acts beside them."""
     plain: np.ndarray = (joints.kind != OTHER) & (joints.slides == 0) & ~joints.coupled
     return plain
@@ -183,7 +183,7 @@ def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
 
 def _spanning(n: int, edges: Edges) -> np.ndarray | str:
     """(e,) bool: those of the tree. What is not plain comes first and cannot close a loop, ball joints come last."""
-    plain = _plain(edges)
+    plain = plain_joints(edges)
     rank = np.where(~plain, 0, np.where(edges.kind == BALL, 2, 1))
     depth = _depths(n, edges.pair)[edges.pair].sum(axis=1)
     leader = list(range(n + 1))  # of what is fixed the last one
