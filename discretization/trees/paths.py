@@ -11,7 +11,7 @@ from rigid.system import Ints
 
 # of an iteration, in units of what a body on a path takes, some 25 ns: a body on a joint of closed form and on any other, a
 # joint that closes a loop, a product of its elimination; a row of constraints by the general solver, two thirds of it
-_BODY, _OTHER, _LOOP, _PRODUCT, _ROW = 19.0, 71.0, 14.0, 1.0 / 32.0, 9.0
+_BODY, _OTHER, _LOOP, _PRODUCT, _ROW = 19.0, 45.0, 14.0, 1.0 / 32.0, 9.0
 
 
 class Paths(NamedTuple):
