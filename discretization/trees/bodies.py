@@ -367,7 +367,7 @@ def place_slide(tree, work, i):
     away, gap = minus(to_b1, xa1), (0.0, 0.0, 0.0)
     for j in range(3 - tree.slides[i] if tree.slides[i] < 3 else 0):
         d0, d1 = apply(A0, load3(tree.across[i, j])), apply(A1, load3(tree.across[i, j]))
-        gap = plus(gap, times(dot(d1, away) - tree.across[i, j, 3], d1))
+        gap = plus(gap, times(dot(d1, away), d1))
         put(w, END_1 + 3 * j, d1)
         put(w, MEAN_1 + 3 * j, average(d0, d1))
     if of_b:

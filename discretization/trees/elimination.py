@@ -344,7 +344,7 @@ def _eliminate_other(tree, work, i, iterated):
         put_null_spaces(tree, work, i)
     F, k = _about_joint(work, w, i)
     f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k)
-    half = times(0.0 if numerical else 0.5, f)
+    half = times(0.5, f)  # next to nothing if numerical: rows bring their forces
     if not numerical:
         put_directions(tree, i, f, couple)
     _put_turning(work, w, i, half)

@@ -98,7 +98,7 @@ class TreeArrays(NamedTuple):
     U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE, behind it two across it on the body, and UNIVERSAL, three of WELD
     turning: Ints  # (n,) rows of directions
     D: Floats  # (n, 3, 2, 3) of these: directions on frames a and b
-    across: Floats  # (n, 2, 4) of what slides: directions on frame a across its line or plane, and how far along them it is
+    across: Floats  # (n, 2, 3) of what slides: directions on frame a across its line or plane
     lam: Ints  # (n,) first multiplier
     rows: Ints  # (n,) of OTHER: how many
     row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
@@ -263,7 +263,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         U=np.zeros((n, 3, 2, 3)),
         turning=turning,
         D=np.zeros((n, 3, 2, 3)),
-        across=np.zeros((n, 2, 4)),
+        across=np.zeros((n, 2, 3)),
         lam=lam,
         rows=rows,
         row=row,
@@ -312,12 +312,11 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
     U[arrays.side > 0] = U[arrays.side > 0, :, ::-1]  # of the body, of its parent
     if len(hinges):
         U[hinges, 1, 0], U[hinges, 2, 0] = _across(U[hinges, 0, 0])
-    across = np.zeros((n, 2, 4))
+    across = np.zeros((n, 2, 3))
     for slides in (1, 2):
         these = np.flatnonzero(tree.slides == slides)
         for k in range(3 - slides):
-            across[these, k, :3] = constraints.Ua[tree.first[these] + k]
-            across[these, k, 3] = constraints.value[tree.first[these] + k]
+            across[these, k] = constraints.Ua[tree.first[these] + k]
     mass = np.maximum(frames.mass[tree.frame], 1e-300)
     gyration = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
     return arrays._replace(

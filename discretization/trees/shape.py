@@ -157,8 +157,8 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     if np.any(rows > MOST_ROWS):
         return "joints between the same two bodies have more than six rows"
     kind, slides, first = _kinds(constraints, mine, len(pair))
-    users = np.array([each.closed is None for each in CONSTRAINTS])[constraints.kind]
-    if np.any(pair[mine[users], 0] != _FIXED):
+    users = [number for number in set(constraints.kind.tolist()) if CONSTRAINTS[number].closed is None]
+    if np.any(pair[mine[np.isin(constraints.kind, users)], 0] != _FIXED):
         return "a joint of a kind of its own holds two bodies"
     coupled = np.zeros(len(pair), bool)
     coupled[of[len(joints) :]] = True
@@ -361,6 +361,10 @@ def _fits(constraints: Constraints, edges: Edges) -> np.ndarray:
             fits[these] = (constraints.value[rows] == 0.0).all(axis=1)
             if name == HINGE:
                 fits[these] &= _are_hinges(constraints, *rows.T)
+    for slides in (1, 2):
+        these = np.flatnonzero(edges.slides == slides)
+        rows = edges.first[these][:, None] + np.arange(TRANSLATIONS[slides])
+        fits[these] &= (constraints.value[rows] == 0.0).all(axis=1)
     for k in np.flatnonzero(fits & (kind == WELD)).tolist():
         fits[k] = _is_weld(constraints, int(turns[k]))
     for k in np.flatnonzero(fits & ((edges.slides == 1) | (edges.slides == 2))).tolist():

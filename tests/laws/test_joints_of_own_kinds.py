@@ -9,10 +9,10 @@ import pytest
 from discretization.redundancy import constraint_jacobian, redundancy
 from discretization.system import fingerprint
 from rigid.interactions import constraints
-from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.distance import POINTS_AT_DISTANCE, dual_function, value_function
 from rigid.interactions.perpendicular import PERPENDICULAR_DIRECTIONS
 from rigid.joints import JOINTS, Joint, Row, register
-from rigid.joints.base import coincident, parallel
+from rigid.joints.base import coincident, in_plane, parallel
 from rodsim import Box, Model, ModelError, Result, audit, equilibrium, modes, simulate
 
 STRAIGHT = PERPENDICULAR_DIRECTIONS._replace(name="straight angle of a test")
@@ -37,6 +37,48 @@ class OwnStrut(Joint):
     @staticmethod
     def rows(a, b, given):
         return [Row(APART, np.zeros(3), np.zeros(3), 0.5 * given.length**2)]
+
+
+@value_function
+def height(y, X, out):
+    out[0] = y[1, 0, 2] - y[0, 0, 2] - X[0]
+
+
+@dual_function
+def lift(y0, y1, X, lam, out):
+    out[1, 0, 2] = lam[0]
+    out[0, 0, 2] = -lam[0]
+
+
+@dual_function
+def no_bend(y, z, X, lam, out):
+    out[1, 0, 2] = 0.0 * lam[0]
+
+
+LEVEL = APART._replace(
+    name="heights of a test", value=height, dual=lift, bend=no_bend, columns=("value",), constant=True
+)
+
+
+class OwnLevel(Joint):
+    """One body stays at its height above another: along z whatever the bodies do, so that it turns them when it carries force."""
+
+    kind, n_rows, free, apart, brings = "level of a test", 1, "all but 1 translation", True, (LEVEL,)
+
+    @staticmethod
+    def rows(a, b, given):
+        return [Row(LEVEL, np.zeros(3), np.zeros(3), -0.4)]
+
+
+class OwnRail(Joint):
+    """A point on a line, which two planes that are not square to each other have in common."""
+
+    kind, n_rows, free, axis = "rail of a test", 2, "1 translation, 3 rotations", True
+
+    @staticmethod
+    def rows(a, b, given):
+        oblique = (a.axes[:, 0] + a.axes[:, 1]) / np.sqrt(2.0)
+        return [in_plane(a, 1), in_plane(a, 2)._replace(Ua=oblique)]
 
 
 @contextmanager
@@ -89,6 +131,32 @@ def test_a_constraint_in_the_file_of_its_joint_does_what_ours_does(run):
             run(chain(own, None if run is equilibrium else (0.2, 1.0, -0.3))).state(-1)
             for own in (True, False)
         )
+    for name in ("r", "quat", "v", "Omega", "lam"):
+        np.testing.assert_allclose(
+            getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9, err_msg=name
+        )
+
+
+def hung(joint):
+    """A bar that hangs by this joint on one with a hinge at the ground."""
+    model = Model("hung", gravity=(0.3, 0.0, -9.81))
+    a = model.add_body("a", Box(0.4, 0.1, 0.1, density=300), position=(0.2, 0, 0.7))
+    b = model.add_body("b", Box(0.2, 0.3, 0.1, density=200), position=(0.5, 0.1, 0.3))
+    model.add_joint("hinge", "revolute", model.ground, a, at=(0, 0, 0.7), axis=(0, 1, 0.2))
+    ends = (a.at((0, 0, 0)), b.at((0, 0, 0))) if joint.apart else (a, b)
+    given = {} if joint.apart else {"at": (0.4, 0.0, 0.6), "axis": (0.2, 1.0, 0.3)}
+    model.add_joint("joint", joint.kind, *ends, **given)
+    return model
+
+
+@pytest.mark.parametrize("joint", [OwnLevel, OwnRail])
+def test_a_joint_of_unusual_rows_moves_as_the_general_solver_has_it(joint):
+    with known(joint):
+        results = [RUN(hung(joint), solver=solver) for solver in ("auto", "general")]
+        one, other = (result.state(-1) for result in results)
+        iterations = [result.newton_iterations[-1] for result in results]
+    assert iterations[0] <= iterations[1]
+    assert np.abs(one.v).max() > 0.1
     for name in ("r", "quat", "v", "Omega", "lam"):
         np.testing.assert_allclose(
             getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9, err_msg=name

@@ -122,9 +122,9 @@ def test_newton_converges_quadratically(name):
     assert found.newton_iterations[-1] <= LOOPED[name]
 
 
-def hung(kind, reverse, bushed):
+def hung(kind, reverse, beside=()):
     """A body that hangs by a joint of this kind, named from either end, on an arm with a hinge at the ground; heavy, so that the
-    forces of joints, which turn with their levers, are large. bushed: a bushing acts beside the joint.
+    forces of joints, which turn with their levers, are large; beside: the joint, a bushing or a spring.
     """
     model = Model("hung", gravity=(20.0, 40.0, -180.0))
     arm = model.add_body("arm", Box(0.6, 0.2, 0.3, density=100.0), position=(0.3, 0.0, 0.0))
@@ -139,22 +139,48 @@ def hung(kind, reverse, bushed):
     ends = (arm.at((0.2, 0.1, -0.1)), body.at((-0.1, 0.1, 0.05))) if apart else (arm, body)
     given = {"axis": AXIS.get(kind), **TOLD.get(kind, {})} | ({} if apart else {"at": (0.6, 0.1, 0.05)})
     model.add_joint("joint", kind, *(ends[::-1] if reverse else ends), **given)
-    if bushed:
+    if "bushing" in beside:
         model.add_bushing("bush", arm, body, [2e3, 3e3, 1e3, 20.0, 30.0, 10.0], 0.001)
+    if "spring" in beside:
+        model.add_spring("spring", arm.at((0.3, 0.1, -0.1)), body.at((0.1, -0.1, 0.1)), 1e6)
     return model
 
 
 SLOW = {"spherical": 3.9, "distance": 4.4, "universal": 3.5, "point_on_line": 4.1, "generic": 3.8}
 
 
-@pytest.mark.parametrize("bushed", [False, True])
+@pytest.mark.parametrize("beside", ["nothing", "bushing"])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
-def test_newton_converges_quadratically_with_each_joint(kind, reverse, bushed):
+def test_newton_converges_quadratically_with_each_joint(kind, reverse, beside):
     """From either end, also with what acts beside it, to the state of the general solver, which takes 4 to 6 iterations."""
-    tree, general = (run(hung(kind, reverse, bushed), 12, solver=solver) for solver in ("auto", "general"))
+    tree, general = (run(hung(kind, reverse, beside), 12, solver=solver) for solver in ("auto", "general"))
     assert tree.newton_iterations[-1] <= SLOW.get(kind, 3.3)
     assert not differences(of_last_step(general.state()), of_last_step(tree.state()))
+
+
+def test_two_joints_between_two_bodies_may_be_named_from_different_ends():
+    """Their rows follow each other as those of a universal joint do, whose directions stand on other bodies."""
+
+    def made():
+        model = hung("spherical", False)
+        model.add_joint(
+            "twist", "generic", *reversed(model.bodies.values()), at=(0.6, 0.1, 0.05), locked=("rx",)
+        )
+        return model
+
+    tree, general = (of_last_step(run(made(), 12, solver=solver).state()) for solver in ("auto", "general"))
+    assert not differences(general, tree)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
+def test_forces_of_joints_beside_a_stiff_spring_are_those_of_the_general_solver(kind):
+    """The last correction, which no residual follows, is in them with what the spring makes of it on both bodies."""
+    tree, general = (
+        run(hung(kind, False, "spring"), 5, 0.003, solver=solver).state().lam
+        for solver in ("auto", "general")
+    )
+    assert np.abs(tree - general).max() <= 1e-10 * np.abs(general).max()
 
 
 def blown_away():
