@@ -108,4 +108,4 @@ else:
         hidden=["warnings"],  # `from rodsim import *` would put it in the place of Python's own
     )
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"

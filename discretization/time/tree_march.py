@@ -283,7 +283,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
     loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
     more, of_loops, before, again = advancing.more, advancing.of_loops, 0.0, False
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    plain = keeps_tangents(system, tree, loops)
+    iterated, plain = closed or tree.iterates, keeps_tangents(system, tree, loops)
     while True:
         if again:
             assemble_residuals(system, tree, state, work, h)
@@ -305,7 +305,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if again:
             eliminate_again(tree, work)
         else:
-            eliminate(tree, work, closed)
+            eliminate(tree, work, iterated)
         if closed:
             failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
             if failed == RAISED:
@@ -318,7 +318,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
                     return NOT_FINITE
             return SINGULAR
         last = is_last(size, before, count[0], work.solved, again, NOTHING)
-        if closed or (last and asked):
+        if iterated or (last and asked):
             renew_forces(tree, work)
         if last:
             if asked:
@@ -335,8 +335,9 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
             correct_others(numbering, work, share)
         else:
             correct_alone(numbering, work, share)
-        if closed:
+        if iterated:
             _take_forces(tree, share)
+        if closed:
             _take_forces(loops.joints, share)
         again = plain and may_go_again(size, before, NOTHING, tree.frame.shape[0]) and not again
         before = size
@@ -435,7 +436,7 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
     others, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
-    shown = others or tree.sliding.shape[0] > 0
+    shown, iterated = others or tree.sliding.shape[0] > 0, closed or tree.iterates
     ends, counts[:] = True, 0
     begin_held(tree, state, work)
     if grouped:
@@ -452,12 +453,12 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
         if at_rest and not ends:
             return UNHELD
         # else forces of joints are those that hold the motion, and none asks for them before the end
-        held = others or closed or at_rest
+        held = others or iterated or at_rest
         if held:
             told = not of_means(foreseen) and foretells_forces(state.memory, foreseen)
             lam = foreseen.lam if told else state.lam
             predict_multipliers(lam, work, h)
-        if closed or at_rest:
+        if iterated or at_rest:
             turn_bodies(tree, work)
             begin_joints(tree, work)
             if grouped:

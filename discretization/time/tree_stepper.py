@@ -80,7 +80,6 @@ class TreeStepper(ShapeStepper):
         digest: Digest | None = None,
     ):
         """earlier: as of `ShapeStepper`; digest: of the system, where it is known."""
-        # where joints slide or are coupled forces follow as well: earlier files have theirs, and go on
         forces_follow = not len(tree.closing.frame) and bool(np.all(plain_joints(tree)))
         super().__init__(system, h, order, load_values, halves, earlier, not forces_follow)
         self.tree = tree

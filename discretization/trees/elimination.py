@@ -14,8 +14,9 @@ iterate may have a gap and a tilt. tb_j and tp_j say that a condition turns with
     A - hat(f/2)       if the joint slides on lines of the body: the lever of its force f moves; A2 - hat(f/2) if it slides
     B + K_bp, A2 + K_pb, B2 + K_bp + K_pb   with the blocks of what else acts between both, a spring for example
 
-Every block has f (eta x x1)/2 besides, which the force does as its lever on the body turns. Where nothing closes a loop the force
-and the couple of a joint are those that hold the motion of all that hangs on it, r: none need be known before.
+Every block has f (eta x x1)/2 besides, which the force does as its lever on the body turns. Where no joint closes a loop or
+slides and nothing acts beside one, the force and the couple of a joint are those that hold the motion of all that hangs on it,
+r: none need be known before. Else they are iterates.
 
 Ball joints have lines of their own. Directions of joints without closed forms are found by `discretization.trees.null_spaces`.
 A right-hand side that comes later, such as that of a force between two bodies that a loop is closed by, goes the same two ways
@@ -340,6 +341,9 @@ def _eliminate_other(tree, work, i, iterated):
     """Eliminate a body on a joint that slides, or has no closed form, or beside which something else acts."""
     values, w, own, at = work.values, tree.each[i], tree.own[i], OWN * i
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
+    if tree.free[i] == 6 and tree.parent[i] < 0 and not tree.loops:
+        _move_free(tree, work, i)
+        return
     if numerical:
         put_null_spaces(tree, work, i)
     F, k = _about_joint(work, w, i)
@@ -376,6 +380,21 @@ def _eliminate_other(tree, work, i, iterated):
     _add_to_parent(tree, work, i, forces, moments, F, k, half)
 
 
+@inner_kernel
+def _move_free(tree, work, i):
+    """Put the motion of a body that nothing holds, as what its six directions have to do."""
+    values, at, q = work.values, OWN * i, tree.directions[tree.own[i]]
+    F, k = _about_joint(work, tree.each[i], i)
+    fe, ky = matrix_in_rows(values, at + TURN), matrix_in_rows(values, at + MOMENT)
+    E = inverse(matrix_in_rows(values, at + MOMENT + TURN))
+    M = matrix_minus(matrix_in_rows(values, at), product(fe, product(E, ky)))
+    y = times(-1.0, apply(inverse(M), minus(F, apply(fe, apply(E, k)))))
+    e = times(-1.0, apply(E, plus(k, apply(ky, y))))
+    for j in range(3):
+        q[FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] = y[j]
+        q[FREE_SIZE * (3 + j) + FREE_ROW + ROW_0 - ROW] = e[j]
+
+
 @small_kernel
 def _copy_block(x, at, into, to):
     for r in range(0, OWN, ACROSS):
@@ -401,24 +420,29 @@ def _put_free(tree, own, i, A, B, A2, F, k):
     """
     w, d, lu, q = tree.each[i], tree.free[i], tree.factors[own], tree.directions[own]
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
+    hangs = tree.parent[i] >= 0
     for j in range(d):
         o, to = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
         n, m = vector_at(q, o + FREE_N), vector_at(q, o + FREE_M)
         turns = vector_at(q, o + TURNS_BODY)
         put_row(row_plus(_condition(A, n, m), row_of(none, turns)), q, o + FREE_OWN)
-        turns = plus(turns, vector_at(q, o + TURNS_PARENT))
-        put_row(row_plus(_condition(B, n, m), row_of(none, turns)), q, to + ROW)
-        f, g = _applied(A2[0], A2[1], vector_at(q, o + FREE_SHIFT), vector_at(q, o + FREE_AXIS))
-        put(q, to + FORCE, f)
-        put(q, to + COUPLE, g)
         q[to + ROW_0] = dot(n, F) + dot(m, k) + _along(q, o + FREE_OWN, times(-1.0, gap), tilt)
         for c in range(d):
             by = FREE_SIZE * c
             lu[j, c] = _along(q, o + FREE_OWN, vector_at(q, by + FREE_SHIFT), vector_at(q, by + FREE_AXIS))
+        if hangs:
+            turns = plus(turns, vector_at(q, o + TURNS_PARENT))
+            put_row(row_plus(_condition(B, n, m), row_of(none, turns)), q, to + ROW)
+            f, g = _applied(A2[0], A2[1], vector_at(q, o + FREE_SHIFT), vector_at(q, o + FREE_AXIS))
+            put(q, to + FORCE, f)
+            put(q, to + COUPLE, g)
     _factor(lu, d)
-    for r in range(8):
-        _solve(lu, d, q, FREE_ROW + r)
     _solve(lu, d, q, FREE_ROW + ROW_0 - ROW)
+    if not hangs:
+        return F, k
+    for r in range(3):
+        _solve(lu, d, q, FREE_ROW + r)
+        _solve(lu, d, q, FREE_ROW + TURN + r)
     f, g = _applied(A2[0], A2[1], times(-1.0, gap), tilt)
     F, k = plus(F, f), plus(k, g)
     for j in range(d):

@@ -24,7 +24,6 @@ from discretization.trees.places import (
     PARENT_LEVER,
     PARENT_LEVER1,
     TILT,
-    TURNS_BODY,
 )
 from rigid.compilation.decorators import inner_kernel
 from rigid.linear_algebra import load3, minus, times
@@ -40,6 +39,8 @@ def put_null_spaces(tree, work, i):
         apart = minus(load3(work.r1[f]), load3(work.r1[other]))
         put(w, PARENT_LEVER1, apart)
         put(w, PARENT_LEVER, minus(apart, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other])))))
+    if rows == 0:  # all motions, as `discretization.trees.places` has them
+        return
     Q, R, P, T = tree.bases[own, 0], tree.bases[own, 1], tree.bases[own, 2], tree.bases[own, 3]
     for c in range(6):
         for r in range(rows):
@@ -51,7 +52,6 @@ def put_null_spaces(tree, work, i):
         o = FREE_SIZE * j
         for c in range(6):
             q[o + FREE_SHIFT + c] = q[o + FREE_N + c] = Q[c, rows + j]
-            q[o + TURNS_BODY + c] = 0.0
         for r in range(rows):
             along = 0.0
             for c in range(6):

@@ -19,6 +19,8 @@ FOLDER = Path(__file__).with_name("written_by_0_1_0")
 SCENES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 RUNS = [name for name in SCENES if (FOLDER / f"{name}-half.vtkhdf").exists()]
 LARGEST = 1e-10  # difference of what is computed, over its largest value
+# of forces of joints: with `em4` the solvers of the same equations differ by 8e-11, and one ulp of gravity makes 2e-11
+LARGEST_OF_FORCES = 1e-9
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -56,7 +58,7 @@ def test_a_run_is_gone_on_with(name, tmp_path):
         assert difference(one, other) < LARGEST, field
     for joint in expected.joints:  # files of that version do not know the force at t = 0
         one, other = (result.joint(joint).force[1:] for result in (found, expected))
-        assert difference(one, other) < LARGEST, joint
+        assert difference(one, other) < LARGEST_OF_FORCES, joint
 
 
 @pytest.mark.parametrize("name", RUNS)
