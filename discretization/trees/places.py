@@ -252,8 +252,8 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
     number = np.zeros(n, np.int64)
     number[apart] = np.arange(len(apart))
     directions = np.zeros((len(apart), WIDTH, FREE_SIZE))
-    for first in (FREE_SHIFT, FREE_N):  # of bodies that no row holds
-        directions[:, np.arange(6), first + np.arange(6)] = 1.0
+    for at in (FREE_SHIFT, FREE_N):  # of bodies that no row holds
+        directions[:, np.arange(6), at + np.arange(6)] = 1.0
     alone = np.ones(n, bool) if groups is None else np.isin(tree.frame, groups.alone)
     room = TreeArrays(
         frame=tree.frame,
