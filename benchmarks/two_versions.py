@@ -94,10 +94,12 @@ def squeezer() -> Model:
 
 
 def cantilever(n: int, planar: bool = False) -> Model:
-    """A rod clamped at one end."""
+    """A rod clamped at one end; one in space is pushed out of the plane in which it would fall."""
     model = Model("cantilever", gravity=GRAVITY if planar else (1.0, 2.0, -9.0))
     rod = model.add_rod("rod", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)], RUBBER, n)
     model.add_joint("clamp", "clamp", rod.start)
+    if not planar:
+        model.add_force("push", rod.end, (0.0, 0.09, 0.02))
     return model
 
 
