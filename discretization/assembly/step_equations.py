@@ -82,8 +82,20 @@ def move(system, state, work):
     """r1, q1, R1 of the increments dr, psi; after `begin_step`."""
     if has_groups(work):
         move_frames(work)
+    move_alone(state, work)
+    move_held(state, work)
+
+
+@inner_kernel
+def move_alone(state, work):
+    """The same of frames that move and do not go side by side."""
     for f in work.frames.alone:
         _move_frame(state, work, f)
+
+
+@inner_kernel
+def move_held(state, work):
+    """The same of frames that do not move, or as they are told."""
     for f in work.frames.held:
         _move_frame(state, work, f)
 

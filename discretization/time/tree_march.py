@@ -14,6 +14,7 @@ from numba import typeof, types
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.constraint_rows import add_constraint_noise
+from discretization.assembly.element_lanes import begin_elements, put_end_strains
 from discretization.assembly.extrapolation import (
     NONE,
     differences_of,
@@ -32,7 +33,7 @@ from discretization.assembly.mean_velocities import (
     remember_means,
     too_long,
 )
-from discretization.assembly.step_equations import add_forces, begin_step, move
+from discretization.assembly.step_equations import add_forces, begin_step, move, move_alone, move_held
 from discretization.assembly.workspace import AT_NOISE, EPS, norm, rotation_of
 from discretization.memory import WIDTH as NUMBERS
 from discretization.time.em import (
@@ -86,7 +87,7 @@ from discretization.trees.body_lanes import (
     take_last_of_groups,
     take_rotations,
 )
-from discretization.trees.elimination import eliminate, eliminate_again, expand, renew_forces, take_over
+from discretization.trees.elimination import eliminate, eliminate_again, expand, renew_forces
 from discretization.trees.lane_states import (
     BY_DIFFERENCES,
     BY_LAST,
@@ -109,6 +110,8 @@ from rigid.compilation.decorators import (
     small_kernel,
 )
 from rigid.compilation.raised_exceptions import RAISED
+from rigid.lanes import WIDTH as LANES
+from rigid.lanes import store
 from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
 from rigid.references import by_reference
 
@@ -134,18 +137,23 @@ class Advancing(NamedTuple):
 
 def _more(what, system, numbering, tree, loops, state, work, h):
     """All but bodies, their weights and joints of closed form: 0, FOLDED or NOT_FINITE."""
+    rods = system.elements.length.shape[0] > 0
     if what == BEGIN:
         begin_counted(numbering, state, work)
+        if rods:
+            move_held(state, work)
+            begin_elements(system, state, work, h)
     elif what == ASSEMBLE:
         n, values, residual = system_bodies(numbering), work.values, work.residual
-        for i in range(OWN * n, values.shape[0]):
-            values[i] = 0.0
+        for i in range(OWN * n, values.shape[0], LANES):
+            store(0.0, values, i)
         for i in range(6 * n, residual.shape[0]):
             residual[i] = 0.0
+        if rods:
+            move_alone(state, work)
         failed = add_forces(system, numbering, state, work, h, True)
         if failed != 0:
             return NOT_FINITE if failed == NOT_FINITE else FOLDED
-        take_over(tree, work)
     elif what == NOISE:
         begin_step(system, numbering, state, work, h)
         add_load_noise(numbering, work, h)
@@ -154,6 +162,9 @@ def _more(what, system, numbering, tree, loops, state, work, h):
             move(system, state, work)
             if turned_over(state, work):
                 return FOLDED
+        if work.viscous:
+            move(system, state, work)
+            put_end_strains(work)
         if work.accounts:
             account(system, numbering, None, state, work, h)
         end_counted(state, work)
@@ -169,7 +180,7 @@ def _no_more(what, system, numbering, tree, loops, state, work, h):
 def _loops(what, system, numbering, tree, loops, state, work, h):
     """What closes its loops, the same way: 0, or 1 where they are not held independently."""
     if what == ASSEMBLE:
-        place_loops(loops, work)
+        place_loops(tree, loops, work)
     elif what == CLOSE:
         return close_loops(tree, loops, work)
     return 0
@@ -190,7 +201,7 @@ def more_of(
     """What `march` is handed for the rest of a model and for its loops: compiled where there are any; told: what the types of
     all of these follow from (`rigid.settled.told_by`).
     """
-    plain = not (len(system.others.kind) or np.any(tree.rows))
+    plain = not (len(system.others.kind) or len(system.elements.length) or np.any(tree.rows))
     models = system, numbering, tree, loops, state, work
     rest, closed = _no_more if plain else _more, _loops if len(loops.place) else _no_more
     known = rest, closed, told
@@ -213,7 +224,7 @@ def _compiled(function: Any, *models: Any) -> Any:
 def _take_forces(tree, share):
     """New forces and couples of joints, or this share of the way to them."""
     for i in range(tree.frame.shape[0]):
-        if tree.kind[i] != OTHER:
+        if tree.kind[i] > OTHER:
             w = tree.each[i]
             f, k = load3(tree.force[i]), load3(tree.couple[i])
             store3(_taken(f, vector_at(w, NEW_FORCE), share), tree.force[i])
@@ -257,7 +268,7 @@ def _is_balanced(advancing, state, h):
         for j in range(3):
             noise[6 * i + j] += size
             noise[6 * i + 3 + j] += size * tree.reach[i]
-        if tree.kind[i] != OTHER:
+        if tree.kind[i] > OTHER:
             _add_joint(left, tree, i, i, tree.parent[i])
     for j in range(loops.place.shape[0]):
         _add_joint(left, loops.joints, j, loops.place[j, 0], loops.place[j, 1])
@@ -349,7 +360,7 @@ def _has_more(system, tree):
     for i in range(tree.rows.shape[0]):
         if tree.rows[i] > 0:
             return True
-    return system.others.kind.shape[0] > 0
+    return system.others.kind.shape[0] + system.elements.length.shape[0] > 0
 
 
 @inner_kernel
@@ -447,11 +458,12 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
         if shown or k == 0:  # rows of closed forms are not scaled
             scale_rows(tree, work, h)
             put_signals(work, load_values[k])
-            failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
         known, w = means_of(foreseen.weights, state.memory, substeps, k)
         at_rest = _predict(advancing, state, h, known, w, shown)
         if at_rest and not ends:
             return UNHELD
+        if shown or k == 0:
+            failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
         # else forces of joints are those that hold the motion, and none asks for them before the end
         held = others or iterated or at_rest
         if held:

@@ -156,9 +156,11 @@ def _newton(views, loops, own, solved, h, max_iterations):
             for i in range(OWN * tree.frame.shape[0], work.values.shape[0]):
                 work.values[i] = none
             add_loads(numbering, work, h, True)
-            take_over(tree, work)
+            for i in range(tree.frame.shape[0]):
+                if tree.acted[i]:
+                    take_over(tree, work, i)
         if loops is not None:
-            place_loops(loops, work)
+            place_loops(tree, loops, work)
         for i in range(tree.frame.shape[0] - 1, -1, -1):
             eliminate_plain(tree, work, i, loops is not None)
         if loops is not None:

@@ -60,7 +60,8 @@ def _room(system: System, tree: Tree) -> Made:
     numbering = numbering_of(system, tree)
     work = workspace_of(system, tree, numbering, 0.0)
     arrays = arrays_of(system, tree, work.frames)
-    return numbering, work, arrays, loops_of(system, tree, arrays), body_lanes(arrays, work.frames)
+    rods = len(system.elements.length) > 0
+    return numbering, work, arrays, loops_of(system, tree, arrays), body_lanes(arrays, work.frames, rods)
 
 
 class TreeStepper(ShapeStepper):

@@ -18,6 +18,7 @@ from discretization.assembly.frame_formulas import balance, spin_at_end, turning
 from discretization.assembly.workspace import rotation_of, store_rotation
 from discretization.trees.places import (
     AXIS,
+    COLUMN,
     CONDITION,
     END_1,
     GAP,
@@ -33,7 +34,7 @@ from discretization.trees.places import (
     TURN,
     TURNS,
 )
-from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
+from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import inverse_tangent, load4, rotation_matrix
 from rigid.linear_algebra import (
@@ -276,16 +277,29 @@ def _assemble_body(system, tree, state, work, h, i, tangents):
     store3(plus(load3(state.r[f]), dr), work.r1[f])
     put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
     put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
-    at_centre = tree.kind[i] == OTHER or tree.slides[i] > 0
+    at_centre = tree.kind[i] <= OTHER or tree.slides[i] > 0
     if not at_centre:
         place_joint(tree, work, i)
     if tangents:
         m, w = 2.0 * mass / h, tree.each[i]
         K = turning_inertia(RJ, R0, R1, psi, L1, h)
+        if tree.kind[i] == FREE:
+            _put_in_columns(values, OWN * i, m, K)
+            return
         x1, x = vector_at(w, LEVER1), vector_at(w, LEVER)
         if at_centre:
             x1 = x = (0.0, 0.0, 0.0)
         put_inertia(values, OWN * i, m, seen_from_joint(m, K, x1, x))
+
+
+@small_kernel
+def _put_in_columns(values, at, m, K):
+    """Put the block of a body that no joint holds."""
+    for c in range(3):
+        for r in range(3):
+            values[at + COLUMN * c + r] = m if r == c else 0.0
+            values[at + COLUMN * c + 3 + r] = values[at + COLUMN * (3 + c) + r] = 0.0
+            values[at + COLUMN * (3 + c) + 3 + r] = K[3 * r + c]
 
 
 @small_kernel

@@ -18,6 +18,7 @@ from discretization.assembly.frame_lanes import (
     MASS,
     MOMENTUM0,
     PLACE0,
+    QUAT0,
     ROTATION0,
     SPIN0,
     UNKNOWN,
@@ -26,14 +27,14 @@ from discretization.assembly.frame_lanes import (
     group_by_group,
 )
 from discretization.assembly.frame_lanes import START as STEP
-from discretization.assembly.run_lanes import load3_at, load9_at, store3_at, store9_at
+from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
 from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
 from discretization.trees.places import AXIS, NEXT, OWN, SIZE, TreeArrays
-from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL, WELD
+from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
-from rigid.kinematics.rotations import inverse_tangent
+from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.lane_arrays import room
 from rigid.lanes import (
     WIDTH,
@@ -51,6 +52,7 @@ from rigid.lanes import (
     put27,
     put48,
     put_rows3,
+    put_rows4,
     put_rows9,
     rows3,
     rows9,
@@ -77,6 +79,7 @@ class BodyLanes(NamedTuple):
     """Groups as of `discretization.assembly.frame_lanes`."""
 
     kind: Ints  # (groups,) of all joints; OTHER of those that slide
+    quats: bool  # quaternions at the end of the step are asked for, of nodes of rods
     side: Ints  # (groups,)
     turning: Ints  # (groups,)
     places: Ints  # (groups, N_PLACES, 8)
@@ -86,8 +89,8 @@ class BodyLanes(NamedTuple):
     rates: Floats  # (groups, REMEMBERED, 8)
 
 
-def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
-    """Of the bodies whose frames these are."""
+def body_lanes(tree: TreeArrays, frames: FrameLanes, quats: bool) -> BodyLanes:
+    """Of the bodies whose frames these are; quats: as of `BodyLanes`."""
     at = np.zeros(int(tree.frame.max(initial=0)) + 1, np.int64)
     at[tree.frame] = np.arange(len(tree.frame))
     body = at[frames.places[:, FRAME].reshape(-1)]
@@ -98,6 +101,7 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes) -> BodyLanes:
     places[EACH], places[SECOND] = SIZE * body, SIZE * body + AXIS + NEXT
     made = BodyLanes(
         kind=np.where(tree.slides[head] > 0, OTHER, tree.kind[head]),
+        quats=quats,
         side=np.where(tree.slides[head] > 0, 1, tree.side[head]),
         turning=tree.turning[head],
         places=group_by_group(places),
@@ -136,7 +140,7 @@ def begin_body_groups(lanes, work):
     constant, start, steps, places = lanes.constant, lanes.start, work.frames.start, lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
-        if kind == OTHER:
+        if kind <= OTHER:
             continue
         R0 = load9_at(steps, group * STEP + ROTATION0)
         P0 = rows9(work.R0, places, _at(group, PARTNER))
@@ -168,7 +172,12 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
     if shown:
         put_rows3(dr, work.dr, own.places, at)
         put_rows3(psi, work.psi, own.places, at)
-    R1 = turned_by(psi, load9_at(own.start, s + ROTATION0))
+    if lanes.quats:
+        q1 = cayley_turn(psi, load4_at(own.start, s + QUAT0))
+        put_rows4(q1, work.q1, own.places, at)
+        R1 = rotation_matrix(q1)
+    else:
+        R1 = turned_by(psi, load9_at(own.start, s + ROTATION0))
     r1 = plus(load3_at(own.start, s + PLACE0), dr)
     if placed:
         put_rows9(R1, work.R1, own.places, at)
@@ -206,7 +215,7 @@ def begin_groups_of_joints(tree, lanes, work):
     """f and k of the predicted multipliers, at the predicted ends of the step."""
     places = lanes.places
     for group in range(lanes.kind.shape[0]):
-        if lanes.kind[group] == OTHER:
+        if lanes.kind[group] <= OTHER:
             continue
         side, body, first = 1.0 * lanes.side[group], _at(group, BODY), _at(group, LAM)
         put_rows3(times(-side, numbers3(work.lam, places, first, 0)), tree.force, places, body)
@@ -225,7 +234,7 @@ def end_groups_of_joints(tree, lanes, work):
     places = lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
-        if kind == OTHER:
+        if kind <= OTHER:
             continue
         body, first = _at(group, BODY), _at(group, LAM)
         f = times(-side, rows3(tree.force, places, body))
@@ -277,6 +286,9 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
     put6(both, work.residual, own.places, own.first[group] + WIDTH * UNKNOWN)
     if tangents:
         K, m = turning_inertia(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
+        if lanes.kind[group] == FREE:
+            _put_in_columns(m, K, work.values, places, _at(group, BLOCKS))
+            return
         if lanes.kind[group] == OTHER:
             none = 0.0 * m
             zero = (none, none, none, none, none, none, none, none, none)
@@ -298,6 +310,20 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
         fe, ky, ke = seen_from_joint(m, K, x1, x)
         _put_blocks(m, fe, ky, ke, work.values, places, _at(group, BLOCKS))
     _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
+
+
+@flat_kernel
+def _put_in_columns(m, K, values, places, at):
+    """Put the blocks of bodies that no joint holds."""
+    columns = (
+        m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+        0.0, m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+        0.0, 0.0, m, 0.0, 0.0, 0.0, 0.0, 0.0,
+        0.0, 0.0, 0.0, K[0], K[3], K[6], 0.0, 0.0,
+        0.0, 0.0, 0.0, K[1], K[4], K[7], 0.0, 0.0,
+        0.0, 0.0, 0.0, K[2], K[5], K[8], 0.0, 0.0,
+    )  # fmt: skip
+    put48(columns, values, places, at)
 
 
 @flat_kernel

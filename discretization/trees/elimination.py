@@ -18,8 +18,8 @@ Every block has f (eta x x1)/2 besides, which the force does as its lever on the
 slides and nothing acts beside one, the force and the couple of a joint are those that hold the motion of the body and of all
 bodies behind it, r: none need be known before. Else they are iterates.
 
-Ball joints and free bodies have formulas of their own; `discretization.trees.null_spaces` finds the directions of joints without
-closed forms.
+Ball joints have formulas of their own, and so has what no joint holds (`discretization.trees.free_bodies`);
+`discretization.trees.null_spaces` finds the directions of joints without closed forms.
 A right-hand side that comes later, such as that of a force between two bodies that closes a loop, goes the same two ways with
 what is kept of each joint (`carry_load`, `carry_motion`).
 """
@@ -28,6 +28,14 @@ from __future__ import annotations
 
 from discretization.trees.bodies import matrix_in_rows, put, vector_at
 from discretization.trees.directions import put_directions
+from discretization.trees.free_bodies import (
+    add_rows,
+    carry_free_load,
+    carry_free_motion,
+    correction_of_free,
+    eliminate_free,
+    take_free_load,
+)
 from discretization.trees.null_spaces import put_multipliers, put_null_spaces
 from discretization.trees.places import (
     ACROSS,
@@ -37,6 +45,7 @@ from discretization.trees.places import (
     BALL_ROWS,
     BLOCK,
     BY_COUPLE,
+    COLUMN,
     CONDITION,
     COUPLE,
     FORCE,
@@ -66,7 +75,7 @@ from discretization.trees.places import (
     TURNS_BODY,
     TURNS_PARENT,
 )
-from discretization.trees.shape import BALL, HINGE, OTHER, UNIVERSAL
+from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.linear_algebra import (
     apply,
@@ -198,9 +207,10 @@ def inverse(A):
 @small_kernel
 def _block_of(values, at):
     """Return a 3 x 3 part of a block of assembly, which stands column by column."""
+    one, two = at + COLUMN, at + 2 * COLUMN
     return (
-        values[at], values[at + 6], values[at + 12], values[at + 1], values[at + 7], values[at + 13],
-        values[at + 2], values[at + 8], values[at + 14],
+        values[at], values[one], values[two], values[at + 1], values[one + 1], values[two + 1],
+        values[at + 2], values[one + 2], values[two + 2],
     )  # fmt: skip
 
 
@@ -210,8 +220,8 @@ def _seen(values, at, x, c1):
     the centre of its rows and at c1 from that of its columns.
     """
     rr, tr = _block_of(values, at), _block_of(values, at + 3)
-    fe = matrix_plus(_block_of(values, at + 18), times_hat(rr, c1))
-    te = matrix_plus(_block_of(values, at + 21), times_hat(tr, c1))
+    fe = matrix_plus(_block_of(values, at + 3 * COLUMN), times_hat(rr, c1))
+    te = matrix_plus(_block_of(values, at + 3 * COLUMN + 3), times_hat(tr, c1))
     return rr, fe, matrix_minus(tr, hat_times(x, rr)), matrix_minus(te, hat_times(x, fe))
 
 
@@ -225,18 +235,22 @@ def _add_block(seen, into, to):
 
 
 @inner_kernel
-def take_over(tree, work):
-    """Add what assembly has for the diagonal blocks of bodies to these blocks, which are as seen from joints."""
-    for i in range(tree.frame.shape[0]):
-        w = tree.each[i]
-        seen = _seen(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
-        _add_block(seen, work.values, OWN * i)
+def take_over(tree, work, i):
+    """Add what assembly has for the diagonal block of a body on a joint to this block, which is as seen from the joint."""
+    w = tree.each[i]
+    seen = _seen(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
+    _add_block(seen, work.values, OWN * i)
 
 
 @inner_kernel
 def eliminate(tree, work, iterated):
     """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, in tree.force and tree.couple."""
     for i in range(tree.frame.shape[0] - 1, -1, -1):
+        if tree.kind[i] == FREE:
+            eliminate_free(tree, work, i)
+            continue
+        if tree.acted[i]:
+            take_over(tree, work, i)
         if tree.plain[i]:
             eliminate_plain(tree, work, i, iterated)
         else:
@@ -347,9 +361,6 @@ def _eliminate_other(tree, work, i, iterated):
     """Eliminate a body on a joint that slides, or has no closed form, or beside which something else acts."""
     values, w, own, at = work.values, tree.each[i], tree.own[i], OWN * i
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
-    if tree.free[i] == 6 and tree.parent[i] < 0 and not tree.loops:
-        _move_free(tree, work, i)
-        return
     if numerical:
         put_null_spaces(tree, work, i)
     F, k = _about_joint(work, w, i)
@@ -384,21 +395,6 @@ def _eliminate_other(tree, work, i, iterated):
         forces = _with_row(forces, vector_at(q, to + FORCE), row)
         moments = _with_row(moments, vector_at(q, to + COUPLE), row)
     _add_to_parent(tree, work, i, forces, moments, F, k, half)
-
-
-@inner_kernel
-def _move_free(tree, work, i):
-    """Put the motion of a body that nothing holds, as the unknowns of its six free directions."""
-    values, at, q = work.values, OWN * i, tree.directions[tree.own[i]]
-    F, k = _about_joint(work, tree.each[i], i)
-    fe, ky = matrix_in_rows(values, at + TURN), matrix_in_rows(values, at + MOMENT)
-    E = inverse(matrix_in_rows(values, at + MOMENT + TURN))
-    M = matrix_minus(matrix_in_rows(values, at), product(fe, product(E, ky)))
-    y = times(-1.0, apply(inverse(M), minus(F, apply(fe, apply(E, k)))))
-    e = times(-1.0, apply(E, plus(k, apply(ky, y))))
-    for j in range(3):
-        q[FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] = y[j]
-        q[FREE_SIZE * (3 + j) + FREE_ROW + ROW_0 - ROW] = e[j]
 
 
 @small_kernel
@@ -514,8 +510,11 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
         seen = row_plus(m0, seen[0]), row_plus(m1, seen[1]), row_plus(m2, seen[2])
         moment = plus(k, moment)
     seen = _with_dyad(seen, y1, half, 1.0)  # the force as its lever on the parent turns
-    _add_rows((f0, f1, f2), values, to)
-    _add_rows(seen, values, to + MOMENT)
+    if tree.kind[p] == FREE:
+        add_rows((f0, f1, f2), seen, tree, work, p)
+    else:
+        _add_rows((f0, f1, f2), values, to)
+        _add_rows(seen, values, to + MOMENT)
     add_vector(work.residual, 6 * p, F)
     add_vector(work.residual, 6 * p + 3, moment)
 
@@ -588,6 +587,9 @@ def carry_load(tree, work, load, more, i):
     if tree.plain[i]:
         carry_plain_load(tree, work, load, more, i)
         return
+    if tree.kind[i] == FREE:
+        carry_free_load(tree, work, load, more, i)
+        return
     w, own, d = tree.each[i], load[i], tree.free[i]
     q, lu = tree.directions[tree.own[i]], tree.factors[tree.own[i]]
     F = vector_at(own, 0)
@@ -648,6 +650,9 @@ def take_load(tree, work, load, more, i):
         return
     _add_load(work, load, i)
     carry_load(tree, work, load, more, i)
+    if tree.kind[i] == FREE:
+        take_free_load(tree, more, i)
+        return
     for j in range(tree.free[i]):
         tree.directions[tree.own[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += more[j]
 
@@ -677,6 +682,9 @@ def carry_motion(tree, more, moved, i, n):
     """Set how a body moves with its parent and by `more`; moved[n]: of what is fixed."""
     if tree.plain[i]:
         carry_plain_motion(tree, more, moved, i, n)
+        return
+    if tree.kind[i] == FREE:
+        carry_free_motion(tree, more, moved, i, n)
         return
     w, own, q, p = tree.each[i], more[i], tree.directions[tree.own[i]], tree.parent[i]
     from_parent = moved[p if p >= 0 else n]
@@ -727,7 +735,7 @@ def expand(tree, work):
 def renew_forces(tree, work):
     """Put the new force and couple of each joint of closed form, with the corrections of `expand`."""
     for i in range(tree.frame.shape[0]):
-        if tree.kind[i] != OTHER:
+        if tree.kind[i] > OTHER:
             renew_force(tree, work, i)
             if tree.coupled[i]:
                 _add_between(tree, work, i)
@@ -782,6 +790,8 @@ def correction_of(tree, work, i):
     """Put the correction of a body into work.rhs, by that of its parent; return its size."""
     if tree.plain[i]:
         return correction_of_plain(tree, work, i)
+    if tree.kind[i] == FREE:
+        return correction_of_free(tree, work, i)
     return _correction_of_other(tree, work, i)
 
 

@@ -20,29 +20,26 @@ from __future__ import annotations
 from discretization.assembly.workspace import rotation_of
 from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
 from discretization.trees.elimination import (
-    add_to_rows,
     add_vector,
     carry_load,
     carry_motion,
     correction_of,
     take_load,
 )
+from discretization.trees.free_bodies import add_turning
 from discretization.trees.places import (
     AXIS,
     CONDITION,
     GAP,
     LEVER,
     LEVER1,
-    MOMENT,
     NEW_COUPLE,
     NEW_FORCE,
     NEXT,
     OFF_AXIS,
-    OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
     TILT,
-    TURN,
     TURNS,
 )
 from discretization.trees.shape import BALL, HINGE, UNIVERSAL
@@ -54,7 +51,7 @@ SMALLEST = 1e-14  # pivot over the largest number of its column, below which loo
 
 
 @inner_kernel
-def place_loops(loops, work):
+def place_loops(tree, loops, work):
     """Levers, axes and gaps, and what forces on levers that turn add to the blocks of their bodies."""
     joints = loops.joints
     for j in range(loops.place.shape[0]):
@@ -69,10 +66,9 @@ def place_loops(loops, work):
                 )
         body, other = loops.place[j, 0], loops.place[j, 1]
         turning = half_dyad(vector_at(w, LEVER1), times(-1.0, force))
-        add_to_rows(work.values, OWN * body + MOMENT + TURN, turning)
+        add_turning(tree, work, body, turning)
         if other >= 0:
-            turning = half_dyad(vector_at(w, PARENT_LEVER1), force)
-            add_to_rows(work.values, OWN * other + MOMENT + TURN, turning)
+            add_turning(tree, work, other, half_dyad(vector_at(w, PARENT_LEVER1), force))
 
 
 @inner_kernel

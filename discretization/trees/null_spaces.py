@@ -17,6 +17,7 @@ from __future__ import annotations
 from discretization.trees.bodies import put
 from discretization.trees.places import (
     BLOCK,
+    COLUMN,
     FREE_N,
     FREE_SHIFT,
     FREE_SIZE,
@@ -39,12 +40,10 @@ def put_null_spaces(tree, work, i):
         apart = minus(load3(work.r1[f]), load3(work.r1[other]))
         put(w, PARENT_LEVER1, apart)
         put(w, PARENT_LEVER, minus(apart, times(0.5, minus(load3(work.dr[f]), load3(work.dr[other])))))
-    if rows == 0:  # all motions, as `discretization.trees.places` has them
-        return
     Q, R, P, T = tree.bases[own, 0], tree.bases[own, 1], tree.bases[own, 2], tree.bases[own, 3]
     for c in range(6):
         for r in range(rows):
-            R[c, r] = work.values[first + 3 * BLOCK + r + 6 * c]
+            R[c, r] = work.values[first + 3 * BLOCK + r + COLUMN * c]
             T[c, r] = work.values[first + 2 * BLOCK + c + 6 * r]
     _factor(R, Q, rows)
     _factor(T, P, rows)

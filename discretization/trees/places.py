@@ -1,14 +1,16 @@
 """Where the blocks of a tree stand, and its arrays: what assembly writes of any interaction, the elimination reads.
 
 Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. First come the diagonal blocks of the bodies,
-force and moment by the motion and the turn of the point of the joint, six rows (`rigid.rows`); then, 6 x 6 and column by column,
-for each joint without a closed form or beside which something else acts between body and parent
+force and moment by the motion and the turn of the point of the joint, six rows (`rigid.rows`); of those that no joint holds by
+the motion of the body itself, six columns. Then, 6 x 6 and column by column, for each body of these or on a joint without a
+closed form or beside which something else acts between body and parent
 
     body-parent   parent-body   body-lam   lam-body
 
-then what assembly adds to the diagonal blocks of bodies, by the motion of the body (`take_over` of
-`discretization.trees.elimination`). Those of fixed parents lie behind all others: assembly needs no branches. This is a
-`Numbering`, so that loads, springs, bushings and constraints of any kind are assembled by the loops that there are.
+the last two where there are rows; then what assembly adds to the diagonal blocks of bodies on joints, by the motion of the body
+(`take_over` of `discretization.trees.elimination`). Those of fixed parents lie behind all others: assembly needs no branches. A
+column takes eight places. This is a `Numbering`, so that rod elements, loads, springs, bushings and constraints of any kind are
+assembled by the loops that there are.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from discretization.multipliers import multipliers_of
 from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
 from discretization.trees.shape import (
+    FREE,
     HINGE,
     MOST_ROWS,
     OTHER,
@@ -46,8 +49,8 @@ from rigid.references import by_reference
 from rigid.system import Floats, Ints
 from rigid.vectors import cross, lengths
 
-BLOCK, BLOCKS = 36, 4  # numbers of a block, blocks of a joint
 ACROSS, OWN = 8, 48  # numbers of a row and of a body's own block
+COLUMN, BLOCK = 8, 48  # the same of what assembly writes
 TURN, MOMENT = 4, 24  # where e begins in a row, and moments in a block
 WIDTH = 6  # most unknowns of a joint
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
@@ -74,6 +77,8 @@ END_1, END_2, MEAN_1, MEAN_2 = (
 )  # of a joint that slides: directions across its line, at the end and over the step
 OFF_AXIS = 40  # of a hinge that closes a loop: two directions across its axis and each other
 NEW_FORCE, NEW_COUPLE, SIZE = 76, 79, 88
+# of a body that no joint holds: six columns by which it moves with its parent, and how it moves besides; it has no levers
+BY_PARENT, BESIDE_PARENT = 24, 72
 # numbers of a free direction in `TreeArrays.directions`: as `discretization.trees.directions` has them, what is left of it in the
 # order of `ROW` to `ROW_0`, and its condition by the motion against the parent, a row
 FREE_SHIFT, FREE_AXIS, FREE_N, FREE_M, TURNS_BODY, TURNS_PARENT = 0, 3, 6, 9, 12, 15
@@ -89,12 +94,13 @@ class TreeArrays(NamedTuple):
     kind: Ints  # (n,)
     slides: Ints  # (n,) directions in which the joint slides
     coupled: np.ndarray  # (n,) bool: blocks between body and parent
+    acted: np.ndarray  # (n,) bool: on a joint, and assembly adds to its diagonal block
     plain: np.ndarray  # (n,) bool: the joint turns or is a weld, and nothing else acts beside it
     sliding: Ints  # bodies on joints that slide
     free: Ints  # (n,) unknowns of the joint
     partner: Ints  # (n,) frame of the parent, fixed or not
     side: Ints  # (n,) 1: the body is frame b of its joint; -1: frame a
-    X: Floats  # (n, 2, 3) points of all but OTHER on the body and on its parent
+    X: Floats  # (n, 2, 3) points of joints of closed form on the body and on its parent
     U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE, behind it two across it on the body, and UNIVERSAL, three of WELD
     turning: Ints  # (n,) rows of directions
     D: Floats  # (n, 3, 2, 3) of these: directions on frames a and b
@@ -103,15 +109,15 @@ class TreeArrays(NamedTuple):
     rows: Ints  # (n,) of OTHER: how many
     row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
     block: Ints  # (n,) first entry of the blocks of a joint
-    own: Ints  # (n,) of what is not plain: its place in the arrays of k
+    own: Ints  # (n,) of what is not plain: its place in the arrays of k; what is FREE comes last, and is in `factors` alone
     reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
     scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
     each: Floats  # (n, SIZE)
-    force: Floats  # (n, 3) that passes from the body to its parent, times the step, of all but OTHER
+    force: Floats  # (n, 3) that passes from the body to its parent, times the step, of joints of closed form
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
     directions: Floats  # (k, WIDTH FREE_SIZE)
-    factors: Floats  # (k, WIDTH, WIDTH)
+    factors: Floats  # (k, WIDTH, WIDTH); of what is FREE the inverse, where joints close loops
     blocks: Floats  # (3 OWN,) scratch
     bases: Floats  # (k, 4, 6, 6) of OTHER, as `discretization.trees.null_spaces` has them
     solved: Floats  # (6,) scratch
@@ -130,15 +136,13 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     n, c = len(tree.frame), len(system.constraints.kind)
     held = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
-    moving = OWN * n
     block = _joint_blocks(tree)
-    acting = moving + BLOCK * BLOCKS * int(has_blocks(tree).sum())
-    dump = acting + BLOCK * n
+    dump = OWN * n + BLOCK * int(blocks_of(tree).sum() + np.sum(tree.kind != FREE))
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame] = 6 * np.arange(n)
     diagonal = np.full(len(frame), dump, np.int64)
-    diagonal[tree.frame] = acting + BLOCK * np.arange(n)
+    diagonal[tree.frame] = _diagonal_blocks(tree)
     places = np.full((c, 8), dump, np.int64)
     at_row = np.zeros(c, np.int64)
     for place in np.flatnonzero(tree.kind == OTHER).tolist():
@@ -165,7 +169,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         n_dump=2 * BLOCK + 16,
         handle=-1 - next(_handles),
         frame=frame,
-        frame_stride=np.full(len(frame), 6, np.int64),
+        frame_stride=np.full(len(frame), COLUMN, np.int64),
         frame_base=diagonal,
         rows=held.rows,
         row=6 * n + held.first,
@@ -176,11 +180,11 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         row_base=np.zeros((0, held.frames.shape[1], 2), np.int64),
         repeating=none,
         repeating_base=none,
-        element_base=np.zeros((0, 4), np.int64),
+        element_base=_of_frames(system.elements.frames, tree, diagonal, block, dump).reshape(-1, 4),
         span_base=np.zeros((0, MOST_FRAMES, MOST_FRAMES), np.int64),
         span_stride=np.zeros((0, MOST_FRAMES), np.int64),
         substructures=no_substructures(),
-        other_base=_of_others(system, tree, diagonal, block, dump),
+        other_base=_of_frames(system.others.frames, tree, diagonal, block, dump),
         indptr=none,
         indices=none,
         fronts=no_fronts(),
@@ -194,15 +198,27 @@ def has_blocks(tree: Tree | Closing) -> np.ndarray:
     return blocks
 
 
+def blocks_of(tree: Tree | Closing) -> Ints:
+    """Return how many blocks a body has with its parent and its multipliers (n,)."""
+    counts: Ints = np.where(tree.kind == FREE, 2 * tree.coupled, 4 * has_blocks(tree))
+    return counts
+
+
 def _joint_blocks(tree: Tree | Closing) -> Ints:
-    """(n,) first entry of the blocks of a joint."""
-    blocks = has_blocks(tree)
-    return OWN * len(tree.frame) + BLOCK * BLOCKS * (np.cumsum(blocks) - blocks)
+    """(n,) first entry of these blocks."""
+    counts = blocks_of(tree)
+    return OWN * len(tree.frame) + BLOCK * (np.cumsum(counts) - counts)
 
 
-def _of_others(system: System, tree: Tree, diagonal: Ints, block: Ints, dump: int) -> Ints:
-    """(e, f, f) blocks of the frames of other interactions."""
-    frames = system.others.frames
+def _diagonal_blocks(tree: Tree | Closing) -> Ints:
+    """(n,) first entry of what assembly adds to the diagonal block of a body."""
+    on_joints = tree.kind != FREE
+    behind = OWN * len(tree.frame) + BLOCK * (int(blocks_of(tree).sum()) + np.cumsum(on_joints) - 1)
+    return np.where(on_joints, behind, OWN * np.arange(len(on_joints)))
+
+
+def _of_frames(frames: Ints, tree: Tree, diagonal: Ints, block: Ints, dump: int) -> Ints:
+    """(e, f, f) blocks of the frames (e, f) of elements or other interactions."""
     e, most = frames.shape
     base = np.full((e, most, most), dump, np.int64)
     if not e:
@@ -228,7 +244,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
     constraints, n = system.constraints, len(tree.frame)
     frames = system.frames
     first_row, rows_each = first_rows(constraints), rows_of(constraints)
-    joined = np.flatnonzero(tree.kind != OTHER)
+    joined = np.flatnonzero(tree.kind > OTHER)
     first = tree.first[joined]
     ends = constraints.frames[first] if len(first) else np.zeros((0, 2), np.int64)
     is_b = ends[:, 1] == tree.frame[joined]
@@ -246,24 +262,22 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         own = np.flatnonzero(tree.place == place)
         of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
         rows[place], row[place, : len(of)] = len(of), of
-    blocks = has_blocks(tree)
     plain = plain_joints(tree)
-    apart = np.flatnonzero(~plain)
+    apart, free = np.flatnonzero(~plain & (tree.kind != FREE)), np.flatnonzero(tree.kind == FREE)
     number = np.zeros(n, np.int64)
-    number[apart] = np.arange(len(apart))
-    directions = np.zeros((len(apart), WIDTH, FREE_SIZE))
-    for at in (FREE_SHIFT, FREE_N):  # of bodies that no row holds
-        directions[:, np.arange(6), at + np.arange(6)] = 1.0
+    number[apart], number[free] = np.arange(len(apart)), len(apart) + np.arange(len(free))
+    loops = isinstance(tree, Tree) and len(tree.closing.frame) > 0
     alone = np.ones(n, bool) if groups is None else np.isin(tree.frame, groups.alone)
     room = TreeArrays(
         frame=tree.frame,
         parent=tree.parent,
         kind=tree.kind,
         slides=tree.slides,
-        coupled=blocks & (tree.parent >= 0),
+        coupled=has_blocks(tree) & (tree.parent >= 0),
+        acted=_acted(system, tree),
         plain=plain,
         sliding=np.flatnonzero(tree.slides > 0),
-        free=np.where(tree.kind == OTHER, 6 - rows, tree.slides + 3 - turning),
+        free=np.where(tree.kind <= OTHER, 6 - rows, tree.slides + 3 - turning),
         partner=partner,
         side=side,
         X=np.zeros((n, 2, 3)),
@@ -282,25 +296,36 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
-        directions=directions.reshape(len(apart), WIDTH * FREE_SIZE),
-        factors=np.zeros((len(apart), WIDTH, WIDTH)),
+        directions=np.zeros((len(apart), WIDTH * FREE_SIZE)),
+        factors=np.zeros((len(apart) + len(free) * loops, WIDTH, WIDTH)),
         blocks=aligned(3 * OWN),
         bases=np.zeros((len(apart), 4, 6, 6)),
         solved=np.zeros(6),
-        acting=OWN * n + BLOCK * (BLOCKS * int(blocks.sum()) + np.arange(n)),
+        acting=_diagonal_blocks(tree),
         alone=np.flatnonzero(alone),
-        joints_alone=np.flatnonzero((alone | (tree.slides > 0)) & (tree.kind != OTHER)),
+        joints_alone=np.flatnonzero((alone | (tree.slides > 0)) & (tree.kind > OTHER)),
         held=np.flatnonzero(frames.fixed != 0),
-        iterates=bool(np.any(~plain & (tree.kind != OTHER))),
-        loops=isinstance(tree, Tree) and len(tree.closing.frame) > 0,
+        iterates=bool(np.any(~plain & (tree.kind > OTHER))),
+        loops=loops,
     )
     return with_geometry(room, system, tree)
+
+
+def _acted(system: System, tree: Tree | Closing) -> np.ndarray:
+    """(n,) bool: bodies on joints to whose diagonal blocks assembly adds."""
+    acted = np.zeros(len(system.frames.mass) + 1, bool)
+    if isinstance(tree, Tree):
+        numerical = system.constraints.frames[tree.kinds == OTHER]
+        for frames in (system.elements.frames, system.others.frames, numerical):
+            acted[frames] = True
+    found: np.ndarray = acted[tree.frame] & (tree.kind != FREE)
+    return found
 
 
 def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> TreeArrays:
     """The same arrays with points, axes and masses of a system of this structure."""
     constraints, frames, n = system.constraints, system.frames, len(tree.frame)
-    joined = np.flatnonzero(tree.kind != OTHER)
+    joined = np.flatnonzero(tree.kind > OTHER)
     first, of_b = tree.first[joined], (arrays.side[joined] > 0)[:, None]
     X, U, D = np.zeros((n, 2, 3)), np.zeros((n, 3, 2, 3)), np.zeros((n, 3, 2, 3))
     Xa, Xb = constraints.Xa[first], constraints.Xb[first]
@@ -327,10 +352,11 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
         for k in range(3 - slides):
             across[these, k] = constraints.Ua[tree.first[these] + k]
     mass = np.maximum(frames.mass[tree.frame], 1e-300)
-    gyration = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
-    return arrays._replace(
-        X=X, U=U, D=D, across=across, reach=np.maximum(gyration, lengths(X[:, 0])) + 1e-300
-    )
+    reach = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
+    along = np.zeros(len(frames.mass))
+    np.maximum.at(along, system.elements.frames, system.elements.length[:, None])
+    reach = np.maximum(np.maximum(reach, along[tree.frame]), lengths(X[:, 0]))
+    return arrays._replace(X=X, U=U, D=D, across=across, reach=reach + 1e-300)
 
 
 def _across(axes: Floats) -> tuple[Floats, Floats]:
@@ -355,8 +381,8 @@ def workspace_of(
 
 
 def _alike(system: System, tree: Tree) -> list[Ints]:
-    """Frames of bodies whose joints are of one kind, named from the same end; what slides goes with what has no closed form."""
-    joined = np.flatnonzero(tree.kind != OTHER)
+    """Frames of bodies whose joints are of one kind, named from the same end, or FREE; what slides goes with OTHER."""
+    joined = np.flatnonzero(tree.kind > OTHER)
     is_b = np.zeros(len(tree.kind), np.int64)
     is_b[joined] = system.constraints.frames[tree.first[joined], 1] == tree.frame[joined]
     number = np.where(tree.slides > 0, 0, 2 * tree.kind + is_b)

@@ -134,7 +134,7 @@ def key_of(stepper: Any) -> tuple[Any, ...]:
     They can where each body hangs on a joint of closed form, and nothing acts but gravity and loads with closed forms.
     """
     system, tree, closed_form = stepper.system, stepper.arrays, stepper.work.by_duals.loop
-    others = np.any(tree.kind == OTHER) or np.any(tree.slides > 0) or len(without_loads(system.others).kind)
+    others = np.any(tree.kind <= OTHER) or np.any(tree.slides > 0) or len(without_loads(system.others).kind)
     if others or not np.all(closed_form > 0):
         return ()
     return alike((stepper.work.solved, *_parts(stepper)))

@@ -8,7 +8,8 @@ children. What joins a body to its parent is one of
     HINGE      that, and an axis in common: two rows of directions with the same U_b
     UNIVERSAL  that, and an axis of each across the other: one row of directions
     WELD       that, and triads in common: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
-    OTHER      up to six rows of any kind, none where the body is free
+    OTHER      up to six rows of any kind
+    FREE       nothing: a rod element, a spring or another interaction holds it to its parent, or it is a root
 
 The first four hold the point, or let it slide along a line, in a plane or anywhere. What closes a loop is one of the first four
 that does not slide and beside which nothing else acts.
@@ -30,7 +31,7 @@ from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
 from rigid.vectors import cross, lengths
 
-OTHER, BALL, HINGE, UNIVERSAL, WELD = 0, 1, 2, 3, 4
+FREE, OTHER, BALL, HINGE, UNIVERSAL, WELD = -1, 0, 1, 2, 3, 4  # joints of closed form are above OTHER
 TRANSLATIONS = np.array([1, 2, 1, 0])  # constraints of a point that slides in so many directions
 MOST_ROWS = 6  # of a body's joint
 _SQUARE = 1e-12  # of axes that are across each other
@@ -44,7 +45,7 @@ class Tree(NamedTuple):
     kind: Ints  # (n,)
     slides: Ints  # (n,) directions in which the point of the joint slides
     coupled: np.ndarray  # (n,) bool: something else acts between body and parent
-    first: Ints  # (n,) of all but OTHER: number of the first of their constraints, which follow each other
+    first: Ints  # (n,) of joints of closed form: number of the first of their constraints, which follow each other
     place: Ints  # (c,) of each constraint: that of the body it holds; those that close loops count on behind the n-th
     closing: Closing
 
@@ -73,8 +74,9 @@ class Closing(NamedTuple):
     group: Ints  # (l,) ascending: the same of loops that hang together
 
 
-_TAKEN = "constraints", "others"
-_BEYOND = {"elements": "it has rods", "spans": "it has rods", "contacts": "surfaces may touch"}
+_TAKEN = "constraints", "elements", "others"
+_BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces may touch"}
+_ROD_LOOPS = "loops pass through its rods"
 _SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
 _FIXED = -1
 MOST_COLUMNS = 128  # of loops that hang together
@@ -108,7 +110,16 @@ def _edges(system: System) -> Edges | str:
         return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"
-    return _edges_of(frames.fixed != 0, constraints, others.frames)
+    return _edges_of(frames.fixed != 0, constraints, _acting_on(system))
+
+
+def _acting_on(system: System) -> Ints:
+    """Return the frames (k, m) of each rod element and of each other interaction; -1: none."""
+    two, several = system.elements.frames, system.others.frames
+    width = max(2, several.shape[1])
+    return np.concatenate(
+        [np.pad(own, ((0, 0), (0, width - own.shape[1])), constant_values=-1) for own in (two, several)]
+    )
 
 
 @known_with
@@ -121,8 +132,11 @@ def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
         kind=np.where(fitting, edges.kind, OTHER), slides=np.where(fitting, edges.slides, 0)
     )
     tree = _tree(fixed, edges)
-    if isinstance(tree, str) or (not len(tree.closing.kind) and edges.rows.all()):
+    rods = len(system.elements.length) > 0
+    if isinstance(tree, str) or (not len(tree.closing.kind) and (rods or edges.rows.all())):
         return tree
+    if rods:
+        return _ROD_LOOPS
     if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max(initial=0) > MOST_COLUMNS:
         return _SLOW
     dense, rows = int(np.sum(~plain_joints(tree))), int(edges.rows.sum())
@@ -162,12 +176,13 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
         return "a joint of a kind of its own holds two bodies"
     coupled = np.zeros(len(pair), bool)
     coupled[of[len(joints) :]] = True
+    kind[rows == 0] = FREE
     return Edges(pair, kind, slides, coupled, first, mine, rows.astype(np.int64))
 
 
 def plain_joints(joints: Any) -> np.ndarray:
     """(n,) bool of edges or joints of a tree: those of a closed form that do not slide, and nothing else acts beside them."""
-    plain: np.ndarray = (joints.kind != OTHER) & (joints.slides == 0) & ~joints.coupled
+    plain: np.ndarray = (joints.kind > OTHER) & (joints.slides == 0) & ~joints.coupled
     return plain
 
 
@@ -245,9 +260,12 @@ def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, o
     at = np.zeros(len(chosen), np.int64)
     at[own[own >= 0]] = np.flatnonzero(own >= 0)
     at[left] = n + np.arange(len(left))
-    # a body without an edge has no kind and no constraint
+    # a body without an edge is FREE and has no constraint
     joints = {name: getattr(edges, name) for name in ("kind", "slides", "coupled", "first")}
-    of_bodies = {name: np.append(each, 0)[own].astype(each.dtype) for name, each in joints.items()}
+    of_none = {"kind": FREE, "slides": 0, "coupled": 0, "first": 0}
+    of_bodies = {
+        name: np.append(each, of_none[name])[own].astype(each.dtype) for name, each in joints.items()
+    }
     of_closing = {name: each[left] for name, each in joints.items()}
     closing = Closing(frame=order[ends[:, 1]], parent=ends[:, 0], place=ends[:, 1], group=group, **of_closing)
     return Tree(frame=order, parent=parent, place=at[edges.of], closing=closing, **of_bodies)

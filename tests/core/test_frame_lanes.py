@@ -96,7 +96,7 @@ def bodies_marched(built, groups, order=2):
         stepper = TreeStepper(system, tree, 0.01, order, built.load_values)
         stepper.work = workspace_of(system, tree, stepper.numbering, 0.0, fewest)
         stepper.arrays = arrays_of(system, tree, stepper.work.frames)
-        stepper.lanes = body_lanes(stepper.arrays, stepper.work.frames)
+        stepper.lanes = body_lanes(stepper.arrays, stepper.work.frames, False)
         found = set(zip(stepper.lanes.kind, stepper.lanes.side, strict=True))
         assert len(found) == (0 if fewest == ALONE else groups)
         state, report = stepper.advance(stepper.start(built.state), 0, STEPS)

@@ -9,10 +9,8 @@ from rigid.joints import JOINTS
 from rodsim import (
     Box,
     ConvergenceError,
-    Material,
     Model,
     Result,
-    Section,
     SpringLaw,
     audit,
     simulate,
@@ -409,12 +407,6 @@ def test_a_run_that_remembers_its_last_step_alone_goes_on_so(tmp_path, monkeypat
     assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
 
 
-def with_rod():
-    model = branched()
-    model.add_rod("rod", [(0, 0, 3), (1, 0, 3)], Section.circular(0.02, Material(1e7, 0.3, 1e3)), 2)
-    return model
-
-
 def driven():
     model = branched()
     frame = model.add_driven("crank", displacement=lambda t: (0.0, 0.0, float(np.sin(t))))
@@ -474,7 +466,6 @@ def four_bars():
 REFUSED = {
     "springs alone": sprung,
     "a ring of rods": ring_of_rods,
-    "rods": with_rod,
     "driven frames": driven,
     "contacts": touching,
     "joints that repeat each other": four_bars,

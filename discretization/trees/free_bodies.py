@@ -1,0 +1,300 @@
+"""Elimination of bodies that no joint holds: nodes of rods, bodies on springs, free bodies.
+
+With the motion z of such a body and z_p of its parent, r what is left of its equations, and the blocks that rod elements, springs
+and the like have between both,
+
+    r + A z + B z_p = 0     parent feels   B2 z                                                       (1)
+    z = -(y + X z_p),   X = A^-1 B,   y = A^-1 r,   the parent is left with   -B2 X, -B2 y            (2)
+
+All motions are those of the frames themselves: a body without a joint has no lever. Columns are registers (`rigid.lanes`) and
+stay in them until A is eliminated (Gauss and Jordan; Golub and Van Loan, Matrix Computations, 3.2). Where a pivot is below a
+thousandth of what stands beside it, rows and columns are exchanged within the body. What is compared is of one unit: forces, and
+moments over the length rho of the body,
+
+    rho^2 = (sum of the diagonal of turns)/(sum of that of places).                                   (3)
+
+A right-hand side that comes later (`discretization.trees.loops`) needs A^-1, which is kept where joints close loops.
+"""
+
+from __future__ import annotations
+
+from discretization.trees.places import ACROSS, BESIDE_PARENT, BLOCK, BY_PARENT, COLUMN, OWN, TURN
+from discretization.trees.shape import FREE
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
+from rigid.rows import put_row
+
+_MOST = 1e3  # of a multiplier, in the unit of (3)
+
+
+@flat_kernel
+def _columns(x, at):
+    """Return six columns of an array."""
+    return (
+        load(x, at),
+        load(x, at + COLUMN),
+        load(x, at + 2 * COLUMN),
+        load(x, at + 3 * COLUMN),
+        load(x, at + 4 * COLUMN),
+        load(x, at + 5 * COLUMN),
+    )
+
+
+@flat_kernel
+def _put_columns(columns, x, at):
+    """Put six columns into an array."""
+    store(columns[0], x, at)
+    store(columns[1], x, at + COLUMN)
+    store(columns[2], x, at + 2 * COLUMN)
+    store(columns[3], x, at + 3 * COLUMN)
+    store(columns[4], x, at + 4 * COLUMN)
+    store(columns[5], x, at + 5 * COLUMN)
+
+
+@flat_kernel
+def _multipliers(d, j):
+    """Return how often row j is taken from the others, and the inverse of the pivot."""
+    pivot = lane(d, j)
+    inverse = 1.0 / pivot if pivot != 0.0 else 1e300
+    return choose(0.0, d * inverse, j, j + 1), inverse
+
+
+@flat_kernel
+def _less(c, j, m):
+    """Return a column less row j times the multipliers."""
+    return c - m * spread_lane(c, j)
+
+
+@flat_kernel
+def _all_less(c, j, m):
+    """Return six columns so."""
+    return (
+        _less(c[0], j, m),
+        _less(c[1], j, m),
+        _less(c[2], j, m),
+        _less(c[3], j, m),
+        _less(c[4], j, m),
+        _less(c[5], j, m),
+    )
+
+
+@flat_kernel
+def _solved(d, c, r, rho):
+    """Return A^-1 c, A^-1 r and the largest multiplier; d, c: six columns of A, of another block."""
+    d0, d1, d2, d3, d4, d5 = d
+    m0, i0 = _multipliers(d0, 0)
+    d1, d2, d3, d4, d5 = (
+        _less(d1, 0, m0),
+        _less(d2, 0, m0),
+        _less(d3, 0, m0),
+        _less(d4, 0, m0),
+        _less(d5, 0, m0),
+    )
+    c, r = _all_less(c, 0, m0), _less(r, 0, m0)
+    m1, i1 = _multipliers(d1, 1)
+    d2, d3, d4, d5 = _less(d2, 1, m1), _less(d3, 1, m1), _less(d4, 1, m1), _less(d5, 1, m1)
+    c, r = _all_less(c, 1, m1), _less(r, 1, m1)
+    m2, i2 = _multipliers(d2, 2)
+    d3, d4, d5 = _less(d3, 2, m2), _less(d4, 2, m2), _less(d5, 2, m2)
+    c, r = _all_less(c, 2, m2), _less(r, 2, m2)
+    m3, i3 = _multipliers(d3, 3)
+    d4, d5 = _less(d4, 3, m3), _less(d5, 3, m3)
+    c, r = _all_less(c, 3, m3), _less(r, 3, m3)
+    m4, i4 = _multipliers(d4, 4)
+    d5 = _less(d5, 4, m4)
+    c, r = _all_less(c, 4, m4), _less(r, 4, m4)
+    m5, i5 = _multipliers(d5, 5)
+    c, r = _all_less(c, 5, m5), _less(r, 5, m5)
+    of_forces = larger(larger(m0, m1), m2) * choose(1.0, 1.0 / rho, 0, 3)
+    of_moments = larger(larger(m3, m4), m5) * choose(rho, 1.0, 0, 3)
+    low, high = choose(i0, choose(i1, i2, 1, 2), 0, 1), choose(i3, choose(i4, i5, 4, 5), 3, 4)
+    i = choose(low, high, 0, 3)
+    c = c[0] * i, c[1] * i, c[2] * i, c[3] * i, c[4] * i, c[5] * i
+    return c, r * i, largest(larger(of_forces, of_moments))
+
+
+@small_kernel
+def _length(values, at):
+    """Return rho of (3); 1 where it is not a number above 0."""
+    step = COLUMN + 1
+    places = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
+    turns = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
+    return (turns / places) ** 0.5 if places > 0.0 and turns > 0.0 else 1.0
+
+
+@flat_kernel
+def _applied(b, x):
+    """Return the sum of six columns by the numbers of x."""
+    one = b[0] * spread_lane(x, 0) + b[1] * spread_lane(x, 1)
+    two = b[2] * spread_lane(x, 2) + b[3] * spread_lane(x, 3)
+    three = b[4] * spread_lane(x, 4) + b[5] * spread_lane(x, 5)
+    return one + two + three
+
+
+@flat_kernel
+def _take_product(values, at, b, x):
+    """Take the product of two blocks from a block of an array."""
+    own = _columns(values, at)
+    left = (
+        own[0] - _applied(b, x[0]),
+        own[1] - _applied(b, x[1]),
+        own[2] - _applied(b, x[2]),
+        own[3] - _applied(b, x[3]),
+        own[4] - _applied(b, x[4]),
+        own[5] - _applied(b, x[5]),
+    )
+    _put_columns(left, values, at)
+
+
+@inner_kernel
+def eliminate_free(tree, work, i):
+    """Put (2) of a body, and add to its parent what is left."""
+    values, w, at = work.values, tree.each[i], OWN * i
+    rho, r = _length(values, at), load6(work.residual, 6 * i)
+    if tree.loops:
+        _put_inverse(tree, work, i, rho)
+    if not tree.coupled[i]:
+        d = _columns(values, at)
+        _, z, worst = _solved(d, d, r, rho)  # the compiler leaves out what is not used
+        if not worst <= _MOST:
+            z = _solved_with_exchanges(tree, work, i, -1, rho)
+        store(z, w, BESIDE_PARENT)
+        return
+    p, beside = tree.parent[i], tree.block[i]
+    x, z, worst = _solved(_columns(values, at), _columns(values, beside), r, rho)
+    if not worst <= _MOST:
+        z = _solved_with_exchanges(tree, work, i, beside, rho)
+        x = _columns(w, BY_PARENT)
+    _put_columns(x, w, BY_PARENT)
+    store(z, w, BESIDE_PARENT)
+    b2 = _columns(values, beside + BLOCK)
+    _take_product(values, tree.acting[p], b2, x)
+    store6(load6(work.residual, 6 * p) - _applied(b2, z), work.residual, 6 * p)
+
+
+@inner_kernel
+def _put_inverse(tree, work, i, rho):
+    """Put A^-1."""
+    values, inverse = work.values, tree.factors[tree.own[i]]
+    unit = (
+        choose(1.0, 0.0, 0, 1),
+        choose(1.0, 0.0, 1, 2),
+        choose(1.0, 0.0, 2, 3),
+        choose(1.0, 0.0, 3, 4),
+        choose(1.0, 0.0, 4, 5),
+        choose(1.0, 0.0, 5, 6),
+    )
+    x, _, worst = _solved(_columns(values, OWN * i), unit, unit[0], rho)
+    if not worst <= _MOST:
+        _solved_with_exchanges(tree, work, i, -1, rho)
+        x = _columns(tree.each[i], BY_PARENT)
+    store6(x[0], inverse, 0)
+    store6(x[1], inverse, 6)
+    store6(x[2], inverse, 12)
+    store6(x[3], inverse, 18)
+    store6(x[4], inverse, 24)
+    store6(x[5], inverse, 30)
+
+
+@inner_kernel
+def _solved_with_exchanges(tree, work, i, beside, rho):
+    """Return A^-1 r and put A^-1 B in place of X, with B at `beside`, of the identity if that is -1; rows are exchanged."""
+    values, w, a, at, n = work.values, tree.each[i], tree.blocks, OWN * i, 13
+    for r in range(6):
+        unit = 1.0 if r < 3 else 1.0 / rho
+        for c in range(6):
+            a[n * r + c] = values[at + COLUMN * c + r] * unit * (1.0 if c < 3 else 1.0 / rho)
+            b = values[beside + COLUMN * c + r] if beside >= 0 else (1.0 if r == c else 0.0)
+            a[n * r + 6 + c] = b * unit
+        a[n * r + 12] = work.residual[6 * i + r] * unit
+    for j in range(6):
+        best = j
+        for r in range(j + 1, 6):
+            if abs(a[n * r + j]) > abs(a[n * best + j]):
+                best = r
+        for c in range(j, n):
+            a[n * j + c], a[n * best + c] = a[n * best + c], a[n * j + c]
+        inverse = 1.0 / a[n * j + j] if a[n * j + j] != 0.0 else 1e300 * 1e300
+        for c in range(j, n):
+            a[n * j + c] *= inverse
+        for r in range(6):
+            if r != j:
+                factor = a[n * r + j]
+                for c in range(j, n):
+                    a[n * r + c] -= factor * a[n * j + c]
+    for r in range(6):
+        unit = 1.0 if r < 3 else 1.0 / rho
+        for c in range(6):
+            w[BY_PARENT + COLUMN * c + r] = a[n * r + 6 + c] * unit
+        w[BESIDE_PARENT + r] = a[n * r + 12] * unit
+    return load(w, BESIDE_PARENT)
+
+
+@inner_kernel
+def correction_of_free(tree, work, i):
+    """Put the correction of a body into work.rhs, by that of its parent; return its size as a turn, rad."""
+    w, rhs = tree.each[i], work.rhs
+    z = load(w, BESIDE_PARENT)
+    if tree.coupled[i]:
+        z = z + _applied(_columns(w, BY_PARENT), load6(rhs, 6 * tree.parent[i]))
+    store6(-z, rhs, 6 * i)
+    size = abs(z) * choose(1.0 / tree.reach[i], 1.0, 0, 3)
+    return (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (lane(size, 3) + lane(size, 4) + lane(size, 5))
+
+
+@inner_kernel
+def add_rows(forces, moments, tree, work, i):
+    """Add six rows of `rigid.rows` to the diagonal block of a body, whose columns they are put into."""
+    rows = tree.blocks
+    for r in range(3):
+        put_row(forces[r], rows, ACROSS * r)
+        put_row(moments[r], rows, ACROSS * (3 + r))
+    for c in range(6):
+        from_column, to = c if c < 3 else c + 1, OWN * i + COLUMN * c
+        for r in range(6):
+            work.values[to + r] += rows[ACROSS * r + from_column]
+
+
+@inner_kernel
+def add_turning(tree, work, i, A):
+    """Add moments by the turn of a body to its diagonal block, A (3, 3) row by row."""
+    at = OWN * i
+    for r in range(3):
+        for c in range(3):
+            at_columns, at_rows = COLUMN * (3 + c) + 3 + r, ACROSS * (3 + r) + TURN + c
+            work.values[at + (at_columns if tree.kind[i] == FREE else at_rows)] += A[3 * r + c]
+
+
+@inner_kernel
+def carry_free_load(tree, work, load, more, i):
+    """Carry the force and the moment that act on a body to its parent; as `carry_load` of `discretization.trees.elimination`."""
+    values, inverse, own, p = work.values, tree.factors[tree.own[i]], load[i], tree.parent[i]
+    for r in range(6):
+        x = inverse[0, r] * own[0]
+        for c in range(1, 6):
+            x = x + inverse[c, r] * own[c]
+        more[r] = -1.0 * x
+    for r in range(6):
+        own[r] = 0.0
+        if tree.coupled[i]:
+            for c in range(6):
+                load[p, r] = load[p, r] + values[tree.block[i] + BLOCK + COLUMN * c + r] * more[c]
+
+
+@inner_kernel
+def take_free_load(tree, more, i):
+    """Add what a load makes of the motion of a body to that."""
+    for r in range(6):
+        tree.each[i, BESIDE_PARENT + r] -= more[r]
+
+
+@inner_kernel
+def carry_free_motion(tree, more, moved, i, n):
+    """Set how a body moves with its parent and by `more`; moved[n]: of what is fixed."""
+    w, p = tree.each[i], tree.parent[i]
+    for r in range(6):
+        x = more[i, r]
+        if tree.coupled[i]:
+            for c in range(6):
+                x = x - w[BY_PARENT + COLUMN * c + r] * moved[p, c]
+        moved[i, r] = x

@@ -1,0 +1,179 @@
+"""Rods in trees of bodies: motion, forces and laws of the general solver, for rods on joints, between bodies and free."""
+
+import numpy as np
+import pytest
+
+from rigid.joints import JOINTS
+from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
+from tests.support.mechanisms import AXIS, TOLD
+
+RUBBER = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
+OBLIQUE = Section.from_stiffness(
+    EA=4e3, GA=(1e3, 2e3), GJ=3.0, EI=(4.0, 6.0), mass_per_length=1.2, inertia_per_length=(3e-3, 1e-3, 2e-3)
+)
+GRAVITY = (1.0, 2.0, -9.0)
+WHEEL = MassProperties(0.4, np.diag([2e-3, 3e-3, 4e-3]))
+
+
+def clamped(section=RUBBER, elements=6, **more):
+    """A rod held at its start, with loads along it."""
+    model = Model("clamped", gravity=GRAVITY)
+    rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0), (1.0, 0.3, 0.1)], section, elements, **more)
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_force("push", rod.end, lambda t: (0.0, 0.3 * np.sin(20.0 * t), 0.1))
+    model.add_force("rocket", rod.at(0.5), (0.0, 0.2, 0.1), following=True)
+    return model
+
+
+def both_ways():
+    """A body between two rods, of which one is held at its far end and one hangs on it, with springs beside."""
+    model = Model("both ways", gravity=GRAVITY)
+    one = model.add_rod("one", [(0, 0, 0), (0.5, 0, 0)], RUBBER, 3)
+    body = model.add_body("body", WHEEL, (0.6, 0.0, 0.05), angular_velocity=(0.0, 1.0, 2.0))
+    other = model.add_rod("other", [(0.7, 0, 0.1), (0.7, 0.4, 0.1)], OBLIQUE, 4)
+    model.add_joint("foot", "revolute", model.ground, one.start, at=(0, 0, 0), axis=(0, 1, 0.2))
+    model.add_joint("hand", "universal", one.end, body, at=(0.5, 0, 0), axis=(0, 1, 0), second_axis=(0, 0, 1))
+    model.add_joint("ball", "spherical", body.at_world((0.7, 0, 0.1)), other.start)
+    model.add_bushing("bush", body, other.start, [40.0, 50.0, 60.0, 0.3, 0.2, 0.1], 0.02)
+    model.add_spring("cord", model.ground.at((0.5, 0.4, 0.6)), other.at(0.5), 20.0, damping=0.1)
+    return model
+
+
+def branches():
+    """Three rods from one body, each with a body at its end; one of them on a line along which it slides."""
+    model = Model("branches", gravity=GRAVITY)
+    hub = model.add_body("hub", WHEEL, (0, 0, 0))
+    model.add_joint("post", "cylindrical", model.ground, hub, at=(0, 0, 0), axis=(0, 0.1, 1))
+    for k, (kind, given) in enumerate(
+        [("weld", {}), ("spherical", {}), ("prismatic", {"axis": (1.0, -0.2, 0.0)})]
+    ):
+        way = np.array([np.cos(2.0 * k), np.sin(2.0 * k), 0.1 * k])
+        rod = model.add_rod(f"rod {k}", [0.1 * way, 0.6 * way], RUBBER, 2 + k)
+        end = model.add_body(f"end {k}", WHEEL, 0.65 * way)
+        model.add_joint(f"root {k}", "weld", hub, rod.start)
+        pair = (rod.end, end.at_world(0.6 * way)) if k % 2 else (end.at_world(0.6 * way), rod.end)
+        model.add_joint(f"tip {k}", kind, *pair, **given)
+    return model
+
+
+def free():
+    """A rod that nothing holds, bodies welded to both ends."""
+    model = Model("free", gravity=(0.0, 0.0, 0.0))
+    spin = {"angular_velocity": (0.5, 1.0, 2.0)}
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], RUBBER, 5)
+    for name, end, x in (("left", rod.start, 0.0), ("right", rod.end, 1.0)):
+        body = model.add_body(name, WHEEL, (x, 0.0, 0.1), **(spin if name == "left" else {}))
+        model.add_joint(name, "weld", body, end)
+    return model
+
+
+CASES = {
+    "clamped": clamped,
+    "another section": lambda: clamped(OBLIQUE),
+    "consistent mass": lambda: clamped(mass="consistent"),
+    "viscous": lambda: clamped(
+        Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0, damping_time=1e-3))
+    ),
+    "one element": lambda: clamped(elements=2),
+    "nine frames": lambda: clamped(elements=9),
+    "both ways": both_ways,
+    "branches": branches,
+    "free": free,
+}
+
+
+def run(model, steps, h, integrator="em", solver="auto", **more):
+    """Simulate with one output; assert which solver took the steps."""
+    settings = {"output_every": steps, "progress": False} | more
+    result = simulate(model, steps * h, h, integrator, solver=solver, **settings)
+    said = result.description["run"].get("solver", "general")
+    assert said.split(",")[0] == ("tree" if solver == "auto" else "general"), said
+    return result
+
+
+def same(one, other, tolerance):
+    """Assert that two states agree, forces as parts of the largest."""
+    for name, x, y in zip(one._fields, one, other, strict=True):
+        if name != "memory":
+            size = max(1.0, np.abs(y).max(initial=0.0))
+            assert np.abs(x - y).max(initial=0.0) <= tolerance[name] * size, name
+
+
+CLOSE = {"r": 1e-12, "quat": 1e-12, "v": 2e-10, "Omega": 2e-9, "lam": 1e-9, "own": 1e-12, "totals": 1e-11}
+
+
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+@pytest.mark.parametrize("name", CASES)
+def test_rods_on_trees_move_as_by_the_general_solver(name, integrator):
+    if integrator == "em4" and name in ("viscous", "both ways"):
+        pytest.skip("compositions are refused where something dissipates")
+    states = [run(CASES[name](), 40, 2e-3, integrator, solver).state() for solver in ("auto", "general")]
+    same(
+        *states, CLOSE | ({"lam": 1e-7} if integrator == "em4" else {})
+    )  # of substeps of a tenth of the step
+
+
+@pytest.mark.parametrize("first", ["rod", "body"])
+@pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
+def test_a_rod_hangs_on_each_joint(kind, first):
+    model = Model(kind, gravity=GRAVITY)
+    body = model.add_body("body", WHEEL, (0.0, 0.0, 0.0), angular_velocity=(0.3, 0.2, 0.1))
+    rod = model.add_rod("rod", [(0.1, 0.05, 0), (0.5, 0.1, 0)], RUBBER, 3)
+    if first == "rod":
+        model.add_joint("clamp", "clamp", rod.end)
+    else:
+        model.add_joint("post", "spherical", model.ground, body, at=(-0.1, 0, 0))
+    more = {"axis": AXIS[kind]} if kind in AXIS else {}
+    near = body.at_world((0.1, 0.05, 0) if kind != "distance" else (0.0, 0.3, 0.1))
+    model.add_joint("joint", kind, near, rod.start, **more | TOLD.get(kind, {}))
+    same(*(run(model, 20, 2e-3, solver=solver).state() for solver in ("auto", "general")), CLOSE)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rods_on_trees_keep_their_laws(name):
+    found = audit(run(CASES[name](), 500, 2e-3, output_every=50))
+    assert found.ok, found.text()
+    assert found.energy_balance < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("elements", "h", "most"), [(8, 1e-3, 2.1), (8, 1e-2, 3.6), (64, 1e-3, 2.2), (64, 1e-2, 3.8)]
+)
+def test_newton_converges_quadratically_in_rods(elements, h, most):
+    assert run(clamped(elements=elements), 50, h).newton_iterations[-1] <= most
+
+
+def test_rods_go_on_to_the_bit(tmp_path):
+    part = tmp_path / "part.vtkhdf"
+    whole = run(branches(), 20, 2e-3, output_every=5)
+    run(branches(), 10, 2e-3, output_every=5, output=part)
+    again = run(branches(), 20, 2e-3, output_every=5, output=part, resume=True)
+    assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
+    assert audit(again).ok
+
+
+def buckling(h, m=1.0, k=100.0, compression=0.5, lever=0.3):
+    """A body on a spring that is so compressed that its inertia and the spring cancel in one direction, for a step of h."""
+    model = Model("on a strut")
+    length = compression * k * h * h / (4.0 * m)  # m, of a spring with the force k compression
+    body = model.add_body(
+        "body", Box(0.5, 0.4, 0.3, mass=m), (0.0, 0.0, 0.0), angular_velocity=(0.1, 0.2, 0.3)
+    )
+    model.add_spring(
+        "strut", model.ground.at((0, lever, length)), body.at((0, lever, 0)), k, length=length + compression
+    )
+    return model
+
+
+@pytest.mark.parametrize("h", [0.02, 0.05, 0.1])
+def test_rows_are_exchanged_where_inertia_and_a_strut_cancel(h):
+    states = [run(buckling(h), 3, h, solver=solver).state() for solver in ("auto", "general")]
+    same(*states, dict.fromkeys(CLOSE, 1e-10))
+
+
+def test_loops_through_rods_go_to_the_general_solver():
+    model = Model("arch", gravity=GRAVITY)
+    rod = model.add_rod("rod", [(0, 0, 0), (0.5, 0, 0.4), (1, 0, 0)], RUBBER, 6)
+    model.add_joint("left", "clamp", rod.start)
+    model.add_joint("right", "clamp", rod.end)
+    assert "solver" not in simulate(model, 4e-3, 2e-3, progress=False).description["run"]
