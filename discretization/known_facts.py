@@ -27,7 +27,7 @@ from discretization.system import System
 MOST = 8  # systems
 LARGEST = 3000  # frames
 SMALL = 300  # frames, of which everybody gets arrays of his own
-MOST_BYTES = 2**19  # of these
+MOST_BYTES = 2**20  # of these
 
 Digest = tuple[Any, ...]
 

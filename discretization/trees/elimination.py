@@ -29,7 +29,6 @@ from __future__ import annotations
 from discretization.trees.bodies import matrix_in_rows, put, vector_at
 from discretization.trees.directions import put_directions
 from discretization.trees.free_bodies import (
-    add_rows,
     carry_free_load,
     carry_free_motion,
     correction_of_free,
@@ -494,7 +493,7 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
     p = tree.parent[i]
     if p < 0:
         return
-    values, w, above, to = work.values, tree.each[i], tree.each[p], OWN * p
+    values, w, above, to = work.values, tree.each[i], tree.each[p], tree.sums[p]
     y1, y = vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
     arm1, arm = minus(y1, vector_at(above, LEVER1)), minus(y, vector_at(above, LEVER))
     back = row_of(arm1, arm1)
@@ -510,11 +509,8 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
         seen = row_plus(m0, seen[0]), row_plus(m1, seen[1]), row_plus(m2, seen[2])
         moment = plus(k, moment)
     seen = _with_dyad(seen, y1, half, 1.0)  # the force as its lever on the parent turns
-    if tree.kind[p] == FREE:
-        add_rows((f0, f1, f2), seen, tree, work, p)
-    else:
-        _add_rows((f0, f1, f2), values, to)
-        _add_rows(seen, values, to + MOMENT)
+    _add_rows((f0, f1, f2), values, to)
+    _add_rows(seen, values, to + MOMENT)
     add_vector(work.residual, 6 * p, F)
     add_vector(work.residual, 6 * p + 3, moment)
 

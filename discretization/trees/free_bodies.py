@@ -18,11 +18,9 @@ A right-hand side that comes later (`discretization.trees.loops`) needs A^-1, wh
 
 from __future__ import annotations
 
-from discretization.trees.places import ACROSS, BESIDE_PARENT, BLOCK, BY_PARENT, COLUMN, OWN, TURN
-from discretization.trees.shape import FREE
+from discretization.trees.places import ACROSS, BESIDE_PARENT, BLOCK, BY_PARENT, COLUMN, OWN
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
-from rigid.rows import put_row
 
 _MOST = 1e3  # of a multiplier, in the unit of (3)
 
@@ -150,6 +148,8 @@ def _take_product(values, at, b, x):
 def eliminate_free(tree, work, i):
     """Put (2) of a body, and add to its parent what is left."""
     values, w, at = work.values, tree.each[i], OWN * i
+    if tree.acted[i]:
+        _take_rows(tree, values, i)
     rho, r = _length(values, at), load6(work.residual, 6 * i)
     if tree.loops:
         _put_inverse(tree, work, i, rho)
@@ -243,26 +243,14 @@ def correction_of_free(tree, work, i):
 
 
 @inner_kernel
-def add_rows(forces, moments, tree, work, i):
-    """Add six rows of `rigid.rows` to the diagonal block of a body, whose columns they are put into."""
-    rows = tree.blocks
-    for r in range(3):
-        put_row(forces[r], rows, ACROSS * r)
-        put_row(moments[r], rows, ACROSS * (3 + r))
-    for c in range(6):
-        from_column, to = c if c < 3 else c + 1, OWN * i + COLUMN * c
-        for r in range(6):
-            work.values[to + r] += rows[ACROSS * r + from_column]
-
-
-@inner_kernel
-def add_turning(tree, work, i, A):
-    """Add moments by the turn of a body to its diagonal block, A (3, 3) row by row."""
-    at = OWN * i
-    for r in range(3):
-        for c in range(3):
-            at_columns, at_rows = COLUMN * (3 + c) + 3 + r, ACROSS * (3 + r) + TURN + c
-            work.values[at + (at_columns if tree.kind[i] == FREE else at_rows)] += A[3 * r + c]
+def _take_rows(tree, values, i):
+    """Move the rows that joints have added into the columns of a body."""
+    rows, to = tree.sums[i], OWN * i
+    for r in range(6):
+        for c in range(6):
+            at = rows + ACROSS * r + (c if c < 3 else c + 1)
+            values[to + COLUMN * c + r] += values[at]
+            values[at] = 0.0
 
 
 @inner_kernel

@@ -20,19 +20,20 @@ from __future__ import annotations
 from discretization.assembly.workspace import rotation_of
 from discretization.trees.bodies import half_dyad, place_joint, put, vector_at
 from discretization.trees.elimination import (
+    add_to_rows,
     add_vector,
     carry_load,
     carry_motion,
     correction_of,
     take_load,
 )
-from discretization.trees.free_bodies import add_turning
 from discretization.trees.places import (
     AXIS,
     CONDITION,
     GAP,
     LEVER,
     LEVER1,
+    MOMENT,
     NEW_COUPLE,
     NEW_FORCE,
     NEXT,
@@ -40,6 +41,7 @@ from discretization.trees.places import (
     PARENT_LEVER,
     PARENT_LEVER1,
     TILT,
+    TURN,
     TURNS,
 )
 from discretization.trees.shape import BALL, HINGE, UNIVERSAL
@@ -66,9 +68,10 @@ def place_loops(tree, loops, work):
                 )
         body, other = loops.place[j, 0], loops.place[j, 1]
         turning = half_dyad(vector_at(w, LEVER1), times(-1.0, force))
-        add_turning(tree, work, body, turning)
+        add_to_rows(work.values, tree.sums[body] + MOMENT + TURN, turning)
         if other >= 0:
-            add_turning(tree, work, other, half_dyad(vector_at(w, PARENT_LEVER1), force))
+            turning = half_dyad(vector_at(w, PARENT_LEVER1), force)
+            add_to_rows(work.values, tree.sums[other] + MOMENT + TURN, turning)
 
 
 @inner_kernel

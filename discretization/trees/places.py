@@ -94,7 +94,7 @@ class TreeArrays(NamedTuple):
     kind: Ints  # (n,)
     slides: Ints  # (n,) directions in which the joint slides
     coupled: np.ndarray  # (n,) bool: blocks between body and parent
-    acted: np.ndarray  # (n,) bool: on a joint, and assembly adds to its diagonal block
+    acted: np.ndarray  # (n,) bool: on a joint, and assembly adds to its diagonal block; or not on one, and joints act on it
     plain: np.ndarray  # (n,) bool: the joint turns or is a weld, and nothing else acts beside it
     sliding: Ints  # bodies on joints that slide
     free: Ints  # (n,) unknowns of the joint
@@ -122,6 +122,7 @@ class TreeArrays(NamedTuple):
     bases: Floats  # (k, 4, 6, 6) of OTHER, as `discretization.trees.null_spaces` has them
     solved: Floats  # (6,) scratch
     acting: Ints  # (n,) first entry of what assembly adds
+    sums: Ints  # (n,) first entry of the six rows that children on joints add to
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
     joints_alone: Ints  # bodies whose joints of closed form are in none: those that slide are not, whatever their bodies are
     held: Ints  # frames that do not move
@@ -137,7 +138,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     held = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
     block = _joint_blocks(tree)
-    dump = OWN * n + BLOCK * int(blocks_of(tree).sum() + np.sum(tree.kind != FREE))
+    blocks = int(blocks_of(tree).sum() + np.sum(tree.kind != FREE) + _sums_rows(tree).sum())
+    dump = OWN * n + BLOCK * blocks
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame] = 6 * np.arange(n)
@@ -215,6 +217,22 @@ def _diagonal_blocks(tree: Tree | Closing) -> Ints:
     on_joints = tree.kind != FREE
     behind = OWN * len(tree.frame) + BLOCK * (int(blocks_of(tree).sum()) + np.cumsum(on_joints) - 1)
     return np.where(on_joints, behind, OWN * np.arange(len(on_joints)))
+
+
+def _sums_rows(tree: Tree | Closing) -> np.ndarray:
+    """(n,) bool: bodies that no joint holds and on which joints act."""
+    on_them = np.zeros(len(tree.frame) + 1, bool)
+    if isinstance(tree, Tree):
+        on_them[tree.parent[tree.kind != FREE]] = True
+        on_them[tree.closing.place] = on_them[tree.closing.parent] = True
+    found: np.ndarray = on_them[:-1] & (tree.kind == FREE)
+    return found
+
+
+def _rows_blocks(tree: Tree | Closing) -> Ints:
+    """(n,) first entry of the rows of these."""
+    behind = blocks_of(tree).sum() + np.sum(tree.kind != FREE) + np.cumsum(_sums_rows(tree)) - 1
+    return OWN * len(tree.frame) + BLOCK * behind
 
 
 def _of_frames(frames: Ints, tree: Tree, diagonal: Ints, block: Ints, dump: int) -> Ints:
@@ -302,6 +320,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         bases=np.zeros((len(apart), 4, 6, 6)),
         solved=np.zeros(6),
         acting=_diagonal_blocks(tree),
+        sums=np.where(_sums_rows(tree), _rows_blocks(tree), OWN * np.arange(n)),
         alone=np.flatnonzero(alone),
         joints_alone=np.flatnonzero((alone | (tree.slides > 0)) & (tree.kind > OTHER)),
         held=np.flatnonzero(frames.fixed != 0),
@@ -312,14 +331,13 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
 
 
 def _acted(system: System, tree: Tree | Closing) -> np.ndarray:
-    """(n,) bool: bodies on joints to whose diagonal blocks assembly adds."""
+    """(n,) bool: bodies on joints to whose diagonal blocks assembly adds, and others on which joints act."""
     acted = np.zeros(len(system.frames.mass) + 1, bool)
     if isinstance(tree, Tree):
         numerical = system.constraints.frames[tree.kinds == OTHER]
         for frames in (system.elements.frames, system.others.frames, numerical):
             acted[frames] = True
-    found: np.ndarray = acted[tree.frame] & (tree.kind != FREE)
-    return found
+    return np.where(tree.kind == FREE, _sums_rows(tree), acted[tree.frame])
 
 
 def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> TreeArrays:

@@ -237,21 +237,20 @@ def _depths(n: int, pairs: Ints) -> Ints:
 
 def _tree(fixed: np.ndarray, edges: Edges) -> Tree | str:
     """Of edges, with loops or without."""
-    moving, every = np.flatnonzero(~fixed).tolist(), np.ones(len(edges.pair), bool)
-    ordered = _ordered(moving, edges.pair, every)
-    if len(moving) - ordered[2].count(-1) == len(edges.pair):
-        return _with_closing(edges, every, *(np.array(own, np.int64) for own in ordered))
+    every = np.ones(len(edges.pair), bool)
+    ordered = _ordered(fixed, edges.pair, every)
+    if np.sum(ordered[2] >= 0) == len(edges.pair):
+        return _with_closing(edges, every, *ordered)
     chosen = _spanning(len(fixed), edges)
     if isinstance(chosen, str):
         return chosen
-    ordered = _ordered(moving, edges.pair, chosen)
-    return _with_closing(edges, chosen, *(np.array(own, np.int64) for own in ordered))
+    return _with_closing(edges, chosen, *_ordered(fixed, edges.pair, chosen))
 
 
 def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, own: Ints) -> Tree:
     """Of edges, those that were chosen, and bodies as of `_ordered`."""
     n, left = len(order), np.flatnonzero(~chosen)
-    place = np.full(max(order, default=0) + 2, -1, np.int64)  # of what is fixed the last one
+    place = np.full(int(order.max(initial=0)) + 2, -1, np.int64)  # of what is fixed the last one
     place[order] = np.arange(n)
     ends = np.sort(place[edges.pair[left]], axis=1)
     group = _groups(parent, ends)
@@ -283,39 +282,48 @@ def _columns(closing: Closing) -> Ints:
     return np.where(closing.kind == BALL, 3, 6)
 
 
-def _ordered(moving: list[int], pairs: Ints, chosen: np.ndarray) -> tuple[list[int], list[int], list[int]]:
+def _ordered(fixed: np.ndarray, pairs: Ints, chosen: np.ndarray) -> tuple[Ints, Ints, Ints]:
     """Frames that move, parents first, the place of the parent of each, and the pair that both are; -1: none."""
-    joined: dict[int, list[tuple[int, int]]] = {f: [] for f in (_FIXED, *moving)}
-    for e, ((a, b), use) in enumerate(zip(pairs.tolist(), chosen.tolist(), strict=True)):
-        if use:
-            joined[a].append((b, e))
-            joined[b].append((a, e))
+    n, use = len(fixed), np.flatnonzero(chosen)  # n stands for what is fixed
+    ends = np.where(pairs[use] == _FIXED, n, pairs[use]).T
+    near, edge = ends[::-1].ravel(), np.concatenate([use, use])
+    by_frame = np.lexsort((edge, ends.ravel()))
+    begins = np.searchsorted(ends.ravel()[by_frame], np.arange(n + 2)).tolist()
+    near_of, edge_of = near[by_frame].tolist(), edge[by_frame].tolist()
     order: list[int] = []
     parent: list[int] = []
     pair: list[int] = []
-    known = {_FIXED}
+    known = [False] * n + [True]
     # roots are what is joined to something fixed; of a tree without such a frame its first body
-    for root in (*joined[_FIXED], *((f, -1) for f in moving)):
-        found, p, k = [root], -1, len(order)
-        while found:
-            for f, e in found:
-                if f not in known:
-                    known.add(f)
+    held = range(begins[n], begins[n + 1])
+    roots = [(near_of[k], edge_of[k]) for k in held] + [(f, -1) for f in np.flatnonzero(~fixed).tolist()]
+    for root, e in roots:
+        if known[root]:
+            continue
+        k, known[root] = len(order), True
+        order.append(root)
+        pair.append(e)
+        parent.append(-1)
+        while k < len(order):
+            for j in range(begins[order[k]], begins[order[k] + 1]):
+                f = near_of[j]
+                if not known[f]:
+                    known[f] = True
                     order.append(f)
-                    pair.append(e)
-                    parent.append(p)
-            found, p, k = joined[order[k]] if k < len(order) else [], k, k + 1
-    return order, parent, pair
+                    pair.append(edge_of[j])
+                    parent.append(k)
+            k += 1
+    return np.array(order, np.int64), np.array(parent, np.int64), np.array(pair, np.int64)
 
 
 def _groups(parent: Ints, ends: Ints) -> Ints:
     """(l,) a number of the loops that hang together with each, from the places of both ends, -1: fixed."""
+    if not len(ends):
+        return np.zeros(0, np.int64)
     root = np.arange(len(parent))
     for i in np.flatnonzero(parent >= 0).tolist():
         root[i] = root[parent[i]]
     a, b = root[ends[:, 1]], root[np.where(ends[:, 0] < 0, ends[:, 1], ends[:, 0])]
-    if not len(ends):
-        return a
     from scipy.sparse import coo_array, csgraph
 
     joined = coo_array((np.ones(len(a)), (a, b)), shape=(len(parent), len(parent)))
