@@ -285,6 +285,21 @@ def _is_balanced(advancing, state, h):
 
 
 @inner_kernel
+def _why_not(advancing, state, h):
+    """Why corrections are not finite, from residuals that no elimination has changed: SINGULAR or NOT_FINITE."""
+    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
+    loops, work, more = advancing.loops, advancing.work, advancing.more
+    assemble_residuals(system, tree, state, work, h)
+    assemble_residuals_of_groups(system, tree, advancing.lanes, work, h)
+    if _has_more(system, tree) and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
+        return NOT_FINITE
+    for i in range(6 * tree.frame.shape[0]):
+        if not abs(work.residual[i]) < 1e300:
+            return NOT_FINITE
+    return SINGULAR
+
+
+@inner_kernel
 def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
 
@@ -324,10 +339,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         size = expand(tree, work) if failed == 0 else 1e300
         count[0] += 1
         if not size < 1e300:
-            for i in range(6 * tree.frame.shape[0]):
-                if not abs(work.residual[i]) < 1e300:
-                    return NOT_FINITE
-            return SINGULAR
+            return _why_not(advancing, state, h)
         last = is_last(size, before, count[0], work.solved, again, NOTHING)
         if iterated or (last and asked):
             renew_forces(tree, work)

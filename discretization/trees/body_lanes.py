@@ -117,14 +117,15 @@ def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     """The same arrays with the numbers of joints of a tree of this structure."""
     if not len(lanes.kind):
         return lanes
-    body = lanes.places[:, BODY].reshape(-1)
+    joints = np.flatnonzero(lanes.kind > OTHER)
+    body = lanes.places[joints, BODY].reshape(-1)
     own = tree.side[body][:, None, None] > 0
     of_body = np.where(own, tree.D[body, :, 1], tree.D[body, :, 0])
     of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
     parts = [tree.X[body].reshape(-1, 6), *(tree.U[body, :, k].reshape(-1, 9) for k in (0, 1))]
     numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
     constant = room(len(lanes.kind), CONSTANTS)
-    constant[:] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
+    constant[joints] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
     return lanes._replace(constant=constant)
 
 
@@ -288,12 +289,12 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
         K, m = turning_inertia(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
         if lanes.kind[group] == FREE:
             _put_in_columns(m, K, work.values, places, _at(group, BLOCKS))
-            return
-        if lanes.kind[group] == OTHER:
+        elif lanes.kind[group] == OTHER:
             none = 0.0 * m
             zero = (none, none, none, none, none, none, none, none, none)
             _put_blocks(m, zero, zero, K, work.values, places, _at(group, BLOCKS))
-            return
+    if lanes.kind[group] <= OTHER:
+        return
     partner, c = _at(group, PARTNER), group * CONSTANTS
     P1 = rows9(work.R1, places, partner)
     x1, x, y1, y, gap = levers(

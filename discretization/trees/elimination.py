@@ -644,11 +644,12 @@ def take_load(tree, work, load, more, i):
     if tree.plain[i]:
         take_plain_load(tree, work, load, more, i)
         return
+    if tree.kind[i] == FREE:
+        carry_free_load(tree, work, load, more, i)
+        take_free_load(work, more, i)
+        return
     _add_load(work, load, i)
     carry_load(tree, work, load, more, i)
-    if tree.kind[i] == FREE:
-        take_free_load(tree, more, i)
-        return
     for j in range(tree.free[i]):
         tree.directions[tree.own[i], FREE_SIZE * j + FREE_ROW + ROW_0 - ROW] += more[j]
 
@@ -674,13 +675,13 @@ def _add_load(work, load, i):
 
 
 @inner_kernel
-def carry_motion(tree, more, moved, i, n):
+def carry_motion(tree, work, more, moved, i, n):
     """Set how a body moves with its parent and by `more`; moved[n]: of what is fixed."""
     if tree.plain[i]:
         carry_plain_motion(tree, more, moved, i, n)
         return
     if tree.kind[i] == FREE:
-        carry_free_motion(tree, more, moved, i, n)
+        carry_free_motion(tree, work, more, moved, i)
         return
     w, own, q, p = tree.each[i], more[i], tree.directions[tree.own[i]], tree.parent[i]
     from_parent = moved[p if p >= 0 else n]

@@ -6,10 +6,10 @@ and the like have between both,
     r + A z + B z_p = 0     parent feels   B2 z                                                       (1)
     z = -(y + X z_p),   X = A^-1 B,   y = A^-1 r,   the parent is left with   -B2 X, -B2 y            (2)
 
-All motions are those of the frames themselves: a body without a joint has no lever. Columns are registers (`rigid.lanes`) and
-stay in them until A is eliminated (Gauss and Jordan; Golub and Van Loan, Matrix Computations, 3.2). Where a pivot is below a
-thousandth of what stands beside it, rows and columns are exchanged within the body. What is compared is of one unit: forces, and
-moments over the length rho of the body,
+X stands where B stood, y where r did. All motions are those of the frames themselves: a body without a joint has no lever.
+Columns are registers (`rigid.lanes`) and stay in them until A is eliminated (Gauss and Jordan; Golub and Van Loan, Matrix
+Computations, 3.2). Where a pivot is below a thousandth of what stands beside it, rows are exchanged within the body. What is
+compared is of one unit: forces, and moments over the length rho of the body,
 
     rho^2 = (sum of the diagonal of turns)/(sum of that of places).                                   (3)
 
@@ -18,7 +18,7 @@ A right-hand side that comes later (`discretization.trees.loops`) needs A^-1, wh
 
 from __future__ import annotations
 
-from discretization.trees.places import ACROSS, BESIDE_PARENT, BLOCK, BY_PARENT, COLUMN, OWN
+from discretization.trees.places import ACROSS, BLOCK, COLUMN, OWN
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
 
@@ -147,7 +147,7 @@ def _take_product(values, at, b, x):
 @inner_kernel
 def eliminate_free(tree, work, i):
     """Put (2) of a body, and add to its parent what is left."""
-    values, w, at = work.values, tree.each[i], OWN * i
+    values, at = work.values, OWN * i
     if tree.acted[i]:
         _take_rows(tree, values, i)
     rho, r = _length(values, at), load6(work.residual, 6 * i)
@@ -157,16 +157,15 @@ def eliminate_free(tree, work, i):
         d = _columns(values, at)
         _, z, worst = _solved(d, d, r, rho)  # the compiler leaves out what is not used
         if not worst <= _MOST:
-            z = _solved_with_exchanges(tree, work, i, -1, rho)
-        store(z, w, BESIDE_PARENT)
+            z, _ = _solved_with_exchanges(tree, work, i, -1, rho)
+        store6(z, work.residual, 6 * i)
         return
     p, beside = tree.parent[i], tree.block[i]
     x, z, worst = _solved(_columns(values, at), _columns(values, beside), r, rho)
     if not worst <= _MOST:
-        z = _solved_with_exchanges(tree, work, i, beside, rho)
-        x = _columns(w, BY_PARENT)
-    _put_columns(x, w, BY_PARENT)
-    store(z, w, BESIDE_PARENT)
+        z, x = _solved_with_exchanges(tree, work, i, beside, rho)
+    _put_columns(x, values, beside)
+    store6(z, work.residual, 6 * i)
     b2 = _columns(values, beside + BLOCK)
     _take_product(values, tree.acting[p], b2, x)
     store6(load6(work.residual, 6 * p) - _applied(b2, z), work.residual, 6 * p)
@@ -186,8 +185,7 @@ def _put_inverse(tree, work, i, rho):
     )
     x, _, worst = _solved(_columns(values, OWN * i), unit, unit[0], rho)
     if not worst <= _MOST:
-        _solved_with_exchanges(tree, work, i, -1, rho)
-        x = _columns(tree.each[i], BY_PARENT)
+        _, x = _solved_with_exchanges(tree, work, i, -1, rho)
     store6(x[0], inverse, 0)
     store6(x[1], inverse, 6)
     store6(x[2], inverse, 12)
@@ -198,8 +196,8 @@ def _put_inverse(tree, work, i, rho):
 
 @inner_kernel
 def _solved_with_exchanges(tree, work, i, beside, rho):
-    """Return A^-1 r and put A^-1 B in place of X, with B at `beside`, of the identity if that is -1; rows are exchanged."""
-    values, w, a, at, n = work.values, tree.each[i], tree.blocks, OWN * i, 13
+    """Return A^-1 r and A^-1 B, with B at `beside`, the identity if that is -1; rows are exchanged."""
+    values, a, at, n = work.values, tree.blocks, OWN * i, 13
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
         for c in range(6):
@@ -222,21 +220,20 @@ def _solved_with_exchanges(tree, work, i, beside, rho):
                 factor = a[n * r + j]
                 for c in range(j, n):
                     a[n * r + c] -= factor * a[n * j + c]
+    solved = 6 * n  # behind: columns of what is found
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
-        for c in range(6):
-            w[BY_PARENT + COLUMN * c + r] = a[n * r + 6 + c] * unit
-        w[BESIDE_PARENT + r] = a[n * r + 12] * unit
-    return load(w, BESIDE_PARENT)
+        for c in range(7):
+            a[solved + COLUMN * c + r] = a[n * r + 6 + c] * unit
+    return load(a, solved + 6 * COLUMN), _columns(a, solved)
 
 
 @inner_kernel
 def correction_of_free(tree, work, i):
     """Put the correction of a body into work.rhs, by that of its parent; return its size as a turn, rad."""
-    w, rhs = tree.each[i], work.rhs
-    z = load(w, BESIDE_PARENT)
+    rhs, z = work.rhs, load6(work.residual, 6 * i)
     if tree.coupled[i]:
-        z = z + _applied(_columns(w, BY_PARENT), load6(rhs, 6 * tree.parent[i]))
+        z = z + _applied(_columns(work.values, tree.block[i]), load6(rhs, 6 * tree.parent[i]))
     store6(-z, rhs, 6 * i)
     size = abs(z) * choose(1.0 / tree.reach[i], 1.0, 0, 3)
     return (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (lane(size, 3) + lane(size, 4) + lane(size, 5))
@@ -270,19 +267,19 @@ def carry_free_load(tree, work, load, more, i):
 
 
 @inner_kernel
-def take_free_load(tree, more, i):
+def take_free_load(work, more, i):
     """Add what a load makes of the motion of a body to that."""
     for r in range(6):
-        tree.each[i, BESIDE_PARENT + r] -= more[r]
+        work.residual[6 * i + r] -= more[r]
 
 
 @inner_kernel
-def carry_free_motion(tree, more, moved, i, n):
-    """Set how a body moves with its parent and by `more`; moved[n]: of what is fixed."""
-    w, p = tree.each[i], tree.parent[i]
+def carry_free_motion(tree, work, more, moved, i):
+    """Set how a body moves with its parent and by `more`."""
+    first, p = tree.block[i], tree.parent[i]
     for r in range(6):
         x = more[i, r]
         if tree.coupled[i]:
             for c in range(6):
-                x = x - w[BY_PARENT + COLUMN * c + r] * moved[p, c]
+                x = x - work.values[first + COLUMN * c + r] * moved[p, c]
         moved[i, r] = x

@@ -178,7 +178,7 @@ def _put_columns(tree, loops, work, j):
     for k in range(loops.up[j, 0], loops.up[j, 1]):
         carry_load(tree, work, pull, more[loops.above[k]], loops.above[k])
     for k in range(loops.down[j, 0], loops.down[j, 1]):
-        carry_motion(tree, more, moved, loops.below[k], n)
+        carry_motion(tree, work, more, moved, loops.below[k], n)
     for k in range(loops.near[j, 0], loops.near[j, 1]):
         other = loops.touched[k]
         a = loops.place[other, 1]

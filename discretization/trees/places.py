@@ -77,8 +77,6 @@ END_1, END_2, MEAN_1, MEAN_2 = (
 )  # of a joint that slides: directions across its line, at the end and over the step
 OFF_AXIS = 40  # of a hinge that closes a loop: two directions across its axis and each other
 NEW_FORCE, NEW_COUPLE, SIZE = 76, 79, 88
-# of a body that no joint holds: six columns by which it moves with its parent, and how it moves besides; it has no levers
-BY_PARENT, BESIDE_PARENT = 24, 72
 # numbers of a free direction in `TreeArrays.directions`: as `discretization.trees.directions` has them, what is left of it in the
 # order of `ROW` to `ROW_0`, and its condition by the motion against the parent, a row
 FREE_SHIFT, FREE_AXIS, FREE_N, FREE_M, TURNS_BODY, TURNS_PARENT = 0, 3, 6, 9, 12, 15
@@ -94,7 +92,9 @@ class TreeArrays(NamedTuple):
     kind: Ints  # (n,)
     slides: Ints  # (n,) directions in which the joint slides
     coupled: np.ndarray  # (n,) bool: blocks between body and parent
-    acted: np.ndarray  # (n,) bool: on a joint, and assembly adds to its diagonal block; or not on one, and joints act on it
+    acted: (
+        np.ndarray
+    )  # (n,) bool: on a joint, and assembly adds to its diagonal block; or not on one, and joints act on it
     plain: np.ndarray  # (n,) bool: the joint turns or is a weld, and nothing else acts beside it
     sliding: Ints  # bodies on joints that slide
     free: Ints  # (n,) unknowns of the joint
@@ -112,7 +112,7 @@ class TreeArrays(NamedTuple):
     own: Ints  # (n,) of what is not plain: its place in the arrays of k; what is FREE comes last, and is in `factors` alone
     reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
     scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
-    each: Floats  # (n, SIZE)
+    each: Floats  # (n, SIZE), zeros of what no joint holds: its levers
     force: Floats  # (n, 3) that passes from the body to its parent, times the step, of joints of closed form
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
@@ -344,10 +344,10 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
     """The same arrays with points, axes and masses of a system of this structure."""
     constraints, frames, n = system.constraints, system.frames, len(tree.frame)
     joined = np.flatnonzero(tree.kind > OTHER)
-    first, of_b = tree.first[joined], (arrays.side[joined] > 0)[:, None]
+    first, named_last = tree.first[joined], (arrays.side[joined] > 0)[:, None]
     X, U, D = np.zeros((n, 2, 3)), np.zeros((n, 3, 2, 3)), np.zeros((n, 3, 2, 3))
     Xa, Xb = constraints.Xa[first], constraints.Xb[first]
-    X[joined, 0], X[joined, 1] = np.where(of_b, Xb, Xa), np.where(of_b, Xa, Xb)
+    X[joined, 0], X[joined, 1] = np.where(named_last, Xb, Xa), np.where(named_last, Xa, Xb)
     for name in TURNING.keys() & set(tree.kind.tolist()):
         these = np.flatnonzero(tree.kind == name)
         for k in range(TURNING[name]):
@@ -361,7 +361,8 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
     for k in np.flatnonzero(tree.kind == WELD).tolist():
         row = int(tree.first[k] + TRANSLATIONS[tree.slides[k]])
         U[k] = np.stack(triads_of(constraints, row), axis=1)
-    U[arrays.side > 0] = U[arrays.side > 0, :, ::-1]  # of the body, of its parent
+    of_b = joined[arrays.side[joined] > 0]
+    U[of_b] = U[of_b, :, ::-1]  # of the body, of its parent
     if len(hinges):
         U[hinges, 1, 0], U[hinges, 2, 0] = _across(U[hinges, 0, 0])
     across = np.zeros((n, 2, 3))

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import holding, settled_of
+from discretization.interaction_table import holding, settled_of, without_loads
 from discretization.known_facts import known, known_of_numbers, known_with
 from discretization.multipliers import multipliers_of
 from discretization.system import System
@@ -76,7 +76,9 @@ class Closing(NamedTuple):
 
 _TAKEN = "constraints", "elements", "others"
 _BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces may touch"}
-_ROD_LOOPS = "loops pass through its rods"
+_ROD_LOOPS, _LONG_RODS = "loops pass through its rods", "its rods have too many elements"
+_CLAMPED_RODS = "nothing but clamps holds its rods, of which the general solver takes eight runs at once"
+MOST_ELEMENTS = 5000  # a tree keeps twice as much of each as the general solver, and takes longer where that leaves the cache
 _SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
 _FIXED = -1
 MOST_COLUMNS = 128  # of loops that hang together
@@ -102,6 +104,8 @@ def _edges(system: System) -> Edges | str:
         return "something moves as it is told"
     if not np.any(frames.fixed == 0):
         return "nothing moves"
+    if len(system.elements.length) > MOST_ELEMENTS:
+        return _LONG_RODS
     if np.any(multipliers_of(system).repeats):
         return "joints repeat each other"
     if len(holding(others)):
@@ -110,7 +114,12 @@ def _edges(system: System) -> Edges | str:
         return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"
-    return _edges_of(frames.fixed != 0, constraints, _acting_on(system))
+    edges = _edges_of(frames.fixed != 0, constraints, _acting_on(system))
+    if isinstance(edges, str) or not len(system.elements.length):
+        return edges
+    joints = edges.rows > 0
+    clamped = np.all(edges.kind[joints] == WELD) and np.all(edges.pair[joints, 0] == _FIXED)
+    return _CLAMPED_RODS if clamped and not len(without_loads(others).kind) else edges
 
 
 def _acting_on(system: System) -> Ints:
