@@ -19,7 +19,8 @@ slides and nothing acts beside one, the force and the couple of a joint are thos
 bodies behind it, r: none need be known before. Else they are iterates.
 
 Ball joints have formulas of their own, and so has what no joint holds (`discretization.trees.free_bodies`);
-`discretization.trees.null_spaces` finds the directions of joints without closed forms.
+`discretization.trees.null_spaces` finds the directions of joints without closed forms, and `discretization.trees.links` has what
+acts between bodies that are not parent and child.
 A right-hand side that comes later, such as that of a force between two bodies that closes a loop, goes the same two ways with
 what is kept of each joint (`carry_load`, `carry_motion`).
 """
@@ -35,6 +36,7 @@ from discretization.trees.free_bodies import (
     eliminate_free,
     take_free_load,
 )
+from discretization.trees.links import force_of_links, put_links, unknown_by_links
 from discretization.trees.null_spaces import put_multipliers, put_null_spaces
 from discretization.trees.places import (
     ACROSS,
@@ -386,6 +388,8 @@ def _eliminate_other(tree, work, i, iterated):
             add_to_rows(values, at + MOMENT, moves)
     against = (blocks, AGAINST) if slides or coupled else (values, at)
     F, k = _put_free(tree, own, i, (values, at), (x, beside), against, F, k)
+    if tree.link_of[i] < tree.link_of[i + 1]:
+        put_links(tree, work, i)
     forces, moments = _rows_at(x, passed), _rows_at(x, passed + MOMENT)
     q = tree.directions[own]
     for j in range(tree.free[i]):
@@ -736,6 +740,8 @@ def renew_forces(tree, work):
             renew_force(tree, work, i)
             if tree.coupled[i]:
                 _add_between(tree, work, i)
+            if tree.link_of[i] < tree.link_of[i + 1]:
+                _add_of_links(tree, work, i)
 
 
 @small_kernel
@@ -766,6 +772,16 @@ def _add_between(tree, work, i):
         return
     o, e = _of_parent(tree, work, i)
     f, g = _on_body(tree, work, i, plus(o, cross(e, vector_at(w, PARENT_LEVER1))), e)
+    add_vector(w, NEW_FORCE, f)
+    if tree.kind[i] != BALL:
+        add_vector(w, NEW_COUPLE, g)
+
+
+@small_kernel
+def _add_of_links(tree, work, i):
+    """Add to them what acts on the body by the motions of those with which it is linked."""
+    w = tree.each[i]
+    f, g = force_of_links(tree, work, i)
     add_vector(w, NEW_FORCE, f)
     if tree.kind[i] != BALL:
         add_vector(w, NEW_COUPLE, g)
@@ -820,7 +836,7 @@ def _correction_of_other(tree, work, i):
     y, turn = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))
     for j in range(tree.free[i]):
         o, at = FREE_SIZE * j, FREE_SIZE * j + FREE_ROW - ROW
-        u = _along(q, at + ROW, yp, e) + q[at + ROW_0]
+        u = _along(q, at + ROW, yp, e) + q[at + ROW_0] + unknown_by_links(tree, work, i, j)
         y = plus(y, times(u, vector_at(q, o + FREE_SHIFT)))
         turn = plus(turn, times(u, vector_at(q, o + FREE_AXIS)))
     size = _put_correction(tree, work, i, minus(y, cross(turn, vector_at(w, LEVER1))), turn)
@@ -831,6 +847,8 @@ def _correction_of_other(tree, work, i):
         if tree.coupled[i] and tree.parent[i] >= 0:
             f, g = _on_body(tree, work, i, yp, e)
             F, k = plus(F, f), plus(k, g)
+        f, g = force_of_links(tree, work, i)
+        F, k = plus(F, f), plus(k, g)
         put_multipliers(tree, work, i, F, k)
     return size
 

@@ -1,10 +1,10 @@
 """Elimination of bodies that no joint holds: nodes of rods, bodies on springs, free bodies.
 
-With the motion z of such a body and z_p of its parent, r what is left of its equations, and the blocks that rod elements, springs
-and the like have between both,
+With the motion z of such a body and z_k of those with which it is linked, r what is left of its equations, and the blocks of
+rod elements, springs and the like,
 
-    r + A z + B z_p = 0     parent feels   B2 z                                                       (1)
-    z = -(y + X z_p),   X = A^-1 B,   y = A^-1 r,   the parent is left with   -B2 X, -B2 y            (2)
+    r + A z + sum B_k z_k = 0,   others feel   C_k z                                                  (1)
+    z = -(y + sum X_k z_k),   X_k = A^-1 B_k,   y = A^-1 r,   blocks between others:   -C_j X_k,   -C_j y        (2)
 
 X stands where B stood, y where r did. All motions are those of the frames themselves: a body without a joint has no lever.
 Columns are registers (`rigid.lanes`) and stay in them until A is eliminated (Gauss and Jordan; Golub and Van Loan, Matrix
@@ -146,29 +146,34 @@ def _take_product(values, at, b, x):
 
 @inner_kernel
 def eliminate_free(tree, work, i):
-    """Put (2) of a body, and add to its parent what is left."""
-    values, at = work.values, OWN * i
+    """Put (2) of a body, and add to what it is linked with what is left."""
+    values, residual, at = work.values, work.residual, OWN * i
     if tree.acted[i]:
         _take_rows(tree, values, i)
-    rho, r = _length(values, at), load6(work.residual, 6 * i)
+    rho, r, d = _length(values, at), load6(residual, 6 * i), _columns(values, at)
     if tree.loops:
         _put_inverse(tree, work, i, rho)
-    if not tree.coupled[i]:
-        d = _columns(values, at)
-        _, z, worst = _solved(d, d, r, rho)  # the compiler leaves out what is not used
+    first, end = tree.link_of[i], tree.link_of[i + 1]
+    if first == end:
+        _, y, worst = _solved(d, d, r, rho)  # the compiler leaves out what is not used
         if not worst <= _MOST:
-            z, _ = _solved_with_exchanges(tree, work, i, -1, rho)
-        store6(z, work.residual, 6 * i)
+            y, _ = _solved_with_exchanges(tree, work, i, -1, rho)
+        store6(y, residual, 6 * i)
         return
-    p, beside = tree.parent[i], tree.block[i]
-    x, z, worst = _solved(_columns(values, at), _columns(values, beside), r, rho)
-    if not worst <= _MOST:
-        z, x = _solved_with_exchanges(tree, work, i, beside, rho)
-    _put_columns(x, values, beside)
-    store6(z, work.residual, 6 * i)
-    b2 = _columns(values, beside + BLOCK)
-    _take_product(values, tree.acting[p], b2, x)
-    store6(load6(work.residual, 6 * p) - _applied(b2, z), work.residual, 6 * p)
+    y = r
+    for k in range(first, end):
+        x, y, worst = _solved(d, _columns(values, tree.link[k]), r, rho)
+        if not worst <= _MOST:
+            y, x = _solved_with_exchanges(tree, work, i, tree.link[k], rho)
+        _put_columns(x, values, tree.link[k])
+    store6(y, residual, 6 * i)
+    to = tree.left_of[i]
+    for k in range(first, end):
+        p, b2 = tree.near[k], _columns(values, tree.link[k] + BLOCK)
+        store6(load6(residual, 6 * p) - _applied(b2, y), residual, 6 * p)
+        for j in range(first, end):
+            _take_product(values, tree.left[to], b2, _columns(values, tree.link[j]))
+            to += 1
 
 
 @inner_kernel
@@ -230,10 +235,10 @@ def _solved_with_exchanges(tree, work, i, beside, rho):
 
 @inner_kernel
 def correction_of_free(tree, work, i):
-    """Put the correction of a body into work.rhs, by that of its parent; return its size as a turn, rad."""
+    """Put the correction of a body into work.rhs, by those of what it is linked with; return its size as a turn, rad."""
     rhs, z = work.rhs, load6(work.residual, 6 * i)
-    if tree.coupled[i]:
-        z = z + _applied(_columns(work.values, tree.block[i]), load6(rhs, 6 * tree.parent[i]))
+    for k in range(tree.link_of[i], tree.link_of[i + 1]):
+        z = z + _applied(_columns(work.values, tree.link[k]), load6(rhs, 6 * tree.near[k]))
     store6(-z, rhs, 6 * i)
     size = abs(z) * choose(1.0 / tree.reach[i], 1.0, 0, 3)
     return (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (lane(size, 3) + lane(size, 4) + lane(size, 5))
@@ -261,9 +266,11 @@ def carry_free_load(tree, work, load, more, i):
         more[r] = -1.0 * x
     for r in range(6):
         own[r] = 0.0
-        if tree.coupled[i]:
+        if p >= 0:
             for c in range(6):
-                load[p, r] = load[p, r] + values[tree.block[i] + BLOCK + COLUMN * c + r] * more[c]
+                load[p, r] = (
+                    load[p, r] + values[tree.link[tree.link_of[i]] + BLOCK + COLUMN * c + r] * more[c]
+                )
 
 
 @inner_kernel
@@ -276,10 +283,10 @@ def take_free_load(work, more, i):
 @inner_kernel
 def carry_free_motion(tree, work, more, moved, i):
     """Set how a body moves with its parent and by `more`."""
-    first, p = tree.block[i], tree.parent[i]
+    p = tree.parent[i]
     for r in range(6):
         x = more[i, r]
-        if tree.coupled[i]:
+        if p >= 0:
             for c in range(6):
-                x = x - work.values[first + COLUMN * c + r] * moved[p, c]
+                x = x - work.values[tree.link[tree.link_of[i]] + COLUMN * c + r] * moved[p, c]
         moved[i, r] = x

@@ -67,7 +67,9 @@ def loops_with_geometry(loops: Loops, system: System, tree: Tree) -> Loops:
 def _none() -> Loops:
     none = np.zeros(0, np.int64)
     of_joints = none, none, none, none, none == 0, none
-    return _loops(Tree(*of_joints, none, Closing(*of_joints, none, none)), None)
+    closing = Closing(*of_joints, none, none)
+    tree = Tree(none, none, none, none, none == 0, np.zeros(1, np.int64), none, none, none, closing)
+    return _loops(tree, None)
 
 
 def _loops(tree: Tree, joints: Any) -> Loops:

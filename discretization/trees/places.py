@@ -2,15 +2,15 @@
 
 Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. First come the diagonal blocks of the bodies,
 force and moment by the motion and the turn of the point of the joint, six rows (`rigid.rows`); of those that no joint holds by
-the motion of the body itself, six columns. Then, 6 x 6 and column by column, for each body of these or on a joint without a
-closed form or beside which something else acts between body and parent
+the motion of the body itself, six columns. Then, 6 x 6 and column by column, for each joint without a closed form or beside which
+something else acts between body and parent
 
     body-parent   parent-body   body-lam   lam-body
 
-the last two where there are rows; then what assembly adds to the diagonal blocks of bodies on joints, by the motion of the body
-(`take_over` of `discretization.trees.elimination`). Those of fixed parents lie behind all others: assembly needs no branches. A
-column takes eight places. This is a `Numbering`, so that rod elements, loads, springs, bushings and constraints of any kind are
-assembled by the loops that there are.
+and two blocks, body-other and other-body, for each link; then what assembly adds to the diagonal blocks of bodies on joints, by
+the motion of the body (`take_over` of `discretization.trees.elimination`). Those of fixed parents lie behind all others: assembly
+needs no branches. A column takes eight places. This is a `Numbering`, so that rod elements, loads, springs, bushings and
+constraints of any kind are assembled by the loops that there are.
 """
 
 from __future__ import annotations
@@ -121,6 +121,12 @@ class TreeArrays(NamedTuple):
     blocks: Floats  # (3 OWN,) scratch
     bases: Floats  # (k, 4, 6, 6) of OTHER, as `discretization.trees.null_spaces` has them
     solved: Floats  # (6,) scratch
+    link_of: Ints  # (n + 1,) its first link
+    near: Ints  # (l,) place of the body at its other end
+    link: Ints  # (l,) first entry of its blocks
+    left_of: Ints  # (n,) the first of these:
+    left: Ints  # first entries of blocks to which a body adds, of what it is linked with: row by row; a parent on a joint first
+    linked: Floats  # (l, WIDTH ACROSS) of bodies on joints: unknowns by the motions of what they are linked with, rows
     acting: Ints  # (n,) first entry of what assembly adds
     sums: Ints  # (n,) first entry of the six rows that children on joints add to
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
@@ -137,9 +143,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     n, c = len(tree.frame), len(system.constraints.kind)
     held = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
-    block = _joint_blocks(tree)
-    blocks = int(blocks_of(tree).sum() + np.sum(tree.kind != FREE) + _sums_rows(tree).sum())
-    dump = OWN * n + BLOCK * blocks
+    block, dump = _joint_blocks(tree), _dump(tree)
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame] = 6 * np.arange(n)
@@ -182,11 +186,11 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         row_base=np.zeros((0, held.frames.shape[1], 2), np.int64),
         repeating=none,
         repeating_base=none,
-        element_base=_of_frames(system.elements.frames, tree, diagonal, block, dump).reshape(-1, 4),
+        element_base=_of_frames(system.elements.frames, tree).reshape(-1, 4),
         span_base=np.zeros((0, MOST_FRAMES, MOST_FRAMES), np.int64),
         span_stride=np.zeros((0, MOST_FRAMES), np.int64),
         substructures=no_substructures(),
-        other_base=_of_frames(system.others.frames, tree, diagonal, block, dump),
+        other_base=_of_frames(system.others.frames, tree),
         indptr=none,
         indices=none,
         fronts=no_fronts(),
@@ -196,14 +200,18 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
 
 def has_blocks(tree: Tree | Closing) -> np.ndarray:
     """(n,) bool: joints without a closed form, or beside which something else acts."""
-    blocks: np.ndarray = (tree.kind == OTHER) | tree.coupled
+    blocks: np.ndarray = (tree.kind == OTHER) | (tree.coupled & (tree.kind != FREE))
     return blocks
 
 
+def _counts(tree: Tree | Closing) -> Ints:
+    """Return how many bodies each body is linked with (n,)."""
+    return np.diff(tree.link_of) if isinstance(tree, Tree) else np.zeros(len(tree.frame), np.int64)
+
+
 def blocks_of(tree: Tree | Closing) -> Ints:
-    """Return how many blocks a body has with its parent and its multipliers (n,)."""
-    counts: Ints = np.where(tree.kind == FREE, 2 * tree.coupled, 4 * has_blocks(tree))
-    return counts
+    """Return how many blocks a body has with its parent, its multipliers and what it is linked with (n,)."""
+    return 4 * has_blocks(tree) + 2 * _counts(tree)
 
 
 def _joint_blocks(tree: Tree | Closing) -> Ints:
@@ -235,24 +243,70 @@ def _rows_blocks(tree: Tree | Closing) -> Ints:
     return OWN * len(tree.frame) + BLOCK * behind
 
 
-def _of_frames(frames: Ints, tree: Tree, diagonal: Ints, block: Ints, dump: int) -> Ints:
+def _dump(tree: Tree | Closing) -> int:
+    """Return the first entry behind all blocks."""
+    blocks = int(blocks_of(tree).sum() + np.sum(tree.kind != FREE) + _sums_rows(tree).sum())
+    return OWN * len(tree.frame) + BLOCK * blocks
+
+
+def _link_blocks(tree: Tree | Closing) -> Ints:
+    """(l,) first entry of the blocks of each link."""
+    counts = _counts(tree)
+    begins = np.repeat(_joint_blocks(tree) + BLOCK * 4 * has_blocks(tree), counts)
+    return begins + 2 * BLOCK * (np.arange(len(begins)) - np.repeat(np.cumsum(counts) - counts, counts))
+
+
+def _between(tree: Tree, row: Ints, column: Ints) -> Ints:
+    """Return the first entries of blocks: the rows of these bodies (k,) by the motions of those, -1: fixed."""
+    n, joints = len(tree.frame), np.flatnonzero(has_blocks(tree))
+    later = np.concatenate([joints, np.repeat(np.arange(n), _counts(tree))])
+    earlier = np.concatenate([tree.parent[joints], tree.near])
+    start = np.concatenate([_joint_blocks(tree)[joints], _link_blocks(tree)])
+    key = later * (n + 1) + earlier + 1
+    by_key = np.argsort(key)
+    high, low = np.maximum(row, column), np.minimum(row, column)
+    found = np.full(len(row), _dump(tree), np.int64)
+    apart = (low >= 0) & (high > low)
+    at = by_key[np.searchsorted(key[by_key], high[apart] * (n + 1) + low[apart] + 1)]
+    found[apart] = start[at] + BLOCK * (row[apart] < column[apart])
+    same = (low >= 0) & (high == low)
+    found[same] = _diagonal_blocks(tree)[high[same]]
+    return found
+
+
+def _of_frames(frames: Ints, tree: Tree) -> Ints:
     """(e, f, f) blocks of the frames (e, f) of elements or other interactions."""
     e, most = frames.shape
-    base = np.full((e, most, most), dump, np.int64)
     if not e:
-        return base
-    place = np.full(len(diagonal) + 1, -1, np.int64)
+        return np.zeros((e, most, most), np.int64)
+    place = np.full(max(int(frames.max()), int(tree.frame.max())) + 2, -1, np.int64)
     place[tree.frame] = np.arange(len(tree.frame))
     at = place[frames]
-    for i in range(most):
-        for j in range(most):
-            both = (at[:, i] >= 0) & (at[:, j] >= 0)
-            same = both & (at[:, i] == at[:, j])
-            base[same, i, j] = diagonal[frames[same, i]]
-            apart = both & ~same
-            child = np.maximum(at[apart, i], at[apart, j])
-            base[apart, i, j] = block[child] + BLOCK * (at[apart, i] != child)
-    return base
+    row, column = (
+        np.broadcast_to(at[:, :, None], (e, most, most)),
+        np.broadcast_to(at[:, None], (e, most, most)),
+    )
+    return _between(tree, row.ravel(), column.ravel()).reshape(e, most, most)
+
+
+def _left(tree: Tree | Closing) -> tuple[Ints, Ints]:
+    """Return where the blocks of each body begin to which it adds in its elimination, and these."""
+    counts = _counts(tree)
+    if not counts.any():
+        return np.zeros(len(counts), np.int64), np.zeros(0, np.int64)
+    with_parent = (tree.kind != FREE) & (counts > 0) & (tree.parent >= 0)
+    sizes = (counts + with_parent) ** 2
+    left_of = np.cumsum(sizes) - sizes
+    rows = columns = np.zeros(int(sizes.sum()), np.int64)
+    one = np.flatnonzero(sizes == 1)
+    rows[left_of[one]] = tree.near[tree.link_of[one]]
+    columns = rows.copy()
+    for i in np.flatnonzero(sizes > 1).tolist():
+        own = tree.near[tree.link_of[i] : tree.link_of[i + 1]]
+        own = np.concatenate([tree.parent[i : i + 1], own]) if with_parent[i] else own
+        at = slice(left_of[i], left_of[i] + sizes[i])
+        rows[at], columns[at] = np.repeat(own, len(own)), np.tile(own, len(own))
+    return left_of, _between(tree, rows, columns)
 
 
 def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = None) -> TreeArrays:
@@ -269,6 +323,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
     side, partner = np.ones(n, np.int64), np.zeros(n, np.int64)
     side[joined] = np.where(is_b, 1, -1)
     partner[joined] = np.where(is_b, ends[:, 0], ends[:, 1])
+    left_of, left = _left(tree)
     turning = np.zeros(n, np.int64)
     for name, many in TURNING.items():
         turning[tree.kind == name] = many
@@ -319,6 +374,12 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         blocks=aligned(3 * OWN),
         bases=np.zeros((len(apart), 4, 6, 6)),
         solved=np.zeros(6),
+        link_of=np.concatenate([[0], np.cumsum(_counts(tree))]),
+        near=tree.near if isinstance(tree, Tree) else np.zeros(0, np.int64),
+        link=_link_blocks(tree),
+        left_of=left_of,
+        left=left,
+        linked=np.zeros((_counts(tree).sum() * bool(_counts(tree)[tree.kind != FREE].any()), WIDTH * ACROSS)),
         acting=_diagonal_blocks(tree),
         sums=np.where(_sums_rows(tree), _rows_blocks(tree), OWN * np.arange(n)),
         alone=np.flatnonzero(alone),
@@ -335,7 +396,7 @@ def _acted(system: System, tree: Tree | Closing) -> np.ndarray:
     acted = np.zeros(len(system.frames.mass) + 1, bool)
     if isinstance(tree, Tree):
         numerical = system.constraints.frames[tree.kinds == OTHER]
-        for frames in (system.elements.frames, system.others.frames, numerical):
+        for frames in (system.elements.frames, system.others.frames, numerical, tree.frame[tree.near]):
             acted[frames] = True
     return np.where(tree.kind == FREE, _sums_rows(tree), acted[tree.frame])
 

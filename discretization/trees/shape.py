@@ -9,14 +9,19 @@ children. What joins a body to its parent is one of
     UNIVERSAL  that, and an axis of each across the other: one row of directions
     WELD       that, and triads in common: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
     OTHER      up to six rows of any kind
-    FREE       nothing: a rod element, a spring or another interaction holds it to its parent, or it is a root
+    FREE       nothing: rod elements, springs and other interactions link it to other bodies, or it is alone
 
 The first four hold the point, or let it slide along a line, in a plane or anywhere. What closes a loop is one of the first four
 that does not slide and beside which nothing else acts.
+
+What acts between bodies that no joint joins links them. Each body is linked to some of those that come before it: of a rod
+that closes no loop to one. Else bodies come in an order that leaves few links (minimum degree; George and Liu, The Evolution of
+the Minimum Degree Ordering Algorithm, 1989), children before their parents all the same.
 """
 
 from __future__ import annotations
 
+import heapq
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +50,8 @@ class Tree(NamedTuple):
     kind: Ints  # (n,)
     slides: Ints  # (n,) directions in which the point of the joint slides
     coupled: np.ndarray  # (n,) bool: something else acts between body and parent
+    link_of: Ints  # (n + 1,) its first link
+    near: Ints  # (l,) place of the body at the other end: one before it, and not its parent on a joint
     first: Ints  # (n,) of joints of closed form: number of the first of their constraints, which follow each other
     place: Ints  # (c,) of each constraint: that of the body it holds; those that close loops count on behind the n-th
     closing: Closing
@@ -76,9 +83,7 @@ class Closing(NamedTuple):
 
 _TAKEN = "constraints", "elements", "others"
 _BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces may touch"}
-_ROD_LOOPS, _LONG_RODS = "loops pass through its rods", "its rods have too many elements"
 _CLAMPED_RODS = "nothing but clamps holds its rods, of which the general solver takes eight runs at once"
-MOST_ELEMENTS = 5000  # a tree keeps twice as much of each as the general solver, and takes longer where that leaves the cache
 _SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
 _FIXED = -1
 MOST_COLUMNS = 128  # of loops that hang together
@@ -104,8 +109,6 @@ def _edges(system: System) -> Edges | str:
         return "something moves as it is told"
     if not np.any(frames.fixed == 0):
         return "nothing moves"
-    if len(system.elements.length) > MOST_ELEMENTS:
-        return _LONG_RODS
     if np.any(multipliers_of(system).repeats):
         return "joints repeat each other"
     if len(holding(others)):
@@ -140,16 +143,18 @@ def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
     edges = edges._replace(
         kind=np.where(fitting, edges.kind, OTHER), slides=np.where(fitting, edges.slides, 0)
     )
-    tree = _tree(fixed, edges)
+    tree, linked = _tree(fixed, edges), not edges.rows.all()
     rods = len(system.elements.length) > 0
-    if isinstance(tree, str) or (not len(tree.closing.kind) and (rods or edges.rows.all())):
-        return tree
-    if rods:
-        return _ROD_LOOPS
-    if np.bincount(tree.closing.group, weights=_columns(tree.closing)).max(initial=0) > MOST_COLUMNS:
-        return _SLOW
-    dense, rows = int(np.sum(~plain_joints(tree))), int(edges.rows.sum())
-    return tree if pays(paths_of_loops(tree), len(tree.frame), dense, rows) else _SLOW
+    if isinstance(tree, Tree):
+        closing = tree.closing
+        if not len(closing.kind) and (rods or not linked):
+            return tree
+        most = np.bincount(closing.group, weights=_columns(closing)).max(initial=0)
+        dense, rows = int(np.sum(~plain_joints(tree))), int(edges.rows.sum())
+        if not rods and most <= MOST_COLUMNS and pays(paths_of_loops(tree), len(tree.frame), dense, rows):
+            return tree
+        tree = _SLOW
+    return _linked(fixed, edges) if linked else tree
 
 
 class Edges(NamedTuple):
@@ -169,9 +174,7 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     joints, acting = _moving(fixed, constraints.frames), _moving(fixed, acting_on)
     if np.any(joints[:, -1] == _FIXED):
         return "a joint holds what is fixed"
-    if np.any(acting[:, :-2] != _FIXED):
-        return "an interaction acts between more than two bodies"
-    acting = acting[acting[:, -2] != _FIXED, -2:]
+    acting = _pairs_of(acting)
     both, n = np.concatenate([joints[:, -2:], acting]), len(fixed) + 1
     key, of = np.unique((both[:, 0] + 1) * n + both[:, 1] + 1, return_inverse=True)
     pair = np.stack([key // n - 1, key % n - 1], axis=1)
@@ -189,9 +192,19 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     return Edges(pair, kind, slides, coupled, first, mine, rows.astype(np.int64))
 
 
+def _pairs_of(acting: Ints) -> Ints:
+    """(k, 2) of what acts between frames that move, as of `_moving`: all pairs of each."""
+    width = acting.shape[1]
+    pairs = [acting[:, [i, j]] for i in range(width) for j in range(i + 1, width)]
+    both = np.concatenate(pairs)
+    return both[both[:, 0] != _FIXED]
+
+
 def plain_joints(joints: Any) -> np.ndarray:
     """(n,) bool of edges or joints of a tree: those of a closed form that do not slide, and nothing else acts beside them."""
     plain: np.ndarray = (joints.kind > OTHER) & (joints.slides == 0) & ~joints.coupled
+    if isinstance(joints, Tree):
+        plain &= np.diff(joints.link_of) == 0
     return plain
 
 
@@ -226,6 +239,86 @@ def _spanning(n: int, edges: Edges) -> np.ndarray | str:
         elif not plain[e]:
             return "a loop has no ball joint, hinge, universal joint or weld to close it"
     return chosen
+
+
+def _linked(fixed: np.ndarray, edges: Edges) -> Tree | str:
+    """Of edges whose joints close no loop: these are the tree, and all others are links."""
+    joints = edges.rows > 0
+    order, parent, own = _ordered(fixed, edges.pair, joints)
+    if np.sum(own >= 0) != joints.sum():
+        return "joints close loops beside rods or springs"
+    n, place = len(order), np.full(int(order.max(initial=0)) + 1, -1, np.int64)
+    place[order] = np.arange(n)
+    kind = np.append(edges.kind, FREE)[own]
+    ahead, links, coupled = _least_degree(parent, kind == WELD, place[edges.pair[~joints]])
+    new, last = np.zeros(n + 1, np.int64), np.array(ahead[::-1], np.int64)
+    new[last], new[n] = np.arange(n), -1
+    at = np.zeros(len(edges.pair), np.int64)
+    at[own[last][own[last] >= 0]] = np.flatnonzero(own[last] >= 0)
+    none = np.zeros(0, np.int64)
+    return Tree(
+        frame=order[last],
+        parent=new[parent[last]],
+        kind=kind[last],
+        slides=np.append(edges.slides, 0)[own][last],
+        coupled=(np.append(edges.coupled, False)[own] | coupled)[last],
+        link_of=np.cumsum([0, *(len(links[k]) for k in last.tolist())]),
+        near=np.array([j for k in last.tolist() for j in sorted(new[links[k]].tolist())], np.int64),
+        first=np.append(edges.first, 0)[own][last],
+        place=at[edges.of],
+        closing=Closing(none, none, none, none, none == 0, none, none, none),
+    )
+
+
+def _least_degree(
+    parent: Ints, rigid: np.ndarray, pairs: Ints
+) -> tuple[list[int], list[list[int]], np.ndarray]:
+    """Bodies in the order of their elimination, with what each is linked to then, and (n,) bool whether its parent is among it.
+
+    rigid (n,) bool: bodies that move as their parents, or what is fixed, do; pairs (k, 2) that are linked.
+    """
+    n = len(parent)
+    linked: list[set[int]] = [set() for _ in range(n)]
+    for a, b in zip(*pairs.T.tolist(), strict=True):
+        linked[a].add(b)
+        linked[b].add(a)
+    above, stiff = parent.tolist(), rigid.tolist()
+    waits = np.bincount(parent[parent >= 0], minlength=n).tolist()  # children that are left
+    links: list[list[int]] = [[] for _ in range(n)]
+    coupled, done = np.zeros(n, bool), [False] * n
+
+    def cost(i: int) -> int:
+        return 0 if stiff[i] and above[i] < 0 else len(linked[i])
+
+    ready = [(cost(i), -i) for i in range(n) if not waits[i]]
+    heapq.heapify(ready)
+    order: list[int] = []
+    while ready:
+        size, i = heapq.heappop(ready)
+        i = -i
+        if done[i] or size != cost(i):
+            continue
+        done[i] = True
+        order.append(i)
+        p, own = above[i], linked[i]
+        for j in own:
+            linked[j].discard(i)
+        coupled[i] = p in own
+        links[i] = [j for j in own if j != p]
+        joined = set(links[i]) if not stiff[i] else set()
+        for j in links[i]:
+            linked[j] |= joined - {j}
+            if p >= 0:
+                linked[j].add(p)
+                linked[p].add(j)
+        for j in own:
+            if not waits[j]:
+                heapq.heappush(ready, (cost(j), -j))
+        if p >= 0:
+            waits[p] -= 1
+            if not waits[p]:
+                heapq.heappush(ready, (cost(p), -p))
+    return order, links, coupled
 
 
 def _depths(n: int, pairs: Ints) -> Ints:
@@ -274,9 +367,12 @@ def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, o
     of_bodies = {
         name: np.append(each, of_none[name])[own].astype(each.dtype) for name, each in joints.items()
     }
+    links = (of_bodies["kind"] == FREE) & (parent >= 0)
+    link_of = np.concatenate([[0], np.cumsum(links)])
     of_closing = {name: each[left] for name, each in joints.items()}
     closing = Closing(frame=order[ends[:, 1]], parent=ends[:, 0], place=ends[:, 1], group=group, **of_closing)
-    return Tree(frame=order, parent=parent, place=at[edges.of], closing=closing, **of_bodies)
+    of_links = {"link_of": link_of, "near": parent[links]}
+    return Tree(frame=order, parent=parent, place=at[edges.of], closing=closing, **of_bodies, **of_links)
 
 
 def paths_of_loops(tree: Tree) -> Paths:

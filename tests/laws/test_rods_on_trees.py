@@ -1,11 +1,14 @@
 """Rods in trees of bodies: motion, forces and laws of the general solver, for rods on joints, between bodies and free."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from rigid.joints import JOINTS
 from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
-from tests.support.mechanisms import AXIS, TOLD
+from tests.support.mechanisms import AXIS, TOLD, branched, looped
+from tests.support.own_kinds import Triangle
 
 RUBBER = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
 OBLIQUE = Section.from_stiffness(
@@ -184,6 +187,94 @@ def arch():
     return model
 
 
+def bridge(kind):
+    """Both ends on such joints, and a body that hangs on the middle by one more."""
+    model = Model("bridge", gravity=GRAVITY)
+    rod = model.add_rod("rod", [(0, 0, 0), (0.5, 0.1, 0.3), (1, 0, 0)], RUBBER, 4)
+    body = model.add_body("body", WHEEL, (0.5, 0.1, 0.2))
+    for name, one, other, at in (
+        ("left", model.ground, rod.start, (0, 0, 0)),
+        ("right", rod.end, model.ground, (1, 0, 0)),
+        ("hook", rod.at(0.5), body, (0.5, 0.1, 0.3)),
+    ):
+        model.add_joint(name, kind, one, other, **given(kind, at))
+    return model
+
+
+def ring(kind):
+    """Four rods on such joints in a ring, which a body holds."""
+    model = Model("ring", gravity=GRAVITY)
+    points = [(0, 0, 0), (0.6, 0, 0.1), (0.7, 0.5, 0), (0, 0.6, 0.2)]
+    rods = [model.add_rod(f"rod {k}", [points[k], points[(k + 1) % 4]], RUBBER, 2) for k in range(4)]
+    for k in range(4):
+        ends = (rods[k - 1].end, rods[k].start)
+        model.add_joint(f"joint {k}", kind, *ends[:: 1 - 2 * (k % 2)], **given(kind, points[k]))
+    body = model.add_body("body", WHEEL, (0.3, 0.0, 0.4))
+    model.add_joint("hang", "spherical", model.ground, body, at=(0.3, 0.0, 0.5))
+    model.add_joint("hold", "spherical", body, rods[0].at(0.5), at=(0.3, 0, 0.05))
+    return model
+
+
+def given(kind, at):
+    """Return where a joint is and its axes."""
+    if kind == "distance":
+        return {}
+    more = {"axis": AXIS[kind]} if kind in AXIS else {}
+    return {"at": at} | more | TOLD.get(kind, {})
+
+
+def net():
+    """Rods that cross in nine knots, held in two corners, with a spring across and what acts on three of them."""
+    model, knots = Model("net", gravity=GRAVITY), {}
+    for i, j in np.ndindex(3, 3):
+        for name, di, dj in (("x", 1, 0), ("y", 0, 1)):
+            if i + di < 3 and j + dj < 3:
+                rod = model.add_rod(f"{name} {i} {j}", [(i, j, 0), (i + di, j + dj, 0)], RUBBER, 2)
+                knots.setdefault((i, j), []).append(rod.start)
+                knots.setdefault((i + di, j + dj), []).append(rod.end)
+    for (i, j), (first, *others) in knots.items():
+        for k, other in enumerate(others):
+            model.add_joint(f"knot {i} {j} {k}", "weld", *((first, other) if k % 2 else (other, first)))
+    for i, kind in ((0, "spherical"), (2, "revolute")):
+        model.add_joint(f"pin {i}", kind, model.ground, knots[i, 2][0], **given(kind, (i, 2, 0)))
+    model.add_spring("across", knots[0, 0][0], knots[2, 1][0], 30.0)
+    model.add_interaction(
+        "among", Triangle, knots[0, 0][0], knots[1, 0][0], knots[0, 1][0], k=5.0, u=(1.0, 0.0, 0.0)
+    )
+    return model
+
+
+def springs_across():
+    """Bodies on joints, springs between some that no joint joins, one of them beside a joint."""
+    model = branched()
+    body = list(model.bodies.values())
+    for k, (one, other) in enumerate([(0, 7), (3, 6), (2, 5), (1, 4)]):
+        model.add_spring(
+            f"across {k}", body[one].at((0.1, 0, 0)), body[other].at((0, 0.1, 0)), 40.0, damping=0.1
+        )
+    return model
+
+
+LINKED = {"arch": arch, "net": net, "springs across": springs_across}
+LINKED |= {
+    f"bridge, {kind}": partial(bridge, kind) for kind in JOINTS if kind not in ("clamp", "distance", "weld")
+}
+LINKED |= {f"ring, {kind}": partial(ring, kind) for kind in JOINTS if kind not in ("clamp", "distance")}
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_what_links_bodies_of_a_tree_acts_as_by_the_general_solver(name):
+    found = [run(LINKED[name](), 20, 2e-3, solver=solver) for solver in ("auto", "general")]
+    same(*(result.state() for result in found), CLOSE)
+    assert found[0].newton_iterations[-1] <= 3.0
+
+
+@pytest.mark.parametrize("name", ["arch", "net", "springs across", "ring, revolute"])
+def test_linked_bodies_keep_their_laws(name):
+    found = audit(run(LINKED[name](), 300, 2e-3, output_every=50))
+    assert found.ok, found.text()
+
+
 def cantilever():
     """Clamps alone hold it, and it is pushed out of every plane."""
     model = Model("cantilever", gravity=GRAVITY)
@@ -193,6 +284,14 @@ def cantilever():
     return model
 
 
-@pytest.mark.parametrize("make", [arch, cantilever])
-def test_loops_through_rods_and_rods_that_are_clamped_alone_go_to_the_general_solver(make):
+def loop_beside_a_rod():
+    """A four-bar of bodies beside a rod that hangs on it."""
+    model = looped()
+    rod = model.add_rod("rod", [(5, 0, 3), (6, 0, 3)], RUBBER, 2)
+    model.add_joint("hang", "weld", list(model.bodies.values())[-1], rod.start)
+    return model
+
+
+@pytest.mark.parametrize("make", [cantilever, loop_beside_a_rod])
+def test_clamped_rods_and_loops_of_joints_beside_rods_go_to_the_general_solver(make):
     assert "solver" not in simulate(make(), 4e-3, 2e-3, progress=False).description["run"]

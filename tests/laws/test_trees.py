@@ -365,7 +365,7 @@ MARCHES = {
     "em4": (branched, "em4", "auto", "tree, 8 bodies"),
     "loads and springs": (loaded, "em", "auto", "tree, 8 bodies"),
     "loops": (looped, "em", "auto", "tree, 36 bodies, 10 loops"),
-    "acts on three bodies": (among_three, "em", "auto", None),
+    "acts on three bodies": (among_three, "em", "auto", "tree, 8 bodies"),
     "general": (
         branched,
         "em",

@@ -1,0 +1,192 @@
+"""Links of bodies on joints: with rod elements, springs and the like to bodies that come before them and are not their parents.
+
+As (1) and (2) of `discretization.trees.elimination`, with the motions z_k of the other bodies and the blocks that act between,
+C_k on the body, seen from its joint, and R_k on the other,
+
+    body   r + B z_p + A w + sum C_k z_k     other feels   R_k z     u = u_0 + U_p z_p + sum U_k z_k                 (1)
+
+so that, with the directions S, blocks between parent and others, and between others, are left:
+
+    parent by other   C_k + A2 S U_k     other by parent   R_k (1 + S U_p)     other by other   R_j S U_k            (2)
+
+and R_k (z_0 + S u_0) of the right-hand side. Motions of parent and others are those of their frames.
+"""
+
+from __future__ import annotations
+
+from discretization.trees.bodies import vector_at
+from discretization.trees.places import (
+    ACROSS,
+    BLOCK,
+    COLUMN,
+    COUPLE,
+    FORCE,
+    FREE_AXIS,
+    FREE_M,
+    FREE_N,
+    FREE_ROW,
+    FREE_SHIFT,
+    FREE_SIZE,
+    GAP,
+    LEVER,
+    LEVER1,
+    PARENT_LEVER,
+    PARENT_LEVER1,
+    ROW,
+    ROW_0,
+    TILT,
+    TURN,
+)
+from rigid.compilation.decorators import inner_kernel, small_kernel
+from rigid.linear_algebra import cross, dot, minus, plus, times
+
+
+@small_kernel
+def _unit(c):
+    """Return one of six motions, as a displacement and a turn."""
+    return (
+        (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2)),
+        (1.0 * (c == 3), 1.0 * (c == 4), 1.0 * (c == 5)),
+    )
+
+
+@small_kernel
+def _moved(tree, i, u, j, y, e):
+    """Return a motion with u times the free direction j of a body besides."""
+    q, o = tree.directions[tree.own[i]], FREE_SIZE * j
+    return plus(y, times(u, vector_at(q, o + FREE_SHIFT))), plus(e, times(u, vector_at(q, o + FREE_AXIS)))
+
+
+@small_kernel
+def _on_body(tree, work, i, k, c):
+    """Return force and moment about the joint of a body by a motion of the other body of a link."""
+    at = tree.link[k] + COLUMN * c
+    f = vector_at(work.values, at)
+    return f, minus(vector_at(work.values, at + 3), cross(vector_at(tree.each[i], LEVER), f))
+
+
+@inner_kernel
+def _add_felt(tree, work, i, k, y, e, into, to):
+    """Add what the other body of a link feels as the point of the joint of a body moves, six numbers, to an array."""
+    o, back = minus(y, cross(e, vector_at(tree.each[i], LEVER1))), tree.link[k] + BLOCK
+    for r in range(6):
+        felt = 0.0
+        for c in range(3):
+            felt += (
+                work.values[back + COLUMN * c + r] * o[c] + work.values[back + COLUMN * (3 + c) + r] * e[c]
+            )
+        into[to + r] += felt
+
+
+@inner_kernel
+def put_links(tree, work, i):
+    """Put U_k of a body whose rows are eliminated, and add (2)."""
+    first, end, p, to = tree.link_of[i], tree.link_of[i + 1], tree.parent[i], tree.left_of[i]
+    for k in range(first, end):
+        _put_unknowns(tree, work, i, k)
+    if p >= 0:
+        for k in range(first, end):
+            to += 1  # what the parent feels by its own motion stands elsewhere
+            _add_to_parent(tree, work, i, k, tree.left[to])
+        to += 1
+    for k in range(first, end):
+        _add_right_hand_side(tree, work, i, k)
+        if p >= 0:
+            _add_by_parent(tree, work, i, k, tree.left[to])
+            to += 1
+        for by in range(first, end):
+            _add_by_other(tree, work, i, k, by, tree.left[to])
+            to += 1
+
+
+@inner_kernel
+def _put_unknowns(tree, work, i, k):
+    """Put U_k, rows of the unknowns of a body."""
+    q, lu, d, U = tree.directions[tree.own[i]], tree.factors[tree.own[i]], tree.free[i], tree.linked[k]
+    for c in range(6):
+        f, g = _on_body(tree, work, i, k, c)
+        for j in range(d):
+            o = FREE_SIZE * j
+            x = dot(vector_at(q, o + FREE_N), f) + dot(vector_at(q, o + FREE_M), g)
+            for b in range(j):
+                x -= lu[j, b] * U[ACROSS * b + c]
+            U[ACROSS * j + c] = x
+        for j in range(d - 1, -1, -1):
+            x = -U[ACROSS * j + c]
+            for b in range(j + 1, d):
+                x -= lu[j, b] * U[ACROSS * b + c]
+            U[ACROSS * j + c] = lu[j, j] * x
+
+
+@inner_kernel
+def _add_to_parent(tree, work, i, k, to):
+    """Add what the parent feels by the motion of the other body."""
+    w, q, values = tree.each[i], tree.directions[tree.own[i]], work.values
+    for c in range(6):
+        f, g = _on_body(tree, work, i, k, c)
+        for j in range(tree.free[i]):
+            u, at = tree.linked[k, ACROSS * j + c], FREE_SIZE * j + FREE_ROW - ROW
+            f = plus(f, times(u, vector_at(q, at + FORCE)))
+            g = plus(g, times(u, vector_at(q, at + COUPLE)))
+        g = plus(g, cross(vector_at(w, PARENT_LEVER), f))
+        for r in range(3):
+            values[to + COLUMN * c + r] += f[r]
+            values[to + COLUMN * c + 3 + r] += g[r]
+
+
+@inner_kernel
+def _add_right_hand_side(tree, work, i, k):
+    """Add what the other body feels by the violation of the joint and by what moves the body in its free directions."""
+    w, q = tree.each[i], tree.directions[tree.own[i]]
+    y, e = times(-1.0, vector_at(w, GAP)), vector_at(w, TILT)
+    for j in range(tree.free[i]):
+        y, e = _moved(tree, i, q[FREE_SIZE * j + FREE_ROW + ROW_0 - ROW], j, y, e)
+    _add_felt(tree, work, i, k, y, e, work.residual, 6 * tree.near[k])
+
+
+@inner_kernel
+def _add_by_parent(tree, work, i, k, to):
+    """Add what the other body feels by the motion of the parent."""
+    w, q = tree.each[i], tree.directions[tree.own[i]]
+    for c in range(6):
+        o, turn = _unit(c)
+        yp = plus(o, cross(turn, vector_at(w, PARENT_LEVER1)))
+        y, e = yp, turn
+        for j in range(tree.free[i]):
+            at = FREE_SIZE * j + FREE_ROW
+            u = dot(vector_at(q, at), yp) + dot(vector_at(q, at + TURN), turn)
+            y, e = _moved(tree, i, u, j, y, e)
+        _add_felt(tree, work, i, k, y, e, work.values, to + COLUMN * c)
+
+
+@inner_kernel
+def _add_by_other(tree, work, i, k, by, to):
+    """Add what the other body of a link feels by the motion of that of another link, `by`."""
+    none = (0.0, 0.0, 0.0)
+    for c in range(6):
+        y, e = none, none
+        for j in range(tree.free[i]):
+            y, e = _moved(tree, i, tree.linked[by, ACROSS * j + c], j, y, e)
+        _add_felt(tree, work, i, k, y, e, work.values, to + COLUMN * c)
+
+
+@inner_kernel
+def unknown_by_links(tree, work, i, j):
+    """Return what the corrections of other bodies make of unknown j of a body."""
+    u = 0.0
+    for k in range(tree.link_of[i], tree.link_of[i + 1]):
+        for c in range(6):
+            u += tree.linked[k, ACROSS * j + c] * work.rhs[6 * tree.near[k] + c]
+    return u
+
+
+@inner_kernel
+def force_of_links(tree, work, i):
+    """Return force and moment about the joint of a body by the corrections of other bodies."""
+    f = g = (0.0, 0.0, 0.0)
+    for k in range(tree.link_of[i], tree.link_of[i + 1]):
+        for c in range(6):
+            u = work.rhs[6 * tree.near[k] + c]
+            df, dg = _on_body(tree, work, i, k, c)
+            f, g = plus(f, times(u, df)), plus(g, times(u, dg))
+    return f, g
