@@ -56,7 +56,16 @@ def em_stepper(
             if isinstance(beside, TreeStepper):
                 return beside.beside(system, load_values)
             return TreeStepper(
-                system, tree, h, order, load_values, tolerance, halves, earlier, digest=of_tables
+                system,
+                tree,
+                h,
+                order,
+                load_values,
+                tolerance,
+                halves,
+                earlier,
+                drive_values,
+                digest=of_tables,
             )
     if beside is not None and beside.solver == GENERAL:
         return beside.beside(system, load_values)

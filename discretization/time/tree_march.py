@@ -24,6 +24,7 @@ from discretization.assembly.extrapolation import (
     over_distances,
     remember,
 )
+from discretization.assembly.given_motions import begin_drives, end_drives
 from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.mean_velocities import (
     foretell_means,
@@ -34,7 +35,8 @@ from discretization.assembly.mean_velocities import (
     too_long,
 )
 from discretization.assembly.step_equations import add_forces, begin_step, move, move_alone, move_held
-from discretization.assembly.workspace import AT_NOISE, EPS, norm, rotation_of
+from discretization.assembly.workspace import AT_NOISE, EPS, norm, rotation_of, store_rotation
+from discretization.drives import DRIVEN, count_drives
 from discretization.memory import WIDTH as NUMBERS
 from discretization.time.em import (
     FACTORISATIONS,
@@ -46,6 +48,7 @@ from discretization.time.em import (
     commit_alone,
     commit_multipliers,
     copy_state,
+    has_drives,
     has_finite_account,
     predict_alone,
     predict_multipliers,
@@ -71,6 +74,8 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
+    place_joint,
+    place_slide,
     place_slides,
     scale_rows,
     take_last,
@@ -110,22 +115,24 @@ from rigid.compilation.decorators import (
     small_kernel,
 )
 from rigid.compilation.raised_exceptions import RAISED
+from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH as LANES
 from rigid.lanes import store
 from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
 from rigid.references import by_reference
 
-# what `more` is asked for
+# what `more` is asked for, and `drives`
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
 UNHELD = -1  # status of a march in which bodies came to rest by forces that nobody had asked for
 
 
 @by_reference
 class Advancing(NamedTuple):
-    """What a march works with; more, of_loops: `more_of` these models."""
+    """What a march works with; more, of_loops, drives: `more_of` these models."""
 
     more: Any
     of_loops: Any
+    drives: Any
     system: Any
     numbering: Any
     tree: Any
@@ -165,10 +172,61 @@ def _more(what, system, numbering, tree, loops, state, work, h):
         if work.viscous:
             move(system, state, work)
             put_end_strains(work)
+        if has_drives(work):
+            put_driving_forces(system, numbering, tree, loops, state, work, h)
         if work.accounts:
             account(system, numbering, None, state, work, h)
         end_counted(state, work)
         return 0 if has_finite_account(state) else NOT_FINITE
+    return 0
+
+
+@inner_kernel
+def put_driving_forces(system, numbering, tree, loops, state, work, h):
+    """Put multipliers with the last correction, and what acts on driven frames at the end of the step behind the residuals."""
+    for k in range(work.lam.shape[0]):
+        unknown = work.impulses.unknown[k]
+        work.lam[k], work.rhs[unknown] = work.lam[k] + work.rhs[unknown], 0.0
+    if work.drives.frames.shape[0] == 0:
+        return
+    for i in range(work.residual.shape[0]):
+        work.residual[i] = 0.0
+    move(system, state, work)
+    add_forces(system, numbering, state, work, h, False)
+    _add_joints_to_driven(system, numbering, tree, work)
+    _add_joints_to_driven(system, numbering, loops.joints, work)
+
+
+@inner_kernel
+def _add_joints_to_driven(system, numbering, joints, work):
+    """Add the forces of joints of closed form whose other frame is driven."""
+    for i in range(joints.frame.shape[0]):
+        partner = joints.partner[i]
+        if joints.kind[i] > OTHER and system.frames.fixed[partner] == DRIVEN:
+            if joints.slides[i] > 0:
+                place_slide(joints, work, i)
+            else:
+                place_joint(joints, work, i)
+            at, f, k = numbering.frame[partner], load3(joints.force[i]), load3(joints.couple[i])
+            add3(f, work.residual[at : at + 3])
+            moment = plus(cross(vector_at(joints.each[i], PARENT_LEVER), f), k)
+            add3(moment, work.residual[at + 3 : at + 6])
+
+
+def _drives(what, system, state, work, h, given):
+    """What moves as it is told: given (l, 3), behind the values of loads what drives give at the end of the step; 0."""
+    if what == BEGIN:
+        for f in work.drives.frames:
+            store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+        begin_drives(system, None, state, work, h, given)
+        move_held(state, work)
+    elif what == END:
+        end_drives(system, state, work, given)
+    return 0
+
+
+def _no_drives(what, system, state, work, h, given):
+    """Of a model without drives."""
     return 0
 
 
@@ -197,18 +255,20 @@ def system_bodies(numbering):
 
 def more_of(
     system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
-) -> tuple[Any, Any]:
-    """What `march` is handed for the rest of a model and for its loops: compiled where there are any; told: what the types of
+) -> tuple[Any, Any, Any]:
+    """What `march` is handed for the rest of a model, its loops and drives: compiled where there are any; told: what the types of
     all of these follow from (`rigid.settled.told_by`).
     """
     plain = not (len(system.others.kind) or len(system.elements.length) or np.any(tree.rows))
     models = system, numbering, tree, loops, state, work
-    rest, closed = _no_more if plain else _more, _loops if len(loops.place) else _no_more
-    known = rest, closed, told
+    driven = count_drives(system) > 0
+    rest, closed = _no_more if plain and not driven else _more, _loops if len(loops.place) else _no_more
+    known = rest, closed, driven, told
     if known not in _known:
         kinds = [typeof(model) for model in models]
-        _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds)
-    found: tuple[Any, Any] = _known[known]
+        drives = _compiled_drives(_drives if driven else _no_drives, *map(typeof, (system, state, work)))
+        _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds), drives
+    found: tuple[Any, Any, Any] = _known[known]
     return found
 
 
@@ -218,6 +278,12 @@ _known: dict[Any, Any] = {}
 @functools.cache
 def _compiled(function: Any, *models: Any) -> Any:
     return compiled(types.int64(types.int64, *models, types.float64))(function)
+
+
+@functools.cache
+def _compiled_drives(function: Any, *models: Any) -> Any:
+    given = types.Array(types.float64, 2, "C")
+    return compiled(types.int64(types.int64, *models, types.float64, given))(function)
 
 
 @inner_kernel
@@ -291,7 +357,7 @@ def _why_not(advancing, state, h):
     loops, work, more = advancing.loops, advancing.work, advancing.more
     assemble_residuals(system, tree, state, work, h)
     assemble_residuals_of_groups(system, tree, advancing.lanes, work, h)
-    if _has_more(system, tree) and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
+    if _has_more(system, tree, work) and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
         return NOT_FINITE
     for i in range(6 * tree.frame.shape[0]):
         if not abs(work.residual[i]) < 1e300:
@@ -367,12 +433,12 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
 
 
 @inner_kernel
-def _has_more(system, tree):
+def _has_more(system, tree, work):
     """Whether there is something else than bodies, their weights and joints of closed form."""
     for i in range(tree.rows.shape[0]):
         if tree.rows[i] > 0:
             return True
-    return system.others.kind.shape[0] + system.elements.length.shape[0] > 0
+    return system.others.kind.shape[0] + system.elements.length.shape[0] > 0 or has_drives(work)
 
 
 @inner_kernel
@@ -458,7 +524,7 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
     lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
     count = np.zeros(1, dtype=np.int64)
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    others, n_substeps, last = _has_more(system, tree), substeps.shape[0], load_values.shape[0] - 1
+    others, n_substeps, last = _has_more(system, tree, work), substeps.shape[0], load_values.shape[0] - 1
     shown, iterated = others or tree.sliding.shape[0] > 0, closed or tree.iterates
     ends, counts[:] = True, 0
     begin_held(tree, state, work)
@@ -470,6 +536,7 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
         if shown or k == 0:  # rows of closed forms are not scaled
             scale_rows(tree, work, h)
             put_signals(work, load_values[k])
+            advancing.drives(BEGIN, system, state, work, h, load_values[k])
         known, w = means_of(foreseen.weights, state.memory, substeps, k)
         at_rest = _predict(advancing, state, h, known, w, shown)
         if at_rest and not ends:
@@ -514,6 +581,8 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
             if closed:
                 end_joints(loops.joints, work)
             commit_multipliers(state, work, h)
+        if shown:
+            advancing.drives(END, system, state, work, h, load_values[k])
         _commit(advancing, state, h, known, w, shown)
         counts[STEPS] = (k + 1) // n_substeps
     if grouped and not shown:

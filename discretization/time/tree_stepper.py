@@ -15,7 +15,7 @@ from discretization.known_facts import Digest, known_anew, known_of_unchanging, 
 from discretization.system import System
 from discretization.time.advance import copy_of
 from discretization.time.shape_stepper import ShapeStepper
-from discretization.time.stepper import MAX_ITERATIONS, LoadValues
+from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
 from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
 from discretization.trees.body_lanes import BodyLanes, body_lanes, with_constants
 from discretization.trees.loop_tables import Loops, loops_of, loops_with_geometry
@@ -77,12 +77,13 @@ class TreeStepper(ShapeStepper):
         tolerance: float = 0.0,
         halves: bool | None = None,
         earlier: bool = True,
+        drive_values: DriveValues | None = None,
         *,
         digest: Digest | None = None,
     ):
         """earlier: as of `ShapeStepper`; digest: of the system, where it is known."""
         forces_follow = not len(tree.closing.frame) and bool(np.all(plain_joints(tree)))
-        super().__init__(system, h, order, load_values, halves, earlier, not forces_follow)
+        super().__init__(system, h, order, load_values, halves, earlier, not forces_follow, drive_values)
         self.tree = tree
         made, self._told = _made(system, tree, tolerance, digest=digest)
         self.numbering, self.work, self.arrays, self.loops, self.lanes = made

@@ -23,6 +23,7 @@ import numpy as np
 from discretization.assembly.frame_lanes import FEWEST, FrameLanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, workspace_anew
+from discretization.drives import driven_frames
 from discretization.linear.coupled import no_far
 from discretization.linear.fronts import no_fronts
 from discretization.linear.substructures import no_substructures
@@ -147,6 +148,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame] = 6 * np.arange(n)
+    driven = driven_frames(system.frames.fixed)
+    frame[driven] = size + 6 + 6 * np.arange(len(driven))  # what acts on them is kept apart: it does work
     diagonal = np.full(len(frame), dump, np.int64)
     diagonal[tree.frame] = _diagonal_blocks(tree)
     places = np.full((c, 8), dump, np.int64)

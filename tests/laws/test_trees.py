@@ -407,30 +407,11 @@ def test_a_run_that_remembers_its_last_step_alone_goes_on_so(tmp_path, monkeypat
     assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
 
 
-def driven():
-    model = branched()
-    frame = model.add_driven("crank", displacement=lambda t: (0.0, 0.0, float(np.sin(t))))
-    model.add_spring("pulled", frame.at((0, 0, 0)), next(iter(model.bodies.values())).at((0, 0, 0)), 10.0)
-    return model
-
-
 def touching():
     model = branched()
     ball = model.add_sphere("ball", list(model.bodies.values())[7], 0.1)
     floor = model.add_plane("floor", model.ground.at((0, 0, -5.0)), (0, 0, 1))
     model.add_contact("contact", ball, floor, stiffness=1e4)
-    return model
-
-
-def sprung():
-    """Bodies on springs alone."""
-    model, last = Model("sprung"), None
-    for k in range(3):
-        spin = {"angular_velocity": (1.0, 2.0, 3.0)}
-        body = model.add_body(f"body {k}", Box(0.5, 0.1, 0.1, density=100.0), position=(k, 0.0, 0.0), **spin)
-        last = model.ground.at((-0.5, 0.0, 0.0)) if last is None else last
-        model.add_spring(f"spring {k}", last, body.at((-0.25, 0.0, 0.0)), 10.0)
-        last = body.at((0.25, 0.0, 0.0))
     return model
 
 
@@ -464,9 +445,7 @@ def four_bars():
 
 
 REFUSED = {
-    "springs alone": sprung,
     "a ring of rods": ring_of_rods,
-    "driven frames": driven,
     "contacts": touching,
     "joints that repeat each other": four_bars,
 }

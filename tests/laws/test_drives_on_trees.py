@@ -1,0 +1,116 @@
+"""Trees that something moves as it is told: motion, forces and work of drives of the general solver."""
+
+import numpy as np
+import pytest
+
+from rigid.joints import JOINTS
+from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
+from rodsim.signals import Sine, Steady
+from tests.laws.test_rods_on_trees import CLOSE, run, same
+from tests.support.mechanisms import AXIS, TOLD
+
+GRAVITY = (1.0, 2.0, -9.0)
+H = 2e-3
+BAR = Box(0.5, 0.1, 0.1, density=300.0)
+
+
+def on_table(kind, reverse=False, rod=False):
+    """Bodies on joints, the first of them, or a rod before it, on a table that moves and turns; a damped spring to it."""
+    model = Model("table", gravity=GRAVITY)
+    table = model.add_driven(
+        "table",
+        displacement=lambda t: (0.1 * np.sin(8.0 * t), 0.05 * t, 0.0),
+        turn=Sine(0.2, 1.0),
+        axis=(0, 1, 1),
+    )
+    last, x = table.at((0, 0, 0)), 0.0
+    if rod:
+        section = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
+        own = model.add_rod("rod", [(0, 0, 0), (0.5, 0, 0)], section, 3)
+        model.add_joint("root", "weld", table, own.start)
+        last, x = own.end, 0.5
+    for k in range(3):
+        body = model.add_body(f"body {k}", BAR, (x + 0.25 + 0.5 * k, 0.0, 0.0))
+        more = {"axis": AXIS[kind]} if kind in AXIS else {}
+        apart = (-0.25, 0, 0) if kind != "distance" else (-0.1, 0.1, 0.05)
+        ends = (last, body.at(apart))
+        model.add_joint(f"joint {k}", kind, *(ends[::-1] if reverse else ends), **more | TOLD.get(kind, {}))
+        last = body.at((0.25, 0, 0))
+    model.add_spring("cord", table.at((0, 0, 1)), body.at((0, 0, 0)), 50.0, damping=0.3)
+    return model
+
+
+def arm():
+    """A chain of hinges and a slider, of which one hinge and the slider are driven."""
+    model, last = Model("arm", gravity=GRAVITY), None
+    kinds = ("revolute", "revolute", "prismatic", "revolute", "revolute", "universal")
+    for k, kind in enumerate(kinds):
+        body = model.add_body(f"body {k}", BAR, (0.25 + 0.5 * k, 0.0, 0.0))
+        more = {"second_axis": (0, 0, 1)} if kind == "universal" else {}
+        ends = [last if last is not None else model.ground, body]
+        model.add_joint(f"joint {k}", kind, *ends, at=(0.5 * k, 0, 0), axis=(0.0, 1.0, 0.0), **more)
+        last = body
+    model.add_drive("motor", "joint 1", Sine(0.3, 2.0))
+    model.add_drive("piston", "joint 2", Sine(0.05, 1.0))
+    return model
+
+
+def swinging_ring():
+    """A ring of hinged bodies between two driven frames: a loop closes at one of them."""
+    model, axis = Model("ring", gravity=GRAVITY), (0.0, 1.0, 0.0)
+    left = model.add_driven("left", displacement=lambda t: (0.0, 0.05 * np.sin(6.0 * t), 0.1 * t))
+    right = model.add_driven(
+        "right", position=(2.0, 0, 0), displacement=lambda t: (0.0, 0.05 * np.sin(6.0 * t), 0.0)
+    )
+    last = left.at((0, 0, 0))
+    for k in range(6):
+        low = -0.2 * np.sin(np.pi * (k + 0.5) / 6)
+        body = model.add_body(
+            f"body {k}", MassProperties(1.0, np.diag([2e-3, 2e-2, 2e-2])), ((k + 0.5) / 3, 0, low)
+        )
+        own = {} if k % 2 else {"axis": axis}
+        kind = "spherical" if k % 2 else "revolute"
+        model.add_joint(f"joint {k}", kind, last, body, at=(k / 3, 0, 0), **own)
+        last = body
+    model.add_joint("close", "spherical", last.at_world((2.0, 0, 0)), right.at((0, 0, 0)))
+    return model
+
+
+CASES = {"arm": arm, "loop": swinging_ring, "rod": lambda: on_table("revolute", rod=True)}
+CASES |= {
+    f"{kind}, {'body' if reverse else 'table'} first": lambda kind=kind, reverse=reverse: on_table(
+        kind, reverse
+    )
+    for kind in JOINTS
+    for reverse in (False, True)
+    if kind != "clamp"
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_drives_move_trees_and_work_as_by_the_general_solver(name):
+    found = [run(CASES[name](), 30, H, solver=solver) for solver in ("auto", "general")]
+    same(*(result.state() for result in found), CLOSE | {"lam": 1e-8, "own": 1e-10, "totals": 1e-10})
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", ["arm", "rod", "loop", "revolute, body first"])
+def test_energy_is_what_drives_have_done(name):
+    found = audit(run(CASES[name](), 300, H, output_every=30))
+    assert found.ok, found.text()
+    assert found.energy_balance < 1e-13
+
+
+def test_a_driven_tree_goes_on_to_the_bit(tmp_path):
+    part = tmp_path / "part.vtkhdf"
+    whole = run(arm(), 20, H, output_every=5)
+    run(arm(), 10, H, output_every=5, output=part)
+    again = run(arm(), 20, H, output_every=5, output=part, resume=True)
+    assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
+
+
+def test_a_tree_most_of_whose_joints_are_driven_goes_to_the_general_solver():
+    model = arm()
+    model.add_drive("second", "joint 3", Steady(0.5))
+    assert "solver" not in simulate(model, 2 * H, H, progress=False).description["run"]
