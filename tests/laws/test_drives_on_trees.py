@@ -62,15 +62,12 @@ def swinging_ring():
     right = model.add_driven(
         "right", position=(2.0, 0, 0), displacement=lambda t: (0.0, 0.05 * np.sin(6.0 * t), 0.0)
     )
-    last = left.at((0, 0, 0))
+    last, points = left.at((0, 0, 0)), [(k / 3, 0.0, -0.4 * np.sin(np.pi * k / 6)) for k in range(7)]
     for k in range(6):
-        low = -0.2 * np.sin(np.pi * (k + 0.5) / 6)
-        body = model.add_body(
-            f"body {k}", MassProperties(1.0, np.diag([2e-3, 2e-2, 2e-2])), ((k + 0.5) / 3, 0, low)
-        )
-        own = {} if k % 2 else {"axis": axis}
-        kind = "spherical" if k % 2 else "revolute"
-        model.add_joint(f"joint {k}", kind, last, body, at=(k / 3, 0, 0), **own)
+        middle = 0.5 * np.add(points[k], points[k + 1])
+        body = model.add_body(f"body {k}", MassProperties(1.0, np.diag([2e-3, 2e-2, 2e-2])), middle)
+        kind, own = ("spherical", {}) if k % 2 else ("revolute", {"axis": axis})
+        model.add_joint(f"joint {k}", kind, last, body, at=points[k], **own)
         last = body
     model.add_joint("close", "spherical", last.at_world((2.0, 0, 0)), right.at((0, 0, 0)))
     return model
