@@ -147,12 +147,13 @@ def simulate(
     ----------------
     solver : {"auto", "general"}, default "auto"
         "auto" takes, with "em" and its compositions, the quickest solver for the shape of the model: one with three unknowns per
-        frame for models that are symmetric about a plane and move in it, one from the tips to the root for trees of bodies.
+        frame for models that are symmetric about a plane and move in it, one that eliminates joints for bodies and rods.
         Results agree to round-off. The description says under "run", "solver" which one was taken. A run that is resumed
         continues with the solver that it began with.
     threads : int, default 1
-        Threads that work on each step of "em" and its variants on nets and frames of rods. The result is bitwise the same
-        for any number. It pays from some thousand elements on, if there are as many idle cores.
+        Threads that work on each step of "em" and its variants on nets and frames of rods by the general solver. The result is
+        bitwise the same for any number. It pays from some thousand elements on, if there are as many idle cores; a tree takes
+        one thread, and about as long as the general solver with two.
 
     Returns
     -------

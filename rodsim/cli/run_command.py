@@ -48,7 +48,7 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument(
         "--solver",
         choices=["auto", "general"],
-        help="auto: trees of bodies and models that move in a plane are solved as such; instead of the scene's",
+        help="auto: bodies and rods on joints, and models that move in a plane, are solved as such; instead of the scene's",
     )
     parser.add_argument(
         "--threads", type=int, default=1, help="that work on each step of a large net of rods; em and kin"

@@ -57,9 +57,9 @@ def test_more_threads_than_fronts_change_no_bit():
 
 
 def test_a_run_goes_on_with_other_threads_to_the_bit(tmp_path):
-    whole = simulate(WIDE, 8 * H, H, output_every=2, threads=3)
+    whole = simulate(WIDE, 8 * H, H, output_every=2, solver="general", threads=3)
     part = tmp_path / "part.vtkhdf"
-    simulate(WIDE, 4 * H, H, output=part, output_every=2)
+    simulate(WIDE, 4 * H, H, output=part, output_every=2, solver="general")
     parts = simulate(WIDE, 8 * H, H, output=part, output_every=2, resume=True, threads=2)
     assert (whole.description["run"]["threads"], parts.description["run"]["threads"]) == (3, 2)
     for n in range(5):
@@ -77,7 +77,8 @@ def test_what_is_not_solved_by_fronts_takes_one_thread():
 
 
 def test_steps_that_choose_their_length_have_threads():
-    runs = [simulate(WIDE, 0.02, Adaptive(1e-3, output_dt=0.01), threads=n) for n in (1, 2)]
+    steps = Adaptive(1e-3, output_dt=0.01)
+    runs = [simulate(WIDE, 0.02, steps, solver="general", threads=n) for n in (1, 2)]
     assert runs[1].description["run"]["threads"] == 2
     assert np.array_equal(runs[0].rod("row0").r, runs[1].rod("row0").r)
 
