@@ -93,6 +93,7 @@ from discretization.trees.body_lanes import (
     take_rotations,
 )
 from discretization.trees.elimination import eliminate, eliminate_again, expand, renew_forces
+from discretization.trees.free_bodies import clear_rows
 from discretization.trees.lane_states import (
     BY_DIFFERENCES,
     BY_LAST,
@@ -151,11 +152,12 @@ def _more(what, system, numbering, tree, loops, state, work, h):
             move_held(state, work)
             begin_elements(system, state, work, h)
     elif what == ASSEMBLE:
-        n, values, residual = system_bodies(numbering), work.values, work.residual
+        n, values, residual = tree.frame.shape[0], work.values, work.residual
         for i in range(OWN * n, values.shape[0], LANES):
             store(0.0, values, i)
         for i in range(6 * n, residual.shape[0]):
             residual[i] = 0.0
+        clear_rows(tree, work)
         if rods:
             move_alone(state, work)
         failed = add_forces(system, numbering, state, work, h, True)
@@ -244,15 +246,6 @@ def _loops(what, system, numbering, tree, loops, state, work, h):
     return 0
 
 
-@inner_kernel
-def system_bodies(numbering):
-    """How many have unknowns."""
-    rows = 0
-    for c in range(numbering.rows.shape[0]):
-        rows += numbering.rows[c]
-    return (numbering.size - rows) // 6
-
-
 def more_of(
     system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
 ) -> tuple[Any, Any, Any]:
@@ -330,6 +323,8 @@ def _is_balanced(advancing, state, h):
     for i in range(6 * n):
         left[i] = work.residual[i]
     for i in range(n):
+        if tree.frame[i] < 0:
+            continue
         size = EPS * abs(h) * system.frames.mass[tree.frame[i]] * weight
         for j in range(3):
             noise[6 * i + j] += size

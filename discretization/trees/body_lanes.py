@@ -91,8 +91,8 @@ class BodyLanes(NamedTuple):
 
 def body_lanes(tree: TreeArrays, frames: FrameLanes, quats: bool) -> BodyLanes:
     """Of the bodies whose frames these are; quats: as of `BodyLanes`."""
-    at = np.zeros(int(tree.frame.max(initial=0)) + 1, np.int64)
-    at[tree.frame] = np.arange(len(tree.frame))
+    at, bodies = np.zeros(int(tree.frame.max(initial=0)) + 1, np.int64), np.flatnonzero(tree.frame >= 0)
+    at[tree.frame[bodies]] = bodies
     body = at[frames.places[:, FRAME].reshape(-1)]
     head = body[::WIDTH]
     places = np.zeros((N_PLACES, len(body)), np.int64)

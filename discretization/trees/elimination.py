@@ -247,7 +247,7 @@ def take_over(tree, work, i):
 def eliminate(tree, work, iterated):
     """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, in tree.force and tree.couple."""
     for i in range(tree.frame.shape[0] - 1, -1, -1):
-        if tree.kind[i] == FREE:
+        if tree.kind[i] <= FREE:
             eliminate_free(tree, work, i)
             continue
         if tree.acted[i]:
@@ -803,7 +803,7 @@ def correction_of(tree, work, i):
     """Put the correction of a body into work.rhs, by that of its parent; return its size."""
     if tree.plain[i]:
         return correction_of_plain(tree, work, i)
-    if tree.kind[i] == FREE:
+    if tree.kind[i] <= FREE:
         return correction_of_free(tree, work, i)
     return _correction_of_other(tree, work, i)
 

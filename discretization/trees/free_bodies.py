@@ -13,12 +13,16 @@ compared is of one unit: forces, and moments over the length rho of the body,
 
     rho^2 = (sum of the diagonal of turns)/(sum of that of places).                                   (3)
 
+The multipliers of a joint that closes a loop are taken for one more body of six unknowns, with A = 0 until both bodies of the
+joint are eliminated: B_k and C_k of these are the gradient of its rows and their forces.
+
 A right-hand side that comes later (`discretization.trees.loops`) needs A^-1, which is kept where joints close loops.
 """
 
 from __future__ import annotations
 
 from discretization.trees.places import ACROSS, BLOCK, COLUMN, OWN
+from discretization.trees.shape import FREE
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
 
@@ -177,6 +181,16 @@ def eliminate_free(tree, work, i):
 
 
 @inner_kernel
+def clear_rows(tree, work):
+    """Put nothing into blocks and residuals of multipliers, and 1 for those of six that there are not."""
+    for i in tree.closing:
+        for c in range(6):
+            work.residual[6 * i + c] = 0.0
+            for r in range(6):
+                work.values[OWN * i + COLUMN * c + r] = 1.0 if r == c and r >= tree.rows[i] else 0.0
+
+
+@inner_kernel
 def _put_inverse(tree, work, i, rho):
     """Put A^-1."""
     values, inverse = work.values, tree.factors[tree.own[i]]
@@ -241,7 +255,8 @@ def correction_of_free(tree, work, i):
         z = z + _applied(_columns(work.values, tree.link[k]), load6(rhs, 6 * tree.near[k]))
     store6(-z, rhs, 6 * i)
     size = abs(z) * choose(1.0 / tree.reach[i], 1.0, 0, 3)
-    return (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (lane(size, 3) + lane(size, 4) + lane(size, 5))
+    turn = (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (lane(size, 3) + lane(size, 4) + lane(size, 5))
+    return turn if tree.kind[i] == FREE else 0.0 * turn  # of multipliers: whether they are finite
 
 
 @inner_kernel

@@ -31,10 +31,10 @@ from discretization.multipliers import multipliers_of
 from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
 from discretization.trees.shape import (
-    FREE,
     HINGE,
     MOST_ROWS,
     OTHER,
+    ROWS,
     TRANSLATIONS,
     UNIVERSAL,
     WELD,
@@ -98,6 +98,7 @@ class TreeArrays(NamedTuple):
     )  # (n,) bool: on a joint, and assembly adds to its diagonal block; or not on one, and joints act on it
     plain: np.ndarray  # (n,) bool: the joint turns or is a weld, and nothing else acts beside it
     sliding: Ints  # bodies on joints that slide
+    closing: Ints  # ROWS
     free: Ints  # (n,) unknowns of the joint
     partner: Ints  # (n,) frame of the parent, fixed or not
     side: Ints  # (n,) 1: the body is frame b of its joint; -1: frame a
@@ -107,7 +108,7 @@ class TreeArrays(NamedTuple):
     D: Floats  # (n, 3, 2, 3) of these: directions on frames a and b
     across: Floats  # (n, 2, 3) of what slides: directions on frame a across its line or plane
     lam: Ints  # (n,) first multiplier
-    rows: Ints  # (n,) of OTHER: how many
+    rows: Ints  # (n,) of OTHER and ROWS: how many
     row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
     block: Ints  # (n,) first entry of the blocks of a joint
     own: Ints  # (n,) of what is not plain: its place in the arrays of k; what is FREE comes last, and is in `factors` alone
@@ -144,17 +145,17 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     n, c = len(tree.frame), len(system.constraints.kind)
     held = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
-    block, dump = _joint_blocks(tree), _dump(tree)
+    block, dump, bodies = _joint_blocks(tree), _dump(tree), np.flatnonzero(tree.frame >= 0)
     size = 6 * n + int(rows.sum())
     frame = np.full(len(system.frames.mass), size, np.int64)
-    frame[tree.frame] = 6 * np.arange(n)
+    frame[tree.frame[bodies]] = 6 * bodies
     driven = driven_frames(system.frames.fixed)
     frame[driven] = size + 6 + 6 * np.arange(len(driven))  # what acts on them is kept apart: it does work
     diagonal = np.full(len(frame), dump, np.int64)
-    diagonal[tree.frame] = _diagonal_blocks(tree)
+    diagonal[tree.frame[bodies]] = _diagonal_blocks(tree)[bodies]
     places = np.full((c, 8), dump, np.int64)
     at_row = np.zeros(c, np.int64)
-    for place in np.flatnonzero(tree.kind == OTHER).tolist():
+    for place in np.flatnonzero((tree.kind == OTHER) | (tree.kind == ROWS)).tolist():
         own = np.flatnonzero(tree.place == place)
         at_row[own] = np.cumsum(rows[own]) - rows[own]
     use = np.flatnonzero(tree.kinds == OTHER)
@@ -167,6 +168,10 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         places[use, 1 + side] = np.where(free, dump, first + BLOCK * ~own)
         places[use, 4 + side] = np.where(own, first + 2 * BLOCK + 6 * by_row, dump)
         places[use, 6 + side] = np.where(own, first + 3 * BLOCK + by_row, dump)
+    closing = np.flatnonzero(tree.kinds == ROWS)
+    places[closing] = _of_rows(system, tree, closing, at_row[closing])
+    row, row_stride = 6 * n + held.first, np.full(len(held.rows), 6, np.int64)
+    row[closing], row_stride[closing] = 6 * tree.place[closing] + at_row[closing], COLUMN
     none = np.zeros(0, np.int64)
     return Numbering(
         size=size,
@@ -181,8 +186,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         frame_stride=np.full(len(frame), COLUMN, np.int64),
         frame_base=diagonal,
         rows=held.rows,
-        row=6 * n + held.first,
-        row_stride=np.full(len(held.rows), 6, np.int64),
+        row=row,
+        row_stride=row_stride,
         lam=held.first,
         row_frames=held.frames,
         constraint_base=places,
@@ -203,7 +208,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
 
 def has_blocks(tree: Tree | Closing) -> np.ndarray:
     """(n,) bool: joints without a closed form, or beside which something else acts."""
-    blocks: np.ndarray = (tree.kind == OTHER) | (tree.coupled & (tree.kind != FREE))
+    blocks: np.ndarray = (tree.kind == OTHER) | (tree.coupled & (tree.kind >= OTHER))
     return blocks
 
 
@@ -225,7 +230,7 @@ def _joint_blocks(tree: Tree | Closing) -> Ints:
 
 def _diagonal_blocks(tree: Tree | Closing) -> Ints:
     """(n,) first entry of what assembly adds to the diagonal block of a body."""
-    on_joints = tree.kind != FREE
+    on_joints = tree.kind >= OTHER
     behind = OWN * len(tree.frame) + BLOCK * (int(blocks_of(tree).sum()) + np.cumsum(on_joints) - 1)
     return np.where(on_joints, behind, OWN * np.arange(len(on_joints)))
 
@@ -234,21 +239,21 @@ def _sums_rows(tree: Tree | Closing) -> np.ndarray:
     """(n,) bool: bodies that no joint holds and on which joints act."""
     on_them = np.zeros(len(tree.frame) + 1, bool)
     if isinstance(tree, Tree):
-        on_them[tree.parent[tree.kind != FREE]] = True
+        on_them[tree.parent[tree.kind >= OTHER]] = True
         on_them[tree.closing.place] = on_them[tree.closing.parent] = True
-    found: np.ndarray = on_them[:-1] & (tree.kind == FREE)
+    found: np.ndarray = on_them[:-1] & (tree.kind < OTHER)
     return found
 
 
 def _rows_blocks(tree: Tree | Closing) -> Ints:
     """(n,) first entry of the rows of these."""
-    behind = blocks_of(tree).sum() + np.sum(tree.kind != FREE) + np.cumsum(_sums_rows(tree)) - 1
+    behind = blocks_of(tree).sum() + np.sum(tree.kind >= OTHER) + np.cumsum(_sums_rows(tree)) - 1
     return OWN * len(tree.frame) + BLOCK * behind
 
 
 def _dump(tree: Tree | Closing) -> int:
     """Return the first entry behind all blocks."""
-    blocks = int(blocks_of(tree).sum() + np.sum(tree.kind != FREE) + _sums_rows(tree).sum())
+    blocks = int(blocks_of(tree).sum() + np.sum(tree.kind >= OTHER) + _sums_rows(tree).sum())
     return OWN * len(tree.frame) + BLOCK * blocks
 
 
@@ -277,14 +282,34 @@ def _between(tree: Tree, row: Ints, column: Ints) -> Ints:
     return found
 
 
+def _of_rows(system: System, tree: Tree, closing: Ints, at_row: Ints) -> Ints:
+    """(k, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b of constraints that close loops, whose first rows are these."""
+    at = _places_of(tree, len(system.frames.mass))[system.constraints.frames[closing]]
+    rows, dump = tree.place[closing], _dump(tree)
+    found = np.zeros((len(closing), 8), np.int64)
+    for a in (0, 1):
+        for b in (0, 1):
+            found[:, 2 * a + b] = _between(tree, at[:, a], at[:, b])
+        moves = at[:, a] >= 0
+        found[:, 4 + a] = np.where(moves, _between(tree, at[:, a], rows) + COLUMN * at_row, dump)
+        found[:, 6 + a] = np.where(moves, _between(tree, rows, at[:, a]) + at_row, dump)
+    return found
+
+
+def _places_of(tree: Tree, frames: int) -> Ints:
+    """(n + 1,) place of each frame in the tree; -1: it does not move, or is none."""
+    place = np.full(frames + 1, -1, np.int64)
+    bodies = np.flatnonzero(tree.frame >= 0)
+    place[tree.frame[bodies]] = bodies
+    return place
+
+
 def _of_frames(frames: Ints, tree: Tree) -> Ints:
     """(e, f, f) blocks of the frames (e, f) of elements or other interactions."""
     e, most = frames.shape
     if not e:
         return np.zeros((e, most, most), np.int64)
-    place = np.full(max(int(frames.max()), int(tree.frame.max())) + 2, -1, np.int64)
-    place[tree.frame] = np.arange(len(tree.frame))
-    at = place[frames]
+    at = _places_of(tree, max(int(frames.max()), int(tree.frame.max())) + 1)[frames]
     row, column = (
         np.broadcast_to(at[:, :, None], (e, most, most)),
         np.broadcast_to(at[:, None], (e, most, most)),
@@ -297,7 +322,7 @@ def _left(tree: Tree | Closing) -> tuple[Ints, Ints]:
     counts = _counts(tree)
     if not counts.any():
         return np.zeros(len(counts), np.int64), np.zeros(0, np.int64)
-    with_parent = (tree.kind != FREE) & (counts > 0) & (tree.parent >= 0)
+    with_parent = (tree.kind >= OTHER) & (counts > 0) & (tree.parent >= 0)
     sizes = (counts + with_parent) ** 2
     left_of = np.cumsum(sizes) - sizes
     rows = columns = np.zeros(int(sizes.sum()), np.int64)
@@ -332,14 +357,14 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         turning[tree.kind == name] = many
     lam = np.zeros(n, np.int64)
     lam[joined] = first_row[tree.first[joined]]
-    others = np.flatnonzero(tree.kind == OTHER)
+    others = np.flatnonzero((tree.kind == OTHER) | (tree.kind == ROWS))
     rows, row = np.zeros(n, np.int64), np.zeros((n, MOST_ROWS), np.int64)
     for place in others.tolist():
         own = np.flatnonzero(tree.place == place)
         of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
         rows[place], row[place, : len(of)] = len(of), of
     plain = plain_joints(tree)
-    apart, free = np.flatnonzero(~plain & (tree.kind != FREE)), np.flatnonzero(tree.kind == FREE)
+    apart, free = np.flatnonzero(~plain & (tree.kind >= OTHER)), np.flatnonzero(tree.kind < OTHER)
     number = np.zeros(n, np.int64)
     number[apart], number[free] = np.arange(len(apart)), len(apart) + np.arange(len(free))
     loops = isinstance(tree, Tree) and len(tree.closing.frame) > 0
@@ -353,6 +378,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         acted=_acted(system, tree),
         plain=plain,
         sliding=np.flatnonzero(tree.slides > 0),
+        closing=np.flatnonzero(tree.kind == ROWS),
         free=np.where(tree.kind <= OTHER, 6 - rows, tree.slides + 3 - turning),
         partner=partner,
         side=side,
@@ -367,7 +393,7 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         block=_joint_blocks(tree),
         own=number,
         reach=np.zeros(n),
-        scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds == OTHER,
+        scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds <= OTHER,
         each=aligned(n, SIZE),
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
@@ -382,7 +408,9 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         link=_link_blocks(tree),
         left_of=left_of,
         left=left,
-        linked=np.zeros((_counts(tree).sum() * bool(_counts(tree)[tree.kind != FREE].any()), WIDTH * ACROSS)),
+        linked=np.zeros(
+            (_counts(tree).sum() * bool(_counts(tree)[tree.kind >= OTHER].any()), WIDTH * ACROSS)
+        ),
         acting=_diagonal_blocks(tree),
         sums=np.where(_sums_rows(tree), _rows_blocks(tree), OWN * np.arange(n)),
         alone=np.flatnonzero(alone),
@@ -398,10 +426,10 @@ def _acted(system: System, tree: Tree | Closing) -> np.ndarray:
     """(n,) bool: bodies on joints to whose diagonal blocks assembly adds, and others on which joints act."""
     acted = np.zeros(len(system.frames.mass) + 1, bool)
     if isinstance(tree, Tree):
-        numerical = system.constraints.frames[tree.kinds == OTHER]
+        numerical = system.constraints.frames[tree.kinds <= OTHER]
         for frames in (system.elements.frames, system.others.frames, numerical, tree.frame[tree.near]):
             acted[frames] = True
-    return np.where(tree.kind == FREE, _sums_rows(tree), acted[tree.frame])
+    return np.where(tree.kind < OTHER, _sums_rows(tree), acted[tree.frame])
 
 
 def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> TreeArrays:
@@ -455,7 +483,7 @@ def workspace_of(
     """That of assembly, which passes by the joints that the elimination has closed forms of; fewest: as of `frame_lanes`."""
     work = workspace_anew(system, numbering, True, tolerance, fewest=fewest, kinds=_alike(system, tree))
     facts = work.facts
-    other = tree.kinds[facts.closed] == OTHER
+    other = tree.kinds[facts.closed] <= OTHER
     before = np.concatenate([[0], np.cumsum(other)])
     return work._replace(
         values=aligned(len(work.values)),
@@ -469,4 +497,4 @@ def _alike(system: System, tree: Tree) -> list[Ints]:
     is_b = np.zeros(len(tree.kind), np.int64)
     is_b[joined] = system.constraints.frames[tree.first[joined], 1] == tree.frame[joined]
     number = np.where(tree.slides > 0, 0, 2 * tree.kind + is_b)
-    return [tree.frame[number == own] for own in np.unique(number)]
+    return [tree.frame[number == own] for own in np.unique(number[tree.frame >= 0])]

@@ -10,13 +10,15 @@ children. What joins a body to its parent is one of
     WELD       that, and triads in common: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
     OTHER      up to six rows of any kind
     FREE       nothing: rod elements, springs and other interactions link it to other bodies, or it is alone
+    ROWS       no body: the multipliers of a joint that closes a loop, linked with both of its bodies
 
 The first four hold the point, or let it slide along a line, in a plane or anywhere. What closes a loop is one of the first four
-that does not slide and beside which nothing else acts.
+that does not slide and beside which nothing else acts, by the forces and couples of that (`Closing`), or, where something links
+bodies as well, the rows of any joint.
 
 What acts between bodies that no joint joins links them. Each body is linked to some of those that come before it: of a rod
 that closes no loop to one. Else bodies come in an order that leaves few links (minimum degree; George and Liu, The Evolution of
-the Minimum Degree Ordering Algorithm, 1989), children before their parents all the same.
+the Minimum Degree Ordering Algorithm, 1989), parents before their children and multipliers before their bodies all the same.
 """
 
 from __future__ import annotations
@@ -36,7 +38,15 @@ from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
 from rigid.vectors import cross, lengths
 
-FREE, OTHER, BALL, HINGE, UNIVERSAL, WELD = -1, 0, 1, 2, 3, 4  # joints of closed form are above OTHER
+ROWS, FREE, OTHER, BALL, HINGE, UNIVERSAL, WELD = (
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    4,
+)  # joints of closed form are above OTHER
 TRANSLATIONS = np.array([1, 2, 1, 0])  # constraints of a point that slides in so many directions
 MOST_ROWS = 6  # of a body's joint
 _SQUARE = 1e-12  # of axes that are across each other
@@ -45,7 +55,7 @@ _SQUARE = 1e-12  # of axes that are across each other
 class Tree(NamedTuple):
     """Of n bodies, parents first."""
 
-    frame: Ints  # (n,)
+    frame: Ints  # (n,) -1: ROWS
     parent: Ints  # (n,) place of it in this order; -1: fixed, or free
     kind: Ints  # (n,)
     slides: Ints  # (n,) directions in which the point of the joint slides
@@ -57,7 +67,7 @@ class Tree(NamedTuple):
     closing: Closing
 
     def __str__(self) -> str:
-        n, loops = len(self.frame), len(self.closing.frame)
+        n, loops = int(np.sum(self.frame >= 0)), len(self.closing.frame) + int(np.sum(self.frame < 0))
         closed = f", {loops} {'loop' if loops == 1 else 'loops'}" if loops else ""
         return f"tree, {n} {'body' if n == 1 else 'bodies'}{closed}"
 
@@ -84,10 +94,12 @@ class Closing(NamedTuple):
 _TAKEN = "constraints", "elements", "others"
 _BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces may touch"}
 _CLAMPED_RODS = "nothing but clamps holds its rods, of which the general solver takes eight runs at once"
+_MANY_ROWS = "many joints close loops beside its rods and springs"
 _SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
 _FEW_DRIVEN = (
     3  # bodies to a driven joint, whose rows have no closed form: measured on chains of 6 and 20 hinges
 )
+_MOST_LINKS = 12.0  # squared, of a body on average, where joints close loops by their rows: ten five-bars in a row have 60
 _FIXED = -1
 MOST_COLUMNS = 128  # of loops that hang together
 
@@ -157,7 +169,11 @@ def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
         if not rods and most <= MOST_COLUMNS and pays(paths_of_loops(tree), len(tree.frame), dense, rows):
             return tree
         tree = _SLOW
-    return _linked(fixed, edges) if linked else tree
+    if not linked:
+        return tree
+    tree = _linked(fixed, edges)
+    links = np.diff(tree.link_of)
+    return _MANY_ROWS if np.any(tree.kind == ROWS) and np.sum(links**2) > _MOST_LINKS * len(links) else tree
 
 
 class Edges(NamedTuple):
@@ -244,41 +260,52 @@ def _spanning(n: int, edges: Edges) -> np.ndarray | str:
     return chosen
 
 
-def _linked(fixed: np.ndarray, edges: Edges) -> Tree | str:
-    """Of edges whose joints close no loop: these are the tree, and all others are links."""
+def _linked(fixed: np.ndarray, edges: Edges) -> Tree:
+    """Of edges: joints are the tree, as far as they close no loop, rows of other joints and all that acts besides are links."""
     joints = edges.rows > 0
     order, parent, own = _ordered(fixed, edges.pair, joints)
-    if np.sum(own >= 0) != joints.sum():
-        return "joints close loops beside rods or springs"
-    n, place = len(order), np.full(int(order.max(initial=0)) + 1, -1, np.int64)
+    chosen = np.zeros(len(joints), bool)
+    chosen[own[own >= 0]] = True
+    closing, n = np.flatnonzero(joints & ~chosen), len(order)
+    place = np.full(len(fixed) + 1, -1, np.int64)  # of what is fixed the last one
     place[order] = np.arange(n)
-    kind = np.append(edges.kind, FREE)[own]
-    ahead, links, coupled = _least_degree(parent, kind == WELD, place[edges.pair[~joints]])
-    new, last = np.zeros(n + 1, np.int64), np.array(ahead[::-1], np.int64)
-    new[last], new[n] = np.arange(n), -1
-    at = np.zeros(len(edges.pair), np.int64)
+    ends, rows = place[edges.pair], n + np.arange(len(closing))
+    held = np.stack([np.repeat(rows, 2), ends[closing].ravel()], axis=1)
+    held = held[held[:, 1] >= 0]
+    links = np.concatenate([ends[~joints], ends[closing][(ends[closing] >= 0).all(axis=1)], held])
+    none = np.full(len(closing), -1)
+    kind = np.concatenate([np.append(edges.kind, FREE)[own], none + ROWS + 1])
+    parent, own, order = (np.concatenate([each, none]) for each in (parent, own, order))
+    ahead, near, coupled = _least_degree(parent, kind == WELD, links, held)
+    count = len(kind)
+    new, last = np.zeros(count + 1, np.int64), np.array(ahead[::-1], np.int64)
+    new[last], new[count] = np.arange(count), -1
+    at = np.zeros(len(joints), np.int64)
     at[own[last][own[last] >= 0]] = np.flatnonzero(own[last] >= 0)
-    none = np.zeros(0, np.int64)
+    at[closing] = new[rows]
+    nothing = np.zeros(0, np.int64)
     return Tree(
         frame=order[last],
         parent=new[parent[last]],
         kind=kind[last],
         slides=np.append(edges.slides, 0)[own][last],
         coupled=(np.append(edges.coupled, False)[own] | coupled)[last],
-        link_of=np.cumsum([0, *(len(links[k]) for k in last.tolist())]),
-        near=np.array([j for k in last.tolist() for j in sorted(new[links[k]].tolist())], np.int64),
+        link_of=np.cumsum([0, *(len(near[k]) for k in last.tolist())]),
+        near=np.array([j for k in last.tolist() for j in sorted(new[near[k]].tolist())], np.int64),
         first=np.append(edges.first, 0)[own][last],
         place=at[edges.of],
-        closing=Closing(none, none, none, none, none == 0, none, none, none),
+        closing=Closing(nothing, nothing, nothing, nothing, nothing == 0, nothing, nothing, nothing),
     )
 
 
 def _least_degree(
-    parent: Ints, rigid: np.ndarray, pairs: Ints
+    parent: Ints, rigid: np.ndarray, pairs: Ints, held: Ints
 ) -> tuple[list[int], list[list[int]], np.ndarray]:
     """Bodies in the order of their elimination, with what each is linked to then, and (n,) bool whether its parent is among it.
 
-    rigid (n,) bool: bodies that move as their parents, or what is fixed, do; pairs (k, 2) that are linked.
+    rigid (n,) bool: bodies that move as their parents, or what is fixed, do; pairs (k, 2) that are linked; held (l, 2): rows, and
+    a body of their joint, which is eliminated before them, as all bodies are on whose joints it hangs: else rows may not hold
+    each other independently.
     """
     n = len(parent)
     linked: list[set[int]] = [set() for _ in range(n)]
@@ -286,7 +313,13 @@ def _least_degree(
         linked[a].add(b)
         linked[b].add(a)
     above, stiff = parent.tolist(), rigid.tolist()
-    waits = np.bincount(parent[parent >= 0], minlength=n).tolist()  # children that are left
+    behind: list[list[int]] = [[p] if p >= 0 else [] for p in above]  # what waits for each
+    for rows, body in held.tolist():
+        while body >= 0:
+            if rows not in behind[body]:
+                behind[body].append(rows)
+            body = above[body]
+    waits = np.bincount([j for own in behind for j in own], minlength=n).tolist()
     links: list[list[int]] = [[] for _ in range(n)]
     coupled, done = np.zeros(n, bool), [False] * n
 
@@ -314,13 +347,11 @@ def _least_degree(
             if p >= 0:
                 linked[j].add(p)
                 linked[p].add(j)
-        for j in own:
+        for j in behind[i]:
+            waits[j] -= 1
+        for j in {*own, *behind[i]}:
             if not waits[j]:
                 heapq.heappush(ready, (cost(j), -j))
-        if p >= 0:
-            waits[p] -= 1
-            if not waits[p]:
-                heapq.heappush(ready, (cost(p), -p))
     return order, links, coupled
 
 

@@ -233,7 +233,9 @@ def test_without_joints_em_ggl_is_em_to_the_bit(order):
 
 
 def test_newton_takes_about_as_many_iterations_with_em_ggl_as_with_em():
-    em, ggl = (simulate(chain(), 1.0, H, name, output_every=50, solver="general") for name in ("em", "em-ggl"))
+    em, ggl = (
+        simulate(chain(), 1.0, H, name, output_every=50, solver="general") for name in ("em", "em-ggl")
+    )
     assert ggl.newton_iterations[-1] < 1.2 * em.newton_iterations[-1]
 
 

@@ -167,7 +167,15 @@ def small_motions(name: str, folder: Path) -> None:
     assert np.isfinite(found.values).all()
 
 
-TREES = ("joints", "forces", "loaded", "pressed", "kinds", "texts", "shaken")  # models that have a special shape
+TREES = (
+    "joints",
+    "forces",
+    "loaded",
+    "pressed",
+    "kinds",
+    "texts",
+    "shaken",
+)  # models that have a special shape
 
 
 def by_its_shape(name: str, folder: Path) -> None:
