@@ -227,6 +227,16 @@ def _drives(what, system, state, work, h, given):
     return 0
 
 
+@inner_kernel
+def _drives_rest(work):
+    """Whether no driven frame moves in this step."""
+    for f in work.drives.frames:
+        for i in range(3):
+            if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
+                return False
+    return True
+
+
 def _no_drives(what, system, state, work, h, given):
     """Of a model without drives."""
     return 0
@@ -533,7 +543,7 @@ def march(advancing, state, substeps, load_values, max_iterations, asks, counts)
             put_signals(work, load_values[k])
             advancing.drives(BEGIN, system, state, work, h, load_values[k])
         known, w = means_of(foreseen.weights, state.memory, substeps, k)
-        at_rest = _predict(advancing, state, h, known, w, shown)
+        at_rest = _predict(advancing, state, h, known, w, shown) and _drives_rest(work)
         if at_rest and not ends:
             return UNHELD
         if shown or k == 0:

@@ -73,7 +73,22 @@ def swinging_ring():
     return model
 
 
-CASES = {"arm": arm, "loop": swinging_ring, "rod": lambda: on_table("revolute", rod=True)}
+def shaft():
+    """Without weight and at rest, until a frame turns its one end; the other slides and turns in a bearing, off its axis."""
+    model = Model("shaft", gravity=(0.0, 0.0, 0.0))
+    motor = model.add_driven("motor", turn=lambda t: 5.0 * t * t, axis=(1, 0, 0))
+    section = Section.from_stiffness(
+        EA=1e4, GA=1e4, GJ=10.0, EI=1.0, mass_per_length=0.1, inertia_per_length=1e-4
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4)
+    disc = model.add_body("disc", MassProperties(1.0, np.diag([1e-2, 5e-3, 5e-3])), (0.5, 0.02, 0.0))
+    model.add_joint("coupling", "weld", motor, rod.start, at=(0, 0, 0))
+    model.add_joint("seat", "weld", rod.at(0.5), disc)
+    model.add_joint("bearing", "cylindrical", model.ground, rod.end, axis=(1, 0, 0))
+    return model
+
+
+CASES = {"arm": arm, "from rest": shaft, "loop": swinging_ring, "rod": lambda: on_table("revolute", rod=True)}
 CASES |= {
     f"{kind}, {'body' if reverse else 'table'} first": lambda kind=kind, reverse=reverse: on_table(
         kind, reverse
