@@ -320,7 +320,7 @@ def _of_frames(frames: Ints, tree: Tree) -> Ints:
 def _left(tree: Tree | Closing) -> tuple[Ints, Ints]:
     """Return where the blocks of each body begin to which it adds in its elimination, and these."""
     counts = _counts(tree)
-    if not counts.any():
+    if not isinstance(tree, Tree) or not counts.any():
         return np.zeros(len(counts), np.int64), np.zeros(0, np.int64)
     with_parent = (tree.kind >= OTHER) & (counts > 0) & (tree.parent >= 0)
     sizes = (counts + with_parent) ** 2
