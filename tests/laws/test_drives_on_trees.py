@@ -6,8 +6,8 @@ import pytest
 from rigid.joints import JOINTS
 from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
 from rodsim.signals import Sine, Steady
-from tests.laws.test_rods_on_trees import CLOSE, run, same
 from tests.support.mechanisms import AXIS, TOLD
+from tests.support.trees import CLOSE, run, same
 
 GRAVITY = (1.0, 2.0, -9.0)
 H = 2e-3

@@ -9,6 +9,7 @@ from rigid.joints import JOINTS
 from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
 from tests.support.mechanisms import AXIS, TOLD, branched, looped
 from tests.support.own_kinds import Triangle
+from tests.support.trees import CLOSE, run, same
 
 RUBBER = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
 OBLIQUE = Section.from_stiffness(
@@ -85,26 +86,6 @@ CASES = {
     "branches": branches,
     "free": free,
 }
-
-
-def run(model, steps, h, integrator="em", solver="auto", **more):
-    """Simulate with one output; assert which solver took the steps."""
-    settings = {"output_every": steps, "progress": False} | more
-    result = simulate(model, steps * h, h, integrator, solver=solver, **settings)
-    said = result.description["run"].get("solver", "general")
-    assert said.split(",")[0] == ("tree" if solver == "auto" else "general"), said
-    return result
-
-
-def same(one, other, tolerance):
-    """Assert that two states agree, forces as parts of the largest."""
-    for name, x, y in zip(one._fields, one, other, strict=True):
-        if name != "memory":
-            size = max(1.0, np.abs(y).max(initial=0.0))
-            assert np.abs(x - y).max(initial=0.0) <= tolerance[name] * size, name
-
-
-CLOSE = {"r": 1e-12, "quat": 1e-12, "v": 2e-10, "Omega": 2e-9, "lam": 1e-9, "own": 1e-12, "totals": 1e-11}
 
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])
