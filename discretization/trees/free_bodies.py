@@ -27,6 +27,7 @@ from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
 
 _MOST = 1e3  # of a multiplier, in the unit of (3)
+_NO_PIVOT = 1e30  # above that by far, in whatever unit, and its sixth power is a number
 
 
 @flat_kernel
@@ -55,9 +56,11 @@ def _put_columns(columns, x, at):
 
 @flat_kernel
 def _multipliers(d, j):
-    """Return how often row j is taken from the others, and the inverse of the pivot."""
+    """Return how often row j is taken from the others, and the inverse of the pivot; far too often where there is none."""
     pivot = lane(d, j)
-    inverse = 1.0 / pivot if pivot != 0.0 else 1e300
+    if pivot == 0.0:
+        return choose(0.0, _NO_PIVOT, j, j + 1), 0.0
+    inverse = 1.0 / pivot
     return choose(0.0, d * inverse, j, j + 1), inverse
 
 

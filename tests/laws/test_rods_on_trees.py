@@ -142,12 +142,11 @@ def buckling(h, tied):
     """A body on a spring that is so compressed that its inertia and the spring cancel across it, for a step of h; tied: to
     another one, which nothing holds across.
     """
-    model, m, k, compression, lever = Model("on a strut"), 1.0, 100.0, 0.5, 0.3
+    model, m, k, compression = Model("on a strut"), 1.0, 100.0, 0.5
     length = compression * k * h * h / (4.0 * m)  # m, of a spring with the force k compression
     body = model.add_body("body", Box(0.5, 0.4, 0.3, mass=m), (0.0, 0.0, 0.0), velocity=(1e-9, 0.0, 0.0))
-    model.add_spring(
-        "strut", model.ground.at((0, lever, length)), body.at((0, lever, 0)), k, length=length + compression
-    )
+    ends = model.ground.at((0.2, 0.3, 0.1 + length)), body.at((0.2, 0.3, 0.1))
+    model.add_spring("strut", *ends, k, length=length + compression)
     if tied:
         other = model.add_body(
             "other", Box(0.5, 0.4, 0.3, mass=m), (1.0, 0.0, 0.0), angular_velocity=(1e-9, 0, 0)
@@ -156,10 +155,13 @@ def buckling(h, tied):
     return model
 
 
-@pytest.mark.parametrize(("h", "tied"), [(0.02, False), (0.05, False), (0.05, True), (0.1, True)])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("h", [0.02, 0.05, 0.1])
 def test_rows_are_exchanged_where_inertia_and_a_strut_cancel(h, tied):
-    states = [run(buckling(h, tied), 1, h, solver=solver).state() for solver in ("auto", "general")]
-    same(*states, dict.fromkeys(CLOSE, 1e-10))
+    found, expected = (run(buckling(h, tied), 1, h, solver=solver) for solver in ("auto", "general"))
+    same(found.state(), expected.state(), dict.fromkeys(CLOSE, 1e-10))
+    assert found.halvings.sum() == 0
+    assert found.newton_iterations[-1] <= expected.newton_iterations[-1] + 1
 
 
 def arch():
