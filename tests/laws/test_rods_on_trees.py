@@ -144,13 +144,13 @@ def buckling(h, tied):
     """
     model, m, k, compression = Model("on a strut"), 1.0, 100.0, 0.5
     length = compression * k * h * h / (4.0 * m)  # m, of a spring with the force k compression
-    body = model.add_body("body", Box(0.5, 0.4, 0.3, mass=m), (0.0, 0.0, 0.0), velocity=(1e-9, 0.0, 0.0))
+    box = Box(0.5, 0.4, 0.3, mass=m)
+    if tied:  # and before it, so that this one is eliminated while it is linked
+        other = model.add_body("other", box, (1.0, 0.0, 0.0), angular_velocity=(1e-9, 0, 0))
+    body = model.add_body("body", box, (0.0, 0.0, 0.0), velocity=(1e-9, 0.0, 0.0))
     ends = model.ground.at((0.2, 0.3, 0.1 + length)), body.at((0.2, 0.3, 0.1))
     model.add_spring("strut", *ends, k, length=length + compression)
     if tied:
-        other = model.add_body(
-            "other", Box(0.5, 0.4, 0.3, mass=m), (1.0, 0.0, 0.0), angular_velocity=(1e-9, 0, 0)
-        )
         model.add_bushing("tie", body, other, [0.0, 0.0, 5.0, 0.3, 0.2, 0.1])
     return model
 
