@@ -169,7 +169,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         places[use, 4 + side] = np.where(own, first + 2 * BLOCK + 6 * by_row, dump)
         places[use, 6 + side] = np.where(own, first + 3 * BLOCK + by_row, dump)
     closing = np.flatnonzero(tree.kinds == ROWS)
-    places[closing] = _of_rows(system, tree, closing, at_row[closing])
+    if len(closing):
+        places[closing] = _of_rows(system, tree, closing, at_row[closing])
     row, row_stride = 6 * n + held.first, np.full(len(held.rows), 6, np.int64)
     row[closing], row_stride[closing] = 6 * tree.place[closing] + at_row[closing], COLUMN
     none = np.zeros(0, np.int64)
