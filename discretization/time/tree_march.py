@@ -356,18 +356,12 @@ def _is_balanced(advancing, state, h):
 
 
 @inner_kernel
-def _why_not(advancing, state, h):
-    """Why corrections are not finite, from residuals that no elimination has changed: SINGULAR or NOT_FINITE."""
-    system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
-    loops, work, more = advancing.loops, advancing.work, advancing.more
-    assemble_residuals(system, tree, state, work, h)
-    assemble_residuals_of_groups(system, tree, advancing.lanes, work, h)
-    if _has_more(system, tree, work) and more(ASSEMBLE, system, numbering, tree, loops, state, work, h) != 0:
-        return NOT_FINITE
+def _is_finite(tree, work):
+    """Whether all residuals of bodies are."""
+    finite = True
     for i in range(6 * tree.frame.shape[0]):
-        if not abs(work.residual[i]) < 1e300:
-            return NOT_FINITE
-    return SINGULAR
+        finite = finite and abs(work.residual[i]) < 1e300
+    return finite
 
 
 @inner_kernel
@@ -399,6 +393,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if at_rest and _is_balanced(advancing, state, h):
             return CONVERGED
         at_rest = False
+        finite = plain or _is_finite(tree, work)  # what is linked leaves corrections in place of residuals
         if again:
             eliminate_again(tree, work)
         else:
@@ -410,7 +405,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         size = expand(tree, work) if failed == 0 else 1e300
         count[0] += 1
         if not size < 1e300:
-            return _why_not(advancing, state, h)
+            return SINGULAR if (finite if not plain else _is_finite(tree, work)) else NOT_FINITE
         last = is_last(size, before, count[0], work.solved, again, NOTHING)
         if iterated or (last and asked):
             renew_forces(tree, work)
