@@ -88,14 +88,14 @@ def move(system, state, work):
 
 @inner_kernel
 def move_alone(state, work):
-    """The same of frames that move and do not go side by side."""
+    """Put r1, q1, R1 of frames that move and do not go side by side."""
     for f in work.frames.alone:
         _move_frame(state, work, f)
 
 
 @inner_kernel
 def move_held(state, work):
-    """The same of frames that do not move, or as they are told."""
+    """Put r1, q1, R1 of frames that do not move, or are driven."""
     for f in work.frames.held:
         _move_frame(state, work, f)
 

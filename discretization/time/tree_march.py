@@ -216,7 +216,7 @@ def _add_joints_to_driven(system, numbering, joints, work):
 
 
 def _drives(what, system, state, work, h, given):
-    """What moves as it is told: given (l, 3), behind the values of loads what drives give at the end of the step; 0."""
+    """Put or commit driven motions; given (l, 3): values of loads, then what drives give at the end of the step. Return 0."""
     if what == BEGIN:
         for f in work.drives.frames:
             store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
@@ -229,7 +229,7 @@ def _drives(what, system, state, work, h, given):
 
 @inner_kernel
 def _drives_rest(work):
-    """Whether no driven frame moves in this step."""
+    """Return whether no driven frame moves in this step."""
     for f in work.drives.frames:
         for i in range(3):
             if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
@@ -238,7 +238,7 @@ def _drives_rest(work):
 
 
 def _no_drives(what, system, state, work, h, given):
-    """Of a model without drives."""
+    """Do nothing, in a model without drives."""
     return 0
 
 
@@ -357,7 +357,7 @@ def _is_balanced(advancing, state, h):
 
 @inner_kernel
 def _is_finite(tree, work):
-    """Whether all residuals of bodies are."""
+    """Return whether all residuals of bodies are finite."""
     finite = True
     for i in range(6 * tree.frame.shape[0]):
         finite = finite and abs(work.residual[i]) < 1e300

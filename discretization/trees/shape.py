@@ -96,10 +96,8 @@ _BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces 
 _CLAMPED_RODS = "nothing but clamps holds its rods, of which the general solver takes eight runs at once"
 _MANY_ROWS = "many joints close loops beside its rods and springs"
 _SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
-_FEW_DRIVEN = (
-    3  # bodies to a driven joint, whose rows have no closed form: measured on chains of 6 and 20 hinges
-)
-_MOST_LINKS = 12.0  # squared, of a body on average, where joints close loops by their rows: ten five-bars in a row have 60
+_FEW_DRIVEN = 3  # bodies to a driven joint, which has no closed form: measured on chains of hinges
+_MOST_LINKS = 12.0  # squared, mean of all bodies, where joints close loops by their rows
 _FIXED = -1
 MOST_COLUMNS = 128  # of loops that hang together
 

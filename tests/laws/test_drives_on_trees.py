@@ -1,4 +1,4 @@
-"""Trees that something moves as it is told: motion, forces and work of drives of the general solver."""
+"""Trees with driven frames and joints: the motion, the forces and the work of drives of the general solver."""
 
 import numpy as np
 import pytest
