@@ -281,7 +281,8 @@ LINKED |= {f"ring, {kind}": partial(ring, kind) for kind in JOINTS if kind not i
 @pytest.mark.parametrize("name", LINKED)
 def test_what_links_bodies_of_a_tree_acts_as_by_the_general_solver(name):
     found = [run(LINKED[name](), 20, 2e-3, solver=solver) for solver in ("auto", "general")]
-    same(*(result.state() for result in found), CLOSE)
+    # gravity of one ulp more moves forces in loops by 6e-10 of the largest
+    same(*(result.state() for result in found), CLOSE | {"lam": 2e-8})
     assert found[0].newton_iterations[-1] <= 3.0
 
 
