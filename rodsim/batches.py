@@ -30,7 +30,7 @@ from rodsim.building.watched_loads import WatchedLoads
 from rodsim.chosen_steps import Adaptive
 from rodsim.model import Model
 from rodsim.results.layout import Functions, Layout
-from rodsim.results.output_multipliers import MultipliersAfter, start_of
+from rodsim.results.output_multipliers import STORED, MultipliersAfter, start_of
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
 from rodsim.results.writer import MemoryWriter, ResultWriter
@@ -114,7 +114,9 @@ class Run:
         shared = {name: x for name, x in first.description["run"].items() if name not in of_first}
         shared.pop("corners", None)
         corners = self._built.corners.settings(adaptive=False)
-        own.description["run"] = shared | self.stepper.settings | corners
+        # in the order of a run alone: files are the same to the bit
+        last = {name: shared.pop(name) for name in ("tolerance", "halves", STORED) if name in shared}
+        own.description["run"] = shared | self.stepper.settings | corners | last
         own.n_after = first.n_after
         if self._output is not None:
             own.lam_start = start_of(
