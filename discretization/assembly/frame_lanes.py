@@ -16,18 +16,16 @@ from discretization.assembly.frame_formulas import (
     accelerations,
     balance,
     changes,
-    predicted,
     rounding,
     spin_at_end,
     tangent_over_angle,
-    to_a_place,
     turned_steadily,
     turning_inertia,
 )
-from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
-from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
+from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.lane_arrays import room
+from rigid.lane_vectors import load3_at, load4_at, load9_at, store3_at, store4_at, store9_at
 from rigid.lanes import (
     WIDTH,
     add_rows3,
@@ -123,12 +121,6 @@ def _number_at(x, k):
     return load(x, k * WIDTH)
 
 
-@flat_kernel
-def _store4_at(q, x, k):
-    store3_at((q[0], q[1], q[2]), x, k)
-    store(q[3], x, (k + 3) * WIDTH)
-
-
 @inner_kernel
 def begin_frames(system, state, work):
     """Numbers of the step, with R0 into work.R0; the largest distance of a frame from the origin, m."""
@@ -140,7 +132,7 @@ def begin_frames(system, state, work):
         q, r = rows4(state.quat, places, at), rows3(state.r, places, at)
         R0 = rotation_matrix(q)
         put_rows9(R0, work.R0, places, at)
-        _store4_at(q, start, s + QUAT0)
+        store4_at(q, start, s + QUAT0)
         store9_at(R0, start, s + ROTATION0)
         store3_at(r, start, s + PLACE0)
         store3_at(rows3(state.v, places, at), start, s + VELOCITY0)
@@ -171,20 +163,21 @@ def put_noise(work, weight, h):
 
 
 @inner_kernel
-def predict_frames(rates, placed, work, h):
-    """dr and psi with these accelerations, six numbers a frame; placed: as a step has them, to places that numbers have."""
+def predict_frames(rates, work, h):
+    """dr and psi with these accelerations, six numbers a frame."""
     own, start = work.frames, work.frames.start
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * START
         rate = rows6(rates, own.places, at)
-        R0, r, v = load9_at(start, s + ROTATION0), load3_at(start, s + PLACE0), load3_at(start, s + VELOCITY0)
-        Omega, a, alpha = load3_at(start, s + SPIN0), (rate[0], rate[1], rate[2]), (rate[3], rate[4], rate[5])
-        if placed:
-            dr, psi = predicted(R0, v, Omega, a, alpha, h)
-            dr = to_a_place(r, dr)
-        else:
-            dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
-            psi = times(where_less(z, MOST_TURNED, tangent_over_angle(z), 1.0), turn)
+        R0, v, Omega = (
+            load9_at(start, s + ROTATION0),
+            load3_at(start, s + VELOCITY0),
+            load3_at(start, s + SPIN0),
+        )
+        dr, turn, z = turned_steadily(
+            R0, v, Omega, (rate[0], rate[1], rate[2]), (rate[3], rate[4], rate[5]), h
+        )
+        psi = times(where_less(z, MOST_TURNED, tangent_over_angle(z), 1.0), turn)
         put_rows3(dr, work.dr, own.places, at)
         put_rows3(psi, work.psi, own.places, at)
 

@@ -120,7 +120,7 @@ def _newton(views, own, solved, h, most_iterations):
 
 @released_kernel
 def march_planar_runs(own, solved, h, values, most_iterations, kept, counts):
-    """As `discretization.time.run_march.march_runs`, of planar models."""
+    """As `discretization.time.tree_run_march.march_tree_runs`, of planar models."""
     tables, work, state = in_lanes(own.tables), in_lanes(own.work), in_lanes(own.state)
     every, last, last_more = in_lanes(values), in_lanes(own.last), in_lanes(own.last_more)
     share, memory, count = values.shape[0] // counts.shape[1], own.state.memory, own.work.foretold.size

@@ -25,7 +25,7 @@ import math
 import numpy as np
 
 from rigid.compilation.decorators import flat_kernel, small_kernel
-from rigid.lanes import WIDTH, largest, load, root, where_less
+from rigid.lanes import largest, root
 
 _SERIES_LIMIT = 0.1
 _TERMS = 18
@@ -134,68 +134,8 @@ def strain_function_differences(u0, u1):
     return f[0], f[1], f[2], f[3], f[4], p[0], p[1], p[2], p[3], p[4]
 
 
-# The same of eight runs, each with an angle of its own that decides.
-
-
-@small_kernel
-def _differences_of_runs(a, n, terms, u0, u1):
-    """`polynomial_differences`, in each lane of as many terms as it has, n at most."""
-    none = 0.0 * u0
-    f0, f1, slope, first, second = none, none, none, none, none
-    for k in range(n, -1, -1):
-        term = where_less(terms, float(k), 0.0, a[k])
-        second = second * u1 + first
-        first = first * u1 + f0
-        slope = slope * u1 + f1
-        f0 = f0 * u0 + term
-        f1 = f1 * u1 + term
-    return f0, f1, slope, first, second
-
-
 @small_kernel
 def strain_functions(u):
     """f, f', p, p' at u >= 0."""
     f, _, slope_f, _, _, p, _, slope_p, _, _ = strain_function_differences(u, u)
     return f, slope_f, p, slope_p
-
-
-@small_kernel
-def terms_of_runs(most, terms):
-    """Numbers of series terms into `terms` (8,) of runs whose largest u is `most` (8,); the largest, whether all and whether
-    some are below the limit.
-    """
-    largest_of_all, some, every = 0, False, True
-    for run in range(WIDTH):
-        near = most[run] <= _SERIES_LIMIT
-        n = _terms(most[run]) if near else 0
-        terms[run], largest_of_all = n, max(largest_of_all, n)
-        some, every = some or near, every and near
-    return largest_of_all, some, every
-
-
-@flat_kernel
-def functions_of_runs(u0, u1, most, terms, found):
-    """As `strain_function_differences`; most, terms (8,), found: of `terms_of_runs`."""
-    n, some, every = found
-    if every:
-        f = _differences_of_runs(F_SERIES, n, load(terms, 0), u0, u1)
-        p = _differences_of_runs(P_SERIES, n, load(terms, 0), u0, u1)
-    else:
-        f, p = _by_halves(u0, u1)
-        if some:
-            near = load(most, 0)
-            g = _differences_of_runs(F_SERIES, n, load(terms, 0), u0, u1)
-            q = _differences_of_runs(P_SERIES, n, load(terms, 0), u0, u1)
-            f, p = _either_of(near, g, f), _either_of(near, q, p)
-    return f[0], f[1], f[2], f[3], f[4], p[0], p[1], p[2], p[3], p[4]
-
-
-@flat_kernel
-def _either_of(most, near, far):
-    return (
-        where_less(_SERIES_LIMIT, most, far[0], near[0]),
-        where_less(_SERIES_LIMIT, most, far[1], near[1]),
-        where_less(_SERIES_LIMIT, most, far[2], near[2]),
-        where_less(_SERIES_LIMIT, most, far[3], near[3]),
-        where_less(_SERIES_LIMIT, most, far[4], near[4]),
-    )

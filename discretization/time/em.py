@@ -78,31 +78,37 @@ class Kernels(NamedTuple):
 
 
 @inner_kernel
-def predict(rates, lam, placed, state, work, h):
-    """Start of Newton: motion with these accelerations, six numbers a frame, and these multipliers; placed: as of
-    `predict_frames`.
+def predict(rates, lam, state, work, h):
+    """Start of Newton: motion with these accelerations, six numbers a frame, and these multipliers.
+
+    A turn by an angle has the Cayley vector of length 2 tan(angle/2).
     """
     if has_groups(work):
-        predict_frames(rates, placed, work, h)
-    predict_alone(rates, placed, state, work, h)
+        predict_frames(rates, work, h)
+    for f in work.frames.alone:
+        R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
+        dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
+        store3(times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn), work.psi[f])
+        store3(dr, work.dr[f])
     predict_multipliers(lam, work, h)
 
 
 @inner_kernel
-def predict_alone(rates, placed, state, work, h):
-    """The motion of frames that do not go side by side."""
+def predict_alone(rates, state, work, h):
+    """The motion, as a step has it, of frames that do not go side by side: to places that numbers have."""
     for f in work.frames.alone:
-        at = WIDTH * f
-        R0, v, Omega = rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f])
-        a, alpha = load3(rates[at : at + 3]), load3(rates[at + 3 : at + 6])
-        if placed:
-            dr, psi = predicted(R0, v, Omega, a, alpha, h)
-            dr = to_a_place(load3(state.r[f]), dr)
-        else:  # a turn by an angle has the Cayley vector of length 2 tan(angle/2)
-            dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
-            psi = times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn)
+        R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
+        dr, psi = predicted(R0, v, Omega, a, alpha, h)
         store3(psi, work.psi[f])
-        store3(dr, work.dr[f])
+        store3(to_a_place(load3(state.r[f]), dr), work.dr[f])
+
+
+@small_kernel
+def _rates_of(rates, state, work, f):
+    """Rotation, velocity and angular velocity of a frame at the start of the step, and its accelerations."""
+    at = WIDTH * f
+    a, alpha = load3(rates[at : at + 3]), load3(rates[at + 3 : at + 6])
+    return rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f]), a, alpha
 
 
 @inner_kernel
@@ -310,7 +316,7 @@ def march(kernels, advancing, hidden, plain, kept, substeps, load_values, max_it
         if hidden is not None:
             begin_hidden_step(system, numbering, hidden, state, work, h)
         failed = max(failed, rest(COUNTED, system, numbering, hidden, state, work, h, load_values[k]))
-        predict(state.memory, state.lam, False, state, work, h)
+        predict(state.memory, state.lam, state, work, h)
         status = failed
         if status == CONVERGED:
             status = newton(

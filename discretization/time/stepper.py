@@ -15,7 +15,6 @@ from discretization.assembly.dissipation_arrays import check_elements, dissipati
 from discretization.assembly.fronts_of_systems import number_for_steps
 from discretization.assembly.hidden_rows import hidden_workspace
 from discretization.assembly.numbering import BAND_LIMIT
-from discretization.assembly.run_tables import key_of, lanes_of
 from discretization.assembly.team import Team, at_work, team_of
 from discretization.assembly.workspace import workspace
 from discretization.drives import count_drives, packed_rows
@@ -268,27 +267,23 @@ class Stepper(StepperBase):
 
     @functools.cached_property
     def lanes_key(self) -> tuple[Any, ...]:
-        """What a run must have in common with those that it can march with side by side; () where it cannot: it must be `em`
-        itself, of a model that `discretization.assembly.run_tables` knows.
-        """
+        """What a run must have in common with those that it can march with side by side; () where it cannot."""
         plain = self._hidden is None and self._plain is None and self._own_equations is None
         if not plain or len(self.fractions) > 1 or self._drive_values is not None:
             return ()
         return self._key_of_lanes()
 
     def _key_of_lanes(self) -> tuple[Any, ...]:
-        return key_of(self.system, self.numbering, self.work)
+        return ()
 
     @staticmethod
     def lanes_of(steppers: Sequence[Any]) -> Any:
         """Numbers of up to eight steppers of this class whose `lanes_key` is the same, for `march_of_lanes`."""
-        return lanes_of(steppers)
+        raise NotImplementedError
 
     def march_of_lanes(self) -> Any:
         """The compiled march of eight runs: imported where needed, as its kernels take time to load."""
-        from discretization.time.run_march import march_runs
-
-        return march_runs
+        raise NotImplementedError
 
     @property
     def solved(self) -> float:

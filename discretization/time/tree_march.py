@@ -211,7 +211,7 @@ def _add_joints_to_driven(system, numbering, joints, work):
                 place_joint(joints, work, i)
             at, f, k = numbering.frame[partner], load3(joints.force[i]), load3(joints.couple[i])
             add3(f, work.residual[at : at + 3])
-            moment = plus(cross(vector_at(joints.each[i], PARENT_LEVER), f), k)
+            moment = plus(cross(vector_at(joints.each[joints.joint[i]], PARENT_LEVER), f), k)
             add3(moment, work.residual[at + 3 : at + 6])
 
 
@@ -294,7 +294,7 @@ def _take_forces(tree, share):
     """New forces and couples of joints, or this share of the way to them."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
-            w = tree.each[i]
+            w = tree.each[tree.joint[i]]
             f, k = load3(tree.force[i]), load3(tree.couple[i])
             store3(_taken(f, vector_at(w, NEW_FORCE), share), tree.force[i])
             store3(_taken(k, vector_at(w, NEW_COUPLE), share), tree.couple[i])
@@ -309,7 +309,7 @@ def _taken(old, new, share):
 @inner_kernel
 def _add_joint(left, joints, j, body, other):
     """What a joint does to both of its bodies, to what is left of their equations."""
-    w, f, k = joints.each[j], load3(joints.force[j]), load3(joints.couple[j])
+    w, f, k = joints.each[joints.joint[j]], load3(joints.force[j]), load3(joints.couple[j])
     add3(times(-1.0, f), left[6 * body : 6 * body + 3])
     add3(times(-1.0, plus(cross(vector_at(w, LEVER), f), k)), left[6 * body + 3 : 6 * body + 6])
     if other >= 0:
@@ -486,7 +486,7 @@ def _predict(advancing, state, h, known, w, shown):
         latest = latest_of(state.memory) if of_means(foreseen) else 0
         at_rest = begin_groups(lanes, work, h, foretold, by, latest, shown)
         begin_body_groups(lanes, work)
-    predict_alone(foreseen.rates, True, state, work, h)
+    predict_alone(foreseen.rates, state, work, h)
     return at_rest and alone_rest(work)
 
 

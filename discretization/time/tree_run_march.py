@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from discretization.assembly.extrapolation import extrapolate_runs, foretells_forces, remember_runs
 from discretization.assembly.load_forces import add_loads, put_signals, work_of_loads
-from discretization.assembly.run_frames import commit_runs, predict_frame
-from discretization.assembly.run_lanes import load9_at
-from discretization.time.em import commit_multipliers, predict_multipliers
+from discretization.time.em import commit_alone, commit_multipliers, predict_alone, predict_multipliers
 from discretization.time.last_correction import NOTHING, is_last, may_go_again
 from discretization.time.run_march import (
     AGAIN,
@@ -73,7 +71,7 @@ def _take_forces(own, tree):
     """New forces and couples of joints, of the runs that take the correction and of those that end with it."""
     takes = load(own.takes, 0) + load(own.ends, 0)
     for i in range(tree.frame.shape[0]):
-        w, f, k = tree.each[i], load3(tree.force[i]), load3(tree.couple[i])
+        w, f, k = tree.each[tree.joint[i]], load3(tree.force[i]), load3(tree.couple[i])
         store3(either(takes, vector_at(w, NEW_FORCE), f), tree.force[i])
         store3(either(takes, vector_at(w, NEW_COUPLE), k), tree.couple[i])
 
@@ -183,9 +181,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         begin_tree(system, tree, state, work)
         scale_rows(tree, work, h)
         extrapolate_runs(own.state.memory, own.state.lam, h, own.foreseen)
-        for f in range(own.block.shape[0]):
-            if own.block[f] >= 0:
-                predict_frame(own, f, load9_at(own.R0, 9 * f), True, h)
+        predict_alone(foreseen.rates, state, work, h)
         lam = foreseen.lam if foretells_forces(state.memory, foreseen) else state.lam
         predict_multipliers(lam, work, h)
         if loops is not None:
@@ -200,8 +196,7 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
         end_joints(tree, work)
         if loops is not None:
             end_joints(loops.joints, work)
-        _copy(own.rhs, own.last)
-        commit_runs(own, h)
+        commit_alone(numbering, foreseen.rates, state, work, h)
         commit_multipliers(state, work, h)
         remember_runs(own.state.memory, own.state.lam, h, own.foreseen)
         end_step(own, kept, counts, k // share, share)
@@ -209,7 +204,11 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
 
 @released_kernel
 def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
-    """As `discretization.time.run_march.march_runs`, of trees."""
+    """Steps of length h of eight runs from own.state until the last one of `values`, or as far as each comes with the others.
+
+    solved: residual/noise that counts as solved; values (steps, loads, 3, 8); kept: states with an axis in front and one behind;
+    counts (8, parts, N_COUNTS), zeros. own.left: on entry those that do not go along.
+    """
     _march(own, None, solved, h, values, max_iterations, kept, counts)
 
 

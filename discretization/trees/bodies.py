@@ -145,7 +145,9 @@ def couple_of(tree, work, i, j):
     """The direction of the couple of row j of directions on its frame b, for mean directions of the step."""
     f, partner = tree.frame[i], tree.partner[i]
     a, b = (partner, f) if tree.side[i] > 0 else (f, partner)
-    return cross(_mean(work, a, load3(tree.D[i, j, 0])), _mean(work, b, load3(tree.D[i, j, 1])))
+    return cross(
+        _mean(work, a, load3(tree.D[tree.joint[i], j, 0])), _mean(work, b, load3(tree.D[tree.joint[i], j, 1]))
+    )
 
 
 @inner_kernel
@@ -179,7 +181,7 @@ def begin_joints(tree, work):
 def _direction(tree, work, i, j):
     """Return direction j of frame a across which the joint slides, over the step."""
     a = tree.partner[i] if tree.side[i] > 0 else tree.frame[i]
-    return _mean(work, a, load3(tree.across[i, j]))
+    return _mean(work, a, load3(tree.across[tree.joint[i], j]))
 
 
 @inner_kernel
@@ -281,7 +283,7 @@ def _assemble_body(system, tree, state, work, h, i, tangents):
     if not at_centre:
         place_joint(tree, work, i)
     if tangents:
-        m, w = 2.0 * mass / h, tree.each[i]
+        m, w = 2.0 * mass / h, tree.each[tree.joint[i]]
         K = turning_inertia(RJ, R0, R1, psi, L1, h)
         if tree.kind[i] == FREE:
             _put_in_columns(values, OWN * i, m, K)
@@ -320,7 +322,7 @@ def place_slides(tree, work):
     values = work.values
     for i in tree.sliding:
         place_slide(tree, work, i)
-        w, at = tree.each[i], OWN * i
+        w, at = tree.each[tree.joint[i]], OWN * i
         K = matrix_in_rows(values, at + MOMENT + TURN)
         moved = seen_from_joint(values[at], K, vector_at(w, LEVER1), vector_at(w, LEVER))
         put_inertia(values, at, values[at], moved)
@@ -343,10 +345,10 @@ def tilt_of_cross(u1, w1):
 @small_kernel
 def place_joint(tree, work, i):
     """Put levers, axes and the gap of a joint that does not slide."""
-    w, f, partner = tree.each[i], tree.frame[i], tree.partner[i]
+    w, f, partner = tree.each[tree.joint[i]], tree.frame[i], tree.partner[i]
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
-    X, Xp = load3(tree.X[i, 0]), load3(tree.X[i, 1])
+    X, Xp = load3(tree.X[tree.joint[i], 0]), load3(tree.X[tree.joint[i], 1])
     r, rp = load3(work.r1[f]), load3(work.r1[partner])
     _put_levers(w, *levers(R1, P1, X, Xp, apply(R0, X), apply(P0, Xp), r, rp))
     _place_axes(tree, i, R0, R1, P0, P1)
@@ -366,21 +368,23 @@ def place_slide(tree, work, i):
     """Put levers, directions, axes and the gap of a joint that slides: its point is that of frame b, and the lever to it on
     frame a changes.
     """
-    w, of_b = tree.each[i], tree.side[i] > 0
+    w, of_b = tree.each[tree.joint[i]], tree.side[i] > 0
     f, partner = tree.frame[i], tree.partner[i]
     a, b = (partner, f) if of_b else (f, partner)
     A0, A1 = rotation_of(work.R0, a), rotation_of(work.R1, a)
     B0, B1 = rotation_of(work.R0, b), rotation_of(work.R1, b)
-    Xa, Xb = (
-        (load3(tree.X[i, 1]), load3(tree.X[i, 0])) if of_b else (load3(tree.X[i, 0]), load3(tree.X[i, 1]))
-    )
+    X, Xp = load3(tree.X[tree.joint[i], 0]), load3(tree.X[tree.joint[i], 1])
+    Xa, Xb = (Xp, X) if of_b else (X, Xp)
     xa1, xb0, xb1 = apply(A1, Xa), apply(B0, Xb), apply(B1, Xb)
     apart = minus(load3(work.r1[b]), load3(work.r1[a]))
     to_b0 = plus(minus(apart, minus(load3(work.dr[b]), load3(work.dr[a]))), xb0)
     to_b1 = plus(apart, xb1)
     away, gap = minus(to_b1, xa1), (0.0, 0.0, 0.0)
     for j in range(3 - tree.slides[i] if tree.slides[i] < 3 else 0):
-        d0, d1 = apply(A0, load3(tree.across[i, j])), apply(A1, load3(tree.across[i, j]))
+        d0, d1 = (
+            apply(A0, load3(tree.across[tree.joint[i], j])),
+            apply(A1, load3(tree.across[tree.joint[i], j])),
+        )
         gap = plus(gap, times(dot(d1, away), d1))
         put(w, END_1 + 3 * j, d1)
         put(w, MEAN_1 + 3 * j, average(d0, d1))
@@ -395,15 +399,18 @@ def place_slide(tree, work, i):
 @small_kernel
 def _place_axes(tree, i, R0, R1, P0, P1):
     """Put axes and tilt of a joint; rotations of the body and of its parent at both ends of the step."""
-    w, kind = tree.each[i], tree.kind[i]
+    w, kind = tree.each[tree.joint[i]], tree.kind[i]
     if kind == WELD:
         tilt = (0.0, 0.0, 0.0)
         for j in range(3):
-            u1, w1 = apply(R1, load3(tree.U[i, j, 0])), apply(P1, load3(tree.U[i, j, 1]))
+            u1, w1 = (
+                apply(R1, load3(tree.U[tree.joint[i], j, 0])),
+                apply(P1, load3(tree.U[tree.joint[i], j, 1])),
+            )
             tilt = plus(tilt, times(0.5, cross(u1, w1)))
         put(w, TILT, tilt)
     elif kind != BALL:
-        U, Up = load3(tree.U[i, 0, 0]), load3(tree.U[i, 0, 1])
+        U, Up = load3(tree.U[tree.joint[i], 0, 0]), load3(tree.U[tree.joint[i], 0, 1])
         u1, w1 = apply(R1, U), apply(P1, Up)
         of_body, of_parent = average(apply(R0, U), u1), average(apply(P0, Up), w1)
         put(w, AXIS, u1)

@@ -27,7 +27,6 @@ from discretization.assembly.frame_lanes import (
     group_by_group,
 )
 from discretization.assembly.frame_lanes import START as STEP
-from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
 from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
@@ -36,6 +35,7 @@ from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
 from rigid.lane_arrays import room
+from rigid.lane_vectors import load3_at, load4_at, load9_at, store3_at, store9_at
 from rigid.lanes import (
     WIDTH,
     load,
@@ -83,8 +83,8 @@ class BodyLanes(NamedTuple):
     side: Ints  # (groups,)
     turning: Ints  # (groups,)
     places: Ints  # (groups, N_PLACES, 8)
-    constant: Floats  # (groups, CONSTANTS, 8)
-    start: Floats  # (groups, START, 8)
+    constant: Floats  # (joints, CONSTANTS, 8) of groups on joints of closed form, which come first
+    start: Floats  # (joints, START, 8)
     end: Floats  # (groups, END, 8)
     rates: Floats  # (groups, REMEMBERED, 8)
 
@@ -98,15 +98,18 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes, quats: bool) -> BodyLanes:
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
     places[BLOCKS] = OWN * body
-    places[EACH], places[SECOND] = SIZE * body, SIZE * body + AXIS + NEXT
+    first = SIZE * tree.joint[body]
+    places[EACH], places[SECOND] = first, first + AXIS + NEXT
+    kind = np.where(tree.slides[head] > 0, OTHER, tree.kind[head])
+    joints = int(np.sum(kind > OTHER))
     made = BodyLanes(
-        kind=np.where(tree.slides[head] > 0, OTHER, tree.kind[head]),
+        kind=kind,
         quats=quats,
         side=np.where(tree.slides[head] > 0, 1, tree.side[head]),
         turning=tree.turning[head],
         places=group_by_group(places),
-        constant=room(len(head), CONSTANTS),
-        start=room(len(head), START),
+        constant=room(joints, CONSTANTS),
+        start=room(joints, START),
         end=room(len(head), END),
         rates=room(len(head), REMEMBERED),
     )
@@ -115,17 +118,16 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes, quats: bool) -> BodyLanes:
 
 def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
     """The same arrays with the numbers of joints of a tree of this structure."""
-    if not len(lanes.kind):
+    if not len(lanes.constant):
         return lanes
-    joints = np.flatnonzero(lanes.kind > OTHER)
-    body = lanes.places[joints, BODY].reshape(-1)
+    body = lanes.places[lanes.kind > OTHER, BODY].reshape(-1)
+    X, U, D = (each[tree.joint[body]] for each in (tree.X, tree.U, tree.D))
     own = tree.side[body][:, None, None] > 0
-    of_body = np.where(own, tree.D[body, :, 1], tree.D[body, :, 0])
-    of_parent = np.where(own, tree.D[body, :, 0], tree.D[body, :, 1])
-    parts = [tree.X[body].reshape(-1, 6), *(tree.U[body, :, k].reshape(-1, 9) for k in (0, 1))]
-    numbers = np.concatenate([*parts, of_body.reshape(-1, 9), of_parent.reshape(-1, 9)], axis=1)
-    constant = room(len(lanes.kind), CONSTANTS)
-    constant[joints] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
+    of_body, of_parent = np.where(own, D[:, :, 1], D[:, :, 0]), np.where(own, D[:, :, 0], D[:, :, 1])
+    parts = X, U[:, :, 0], U[:, :, 1], of_body, of_parent
+    numbers = np.concatenate([each.reshape(len(body), -1) for each in parts], axis=1)
+    constant = room(len(lanes.constant), CONSTANTS)
+    constant[:] = numbers.reshape(-1, WIDTH, CONSTANTS).transpose(0, 2, 1)
     return lanes._replace(constant=constant)
 
 

@@ -39,7 +39,7 @@ NONE = (0.0, 0.0, 0.0)
 @inner_kernel
 def put_directions(tree, i, f, couple):
     """Put those of the joint of body i into `tree.directions`; f, couple: what it carries."""
-    w, q, slides, kind = tree.each[i], tree.directions[tree.own[i]], tree.slides[i], tree.kind[i]
+    w, q, slides, kind = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.slides[i], tree.kind[i]
     of_body = tree.side[i] < 0  # lines and planes are fixed to frame a
     d1, b1 = vector_at(w, END_1), vector_at(w, MEAN_1)
     d = slides

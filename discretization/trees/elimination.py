@@ -238,7 +238,7 @@ def _add_block(seen, into, to):
 @inner_kernel
 def take_over(tree, work, i):
     """Add what assembly has for the diagonal block of a body on a joint to this block, which is as seen from the joint."""
-    w = tree.each[i]
+    w = tree.each[tree.joint[i]]
     seen = _seen(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
     _add_block(seen, work.values, OWN * i)
 
@@ -268,7 +268,7 @@ def _about_joint(work, w, i):
 @inner_kernel
 def eliminate_plain(tree, work, i, iterated):
     """Eliminate a body on a joint that turns or is a weld."""
-    w = tree.each[i]
+    w = tree.each[tree.joint[i]]
     F, k = _about_joint(work, w, i)
     f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k)
     half = times(0.5, f)
@@ -299,7 +299,7 @@ def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
     """Put rows and forces of d axes that are free to turn, one after the other, and add to the parent what is left. A = B = A2 =
     B2 of (1).
     """
-    values, w, at = work.values, tree.each[i], OWN * i
+    values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
     f, g = _applied(values, at, times(-1.0, gap), tilt)
     F, k = plus(F, f), plus(k, g)
@@ -339,7 +339,7 @@ def _turns_with_body(tree, i, j):
 @flat_kernel
 def _leave_of_ball(tree, work, i, F, k, half):
     """Eliminate a ball joint: no couple, k + ky y + ke e = 0, gives its turn; nothing is left by the turn of the parent."""
-    values, w, at = work.values, tree.each[i], OWN * i
+    values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
     gap = vector_at(w, GAP)
     ky, E = matrix_in_rows(values, at + MOMENT), inverse(matrix_in_rows(values, at + MOMENT + TURN))
     by_y = matrix_times(-1.0, product(E, ky))
@@ -360,7 +360,7 @@ def _leave_of_ball(tree, work, i, F, k, half):
 @inner_kernel
 def _eliminate_other(tree, work, i, iterated):
     """Eliminate a body on a joint that slides, or has no closed form, or beside which something else acts."""
-    values, w, own, at = work.values, tree.each[i], tree.own[i], OWN * i
+    values, w, own, at = work.values, tree.each[tree.joint[i]], tree.own[i], OWN * i
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
     if numerical:
         put_null_spaces(tree, work, i)
@@ -409,7 +409,7 @@ def _copy_block(x, at, into, to):
 @inner_kernel
 def _put_between(tree, work, i):
     """Add to B, A2 and B2 what acts on the body by the motion of its parent, and on the parent by that of the body."""
-    w, first, values, blocks = tree.each[i], tree.block[i], work.values, tree.blocks
+    w, first, values, blocks = tree.each[tree.joint[i]], tree.block[i], work.values, tree.blocks
     x, x1 = vector_at(w, LEVER), vector_at(w, LEVER1)
     y, y1 = vector_at(w, PARENT_LEVER), vector_at(w, PARENT_LEVER1)
     on_body, on_parent = _seen(values, first, x, y1), _seen(values, first + BLOCK, y, x1)
@@ -424,7 +424,7 @@ def _put_free(tree, own, i, A, B, A2, F, k):
     """As `_leave_of_turns` does, with all directions at once and blocks (array, place) of (1): rows and forces. Return force and
     moment that are left.
     """
-    w, d, lu, q = tree.each[i], tree.free[i], tree.factors[own], tree.directions[own]
+    w, d, lu, q = tree.each[tree.joint[i]], tree.free[i], tree.factors[own], tree.directions[own]
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
     hangs = tree.parent[i] >= 0
     for j in range(d):
@@ -497,7 +497,7 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
     p = tree.parent[i]
     if p < 0:
         return
-    values, w, above, to = work.values, tree.each[i], tree.each[p], tree.sums[p]
+    values, w, above, to = work.values, tree.each[tree.joint[i]], tree.each[tree.joint[p]], tree.sums[p]
     y1, y = vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
     arm1, arm = minus(y1, vector_at(above, LEVER1)), minus(y, vector_at(above, LEVER))
     back = row_of(arm1, arm1)
@@ -545,7 +545,7 @@ def eliminate_again(tree, work):
 @flat_kernel
 def eliminate_plain_again(tree, work, i):
     """Eliminate one body with the factors of the iteration before."""
-    w, p = tree.each[i], tree.parent[i]
+    w, p = tree.each[tree.joint[i]], tree.parent[i]
     values, at = work.values, OWN * i
     gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
     F, k = _about_joint(work, w, i)
@@ -590,7 +590,7 @@ def carry_load(tree, work, load, more, i):
     if tree.kind[i] == FREE:
         carry_free_load(tree, work, load, more, i)
         return
-    w, own, d = tree.each[i], load[i], tree.free[i]
+    w, own, d = tree.each[tree.joint[i]], load[i], tree.free[i]
     q, lu = tree.directions[tree.own[i]], tree.factors[tree.own[i]]
     F = vector_at(own, 0)
     k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
@@ -614,7 +614,7 @@ def carry_load(tree, work, load, more, i):
 @inner_kernel
 def carry_plain_load(tree, work, load, more, i):
     """Carry the load of a body on a joint that turns or is a weld."""
-    w, own = tree.each[i], load[i]
+    w, own = tree.each[tree.joint[i]], load[i]
     F = vector_at(own, 0)
     k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
     if tree.kind[i] == BALL:
@@ -637,7 +637,7 @@ def _carry(tree, load, i, F, k):
     own, p = load[i], tree.parent[i]
     if p >= 0:
         add_vector(load[p], 0, F)
-        add_vector(load[p], 3, plus(k, cross(vector_at(tree.each[i], PARENT_LEVER), F)))
+        add_vector(load[p], 3, plus(k, cross(vector_at(tree.each[tree.joint[i]], PARENT_LEVER), F)))
     for r in range(6):
         own[r] = 0.0
 
@@ -661,7 +661,7 @@ def take_load(tree, work, load, more, i):
 @inner_kernel
 def take_plain_load(tree, work, load, more, i):
     """Take the load of a body on a joint that turns or is a weld."""
-    w = tree.each[i]
+    w = tree.each[tree.joint[i]]
     _add_load(work, load, i)
     carry_plain_load(tree, work, load, more, i)
     if tree.kind[i] == BALL:
@@ -687,7 +687,7 @@ def carry_motion(tree, work, more, moved, i, n):
     if tree.kind[i] == FREE:
         carry_free_motion(tree, work, more, moved, i)
         return
-    w, own, q, p = tree.each[i], more[i], tree.directions[tree.own[i]], tree.parent[i]
+    w, own, q, p = tree.each[tree.joint[i]], more[i], tree.directions[tree.own[i]], tree.parent[i]
     from_parent = moved[p if p >= 0 else n]
     o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
     yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
@@ -704,7 +704,7 @@ def carry_motion(tree, work, more, moved, i, n):
 @inner_kernel
 def carry_plain_motion(tree, more, moved, i, n):
     """Set how a body on a joint that turns or is a weld moves."""
-    w, own, p = tree.each[i], more[i], tree.parent[i]
+    w, own, p = tree.each[tree.joint[i]], more[i], tree.parent[i]
     from_parent = moved[p if p >= 0 else n]
     o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
@@ -756,7 +756,7 @@ def _of_parent(tree, work, i):
 @small_kernel
 def renew_force(tree, work, i):
     """Put force and couple of one joint."""
-    w, e = tree.each[i], vector_at(work.rhs, 6 * i + 3)
+    w, e = tree.each[tree.joint[i]], vector_at(work.rhs, 6 * i + 3)
     y = plus(vector_at(work.rhs, 6 * i), cross(e, vector_at(w, LEVER1)))
     F, k = _about_joint(work, w, i)
     f, g = _applied(work.values, OWN * i, y, e)
@@ -767,7 +767,7 @@ def renew_force(tree, work, i):
 @small_kernel
 def _add_between(tree, work, i):
     """Add to them what acts on the body by the motion of its parent."""
-    p, w = tree.parent[i], tree.each[i]
+    p, w = tree.parent[i], tree.each[tree.joint[i]]
     if p < 0:
         return
     o, e = _of_parent(tree, work, i)
@@ -780,7 +780,7 @@ def _add_between(tree, work, i):
 @small_kernel
 def _add_of_links(tree, work, i):
     """Add to them what acts on the body by the motions of those with which it is linked."""
-    w = tree.each[i]
+    w = tree.each[tree.joint[i]]
     f, g = force_of_links(tree, work, i)
     add_vector(w, NEW_FORCE, f)
     if tree.kind[i] != BALL:
@@ -790,7 +790,7 @@ def _add_of_links(tree, work, i):
 @small_kernel
 def _on_body(tree, work, i, y, e):
     """Return force and moment on the body by the motion of its parent, of what else acts between both."""
-    w, blocks = tree.each[i], tree.blocks
+    w, blocks = tree.each[tree.joint[i]], tree.blocks
     for r in range(OWN):
         blocks[r] = 0.0
     seen = _seen(work.values, tree.block[i], vector_at(w, LEVER), vector_at(w, PARENT_LEVER1))
@@ -811,7 +811,7 @@ def correction_of(tree, work, i):
 @inner_kernel
 def correction_of_plain(tree, work, i):
     """Put the correction of a body on a joint that turns or is a weld; return its size."""
-    w = tree.each[i]
+    w = tree.each[tree.joint[i]]
     o, e = _of_parent(tree, work, i)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     if tree.kind[i] == BALL:
@@ -830,7 +830,7 @@ def correction_of_plain(tree, work, i):
 @inner_kernel
 def _correction_of_other(tree, work, i):
     """Put the correction of any other body, and of its multipliers; return its size."""
-    w, q = tree.each[i], tree.directions[tree.own[i]]
+    w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     o, e = _of_parent(tree, work, i)
     yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     y, turn = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))

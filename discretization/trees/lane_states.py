@@ -25,7 +25,6 @@ from discretization.assembly.frame_lanes import (
 )
 from discretization.assembly.frame_lanes import START as STEP
 from discretization.assembly.mean_velocities import mean_of, place_of
-from discretization.assembly.run_lanes import load3_at, load4_at, load9_at, store3_at, store9_at
 from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.body_lanes import (
@@ -40,6 +39,7 @@ from discretization.trees.body_lanes import (
 )
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
+from rigid.lane_vectors import load3_at, load4_at, load9_at, store3_at, store4_at, store9_at
 from rigid.lanes import (
     WIDTH,
     largest,
@@ -61,12 +61,6 @@ from rigid.linear_algebra import apply, apply_transposed, minus, plus, times
 SMALLEST = 5e-324  # number above 0
 # what the next step is foretold by: accelerations of the last one, or differences of these; means, or the last one
 BY_LAST, BY_DIFFERENCES, BY_MEANS, BY_LAST_MEAN = range(4)
-
-
-@flat_kernel
-def _store4_at(q, x, k):
-    store3_at((q[0], q[1], q[2]), x, k)
-    store(q[3], x, (k + 3) * WIDTH)
 
 
 @flat_kernel
@@ -98,7 +92,7 @@ def take_up(system, lanes, foreseen, state, work):
     rows, count = _remembered(memory, n, foreseen)
     for group in range(own.first.shape[0]):
         at, s = own.first[group], group * STEP
-        _store4_at(rows4(state.quat, places, at), start, s + QUAT0)
+        store4_at(rows4(state.quat, places, at), start, s + QUAT0)
         store3_at(rows3(state.r, places, at), start, s + PLACE0)
         store3_at(rows3(state.v, places, at), start, s + VELOCITY0)
         store3_at(rows3(state.Omega, places, at), start, s + SPIN0)
@@ -223,7 +217,7 @@ def commit_groups(lanes, work, h, foretold, by, latest):
         store3_at(v1, start, s + VELOCITY0)
         store3_at(Omega1, start, s + SPIN0)
         store3_at(plus(load3_at(start, s + PLACE0), plus(dr, faster)), start, s + PLACE0)
-        _store4_at(cayley_turn(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
+        store4_at(cayley_turn(plus(psi, turn), load4_at(start, s + QUAT0)), start, s + QUAT0)
     return largest_of_each(e)
 
 

@@ -62,13 +62,13 @@ def _on_body(tree, work, i, k, c):
     """Return force and moment about the joint of a body by a motion of the other body of a link."""
     at = tree.link[k] + COLUMN * c
     f = vector_at(work.values, at)
-    return f, minus(vector_at(work.values, at + 3), cross(vector_at(tree.each[i], LEVER), f))
+    return f, minus(vector_at(work.values, at + 3), cross(vector_at(tree.each[tree.joint[i]], LEVER), f))
 
 
 @inner_kernel
 def _add_felt(tree, work, i, k, y, e, into, to):
     """Add what the other body of a link feels as the point of the joint of a body moves, six numbers, to an array."""
-    o, back = minus(y, cross(e, vector_at(tree.each[i], LEVER1))), tree.link[k] + BLOCK
+    o, back = minus(y, cross(e, vector_at(tree.each[tree.joint[i]], LEVER1))), tree.link[k] + BLOCK
     for r in range(6):
         felt = 0.0
         for c in range(3):
@@ -121,7 +121,7 @@ def _put_unknowns(tree, work, i, k):
 @inner_kernel
 def _add_to_parent(tree, work, i, k, to):
     """Add what the parent feels by the motion of the other body."""
-    w, q, values = tree.each[i], tree.directions[tree.own[i]], work.values
+    w, q, values = tree.each[tree.joint[i]], tree.directions[tree.own[i]], work.values
     for c in range(6):
         f, g = _on_body(tree, work, i, k, c)
         for j in range(tree.free[i]):
@@ -137,7 +137,7 @@ def _add_to_parent(tree, work, i, k, to):
 @inner_kernel
 def _add_right_hand_side(tree, work, i, k):
     """Add what the other body feels by the violation of the joint and by what moves the body in its free directions."""
-    w, q = tree.each[i], tree.directions[tree.own[i]]
+    w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     y, e = times(-1.0, vector_at(w, GAP)), vector_at(w, TILT)
     for j in range(tree.free[i]):
         y, e = _moved(tree, i, q[FREE_SIZE * j + FREE_ROW + ROW_0 - ROW], j, y, e)
@@ -147,7 +147,7 @@ def _add_right_hand_side(tree, work, i, k):
 @inner_kernel
 def _add_by_parent(tree, work, i, k, to):
     """Add what the other body feels by the motion of the parent."""
-    w, q = tree.each[i], tree.directions[tree.own[i]]
+    w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     for c in range(6):
         o, turn = _unit(c)
         yp = plus(o, cross(turn, vector_at(w, PARENT_LEVER1)))

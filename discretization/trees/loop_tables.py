@@ -51,7 +51,7 @@ class Loops(NamedTuple):
 def loops_of(system: System, tree: Tree, arrays: TreeArrays) -> Loops:
     """Of a tree; arrays: its own."""
     if not len(tree.closing.frame):
-        empty: list[Any] = [each if isinstance(each, bool) else each[:0] for each in arrays]
+        empty: list[Any] = [each if isinstance(each, bool) else each[:0].copy() for each in arrays]
         return _none()._replace(joints=TreeArrays(*empty))
     return _loops(tree, arrays_of(system, tree.closing))
 

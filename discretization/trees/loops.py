@@ -57,14 +57,14 @@ def place_loops(tree, loops, work):
     """Levers, axes and gaps, and what forces on levers that turn add to the blocks of their bodies."""
     joints = loops.joints
     for j in range(loops.place.shape[0]):
-        w, force = joints.each[j], load3(joints.force[j])
+        w, force = joints.each[joints.joint[j]], load3(joints.force[j])
         place_joint(joints, work, j)
         if joints.kind[j] == HINGE:
             for k in range(2):
                 put(
                     w,
                     OFF_AXIS + 3 * k,
-                    apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[j, 1 + k, 0])),
+                    apply(rotation_of(work.R1, joints.frame[j]), load3(joints.U[joints.joint[j], 1 + k, 0])),
                 )
         body, other = loops.place[j, 0], loops.place[j, 1]
         turning = half_dyad(vector_at(w, LEVER1), times(-1.0, force))
@@ -109,7 +109,7 @@ def _close(tree, loops, work, own):
 @inner_kernel
 def take(loops, j):
     """The new f and k of a joint, and what they do to both bodies."""
-    w, at = loops.joints.each[j], loops.column[j]
+    w, at = loops.joints.each[loops.joints.joint[j]], loops.column[j]
     f = vector_at(loops.impulse, at)
     k = vector_at(loops.impulse, at + 3) if loops.joints.kind[j] != BALL else times(0.0, f)
     put(w, NEW_FORCE, f)
@@ -123,7 +123,7 @@ def moved_apart(loops, j, body, other):
     couple.
     """
     joints = loops.joints
-    w, kind, couple = joints.each[j], joints.kind[j], load3(joints.couple[j])
+    w, kind, couple = joints.each[joints.joint[j]], joints.kind[j], load3(joints.couple[j])
     (ob, eb), (oa, ea) = body, other
     apart = minus(plus(ob, cross(eb, vector_at(w, LEVER1))), plus(oa, cross(ea, vector_at(w, PARENT_LEVER1))))
     turn = minus(eb, ea)
@@ -143,7 +143,7 @@ def moved_apart(loops, j, body, other):
 def put_left(loops, work, j):
     """Right-hand side of (2)."""
     joints = loops.joints
-    w, kind, at = joints.each[j], joints.kind[j], loops.column[j]
+    w, kind, at = joints.each[joints.joint[j]], joints.kind[j], loops.column[j]
     body, other = loops.place[j, 0], loops.place[j, 1]
     apart, turn = moved_apart(loops, j, _correction(work, body), _correction(work, other))
     put(loops.impulse, at, times(-1.0, plus(apart, vector_at(w, GAP))))
@@ -198,7 +198,12 @@ def _put_columns(tree, loops, work, j):
 @inner_kernel
 def add_conditions(loops, j):
     """Of the couple of a joint, to its rows of the matrix."""
-    w, kind, at, matrix = loops.joints.each[j], loops.joints.kind[j], loops.column[j], loops.matrix
+    w, kind, at, matrix = (
+        loops.joints.each[loops.joints.joint[j]],
+        loops.joints.kind[j],
+        loops.column[j],
+        loops.matrix,
+    )
     for c in range(3):
         if kind == HINGE:
             matrix[at + 5, at + 3 + c] += w[CONDITION + c]
@@ -228,7 +233,7 @@ def moved_of(moved, i):
 @inner_kernel
 def pull_ends(loops, pull, j, f, k):
     """Add what f and k do to the equations of both bodies."""
-    w, body, other = loops.joints.each[j], loops.place[j, 0], loops.place[j, 1]
+    w, body, other = loops.joints.each[loops.joints.joint[j]], loops.place[j, 0], loops.place[j, 1]
     add_vector(pull[body], 0, times(-1.0, f))
     add_vector(pull[body], 3, times(-1.0, plus(cross(vector_at(w, LEVER), f), k)))
     if other >= 0:

@@ -33,7 +33,7 @@ from rigid.linear_algebra import load3, minus, times
 @inner_kernel
 def put_null_spaces(tree, work, i):
     """Put free directions, conditions and violations of body i; its levers begin at its own centre."""
-    w, q, own, rows = tree.each[i], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
+    w, q, own, rows = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
     p, first, f = tree.parent[i], tree.block[i], tree.frame[i]
     if p >= 0:
         other = tree.frame[p]

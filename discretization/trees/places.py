@@ -102,19 +102,20 @@ class TreeArrays(NamedTuple):
     free: Ints  # (n,) unknowns of the joint
     partner: Ints  # (n,) frame of the parent, fixed or not
     side: Ints  # (n,) 1: the body is frame b of its joint; -1: frame a
-    X: Floats  # (n, 2, 3) points of joints of closed form on the body and on its parent
-    U: Floats  # (n, 3, 2, 3) and their axes: one of HINGE, behind it two across it on the body, and UNIVERSAL, three of WELD
+    X: Floats  # (j, 2, 3) points of joints of closed form on the body and on its parent
+    U: Floats  # (j, 3, 2, 3) and their axes: one of HINGE, behind it two across it on the body, and UNIVERSAL, three of WELD
     turning: Ints  # (n,) rows of directions
-    D: Floats  # (n, 3, 2, 3) of these: directions on frames a and b
-    across: Floats  # (n, 2, 3) of what slides: directions on frame a across its line or plane
+    D: Floats  # (j, 3, 2, 3) of these: directions on frames a and b
+    across: Floats  # (j, 2, 3) of what slides: directions on frame a across its line or plane
     lam: Ints  # (n,) first multiplier
     rows: Ints  # (n,) of OTHER and ROWS: how many
     row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
     block: Ints  # (n,) first entry of the blocks of a joint
+    joint: Ints  # (n,) its row in arrays of bodies on joints, j of these; the last row, of zeros, is that of all others
     own: Ints  # (n,) of what is not plain: its place in the arrays of k; what is FREE comes last, and is in `factors` alone
     reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
     scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
-    each: Floats  # (n, SIZE), zeros of what no joint holds: its levers
+    each: Floats  # (j, SIZE) its numbers
     force: Floats  # (n, 3) that passes from the body to its parent, times the step, of joints of closed form
     couple: Floats  # (n, 3)
     spin0: Floats  # (n, 3) angular momenta at the start of the step
@@ -369,6 +370,8 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
     number = np.zeros(n, np.int64)
     number[apart], number[free] = np.arange(len(apart)), len(apart) + np.arange(len(free))
     loops = isinstance(tree, Tree) and len(tree.closing.frame) > 0
+    on_joints, none = tree.kind >= OTHER, np.zeros(0)
+    joint = np.where(on_joints, np.cumsum(on_joints) - 1, np.sum(on_joints))
     alone = np.ones(n, bool) if groups is None else np.isin(tree.frame, groups.alone)
     room = TreeArrays(
         frame=tree.frame,
@@ -383,19 +386,20 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
         free=np.where(tree.kind <= OTHER, 6 - rows, tree.slides + 3 - turning),
         partner=partner,
         side=side,
-        X=np.zeros((n, 2, 3)),
-        U=np.zeros((n, 3, 2, 3)),
+        X=none,
+        U=none,
         turning=turning,
-        D=np.zeros((n, 3, 2, 3)),
-        across=np.zeros((n, 2, 3)),
+        D=none,
+        across=none,
         lam=lam,
         rows=rows,
         row=row,
         block=_joint_blocks(tree),
+        joint=joint,
         own=number,
-        reach=np.zeros(n),
+        reach=none,
         scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds <= OTHER,
-        each=aligned(n, SIZE),
+        each=aligned(int(joint.max(initial=-1)) + 1, SIZE),
         force=np.zeros((n, 3)),
         couple=np.zeros((n, 3)),
         spin0=np.zeros((n, 3)),
@@ -468,6 +472,11 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
     along = np.zeros(len(frames.mass))
     np.maximum.at(along, system.elements.frames, system.elements.length[:, None])
     reach = np.maximum(np.maximum(reach, along[tree.frame]), lengths(X[:, 0]))
+    on_joints = tree.kind >= OTHER
+    if not on_joints.all():
+        X, U, D, across = (
+            np.concatenate([each[on_joints], np.zeros_like(each[:1])]) for each in (X, U, D, across)
+        )
     return arrays._replace(X=X, U=U, D=D, across=across, reach=reach + 1e-300)
 
 
@@ -493,9 +502,11 @@ def workspace_of(
 
 
 def _alike(system: System, tree: Tree) -> list[Ints]:
-    """Frames of bodies whose joints are of one kind, named from the same end, or FREE; what slides goes with OTHER."""
+    """Frames of bodies whose joints are of one kind, named from the same end, those of closed form first, then others, among
+    them those that slide, then bodies that are FREE.
+    """
     joined = np.flatnonzero(tree.kind > OTHER)
     is_b = np.zeros(len(tree.kind), np.int64)
     is_b[joined] = system.constraints.frames[tree.first[joined], 1] == tree.frame[joined]
     number = np.where(tree.slides > 0, 0, 2 * tree.kind + is_b)
-    return [tree.frame[number == own] for own in np.unique(number[tree.frame >= 0])]
+    return [tree.frame[number == own] for own in np.unique(number[tree.frame >= 0])[::-1]]

@@ -64,10 +64,17 @@ class Facts(NamedTuple):
     lightest: Floats
 
 
+class FramesOfRuns(NamedTuple):
+    """And of `discretization.assembly.frame_lanes.FrameLanes`."""
+
+    alone: Ints
+
+
 @by_reference
 class WorkOfRuns(NamedTuple):
     """And of `discretization.assembly.workspace.Workspace`."""
 
+    frames: FramesOfRuns
     dr: Floats
     psi: Floats
     lam: Floats
@@ -95,22 +102,14 @@ class TreeRuns(NamedTuple):
     work: WorkOfRuns
     accounts: bool  # something does work
     plain: bool  # there is nothing but bodies, their weights and joints of closed form
-    # the arrays of these under the names that all runs in lanes have for them (`discretization.assembly.run_lanes`)
+    # and what `discretization.time.run_march` reads of these
     block: Ints  # (n,) -1: fixed
     place: Ints  # (n,) first unknown of a frame
-    r0: Floats
-    q0: Floats
-    v0: Floats
-    Omega0: Floats
-    rate: Floats
     foreseen: Any  # `discretization.assembly.extrapolation.Foreseen`
-    R0: Floats
     dr: Floats
     psi: Floats
-    R1: Floats
     rhs: Floats
     last: Floats  # last corrections
-    terms: Floats  # (8,) scratch
     left: Floats  # (8,) 1: the run goes on alone
     level: Floats  # (8,) size of the correction, as a turn
     before: Floats  # (8,) the same of the one before
@@ -149,7 +148,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
         return kind(**{name: given.get(name, getattr(source, name, None)) for name in kind._fields})
 
     loads = LoadsOfRuns(of(Interactions, duals.interacting), duals.signals)
-    bodies = np.arange(len(stepper.tree.frame))
+    bodies, alone = np.arange(len(stepper.tree.frame)), FramesOfRuns(np.flatnonzero(frames.fixed == 0))
     state = State(*(np.zeros(shape) for shape in stepper.shapes.values()))
     return (
         SystemOfRuns(of(Bodies, frames), np.asarray(system.gravity, float)),
@@ -157,16 +156,16 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
         stepper.arrays._replace(alone=bodies, joints_alone=bodies),
         stepper.loops,
         state,
-        of(WorkOfRuns, work, facts=of(Facts, work.facts), by_duals=loads),
+        of(WorkOfRuns, work, frames=alone, facts=of(Facts, work.facts), by_duals=loads),
     )
 
 
 def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
-    """As `discretization.assembly.run_tables.lanes_of`."""
+    """Of up to eight steppers of one key; lanes without one repeat the last. `left` is for who marches to write."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
     system, numbering, tree, loops, state, work = stacked(runs)
     foreseen = foreseen_of_runs(steppers[0].sizes)
-    each, counted, alone = room(6), np.zeros(WIDTH, np.int64), steppers[0].loops
+    each, counted, alone = room(5), np.zeros(WIDTH, np.int64), steppers[0].loops
     return TreeRuns(
         system=system,
         numbering=numbering,
@@ -178,24 +177,16 @@ def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
         plain=not len(steppers[0].system.others.kind) and not len(alone.place),
         block=np.where(system.frames.fixed == 0, 0, -1),
         place=np.minimum(numbering.frame, steppers[0].numbering.size),
-        r0=state.r,
-        q0=state.quat,
-        v0=state.v,
-        Omega0=state.Omega,
-        rate=foreseen.rates,
         foreseen=foreseen,
-        R0=work.R0,
         dr=work.dr,
         psi=work.psi,
-        R1=work.R1,
         rhs=work.rhs,
         last=room(len(work.rhs)),
-        terms=each[0],
-        left=each[1],
-        level=each[2],
-        before=each[3],
-        takes=each[4],
-        ends=each[5],
+        left=each[0],
+        level=each[1],
+        before=each[2],
+        takes=each[3],
+        ends=each[4],
         at=np.zeros(WIDTH, np.int64),
         iteration=counted,
         factored=counted,

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import holding, settled_of, without_loads
+from discretization.interaction_table import holding, settled_of
 from discretization.known_facts import known, known_of_numbers, known_with
 from discretization.multipliers import multipliers_of
 from discretization.system import System
@@ -93,7 +93,6 @@ class Closing(NamedTuple):
 
 _TAKEN = "constraints", "elements", "others"
 _BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces may touch"}
-_CLAMPED_RODS = "nothing but clamps holds its rods, of which the general solver takes eight runs at once"
 _MANY_ROWS = "many joints close loops beside its rods and springs"
 _SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
 _FEW_DRIVEN = 3  # bodies to a driven joint, which has no closed form: measured on chains of hinges
@@ -130,12 +129,7 @@ def _edges(system: System) -> Edges | str:
         return "surfaces may touch"
     if np.any(settled_of(others) > 0):
         return "friction sticks and slides"
-    edges = _edges_of(frames.fixed != 0, constraints, _acting_on(system))
-    if isinstance(edges, str) or not len(system.elements.length):
-        return edges
-    joints = edges.rows > 0
-    clamped = np.all(edges.kind[joints] == WELD) and np.all(edges.pair[joints, 0] == _FIXED)
-    return _CLAMPED_RODS if clamped and not len(without_loads(others).kind) else edges
+    return _edges_of(frames.fixed != 0, constraints, _acting_on(system))
 
 
 def _acting_on(system: System) -> Ints:

@@ -10,9 +10,7 @@ from discretization.linear.narrow import (
     narrow_solve,
     narrow_solve_transposed,
 )
-from discretization.linear.run_blocks import factor_runs, solve_runs
 from discretization.linear.runs_of_blocks import factor_with_runs, runs_of, solve_with_runs
-from rigid.lanes import WIDTH as RUNS
 
 FRAME, HINGE, BALL, ROW, TWO = 6, 5, 3, 1, 12  # unknowns of vertices
 
@@ -289,52 +287,3 @@ def test_a_column_of_nothing_is_told(column, value):
     A = block_tridiagonal(4)
     A[:, column] = np.where(A[:, column] != 0.0, value, 0.0)
     assert factored(A)[0] > 0
-
-
-def blocks_of(A):
-    """Own blocks, those below and those beside (blocks, 36), column by column."""
-    n = len(A) // SIZE
-    cut = A.reshape(n, SIZE, n, SIZE).transpose(0, 2, 3, 1).reshape(n, n, SIZE * SIZE)
-    none = np.zeros((1, SIZE * SIZE))
-    k = np.arange(n)
-    return cut[k, k], np.concatenate([cut[k[1:], k[:-1]], none]), np.concatenate([cut[k[:-1], k[1:]], none])
-
-
-def test_eight_runs_side_by_side_have_the_bits_of_each_alone():
-    """Run 2 has a pivot below a thousandth of what stands under it, run 5 one of zero: these leave, whatever the units are."""
-    matrices = [block_tridiagonal(4, seed) for seed in range(RUNS)]
-    matrices[2][0, 0] = 5e-4
-    matrices[5][0, 0] = 0.0
-    matrices = [
-        in_other_units(A, size) for A, size in zip(matrices, 10.0 ** np.arange(-4, RUNS - 4), strict=True)
-    ]
-    rhs = np.random.default_rng(1).standard_normal((4 * SIZE, RUNS))
-    own, below, beside = (
-        np.ascontiguousarray(np.stack(x, axis=-1)) for x in zip(*map(blocks_of, matrices), strict=True)
-    )
-    left, x = np.zeros(RUNS), rhs.copy()
-    factor_runs(own, below, beside, left)
-    solve_runs(own, below, beside, x)
-    assert np.flatnonzero(left).tolist() == [2, 5]
-    for run in np.flatnonzero(left == 0.0):
-        _, _, done, (values, n, band, pivots, first) = factored(matrices[run])
-        alone = rhs[:, run].copy()
-        solve_with_runs(values, n, band, done, pivots, first, alone)
-        assert np.array_equal(x[:, run], alone)
-
-
-@pytest.mark.parametrize("block", [0, 1])
-@pytest.mark.parametrize("sizes", [(1.0, 1.0, 1.0), (1e-3, 1e2, 1e-1), (1e4, 1e-1, 1e2)])
-def test_runs_leave_by_the_multipliers_by_which_one_alone_exchanges_rows(sizes, block):
-    for row, under in PIVOTS:
-        matrices = [
-            of_sizes(sizes, SIZE * block + row, SIZE * block + under, part)
-            for part in np.linspace(930, 1070, RUNS)
-        ]
-        own, below, beside = (
-            np.ascontiguousarray(np.stack(x, axis=-1)) for x in zip(*map(blocks_of, matrices), strict=True)
-        )
-        left = np.zeros(RUNS)
-        factor_runs(own, below, beside, left)
-        alone = [blocks_done(A) for A in matrices]
-        assert left.tolist() == [0.0 if done == 3 else 1.0 for done in alone] == [0.0] * 4 + [1.0] * 4

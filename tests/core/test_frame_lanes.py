@@ -174,7 +174,7 @@ def prediction(system, numbering, state, work, h):
     far = begin_frames(system, state, work)
     for f in work.frames.alone:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
-    predict(state.memory, state.lam, False, state, work, h)
+    predict(state.memory, state.lam, state, work, h)
     return far
 
 

@@ -4,14 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from discretization.space.strain_functions import (
-    functions_of_runs,
-    strain_function_differences,
-    strain_functions,
-    terms_of_runs,
-)
-from rigid.compilation.decorators import kernel
-from rigid.lanes import WIDTH, load, store
+from discretization.space.strain_functions import strain_function_differences, strain_functions
 
 mpmath.mp.dps = 90
 
@@ -56,21 +49,3 @@ def test_second_differences_are_the_slopes_of_the_first():
         here = strain_function_differences(u0, u1)
         for first, second in ((3, 4), (8, 9)):
             assert abs((up[first] - down[first]) / (2 * step) - here[second]) < 1e-7 * np.abs(here[second])
-
-
-@kernel
-def _of_runs(u0, u1, most, terms, out):
-    found = functions_of_runs(load(u0, 0), load(u1, 0), most, terms, terms_of_runs(most, terms))
-    for k in range(10):
-        store(found[k], out, k * WIDTH)
-
-
-@pytest.mark.parametrize(("low", "high"), [(1e-14, 0.09), (0.11, 50.0), (1e-6, 50.0)])
-def test_runs_side_by_side_have_the_terms_that_each_asks_for(low, high):
-    rng, terms, found = np.random.default_rng(0), np.zeros(WIDTH), np.zeros((10, WIDTH))
-    for _ in range(500):
-        u1 = np.exp(rng.uniform(np.log(low), np.log(high), WIDTH))
-        u0 = rng.uniform(0.0, 1.0, WIDTH) * u1
-        _of_runs(u0, u1, u1, terms, found)
-        each = [strain_function_differences(*pair) for pair in zip(u0, u1, strict=True)]
-        assert found.T.tolist() == [list(own) for own in each]

@@ -292,15 +292,6 @@ def test_linked_bodies_keep_their_laws(name):
     assert found.ok, found.text()
 
 
-def cantilever():
-    """Clamps alone hold it, and it is pushed out of every plane."""
-    model = Model("cantilever", gravity=GRAVITY)
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], RUBBER, 4)
-    model.add_joint("clamp", "clamp", rod.start)
-    model.add_force("push", rod.end, (0.0, 0.09, 0.02))
-    return model
-
-
 def fans():
     """Chains from one body to the ground, all closed by joints, and a rod on it."""
     model = Model("fans", gravity=GRAVITY)
@@ -318,6 +309,5 @@ def fans():
     return model
 
 
-@pytest.mark.parametrize("make", [cantilever, fans])
-def test_clamped_rods_and_many_loops_of_joints_beside_rods_go_to_the_general_solver(make):
-    assert "solver" not in simulate(make(), 4e-3, 2e-3, progress=False).description["run"]
+def test_many_loops_of_joints_beside_rods_go_to_the_general_solver():
+    assert "solver" not in simulate(fans(), 4e-3, 2e-3, progress=False).description["run"]
