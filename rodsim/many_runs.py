@@ -165,9 +165,9 @@ def simulate_many(
     """Run a prepared model once for each entry of `parameters`; each run is bitwise `prepared.run(entry)`.
 
     All runs are in one process and march at the same time in threads; they are set up and stored in turns. Runs of some
-    models march side by side, four to eight in one thread, which takes as long as two to six of them one by one: if gravity
-    and loads act on clamped SE(3) rods, on trees of bodies on ball joints, hinges, universal joints and welds, with loops
-    that these close, too, or on planar bodies on hinges, and "em" takes the steps (`rodsim.batches`). Runs of other models
+    models march side by side, four to eight in one thread, which takes as long as two to four of them one by one: if gravity
+    and loads act on trees of bodies on ball joints, hinges, universal joints and welds, with loops that these close, too, or
+    on planar bodies on hinges, and "em" takes the steps (`rodsim.batches`). Runs of other models
     march one in each thread, which pays if a march takes longer than its set-up, about a millisecond.
 
     Parameters
