@@ -28,6 +28,7 @@ PART = 0.1  # of the range of a stop, most that one step covers
 NEAR_POSE, NEAR_FACTOR = 1e-3, 1e-6
 CUT, HALF = 0.25, 0.5  # of a step that did not converge, and of one that left the path
 LEAST_LOOSE = 1e-3  # in the norm of `Rest`: shortest step across paths that are nearly one
+UNSURE = 1e3  # times the round-off of the eigenvalue nearest to zero: below, the number of negative ones may be wrong by it
 MOVES = 1e-6  # of the model's size, rate of a monitor that counts
 
 
@@ -81,6 +82,7 @@ def tour(
                     arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
                     newton(arc.rest)
                 end, length = arc.here(), arc.located
+            end = _counted(start, end)
             passed = _events(arc, start, length, end)
         if passed is None or not passed.complete:
             arc.go_back(start)
@@ -168,6 +170,17 @@ def _first_stop(arc: Arc, stops: Mapping[str, tuple[float, float]], start: Kept,
             arc.go_back(end)
         return name
     return ""
+
+
+def _counted(start: Kept, end: Kept) -> Kept:
+    """The end of a step with as many negative eigenvalues as at its start, where one more or less contradicts the determinant and
+    the eigenvalue nearest to zero is too small to be told from it: of two that pass zero together, one would be lost there.
+    """
+    before, after = start[1], end[1]
+    known = min(before.down, after.down) >= 0 and before.sign == after.sign
+    if known and (after.down - before.down) % 2 and after.stiffness < UNSURE * after.noise:
+        return end[0], after._replace(down=before.down)
+    return end
 
 
 def _events(arc: Arc, start: Kept, ds: float, end: Kept) -> Passed:

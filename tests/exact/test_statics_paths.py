@@ -164,3 +164,27 @@ def test_moved_joints_are_audited_where_they_were_moved_to() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ModelError, match="'arclength' is not known"):
         equilibrium(deep_arch("se3", 12)[0], method="arclength")
+
+
+@pytest.mark.parametrize("stiffness", [1.0, 1.0 + 1e-10, 1.0 + 1e-8, 1.001])
+def test_modes_that_become_critical_together_are_found_wherever_steps_end(stiffness: float) -> None:
+    """A straight rod, bent to a ring, is twisted: two modes out of its plane pass zero, the determinant keeps its sign. A step
+    that ends between both has one more negative eigenvalue, or two, as rounding has it.
+    """
+    model, twist = Model("twisted ring"), 14.0
+    ring = model.add_rod(
+        "ring",
+        lambda s: np.array([np.sin(2 * np.pi * s), 1.0 - np.cos(2 * np.pi * s), 0.0]) / (2 * np.pi),
+        section(EA=1e6, GA=1e6, GJ=1.0, EI=1.0),
+        40,
+        up=(0, 0, 1),
+        stress_free=[(0, 0, 0), (1, 0, 0)],
+        stress_free_up=(0, 0, 1),
+    )
+    model.add_joint("start", "clamp", ring.start)
+    model.add_joint("end", "clamp", ring.end)
+    model.add_spring("plane", ring.at(0.5), model.ground.at((0, 1 / np.pi, 50.0)), stiffness)
+    motions = {"end": {"rotation": (-twist, 0, 0)}}
+    result = equilibrium(model, motions=motions, method=ArcLength(stop={"load_factor": (0, 1)}))
+    critical = twist * np.unique(np.round(bifurcations(result), 6))
+    assert critical == pytest.approx([2.0 * np.pi * np.sqrt(3.0)], rel=2e-3)  # Michell 1889, GJ = EI
