@@ -50,6 +50,9 @@ def turned_steadily(R0, v, Omega, a, alpha, h):
     return times(h, plus(v, times(0.5 * h, a))), turn, 0.25 * dot(turn, turn)
 
 
+MOST_TURNED = 2.25  # square of half the largest angle, rad, that `tangent_over_angle` is good for
+
+
 @small_kernel
 def tangent_over_angle(z):
     """tan x/x of z = x^2, by its continued fraction: to 2e-12 for x below 3/2."""

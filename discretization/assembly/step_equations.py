@@ -25,13 +25,6 @@ from discretization.assembly.constraint_rows import (
 )
 from discretization.assembly.element_lanes import begin_elements
 from discretization.assembly.frame_formulas import balance, rounding, spin_at_end, turning_inertia
-from discretization.assembly.frame_lanes import (
-    add_inertia_of_frames,
-    begin_frames,
-    has_groups,
-    move_frames,
-    put_noise,
-)
 from discretization.assembly.load_forces import add_loads
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
 from discretization.assembly.spring_forces import add_loops
@@ -47,12 +40,9 @@ def begin_step(system, numbering, state, work, h):
     """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
     noise levels.
     """
-    own, gravity = work.frames, load3(system.gravity)
-    weight, extent = np.sqrt(dot(gravity, gravity)), begin_frames(system, state, work)
-    put_noise(work, weight, h)
-    for f in own.alone:
-        extent = max(extent, _begin_frame(system, numbering, state, work, f, weight, h))
-    for f in own.held:
+    gravity, extent = load3(system.gravity), 0.0
+    weight = np.sqrt(dot(gravity, gravity))
+    for f in range(state.r.shape[0]):
         extent = max(extent, _begin_frame(system, numbering, state, work, f, weight, h))
     begin_elements(system, state, work, h)
     if system.spans.kind.size > 0:
@@ -80,23 +70,21 @@ def _begin_frame(system, numbering, state, work, f, weight, h):
 @inner_kernel
 def move(system, state, work):
     """r1, q1, R1 of the increments dr, psi; after `begin_step`."""
-    if has_groups(work):
-        move_frames(work)
-    move_alone(state, work)
-    move_held(state, work)
+    for f in range(state.r.shape[0]):
+        _move_frame(state, work, f)
 
 
 @inner_kernel
 def move_alone(state, work):
-    """Put r1, q1, R1 of frames that move and do not go side by side."""
-    for f in work.frames.alone:
+    """Put r1, q1, R1 of frames that are dealt with one by one."""
+    for f in work.alone:
         _move_frame(state, work, f)
 
 
 @inner_kernel
 def move_held(state, work):
     """Put r1, q1, R1 of frames that do not move, or are driven."""
-    for f in work.frames.held:
+    for f in work.held:
         _move_frame(state, work, f)
 
 
@@ -152,9 +140,7 @@ def add_forces(system, numbering, state, work, h, tangent, general=True, acted=T
 @inner_kernel
 def _inertia(system, numbering, state, work, h, tangent):
     frames, gravity = system.frames, load3(system.gravity)
-    if has_groups(work):
-        add_inertia_of_frames(system, work, h, tangent)
-    for f in work.frames.alone:
+    for f in work.alone:
         at, mass, J = numbering.frame[f], frames.mass[f], load9(frames.inertia[f])
         R0, R1, psi = rotation_of(work.R0, f), rotation_of(work.R1, f), load3(work.psi[f])
         Omega0 = load3(state.Omega[f])

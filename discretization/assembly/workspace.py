@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from discretization.assembly.by_duals import DISSIPATES, LOOPS_DISSIPATE, ByDual
 from discretization.assembly.dissipation_arrays import Dissipation, no_dissipation
 from discretization.assembly.drive_arrays import DriveWork, drive_work
 from discretization.assembly.element_lanes import ElementLanes, element_lanes, in_lanes
-from discretization.assembly.frame_lanes import FEWEST, FrameLanes, frame_lanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.assembly.team import alone
@@ -69,7 +67,8 @@ class Workspace(NamedTuple):
     R0: Floats  # (n, 3, 3)
     R1: Floats  # (n, 3, 3)
     solution: Floats  # (2, n, 3) dr and psi without the last correction
-    frames: FrameLanes
+    alone: Ints  # (k,) frames that move and are dealt with one by one: of trees all but those of `BodyLanes`
+    held: Ints  # (k,) frames that do not move, or as they are told
     elements: ElementLanes
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
@@ -122,13 +121,9 @@ def workspace_anew(
     numbering: Numbering,
     closed: bool,
     tolerance: float,
-    *,
-    fewest: int = FEWEST,
-    kinds: Sequence[Ints] | None = None,
 ) -> Workspace:
-    """As `workspace`, for those that keep what they make of it; fewest, kinds: as of `frame_lanes`."""
-    frames = frame_lanes(system.frames.fixed, numbering, fewest, kinds)
-    return with_numbers(_room(system, numbering, closed, frames), system, numbering, closed, tolerance)
+    """As `workspace`, for those that keep what they make of it."""
+    return with_numbers(_room(system, numbering, closed), system, numbering, closed, tolerance)
 
 
 def with_numbers(
@@ -163,7 +158,7 @@ def _kinds_by_duals(closed: bool, count: int) -> np.ndarray:
     return np.array([not closed or not has_closed_forms(kind) or kind.driven for kind in CONSTRAINTS])
 
 
-def _room(system: System, numbering: Numbering, closed: bool, frames: FrameLanes) -> Workspace:
+def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
     """Of the structure of a system; what depends on other numbers of it is to be put there."""
     n, which = len(system.frames.mass), _by_duals(system, closed)
     duals = by_duals(system, numbering, which)
@@ -177,7 +172,8 @@ def _room(system: System, numbering: Numbering, closed: bool, frames: FrameLanes
         R0=np.zeros((n, 3, 3)),
         R1=np.zeros((n, 3, 3)),
         solution=np.zeros((2, n, 3)),
-        frames=frames,
+        alone=np.flatnonzero(system.frames.fixed == 0),
+        held=np.flatnonzero(system.frames.fixed != 0),
         elements=element_lanes(system.elements, numbering),
         viscous=False,
         accounts=False,
@@ -218,7 +214,7 @@ def _room(system: System, numbering: Numbering, closed: bool, frames: FrameLanes
 
 @known_anew
 def _kept_room(system: System, numbering: Numbering, closed: bool) -> Workspace:
-    return _room(system, numbering, closed, frame_lanes(system.frames.fixed, numbering))
+    return _room(system, numbering, closed)
 
 
 @known_anew

@@ -25,7 +25,6 @@ from numba._dispatcher import compute_fingerprint
 from discretization.assembly.by_duals import NOT_FINITE as IS_NOT_FINITE
 from discretization.assembly.by_duals import begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
-from discretization.assembly.frame_lanes import begin_frames
 from discretization.assembly.load_forces import add_load_noise, force_of_load, frame_of_load, put_signals
 from discretization.assembly.rod_spans import folded
 from discretization.assembly.step_equations import add_forces, begin_step, move
@@ -191,7 +190,6 @@ def advanced(system, numbering, state, work, x, factor):
     SOLVED; or FOLDED or NOT_FINITE, and the state is what it was.
     """
     frames = system.frames
-    begin_frames(system, state, work)
     for f in range(frames.mass.shape[0]):
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         if frames.fixed[f] != 0:

@@ -41,6 +41,7 @@ from discretization.assembly.by_duals import (
 )
 from discretization.assembly.element_lanes import put_end_strains, strain_change
 from discretization.assembly.frame_formulas import (
+    MOST_TURNED,
     accelerations,
     changes,
     predicted,
@@ -48,7 +49,6 @@ from discretization.assembly.frame_formulas import (
     to_a_place,
     turned_steadily,
 )
-from discretization.assembly.frame_lanes import MOST_TURNED, commit_frames, has_groups, predict_frames
 from discretization.assembly.given_motions import account_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
 from discretization.assembly.load_forces import work_of_loads
@@ -83,9 +83,7 @@ def predict(rates, lam, state, work, h):
 
     A turn by an angle has the Cayley vector of length 2 tan(angle/2).
     """
-    if has_groups(work):
-        predict_frames(rates, work, h)
-    for f in work.frames.alone:
+    for f in work.alone:
         R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
         dr, turn, z = turned_steadily(R0, v, Omega, a, alpha, h)
         store3(times(tangent_over_angle(z) if z < MOST_TURNED else 1.0, turn), work.psi[f])
@@ -95,8 +93,8 @@ def predict(rates, lam, state, work, h):
 
 @inner_kernel
 def predict_alone(rates, state, work, h):
-    """The motion, as a step has it, of frames that do not go side by side: to places that numbers have."""
-    for f in work.frames.alone:
+    """Put the motion, as a step has it, of frames that are dealt with one by one: to places that numbers have."""
+    for f in work.alone:
         R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
         dr, psi = predicted(R0, v, Omega, a, alpha, h)
         store3(psi, work.psi[f])
@@ -197,23 +195,17 @@ def _changes(numbering, hidden, state, work, h, f):
 
 
 @inner_kernel
-def commit(system, numbering, hidden, plain, rates, state, work, h):
+def commit(numbering, hidden, plain, rates, state, work, h):
     """Take the end of the step over into the state: (1), (2) or (4), multipliers; its accelerations into `rates`."""
-    if hidden is None and plain is None:
-        if has_groups(work):
-            commit_frames(rates, state, work, h)
-        commit_alone(numbering, rates, state, work, h)
-    else:
-        for f in range(system.frames.mass.shape[0]):
-            if system.frames.fixed[f] == 0:
-                _commit_frame(numbering, hidden, plain, rates, state, work, h, f)
+    for f in work.alone:
+        _commit_frame(numbering, hidden, plain, rates, state, work, h, f)
     commit_multipliers(state, work, h)
 
 
 @inner_kernel
 def commit_alone(numbering, rates, state, work, h):
-    """Of frames that do not go side by side, in `em`."""
-    for f in work.frames.alone:
+    """Take the end of a step of `em` over, of frames that are dealt with one by one."""
+    for f in work.alone:
         _commit_frame(numbering, None, None, rates, state, work, h, f)
 
 
@@ -345,7 +337,7 @@ def march(kernels, advancing, hidden, plain, kept, substeps, load_values, max_it
             if k % n_substeps != 0:
                 copy_state(kept, state)
             return status
-        commit(system, numbering, hidden, plain, state.memory, state, work, h)
+        commit(numbering, hidden, plain, state.memory, state, work, h)
         rest(GIVEN, system, numbering, hidden, state, work, h, load_values[k])
         counts[STEPS] = (k + 1) // n_substeps
     return 0

@@ -26,7 +26,6 @@ from numba._dispatcher import compute_fingerprint
 from discretization.assembly.by_duals import NOT_FINITE as NOT_FINITE
 from discretization.assembly.by_duals import in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise, common_alone
-from discretization.assembly.frame_lanes import correct_frames, has_groups
 from discretization.assembly.given_motions import add_hidden_drives
 from discretization.assembly.hidden_groups import add_hidden_groups
 from discretization.assembly.hidden_rows import add_hidden, add_hidden_noise, correct_hidden
@@ -224,8 +223,6 @@ def solve_transposed(numbering, work):
 def correct(system, numbering, work):
     """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers; the share that was taken."""
     share = share_of(system, numbering, work)
-    if has_groups(work):
-        correct_frames(work, share)
     correct_others(numbering, work, share)
     return share
 
@@ -245,7 +242,7 @@ def share_of(system, numbering, work):
 
 @inner_kernel
 def correct_others(numbering, work, damping):
-    """All but frames that go side by side."""
+    """Add this share of the correction to frames that are dealt with one by one, and to multipliers."""
     correct_alone(numbering, work, damping)
     for k in range(work.lam.shape[0]):
         work.lam[k] += damping * work.rhs[work.impulses.unknown[k]]
@@ -253,9 +250,9 @@ def correct_others(numbering, work, damping):
 
 @inner_kernel
 def correct_alone(numbering, work, damping):
-    """Frames that do not."""
+    """Add this share of the correction to frames that are dealt with one by one."""
     rhs = work.rhs
-    for f in work.frames.alone:
+    for f in work.alone:
         at = numbering.frame[f]
         add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
         eta = times(damping, load3(rhs[at + 3 : at + 6]))
@@ -283,7 +280,7 @@ def rests(work):
 @inner_kernel
 def alone_rest(work):
     """Whether none of the frames moves that do not go side by side."""
-    for f in work.frames.alone:
+    for f in work.alone:
         for i in range(3):
             if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
                 return False

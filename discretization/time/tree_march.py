@@ -463,7 +463,7 @@ def _put_velocities(tree, R, state, velocities):
 @inner_kernel
 def _foretell(advancing, state, h, known, w):
     """Accelerations of the next step, of bodies that stand alone; what it is foretold by, and factors of that."""
-    foreseen, alone, memory = advancing.foreseen, advancing.work.frames.alone, state.memory
+    foreseen, alone, memory = advancing.foreseen, advancing.work.alone, state.memory
     if of_means(foreseen):
         _put_velocities(advancing.tree, advancing.work.R0, state, foreseen.velocities)
         foretell_means(alone, memory, h, known, w, foreseen.rates, foreseen.velocities)
@@ -505,7 +505,7 @@ def _commit(advancing, state, h, known, w, shown):
         if shown:
             put_down(lanes, foreseen, state, work)
     commit_alone(advancing.numbering, foreseen.rates, state, work, h)
-    alone = work.frames.alone
+    alone = work.alone
     if of_means(foreseen):
         own = foreseen.velocities
         _put_velocities(advancing.tree, work.R1, state, own)

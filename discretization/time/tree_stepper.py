@@ -23,6 +23,7 @@ from discretization.trees.places import (
     TreeArrays,
     arrays_of,
     numbering_of,
+    side_by_side,
     with_geometry,
     workspace_of,
 )
@@ -58,10 +59,11 @@ def _with_numbers(room: Made, system: System, tree: Tree, tolerance: float) -> M
 def _room(system: System, tree: Tree) -> Made:
     """The arrays for its structure."""
     numbering = numbering_of(system, tree)
-    work = workspace_of(system, tree, numbering, 0.0)
-    arrays = arrays_of(system, tree, work.frames)
+    together, alone = side_by_side(system, tree)
+    work = workspace_of(system, tree, numbering, 0.0, alone)
+    arrays = arrays_of(system, tree, alone)
     rods = len(system.elements.length) > 0
-    return numbering, work, arrays, loops_of(system, tree, arrays), body_lanes(arrays, work.frames, rods)
+    return numbering, work, arrays, loops_of(system, tree, arrays), body_lanes(arrays, together, rods)
 
 
 class TreeStepper(ShapeStepper):

@@ -12,21 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.assembly.frame_formulas import balance, spin_at_end, turning_inertia
-from discretization.assembly.frame_lanes import (
-    FRAME,
-    INERTIA,
-    MASS,
-    MOMENTUM0,
-    PLACE0,
-    QUAT0,
-    ROTATION0,
-    SPIN0,
-    UNKNOWN,
-    VELOCITY0,
-    FrameLanes,
-    group_by_group,
-)
-from discretization.assembly.frame_lanes import START as STEP
 from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
@@ -63,6 +48,8 @@ from rigid.system import Floats, Ints
 
 # of a joint: its points on the body and on its parent, three axes of each, three directions of each
 X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
+# of a body in a step: orientation, R0, r, v, Omega, R0 J Omega, inertia, mass
+QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, POSE = 0, 4, 13, 16, 19, 22, 25, 34, 35
 # points and first axes turned as at the start of the step
 X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
 # of a body where a step ends, as far as it is known: rotation, place, increments, and what is left of these by rounding
@@ -70,13 +57,14 @@ ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
 # from step to step: its accelerations and what of these or of mean velocities is remembered besides (`discretization.memory`)
 FORETOLD = (1 + max(DIFFERENCES, MEANS)) * NUMBERS  # behind it: means as they were foretold
 REMEMBERED = FORETOLD + NUMBERS
-# rows of `BodyLanes.places`: bodies, their blocks, frames of their parents, first multipliers, first numbers in `TreeArrays.each`
-BODY, BLOCKS, PARTNER, LAM, EACH, SECOND, N_PLACES = range(7)
+# rows of `BodyLanes.places`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers, first
+# numbers in `TreeArrays.each`
+BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, N_PLACES = range(9)
 
 
 @by_reference
 class BodyLanes(NamedTuple):
-    """Groups as of `discretization.assembly.frame_lanes`."""
+    """Groups of eight bodies; the lanes of a last group repeat its last body: what they put is the same."""
 
     kind: Ints  # (groups,) of all joints; OTHER of those that slide
     quats: bool  # quaternions at the end of the step are asked for, of nodes of rods
@@ -85,19 +73,17 @@ class BodyLanes(NamedTuple):
     places: Ints  # (groups, N_PLACES, 8)
     constant: Floats  # (joints, CONSTANTS, 8) of groups on joints of closed form, which come first
     start: Floats  # (joints, START, 8)
+    poses: Floats  # (groups, POSE, 8)
     end: Floats  # (groups, END, 8)
     rates: Floats  # (groups, REMEMBERED, 8)
 
 
-def body_lanes(tree: TreeArrays, frames: FrameLanes, quats: bool) -> BodyLanes:
-    """Of the bodies whose frames these are; quats: as of `BodyLanes`."""
-    at, bodies = np.zeros(int(tree.frame.max(initial=0)) + 1, np.int64), np.flatnonzero(tree.frame >= 0)
-    at[tree.frame[bodies]] = bodies
-    body = at[frames.places[:, FRAME].reshape(-1)]
+def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
+    """Of these bodies (8 groups,); quats: as of `BodyLanes`."""
     head = body[::WIDTH]
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
-    places[BLOCKS] = OWN * body
+    places[FRAME], places[UNKNOWN], places[BLOCKS] = tree.frame[body], 6 * body, OWN * body
     first = SIZE * tree.joint[body]
     places[EACH], places[SECOND] = first, first + AXIS + NEXT
     kind = np.where(tree.slides[head] > 0, OTHER, tree.kind[head])
@@ -107,9 +93,10 @@ def body_lanes(tree: TreeArrays, frames: FrameLanes, quats: bool) -> BodyLanes:
         quats=quats,
         side=np.where(tree.slides[head] > 0, 1, tree.side[head]),
         turning=tree.turning[head],
-        places=group_by_group(places),
+        places=np.ascontiguousarray(places.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1)),
         constant=room(joints, CONSTANTS),
         start=room(joints, START),
+        poses=room(len(head), POSE),
         end=room(len(head), END),
         rates=room(len(head), REMEMBERED),
     )
@@ -132,7 +119,7 @@ def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
 
 
 @small_kernel
-def _at(group, row):
+def place_at(group, row):
     """Where a row of the places of a group begins."""
     return (group * N_PLACES + row) * WIDTH
 
@@ -140,13 +127,13 @@ def _at(group, row):
 @inner_kernel
 def begin_body_groups(lanes, work):
     """Points and axes at the start of the step, of which all rotations are known."""
-    constant, start, steps, places = lanes.constant, lanes.start, work.frames.start, lanes.places
+    constant, start, poses, places = lanes.constant, lanes.start, lanes.poses, lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
         if kind <= OTHER:
             continue
-        R0 = load9_at(steps, group * STEP + ROTATION0)
-        P0 = rows9(work.R0, places, _at(group, PARTNER))
+        R0 = load9_at(poses, group * POSE + ROTATION0)
+        P0 = rows9(work.R0, places, place_at(group, PARTNER))
         store3_at(apply(R0, load3_at(constant, c + X)), start, s + X0)
         store3_at(apply(P0, load3_at(constant, c + PARENT_X)), start, s + PARENT_X0)
         if kind in (HINGE, UNIVERSAL):
@@ -157,10 +144,10 @@ def begin_body_groups(lanes, work):
 @inner_kernel
 def correct_body_groups(lanes, work, share, shown):
     """Add this share of the corrections in work.rhs, and move; shown: as of `move_group`."""
-    own, end = work.frames, lanes.end
-    for group in range(own.first.shape[0]):
-        at, s = own.first[group], group * END
-        more = numbers6(work.rhs, own.places, at + WIDTH * UNKNOWN, 0)
+    end = lanes.end
+    for group in range(lanes.kind.shape[0]):
+        s = group * END
+        more = numbers6(work.rhs, lanes.places, place_at(group, UNKNOWN), 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         eta = times(share, (more[3], more[4], more[5]))
         dr = plus(times(share, (more[0], more[1], more[2])), dr)
@@ -171,20 +158,20 @@ def correct_body_groups(lanes, work, share, shown):
 @flat_kernel
 def move_group(lanes, work, group, dr, psi, placed, shown):
     """r1, R1 of increments; placed: they stand frame by frame as well, shown: so do the increments."""
-    own, end, at, s = work.frames, lanes.end, work.frames.first[group], group * STEP
+    poses, places, end, at, s = lanes.poses, lanes.places, lanes.end, place_at(group, FRAME), group * POSE
     if shown:
-        put_rows3(dr, work.dr, own.places, at)
-        put_rows3(psi, work.psi, own.places, at)
+        put_rows3(dr, work.dr, places, at)
+        put_rows3(psi, work.psi, places, at)
     if lanes.quats:
-        q1 = cayley_turn(psi, load4_at(own.start, s + QUAT0))
-        put_rows4(q1, work.q1, own.places, at)
+        q1 = cayley_turn(psi, load4_at(poses, s + QUAT0))
+        put_rows4(q1, work.q1, places, at)
         R1 = rotation_matrix(q1)
     else:
-        R1 = turned_by(psi, load9_at(own.start, s + ROTATION0))
-    r1 = plus(load3_at(own.start, s + PLACE0), dr)
+        R1 = turned_by(psi, load9_at(poses, s + ROTATION0))
+    r1 = plus(load3_at(poses, s + PLACE0), dr)
     if placed:
-        put_rows9(R1, work.R1, own.places, at)
-        put_rows3(r1, work.r1, own.places, at)
+        put_rows9(R1, work.R1, places, at)
+        put_rows3(r1, work.r1, places, at)
     s = group * END
     store9_at(R1, end, s + ROTATION1)
     store3_at(r1, end, s + PLACE1)
@@ -205,9 +192,9 @@ def _couple(lanes, group, j, own, parent):
 @small_kernel
 def _turned(lanes, work, group):
     """Rotations of bodies and of their parents, at the start and at the end of the step."""
-    partner = _at(group, PARTNER)
+    partner = place_at(group, PARTNER)
     own = (
-        load9_at(work.frames.start, group * STEP + ROTATION0),
+        load9_at(lanes.poses, group * POSE + ROTATION0),
         load9_at(lanes.end, group * END + ROTATION1),
     )
     return own, (rows9(work.R0, lanes.places, partner), rows9(work.R1, lanes.places, partner))
@@ -220,7 +207,7 @@ def begin_groups_of_joints(tree, lanes, work):
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] <= OTHER:
             continue
-        side, body, first = 1.0 * lanes.side[group], _at(group, BODY), _at(group, LAM)
+        side, body, first = 1.0 * lanes.side[group], place_at(group, BODY), place_at(group, LAM)
         put_rows3(times(-side, numbers3(work.lam, places, first, 0)), tree.force, places, body)
         own, parent = _turned(lanes, work, group)
         none = 0.0 * side * own[0][0]
@@ -239,7 +226,7 @@ def end_groups_of_joints(tree, lanes, work):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
         if kind <= OTHER:
             continue
-        body, first = _at(group, BODY), _at(group, LAM)
+        body, first = place_at(group, BODY), place_at(group, LAM)
         f = times(-side, rows3(tree.force, places, body))
         if kind == BALL:
             put3(f, work.lam, places, first)
@@ -263,41 +250,41 @@ def assemble_body_groups(system, tree, lanes, work, h):
     """Inertia and weight with their tangents, these as seen from joints of closed form, and these joints, of bodies that have
     moved, all of them.
     """
-    for group in range(work.frames.first.shape[0]):
+    for group in range(lanes.kind.shape[0]):
         _assemble_group(system, tree, lanes, work, h, group, True)
 
 
 @inner_kernel
 def assemble_residuals_of_groups(system, tree, lanes, work, h):
     """The same without tangents; joints are of closed form."""
-    for group in range(work.frames.first.shape[0]):
+    for group in range(lanes.kind.shape[0]):
         _assemble_group(system, tree, lanes, work, h, group, False)
 
 
 @flat_kernel
 def _assemble_group(system, tree, lanes, work, h, group, tangents):
-    own, steps, gravity = work.frames, work.frames.start, load3(system.gravity)
+    poses, gravity = lanes.poses, load3(system.gravity)
     constant, start, end, places = lanes.constant, lanes.start, lanes.end, lanes.places
-    s, e = group * STEP, group * END
-    R0, J = load9_at(steps, s + ROTATION0), load9_at(steps, s + INERTIA)
+    s, e = group * POSE, group * END
+    R0, J = load9_at(poses, s + ROTATION0), load9_at(poses, s + INERTIA)
     R1, dr, psi = load9_at(end, e + ROTATION1), load3_at(end, e + INCREMENT), load3_at(end, e + TURN)
-    mass, RJ = load(steps, (s + MASS) * WIDTH), product(R1, J)
-    L1 = apply(RJ, spin_at_end(R0, load3_at(steps, s + SPIN0), psi, h))
-    moment = minus(L1, load3_at(steps, s + MOMENTUM0))
-    force = balance(mass, load3_at(steps, s + VELOCITY0), dr, gravity, h)
+    mass, RJ = load(poses, (s + MASS) * WIDTH), product(R1, J)
+    L1 = apply(RJ, spin_at_end(R0, load3_at(poses, s + SPIN0), psi, h))
+    moment = minus(L1, load3_at(poses, s + MOMENTUM0))
+    force = balance(mass, load3_at(poses, s + VELOCITY0), dr, gravity, h)
     both = force[0], force[1], force[2], moment[0], moment[1], moment[2]
-    put6(both, work.residual, own.places, own.first[group] + WIDTH * UNKNOWN)
+    put6(both, work.residual, places, place_at(group, UNKNOWN))
     if tangents:
         K, m = turning_inertia(RJ, R0, R1, psi, L1, h), 2.0 * mass / h
         if lanes.kind[group] == FREE:
-            _put_in_columns(m, K, work.values, places, _at(group, BLOCKS))
+            _put_in_columns(m, K, work.values, places, place_at(group, BLOCKS))
         elif lanes.kind[group] == OTHER:
             none = 0.0 * m
             zero = (none, none, none, none, none, none, none, none, none)
-            _put_blocks(m, zero, zero, K, work.values, places, _at(group, BLOCKS))
+            _put_blocks(m, zero, zero, K, work.values, places, place_at(group, BLOCKS))
     if lanes.kind[group] <= OTHER:
         return
-    partner, c = _at(group, PARTNER), group * CONSTANTS
+    partner, c = place_at(group, PARTNER), group * CONSTANTS
     P1 = rows9(work.R1, places, partner)
     x1, x, y1, y, gap = levers(
         R1,
@@ -311,7 +298,7 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
     )
     if tangents:
         fe, ky, ke = seen_from_joint(m, K, x1, x)
-        _put_blocks(m, fe, ky, ke, work.values, places, _at(group, BLOCKS))
+        _put_blocks(m, fe, ky, ke, work.values, places, place_at(group, BLOCKS))
     _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
 
 
@@ -352,7 +339,7 @@ def _place_axes(tree, lanes, group, R1, P1, both):
         lanes.constant,
         lanes.start,
     )
-    first, c, s = _at(group, EACH), group * CONSTANTS, group * START
+    first, c, s = place_at(group, EACH), group * CONSTANTS, group * START
     if kind == BALL:
         put15(both, each, places, first)
         return
@@ -369,7 +356,7 @@ def _place_axes(tree, lanes, group, R1, P1, both):
     u, w = average(load3_at(start, s + U0), u1), average(load3_at(start, s + PARENT_U0), w1)
     if kind == UNIVERSAL:
         put27((*both, *tilt_of_cross(u1, w1), *u1, *u, *u1), each, places, first)
-        put9((*w1, *w, *w1), each, places, _at(group, SECOND))
+        put9((*w1, *w, *w1), each, places, place_at(group, SECOND))
     elif lanes.side[group] > 0:
         put27((*both, *cross(u1, w1), *u1, *u, *u1), each, places, first)
     else:
@@ -379,9 +366,8 @@ def _place_axes(tree, lanes, group, R1, P1, both):
 @inner_kernel
 def take_rotations(lanes, work):
     """R1 as it stands frame by frame."""
-    own = work.frames
-    for group in range(own.first.shape[0]):
-        store9_at(rows9(work.R1, own.places, own.first[group]), lanes.end, group * END + ROTATION1)
+    for group in range(lanes.kind.shape[0]):
+        store9_at(rows9(work.R1, lanes.places, place_at(group, FRAME)), lanes.end, group * END + ROTATION1)
 
 
 @inner_kernel
@@ -389,10 +375,9 @@ def take_last_of_groups(lanes, work, placed, shown):
     """The ends of the step with the last correction; what sums round off of it is left to be taken over unrounded; placed, shown:
     as of `move_group`.
     """
-    own, end = work.frames, lanes.end
-    places = own.places
-    for group in range(own.first.shape[0]):
-        at, s = own.first[group] + WIDTH * UNKNOWN, group * END
+    end, places = lanes.end, lanes.places
+    for group in range(lanes.kind.shape[0]):
+        at, s = place_at(group, UNKNOWN), group * END
         more = numbers6(work.rhs, places, at, 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         o, turn = (more[0], more[1], more[2]), apply(inverse_tangent(psi), (more[3], more[4], more[5]))

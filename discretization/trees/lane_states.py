@@ -13,29 +13,29 @@ from discretization.assembly.extrapolation import (
     renewed,
 )
 from discretization.assembly.frame_formulas import accelerations, changes, predicted, to_a_place
-from discretization.assembly.frame_lanes import (
-    INERTIA,
-    MASS,
-    MOMENTUM0,
-    PLACE0,
-    QUAT0,
-    ROTATION0,
-    SPIN0,
-    VELOCITY0,
-)
-from discretization.assembly.frame_lanes import START as STEP
 from discretization.assembly.mean_velocities import mean_of, place_of
 from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.body_lanes import (
     END,
     FORETOLD,
+    FRAME,
     INCREMENT,
+    INERTIA,
+    MASS,
+    MOMENTUM0,
+    PLACE0,
+    POSE,
+    QUAT0,
     REMEMBERED,
     REST,
+    ROTATION0,
     ROTATION1,
+    SPIN0,
     TURN,
+    VELOCITY0,
     move_group,
+    place_at,
 )
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
@@ -87,11 +87,11 @@ def _remembered(memory, n, foreseen):
 @inner_kernel
 def take_up(system, lanes, foreseen, state, work):
     """States, masses and what is remembered of accelerations or means, from where they stand."""
-    own, frames, start, memory = work.frames, system.frames, work.frames.start, state.memory
-    places, n = own.places, NUMBERS * state.r.shape[0]
+    frames, start, memory = system.frames, lanes.poses, state.memory
+    places, n = lanes.places, NUMBERS * state.r.shape[0]
     rows, count = _remembered(memory, n, foreseen)
-    for group in range(own.first.shape[0]):
-        at, s = own.first[group], group * STEP
+    for group in range(lanes.kind.shape[0]):
+        at, s = place_at(group, FRAME), group * POSE
         store4_at(rows4(state.quat, places, at), start, s + QUAT0)
         store3_at(rows3(state.r, places, at), start, s + PLACE0)
         store3_at(rows3(state.v, places, at), start, s + VELOCITY0)
@@ -107,11 +107,11 @@ def take_up(system, lanes, foreseen, state, work):
 @inner_kernel
 def put_down(lanes, foreseen, state, work):
     """The same to where it stands."""
-    own, start, memory = work.frames, work.frames.start, state.memory
-    places, n = own.places, NUMBERS * state.r.shape[0]
+    start, memory = lanes.poses, state.memory
+    places, n = lanes.places, NUMBERS * state.r.shape[0]
     rows, count = _remembered(memory, n, foreseen)
-    for group in range(own.first.shape[0]):
-        at, s = own.first[group], group * STEP
+    for group in range(lanes.kind.shape[0]):
+        at, s = place_at(group, FRAME), group * POSE
         put_rows4(load4_at(start, s + QUAT0), state.quat, places, at)
         put_rows3(load3_at(start, s + PLACE0), state.r, places, at)
         put_rows3(load3_at(start, s + VELOCITY0), state.v, places, at)
@@ -128,11 +128,11 @@ def begin_groups(lanes, work, h, foretold, by, latest, shown):
     `discretization.assembly.extrapolation` or of `discretization.assembly.mean_velocities`; by: its factors, or w; latest: as
     of `mean_velocities`; shown: as of `move_group`. Whether no body moves.
     """
-    own, start, rates = work.frames, work.frames.start, lanes.rates
-    places, none = own.places, 0.0 * load(start, 0)
+    start, rates = lanes.poses, lanes.rates
+    places, none = lanes.places, 0.0 * load(start, 0)
     sizes = none
-    for group in range(own.first.shape[0]):
-        at, s, r = own.first[group], group * STEP, group * REMEMBERED
+    for group in range(lanes.kind.shape[0]):
+        at, s, r = place_at(group, FRAME), group * POSE, group * REMEMBERED
         R0, Omega = rotation_matrix(load4_at(start, s + QUAT0)), load3_at(start, s + SPIN0)
         put_rows9(R0, work.R0, places, at)
         store9_at(R0, start, s + ROTATION0)
@@ -188,15 +188,15 @@ def _mean(rates, k, latest, w):
 
 @inner_kernel
 def commit_groups(lanes, work, h, foretold, by, latest):
-    """As `discretization.assembly.frame_lanes.commit_frames`, and what the next steps are foretold from; foretold: BY_LAST, if by
+    """Take the end of a step over, and put what the next steps are foretold from; foretold: BY_LAST, if by
     accelerations alone; by: `over_distances`; latest: as of `begin_groups`. The largest numbers in differences, or by how much
     (1) and the last mean missed this one.
     """
-    own, start, end, rates = work.frames, work.frames.start, lanes.end, lanes.rates
+    start, end, rates = lanes.poses, lanes.end, lanes.rates
     none = 0.0 * load(start, 0)
     e = none, none, none, none, none, none
-    for group in range(own.first.shape[0]):
-        s, t, r = group * STEP, group * END, group * REMEMBERED
+    for group in range(lanes.kind.shape[0]):
+        s, t, r = group * POSE, group * END, group * REMEMBERED
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
         dr, psi, faster = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discretization.assembly.frame_lanes import FEWEST, FrameLanes
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.drives import driven_frames
@@ -46,6 +45,7 @@ from discretization.trees.shape import (
 )
 from rigid.interactions.constraints import first_rows, rows_of
 from rigid.lane_arrays import aligned
+from rigid.lanes import WIDTH as LANES
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 from rigid.vectors import cross, lengths
@@ -54,6 +54,7 @@ ACROSS, OWN = 8, 48  # numbers of a row and of a body's own block
 COLUMN, BLOCK = 8, 48  # the same of what assembly writes
 TURN, MOMENT = 4, 24  # where e begins in a row, and moments in a block
 WIDTH = 6  # most unknowns of a joint
+FEWEST = 3  # bodies of a last group that go side by side
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
 _handles = count()
 
@@ -339,9 +340,9 @@ def _left(tree: Tree | Closing) -> tuple[Ints, Ints]:
     return left_of, _between(tree, rows, columns)
 
 
-def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = None) -> TreeArrays:
-    """Of a tree, or of the joints that close its loops, as if each held a body of its own; groups: of its frames, by default
-    all stand alone.
+def arrays_of(system: System, tree: Tree | Closing, by_one: Ints | None = None) -> TreeArrays:
+    """Of a tree, or of the joints that close its loops, as if each held a body of its own; by_one: bodies that stand alone, by
+    default all do.
     """
     constraints, n = system.constraints, len(tree.frame)
     frames = system.frames
@@ -372,7 +373,8 @@ def arrays_of(system: System, tree: Tree | Closing, groups: FrameLanes | None = 
     loops = isinstance(tree, Tree) and len(tree.closing.frame) > 0
     on_joints, none = tree.kind >= OTHER, np.zeros(0)
     joint = np.where(on_joints, np.cumsum(on_joints) - 1, np.sum(on_joints))
-    alone = np.ones(n, bool) if groups is None else np.isin(tree.frame, groups.alone)
+    alone = np.full(n, by_one is None)
+    alone[[] if by_one is None else by_one] = True
     room = TreeArrays(
         frame=tree.frame,
         parent=tree.parent,
@@ -488,25 +490,36 @@ def _across(axes: Floats) -> tuple[Floats, Floats]:
 
 
 def workspace_of(
-    system: System, tree: Tree, numbering: Numbering, tolerance: float, fewest: int = FEWEST
+    system: System, tree: Tree, numbering: Numbering, tolerance: float, alone: Ints
 ) -> Workspace:
-    """That of assembly, which passes by the joints that the elimination has closed forms of; fewest: as of `frame_lanes`."""
-    work = workspace_anew(system, numbering, True, tolerance, fewest=fewest, kinds=_alike(system, tree))
+    """That of assembly, which passes by the joints that the elimination has closed forms of; alone: of `side_by_side`."""
+    work = workspace_anew(system, numbering, True, tolerance)
     facts = work.facts
     other = tree.kinds[facts.closed] <= OTHER
     before = np.concatenate([[0], np.cumsum(other)])
     return work._replace(
+        alone=tree.frame[alone],
         values=aligned(len(work.values)),
         facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
     )
 
 
-def _alike(system: System, tree: Tree) -> list[Ints]:
-    """Frames of bodies whose joints are of one kind, named from the same end, those of closed form first, then others, among
-    them those that slide, then bodies that are FREE.
+def side_by_side(system: System, tree: Tree, fewest: int = FEWEST) -> tuple[Ints, Ints]:
+    """Bodies that go eight at a time (8 groups,), where a last group repeats its last body, and those that stand alone (k,).
+
+    The joints of a group are of one kind and named from the same end: those of closed form come first, then others, among them
+    those that slide, then bodies that are FREE. fewest: bodies of a last group that is one; there is none where it is more than
+    eight.
     """
     joined = np.flatnonzero(tree.kind > OTHER)
     is_b = np.zeros(len(tree.kind), np.int64)
     is_b[joined] = system.constraints.frames[tree.first[joined], 1] == tree.frame[joined]
     number = np.where(tree.slides > 0, 0, 2 * tree.kind + is_b)
-    return [tree.frame[number == own] for own in np.unique(number[tree.frame >= 0])[::-1]]
+    together, alone = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for kind in np.unique(number[tree.frame >= 0])[::-1]:
+        bodies = np.flatnonzero(number == kind)
+        left = len(bodies) % LANES
+        many = len(bodies) - (left if left < fewest else 0) if fewest <= LANES else 0
+        together.append(bodies[np.minimum(np.arange(-(-many // LANES) * LANES), many - 1)])
+        alone.append(bodies[many:])
+    return np.concatenate(together), np.concatenate(alone)

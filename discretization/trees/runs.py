@@ -64,17 +64,11 @@ class Facts(NamedTuple):
     lightest: Floats
 
 
-class FramesOfRuns(NamedTuple):
-    """And of `discretization.assembly.frame_lanes.FrameLanes`."""
-
-    alone: Ints
-
-
 @by_reference
 class WorkOfRuns(NamedTuple):
     """And of `discretization.assembly.workspace.Workspace`."""
 
-    frames: FramesOfRuns
+    alone: Ints
     dr: Floats
     psi: Floats
     lam: Floats
@@ -148,7 +142,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
         return kind(**{name: given.get(name, getattr(source, name, None)) for name in kind._fields})
 
     loads = LoadsOfRuns(of(Interactions, duals.interacting), duals.signals)
-    bodies, alone = np.arange(len(stepper.tree.frame)), FramesOfRuns(np.flatnonzero(frames.fixed == 0))
+    bodies, alone = np.arange(len(stepper.tree.frame)), np.flatnonzero(frames.fixed == 0)
     state = State(*(np.zeros(shape) for shape in stepper.shapes.values()))
     return (
         SystemOfRuns(of(Bodies, frames), np.asarray(system.gravity, float)),
@@ -156,7 +150,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
         stepper.arrays._replace(alone=bodies, joints_alone=bodies),
         stepper.loops,
         state,
-        of(WorkOfRuns, work, frames=alone, facts=of(Facts, work.facts), by_duals=loads),
+        of(WorkOfRuns, work, alone=alone, facts=of(Facts, work.facts), by_duals=loads),
     )
 
 
