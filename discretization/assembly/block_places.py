@@ -29,8 +29,8 @@ class Storage(NamedTuple):
     indices: Ints
 
 
-def band_storage(banded: int, half: int, n_vertices: int) -> Storage:
-    """As LAPACK wants a band: `half` the half bandwidth, `banded` columns."""
+def band_storage(size: int, half: int, n_vertices: int) -> Storage:
+    """As LAPACK wants a band: `half` the half bandwidth, `size` columns."""
     width = 3 * half + 1
 
     def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
@@ -38,7 +38,7 @@ def band_storage(banded: int, half: int, n_vertices: int) -> Storage:
 
     none = np.empty(0, dtype=np.int64)
     stride = np.full(n_vertices + 1, width - 1, dtype=np.int64)
-    return Storage(base, stride, banded * width, none, none)
+    return Storage(base, stride, size * width, none, none)
 
 
 def column_storage(pairs: Ints, start: Ints, weight: Ints) -> Storage:
@@ -112,7 +112,7 @@ class Blocks(NamedTuple):
     """Places of blocks in a storage; those of fixed frames are all in the dump."""
 
     storage: Storage
-    dump: int  # where it begins: behind all entries, also those of panels
+    dump: int  # where it begins: behind all entries
     frame: Ints  # (n,) first unknown
     vertex: Ints  # (n,) -1: fixed
 

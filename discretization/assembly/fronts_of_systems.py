@@ -40,10 +40,10 @@ def number_for_steps(system: System, band_limit: int = BAND_LIMIT, hidden: bool 
     companions = _companions(system, numbering)
     if companions is None:
         return numbering
-    columns = numbering if numbering.band < 0 else number(system, -1, hidden, condense=False)
+    columns = numbering if numbering.band < 0 else number(system, -1, hidden)
     group, leads = _groups(system, columns, companions)
     fronts = fronts_of(columns.indptr, columns.indices, group, leads)
-    if numbering.band >= 0 and 2.0 * numbering.banded * numbering.band**2 < _SLOWER * fronts.flops:
+    if numbering.band >= 0 and 2.0 * numbering.size * numbering.band**2 < _SLOWER * fronts.flops:
         return numbering
     return columns._replace(fronts=fronts)
 

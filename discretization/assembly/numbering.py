@@ -8,9 +8,6 @@ that multipliers stand beside the frames they act on. Below a limit on the bandw
 wants a band, above it by compressed columns. In both, a dense block (I, J) has its entry (i, j) at `base + i + j *
 stride[J]`, so one assembly serves both.
 
-Frames inside rod elements of order p that nothing else acts on are no part of the band: each element has a panel behind
-it (`discretization.linear.substructures`), and its inner unknowns come behind all others. Compressed columns do without.
-
 Fixed frames get the address of a dump behind the matrix and behind the right-hand side: assembly needs no
 branches.
 """
@@ -26,7 +23,6 @@ from discretization.assembly.block_places import Blocks, band_storage, column_st
 from discretization.assembly.incidence import couples_frames
 from discretization.assembly.vertices import (
     Vertices,
-    condensable,
     inner_vertices,
     joined,
     joined_by_contact,
@@ -34,13 +30,10 @@ from discretization.assembly.vertices import (
     vertices_of,
 )
 from discretization.drives import driven_frames
-from discretization.linear import block_band
 from discretization.linear.coupled import Far, no_far
 from discretization.linear.fronts import Fronts, no_fronts
 from discretization.linear.runs_of_blocks import runs_of
-from discretization.linear.substructures import Substructures, no_substructures
 from discretization.multipliers import Multipliers, multipliers_of
-from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
 from rigid.references import by_reference
 from rigid.system import Ints
@@ -59,9 +52,7 @@ class Numbering(NamedTuple):
     """Addresses of the unknowns and of the blocks of the matrix."""
 
     size: int  # number of unknowns N
-    banded: int  # the first of them, which are in the band
     band: int  # half bandwidth, or -1: compressed columns
-    blocks: int  # of six unknowns, each coupled to its neighbours alone, of which the band consists; 0: it does not
     runs: Ints  # (k, 2) first unknowns of runs of such blocks in it, and their blocks: `discretization.linear.runs_of_blocks`
     n_values: int  # entries of the matrix; the dump begins there
     n_dump: int
@@ -82,7 +73,6 @@ class Numbering(NamedTuple):
     element_base: Ints  # (m, 4) aa, ab, ba, bb
     span_base: Ints  # (k, MOST_FRAMES, MOST_FRAMES) blocks of the frames of spans
     span_stride: Ints  # (k, MOST_FRAMES)
-    substructures: Substructures  # spans with a panel
     other_base: Ints  # (e, f, f) of those of other interactions, f columns of `InteractionTable.frames`
     indptr: Ints  # compressed columns, else empty
     indices: Ints
@@ -99,23 +89,20 @@ def number(
     system: System,
     band_limit: int = BAND_LIMIT,
     hidden: bool = False,
-    condense: bool = True,
     loose: bool = False,
 ) -> Numbering:
     """Order the unknowns of `system` and place its blocks; above `band_limit` the matrix is sparse.
 
-    hidden: with the unknowns of hidden constraints; condense: inner frames of rod elements get panels; loose: blocks of
-    contacts stand behind the band of all others, where they do not lie in it.
+    hidden: with the unknowns of hidden constraints; loose: blocks of contacts stand behind the band of all others, where they do
+    not lie in it.
     """
     vertices = vertices_of(system, hidden)
     pairs = joined(system, vertices, loose)
     met = joined_by_contact(system, vertices) if loose else np.zeros((0, 2), np.int64)
-    ordered = _ordered(system, vertices, pairs, condense, met)
-    if ordered.band > band_limit and len(ordered.condensed):
-        return number(system, band_limit, hidden, condense=False)
+    ordered = _ordered(system, vertices, pairs, met)
     narrow = ordered.band <= band_limit
     storage = (
-        band_storage(ordered.banded, ordered.band, len(vertices.weight))
+        band_storage(ordered.size, ordered.band, len(vertices.weight))
         if narrow
         else column_storage(pairs, ordered.start, vertices.weight)
     )
@@ -123,35 +110,22 @@ def number(
     if loose and narrow:
         storage, far = with_far_blocks(storage, met, ordered.start, vertices.weight, ordered.band)
     frame = _first_unknowns(system, vertices, ordered)
-    panels = _panels(system, vertices, ordered, storage.n_values)
-    n_values = storage.n_values + int((panels["height"] ** 2).sum())
-    blocks = Blocks(storage, n_values, frame, vertices.of_frame)
+    blocks = Blocks(storage, storage.n_values, frame, vertices.of_frame)
     everything = np.arange(len(frame))
-    of_spans = _OfSpans(
-        base=blocks.of_groups(system.spans.frames),
-        stride=storage.stride[_vertices_of_spans(system, vertices)],
-        frame_base=blocks.of_frames(everything, everything),
-        frame_stride=storage.stride[vertices.of_frame],
-    )
-    substructures = no_substructures()
-    if len(ordered.condensed):
-        substructures = _moved_into(panels, system, ordered, frame, of_spans)
     row = ordered.start[vertices.of_constraint] + vertices.offset
     held = multipliers_of(system)
     repeating = np.flatnonzero(held.repeats)
     row_of, vertex_of = row[repeating], vertices.of_constraint[repeating]
     return Numbering(
         size=ordered.size,
-        banded=ordered.banded,
         band=ordered.band if narrow else -1,
-        blocks=_blocks(ordered, vertices),
-        runs=runs_of(ordered.start, vertices.weight, pairs, ordered.banded),
-        n_values=n_values,
-        n_dump=12 * int(max(storage.stride.max(initial=1), substructures.height.max(initial=0))) + 64,
+        runs=runs_of(ordered.start, vertices.weight, pairs, ordered.size),
+        n_values=storage.n_values,
+        n_dump=12 * int(storage.stride.max(initial=1)) + 64,
         handle=new_handle(),
         frame=frame.astype(np.int64),
-        frame_stride=of_spans.frame_stride,
-        frame_base=of_spans.frame_base,
+        frame_stride=storage.stride[vertices.of_frame],
+        frame_base=blocks.of_frames(everything, everything),
         rows=held.rows,
         row=row.astype(np.int64),
         row_stride=storage.stride[vertices.of_constraint],
@@ -162,9 +136,8 @@ def number(
         repeating=repeating,
         repeating_base=blocks.place(row_of, row_of, vertex_of, vertex_of),
         element_base=blocks.of_pairs(system.elements.frames),
-        span_base=of_spans.base,
-        span_stride=of_spans.stride,
-        substructures=substructures,
+        span_base=blocks.of_groups(system.spans.frames),
+        span_stride=storage.stride[_vertices_of_spans(system, vertices)],
         other_base=blocks.of_groups(system.others.frames),
         indptr=storage.indptr,
         indices=storage.indices,
@@ -177,43 +150,26 @@ def half_bandwidth(system: System) -> int:
     """Half bandwidth of the matrix if all its blocks stand in the band, those of contacts among them."""
     vertices = vertices_of(system, False)
     none = np.zeros((0, 2), np.int64)
-    return _ordered(system, vertices, joined(system, vertices), True, none).band
+    return _ordered(system, vertices, joined(system, vertices), none).band
 
 
 class _Ordered(NamedTuple):
     """The unknowns in their order."""
 
     size: int
-    banded: int  # the first of them, which are in the band
-    band: int  # half bandwidth of these
+    band: int  # half bandwidth
     start: Ints  # (v,) first unknown of a vertex
-    condensed: Ints  # (k,) spans with a panel
-    is_inner: np.ndarray  # (k, MOST_FRAMES) their frames that have no place in the band
 
 
-def _ordered(system: System, vertices: Vertices, pairs: Ints, condense: bool, met: Ints) -> _Ordered:
-    weight, spans = vertices.weight, system.spans
+def _ordered(system: System, vertices: Vertices, pairs: Ints, met: Ints) -> _Ordered:
+    weight = vertices.weight
     inner = inner_vertices(system, vertices, np.concatenate([pairs, met]))
     order = narrow_order(pairs, len(weight), inner)
-    condensed = condensable(system, vertices, inner) if condense else np.zeros(0, np.int64)
-    is_inner = (np.arange(MOST_FRAMES) > 0) & (np.arange(MOST_FRAMES) < spans.order[condensed, None])
-    eliminated = _vertices_of_spans(system, vertices)[condensed][is_inner]  # span by span
-    in_band = np.ones(len(weight), dtype=bool)
-    in_band[eliminated] = False
-    order = np.concatenate([order[in_band[order]], eliminated])
     start = np.empty(len(weight), dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
     # from the first unknown of the upper vertex to the last one of the lower
     reach = start[pairs[:, 1]] + weight[pairs[:, 1]] - 1 - start[pairs[:, 0]]
-    band = int(reach[in_band[pairs].all(axis=1)].max(initial=0))
-    return _Ordered(int(weight.sum()), int(weight[in_band].sum()), band, start, condensed, is_inner)
-
-
-def _blocks(ordered: _Ordered, vertices: Vertices) -> int:
-    """Number of blocks of a band that `discretization.linear.block_band` takes, or 0."""
-    in_band = ordered.start < ordered.banded
-    alike = bool(np.all(vertices.weight[in_band] == block_band.SIZE))
-    return ordered.banded // block_band.SIZE if alike and ordered.band == block_band.BAND else 0
+    return _Ordered(int(weight.sum()), int(reach.max(initial=0)), start)
 
 
 def _vertices_of_spans(system: System, vertices: Vertices) -> Ints:
@@ -262,54 +218,3 @@ def _with_rows(held: Multipliers, vertices: Vertices, blocks: Blocks, row: Ints)
     out[each, k, 0] = blocks.place(first, row, of_frame, vertex)
     out[each, k, 1] = blocks.place(row, first, vertex, of_frame)
     return out
-
-
-class _OfSpans(NamedTuple):
-    """Blocks of spans and of frames alone: in the band, or where they are given to panels in these."""
-
-    base: Ints  # (k, MOST_FRAMES, MOST_FRAMES)
-    stride: Ints  # (k, MOST_FRAMES)
-    frame_base: Ints  # (n,)
-    frame_stride: Ints  # (n,)
-
-
-def _panels(system: System, vertices: Vertices, ordered: _Ordered, first_entry: int) -> dict[str, Ints]:
-    """Where panels begin, and in them the unknowns and places (k, MOST_FRAMES) of their frames."""
-    order, k = system.spans.order[ordered.condensed], np.arange(len(ordered.condensed))
-    of_span = _vertices_of_spans(system, vertices)[ordered.condensed]
-    weight = np.where(of_span >= 0, vertices.weight[of_span], 0)
-    place = np.zeros((len(k), MOST_FRAMES), np.int64)
-    inner = np.zeros(len(k), np.int64)
-    for j in range(1, MOST_FRAMES - 1):
-        is_inner = j < order
-        place[is_inner, j] = inner[is_inner]
-        inner += np.where(is_inner, weight[:, j], 0)
-    place[:, 0] = inner
-    place[k, order] = inner + weight[:, 0]
-    height = inner + weight[:, 0] + weight[k, order]
-    start = first_entry + np.cumsum(height**2) - height**2
-    first = ordered.banded + np.cumsum(inner) - inner
-    return {
-        "start": start, "first": first, "inner": inner, "height": height, "split": weight[:, 0], "place": place
-    }  # fmt: skip
-
-
-def _moved_into(
-    panels: dict[str, Ints], system: System, ordered: _Ordered, frame: Ints, of_spans: _OfSpans
-) -> Substructures:
-    """The panels; what `of_spans` says of their frames moves into them."""
-    condensed, spans = ordered.condensed, system.spans
-    start, height, at = panels["start"][:, None], panels["height"][:, None], panels["place"]
-    last = spans.order[condensed]
-    ends = np.stack([np.zeros_like(last), last], axis=1)
-    corners = of_spans.base[condensed[:, None, None], ends[:, :, None], ends[:, None, :]].reshape(-1, 4)
-    first = frame[spans.frames[condensed[:, None], ends]]
-    of_spans.base[condensed] = start[:, :, None] + at[:, :, None] + height[:, :, None] * at[:, None, :]
-    of_spans.stride[condensed] = height
-    inside = spans.frames[condensed][ordered.is_inner]
-    of_spans.frame_base[inside] = (start + at * (1 + height))[ordered.is_inner]
-    of_spans.frame_stride[inside] = np.broadcast_to(height, at.shape)[ordered.is_inner]
-    named = ("start", "first", "inner", "height", "split")
-    return Substructures(
-        **{name: np.ascontiguousarray(panels[name]) for name in named}, ends=first, corners=corners
-    )

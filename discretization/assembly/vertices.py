@@ -96,22 +96,6 @@ def inner_vertices(system: System, vertices: Vertices, pairs: Ints) -> Ints:
     return np.concatenate(found)
 
 
-def condensable(system: System, vertices: Vertices, inner: Ints) -> Ints:
-    """Spans (k,) whose frames move, and on whose inner ones nothing acts together with another frame, of the span or not: its
-    block would have no place in a panel.
-    """
-    alone = np.zeros(len(vertices.of_frame) + 1, dtype=bool)
-    alone[inner[:, 0]] = True
-    acted = vertices.of_frame[pairs_of(system.others)]
-    alone[acted[(acted >= 0).all(axis=1)]] = False
-    found = np.zeros(len(system.spans.kind), dtype=bool)
-    for p in np.unique(system.spans.order):
-        use = np.flatnonzero(system.spans.order == p)
-        of_span = vertices.of_frame[system.spans.frames[use, : p + 1]]
-        found[use] = (of_span >= 0).all(axis=1) & alone[of_span[:, 1:p]].all(axis=1)
-    return np.flatnonzero(found & (system.spans.order > 1))
-
-
 def narrow_order(pairs: Ints, n_vertices: int, inner: Ints) -> Ints:
     """Vertices in an order of small bandwidth: reverse Cuthill-McKee, inner ones between the ends of their spans.
 

@@ -98,7 +98,7 @@ class Workspace(NamedTuple):
     done: Ints  # (k, 2) of every run of blocks, what was eliminated by blocks: first unknown, blocks
     rested: Ints  # (1,) whether the last solve needed no matrix
     first: np.ndarray  # (N,) int32 first rows of the columns of U
-    multipliers: Floats  # (narrow_scratch(band),) or, where it is larger, what panels or fronts need
+    multipliers: Floats  # (narrow_scratch(band),) or, where it is larger, what fronts need
 
 
 def workspace(
@@ -205,7 +205,7 @@ def _room(system: System, numbering: Numbering, closed: bool) -> Workspace:
         first=np.zeros(numbering.size, dtype=np.int32),
         multipliers=np.zeros(
             max(
-                narrow_scratch(max(numbering.band, numbering.substructures.height.max(initial=0))),
+                narrow_scratch(numbering.band),
                 scratch_length(numbering.fronts) + 8,
             )
         ),
@@ -232,7 +232,7 @@ def impulses_of(numbering: Numbering) -> Impulses:
 
 def _panels(numbering: Numbering) -> int:
     if len(numbering.far.row):
-        return numbering.banded * (3 * numbering.band + 1)
+        return numbering.size * (3 * numbering.band + 1)
     return int(numbering.fronts.start[-1]) + 8
 
 

@@ -135,7 +135,7 @@ class Rest:
         self.system, digest = _taken(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
         # determinant and matrix are of all unknowns
-        self.numbering = _numbered(self.system, band_limit, condense=False)
+        self.numbering = _numbered(self.system, band_limit)
         self._forget = sparse.forget_with(self, self.numbering.handle)
         self._all, self.state = _side_by_side(state)
         self.state.v[:] = 0.0

@@ -39,13 +39,6 @@ from discretization.linear.coupled import acting_blocks, solved_coupled, solved_
 from discretization.linear.fronts import fronts_solve_transposed
 from discretization.linear.narrow import narrow_solve_transposed
 from discretization.linear.runs_of_blocks import factor_with_runs, solve_with_runs
-from discretization.linear.substructures import (
-    condense,
-    expand_solution,
-    expand_solution_transposed,
-    reduce_rhs,
-    reduce_rhs_transposed,
-)
 from discretization.system import System
 from rigid.compilation.decorators import allocating_inner_kernel, compiled, inner_kernel
 from rigid.compilation.raised_exceptions import RAISED
@@ -87,42 +80,25 @@ def beyond_band(numbering: Any) -> bool | None:
 
 
 @inner_kernel
-def _condensed(numbering, work):
-    """The band that is left without what goes before it; 0 or SINGULAR."""
-    size = 3 * numbering.band
-    return condense(work.values, numbering.substructures, size, work.pivots, work.multipliers)
-
-
-@inner_kernel
 def _factored_band(numbering, work):
-    values, band, banded = work.values, numbering.band, numbering.banded
+    """Put the factors of a band in its place; 0 or SINGULAR."""
     failed, _ = factor_with_runs(
-        values, banded, band, numbering.runs, work.done, work.pivots, work.first, work.multipliers
+        work.values,
+        numbering.size,
+        numbering.band,
+        numbering.runs,
+        work.done,
+        work.pivots,
+        work.first,
+        work.multipliers,
     )
     return SINGULAR if failed else 0
 
 
 @inner_kernel
 def _solved_band(numbering, work):
-    solve_with_runs(
-        work.values, numbering.banded, numbering.band, work.done, work.pivots, work.first, work.rhs
-    )
-
-
-@inner_kernel
-def _factor_alone(numbering, work):
-    """`factor` of a matrix that is a band alone."""
-    if _condensed(numbering, work) != 0:
-        return SINGULAR
-    return _factored_band(numbering, work)
-
-
-@inner_kernel
-def _solve_alone(numbering, work):
-    """`solve` with it."""
-    reduce_rhs(work.values, numbering.substructures, work.pivots, work.rhs)
-    _solved_band(numbering, work)
-    expand_solution(work.values, numbering.substructures, work.rhs)
+    """Solve with them; 0."""
+    solve_with_runs(work.values, numbering.size, numbering.band, work.done, work.pivots, work.first, work.rhs)
     return 0
 
 
@@ -131,7 +107,7 @@ def factor_as(beyond, numbering, work):
     """`factor`; beyond: `beyond_band`."""
     if beyond is not None:
         return factor(numbering, work)
-    return _factor_alone(numbering, work)
+    return _factored_band(numbering, work)
 
 
 @allocating_inner_kernel
@@ -139,7 +115,7 @@ def solve_as(beyond, numbering, work):
     """`solve` with these factors."""
     if beyond is not None:
         return solve(numbering, work)
-    return _solve_alone(numbering, work)
+    return _solved_band(numbering, work)
 
 
 @allocating_inner_kernel
@@ -147,8 +123,6 @@ def factor(numbering, work):
     """LU factors of the assembled matrix; 0 or SINGULAR."""
     values = work.values
     if numbering.band >= 0:
-        if _condensed(numbering, work) != 0:
-            return SINGULAR
         if numbering.far.row.size > 0:
             for i in range(work.panels.size):
                 work.panels[i] = values[i]
@@ -165,10 +139,9 @@ def factor(numbering, work):
 @allocating_inner_kernel
 def solve(numbering, work):
     """work.rhs = matrix^-1 work.rhs; 0 or SINGULAR, which only an iteration finds out here."""
-    values, band, banded = work.values, numbering.band, numbering.banded
+    values, band = work.values, numbering.band
     if band >= 0:
         failed = 0
-        reduce_rhs(values, numbering.substructures, work.pivots, work.rhs)
         if numbering.far.row.size > 0:
             failed = solved_coupled(
                 numbering.handle,
@@ -178,11 +151,10 @@ def solve(numbering, work):
                 (work.blocks, work.rows, work.counts),
                 work.noise,
                 work.solved,
-                work.rhs[:banded],
+                work.rhs,
             )
         else:
             _solved_band(numbering, work)
-        expand_solution(values, numbering.substructures, work.rhs)
         return SINGULAR if failed else 0
     if work.integers[0] == 1:
         solve_by_fronts(numbering, work)
@@ -194,9 +166,8 @@ def solve(numbering, work):
 @allocating_inner_kernel
 def solve_transposed(numbering, work):
     """work.rhs = matrix^-T work.rhs; 0 or SINGULAR. Far blocks: by the factors of the whole, which `solve` then takes, too."""
-    values, band, banded, failed = work.values, numbering.band, numbering.banded, 0
+    values, band, failed = work.values, numbering.band, 0
     if band >= 0:
-        reduce_rhs_transposed(values, numbering.substructures, work.rhs)
         if numbering.far.row.size > 0:
             failed = solved_whole(
                 numbering.handle,
@@ -205,12 +176,11 @@ def solve_transposed(numbering, work):
                 numbering.far,
                 values,
                 work.counts,
-                work.rhs[:banded],
+                work.rhs,
                 True,
             )
         else:
-            narrow_solve_transposed(values, banded, band, work.pivots, work.first, work.rhs)
-        expand_solution_transposed(values, numbering.substructures, work.pivots, work.rhs)
+            narrow_solve_transposed(values, numbering.size, band, work.pivots, work.first, work.rhs)
         return SINGULAR if failed else 0
     if work.integers[0] == 1:
         fronts_solve_transposed(numbering.fronts, work.panels, work.pivots, work.rhs, work.multipliers)

@@ -25,7 +25,6 @@ from discretization.assembly.workspace import Workspace, workspace_anew
 from discretization.drives import driven_frames
 from discretization.linear.coupled import no_far
 from discretization.linear.fronts import no_fronts
-from discretization.linear.substructures import no_substructures
 from discretization.multipliers import multipliers_of
 from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
@@ -178,9 +177,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     none = np.zeros(0, np.int64)
     return Numbering(
         size=size,
-        banded=0,
         band=-1,
-        blocks=0,
         runs=np.zeros((0, 2), np.int64),
         n_values=dump,
         n_dump=2 * BLOCK + 16,
@@ -200,7 +197,6 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         element_base=_of_frames(system.elements.frames, tree).reshape(-1, 4),
         span_base=np.zeros((0, MOST_FRAMES, MOST_FRAMES), np.int64),
         span_stride=np.zeros((0, MOST_FRAMES), np.int64),
-        substructures=no_substructures(),
         other_base=_of_frames(system.others.frames, tree),
         indptr=none,
         indices=none,

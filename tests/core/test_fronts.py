@@ -63,7 +63,7 @@ def test_where_a_pivot_is_too_small_the_sparse_solver_takes_over():
 def test_fronts_take_a_fraction_of_the_operations_of_the_band():
     system = net(rows=5, fields=12).build().system
     band, fronts = number(system), number_for_steps(system).fronts
-    assert 15 * fronts.flops < 2 * band.banded * band.band**2
+    assert 15 * fronts.flops < 2 * band.size * band.band**2
 
 
 def test_operations_grow_with_the_length_of_a_frame():

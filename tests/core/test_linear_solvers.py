@@ -15,14 +15,6 @@ from discretization.linear.narrow import (
     narrow_solve,
     narrow_solve_transposed,
 )
-from discretization.linear.substructures import (
-    condense,
-    expand_solution,
-    expand_solution_transposed,
-    reduce_rhs,
-    reduce_rhs_transposed,
-)
-from discretization.space.rod_elements import order_of
 from discretization.time.newton import factor, solve, solve_transposed
 from tests.support.assembly import BAND, SPARSE, dense, stirred
 from tests.support.fronts import factored as front_factors
@@ -31,8 +23,7 @@ from tests.support.heaps import lattice, listed
 from tests.support.iterations import iterate, iterating
 from tests.support.rings_of_blocks import WIDTHS, ring
 from tests.support.rings_of_blocks import factored as condensed_factors
-from tests.support.rods import SPANS
-from tests.support.substructures import HIGHER, model_of, two_panels
+from tests.support.rods import SPANS, held_rod
 
 H = 0.01
 WIDE = 64  # half bandwidth above which a threaded LAPACK would share its work among threads
@@ -117,42 +108,6 @@ def test_fronts(seed, exchanged):
         assert np.abs(own @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
 
 
-def test_substructures_whose_rows_are_exchanged():
-    """What they leave to the band is their Schur complement."""
-    rng = np.random.default_rng(5)
-    values, S, full, width, n_band = two_panels(rng)
-    n, inner, outer = len(full), slice(n_band, len(full)), slice(0, n_band)
-    pivots, scratch, rhs = np.zeros(n, np.int32), np.zeros(narrow_scratch(S.height.max())), rng.normal(size=n)
-    assert condense(values, S, width - 1, pivots, scratch) == 0
-    assert pivots.any()
-    schur = np.array(
-        [
-            [values[j * width + 14 + i - j] if abs(i - j) < 8 else 0.0 for j in range(n_band)]
-            for i in range(n_band)
-        ]
-    )
-    exact = full[outer, outer] - full[outer, inner] @ np.linalg.solve(full[inner, inner], full[inner, outer])
-    assert schur == pytest.approx(exact, rel=1e-11, abs=1e-11 * np.abs(exact).max())
-    schur += 10.0 * np.eye(n_band)
-    full[outer, outer] += 10.0 * np.eye(n_band)
-    x, back = rhs.copy(), rhs.copy()
-    reduce_rhs(values, S, pivots, x)
-    x[outer] = np.linalg.solve(schur, x[outer])
-    expand_solution(values, S, x)
-    reduce_rhs_transposed(values, S, back)
-    back[outer] = np.linalg.solve(schur.T, back[outer])
-    expand_solution_transposed(values, S, pivots, back)
-    for own, found in ((full, x), (full.T, back)):
-        assert np.abs(own @ found - rhs).max() < 1e-12 * np.abs(full).max() * np.abs(found).max()
-
-
-def test_a_singular_inside_of_a_substructure_is_reported():
-    values, S, _, width, _ = two_panels(np.random.default_rng(6))
-    values[S.start[1] : S.start[1] + S.inner[1]] = 0.0  # a column
-    scratch = np.zeros(narrow_scratch(S.height.max()))
-    assert condense(values, S, width - 1, np.zeros(18, np.int32), scratch) == 1
-
-
 def anything(band_limit):
     """All interactions in a step, with bands up to this width."""
     system, numbering, state, work, loads = stirred(band_limit)
@@ -186,10 +141,8 @@ def with_far_blocks():
     return numbering, iterating(built, numbering, H, np.random.default_rng(4), 0.01, False)
 
 
-def condensed(element, hidden):
-    numbering, work = in_a_step(model_of(element), 0.1, hidden)
-    assert len(numbering.substructures.start) == (12 // order_of(element) if element in HIGHER else 0)
-    return numbering, work
+def of_spans(element, hidden):
+    return in_a_step(held_rod(element), 0.1, hidden)
 
 
 LAYOUTS = {
@@ -200,8 +153,8 @@ LAYOUTS = {
     "fronts, hidden constraints": lambda: by_fronts(True),
     "a wide band": wide,
     "a band with far blocks": with_far_blocks,
-    **{element: partial(condensed, element, False) for element in SPANS},
-    **{f"{element}, hidden constraints": partial(condensed, element, True) for element in SPANS},
+    **{element: partial(of_spans, element, False) for element in SPANS},
+    **{f"{element}, hidden constraints": partial(of_spans, element, True) for element in SPANS},
 }
 
 

@@ -37,16 +37,11 @@ def dense(numbering, values):
             column = slice(numbering.indptr[j], numbering.indptr[j + 1])
             out[numbering.indices[column], j] = values[column]
         return out
-    b, banded, S = numbering.band, numbering.banded, numbering.substructures
-    columns = values[: banded * (3 * b + 1)].reshape(banded, 3 * b + 1)
-    for j in range(banded):
-        rows = np.arange(max(0, j - b), min(banded, j + b + 1))
+    b = numbering.band
+    columns = values[: n * (3 * b + 1)].reshape(n, 3 * b + 1)
+    for j in range(n):
+        rows = np.arange(max(0, j - b), min(n, j + b + 1))
         out[rows, j] = columns[j, 2 * b + rows - j]
-    for k in range(len(S.start)):
-        height, inner, split = S.height[k], S.inner[k], S.split[k]
-        sizes = zip((S.first[k], *S.ends[k]), (inner, split, height - inner - split), strict=True)
-        own = np.concatenate([first + np.arange(size) for first, size in sizes])
-        out[np.ix_(own, own)] += values[S.start[k] : S.start[k] + height**2].reshape(height, height).T
     far, i = numbering.far, np.arange(6)
     for row, column, place in zip(far.row, far.column, far.place, strict=True):
         out[row : row + 6, column : column + 6] += values[place + i[:, None] + far.stride * i]

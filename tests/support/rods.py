@@ -50,3 +50,12 @@ INERTIA = np.array([[2.0, 0.3, -0.1], [0.3, 1.5, 0.2], [-0.1, 0.2, 1.2]])
 def full(seed, size):
     B = np.random.default_rng(seed).standard_normal((6, 6))
     return size * (B @ B.T + 0.1 * np.eye(6))
+
+
+def held_rod(element):
+    """A rod of several elements with joints at both ends and a branch, its masses coupled."""
+    model = free_rod(element, 12, mass="consistent")
+    rod = model.rods["rod"]
+    model.add_joint("pin", "spherical", model.ground, rod.start)
+    model.add_joint("hinge", "revolute", model.ground, rod.end, axis=(1, 0, 0))
+    return model
