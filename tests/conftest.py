@@ -16,10 +16,10 @@ import pytest
 # by two processes, each of these where a kernel of its own is not there: the demo before may have left those of `em`. What takes
 # longest first, and while one has `em` the other has what shares little with it: both would compile the same
 COMPILED_FIRST = {
-    "em": "recording.march_and_keep",
+    "em": "em.general_step",
     "kinds": "",
-    "planar": "march.march_and_keep",
-    "trees": "tree_march.march_trees_and_keep",
+    "planar": "march.planar_step",
+    "trees": "tree_march.tree_step",
     "EML-kappa": "livens.kappa_residual",
     "em-ggl": "hidden_rows.add_hidden",
     "GL-SPARK(2)": "spark.spark_residual",

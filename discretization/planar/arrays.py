@@ -161,7 +161,6 @@ class Work(NamedTuple):
     foretold: Floats  # (numbers_of(k),) rates of the next step
     latest: Floats  # (numbers_of(k),) and of the last one
     measured: Floats  # (q,) of springs: length at the end, angle at the start of the step
-    counted: Ints  # (2,) iterations, factorisations
 
 
 @by_reference
@@ -205,4 +204,4 @@ def work_of(tables: Tables) -> Work:
     arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
     arrays |= {"up": arrays["blocks"][: k + b], "down": arrays["blocks"][k + b : -1]}
     arrays |= {"end": tables.Ua.copy(), "mean": tables.Ua.copy(), "value": tables.value.copy()}
-    return Work(**arrays, exchanged=np.zeros(c, np.int64), counted=np.zeros(2, np.int64))
+    return Work(**arrays, exchanged=np.zeros(c, np.int64))

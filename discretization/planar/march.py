@@ -1,4 +1,4 @@
-"""The compiled march of a planar model: steps of `em`, each from the state in space and back to it.
+"""A step of `em` of a planar model, from the state in space and back to it.
 
 A step begins with what of the state lies in the plane and ends by adding to it what the step changed, so that it follows from the
 state alone, to the bit, wherever runs are divided. In between the state is left where it was: from substep to substep, and where
@@ -52,7 +52,6 @@ from discretization.planar.step import (
     put_state,
     take_state,
 )
-from discretization.time.em import FACTORISATIONS, ITERATIONS, MOST_ITERATIONS, SOLVES, STEPS, copy_state
 from discretization.time.newton import (
     CONVERGED,
     FOLDED,
@@ -61,8 +60,7 @@ from discretization.time.newton import (
     SINGULAR,
     STALLED,
 )
-from discretization.time.recording import keep
-from rigid.compilation.decorators import inner_kernel, released_kernel, small_kernel
+from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import most, root
 
 NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
@@ -243,61 +241,34 @@ def commit(work, of_means, h):
         work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
 
 
-@released_kernel
-def march_and_keep(advancing, state, before, substeps, load_values, most, kept, counts):
-    """As `discretization.time.recording.march_and_keep`, in the plane.
+@flat_kernel
+def planar_step(advancing, state, substeps, k, last, values, most, count):
+    """As `discretization.time.time_loop` has it, in the plane; last: whether this is the last substep of the loop.
 
-    Steps of the lengths `substeps` in as many equal parts as `counts` has rows, in place; the state after each part into `kept`.
-    Returns the first status that is not 0; the state is then that at the end of the last whole step.
+    The state need not follow within a step, nor, where the plane has its numbers to the bit, before the last substep; that of
+    rods in other planes is taken from it at each step.
     """
-    tables, work, weights = advancing.tables, advancing.work, advancing.weights
-    # the state need not follow within a step, or where the plane has its numbers to the bit; those of rods in other planes are
-    # taken from it
-    stays = tables.aligned or tables.elements.ends.shape[0] == 0
-    count, n_substeps, taken = work.counted, substeps.shape[0], False
-    share = load_values.shape[0] // counts.shape[0]
-    for part in range(counts.shape[0]):
-        counted = counts[part]
-        for i in range(counted.shape[0]):
-            counted[i] = 0
-        count[1] = 0
-        for k in range(share):
-            h, values = substeps[k % n_substeps], load_values[part * share + k]
-            if n_substeps > 1 and k % n_substeps == 0:
-                copy_state(state, before)
-            count[0] = 0
-            if not taken:
-                take_state(tables, state, work)
-            means = means_of(weights, state.memory, substeps, k)
-            if tables.hung:
-                begin_hanging(tables, work, h, values, foretell(state, work, means, h))
-                status = newton_hanging(tables, work, h, values, most, count)
-            else:
-                begin_step(tables, state, work, means, h)
-                begin_drives(tables, state, work, values)
-                add_load_noise(tables, work, h, values)
-                status = newton(tables, work, h, values, most, count)
-            counted[SOLVES] += 1
-            counted[ITERATIONS] += count[0]
-            counted[MOST_ITERATIONS] = max(counted[MOST_ITERATIONS], count[0])
-            counted[FACTORISATIONS] = count[1]
-            if status != 0:
-                if k % n_substeps != 0:
-                    copy_state(before, state)
-                elif taken and n_substeps == 1:  # no step since then was put there
-                    put_state(tables, state, work)
-                return status
-            if tables.accounts:
-                account(tables, state, work, h, values)
-            end_springs(tables, state, work, h)
-            commit(work, means[0] >= 0, h)
-            remember(state, work, means, h)
-            whole = (k + 1) % n_substeps == 0
-            taken = stays and (not whole or (tables.aligned and n_substeps == 1 and k + 1 != share))
-            if not taken:
-                put_state(tables, state, work)
-                taken = tables.aligned
-            end_drives(tables, state, values)
-            counted[STEPS] = (k + 1) // n_substeps
-        keep(state, kept, part)
-    return 0
+    tables, work, n = advancing.tables, advancing.work, len(substeps)
+    h, stays = substeps[k % n], tables.aligned or tables.elements.ends.shape[0] == 0
+    if k == 0 or not (tables.aligned or (stays and k % n != 0)):
+        take_state(tables, state, work)
+    means = means_of(advancing.weights, state.memory, substeps, k)
+    if tables.hung:
+        begin_hanging(tables, work, h, values, foretell(state, work, means, h))
+        status = newton_hanging(tables, work, h, values, most, count)
+    else:
+        begin_step(tables, state, work, means, h)
+        begin_drives(tables, state, work, values)
+        add_load_noise(tables, work, h, values)
+        status = newton(tables, work, h, values, most, count)
+    if status != CONVERGED:
+        return status
+    if tables.accounts:
+        account(tables, state, work, h, values)
+    end_springs(tables, state, work, h)
+    commit(work, means[0] >= 0, h)
+    remember(state, work, means, h)
+    if last or not (stays and ((k + 1) % n != 0 or (tables.aligned and n == 1))):
+        put_state(tables, state, work)
+    end_drives(tables, state, values)
+    return CONVERGED

@@ -12,7 +12,6 @@ from discretization.assembly.mean_velocities import weights_of
 from discretization.known_facts import known_of_numbers
 from discretization.memory import MEANS
 from discretization.planar.arrays import Advancing, Tables, numbers_of, work_of
-from discretization.planar.march import march_and_keep
 from discretization.planar.plane import Plane, plane_of
 from discretization.planar.runs import key_of, lanes_of
 from discretization.planar.symmetry import Symmetry
@@ -20,6 +19,7 @@ from discretization.planar.tables import tables_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
+from discretization.time.time_loop import march_and_keep
 from rigid.settled import settled
 from rigid.system import Floats, State
 
@@ -91,12 +91,11 @@ class PlanarStepper(ShapeStepper):
         """As of `Stepper`."""
         return self.tables.solved
 
-    def _march(
-        self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
-    ) -> int:
-        advancing = self._advancing()
+    def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
+        models = self._advancing(), None, None, None, None
         with self._turn_of_others(values):
-            status = march_and_keep(advancing, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
+            before = self._scratch(state)
+            status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
         return int(status)
 
     def _advancing(self) -> Any:

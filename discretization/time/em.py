@@ -56,25 +56,17 @@ from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
 from discretization.assembly.step_equations import begin_step, move
-from discretization.assembly.workspace import copy, rotation_of
+from discretization.assembly.workspace import rotation_of
 from discretization.memory import WIDTH
 from discretization.time.newton import CONVERGED, NOT_FINITE, newton
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
 
-# What `march` counts, in one array of int64.
+# What a march counts, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
-# parts of a step that `Kernels.rest` takes, in their order
+# parts of a step that `Advancing.rest` takes, in their order
 SIGNALS, NOISE, COUNTED, CHECKED, ACCOUNTED, LOST, ENDED, GIVEN = range(8)
-
-
-class Kernels(NamedTuple):
-    """What `march` is handed for a model: behind pointers, so that nothing is compiled that the model does not have."""
-
-    equations: Any  # `discretization.time.newton.equations_of`
-    rest: Any  # `discretization.time.rest_of_step`
-    beyond: Any  # `discretization.time.newton.beyond_band`
 
 
 @inner_kernel
@@ -246,98 +238,58 @@ def has_finite_account(state):
     return total < np.inf
 
 
-@inner_kernel
-def copy_state(source, target):
-    """Values of one state into another."""
-    for f in range(source.r.shape[0]):
-        for i in range(3):
-            target.r[f, i], target.v[f, i] = source.r[f, i], source.v[f, i]
-            target.Omega[f, i] = source.Omega[f, i]
-        for i in range(4):
-            target.quat[f, i] = source.quat[f, i]
-    copy(source.lam, target.lam)
-    copy(source.own, target.own)
-    copy(source.memory, target.memory)
-    copy(source.totals, target.totals)
-
-
 class Advancing(NamedTuple):
-    """What a march reads and writes, by reference."""
+    """What a step of any system reads and writes, by reference, and its functions, behind pointers: nothing is compiled that the
+    system does not have.
+    """
 
-    system: Any
+    equations: Any  # `discretization.time.newton.equations_of`
+    rest: Any  # `discretization.time.rest_of_step`
+    beyond: Any  # `discretization.time.newton.beyond_band`
+    system: Any  # of `em-d` that of one step; the system as it is goes beside this, `plain`, and unknowns of `em-ggl`, `hidden`
     numbering: Any
-    state: Any  # advanced in place
     work: Any
-    hidden: Any = None  # unknowns of `em-ggl`, for scratch
-    plain: Any = None  # of `em-d` the system as it is, that above being the one of a step
-    beyond: Any = None  # `discretization.time.newton.beyond_band`
 
 
 @allocating_inner_kernel
-def march(kernels, advancing, hidden, plain, kept, substeps, load_values, max_iterations, counts):
-    """Advance the state in place by len(load_values) / len(substeps) steps; status of `newton`.
-
-    kernels: `Kernels` of these models; hidden, plain: as of `Advancing`; kept: a state of the same shapes, for scratch;
-    substeps: (k,) lengths, s; load_values: (steps * k, loads, 3) at the middle of each substep, and behind them what drives
-    give at its end (`discretization.drives`); counts: (N_COUNTS,) int64 receives steps done, solves, iterations, most
-    iterations of a solve, factorisations, the failed one among them. On failure the state is that at the end of the last
-    whole step.
-    """
-    system, numbering, state, work = advancing.system, advancing.numbering, advancing.state, advancing.work
-    equations, rest, beyond = kernels
-    count = np.zeros(2, dtype=np.int64)
-    totals, own, memory = np.empty_like(state.totals), np.empty_like(state.own), np.empty_like(state.memory)
-    n_substeps = substeps.shape[0]
-    counts[:] = 0
-    for k in range(load_values.shape[0]):
-        h = substeps[k % n_substeps]
-        if n_substeps > 1 and k % n_substeps == 0:
-            copy_state(state, kept)
-        copy(state.totals, totals)
-        copy(state.own, own)
-        if plain is not None:
-            copy(state.memory, memory)
-        count[0] = 0
-        if plain is not None:
-            begin_stresses(system, plain, state, work, h)
-        failed = rest(SIGNALS, system, numbering, hidden, state, work, h, load_values[k])
-        begin_step(system, numbering, state, work, h)
-        failed = max(failed, rest(NOISE, system, numbering, hidden, state, work, h, load_values[k]))
-        if plain is not None:
-            begin_dissipation(system, numbering, state, work, h)
-        if hidden is not None:
-            begin_hidden_step(system, numbering, hidden, state, work, h)
-        failed = max(failed, rest(COUNTED, system, numbering, hidden, state, work, h, load_values[k]))
-        predict(state.memory, state.lam, state, work, h)
-        status = failed
-        if status == CONVERGED:
-            status = newton(
-                equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count
-            )
-        if status == CONVERGED:
-            status = rest(CHECKED, system, numbering, hidden, state, work, h, load_values[k])
-        counts[SOLVES] += 1
-        counts[ITERATIONS] += count[0]
-        counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
-        counts[FACTORISATIONS] = count[1]
-        if status == CONVERGED:
-            if plain is not None:
-                end_dissipation(system, state, work, h)
-                status = rest(LOST, plain, numbering, hidden, state, work, h, load_values[k])
-            else:
-                status = rest(ACCOUNTED, system, numbering, hidden, state, work, h, load_values[k])
-            status = max(status, rest(ENDED, system, numbering, hidden, state, work, h, load_values[k]))
-            if status == CONVERGED and not has_finite_account(state):
-                status = NOT_FINITE
-        if status != CONVERGED:
-            copy(totals, state.totals)
-            copy(own, state.own)
-            if plain is not None:
-                copy(memory, state.memory)
-            if k % n_substeps != 0:
-                copy_state(kept, state)
-            return status
-        commit(numbering, hidden, plain, state.memory, state, work, h)
-        rest(GIVEN, system, numbering, hidden, state, work, h, load_values[k])
-        counts[STEPS] = (k + 1) // n_substeps
-    return 0
+def general_step(advancing, hidden, plain, state, substeps, k, values, max_iterations, count):
+    """As `discretization.time.time_loop` has it, of any system; hidden, plain: beside `Advancing`."""
+    system, numbering, work, h = (
+        advancing.system,
+        advancing.numbering,
+        advancing.work,
+        substeps[k % len(substeps)],
+    )
+    rest = advancing.rest
+    if plain is not None:
+        begin_stresses(system, plain, state, work, h)
+    failed = rest(SIGNALS, system, numbering, hidden, state, work, h, values)
+    begin_step(system, numbering, state, work, h)
+    failed = max(failed, rest(NOISE, system, numbering, hidden, state, work, h, values))
+    if plain is not None:
+        begin_dissipation(system, numbering, state, work, h)
+    if hidden is not None:
+        begin_hidden_step(system, numbering, hidden, state, work, h)
+    failed = max(failed, rest(COUNTED, system, numbering, hidden, state, work, h, values))
+    predict(state.memory, state.lam, state, work, h)
+    if failed != CONVERGED:
+        return failed
+    equations, beyond = advancing.equations, advancing.beyond
+    status = newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count)
+    if status == CONVERGED:
+        status = rest(CHECKED, system, numbering, hidden, state, work, h, values)
+    if status != CONVERGED:
+        return status
+    if plain is not None:
+        end_dissipation(system, state, work, h)
+        status = rest(LOST, plain, numbering, hidden, state, work, h, values)
+    else:
+        status = rest(ACCOUNTED, system, numbering, hidden, state, work, h, values)
+    status = max(status, rest(ENDED, system, numbering, hidden, state, work, h, values))
+    if status != CONVERGED:
+        return status
+    if not has_finite_account(state):
+        return NOT_FINITE
+    commit(numbering, hidden, plain, state.memory, state, work, h)
+    rest(GIVEN, system, numbering, hidden, state, work, h, values)
+    return CONVERGED

@@ -36,7 +36,6 @@ from discretization.time.newton import (
     SINGULAR,
     beyond_band,
 )
-from discretization.time.recording import march_and_keep
 from discretization.time.rest_of_step import kernels_of
 from discretization.time.reversing import reverses, states_reverse
 from discretization.time.turns import others_run
@@ -178,7 +177,7 @@ class Stepper(StepperBase):
         kept = State(*(np.empty((1, *array.shape)) for array in end))
         counts = np.zeros((1, N_COUNTS), dtype=np.int64)
         values = self._values(np.array([t]), h)[:1]
-        status = self._march(end, end, h * self.fractions[:1], values, kept, counts)
+        status = self._march(end, h * self.fractions[:1], values, kept, counts)
         return end if status == CONVERGED else None
 
     def ends(self, state: State, h: float, starts: Floats) -> Ends:
@@ -226,8 +225,7 @@ class Stepper(StepperBase):
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
         values = self._values(starts, h)
-        before = copy_of(state) if len(self.fractions) > 1 else state  # or nothing to go back over
-        return self._march(state, before, h * self.fractions, values, kept, counts), counts, kept
+        return self._march(state, h * self.fractions, values, kept, counts), counts, kept
 
     @property
     def threads(self) -> int:
@@ -290,28 +288,31 @@ class Stepper(StepperBase):
         """Residual/noise that counts as solved."""
         return float(self.work.solved)
 
-    def _march(
-        self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
-    ) -> int:
-        """The compiled march: status."""
+    def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
+        """The compiled march, in place of a checked state: status."""
         if self._kernels is None:
-            models = self.system, self.numbering, self._hidden, state, self.work
-            self._kernels = kernels_of(*models, self._own_equations)
-        equations, rest = self._kernels
-        advancing = Advancing(
-            self.system,
-            self.numbering,
-            state,
-            self.work,
-            self._hidden,
-            self._plain,
-            beyond_band(self.numbering),
+            of_model = self.system, self.numbering, self._hidden, state, self.work
+            self._kernels = kernels_of(*of_model, self._own_equations)
+        from discretization.time.time_loop import (
+            march_and_keep,  # all solvers' kernels, which take time to load
         )
+
+        equations, rest = self._kernels
+        beyond = beyond_band(self.numbering)
+        of_any = Advancing(equations, rest, beyond, self.system, self.numbering, self.work)
+        models = None, None, of_any, self._hidden, self._plain
         with self._turn_of_others(values), at_work(self._team):
-            status = march_and_keep(
-                equations, rest, advancing, before, substeps, values, MAX_ITERATIONS, kept, counts
-            )
+            before = self._scratch(state)
+            status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
         return int(status)
+
+    def _scratch(self, state: State) -> State:
+        """A state of the same shapes."""
+        if self._before is None:
+            self._before = copy_of(state)
+        return self._before
+
+    _before: State | None = None
 
     @property
     def load_points(self) -> tuple[Floats, Floats]:

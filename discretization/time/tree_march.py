@@ -1,4 +1,4 @@
-"""`em` of trees of bodies: the same step, its linearised joints eliminated from the tips to the root (`discretization.trees`).
+"""A step of `em` of a tree, its linearised joints eliminated from the tips to the root (`discretization.trees`).
 
 dr, psi and the forces of joints are iterates, as in `discretization.time.newton`; no matrix of the whole is made. The last
 correction (`discretization.time.last_correction`) is not added: the step takes it over unrounded, as it does there.
@@ -39,15 +39,9 @@ from discretization.assembly.workspace import AT_NOISE, EPS, norm, rotation_of, 
 from discretization.drives import DRIVEN, count_drives
 from discretization.memory import WIDTH as NUMBERS
 from discretization.time.em import (
-    FACTORISATIONS,
-    ITERATIONS,
-    MOST_ITERATIONS,
-    SOLVES,
-    STEPS,
     account,
     commit_alone,
     commit_multipliers,
-    copy_state,
     has_drives,
     has_finite_account,
     predict_alone,
@@ -66,7 +60,6 @@ from discretization.time.newton import (
     correct_others,
     share_of,
 )
-from discretization.time.recording import keep
 from discretization.trees.bodies import (
     assemble_bodies,
     assemble_residuals,
@@ -108,13 +101,7 @@ from discretization.trees.loops import close_loops, place_loops
 from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
 from discretization.trees.shape import OTHER
 from discretization.turning import turned_over
-from rigid.compilation.decorators import (
-    allocating_inner_kernel,
-    compiled,
-    inner_kernel,
-    released_allocating_kernel,
-    small_kernel,
-)
+from rigid.compilation.decorators import compiled, flat_kernel, inner_kernel, small_kernel
 from rigid.compilation.raised_exceptions import RAISED
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH as LANES
@@ -124,16 +111,19 @@ from rigid.references import by_reference
 
 # what `more` is asked for, and `drives`
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
-UNHELD = -1  # status of a march in which bodies came to rest by forces that nobody had asked for
+UNHELD = -1  # status of a step in which bodies came to rest by forces that nobody had asked for
+UNTOLD = 2  # of `count`: 1 where forces of joints are not known after a substep
 
 
 @by_reference
 class Advancing(NamedTuple):
-    """What a march works with; more, of_loops, drives: `more_of` these models."""
+    """What a step of a tree works with; more, of_loops, drives: `more_of` these models."""
 
     more: Any
     of_loops: Any
     drives: Any
+    others: bool  # there is something else than bodies, their weights and joints of closed form
+    plain: bool  # a correction may have the tangents of the one before: bodies on joints of closed form alone
     system: Any
     numbering: Any
     tree: Any
@@ -256,16 +246,21 @@ def _loops(what, system, numbering, tree, loops, state, work, h):
     return 0
 
 
+def has_others(system: Any, tree: Any) -> bool:
+    """Whether a tree has something else than bodies, their weights and joints of closed form."""
+    acts = len(system.others.kind) or len(system.elements.length) or count_drives(system)
+    return bool(acts or np.any(tree.rows))
+
+
 def more_of(
     system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
 ) -> tuple[Any, Any, Any]:
-    """What `march` is handed for the rest of a model, its loops and drives: compiled where there are any; told: what the types of
+    """What a step is handed for the rest of a model, its loops and drives: compiled where there are any; told: what the types of
     all of these follow from (`rigid.settled.told_by`).
     """
-    plain = not (len(system.others.kind) or len(system.elements.length) or np.any(tree.rows))
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
-    rest, closed = _no_more if plain and not driven else _more, _loops if len(loops.place) else _no_more
+    rest, closed = _more if has_others(system, tree) else _no_more, _loops if len(loops.place) else _no_more
     known = rest, closed, driven, told
     if known not in _known:
         kinds = [typeof(model) for model in models]
@@ -374,7 +369,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
     loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
     more, of_loops, before, again = advancing.more, advancing.of_loops, 0.0, False
     grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    iterated, plain = closed or tree.iterates, keeps_tangents(system, tree, loops)
+    iterated, plain = closed or tree.iterates, advancing.plain
     while True:
         if again:
             assemble_residuals(system, tree, state, work, h)
@@ -404,6 +399,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
                 return RAISED
         size = expand(tree, work) if failed == 0 else 1e300
         count[0] += 1
+        count[1] += not again
         if not size < 1e300:
             return SINGULAR if (finite if not plain else _is_finite(tree, work)) else NOT_FINITE
         last = is_last(size, before, count[0], work.solved, again, NOTHING)
@@ -430,24 +426,6 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
             _take_forces(loops.joints, share)
         again = plain and may_go_again(size, before, NOTHING, tree.frame.shape[0]) and not again
         before = size
-
-
-@inner_kernel
-def _has_more(system, tree, work):
-    """Whether there is something else than bodies, their weights and joints of closed form."""
-    for i in range(tree.rows.shape[0]):
-        if tree.rows[i] > 0:
-            return True
-    return system.others.kind.shape[0] + system.elements.length.shape[0] > 0 or has_drives(work)
-
-
-@inner_kernel
-def keeps_tangents(system, tree, loops):
-    """Whether a correction may have the tangents of the one before: of trees of bodies on joints of closed form alone."""
-    others = system.others.kind.shape[0] > 0 or loops.place.shape[0] > 0
-    for i in range(tree.plain.shape[0]):
-        others = others or not tree.plain[i]
-    return not others
 
 
 @inner_kernel
@@ -515,109 +493,68 @@ def _commit(advancing, state, h, known, w, shown):
         remember(alone, memory, state.lam, h, foreseen, by, e)
 
 
-@allocating_inner_kernel
-def march(advancing, state, substeps, load_values, max_iterations, asks, counts):
-    """As `discretization.time.em.march`, but that what is in place is a state only where it ends well; asks: whether forces of
-    joints are known after each step, else perhaps UNHELD.
+@flat_kernel
+def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations, count):
+    """As `discretization.time.time_loop` has it, of trees; last: whether this is the last substep of the loop; asks: whether
+    forces of joints are known after each, else perhaps UNHELD, which `count` tells from substep to substep.
     """
     system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
     lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
-    count = np.zeros(1, dtype=np.int64)
-    grouped, closed = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0
-    others, n_substeps, last = _has_more(system, tree, work), substeps.shape[0], load_values.shape[0] - 1
-    shown, iterated = others or tree.sliding.shape[0] > 0, closed or tree.iterates
-    ends, counts[:] = True, 0
-    begin_held(tree, state, work)
+    grouped, closed, h = lanes.kind.shape[0] > 0, loops.place.shape[0] > 0, substeps[k % len(substeps)]
+    shown, iterated = advancing.others or tree.sliding.shape[0] > 0, closed or tree.iterates
+    if k == 0:
+        begin_held(tree, state, work)
+        if grouped:
+            take_up(system, lanes, foreseen, state, work)
+    if shown or k == 0:  # rows of closed forms are not scaled
+        scale_rows(tree, work, h)
+        put_signals(work, values)
+        advancing.drives(BEGIN, system, state, work, h, values)
+    known, w = means_of(foreseen.weights, state.memory, substeps, k)
+    at_rest = _predict(advancing, state, h, known, w, shown) and _drives_rest(work)
+    if at_rest and count[UNTOLD] != 0:
+        return UNHELD
+    if shown or k == 0:
+        failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
+        if failed != CONVERGED:
+            return failed
+    # else forces of joints are those that hold the motion, and none asks for them before the end
+    held = advancing.others or iterated or at_rest
+    if held:
+        told = not of_means(foreseen) and foretells_forces(state.memory, foreseen)
+        lam = foreseen.lam if told else state.lam
+        predict_multipliers(lam, work, h)
+    if iterated or at_rest:
+        turn_bodies(tree, work)
+        begin_joints(tree, work)
+        if grouped:
+            begin_groups_of_joints(tree, lanes, work)
+        if closed:
+            begin_joints(loops.joints, work)
+    ends = held or asks or last
+    status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
+    if status != CONVERGED:
+        return status
     if grouped:
-        take_up(system, lanes, foreseen, state, work)
-    for k in range(load_values.shape[0]):
-        h = substeps[k % n_substeps]
-        count[0], failed = 0, 0
-        if shown or k == 0:  # rows of closed forms are not scaled
-            scale_rows(tree, work, h)
-            put_signals(work, load_values[k])
-            advancing.drives(BEGIN, system, state, work, h, load_values[k])
-        known, w = means_of(foreseen.weights, state.memory, substeps, k)
-        at_rest = _predict(advancing, state, h, known, w, shown) and _drives_rest(work)
-        if at_rest and not ends:
-            return UNHELD
-        if shown or k == 0:
-            failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
-        # else forces of joints are those that hold the motion, and none asks for them before the end
-        held = others or iterated or at_rest
-        if held:
-            told = not of_means(foreseen) and foretells_forces(state.memory, foreseen)
-            lam = foreseen.lam if told else state.lam
-            predict_multipliers(lam, work, h)
-        if iterated or at_rest:
-            turn_bodies(tree, work)
-            begin_joints(tree, work)
-            if grouped:
-                begin_groups_of_joints(tree, lanes, work)
-            if closed:
-                begin_joints(loops.joints, work)
-        ends = held or asks or k == last
-        status = failed
-        if status == CONVERGED:
-            status = _newton(advancing, state, h, at_rest, shown, ends, max_iterations, count)
-        if status == CONVERGED:
-            if grouped:
-                take_last_of_groups(lanes, work, ends, shown)
-            take_last(tree, state, work)
-            if shown:
-                status = more(END, system, numbering, tree, loops, state, work, h)
-                if grouped:
-                    take_rotations(lanes, work)
-        counts[SOLVES] += 1
-        counts[ITERATIONS] += count[0]
-        counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
-        counts[FACTORISATIONS] = count[0]
+        take_last_of_groups(lanes, work, ends, shown)
+    take_last(tree, state, work)
+    if shown:
+        status = more(END, system, numbering, tree, loops, state, work, h)
         if status != CONVERGED:
             return status
-        if ends:
-            if grouped:
-                end_groups_of_joints(tree, lanes, work)
-            end_joints(tree, work)
-            if closed:
-                end_joints(loops.joints, work)
-            commit_multipliers(state, work, h)
-        if shown:
-            advancing.drives(END, system, state, work, h, load_values[k])
-        _commit(advancing, state, h, known, w, shown)
-        counts[STEPS] = (k + 1) // n_substeps
-    if grouped and not shown:
+        if grouped:
+            take_rotations(lanes, work)
+    if ends:
+        if grouped:
+            end_groups_of_joints(tree, lanes, work)
+        end_joints(tree, work)
+        if closed:
+            end_joints(loops.joints, work)
+        commit_multipliers(state, work, h)
+    if shown:
+        advancing.drives(END, system, state, work, h, values)
+    _commit(advancing, state, h, known, w, shown)
+    if last and grouped and not shown:
         put_down(lanes, foreseen, state, work)
-    return 0
-
-
-@allocating_inner_kernel
-def _march_as_far(advancing, state, before, substeps, load_values, max_iterations, counts):
-    """As `discretization.time.em.march`: a march that fails is done once more, as far as its last whole step, and one that is
-    UNHELD with all forces; before: a state of the same shapes, for scratch.
-    """
-    several = load_values.shape[0] > 1
-    if several:
-        copy_state(state, before)
-    status = march(advancing, state, substeps, load_values, max_iterations, False, counts)
-    asks = status == UNHELD
-    if asks:
-        copy_state(before, state)
-        status = march(advancing, state, substeps, load_values, max_iterations, True, counts)
-    if status != CONVERGED and several:
-        copy_state(before, state)
-        done, again = counts[STEPS] * substeps.shape[0], np.zeros_like(counts)
-        march(advancing, state, substeps, load_values[:done], max_iterations, asks, again)
-    return status
-
-
-@released_allocating_kernel
-def march_trees_and_keep(advancing, state, before, substeps, load_values, max_iterations, kept, counts):
-    """As `discretization.time.recording.march_and_keep`."""
-    share = load_values.shape[0] // counts.shape[0]
-    for k in range(counts.shape[0]):
-        values = load_values[k * share : (k + 1) * share]
-        status = _march_as_far(advancing, state, before, substeps, values, max_iterations, counts[k])
-        if status != 0:
-            return status
-        keep(state, kept, k)
-    return 0
+    count[UNTOLD] = 0 if ends else 1
+    return CONVERGED

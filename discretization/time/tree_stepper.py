@@ -13,10 +13,10 @@ from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, with_numbers
 from discretization.known_facts import Digest, known_anew, known_of_unchanging, structure_of
 from discretization.system import System
-from discretization.time.advance import copy_of
 from discretization.time.shape_stepper import ShapeStepper
 from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
-from discretization.time.tree_march import Advancing, march_trees_and_keep, more_of
+from discretization.time.time_loop import march_and_keep
+from discretization.time.tree_march import Advancing, has_others, more_of
 from discretization.trees.body_lanes import BodyLanes, body_lanes, with_constants
 from discretization.trees.loop_tables import Loops, loops_of, loops_with_geometry
 from discretization.trees.places import (
@@ -90,7 +90,6 @@ class TreeStepper(ShapeStepper):
         made, self._told = _made(system, tree, tolerance, digest=digest)
         self.numbering, self.work, self.arrays, self.loops, self.lanes = made
         self._settled: Any = None
-        self._before: State | None = None
         self.solver, self.solver_settings = str(tree), self.remembered()
         self._foreseen = foreseen_of(self.sizes, self.fractions)
 
@@ -110,18 +109,11 @@ class TreeStepper(ShapeStepper):
 
         return march_tree_runs_with_loops if len(self.loops.place) else march_tree_runs
 
-    def _march(
-        self, state: State, before: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray
-    ) -> int:
-        if before is state:
-            if self._before is None:
-                self._before = copy_of(state)
-            before = self._before
-        advancing = self._advancing(state)
+    def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
+        models = None, self._advancing(state), None, None, None
         with self._turn_of_others(values):
-            status = march_trees_and_keep(
-                advancing, state, before, substeps, values, MAX_ITERATIONS, kept, counts
-            )
+            before = self._scratch(state)
+            status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
         return int(status)
 
     def _advancing(self, state: State) -> Any:
@@ -132,7 +124,11 @@ class TreeStepper(ShapeStepper):
             system, numbering, tree, loops, *_, work = models
             told = _told_by_tables(system), *map(told_by, (system.gravity, self._foreseen)), self._told
             more = more_of(system, numbering, tree, loops, state, work, (*told, told_by(state)))
-            known = self._settled = models, settled(Advancing(*more, *models), (*more, *told))
+            others = has_others(system, tree)
+            plain = not len(system.others.kind) and not len(loops.place) and bool(tree.plain.all())
+            facts = others, plain
+            advancing = Advancing(*more, *facts, *models)
+            known = self._settled = models, settled(advancing, (*more, *map(told_by, facts), *told))
         return known[1]
 
 

@@ -1,0 +1,136 @@
+"""The time loop of `em` and its kin, the same for all solvers: substeps one after the other, outputs, and what becomes of a step
+that fails.
+
+A solver has a step: from the state at the start of a substep to that at its end, in place,
+
+    (models, state, substeps, k, values, ..., most iterations, count) -> status of `discretization.time.newton`         (1)
+
+with the lengths `substeps` of all substeps of a step, s, the number k of this one since the loop began, the `values` of loads in
+its middle (l, 3), behind them what drives give at its end (`discretization.drives`), and `count`, to which it adds iterations and
+factorisations. What a step that fails leaves in the state is not looked at: the loop goes back to a state it has kept, some steps
+before, and from there as far as the last whole step.
+
+Of the models of the three solvers one is given, the others are None: the compiler leaves out what would ask for them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discretization.assembly.workspace import copy
+from discretization.planar.march import planar_step
+from discretization.time.em import (
+    FACTORISATIONS,
+    ITERATIONS,
+    MOST_ITERATIONS,
+    SOLVES,
+    STEPS,
+    general_step,
+)
+from discretization.time.newton import CONVERGED
+from discretization.time.tree_march import UNHELD, tree_step
+from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, released_allocating_kernel
+
+FAR = 64  # steps from one state that the loop may go back to, to the next
+
+
+@inner_kernel
+def copy_state(source, target):
+    """Values of one state into another."""
+    for f in range(source.r.shape[0]):
+        for i in range(3):
+            target.r[f, i], target.v[f, i] = source.r[f, i], source.v[f, i]
+            target.Omega[f, i] = source.Omega[f, i]
+        for i in range(4):
+            target.quat[f, i] = source.quat[f, i]
+    copy(source.lam, target.lam)
+    copy(source.own, target.own)
+    copy(source.memory, target.memory)
+    copy(source.totals, target.totals)
+
+
+@inner_kernel
+def keep(state, kept, k):
+    """The state as row k."""
+    for f in range(state.r.shape[0]):
+        copy(state.r[f], kept.r[k, f])
+        copy(state.quat[f], kept.quat[k, f])
+        copy(state.v[f], kept.v[k, f])
+        copy(state.Omega[f], kept.Omega[k, f])
+    copy(state.lam, kept.lam[k])
+    copy(state.own, kept.own[k])
+    copy(state.memory, kept.memory[k])
+    copy(state.totals, kept.totals[k])
+
+
+@allocating_inner_kernel
+def _loop(of_plane, of_tree, of_any, hidden, plain, state, substeps, load_values, most, asks, count, counts):
+    """Take len(load_values) substeps; return the first status that is not CONVERGED. asks: whether forces of joints of trees are
+    wanted after each, else perhaps UNHELD; counts: as of `march_and_keep`, of one part, added to.
+    """
+    count[:], n, last = 0, substeps.shape[0], load_values.shape[0] - 1
+    for k in range(load_values.shape[0]):
+        count[0], count[1], status, values = 0, 0, CONVERGED, load_values[k]
+        if of_plane is not None:
+            status = planar_step(of_plane, state, substeps, k, k == last, values, most, count)
+        if of_tree is not None:
+            status = tree_step(of_tree, state, substeps, k, k == last, asks, values, most, count)
+        if of_any is not None:
+            status = general_step(of_any, hidden, plain, state, substeps, k, values, most, count)
+        counts[SOLVES] += 1
+        counts[ITERATIONS] += count[0]
+        counts[MOST_ITERATIONS] = max(counts[MOST_ITERATIONS], count[0])
+        counts[FACTORISATIONS] += count[1]
+        if status != CONVERGED:
+            return status
+        counts[STEPS] += (k + 1) % n == 0
+    return CONVERGED
+
+
+@allocating_inner_kernel
+def _loop_as_far(
+    of_plane, of_tree, of_any, hidden, plain, state, before, substeps, load_values, most, count, counts
+):
+    """Take all substeps, or as many whole steps as can be taken; before: a state of the same shapes, for scratch."""
+    copy_state(state, before)
+    models, asks, first = (of_plane, of_tree, of_any, hidden, plain), False, counts.copy()
+    status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
+    if status == UNHELD:
+        asks, counts[:] = True, first
+        copy_state(before, state)
+        status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
+    if status != CONVERGED:
+        copy_state(before, state)
+        done = (counts[STEPS] - first[STEPS]) * substeps.shape[0]
+        _loop(*models, state, substeps, load_values[:done], most, asks, count, first)
+    return status
+
+
+@released_allocating_kernel
+def march_and_keep(
+    of_plane, of_tree, of_any, hidden, plain, state, before, substeps, load_values, most, kept, counts
+):
+    """Advance the state in place, in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state
+    with an axis in front.
+
+    of_plane, of_tree, of_any: `Advancing` of `discretization.planar.arrays`, `discretization.time.tree_march` or
+    `discretization.time.em`, with hidden and plain of that; before: a state for scratch; load_values: of all substeps; counts:
+    (parts, N_COUNTS) int64 receives for each part steps done, solves, iterations, most iterations of a solve and factorisations,
+    those of the step that fails among them. Returns the first status that is not CONVERGED; what was kept before is right, and
+    the state is that at the end of the last whole step.
+    """
+    share, count, many = (
+        load_values.shape[0] // counts.shape[0],
+        np.zeros(3, np.int64),
+        FAR * substeps.shape[0],
+    )
+    models = of_plane, of_tree, of_any, hidden, plain
+    for part in range(counts.shape[0]):
+        counts[part] = 0
+        for first in range(part * share, (part + 1) * share, many):
+            values = load_values[first : min(first + many, (part + 1) * share)]
+            status = _loop_as_far(*models, state, before, substeps, values, most, count, counts[part])
+            if status != CONVERGED:
+                return status
+        keep(state, kept, part)
+    return CONVERGED
