@@ -13,7 +13,7 @@ from discretization.time.newton import NOT_CONVERGED, SINGULAR
 from discretization.time.stepper import Stepper
 from rigid import checks
 from rigid.errors import ConvergenceError
-from rodsim import Box, Model, audit, simulate
+from rodsim import Box, Model, audit, signals, simulate
 from rodsim.mechanics import integrate
 from rodsim.papers import joined_bodies
 from tests.support.joined_bodies import hinge
@@ -194,3 +194,50 @@ def test_an_error_of_any_scheme_says_as_data_whether_the_matrix_was_singular(var
     with pytest.raises(ConvergenceError) as failure:
         simulate(falling(stops_at), 0.02, 0.01, f"VI-B(0.5, {vartheta})", chart="director")
     assert failure.value.singular == singular
+
+
+H, FAR = 0.005, 150  # s; steps of one output, more than the loop goes back over
+
+
+def chained(axis, kick):
+    """Three bars on hinges, kicked in one step so hard that it must be halved."""
+    model = Model("chain", gravity=(0, 0, -9.81))
+    parent = model.ground.at((0, 0, 0))
+    for k in range(3):
+        body = model.add_body(f"bar {k}", Box(1, 0.1, 0.1, density=5), position=(0.5 + k, 0, 0))
+        model.add_joint(f"hinge {k}", "revolute", parent, body.at((-0.5, 0, 0)), axis=axis(k))
+        parent = body.at((0.5, 0, 0))
+    model.add_force("kick", parent, kick)
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("integrator", ["em", "em4"])
+@pytest.mark.parametrize("solver", ["planar", "tree", "general"])
+@pytest.mark.parametrize("at", [3, 64, 100, FAR - 2])
+def test_a_step_that_fails_far_from_the_last_output_leaves_what_was_reached_before(solver, integrator, at):
+    """As with an output at each step, to the bit: the loop goes back to a state that it has kept, and on from there."""
+
+    kick = signals.Pulse(3e4, at * H, (at + 1) * H).along((0, 0, 1))
+
+    def axis(k):
+        return (0, 1, 0) if solver == "planar" else (0, 1, 0.2 * k)
+
+    one, each = (
+        simulate(
+            chained(axis, kick),
+            FAR * H,
+            H,
+            integrator,
+            output_every=every,
+            solver="general" if solver == "general" else "auto",
+            progress=False,
+        )
+        for every in (FAR, 1)
+    )
+    taken = one.description["run"].get("solver", "general")
+    assert taken.startswith(solver)
+    assert one.halvings.sum() == each.halvings.sum() > 0
+    for own, other in zip(one.state(), each.state(), strict=True):
+        assert np.array_equal(own, other)
+    assert one.newton_iterations[-1] > 0.0
