@@ -42,7 +42,7 @@ def em_stepper(
     """
     if shortcut and EmIntegrator(order, hidden, rho, fractions=tuple(fractions), equations=equations).plain:
         # imported where asked for: their kernels take time to load
-        from discretization.planar.stepper import PlanarStepper, planar_of
+        from discretization.time.planar_stepper import PlanarStepper, planar_of
         from discretization.time.tree_stepper import TreeStepper
         from discretization.trees.shape import Tree, tree_of
 

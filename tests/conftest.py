@@ -18,7 +18,7 @@ import pytest
 COMPILED_FIRST = {
     "em": "em.general_step",
     "kinds": "",
-    "planar": "march.planar_step",
+    "planar": "planar_march.planar_step",
     "trees": "tree_march.tree_step",
     "EML-kappa": "livens.kappa_residual",
     "em-ggl": "hidden_rows.add_hidden",

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.assembly.workspace import copy
-from discretization.planar.march import planar_step
 from discretization.time.em import (
     FACTORISATIONS,
     ITERATIONS,
@@ -28,6 +27,7 @@ from discretization.time.em import (
     general_step,
 )
 from discretization.time.newton import CONVERGED
+from discretization.time.planar_march import planar_step
 from discretization.time.tree_march import UNHELD, tree_step
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, released_allocating_kernel
 

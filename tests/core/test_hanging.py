@@ -5,7 +5,7 @@ import pytest
 
 from discretization.assembly.workspace import EPS
 from discretization.planar.arrays import MPSI
-from discretization.planar.hanging import is_last_hanging, largest_turn
+from discretization.time.planar_newton import is_last_hanging, largest_turn
 from rigid.errors import ConvergenceError
 from rodsim import Box, Model, simulate
 from tests.support.hanging import branched, stepper_of

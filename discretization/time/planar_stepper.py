@@ -82,7 +82,7 @@ class PlanarStepper(ShapeStepper):
 
     def march_of_lanes(self) -> Any:
         """As of `Stepper`."""
-        from discretization.planar.run_march import march_planar_runs
+        from discretization.time.planar_run_march import march_planar_runs
 
         return march_planar_runs
 

@@ -142,7 +142,7 @@ def _fails(tables, work, h, values):
 
 @inner_kernel
 def newton_hanging(tables, work, h, values, most_iterations, count):
-    """As `discretization.planar.march.newton`."""
+    """As `discretization.time.planar_march.newton`."""
     before, iteration, again, turn = 0.0, 0, False, turn_of_step(work)
     while True:
         size = correct_hanging(tables, work, h, values, again)

@@ -40,7 +40,6 @@ from discretization.planar.couplings import solve_coupled
 from discretization.planar.drives import account_drives, begin_drives, end_drives
 from discretization.planar.element_lanes import dissipated, largest_shift
 from discretization.planar.foretelling import foretell, put_rates, remember
-from discretization.planar.hanging import add_corrections, begin_hanging, largest_turn, newton_hanging
 from discretization.planar.joints import add_joint_noise, turn
 from discretization.planar.springs import end_springs, strained
 from discretization.planar.step import (
@@ -60,6 +59,7 @@ from discretization.time.newton import (
     SINGULAR,
     STALLED,
 )
+from discretization.time.planar_newton import add_corrections, begin_hanging, largest_turn, newton_hanging
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import most, root
 

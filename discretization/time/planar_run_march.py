@@ -1,20 +1,20 @@
-"""The march of planar models (`discretization.planar.march`) for eight runs at once, side by side in lanes: each run to the bit
-what it is alone. What it does to frames, hinges and loads is the source of one run, compiled for lanes.
+"""The march of planar models for eight runs at once, side by side in lanes: each run to the bit what it is alone. What it does to
+frames, hinges and loads is the source of one run (`discretization.time.planar_march`), compiled for lanes.
 """
 
 from discretization.assembly.extrapolation import factors_of_runs, over_distances_of_runs, put_sizes_of_runs
 from discretization.planar.arrays import DX, DY, MPSI, MX, MY, PSI
 from discretization.planar.foretelling import first_difference, foresee, last_rates, renew
-from discretization.planar.hanging import (
+from discretization.planar.step import put_state, take_state
+from discretization.time.newton import MAX_TURN
+from discretization.time.planar_march import account, commit
+from discretization.time.planar_newton import (
     begin_hanging,
     correct_hanging,
     goes_again,
     is_last_hanging,
     turn_of_step,
 )
-from discretization.planar.march import account, commit
-from discretization.planar.step import put_state, take_state
-from discretization.time.newton import MAX_TURN
 from discretization.time.run_march import AGAIN, FRESH, OUT, end_step, some_go_on
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
