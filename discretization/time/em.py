@@ -51,7 +51,7 @@ from discretization.assembly.frame_formulas import (
 )
 from discretization.assembly.given_motions import account_drives
 from discretization.assembly.hidden_rows import begin_hidden_step
-from discretization.assembly.load_forces import work_of_loads
+from discretization.assembly.load_forces import add_load_noise, put_signals, work_of_loads
 from discretization.assembly.rod_spans import spans_dissipate
 from discretization.assembly.spring_forces import lost_in_loops
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
@@ -65,8 +65,7 @@ from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, st
 
 # What a march counts, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
-# parts of a step that `Advancing.rest` takes, in their order
-SIGNALS, NOISE, COUNTED, CHECKED, ACCOUNTED, LOST, ENDED, GIVEN = range(8)
+BEGIN, END = range(2)  # of a step: what `Advancing.rest` is asked for
 
 
 @inner_kernel
@@ -263,33 +262,29 @@ def general_step(advancing, hidden, plain, state, substeps, k, values, max_itera
     rest = advancing.rest
     if plain is not None:
         begin_stresses(system, plain, state, work, h)
-    failed = rest(SIGNALS, system, numbering, hidden, state, work, h, values)
+    put_signals(work, values)
     begin_step(system, numbering, state, work, h)
-    failed = max(failed, rest(NOISE, system, numbering, hidden, state, work, h, values))
+    add_load_noise(numbering, work, h)
     if plain is not None:
         begin_dissipation(system, numbering, state, work, h)
     if hidden is not None:
         begin_hidden_step(system, numbering, hidden, state, work, h)
-    failed = max(failed, rest(COUNTED, system, numbering, hidden, state, work, h, values))
+    status = rest(BEGIN, system, numbering, hidden, state, work, h, values)
     predict(state.memory, state.lam, state, work, h)
-    if failed != CONVERGED:
-        return failed
+    if status != CONVERGED:
+        return status
     equations, beyond = advancing.equations, advancing.beyond
     status = newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count)
-    if status == CONVERGED:
-        status = rest(CHECKED, system, numbering, hidden, state, work, h, values)
     if status != CONVERGED:
         return status
     if plain is not None:
         end_dissipation(system, state, work, h)
-        status = rest(LOST, plain, numbering, hidden, state, work, h, values)
+        status = rest(END, plain, numbering, hidden, state, work, h, values)
     else:
-        status = rest(ACCOUNTED, system, numbering, hidden, state, work, h, values)
-    status = max(status, rest(ENDED, system, numbering, hidden, state, work, h, values))
+        status = rest(END, system, numbering, hidden, state, work, h, values)
     if status != CONVERGED:
         return status
     if not has_finite_account(state):
         return NOT_FINITE
     commit(numbering, hidden, plain, state.memory, state, work, h)
-    rest(GIVEN, system, numbering, hidden, state, work, h, values)
     return CONVERGED

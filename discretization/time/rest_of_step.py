@@ -1,7 +1,7 @@
-"""What a step of `em` and its kin has besides rods, bodies and joints: loads, springs, drives, what counts, works or dissipates.
+"""What a step of `em` and its kin has besides rods, bodies, joints and loads: drives, what counts, works or dissipates.
 
-`discretization.time.em.march` is handed it behind a pointer, part by part, in the order of the step: it is compiled once for all
-marches, and not at all where a model has none of it.
+`discretization.time.em.general_step` is handed it behind a pointer: it is compiled once for all models of its types, and not at
+all where a model has none of it.
 """
 
 from __future__ import annotations
@@ -13,24 +13,10 @@ from numba import typeof, types
 
 from discretization.assembly.by_duals import begin_counted, end_counted
 from discretization.assembly.given_motions import begin_drives, end_drives
-from discretization.assembly.load_forces import add_load_noise, put_signals
 from discretization.assembly.workspace import Workspace
 from discretization.drives import count_drives
 from discretization.system import System
-from discretization.time.em import (
-    ACCOUNTED,
-    CHECKED,
-    COUNTED,
-    ENDED,
-    GIVEN,
-    LOST,
-    NOISE,
-    SIGNALS,
-    account,
-    correct_ends,
-    has_drives,
-    uncorrect,
-)
+from discretization.time.em import BEGIN, account, correct_ends, has_drives, uncorrect
 from discretization.time.newton import CONVERGED, FOLDED, equations_of, prints_of
 from discretization.turning import turned_over
 from rigid.compilation.decorators import compiled, inner_kernel
@@ -38,33 +24,28 @@ from rigid.system import State
 
 
 def _rest(part, system, numbering, hidden, state, work, h, given):
-    """One part; given: values of loads (l, 3) in this step, and behind them what drives give at its end. CONVERGED or FOLDED;
+    """Begin or end; given: values of loads (l, 3) in this step, and behind them what drives give at its end. CONVERGED or FOLDED;
     RAISED, of `compiled`, where an exception was raised.
     """
-    if part == SIGNALS:
-        put_signals(work, given)
-    elif part == NOISE:
-        add_load_noise(numbering, work, h)
-    elif part == COUNTED:
+    if part == BEGIN:
         if has_drives(work):
             begin_drives(system, hidden, state, work, h, given)
         begin_counted(numbering, state, work)
-    elif part == CHECKED:
-        return FOLDED if turned_over(state, work) else CONVERGED
-    elif part in (ACCOUNTED, LOST):
-        if work.accounts:
-            _account(part, system, numbering, hidden, state, work, h)
-    elif part == ENDED:
-        end_counted(state, work)
-    elif part == GIVEN and has_drives(work):
+        return CONVERGED
+    if turned_over(state, work):
+        return FOLDED
+    if work.accounts:
+        _account(system, numbering, hidden, state, work, h)
+    end_counted(state, work)
+    if has_drives(work):
         end_drives(system, state, work, given)
     return CONVERGED
 
 
 @inner_kernel
-def _account(part, system, numbering, hidden, state, work, h):
+def _account(system, numbering, hidden, state, work, h):
     """Of `em-d` the ends stand as they are."""
-    corrects = part == ACCOUNTED and work.loses
+    corrects = work.loses and work.dissipation.law.size == 0
     if corrects:
         correct_ends(system, numbering, state, work)
     account(system, numbering, hidden, state, work, h)
