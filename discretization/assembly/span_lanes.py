@@ -33,7 +33,6 @@ from rigid.kinematics.rotations import relative_half
 from rigid.lanes import (
     WIDTH,
     add_rows6,
-    add_rows12,
     largest,
     rows1,
     rows3,
@@ -58,9 +57,6 @@ class SpanLanes(NamedTuple):
     forces: Ints  # (groups,) address of the closed form
     order: Ints  # (groups,)
     couples: np.ndarray  # (groups,) uint8 some span shares a consistent mass
-    together: (
-        np.ndarray
-    )  # (groups,) uint8 each column of blocks is one, inner frames first, then those of both ends
     places: Ints  # (groups, N_PLACES, 8)
     K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES, 8), see `closed_spans`
 
@@ -87,12 +83,10 @@ def span_lanes(spans: Any, which: np.ndarray, at: Ints, numbering: Any) -> SpanL
     each = [len(of_kind) for of_kind in groups]
     addresses = [address_of(BY_NUMBER[kind].lane_forces()) for kind in kinds]
     order = np.repeat([BY_NUMBER[kind].order for kind in kinds], each)
-    together = [_are_together(of, p, numbering) for of, p in zip(places, order, strict=True)]
     return SpanLanes(
         forces=np.repeat(addresses, each),
         order=order,
         couples=np.any(spans.coupling[places[:, SPAN]], axis=1).astype(np.uint8),
-        together=np.array(together, np.uint8),
         places=places,
         K=np.zeros((MATRIX_ROWS, 6 * MOST_FRAMES, WIDTH)),
     )
@@ -100,7 +94,7 @@ def span_lanes(spans: Any, which: np.ndarray, at: Ints, numbering: Any) -> SpanL
 
 def _none(places: Ints) -> SpanLanes:
     number, flag = np.zeros(0, np.int64), np.zeros(0, np.uint8)
-    return SpanLanes(number, number, flag, flag, places, np.zeros((0, 6 * MOST_FRAMES, WIDTH)))
+    return SpanLanes(number, number, flag, places, np.zeros((0, 6 * MOST_FRAMES, WIDTH)))
 
 
 def _group(spans: Any, use: Ints, at: Ints, numbering: Any) -> Ints:
@@ -121,15 +115,6 @@ def _group(spans: Any, use: Ints, at: Ints, numbering: Any) -> Ints:
     places[STRIDES : STRIDES + p + 1, n:] = 0
     places[BLOCKS:NO_STRIDE, n:] = numbering.n_values
     return np.ascontiguousarray(places.reshape(N_PLACES, -1, WIDTH).swapaxes(0, 1))
-
-
-def _are_together(places: Ints, p: int, numbering: Any) -> bool:
-    """Whether the blocks of a column of each span of a group stand below each other, as in a panel."""
-    order = [*range(1, p), 0, p]
-    blocks = places[BLOCKS:NO_STRIDE].reshape(MOST_FRAMES, MOST_FRAMES, WIDTH)[order, : p + 1]
-    dumped = (blocks == numbering.n_values).all(axis=(0, 1))
-    beside: np.ndarray = np.diff(blocks, axis=0) == 6
-    return bool((beside.all(axis=(0, 1)) | dumped).all())
 
 
 @small_kernel
@@ -186,14 +171,6 @@ def _six(K, row, i, h):
     return h * a[0], h * a[1], h * a[2], h * b[0], h * b[1], h * b[2]
 
 
-@small_kernel
-def _in_panel(k, p):
-    """Frame k of a panel: inner ones first, then those of both ends."""
-    if k < p - 1:
-        return k + 1
-    return 0 if k == p - 1 else p
-
-
 @inner_kernel
 def _add_matrix(own, group, h, values):
     """Columns of the tangents of eight spans, to where their blocks stand."""
@@ -201,15 +178,7 @@ def _add_matrix(own, group, h, values):
     for column in range(6 * (p + 1)):
         b = column // 6
         stride, i = first + (STRIDES + b) * WIDTH, column % 6
-        pairs = (p + 1) // 2 if own.together[group] != 0 else 0
-        for k in range(0, 2 * pairs, 2):
-            a, c = _in_panel(k, p), _in_panel(k + 1, p)
-            at = first + (BLOCKS + MOST_FRAMES * a + b) * WIDTH
-            x, y = _six(K, column, 6 * a, h), _six(K, column, 6 * c, h)
-            both = (x[0], x[1], x[2], x[3], x[4], x[5], y[0], y[1], y[2], y[3], y[4], y[5])
-            add_rows12(both, values, places, places, at, stride, i)
-        for k in range(2 * pairs, p + 1):
-            a = _in_panel(k, p)
+        for a in range(p + 1):
             at = first + (BLOCKS + MOST_FRAMES * a + b) * WIDTH
             add_rows6(_six(K, column, 6 * a, h), values, places, places, at, stride, i)
 

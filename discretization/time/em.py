@@ -245,14 +245,18 @@ class Advancing(NamedTuple):
     equations: Any  # `discretization.time.newton.equations_of`
     rest: Any  # `discretization.time.rest_of_step`
     beyond: Any  # `discretization.time.newton.beyond_band`
-    system: Any  # of `em-d` that of one step; the system as it is goes beside this, `plain`, and unknowns of `em-ggl`, `hidden`
+    system: Any
     numbering: Any
     work: Any
+    hidden: Any  # unknowns of `em-ggl`, for scratch; else None
+    plain: Any  # of `em-d` the system as it is, that above being the one of a step; else None
 
 
 @allocating_inner_kernel
 def general_step(advancing, hidden, plain, state, substeps, k, values, max_iterations, count):
-    """As `discretization.time.time_loop` has it, of any system; hidden, plain: beside `Advancing`."""
+    """As `discretization.time.time_loop` has it, of any system; hidden, plain: those of `advancing`, by themselves, as the
+    compiler leaves out what is None.
+    """
     system, numbering, work, h = (
         advancing.system,
         advancing.numbering,

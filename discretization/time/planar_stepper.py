@@ -92,7 +92,7 @@ class PlanarStepper(ShapeStepper):
         return self.tables.solved
 
     def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
-        models = self._advancing(), None, None, None, None
+        models = self._advancing(), None, None
         with self._turn_of_others(values):
             before = self._scratch(state)
             status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)

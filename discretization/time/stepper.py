@@ -299,8 +299,8 @@ class Stepper(StepperBase):
 
         equations, rest = self._kernels
         beyond = beyond_band(self.numbering)
-        of_any = Advancing(equations, rest, beyond, self.system, self.numbering, self.work)
-        models = None, None, of_any, self._hidden, self._plain
+        tables = self.system, self.numbering, self.work, self._hidden, self._plain
+        models = None, None, Advancing(equations, rest, beyond, *tables)
         with self._turn_of_others(values), at_work(self._team):
             before = self._scratch(state)
             status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)

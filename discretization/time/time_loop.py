@@ -64,7 +64,7 @@ def keep(state, kept, k):
 
 
 @allocating_inner_kernel
-def _loop(of_plane, of_tree, of_any, hidden, plain, state, substeps, load_values, most, asks, count, counts):
+def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, count, counts):
     """Take len(load_values) substeps; return the first status that is not CONVERGED. asks: whether forces of joints of trees are
     wanted after each, else perhaps UNHELD; counts: as of `march_and_keep`, of one part, added to.
     """
@@ -76,6 +76,7 @@ def _loop(of_plane, of_tree, of_any, hidden, plain, state, substeps, load_values
         if of_tree is not None:
             status = tree_step(of_tree, state, substeps, k, k == last, asks, values, most, count)
         if of_any is not None:
+            hidden, plain = of_any.hidden, of_any.plain
             status = general_step(of_any, hidden, plain, state, substeps, k, values, most, count)
         counts[SOLVES] += 1
         counts[ITERATIONS] += count[0]
@@ -88,12 +89,10 @@ def _loop(of_plane, of_tree, of_any, hidden, plain, state, substeps, load_values
 
 
 @allocating_inner_kernel
-def _loop_as_far(
-    of_plane, of_tree, of_any, hidden, plain, state, before, substeps, load_values, most, count, counts
-):
+def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values, most, count, counts):
     """Take all substeps, or as many whole steps as can be taken; before: a state of the same shapes, for scratch."""
     copy_state(state, before)
-    models, asks, first = (of_plane, of_tree, of_any, hidden, plain), False, counts.copy()
+    models, asks, first = (of_plane, of_tree, of_any), False, counts.copy()
     status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
     if status == UNHELD:
         asks, counts[:] = True, first
@@ -107,14 +106,12 @@ def _loop_as_far(
 
 
 @released_allocating_kernel
-def march_and_keep(
-    of_plane, of_tree, of_any, hidden, plain, state, before, substeps, load_values, most, kept, counts
-):
+def march_and_keep(of_plane, of_tree, of_any, state, before, substeps, load_values, most, kept, counts):
     """Advance the state in place, in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state
     with an axis in front.
 
     of_plane, of_tree, of_any: `Advancing` of `discretization.planar.arrays`, `discretization.time.tree_march` or
-    `discretization.time.em`, with hidden and plain of that; before: a state for scratch; load_values: of all substeps; counts:
+    `discretization.time.em`; before: a state for scratch; load_values: of all substeps; counts:
     (parts, N_COUNTS) int64 receives for each part steps done, solves, iterations, most iterations of a solve and factorisations,
     those of the step that fails among them. Returns the first status that is not CONVERGED; what was kept before is right, and
     the state is that at the end of the last whole step.
@@ -124,7 +121,7 @@ def march_and_keep(
         np.zeros(3, np.int64),
         FAR * substeps.shape[0],
     )
-    models = of_plane, of_tree, of_any, hidden, plain
+    models = of_plane, of_tree, of_any
     for part in range(counts.shape[0]):
         counts[part] = 0
         for first in range(part * share, (part + 1) * share, many):

@@ -83,8 +83,11 @@ class TreeStepper(ShapeStepper):
         *,
         digest: Digest | None = None,
     ):
-        """earlier: as of `ShapeStepper`; digest: of the system, where it is known."""
+        """earlier: as of `ShapeStepper`; rods, which ring, begin with the last step alone. digest: of the system, where it is
+        known.
+        """
         forces_follow = not len(tree.closing.frame) and bool(np.all(plain_joints(tree)))
+        earlier = earlier and not len(system.elements.length)
         super().__init__(system, h, order, load_values, halves, earlier, not forces_follow, drive_values)
         self.tree = tree
         made, self._told = _made(system, tree, tolerance, digest=digest)
@@ -110,7 +113,7 @@ class TreeStepper(ShapeStepper):
         return march_tree_runs_with_loops if len(self.loops.place) else march_tree_runs
 
     def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
-        models = None, self._advancing(state), None, None, None
+        models = None, self._advancing(state), None
         with self._turn_of_others(values):
             before = self._scratch(state)
             status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)

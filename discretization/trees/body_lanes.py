@@ -75,7 +75,7 @@ class BodyLanes(NamedTuple):
     start: Floats  # (joints, START, 8)
     poses: Floats  # (groups, POSE, 8)
     end: Floats  # (groups, END, 8)
-    rates: Floats  # (groups, REMEMBERED, 8)
+    rates: Floats  # (groups, REMEMBERED, 8); of rods accelerations alone
 
 
 def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
@@ -98,7 +98,7 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
         start=room(joints, START),
         poses=room(len(head), POSE),
         end=room(len(head), END),
-        rates=room(len(head), REMEMBERED),
+        rates=room(len(head), NUMBERS if quats else REMEMBERED),
     )
     return with_constants(made, tree)
 

@@ -27,7 +27,6 @@ from discretization.trees.body_lanes import (
     PLACE0,
     POSE,
     QUAT0,
-    REMEMBERED,
     REST,
     ROTATION0,
     ROTATION1,
@@ -101,7 +100,7 @@ def take_up(system, lanes, foreseen, state, work):
         for k in range(rows):
             first = n + (k - 1) * count if k > 0 else 0
             rate = rows6(memory[first : first + n], places, at)
-            _store6_at(rate, lanes.rates, group * REMEMBERED + NUMBERS * k)
+            _store6_at(rate, lanes.rates, group * lanes.rates.shape[1] + NUMBERS * k)
 
 
 @inner_kernel
@@ -118,7 +117,7 @@ def put_down(lanes, foreseen, state, work):
         put_rows3(load3_at(start, s + SPIN0), state.Omega, places, at)
         for k in range(rows):
             first = n + (k - 1) * count if k > 0 else 0
-            rate = _load6_at(lanes.rates, group * REMEMBERED + NUMBERS * k)
+            rate = _load6_at(lanes.rates, group * lanes.rates.shape[1] + NUMBERS * k)
             put_rows6(rate, memory[first : first + n], places, at)
 
 
@@ -132,7 +131,7 @@ def begin_groups(lanes, work, h, foretold, by, latest, shown):
     places, none = lanes.places, 0.0 * load(start, 0)
     sizes = none
     for group in range(lanes.kind.shape[0]):
-        at, s, r = place_at(group, FRAME), group * POSE, group * REMEMBERED
+        at, s, r = place_at(group, FRAME), group * POSE, group * lanes.rates.shape[1]
         R0, Omega = rotation_matrix(load4_at(start, s + QUAT0)), load3_at(start, s + SPIN0)
         put_rows9(R0, work.R0, places, at)
         store9_at(R0, start, s + ROTATION0)
@@ -196,7 +195,7 @@ def commit_groups(lanes, work, h, foretold, by, latest):
     none = 0.0 * load(start, 0)
     e = none, none, none, none, none, none
     for group in range(lanes.kind.shape[0]):
-        s, t, r = group * POSE, group * END, group * REMEMBERED
+        s, t, r = group * POSE, group * END, group * lanes.rates.shape[1]
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
         dr, psi, faster = load3_at(end, t + INCREMENT), load3_at(end, t + TURN), load3_at(end, t + REST)

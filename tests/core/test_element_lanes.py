@@ -32,7 +32,7 @@ def stirred(n, element="se3", full=False, viscous=False, consistent=False, turn=
         some = (np.arange(len(table.stiffness)) >= order)[:, None, None]
         table = table._replace(damping=0.01 * some * table.stiffness)
     table = table._replace(strain0=0.1 * rng.standard_normal(table.strain0.shape))
-    if held:  # a fixed frame has no place in the matrix, and the others of its span no panel
+    if held:  # a fixed frame has no place in the matrix
         own = np.arange(len(frames.fixed)) == table.frames[0, 0]
         frames = frames._replace(fixed=np.where(own, 1, frames.fixed))
     system = built.system._replace(frames=frames, **{name: table})
@@ -157,7 +157,6 @@ def test_spans_eight_at_a_time_are_the_same_as_one_by_one(n, how):
     system, numbering, state, work = model
     one_by_one = alone(system, numbering, work)
     assert len(work.spans.lanes.order) == -(-(n + 2) // 8)
-    assert all(work.spans.lanes.together) is not how.get("held", False)
     assert len(work.spans.alone) == len(one_by_one.spans.lanes.order) == 0
     residual, matrix, status = assembled(system, numbering, state, one_by_one)
     found, entries, status_of_eight = assembled(*model)
@@ -193,16 +192,12 @@ def test_numbers_that_change_are_seen():
         assert np.abs(found - residual).max() < 1e-14 * np.abs(residual).max()
 
 
-@pytest.mark.parametrize(("element", "n"), [("se3", 9), ("relative(2)", 14)])
-def test_blocks_that_are_not_side_by_side_are_found_too(element, n):
-    model = stirred(n, element)
-    work = model[3]
-    places, apart = (
-        (work.elements.rows, element_lanes.APART) if element == "se3" else (work.spans.lanes.together, 0)
-    )
+def test_blocks_that_are_not_side_by_side_are_found_too():
+    model = stirred(9)
+    places = model[3].elements.rows
     assert places.any()
     _, beside, _ = assembled(*model)
-    places[:] = apart
+    places[:] = element_lanes.APART
     assert np.array_equal(assembled(*model)[1], beside)
 
 
