@@ -175,7 +175,7 @@ class Stepper(StepperBase):
         """As of `StepperBase`."""
         end = copy_of(checked(state, self.shapes))
         kept = State(*(np.empty((1, *array.shape)) for array in end))
-        counts = np.zeros((1, N_COUNTS), dtype=np.int64)
+        counts = np.zeros((1 + 2, N_COUNTS), dtype=np.int64)
         values = self._values(np.array([t]), h)[:1]
         status = self._march(end, h * self.fractions[:1], values, kept, counts)
         return end if status == CONVERGED else None
@@ -223,9 +223,9 @@ class Stepper(StepperBase):
         each part.
         """
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
-        counts = np.zeros((parts, N_COUNTS), dtype=np.int64)
+        counts = np.zeros((parts + 2, N_COUNTS), dtype=np.int64)
         values = self._values(starts, h)
-        return self._march(state, h * self.fractions, values, kept, counts), counts, kept
+        return self._march(state, h * self.fractions, values, kept, counts), counts[:parts], kept
 
     @property
     def threads(self) -> int:

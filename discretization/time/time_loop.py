@@ -15,13 +15,12 @@ Of the models of the three solvers one is given, the others are None: the compil
 
 from __future__ import annotations
 
-import numpy as np
-
 from discretization.assembly.workspace import copy
 from discretization.time.em import (
     FACTORISATIONS,
     ITERATIONS,
     MOST_ITERATIONS,
+    N_COUNTS,
     SOLVES,
     STEPS,
     general_step,
@@ -68,7 +67,9 @@ def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, c
     """Take len(load_values) substeps; return the first status that is not CONVERGED. asks: whether forces of joints of trees are
     wanted after each, else perhaps UNHELD; counts: as of `march_and_keep`, of one part, added to.
     """
-    count[:], n, last = 0, substeps.shape[0], load_values.shape[0] - 1
+    n, last = substeps.shape[0], load_values.shape[0] - 1
+    for i in range(count.shape[0]):
+        count[i] = 0
     for k in range(load_values.shape[0]):
         count[0], count[1], status, values = 0, 0, CONVERGED, load_values[k]
         if of_plane is not None:
@@ -89,13 +90,17 @@ def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, c
 
 
 @allocating_inner_kernel
-def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values, most, count, counts):
-    """Take all substeps, or as many whole steps as can be taken; before: a state of the same shapes, for scratch."""
+def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values, most, scratch, counts):
+    """Take all substeps, or as many whole steps as can be taken; before: a state of the same shapes, for scratch, which `scratch`
+    (2, N_COUNTS) is, too.
+    """
     copy_state(state, before)
-    models, asks, first = (of_plane, of_tree, of_any), False, counts.copy()
+    models, asks, first, count = (of_plane, of_tree, of_any), False, scratch[0], scratch[1]
+    copy(counts, first)
     status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
     if status == UNHELD:
-        asks, counts[:] = True, first
+        asks = True
+        copy(first, counts)
         copy_state(before, state)
         status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
     if status != CONVERGED:
@@ -107,26 +112,24 @@ def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values
 
 @released_allocating_kernel
 def march_and_keep(of_plane, of_tree, of_any, state, before, substeps, load_values, most, kept, counts):
-    """Advance the state in place, in as many equal parts as `counts` has rows; the state after each is put into `kept`, a state
-    with an axis in front.
+    """Advance the state in place, in equal parts; the state after each is put into `kept`, a state with an axis in front.
 
     of_plane, of_tree, of_any: `Advancing` of `discretization.planar.arrays`, `discretization.time.tree_march` or
-    `discretization.time.em`; before: a state for scratch; load_values: of all substeps; counts:
-    (parts, N_COUNTS) int64 receives for each part steps done, solves, iterations, most iterations of a solve and factorisations,
-    those of the step that fails among them. Returns the first status that is not CONVERGED; what was kept before is right, and
-    the state is that at the end of the last whole step.
+    `discretization.time.em`; before: a state for scratch; load_values: of all substeps; counts: (parts + 2, N_COUNTS) int64
+    receives for each part steps done, solves, iterations, most iterations of a solve and factorisations, those of the step that
+    fails among them; two rows behind these are scratch. Returns the first status that is not CONVERGED; what was kept before is
+    right, and the state is that at the end of the last whole step.
     """
-    share, count, many = (
-        load_values.shape[0] // counts.shape[0],
-        np.zeros(3, np.int64),
-        FAR * substeps.shape[0],
-    )
-    models = of_plane, of_tree, of_any
-    for part in range(counts.shape[0]):
-        counts[part] = 0
+    parts, models = counts.shape[0] - 2, (of_plane, of_tree, of_any)
+    share, many = load_values.shape[0] // parts, FAR * substeps.shape[0]
+    for part in range(parts):
+        for i in range(N_COUNTS):
+            counts[part, i] = 0
         for first in range(part * share, (part + 1) * share, many):
             values = load_values[first : min(first + many, (part + 1) * share)]
-            status = _loop_as_far(*models, state, before, substeps, values, most, count, counts[part])
+            status = _loop_as_far(
+                *models, state, before, substeps, values, most, counts[parts:], counts[part]
+            )
             if status != CONVERGED:
                 return status
         keep(state, kept, part)
