@@ -30,7 +30,7 @@ from discretization.time.planar_march import planar_step
 from discretization.time.tree_march import UNHELD, tree_step
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, released_allocating_kernel
 
-FAR = 64  # steps from one state that the loop may go back to, to the next
+FAR = 16  # steps from one state that the loop may go back to, to the next
 
 
 @inner_kernel
