@@ -69,6 +69,9 @@ LEFT = 0.01  # residual/noise after the last correction, foreseen
 QUADRATIC = 0.01  # contraction from which it is
 LEAST = 1e-150  # round-off levels: the product of two is a number
 CURVED = 4.0  # contraction of the first residual over the turn of the first correction; of chains of bars 0.4, one in ten 4
+INTACT = (
+    3  # of the loop's `count`: 1 where a step that failed leaves the state at the end of the last whole step
+)
 SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
 
 
@@ -262,6 +265,10 @@ def planar_step(advancing, state, substeps, k, last, values, most, count):
         add_load_noise(tables, work, h, values)
         status = newton(tables, work, h, values, most, count)
     if status != CONVERGED:
+        if n == 1:  # all is as it was at the start of the step, and the state may be
+            if k > 0 and tables.aligned:
+                put_state(tables, state, work)
+            count[INTACT] = 1
         return status
     if tables.accounts:
         account(tables, state, work, h, values)

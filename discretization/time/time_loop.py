@@ -7,8 +7,8 @@ A solver has a step: from the state at the start of a substep to that at its end
 
 with the lengths `substeps` of all substeps of a step, s, the number k of this one since the loop began, the `values` of loads in
 its middle (l, 3), behind them what drives give at its end (`discretization.drives`), and `count`, to which it adds iterations and
-factorisations. What a step that fails leaves in the state is not looked at: the loop goes back to a state it has kept, some steps
-before, and from there as far as the last whole step.
+factorisations. What a step that fails leaves in the state is not looked at, unless it says that the state is intact: the
+loop goes back to a state it has kept, some steps before, and from there as far as the last whole step.
 
 Of the models of the three solvers one is given, the others are None: the compiler leaves out what would ask for them.
 """
@@ -26,7 +26,7 @@ from discretization.time.em import (
     general_step,
 )
 from discretization.time.newton import CONVERGED
-from discretization.time.planar_march import planar_step
+from discretization.time.planar_march import INTACT, planar_step
 from discretization.time.tree_march import UNHELD, tree_step
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, released_allocating_kernel
 
@@ -103,7 +103,7 @@ def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values
         copy(first, counts)
         copy_state(before, state)
         status = _loop(*models, state, substeps, load_values, most, asks, count, counts)
-    if status != CONVERGED:
+    if status != CONVERGED and count[INTACT] == 0:
         copy_state(before, state)
         done = (counts[STEPS] - first[STEPS]) * substeps.shape[0]
         _loop(*models, state, substeps, load_values[:done], most, asks, count, first)
