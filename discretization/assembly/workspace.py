@@ -68,7 +68,7 @@ class Workspace(NamedTuple):
     R1: Floats  # (n, 3, 3)
     solution: Floats  # (2, n, 3) dr and psi without the last correction
     alone: Ints  # (k,) frames that move and are dealt with one by one: of trees all but those of `BodyLanes`
-    held: Ints  # (k,) frames that do not move, or as they are told
+    held: Ints  # (k,) frames that do not move, or whose motion is prescribed
     elements: ElementLanes
     viscous: bool  # some element dissipates
     accounts: bool  # something does work, dissipates or counts its angle
@@ -122,7 +122,7 @@ def workspace_anew(
     closed: bool,
     tolerance: float,
 ) -> Workspace:
-    """As `workspace`, for those that keep what they make of it."""
+    """Allocate a workspace that no other caller shares; arguments as of `workspace`."""
     return with_numbers(_room(system, numbering, closed), system, numbering, closed, tolerance)
 
 
@@ -338,16 +338,6 @@ def turned(work, f, X):
     """R0 X, R1 X and their mean."""
     x0, x1 = apply(rotation_of(work.R0, f), X), apply(rotation_of(work.R1, f), X)
     return x0, x1, average(x0, x1)
-
-
-@small_kernel
-def add_noise(noise, at, bt, force, moment):
-    """Round-off of a force and a moment between two frames."""
-    for i in range(3):
-        noise[at + i] += force
-        noise[bt + i] += force
-        noise[at + 3 + i] += moment
-        noise[bt + 3 + i] += moment
 
 
 @small_kernel

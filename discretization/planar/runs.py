@@ -47,7 +47,7 @@ def key_of(stepper: Any) -> tuple[Any, ...]:
 
 
 def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
-    """Of up to eight steppers of one key; lanes without one repeat the last. `left` is for who marches to write."""
+    """Stack the arrays of up to eight steppers of one key in lanes; lanes without a stepper repeat the last one."""
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
     tables: Tables = stacked([stepper.tables for stepper in runs])
     work: Work = stacked([work_of(stepper.tables) for stepper in runs])

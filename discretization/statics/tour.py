@@ -174,7 +174,7 @@ def _first_stop(arc: Arc, stops: Mapping[str, tuple[float, float]], start: Kept,
 
 def _counted(start: Kept, end: Kept) -> Kept:
     """The end of a step with as many negative eigenvalues as at its start, where one more or less contradicts the determinant and
-    the eigenvalue nearest to zero is too small to be told from it: of two that pass zero together, one would be lost there.
+    the eigenvalue nearest to zero is too small to have a sign: of two that pass zero together, one would be lost there.
     """
     before, after = start[1], end[1]
     known = min(before.down, after.down) >= 0 and before.sign == after.sign

@@ -254,8 +254,8 @@ class Advancing(NamedTuple):
 
 @allocating_inner_kernel
 def general_step(advancing, hidden, plain, state, substeps, k, values, max_iterations, count):
-    """As `discretization.time.time_loop` has it, of any system; hidden, plain: those of `advancing`, by themselves, as the
-    compiler leaves out what is None.
+    """Take one substep of any system (`discretization.time.time_loop`); hidden, plain: those of `advancing`, by themselves,
+    as the compiler leaves out what is None.
     """
     system, numbering, work, h = (
         advancing.system,

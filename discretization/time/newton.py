@@ -97,7 +97,7 @@ def _factored_band(numbering, work):
 
 @inner_kernel
 def _solved_band(numbering, work):
-    """Solve with them; 0."""
+    """Solve with the factors of the band, in place of work.rhs; return 0."""
     solve_with_runs(work.values, numbering.size, numbering.band, work.done, work.pivots, work.first, work.rhs)
     return 0
 

@@ -246,7 +246,7 @@ def commit(work, of_means, h):
 
 @flat_kernel
 def planar_step(advancing, state, substeps, k, last, values, most, count):
-    """As `discretization.time.time_loop` has it, in the plane; last: whether this is the last substep of the loop.
+    """Take one substep of a planar model (`discretization.time.time_loop`); last: whether this is the last substep of the loop.
 
     The state need not follow within a step, nor, where the plane has its numbers to the bit, before the last substep; that of
     rods in other planes is taken from it at each step.

@@ -18,10 +18,9 @@ from discretization.planar.symmetry import Symmetry
 from discretization.planar.tables import tables_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
-from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
-from discretization.time.time_loop import march_and_keep
+from discretization.time.stepper import DriveValues, LoadValues
 from rigid.settled import settled
-from rigid.system import Floats, State
+from rigid.system import State
 
 SOLVER = "planar"
 
@@ -91,16 +90,9 @@ class PlanarStepper(ShapeStepper):
         """As of `Stepper`."""
         return self.tables.solved
 
-    def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
-        models = self._advancing(), None, None
-        with self._turn_of_others(values):
-            before = self._scratch(state)
-            status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
-        return int(status)
-
-    def _advancing(self) -> Any:
-        """What the march works with, settled for all calls in which it is the same."""
+    def _models(self, state: State) -> tuple[Any, Any, Any]:
+        """Return the planar model, settled for all calls in which it is the same."""
         models, known = Advancing(self.tables, self._work, self._weights), self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             known = self._settled = models, settled(models)
-        return known[1]
+        return known[1], None, None

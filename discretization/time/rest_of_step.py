@@ -1,4 +1,4 @@
-"""What a step of `em` and its kin has besides rods, bodies, joints and loads: drives, what counts, works or dissipates.
+"""Drives, counted angles, work and dissipation in a step of `em`, `em-ggl` and `em-d`.
 
 `discretization.time.em.general_step` is handed it behind a pointer: it is compiled once for all models of its types, and not at
 all where a model has none of it.
@@ -44,7 +44,7 @@ def _rest(part, system, numbering, hidden, state, work, h, given):
 
 @inner_kernel
 def _account(system, numbering, hidden, state, work, h):
-    """Of `em-d` the ends stand as they are."""
+    """Add work and dissipation of the step; in `em-d` the ends of the step stand as they are."""
     corrects = work.loses and work.dissipation.law.size == 0
     if corrects:
         correct_ends(system, numbering, state, work)

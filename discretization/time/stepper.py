@@ -265,7 +265,7 @@ class Stepper(StepperBase):
 
     @functools.cached_property
     def lanes_key(self) -> tuple[Any, ...]:
-        """What a run must have in common with those that it can march with side by side; () where it cannot."""
+        """Return what runs must have in common to march side by side; () for a model that cannot."""
         plain = self._hidden is None and self._plain is None and self._own_equations is None
         if not plain or len(self.fractions) > 1 or self._drive_values is not None:
             return ()
@@ -289,22 +289,24 @@ class Stepper(StepperBase):
         return float(self.work.solved)
 
     def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
-        """The compiled march, in place of a checked state: status."""
-        if self._kernels is None:
-            of_model = self.system, self.numbering, self._hidden, state, self.work
-            self._kernels = kernels_of(*of_model, self._own_equations)
+        """Run the compiled time loop, in place of a checked state; return its status."""
         from discretization.time.time_loop import (
             march_and_keep,  # all solvers' kernels, which take time to load
         )
 
-        equations, rest = self._kernels
-        beyond = beyond_band(self.numbering)
-        tables = self.system, self.numbering, self.work, self._hidden, self._plain
-        models = None, None, Advancing(equations, rest, beyond, *tables)
+        models, before = self._models(state), self._scratch(state)
         with self._turn_of_others(values), at_work(self._team):
-            before = self._scratch(state)
             status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
         return int(status)
+
+    def _models(self, state: State) -> tuple[Any, Any, Any]:
+        """Return the models of the step: planar, of a tree, of any system; two of them are None."""
+        if self._kernels is None:
+            of_model = self.system, self.numbering, self._hidden, state, self.work
+            self._kernels = kernels_of(*of_model, self._own_equations)
+        equations, rest = self._kernels
+        beyond, tables = beyond_band(self.numbering), (self.system, self.numbering, self.work)
+        return None, None, Advancing(equations, rest, beyond, *tables, self._hidden, self._plain)
 
     def _scratch(self, state: State) -> State:
         """A state of the same shapes."""

@@ -1,5 +1,4 @@
-"""The time loop of `em` and its kin, the same for all solvers: substeps one after the other, outputs, and what becomes of a step
-that fails.
+"""The time loop of `em`, `em-ggl` and `em-d`, the same for all solvers: substeps one after the other, outputs, failed steps.
 
 A solver has a step: from the state at the start of a substep to that at its end, in place,
 

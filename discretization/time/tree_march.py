@@ -495,8 +495,8 @@ def _commit(advancing, state, h, known, w, shown):
 
 @flat_kernel
 def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations, count):
-    """As `discretization.time.time_loop` has it, of trees; last: whether this is the last substep of the loop; asks: whether
-    forces of joints are known after each, else perhaps UNHELD, which `count` tells from substep to substep.
+    """Take one substep of a tree (`discretization.time.time_loop`); last: whether this is the last substep of the loop; asks:
+    whether forces of joints are known after each, else perhaps UNHELD, which `count` tells from substep to substep.
     """
     system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
     lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more

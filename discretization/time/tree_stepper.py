@@ -14,8 +14,7 @@ from discretization.assembly.workspace import Workspace, with_numbers
 from discretization.known_facts import Digest, known_anew, known_of_unchanging, structure_of
 from discretization.system import System
 from discretization.time.shape_stepper import ShapeStepper
-from discretization.time.stepper import MAX_ITERATIONS, DriveValues, LoadValues
-from discretization.time.time_loop import march_and_keep
+from discretization.time.stepper import DriveValues, LoadValues
 from discretization.time.tree_march import Advancing, has_others, more_of
 from discretization.trees.body_lanes import BodyLanes, body_lanes, with_constants
 from discretization.trees.loop_tables import Loops, loops_of, loops_with_geometry
@@ -30,7 +29,7 @@ from discretization.trees.places import (
 from discretization.trees.runs import key_of, lanes_of
 from discretization.trees.shape import Tree, plain_joints
 from rigid.settled import settled, told_by
-from rigid.system import Floats, State
+from rigid.system import State
 
 Made = tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]
 
@@ -112,15 +111,8 @@ class TreeStepper(ShapeStepper):
 
         return march_tree_runs_with_loops if len(self.loops.place) else march_tree_runs
 
-    def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
-        models = None, self._advancing(state), None
-        with self._turn_of_others(values):
-            before = self._scratch(state)
-            status = march_and_keep(*models, state, before, substeps, values, MAX_ITERATIONS, kept, counts)
-        return int(status)
-
-    def _advancing(self, state: State) -> Any:
-        """What the march works with, settled for all calls in which it is the same."""
+    def _models(self, state: State) -> tuple[Any, Any, Any]:
+        """Return the tree's models, settled for all calls in which they are the same."""
         models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, self.work
         known = self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
@@ -132,7 +124,7 @@ class TreeStepper(ShapeStepper):
             facts = others, plain
             advancing = Advancing(*more, *facts, *models)
             known = self._settled = models, settled(advancing, (*more, *map(told_by, facts), *told))
-        return known[1]
+        return None, known[1], None
 
 
 @known_of_unchanging

@@ -79,7 +79,7 @@ class BodyLanes(NamedTuple):
 
 
 def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
-    """Of these bodies (8 groups,); quats: as of `BodyLanes`."""
+    """Allocate the groups of these bodies (8 groups,); quats: as of `BodyLanes`."""
     head = body[::WIDTH]
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]

@@ -155,7 +155,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
 
 
 def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
-    """Of up to eight steppers of one key; lanes without one repeat the last. `left` is for who marches to write."""
+    """Stack the arrays of up to eight steppers of one key in lanes; lanes without a stepper repeat the last one."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
     system, numbering, tree, loops, state, work = stacked(runs)
     foreseen = foreseen_of_runs(steppers[0].sizes)
