@@ -1,7 +1,8 @@
 """Compare this version with another checkout, side by side: python -m benchmarks.two_versions OTHER [--only WORD] [--pairs 9]
 
 OTHER is the folder of another checkout of this project. For each case both versions take the same number of steps in turn, each
-in a process that stays. The table has the median and the quartiles of the ratios of processor time (this version over the other)
+in a process that stays. A run in which the other version fails or begins to halve its steps is cut short before that, and
+repeated. The table has the median and the quartiles of the ratios of processor time (this version over the other)
 and the Newton iterations of both. A version beside itself gives 0.97 to 1.01 with nine pairs, up to 1.09 with two.
 `--memory` prints bytes per element of long rods, `--cold` the processor time of a first script, from the start of Python with an
 empty cache of compiled kernels.
@@ -31,6 +32,7 @@ from rodsim import Box, MassProperties, Material, Model, Section, simulate
 
 GRAVITY = (0.0, 0.0, -9.81)
 SECONDS = 0.2  # of one measurement
+HALVED = 1.5  # times the time of a step in a shorter run: the run halves steps
 RUBBER = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
 BAR = Box(1.0, 0.1, 0.1, density=1000.0)
 HINGES = ("revolute",)
@@ -171,7 +173,7 @@ def balls(n: int) -> Model:
 
 
 CASES: dict[str, Case] = {
-    **{f"oblique hinges {n}": (partial(chain, n, HINGES), 0.01, "em") for n in (5, 20, 100)},
+    **{f"oblique hinges {n}": (partial(chain, n, HINGES), 0.002, "em") for n in (5, 20, 100)},
     **{f"planar hinges {n}": (partial(chain, n, HINGES, True), 0.01, "em") for n in (5, 100)},
     **{f"ball chain {n}": (partial(chain, n, ("spherical",)), 0.01, "em") for n in (5, 20)},
     "mixed tree 20": (partial(chain, 20, MIXED), 0.002, "em"),
@@ -234,23 +236,43 @@ def _work() -> None:
         make, dt, scheme = CASES[words["case"]]
         model, steps = make(), words["steps"]
         begun = process_time()
-        run = simulate(model, steps * dt, dt, scheme, output_every=steps, progress=False)
+        try:
+            for _ in range(words.get("repeats", 1)):
+                run = simulate(model, steps * dt, dt, scheme, output_every=steps, progress=False)
+        except RuntimeError as error:
+            print(json.dumps(str(error)), flush=True)
+            continue
         taken = process_time() - begun
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(json.dumps([taken, float(run.newton_iterations[-1]), memory]), flush=True)
+
+
+def _length(case: str, versions: _Versions) -> tuple[int, int, float]:
+    """Return the steps of one measurement of a case, how often they are repeated, and the time of a step, s."""
+    steps, before, a_step = 2, 2, np.inf
+    while True:
+        answer = versions.ask(1, case=case, steps=steps)
+        fails = isinstance(answer, str)
+        if fails or answer[0] / steps > HALVED * a_step:
+            return before, max(1, int(SECONDS / (before * a_step))), a_step
+        taken = answer[0]
+        before, a_step = steps, taken / steps
+        if taken >= 0.5 * SECONDS:
+            return steps, 1, a_step
+        steps = max(2 * steps, int(steps * min(SECONDS / max(taken, 1e-4), 4.0)))
 
 
 def compare(case: str, versions: _Versions, pairs: int) -> str:
     """Return the row of a case: ratios of processor time, iterations of both, steps."""
     for which in (0, 1):
         versions.ask(which, case=case, steps=2)
-    steps = 2
-    while (taken := versions.ask(1, case=case, steps=steps)[0]) < 0.5 * SECONDS:
-        steps = max(2 * steps, int(steps * min(SECONDS / max(taken, 1e-4), 20.0)))
-    steps = max(1, int(steps * SECONDS / taken))
+    steps, repeats, taken = _length(case, versions)
+    if steps * taken > SECONDS:
+        steps = max(1, int(SECONDS / taken))
+    asked = {"case": case, "steps": steps, "repeats": repeats}
     ratios, iterations = [], [0.0, 0.0]
     for _ in range(pairs):
-        answers = [versions.ask(which, case=case, steps=steps) for which in (0, 1)]
+        answers = [versions.ask(which, **asked) for which in (0, 1)]
         ratios.append(answers[0][0] / answers[1][0])
         iterations = [answer[1] for answer in answers]
     low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
