@@ -29,7 +29,8 @@ from discretization.time.planar_march import INTACT, planar_step
 from discretization.time.tree_march import UNHELD, tree_step
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, released_allocating_kernel
 
-FAR = 16  # steps from one state that the loop may go back to, to the next
+# steps from one state that the loop may go back to, to the next: at first, then twice as many each time, at most
+NEAR, FAR = 4, 256
 
 
 @inner_kernel
@@ -120,16 +121,18 @@ def march_and_keep(of_plane, of_tree, of_any, state, before, substeps, load_valu
     right, and the state is that at the end of the last whole step.
     """
     parts, models = counts.shape[0] - 2, (of_plane, of_tree, of_any)
-    share, many = load_values.shape[0] // parts, FAR * substeps.shape[0]
+    share, n, steps = load_values.shape[0] // parts, substeps.shape[0], NEAR
     for part in range(parts):
         for i in range(N_COUNTS):
             counts[part, i] = 0
-        for first in range(part * share, (part + 1) * share, many):
-            values = load_values[first : min(first + many, (part + 1) * share)]
+        first, end = part * share, (part + 1) * share
+        while first < end:
+            values = load_values[first : min(first + steps * n, end)]
             status = _loop_as_far(
                 *models, state, before, substeps, values, most, counts[parts:], counts[part]
             )
             if status != CONVERGED:
                 return status
+            first, steps = first + steps * n, min(2 * steps, FAR)
         keep(state, kept, part)
     return CONVERGED
