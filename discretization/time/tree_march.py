@@ -70,6 +70,7 @@ from discretization.trees.bodies import (
     place_joint,
     place_slide,
     place_slides,
+    put,
     scale_rows,
     take_last,
     turn_bodies,
@@ -98,7 +99,15 @@ from discretization.trees.lane_states import (
     take_up,
 )
 from discretization.trees.loops import close_loops, place_loops
-from discretization.trees.places import LEVER, NEW_COUPLE, NEW_FORCE, OWN, PARENT_LEVER
+from discretization.trees.places import (
+    HELD_COUPLE,
+    HELD_FORCE,
+    LEVER,
+    NEW_COUPLE,
+    NEW_FORCE,
+    OWN,
+    PARENT_LEVER,
+)
 from discretization.trees.shape import OTHER
 from discretization.turning import turned_over
 from rigid.compilation.decorators import compiled, flat_kernel, inner_kernel, small_kernel
@@ -199,9 +208,10 @@ def _add_joints_to_driven(system, numbering, joints, work):
                 place_slide(joints, work, i)
             else:
                 place_joint(joints, work, i)
-            at, f, k = numbering.frame[partner], load3(joints.force[i]), load3(joints.couple[i])
+            at, w = numbering.frame[partner], joints.each[joints.joint[i]]
+            f, k = vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)
             add3(f, work.residual[at : at + 3])
-            moment = plus(cross(vector_at(joints.each[joints.joint[i]], PARENT_LEVER), f), k)
+            moment = plus(cross(vector_at(w, PARENT_LEVER), f), k)
             add3(moment, work.residual[at + 3 : at + 6])
 
 
@@ -290,9 +300,8 @@ def _take_forces(tree, share):
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
             w = tree.each[tree.joint[i]]
-            f, k = load3(tree.force[i]), load3(tree.couple[i])
-            store3(_taken(f, vector_at(w, NEW_FORCE), share), tree.force[i])
-            store3(_taken(k, vector_at(w, NEW_COUPLE), share), tree.couple[i])
+            put(w, HELD_FORCE, _taken(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), share))
+            put(w, HELD_COUPLE, _taken(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), share))
 
 
 @small_kernel
@@ -304,7 +313,8 @@ def _taken(old, new, share):
 @inner_kernel
 def _add_joint(left, joints, j, body, other):
     """What a joint does to both of its bodies, to what is left of their equations."""
-    w, f, k = joints.each[joints.joint[j]], load3(joints.force[j]), load3(joints.couple[j])
+    w = joints.each[joints.joint[j]]
+    f, k = vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)
     add3(times(-1.0, f), left[6 * body : 6 * body + 3])
     add3(times(-1.0, plus(cross(vector_at(w, LEVER), f), k)), left[6 * body + 3 : 6 * body + 6])
     if other >= 0:
@@ -345,7 +355,7 @@ def _is_balanced(advancing, state, h):
         left[i] = 0.0
     for i in range(n):
         for r in range(tree.rows[i]):
-            row = tree.row[i, r]
+            row = tree.row[tree.first_row[i] + r]
             worst = max(worst, abs(work.residual[row]) / (noise[row] + 1e-300))
     return worst <= AT_NOISE
 

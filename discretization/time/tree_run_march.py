@@ -25,6 +25,7 @@ from discretization.trees.bodies import (
     begin_joints,
     begin_tree,
     end_joints,
+    put,
     scale_rows,
     take_last,
     turn_bodies,
@@ -38,12 +39,11 @@ from discretization.trees.elimination import (
     take_over,
 )
 from discretization.trees.loops import place_loops
-from discretization.trees.places import NEW_COUPLE, NEW_FORCE, OWN
+from discretization.trees.places import HELD_COUPLE, HELD_FORCE, NEW_COUPLE, NEW_FORCE, OWN
 from discretization.trees.run_loops import close_loops_of_runs
 from rigid.compilation.decorators import inner_kernel, released_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.lanes import WIDTH, load, most, store, where_less
-from rigid.linear_algebra import load3, store3
 
 
 @inner_kernel
@@ -71,9 +71,9 @@ def _take_forces(own, tree):
     """New forces and couples of joints, of the runs that take the correction and of those that end with it."""
     takes = load(own.takes, 0) + load(own.ends, 0)
     for i in range(tree.frame.shape[0]):
-        w, f, k = tree.each[tree.joint[i]], load3(tree.force[i]), load3(tree.couple[i])
-        store3(either(takes, vector_at(w, NEW_FORCE), f), tree.force[i])
-        store3(either(takes, vector_at(w, NEW_COUPLE), k), tree.couple[i])
+        w = tree.each[tree.joint[i]]
+        put(w, HELD_FORCE, either(takes, vector_at(w, NEW_FORCE), vector_at(w, HELD_FORCE)))
+        put(w, HELD_COUPLE, either(takes, vector_at(w, NEW_COUPLE), vector_at(w, HELD_COUPLE)))
 
 
 @inner_kernel

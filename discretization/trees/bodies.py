@@ -22,6 +22,8 @@ from discretization.trees.places import (
     CONDITION,
     END_1,
     GAP,
+    HELD_COUPLE,
+    HELD_FORCE,
     LEVER,
     LEVER1,
     MEAN_1,
@@ -127,11 +129,11 @@ def begin_held(tree, state, work):
 def begin_tree(system, tree, state, work):
     """What the iterations of a step share, of bodies that stand alone."""
     frames = system.frames
-    for i in tree.alone:
-        f = tree.frame[i]
+    for k in range(tree.alone.shape[0]):
+        f = tree.frame[tree.alone[k]]
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         spin = apply(load9(frames.inertia[f]), load3(state.Omega[f]))
-        store3(apply(rotation_of(work.R0, f), spin), tree.spin0[i])
+        store3(apply(rotation_of(work.R0, f), spin), tree.spin0[k])
 
 
 @small_kernel
@@ -162,19 +164,19 @@ def turn_bodies(tree, work):
 def begin_joints(tree, work):
     """f and k of the predicted multipliers at the predicted ends of the step; after `turn_bodies`."""
     for i in tree.joints_alone:
-        side, slides = tree.side[i], tree.slides[i]
+        side, slides, w = tree.side[i], tree.slides[i], tree.each[tree.joint[i]]
         first, turning = tree.lam[i], tree.lam[i] + 3 - slides
         if slides == 0:
-            store3(times(-side, vector_at(work.lam, first)), tree.force[i])
+            force = times(-side, vector_at(work.lam, first))
         else:
             force = (0.0, 0.0, 0.0)
             for j in range(3 - slides):
                 force = plus(force, times(-side * work.lam[first + j], _direction(tree, work, i, j)))
-            store3(force, tree.force[i])
         couple = (0.0, 0.0, 0.0)
         for j in range(tree.turning[i]):
             couple = plus(couple, times(side * work.lam[turning + j], couple_of(tree, work, i, j)))
-        store3(couple, tree.couple[i])
+        put(w, HELD_FORCE, force)
+        put(w, HELD_COUPLE, couple)
 
 
 @small_kernel
@@ -220,7 +222,8 @@ def by_three(one, two, three, k):
 def end_joints(tree, work):
     """The multipliers of f and k, with directions as they are at the end."""
     for i in tree.joints_alone:
-        side, slides, f = tree.side[i], tree.slides[i], load3(tree.force[i])
+        side, slides, w = tree.side[i], tree.slides[i], tree.each[tree.joint[i]]
+        f = vector_at(w, HELD_FORCE)
         first, turning = tree.lam[i], tree.lam[i] + 3 - slides
         if slides == 0:
             put(work.lam, first, times(-side, f))
@@ -230,7 +233,7 @@ def end_joints(tree, work):
         elif slides == 2:
             one = _direction(tree, work, i, 0)
             work.lam[first] = -side * dot(one, f) / dot(one, one)
-        k = times(side, load3(tree.couple[i]))
+        k = times(side, vector_at(w, HELD_COUPLE))
         if tree.kind[i] == HINGE:
             one, two = couple_of(tree, work, i, 0), couple_of(tree, work, i, 1)
             work.lam[turning], work.lam[turning + 1] = by_two(one, two, k)
@@ -251,20 +254,21 @@ def assemble_bodies(system, tree, state, work, h):
     """Inertia and weight of (1), (2) of bodies that stand alone, tangents as seen from joints of closed form, and these joints:
     parents come first; bodies of groups are where they end.
     """
-    for i in tree.alone:
-        _assemble_body(system, tree, state, work, h, i, True)
+    for k in range(tree.alone.shape[0]):
+        _assemble_body(system, tree, state, work, h, k, True)
 
 
 @inner_kernel
 def assemble_residuals(system, tree, state, work, h):
     """The same without tangents; joints are of closed form."""
-    for i in tree.alone:
-        _assemble_body(system, tree, state, work, h, i, False)
+    for k in range(tree.alone.shape[0]):
+        _assemble_body(system, tree, state, work, h, k, False)
 
 
 @flat_kernel
-def _assemble_body(system, tree, state, work, h, i, tangents):
+def _assemble_body(system, tree, state, work, h, k, tangents):
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
+    i = tree.alone[k]
     f = tree.frame[i]
     R0, psi, mass, J = (
         rotation_of(work.R0, f),
@@ -278,7 +282,7 @@ def _assemble_body(system, tree, state, work, h, i, tangents):
     store_rotation(work.R1, f, R1)
     store3(plus(load3(state.r[f]), dr), work.r1[f])
     put(residual, 6 * i, balance(mass, load3(state.v[f]), dr, gravity, h))
-    put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[i])))
+    put(residual, 6 * i + 3, minus(L1, load3(tree.spin0[k])))
     at_centre = tree.kind[i] <= OTHER or tree.slides[i] > 0
     if not at_centre:
         place_joint(tree, work, i)

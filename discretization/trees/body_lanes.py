@@ -15,7 +15,7 @@ from discretization.assembly.frame_formulas import balance, spin_at_end, turning
 from discretization.memory import DIFFERENCES, MEANS
 from discretization.memory import WIDTH as NUMBERS
 from discretization.trees.bodies import by_three, by_two, levers, seen_from_joint, tilt_of_cross, turned_by
-from discretization.trees.places import AXIS, NEXT, OWN, SIZE, TreeArrays
+from discretization.trees.places import AXIS, HELD_FORCE, NEXT, OWN, SIZE, TreeArrays
 from discretization.trees.shape import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, rotation_matrix
@@ -59,7 +59,7 @@ FORETOLD = (1 + max(DIFFERENCES, MEANS)) * NUMBERS  # behind it: means as they w
 REMEMBERED = FORETOLD + NUMBERS
 # rows of `BodyLanes.places`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers, first
 # numbers in `TreeArrays.each`
-BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, N_PLACES = range(9)
+BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, HELD, N_PLACES = range(10)
 
 
 @by_reference
@@ -85,7 +85,7 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
     places[FRAME], places[UNKNOWN], places[BLOCKS] = tree.frame[body], 6 * body, OWN * body
     first = SIZE * tree.joint[body]
-    places[EACH], places[SECOND] = first, first + AXIS + NEXT
+    places[EACH], places[SECOND], places[HELD] = first, first + AXIS + NEXT, first + HELD_FORCE
     kind = np.where(tree.slides[head] > 0, OTHER, tree.kind[head])
     joints = int(np.sum(kind > OTHER))
     made = BodyLanes(
@@ -207,15 +207,15 @@ def begin_groups_of_joints(tree, lanes, work):
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] <= OTHER:
             continue
-        side, body, first = 1.0 * lanes.side[group], place_at(group, BODY), place_at(group, LAM)
-        put_rows3(times(-side, numbers3(work.lam, places, first, 0)), tree.force, places, body)
+        side, first = 1.0 * lanes.side[group], place_at(group, LAM)
+        force = times(-side, numbers3(work.lam, places, first, 0))
         own, parent = _turned(lanes, work, group)
         none = 0.0 * side * own[0][0]
         couple = (none, none, none)
         for j in range(lanes.turning[group]):
             factor = side * numbers1(work.lam, places, first, 3 + j)[0]
             couple = plus(couple, times(factor, _couple(lanes, group, j, own, parent)))
-        put_rows3(couple, tree.couple, places, body)
+        put6((*force, *couple), tree.each, places, place_at(group, HELD))
 
 
 @inner_kernel
@@ -226,12 +226,12 @@ def end_groups_of_joints(tree, lanes, work):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
         if kind <= OTHER:
             continue
-        body, first = place_at(group, BODY), place_at(group, LAM)
-        f = times(-side, rows3(tree.force, places, body))
+        first, held = place_at(group, LAM), numbers6(tree.each, places, place_at(group, HELD), 0)
+        f = times(-side, (held[0], held[1], held[2]))
         if kind == BALL:
             put3(f, work.lam, places, first)
             continue
-        k = times(side, rows3(tree.couple, places, body))
+        k = times(side, (held[3], held[4], held[5]))
         own, parent = _turned(lanes, work, group)
         one = _couple(lanes, group, 0, own, parent)
         if kind == HINGE:

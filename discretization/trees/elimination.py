@@ -58,6 +58,8 @@ from discretization.trees.places import (
     FREE_SHIFT,
     FREE_SIZE,
     GAP,
+    HELD_COUPLE,
+    HELD_FORCE,
     LEVER,
     LEVER1,
     MOMENT,
@@ -84,7 +86,6 @@ from rigid.linear_algebra import (
     dot,
     hat,
     hat_times,
-    load3,
     matrix_minus,
     matrix_plus,
     matrix_times,
@@ -245,7 +246,7 @@ def take_over(tree, work, i):
 
 @inner_kernel
 def eliminate(tree, work, iterated):
-    """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, in tree.force and tree.couple."""
+    """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, at HELD_FORCE."""
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] <= FREE:
             eliminate_free(tree, work, i)
@@ -270,7 +271,7 @@ def eliminate_plain(tree, work, i, iterated):
     """Eliminate a body on a joint that turns or is a weld."""
     w = tree.each[tree.joint[i]]
     F, k = _about_joint(work, w, i)
-    f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k)
+    f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
     half = times(0.5, f)
     moments = _put_turning(work, w, i, half)
     if tree.kind[i] == BALL:
@@ -365,7 +366,7 @@ def _eliminate_other(tree, work, i, iterated):
     if numerical:
         put_null_spaces(tree, work, i)
     F, k = _about_joint(work, w, i)
-    f, couple = (load3(tree.force[i]), load3(tree.couple[i])) if iterated else (F, k)
+    f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
     half = times(0.5, f)  # next to nothing if numerical: rows bring their forces
     if not numerical:
         put_directions(tree, i, f, couple)

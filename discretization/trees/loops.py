@@ -31,6 +31,8 @@ from discretization.trees.places import (
     AXIS,
     CONDITION,
     GAP,
+    HELD_COUPLE,
+    HELD_FORCE,
     LEVER,
     LEVER1,
     MOMENT,
@@ -57,7 +59,8 @@ def place_loops(tree, loops, work):
     """Levers, axes and gaps, and what forces on levers that turn add to the blocks of their bodies."""
     joints = loops.joints
     for j in range(loops.place.shape[0]):
-        w, force = joints.each[joints.joint[j]], load3(joints.force[j])
+        w = joints.each[joints.joint[j]]
+        force = vector_at(w, HELD_FORCE)
         place_joint(joints, work, j)
         if joints.kind[j] == HINGE:
             for k in range(2):
@@ -123,7 +126,8 @@ def moved_apart(loops, j, body, other):
     couple.
     """
     joints = loops.joints
-    w, kind, couple = joints.each[joints.joint[j]], joints.kind[j], load3(joints.couple[j])
+    w, kind = joints.each[joints.joint[j]], joints.kind[j]
+    couple = vector_at(w, HELD_COUPLE)
     (ob, eb), (oa, ea) = body, other
     apart = minus(plus(ob, cross(eb, vector_at(w, LEVER1))), plus(oa, cross(ea, vector_at(w, PARENT_LEVER1))))
     turn = minus(eb, ea)

@@ -60,7 +60,7 @@ def put_null_spaces(tree, work, i):
     for c in range(6):
         w[GAP + c] = 0.0
     for r in range(rows):
-        x = -work.residual[tree.row[i, r]]
+        x = -work.residual[tree.row[tree.first_row[i] + r]]
         for k in range(r):
             x -= R[k, r] * tree.solved[k]
         tree.solved[r] = x / R[r, r]
@@ -114,4 +114,4 @@ def put_multipliers(tree, work, i, F, k):
         for j in range(r + 1, rows):
             left -= T[r, j] * x[j]
         x[r] = left / T[r, r]
-        work.rhs[tree.row[i, r]] = x[r]
+        work.rhs[tree.row[tree.first_row[i] + r]] = x[r]

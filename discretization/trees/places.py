@@ -30,7 +30,6 @@ from discretization.space.spans import MOST_FRAMES
 from discretization.system import System
 from discretization.trees.shape import (
     HINGE,
-    MOST_ROWS,
     OTHER,
     ROWS,
     TRANSLATIONS,
@@ -77,7 +76,12 @@ END_1, END_2, MEAN_1, MEAN_2 = (
     49,
 )  # of a joint that slides: directions across its line, at the end and over the step
 OFF_AXIS = 40  # of a hinge that closes a loop: two directions across its axis and each other
-NEW_FORCE, NEW_COUPLE, SIZE = 76, 79, 88
+NEW_FORCE, NEW_COUPLE = 76, 79
+HELD_FORCE, HELD_COUPLE = (
+    82,
+    85,
+)  # that pass from the body to its parent, times the step, of joints of closed form
+SIZE = 88
 # numbers of a free direction in `TreeArrays.directions`: as `discretization.trees.directions` has them, what is left of it in the
 # order of `ROW` to `ROW_0`, and its condition by the motion against the parent, a row
 FREE_SHIFT, FREE_AXIS, FREE_N, FREE_M, TURNS_BODY, TURNS_PARENT = 0, 3, 6, 9, 12, 15
@@ -109,16 +113,15 @@ class TreeArrays(NamedTuple):
     across: Floats  # (j, 2, 3) of what slides: directions on frame a across its line or plane
     lam: Ints  # (n,) first multiplier
     rows: Ints  # (n,) of OTHER and ROWS: how many
-    row: Ints  # (n, MOST_ROWS) of OTHER: unknowns of its multipliers
+    first_row: Ints  # (n,) of these the first in:
+    row: Ints  # unknowns of the multipliers of OTHER and ROWS
     block: Ints  # (n,) first entry of the blocks of a joint
     joint: Ints  # (n,) its row in arrays of bodies on joints, j of these; the last row, of zeros, is that of all others
     own: Ints  # (n,) of what is not plain: its place in the arrays of k; what is FREE comes last, and is in `factors` alone
     reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
     scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
     each: Floats  # (j, SIZE) its numbers
-    force: Floats  # (n, 3) that passes from the body to its parent, times the step, of joints of closed form
-    couple: Floats  # (n, 3)
-    spin0: Floats  # (n, 3) angular momenta at the start of the step
+    spin0: Floats  # (k, 3) angular momenta at the start of the step, of bodies that stand alone
     directions: Floats  # (k, WIDTH FREE_SIZE)
     factors: Floats  # (k, WIDTH, WIDTH); of what is FREE the inverse, where joints close loops
     blocks: Floats  # (3 OWN,) scratch
@@ -357,11 +360,12 @@ def arrays_of(system: System, tree: Tree | Closing, by_one: Ints | None = None) 
     lam = np.zeros(n, np.int64)
     lam[joined] = first_row[tree.first[joined]]
     others = np.flatnonzero((tree.kind == OTHER) | (tree.kind == ROWS))
-    rows, row = np.zeros(n, np.int64), np.zeros((n, MOST_ROWS), np.int64)
+    rows = np.zeros(n, np.int64)
+    row: list[int] = []
     for place in others.tolist():
         own = np.flatnonzero(tree.place == place)
         of = [6 * n + first_row[c] + k for c in own.tolist() for k in range(rows_each[c])]
-        rows[place], row[place, : len(of)] = len(of), of
+        rows[place], row = len(of), row + of
     plain = plain_joints(tree)
     apart, free = np.flatnonzero(~plain & (tree.kind >= OTHER)), np.flatnonzero(tree.kind < OTHER)
     number = np.zeros(n, np.int64)
@@ -391,22 +395,21 @@ def arrays_of(system: System, tree: Tree | Closing, by_one: Ints | None = None) 
         across=none,
         lam=lam,
         rows=rows,
-        row=row,
+        first_row=np.cumsum(rows) - rows,
+        row=np.array(row, np.int64),
         block=_joint_blocks(tree),
         joint=joint,
         own=number,
         reach=none,
         scaled=np.zeros(0, bool) if isinstance(tree, Closing) else tree.kinds <= OTHER,
         each=aligned(int(joint.max(initial=-1)) + 1, SIZE),
-        force=np.zeros((n, 3)),
-        couple=np.zeros((n, 3)),
-        spin0=np.zeros((n, 3)),
+        spin0=np.zeros((int(alone.sum()), 3)),
         directions=np.zeros((len(apart), WIDTH * FREE_SIZE)),
         factors=np.zeros((len(apart) + len(free) * loops, WIDTH, WIDTH)),
         blocks=aligned(3 * OWN),
         bases=np.zeros((len(apart), 4, 6, 6)),
         solved=np.zeros(6),
-        link_of=np.concatenate([[0], np.cumsum(_counts(tree))]),
+        link_of=tree.link_of if isinstance(tree, Tree) else np.zeros(n + 1, np.int64),
         near=tree.near if isinstance(tree, Tree) else np.zeros(0, np.int64),
         link=_link_blocks(tree),
         left_of=left_of,
@@ -496,6 +499,9 @@ def workspace_of(
     return work._replace(
         alone=tree.frame[alone],
         values=aligned(len(work.values)),
+        solution=np.zeros((2, 0, 3)),  # of the general step, as what follows
+        pivots=np.zeros(0, np.int32),
+        first=np.zeros(0, np.int32),
         facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
     )
 
