@@ -36,20 +36,21 @@ from rigid.linear_algebra import add3, add_at, apply, dot, load3, load9, minus, 
 
 
 @inner_kernel
-def begin_step(system, numbering, state, work, h):
+def begin_step(system, numbering, state, work, h, general=True):
     """What the Newton iterations of a step share: rotations, start of the elements, scales of constraints,
-    noise levels.
+    noise levels; general: as of `assemble`.
     """
     gravity, extent = load3(system.gravity), 0.0
     weight = np.sqrt(dot(gravity, gravity))
     for f in range(state.r.shape[0]):
         extent = max(extent, _begin_frame(system, numbering, state, work, f, weight, h))
     begin_elements(system, state, work, h)
-    if system.spans.kind.size > 0:
-        add_span_noise(system, numbering, work, h)
-        begin_spans(system, state, work, h)
-    if work.by_duals.interacting.each.size > 0:
-        add_noise_by_duals(numbering, state, work, h)
+    if general is not None:
+        if system.spans.kind.size > 0:
+            add_span_noise(system, numbering, work, h)
+            begin_spans(system, state, work, h)
+        if work.by_duals.interacting.each.size > 0:
+            add_noise_by_duals(numbering, state, work, h)
     begin_constraints(numbering, state, work, h, extent)
 
 
@@ -114,8 +115,10 @@ def assemble(system, numbering, state, work, h, tangent, general=True, acted=Tru
 
 
 @inner_kernel
-def add_forces(system, numbering, state, work, h, tangent, general=True, acted=True):
-    """What is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`, the last two as there."""
+def add_forces(system, numbering, state, work, h, tangent, general=True, acted=True, rows=True):
+    """Add what is no inertia and no weight: elements, constraints, springs, loads. Returns as `assemble`; general, acted: as
+    there; rows: None if no constraint is assembled.
+    """
     status = add_all_elements(work, h, tangent)
     if status != 0:
         return status
@@ -126,14 +129,16 @@ def add_forces(system, numbering, state, work, h, tangent, general=True, acted=T
         status = add_by_duals(numbering, state, work, h, tangent)
         if status != 0:
             return status
-    if acted is None:
-        add_common_constraints(system, numbering, state, work, tangent)
-    else:
-        add_constraints(system, numbering, state, work, tangent)
+    if rows is not None:
+        if acted is None:
+            add_common_constraints(system, numbering, state, work, tangent)
+        else:
+            add_constraints(system, numbering, state, work, tangent)
+        if tangent:
+            soften(numbering, work)
+    if acted is not None:
         add_loops(numbering, state, work, h, tangent)
         add_loads(numbering, work, h, tangent)
-    if tangent:
-        soften(numbering, work)
     return 0
 
 

@@ -114,8 +114,10 @@ def has_drives(work):
 
 
 @inner_kernel
-def account(system, numbering, hidden, state, work, h):
-    """Add the work of the loads and drives and the dissipation of the step to state.totals; let branches relax."""
+def account(system, numbering, hidden, state, work, h, general=True):
+    """Add the work of the loads and drives and the dissipation of the step to state.totals; let branches relax; general: None for
+    models without elements of order p, drives and interactions that go by their duals.
+    """
     done, lost = work_of_loads(work), 0.0
     if work.viscous:
         elements = system.elements
@@ -124,13 +126,15 @@ def account(system, numbering, hidden, state, work, h):
                 for j in range(6):
                     rate_i, rate_j = strain_change(work.elements, m, i), strain_change(work.elements, m, j)
                     lost += elements.length[m] / h * rate_i * elements.damping[m, i, j] * rate_j
-        lost += spans_dissipate(system, state, work, h)
-    if work.by_duals.interacting.each.size > 0:
-        lost += taken_by_duals(DISSIPATES, state, work, h)
-        done -= taken_by_duals(WORKS, state, work, h) + taken_by_duals(DRIVES, state, work, h)
+        if general is not None:
+            lost += spans_dissipate(system, state, work, h)
     lost += lost_in_loops(state, work, h)
-    if has_drives(work):
-        done += account_drives(system, numbering, hidden, state, work, h)
+    if general is not None:
+        if work.by_duals.interacting.each.size > 0:
+            lost += taken_by_duals(DISSIPATES, state, work, h)
+            done -= taken_by_duals(WORKS, state, work, h) + taken_by_duals(DRIVES, state, work, h)
+        if has_drives(work):
+            done += account_drives(system, numbering, hidden, state, work, h)
     state.totals[0] += done
     state.totals[1] += lost
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import typeof, types
 
-from discretization.assembly.by_duals import begin_counted, end_counted
+from discretization.assembly.by_duals import add_noise_by_duals, begin_counted, end_counted, in_loops
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.element_lanes import begin_elements, put_end_strains
 from discretization.assembly.extrapolation import (
@@ -86,7 +86,14 @@ from discretization.trees.body_lanes import (
     take_last_of_groups,
     take_rotations,
 )
-from discretization.trees.elimination import eliminate, eliminate_again, expand, renew_forces
+from discretization.trees.elimination import (
+    eliminate,
+    eliminate_again,
+    expand,
+    of_none,
+    of_others,
+    renew_forces,
+)
 from discretization.trees.free_bodies import clear_rows
 from discretization.trees.lane_states import (
     BY_DIFFERENCES,
@@ -108,7 +115,7 @@ from discretization.trees.places import (
     OWN,
     PARENT_LEVER,
 )
-from discretization.trees.shape import OTHER
+from discretization.trees.shape import FREE, OTHER
 from discretization.turning import turned_over
 from rigid.compilation.decorators import compiled, flat_kernel, inner_kernel, small_kernel
 from rigid.compilation.raised_exceptions import RAISED
@@ -126,10 +133,11 @@ UNTOLD = 2  # of `count`: 1 where forces of joints are not known after a substep
 
 @by_reference
 class Advancing(NamedTuple):
-    """What a step of a tree works with; more, of_loops, drives: `more_of` these models."""
+    """What a step of a tree works with; more, of_loops, of_others, drives: `more_of` these models."""
 
     more: Any
     of_loops: Any
+    of_others: Any
     drives: Any
     others: bool  # there is something else than bodies, their weights and joints of closed form
     plain: bool  # a correction may have the tangents of the one before: bodies on joints of closed form alone
@@ -144,6 +152,22 @@ class Advancing(NamedTuple):
 
 def _more(what, system, numbering, tree, loops, state, work, h):
     """All but bodies, their weights and joints of closed form: 0, FOLDED or NOT_FINITE."""
+    return _acting(what, system, numbering, tree, loops, state, work, h, True, True)
+
+
+def _common_more(what, system, numbering, tree, loops, state, work, h):
+    """The same of models without drives and interactions that go by their duals."""
+    return _acting(what, system, numbering, tree, loops, state, work, h, None, True)
+
+
+def _bare_more(what, system, numbering, tree, loops, state, work, h):
+    """The same where all joints are of closed form, too: rods, springs and loads."""
+    return _acting(what, system, numbering, tree, loops, state, work, h, None, None)
+
+
+@inner_kernel
+def _acting(what, system, numbering, tree, loops, state, work, h, general, rows):
+    """`_more`, or what the compiler leaves of it; general, rows: None, as of `add_forces`, if the model has nothing of these."""
     rods = system.elements.length.shape[0] > 0
     if what == BEGIN:
         begin_counted(numbering, state, work)
@@ -159,11 +183,13 @@ def _more(what, system, numbering, tree, loops, state, work, h):
         clear_rows(tree, work)
         if rods:
             move_alone(state, work)
-        failed = add_forces(system, numbering, state, work, h, True)
+        failed = add_forces(system, numbering, state, work, h, True, general, True, rows)
         if failed != 0:
             return NOT_FINITE if failed == NOT_FINITE else FOLDED
     elif what == NOISE:
-        begin_step(system, numbering, state, work, h)
+        begin_step(system, numbering, state, work, h, general)
+        if general is None:
+            add_noise_by_duals(numbering, state, work, h)
         add_load_noise(numbering, work, h)
     elif what == END:
         if work.turns.frames.shape[0] > 0:
@@ -173,10 +199,11 @@ def _more(what, system, numbering, tree, loops, state, work, h):
         if work.viscous:
             move(system, state, work)
             put_end_strains(work)
-        if has_drives(work):
-            put_driving_forces(system, numbering, tree, loops, state, work, h)
+        if general is not None:  # noqa: SIM102  the compiler leaves out what is None
+            if has_drives(work):
+                put_driving_forces(system, numbering, tree, loops, state, work, h)
         if work.accounts:
-            account(system, numbering, None, state, work, h)
+            account(system, numbering, None, state, work, h, general)
         end_counted(state, work)
         return 0 if has_finite_account(state) else NOT_FINITE
     return 0
@@ -264,19 +291,23 @@ def has_others(system: Any, tree: Any) -> bool:
 
 def more_of(
     system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
-) -> tuple[Any, Any, Any]:
-    """What a step is handed for the rest of a model, its loops and drives: compiled where there are any; told: what the types of
-    all of these follow from (`rigid.settled.told_by`).
+) -> tuple[Any, Any, Any, Any]:
+    """What a step is handed for the rest of a model, its loops, its bodies on other joints and its drives: compiled where there are
+    any; told: what the types of all of these follow from (`rigid.settled.told_by`).
     """
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
-    rest, closed = _more if has_others(system, tree) else _no_more, _loops if len(loops.place) else _no_more
-    known = rest, closed, driven, told
+    common = not driven and not len(system.spans.kind) and in_loops(work.by_duals)
+    more = (_common_more if len(work.facts.closed) else _bare_more) if common else _more
+    rest, closed = more if has_others(system, tree) else _no_more, _loops if len(loops.place) else _no_more
+    apart = of_others if bool(np.any(~tree.plain & (tree.kind > FREE))) else of_none
+    known = rest, closed, apart, driven, told
     if known not in _known:
         kinds = [typeof(model) for model in models]
         drives = _compiled_drives(_drives if driven else _no_drives, *map(typeof, (system, state, work)))
-        _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds), drives
-    found: tuple[Any, Any, Any] = _known[known]
+        others = _compiled_others(apart, kinds[2], kinds[5])
+        _known[known] = _compiled(rest, *kinds), _compiled(closed, *kinds), others, drives
+    found: tuple[Any, Any, Any, Any] = _known[known]
     return found
 
 
@@ -286,6 +317,11 @@ _known: dict[Any, Any] = {}
 @functools.cache
 def _compiled(function: Any, *models: Any) -> Any:
     return compiled(types.int64(types.int64, *models, types.float64))(function)
+
+
+@functools.cache
+def _compiled_others(function: Any, tree: Any, work: Any) -> Any:
+    return compiled(types.float64(types.int64, tree, work, types.int64, types.boolean))(function)
 
 
 @functools.cache
@@ -402,12 +438,12 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if again:
             eliminate_again(tree, work)
         else:
-            eliminate(tree, work, iterated)
+            eliminate(tree, work, iterated, advancing.of_others)
         if closed:
             failed = of_loops(CLOSE, system, numbering, tree, loops, state, work, h)
             if failed == RAISED:
                 return RAISED
-        size = expand(tree, work) if failed == 0 else 1e300
+        size = expand(tree, work, advancing.of_others) if failed == 0 else 1e300
         count[0] += 1
         count[1] += not again
         if not size < 1e300:

@@ -99,6 +99,7 @@ from rigid.rows import put_row, row_at, row_minus, row_moved, row_of, row_plus, 
 
 # scratch blocks of a joint beside which something else acts, or that slides, in `TreeArrays.blocks`
 AGAINST, BESIDE, PASSED = 0, OWN, 2 * OWN  # A2, B and B2 of (1)
+ELIMINATE, CORRECT = 0, 1  # what `of_others` is asked for
 
 
 @small_kernel
@@ -244,9 +245,26 @@ def take_over(tree, work, i):
     _add_block(seen, work.values, OWN * i)
 
 
+def of_others(what, tree, work, i, iterated):
+    """ELIMINATE a body on a joint that slides, or has no closed form, or beside which something else acts, or CORRECT it: return
+    the size of its correction.
+    """
+    if what == ELIMINATE:
+        _eliminate_other(tree, work, i, iterated)
+        return 0.0
+    return _correction_of_other(tree, work, i)
+
+
+def of_none(what, tree, work, i, iterated):
+    """Do nothing, in a tree without such bodies."""
+    return 0.0
+
+
 @inner_kernel
-def eliminate(tree, work, iterated):
-    """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, at HELD_FORCE."""
+def eliminate(tree, work, iterated, others):
+    """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, at HELD_FORCE; others: `of_others`,
+    compiled.
+    """
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] <= FREE:
             eliminate_free(tree, work, i)
@@ -256,7 +274,7 @@ def eliminate(tree, work, iterated):
         if tree.plain[i]:
             eliminate_plain(tree, work, i, iterated)
         else:
-            _eliminate_other(tree, work, i, iterated)
+            others(ELIMINATE, tree, work, i, iterated)
 
 
 @small_kernel
@@ -722,11 +740,16 @@ def carry_plain_motion(tree, more, moved, i, n):
 
 
 @inner_kernel
-def expand(tree, work):
-    """Put corrections, root first, into work.rhs; return the largest as a turn, rad."""
+def expand(tree, work, others):
+    """Put corrections, root first, into work.rhs; return the largest as a turn, rad; others: as of `eliminate`."""
     largest = 0.0
     for i in range(tree.frame.shape[0]):
-        both = correction_of(tree, work, i)
+        if tree.plain[i]:
+            both = correction_of_plain(tree, work, i)
+        elif tree.kind[i] <= FREE:
+            both = correction_of_free(tree, work, i)
+        else:
+            both = others(CORRECT, tree, work, i, False)
         if not both < 1e300:  # what is no number is larger than nothing
             return 1e300
         largest = max(largest, both)

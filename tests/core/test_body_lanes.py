@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import typeof, types
 
 from discretization.assembly.frame_formulas import accelerations, predicted, to_a_place
 from discretization.assembly.numbering import number
@@ -12,10 +13,10 @@ from discretization.time.stepper import Stepper
 from discretization.time.tree_stepper import TreeStepper
 from discretization.trees.bodies import assemble_bodies, assemble_residuals, begin_held, begin_tree, turned_by
 from discretization.trees.body_lanes import body_lanes
-from discretization.trees.elimination import eliminate, eliminate_again, expand
+from discretization.trees.elimination import eliminate, eliminate_again, expand, of_none
 from discretization.trees.places import arrays_of, side_by_side, workspace_of
 from discretization.trees.shape import tree_of
-from rigid.compilation.decorators import kernel
+from rigid.compilation.decorators import compiled, kernel
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH
 from rigid.quaternions import conjugate, normalize, rotate
@@ -209,19 +210,19 @@ def test_accelerations_of_a_step_foretell_it():
 
 
 @kernel
-def two_corrections(system, tree, state, work, h):
+def two_corrections(system, tree, state, work, h, others):
     """Of the bodies as they are in work: by the elimination into work.noise, with its tangents again into work.rhs."""
     begin_held(tree, state, work)
     begin_tree(system, tree, state, work)
     assemble_bodies(system, tree, state, work, h)
-    eliminate(tree, work, False)
-    expand(tree, work)
+    eliminate(tree, work, False, others)
+    expand(tree, work, others)
     for i in range(work.rhs.shape[0]):
         work.noise[i] = work.rhs[i]
         work.rhs[i] = 0.0
     assemble_residuals(system, tree, state, work, h)
     eliminate_again(tree, work)
-    expand(tree, work)
+    expand(tree, work, others)
 
 
 def test_a_correction_with_the_same_tangents_is_the_same_where_no_body_has_moved():
@@ -240,7 +241,10 @@ def test_a_correction_with_the_same_tangents_is_the_same_where_no_body_has_moved
         0.3 * random.normal(size=work.dr.shape),
         0.3 * random.normal(size=work.psi.shape),
     )
-    two_corrections(built.system, arrays, stepper.start(built.state), work, 0.01)
+    others = compiled(types.float64(types.int64, typeof(arrays), typeof(work), types.int64, types.boolean))(
+        of_none
+    )
+    two_corrections(built.system, arrays, stepper.start(built.state), work, 0.01, others)
     n = 6 * len(arrays.frame)
     assert np.abs(work.noise[:n]).min() > 1e-4
     assert np.allclose(work.rhs[:n], work.noise[:n], rtol=1e-9, atol=1e-11)
