@@ -292,8 +292,8 @@ def has_others(system: Any, tree: Any) -> bool:
 def more_of(
     system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """What a step is handed for the rest of a model, its loops, its bodies on other joints and its drives: compiled where there are
-    any; told: what the types of all of these follow from (`rigid.settled.told_by`).
+    """Return what a step is handed for the rest of a model, its loops, its bodies on other joints and its drives: compiled where
+    there are any; told: what the types of all of these follow from (`rigid.settled.told_by`).
     """
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
