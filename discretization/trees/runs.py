@@ -147,7 +147,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
     return (
         SystemOfRuns(of(Bodies, frames), np.asarray(system.gravity, float)),
         of(RowsOfRuns, numbering),
-        stepper.arrays._replace(alone=bodies, joints_alone=bodies),
+        stepper.arrays._replace(alone=bodies, joints_alone=bodies, spin0=np.zeros((len(bodies), 3))),
         stepper.loops,
         state,
         of(WorkOfRuns, work, alone=alone, facts=of(Facts, work.facts), by_duals=loads),
