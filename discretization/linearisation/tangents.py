@@ -313,6 +313,7 @@ def _resist(I, r, R, spin, out, C, K):
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         function, arity = dual_at(kind.bend), kind.arity
+        rates = y if kind.slides != 0 else z
         for e in range(kind.first, kind.last):
             own = I.each[e]
             X = I.numbers[own.first : own.last]
@@ -322,23 +323,23 @@ def _resist(I, r, R, spin, out, C, K):
                 for j in range(6):
                     if kind.settle != 0:  # not linear in the rates: its slope at rest
                         add_change(y, z, b, j, COMPLEX_STEP * 1j)
-                        function(y, z, X, lam, dual)
+                        function(y, rates, X, lam, dual)
                         _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, C)
                     else:
                         add_change(y, z, b, j, 1.0)
-                        function(y, z, X, lam, dual)
+                        function(y, rates, X, lam, dual)
                         _store(dual, y, at, arity, b, j, 1.0, False, C)
                     z[b] = 0.0
             for k in range(arity):
                 _put_spin(spin, own.frames[k], y, z, k)
-            function(y, z, X, lam, dual)
+            function(y, rates, X, lam, dual)
             _add(dual, y, own, arity, out)
             for b in range(arity):
                 for j in range(6):
                     move_along(y, b, j)
                     if j >= 3:  # rates do not move with dr
                         move_along(z, b, j)
-                    function(y, z, X, lam, dual)
+                    function(y, rates, X, lam, dual)
                     _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, K)
                     move_back(y, b)
                     move_back(z, b)

@@ -90,7 +90,9 @@ def resistance(q, w, D, out):
             if over_step:
                 spread(kind.arity, 0.5 / S[STEP, 0, 0, 0], S)
                 S[ROWS, 0, 0, 0] = S[STEP, 0, 0, 0]
-            dual(S[START], S[END], I.numbers[own.first : own.last], S[ROWS, 0, 0], S[DUAL])
+            holds = kind.slides != 0 and not over_step
+            end = S[START] if holds else S[END]
+            dual(S[START], end, I.numbers[own.first : own.last], S[ROWS, 0, 0], S[DUAL])
             for k in range(kind.arity):
                 add_pulled(frame(S[DUAL], k), q, D.frames, own.frames[k], 1.0, out)
 

@@ -108,7 +108,7 @@ def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
     for i in range(lam.size):
         lam[i] = 1.0 if i == 0 else 0.0
     function = dual_at(kind.bend)
-    function(y, z, numbers, lam, dual)
+    function(y, y if kind.slides != 0 else z, numbers, lam, dual)
     for a in range(kind.arity):
         f = frame(dual, a)
         force, torque = _real(f[0]), _real(torque_of(f, frame(y, a)))

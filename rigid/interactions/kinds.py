@@ -176,8 +176,9 @@ class Condensed(NamedTuple):
                                       dual had them
         kept(y, X, out)               a value function: the energy that is kept in them, J
 
-    Again dual . (y1 - y0) less what `kept` gains is lost, never negative. Their `bend` is what they hold at the poses y. Where a
-    scheme takes forces at one place of a step, y with the rates z, the dual is that between y - h z/2 and y + h z/2.
+    Again dual . (y1 - y0) less what `kept` gains is lost, never negative. Their `bend` is what they hold at the poses y; of what
+    slides this is the dual between y and y. Where a scheme takes forces at one place of a step, y with the rates z, the dual is
+    that between y - h z/2 and y + h z/2.
 
     Where forces are nearly a sign, `slides` says so: into lam[SEEN:WITH_SEEN], where there is room, the dual writes a rate w, its
     smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit, and where it resists turning the

@@ -61,11 +61,6 @@ def of_boxes(y0, y1, X, lam, out):
 
 
 @dual_function
-def boxes_held(y, z, X, lam, out):
-    _lost_by_boxes(y, y, X, lam, out)
-
-
-@dual_function
 def boxes_settled(y0, y1, X, lam, out):
     store_own(_lost_by_boxes(y0, y1, X, lam, out), out)
 
@@ -73,11 +68,6 @@ def boxes_settled(y0, y1, X, lam, out):
 @dual_function
 def of_sphere_on_box(y0, y1, X, lam, out):
     _lost_by_sphere_on_box(y0, y1, X, lam, out)
-
-
-@dual_function
-def sphere_on_box_held(y, z, X, lam, out):
-    _lost_by_sphere_on_box(y, y, X, lam, out)
 
 
 @dual_function
@@ -91,17 +81,10 @@ def of_rod_on_box(y0, y1, X, lam, out):
 
 
 @dual_function
-def rod_on_box_held(y, z, X, lam, out):
-    _lost_by_rod_on_box(y, y, X, lam, out)
-
-
-@dual_function
 def rod_on_box_settled(y0, y1, X, lam, out):
     store_own(_lost_by_rod_on_box(y0, y1, X, lam, out), out)
 
 
-SPHERE_BOX_LOSS = loss_kind(
-    "a sphere and a box", 2, of_sphere_on_box, sphere_on_box_held, sphere_on_box_settled
-)
-BOXES_LOSS = loss_kind("boxes", 2, of_boxes, boxes_held, boxes_settled)
-BOX_ROD_LOSS = loss_kind("a box and a rod", 3, of_rod_on_box, rod_on_box_held, rod_on_box_settled)
+SPHERE_BOX_LOSS = loss_kind("a sphere and a box", 2, of_sphere_on_box, sphere_on_box_settled)
+BOXES_LOSS = loss_kind("boxes", 2, of_boxes, boxes_settled)
+BOX_ROD_LOSS = loss_kind("a box and a rod", 3, of_rod_on_box, rod_on_box_settled)

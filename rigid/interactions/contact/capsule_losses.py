@@ -24,13 +24,8 @@ def of_capsules(y0, y1, X, lam, out):
 
 
 @dual_function
-def capsules_held(y, z, X, lam, out):
-    _lost_by_capsules(y, y, X, lam, out)
-
-
-@dual_function
 def capsules_settled(y0, y1, X, lam, out):
     store_own(_lost_by_capsules(y0, y1, X, lam, out), out)
 
 
-CAPSULES_LOSS = loss_kind("capsules", 2, of_capsules, capsules_held, capsules_settled)
+CAPSULES_LOSS = loss_kind("capsules", 2, of_capsules, capsules_settled)

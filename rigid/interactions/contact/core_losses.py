@@ -48,11 +48,6 @@ def of_sphere_on_core(y0, y1, X, lam, out):
 
 
 @dual_function
-def sphere_on_core_held(y, z, X, lam, out):
-    _lost_by_sphere(y, y, X, lam, out)
-
-
-@dual_function
 def sphere_on_core_settled(y0, y1, X, lam, out):
     store_own(_lost_by_sphere(y0, y1, X, lam, out), out)
 
@@ -60,11 +55,6 @@ def sphere_on_core_settled(y0, y1, X, lam, out):
 @dual_function
 def of_rod_on_core(y0, y1, X, lam, out):
     _lost_by_rod(y0, y1, X, lam, out)
-
-
-@dual_function
-def rod_on_core_held(y, z, X, lam, out):
-    _lost_by_rod(y, y, X, lam, out)
 
 
 @dual_function
@@ -78,11 +68,6 @@ def of_hulls(y0, y1, X, lam, out):
 
 
 @dual_function
-def hulls_held(y, z, X, lam, out):
-    _lost_by_hulls(y, y, X, lam, out)
-
-
-@dual_function
 def hulls_settled(y0, y1, X, lam, out):
     store_own(_lost_by_hulls(y0, y1, X, lam, out), out)
 
@@ -93,18 +78,11 @@ def of_round(y0, y1, X, lam, out):
 
 
 @dual_function
-def round_held(y, z, X, lam, out):
-    _lost_by_round(y, y, X, lam, out)
-
-
-@dual_function
 def round_settled(y0, y1, X, lam, out):
     store_own(_lost_by_round(y0, y1, X, lam, out), out)
 
 
-SPHERE_CORE_LOSS = loss_kind(
-    "a sphere and a hull", 2, of_sphere_on_core, sphere_on_core_held, sphere_on_core_settled
-)
-CORE_ROD_LOSS = loss_kind("a hull and a rod", 3, of_rod_on_core, rod_on_core_held, rod_on_core_settled)
-HULLS_LOSS = loss_kind("hulls", 2, of_hulls, hulls_held, hulls_settled)
-ROUND_HULLS_LOSS = loss_kind("a hull and a round body", 2, of_round, round_held, round_settled)
+SPHERE_CORE_LOSS = loss_kind("a sphere and a hull", 2, of_sphere_on_core, sphere_on_core_settled)
+CORE_ROD_LOSS = loss_kind("a hull and a rod", 3, of_rod_on_core, rod_on_core_settled)
+HULLS_LOSS = loss_kind("hulls", 2, of_hulls, hulls_settled)
+ROUND_HULLS_LOSS = loss_kind("a hull and a round body", 2, of_round, round_settled)

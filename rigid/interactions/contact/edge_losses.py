@@ -21,13 +21,8 @@ def of_edges(y0, y1, X, lam, out):
 
 
 @dual_function
-def edges_held(y, z, X, lam, out):
-    _lost_by_edges(y, y, X, lam, out)
-
-
-@dual_function
 def edges_settled(y0, y1, X, lam, out):
     store_own(_lost_by_edges(y0, y1, X, lam, out), out)
 
 
-EDGES_LOSS = loss_kind("two edges", 2, of_edges, edges_held, edges_settled)
+EDGES_LOSS = loss_kind("two edges", 2, of_edges, edges_settled)

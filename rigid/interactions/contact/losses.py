@@ -226,11 +226,6 @@ def of_sphere_on_plane(y0, y1, X, lam, out):
 
 
 @dual_function
-def sphere_on_plane_held(y, z, X, lam, out):
-    lost_by_sphere_on_plane(y, y, X, lam, out)
-
-
-@dual_function
 def sphere_on_plane_settled(y0, y1, X, lam, out):
     store_own(lost_by_sphere_on_plane(y0, y1, X, lam, out), out)
 
@@ -238,11 +233,6 @@ def sphere_on_plane_settled(y0, y1, X, lam, out):
 @dual_function
 def of_circle_on_plane(y0, y1, X, lam, out):
     lost_by_circle_on_plane(y0, y1, X, lam, out)
-
-
-@dual_function
-def circle_on_plane_held(y, z, X, lam, out):
-    lost_by_circle_on_plane(y, y, X, lam, out)
 
 
 @dual_function
@@ -256,11 +246,6 @@ def of_rod_on_plane(y0, y1, X, lam, out):
 
 
 @dual_function
-def rod_on_plane_held(y, z, X, lam, out):
-    lost_by_rod_on_plane(y, y, X, lam, out)
-
-
-@dual_function
 def rod_on_plane_settled(y0, y1, X, lam, out):
     store_own(lost_by_rod_on_plane(y0, y1, X, lam, out), out)
 
@@ -268,11 +253,6 @@ def rod_on_plane_settled(y0, y1, X, lam, out):
 @dual_function
 def of_spheres(y0, y1, X, lam, out):
     lost_by_spheres(y0, y1, X, lam, out)
-
-
-@dual_function
-def spheres_held(y, z, X, lam, out):
-    lost_by_spheres(y, y, X, lam, out)
 
 
 @dual_function
@@ -286,11 +266,6 @@ def of_sphere_on_line(y0, y1, X, lam, out):
 
 
 @dual_function
-def sphere_on_line_held(y, z, X, lam, out):
-    lost_by_sphere_on_line(y, y, X, lam, out)
-
-
-@dual_function
 def sphere_on_line_settled(y0, y1, X, lam, out):
     store_own(lost_by_sphere_on_line(y0, y1, X, lam, out), out)
 
@@ -301,17 +276,13 @@ def of_rod_on_line(y0, y1, X, lam, out):
 
 
 @dual_function
-def rod_on_line_held(y, z, X, lam, out):
-    lost_by_rod_on_line(y, y, X, lam, out)
-
-
-@dual_function
 def rod_on_line_settled(y0, y1, X, lam, out):
     store_own(lost_by_rod_on_line(y0, y1, X, lam, out), out)
 
 
-def loss_kind(name: str, arity: int, dual: object, held: object, settle: object) -> Kind:
-    kind = dissipation(f"loss of contact of {name}", arity, dual, held)
+def loss_kind(name: str, arity: int, dual: object, settle: object) -> Kind:
+    """A kind that slides: between equal poses its dual is what it holds."""
+    kind = dissipation(f"loss of contact of {name}", arity, dual, dual)
     return kind._replace(own=OWN, condensed=Condensed(settle=settle, kept=kept, slides=True), one_sided=True)
 
 
@@ -321,19 +292,15 @@ def rod_loss(station_frames: int, nodes: int) -> Kind:
     """
     name = f"{'a sphere' if station_frames == 1 else 'an element'} and {nodes} nodes"
     if station_frames == 1:
-        functions = of_sphere_on_line, sphere_on_line_held, sphere_on_line_settled
+        functions = of_sphere_on_line, sphere_on_line_settled
         return loss_kind(name, nodes + 1, *functions)
-    functions = of_rod_on_line, rod_on_line_held, rod_on_line_settled
+    functions = of_rod_on_line, rod_on_line_settled
     return loss_kind(name, nodes + 2, *functions)._replace(tangent=tangent_of_rod_on_line)
 
 
-PLANE_SPHERE_LOSS = loss_kind(
-    "a plane and a sphere", 2, of_sphere_on_plane, sphere_on_plane_held, sphere_on_plane_settled
-)
-PLANE_CIRCLE_LOSS = loss_kind(
-    "a plane and a circle", 2, of_circle_on_plane, circle_on_plane_held, circle_on_plane_settled
-)
-PLANE_ROD_LOSS = loss_kind("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_held, rod_on_plane_settled)
+PLANE_SPHERE_LOSS = loss_kind("a plane and a sphere", 2, of_sphere_on_plane, sphere_on_plane_settled)
+PLANE_CIRCLE_LOSS = loss_kind("a plane and a circle", 2, of_circle_on_plane, circle_on_plane_settled)
+PLANE_ROD_LOSS = loss_kind("a plane and a rod", 3, of_rod_on_plane, rod_on_plane_settled)
 PLANE_ROD_LOSS = PLANE_ROD_LOSS._replace(tangent=tangent_of_rod_on_plane)
 # what each contact with a plane loses
 WITH_PLANES = {
@@ -341,6 +308,6 @@ WITH_PLANES = {
     circles.PLANE_CIRCLE: PLANE_CIRCLE_LOSS,
     planes.PLANE_ROD: PLANE_ROD_LOSS,
 }
-SPHERES_LOSS = loss_kind("spheres", 2, of_spheres, spheres_held, spheres_settled)
+SPHERES_LOSS = loss_kind("spheres", 2, of_spheres, spheres_settled)
 # by the frames of the station and the number of nodes
 ROD_LOSSES = {(s, m): rod_loss(s, m) for s in (1, 2) for m in range(2, MOST_FRAMES - s + 1)}

@@ -62,11 +62,6 @@ def of_sphere_on_mesh(y0, y1, X, lam, out):
 
 
 @dual_function
-def sphere_on_mesh_held(y, z, X, lam, out):
-    _lost_by_sphere_on_mesh(y, y, X, lam, out)
-
-
-@dual_function
 def sphere_on_mesh_settled(y0, y1, X, lam, out):
     store_own(_lost_by_sphere_on_mesh(y0, y1, X, lam, out), out)
 
@@ -74,11 +69,6 @@ def sphere_on_mesh_settled(y0, y1, X, lam, out):
 @dual_function
 def of_rod_on_mesh(y0, y1, X, lam, out):
     _lost_by_rod_on_mesh(y0, y1, X, lam, out)
-
-
-@dual_function
-def rod_on_mesh_held(y, z, X, lam, out):
-    _lost_by_rod_on_mesh(y, y, X, lam, out)
 
 
 @dual_function
@@ -92,11 +82,6 @@ def of_hull_on_mesh(y0, y1, X, lam, out):
 
 
 @dual_function
-def hull_on_mesh_held(y, z, X, lam, out):
-    _lost_by_hull_on_mesh(y, y, X, lam, out)
-
-
-@dual_function
 def hull_on_mesh_settled(y0, y1, X, lam, out):
     store_own(_lost_by_hull_on_mesh(y0, y1, X, lam, out), out)
 
@@ -107,20 +92,11 @@ def of_round_on_mesh(y0, y1, X, lam, out):
 
 
 @dual_function
-def round_on_mesh_held(y, z, X, lam, out):
-    _lost_by_round_on_mesh(y, y, X, lam, out)
-
-
-@dual_function
 def round_on_mesh_settled(y0, y1, X, lam, out):
     store_own(_lost_by_round_on_mesh(y0, y1, X, lam, out), out)
 
 
-SPHERE_MESH_LOSS = loss_kind(
-    "a sphere and a mesh", 2, of_sphere_on_mesh, sphere_on_mesh_held, sphere_on_mesh_settled
-)
-MESH_ROD_LOSS = loss_kind("a mesh and a rod", 3, of_rod_on_mesh, rod_on_mesh_held, rod_on_mesh_settled)
-MESH_HULL_LOSS = loss_kind("a mesh and a hull", 2, of_hull_on_mesh, hull_on_mesh_held, hull_on_mesh_settled)
-MESH_ROUND_LOSS = loss_kind(
-    "a mesh and a round body", 2, of_round_on_mesh, round_on_mesh_held, round_on_mesh_settled
-)
+SPHERE_MESH_LOSS = loss_kind("a sphere and a mesh", 2, of_sphere_on_mesh, sphere_on_mesh_settled)
+MESH_ROD_LOSS = loss_kind("a mesh and a rod", 3, of_rod_on_mesh, rod_on_mesh_settled)
+MESH_HULL_LOSS = loss_kind("a mesh and a hull", 2, of_hull_on_mesh, hull_on_mesh_settled)
+MESH_ROUND_LOSS = loss_kind("a mesh and a round body", 2, of_round_on_mesh, round_on_mesh_settled)
