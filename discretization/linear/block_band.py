@@ -1,33 +1,35 @@
-"""LU of block tridiagonal bands: blocks of six unknowns, each coupled to its neighbours alone, as the frames of a rod are.
+"""LU of block tridiagonal bands: blocks of six unknowns, each coupled only to its neighbours, as the frames of a rod are.
 
-The storage and the factors are those of `discretization.linear.narrow` where no row is exchanged. The six rows of a block are
-lanes (`rigid.lanes`), and its columns stay in registers until all is done with them: with D, B, C and E its own block, that
-below, that to the right and the next one,
+Storage and factors are those of `discretization.linear.narrow` without row exchanges. The six rows of a block are SIMD lanes
+(`rigid.lanes`), and its columns stay in registers until they are complete. With the diagonal block D, the block B below, the
+block C to the right and the next diagonal block E,
 
     D = L U,   B <- B U^-1,   C <- L^-1 C,   E <- E - B C                                             (1)
 
-column by column. Rows are not exchanged: where a pivot is below a thousandth of what stands under it, the elimination ends
-before that block, and what is left is for `narrow_columns`, which finds everything where it expects it.
+column by column. Rows are not exchanged: if a pivot is below a thousandth of the entries under it, the elimination ends before
+that block, and the rest is left to `narrow_columns`, in the storage that it expects.
 
-The first three rows of a block are forces, the others moments. What is compared is of one unit: with the length rho of a block,
+The first three rows of a block are forces, the others moments. Entries are compared in one unit: with the length rho of a
+block,
 
     rho^2 = (sum of the diagonal of turns)/(sum of that of places),   l_ij <- l_ij s_i/s_j,                  (2)
 
-s = 1 for forces and 1/rho for moments, before anything is eliminated from it; a block without diagonal, of multipliers, takes
-the length of the block before it. So whether rows are exchanged does not hang on the unit of lengths.
+s = 1 for forces and 1/rho for moments, before anything is eliminated from it. "Turns" are the rotations, "places" the positions
+of the block. A block of multipliers, which has no diagonal, uses the length of the block before it. So the decision to
+exchange rows does not depend on the unit of length.
 """
 
 from rigid.compilation.decorators import flat_kernel, inner_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
 
 SIZE = 6
-BAND = 2 * SIZE - 1  # half bandwidth of a band of blocks alone
-_MOST = 1e6  # of a multiplier (2), squared
+BAND = 2 * SIZE - 1  # half bandwidth of a block tridiagonal band
+_MOST = 1e6  # limit of the square of a multiplier, in the units of (2)
 
 
 @flat_kernel
 def _columns(values, at, step):
-    """Six columns of a block, `step` apart, the first row of the first one at `at`; two more rows than it has."""
+    """Load six columns of a block, `step` apart, the first entry at `at`; each has two more rows than the block."""
     return (
         load(values, at),
         load(values, at + step),
@@ -40,7 +42,7 @@ def _columns(values, at, step):
 
 @flat_kernel
 def _keep(x, values, at, step):
-    """What `_columns` gave, back to its place."""
+    """Store columns that `_columns` loaded."""
     store(x[0], values, at)
     store(x[1], values, at + step)
     store(x[2], values, at + 2 * step)
@@ -51,29 +53,32 @@ def _keep(x, values, at, step):
 
 @flat_kernel
 def _rows(x):
-    """A column without what follows its six rows."""
+    """Return the six rows of a column; the two lanes behind them are set to 0."""
     return choose(x, 0.0, 0, SIZE)
 
 
 @flat_kernel
 def _divided(d, b, j):
-    """Column j with its multipliers: those in its own block alone, the column with them in place, those below; 1/pivot."""
+    """Divide column j by its pivot.
+
+    Returns the multipliers in the diagonal block alone, the column with the multipliers in place, and the multipliers below.
+    """
     pivot = lane(d, j)
-    scale = 1.0 / pivot if pivot != 0.0 else 0.0  # it is told of in the end
+    scale = 1.0 / pivot if pivot != 0.0 else 0.0  # `block_factor` detects a zero pivot
     x = d * scale
     return choose(x, 0.0, j + 1, SIZE), choose(x, d, j + 1, SIZE), b * scale
 
 
 @flat_kernel
 def _less(d, b, j, l, m):
-    """A column to the right: less row j times the multipliers l in its own block, m below."""
+    """Subtract row j times the multipliers l in the diagonal block and m below from a column to the right."""
     u = spread_lane(d, j)
     return d - l * u, b - m * u
 
 
 @flat_kernel
 def _all_less(c, e, j, l, m):
-    """The same of all columns of the next block."""
+    """Subtract row j times the multipliers l in the diagonal block and m below from all six columns of the next block."""
     c0, e0 = _beyond(c[0], e[0], j, l, m)
     c1, e1 = _beyond(c[1], e[1], j, l, m)
     c2, e2 = _beyond(c[2], e[2], j, l, m)
@@ -85,13 +90,14 @@ def _all_less(c, e, j, l, m):
 
 @flat_kernel
 def _beyond(c, e, j, l, m):
+    """Subtract row j times the multipliers from one column of C and of E."""
     u = spread_lane(c, j)
     return c - l * u, e - m * u
 
 
 @flat_kernel
 def _smallest_pivot(d0, d1, d2, d3, d4, d5):
-    """Size of the smallest pivot; not a number where one is not."""
+    """Return the size of the smallest pivot, or NaN if a pivot is NaN."""
     least = abs(lane(d0, 0))
     least = least if least <= abs(lane(d1, 1)) else abs(lane(d1, 1))
     least = least if least <= abs(lane(d2, 2)) else abs(lane(d2, 2))
@@ -102,7 +108,10 @@ def _smallest_pivot(d0, d1, d2, d3, d4, d5):
 
 @flat_kernel
 def _turning(values, at, step, before):
-    """rho^2 of (2) of the block whose diagonal begins at `at`, `step` from one to the next; `before`: of a block without one."""
+    """Return rho^2 of (2) of the block whose diagonal begins at `at`, `step` from one entry to the next.
+
+    `before`: result for a block without a diagonal.
+    """
     places = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
     turns = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
     return turns / places if places > 0.0 and turns > 0.0 else before
@@ -110,18 +119,20 @@ def _turning(values, at, step, before):
 
 @flat_kernel
 def _most_of(x0, x1, x2, forces, moments):
-    """Largest square of three columns of multipliers, those of forces and of moments times these numbers."""
+    """Return the largest square of three columns of multipliers, with force and moment rows weighted by these numbers."""
     x = larger(larger(x0, x1), x2)
     return largest(x * x * choose(forces, moments, 0, 3))
 
 
 @inner_kernel
 def block_factor(values, size, band, start, blocks, filled, pivots, first):
-    """Number of blocks whose columns are eliminated, from column `start` on; where they are not all `narrow_columns` goes on.
+    """Eliminate up to `blocks` blocks from column `start` on; return how many are eliminated.
 
-    values: as `narrow_columns` takes them, with a block of slack behind; filled: the last column that rows above reach; pivots,
-    first (size,) int32 receive what it finds. No row of a block reaches beyond the next six columns, none above beyond the first
-    block, and behind the last one are six columns at least, or none.
+    If they are not all, `narrow_columns` continues.
+
+    values: storage of `narrow_columns`, with a block of slack behind; filled: the last column that rows above reach; pivots,
+    first (size,) int32 receive its results. No row of a block may reach beyond the next six columns, none above beyond the
+    first block, and behind the last one there must be at least six columns, or none.
     """
     step = 3 * band
     block, origin = SIZE * (step + 1), start * (step + 1) + 2 * band
@@ -176,7 +187,7 @@ def block_factor(values, size, band, start, blocks, filled, pivots, first):
         if not last:
             _keep(c, values, at + SIZE * step, step)
         rho = ahead
-        d = e  # the last two rows of C stand where E had its first: those are in `e`
+        d = e  # the last two rows of C overwrite the first two of E in the storage: those are in `e`
     behind = start + SIZE * blocks
     if behind < size:
         _keep(d, values, origin + blocks * block, step)
@@ -187,21 +198,21 @@ def block_factor(values, size, band, start, blocks, filled, pivots, first):
 
 @flat_kernel
 def _forth(r, ahead, d, b, j):
-    """Right-hand sides of a block and of the next one, less row j times its multipliers."""
+    """Subtract row j times its multipliers from the right-hand sides of a block and of the next one."""
     x = spread_lane(r, j)
     return r - choose(d, 0.0, j + 1, SIZE) * x, ahead - b * x
 
 
 @flat_kernel
 def _back(r, behind, d, c, j):
-    """Unknown j in its place, taken out of the rows above it."""
+    """Compute unknown j of a block and subtract its contribution from the rows above it, here and in the block before."""
     x = spread_lane(r, j) * (1.0 / lane(d, j))
     return choose(x, r - choose(d, 0.0, 0, j) * x, j, j + 1), behind - c * x
 
 
 @inner_kernel
 def blocks_forth(values, size, band, start, blocks, rhs):
-    """rhs (size,) <- L^-1 rhs in the rows of so many blocks from `start` on, and what they take from the six behind them.
+    """Compute rhs (size,) <- L^-1 rhs in the rows of `blocks` blocks from `start` on, and update the six rows behind them.
 
     values, size, band: as of `block_factor`, which eliminated these blocks.
     """
@@ -228,9 +239,9 @@ def blocks_forth(values, size, band, start, blocks, rhs):
 
 @inner_kernel
 def blocks_back(values, band, start, blocks, rhs):
-    """rhs (size,) <- U^-1 rhs in the rows of so many blocks from `start` on, taken out of the six before them, if there are any.
+    """Compute rhs (size,) <- U^-1 rhs in the rows of `blocks` blocks from `start` on, and update the six rows before them.
 
-    What is behind them is solved and taken out of their rows already.
+    Unknowns behind these blocks must be solved and subtracted from their rows already.
     """
     step = 3 * band
     block, origin = SIZE * (step + 1), start * (step + 1) + 2 * band

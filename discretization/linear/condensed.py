@@ -1,10 +1,10 @@
-"""LU of block-sparse matrices: unknowns that act inside their own block are eliminated first, the rest is a narrow band.
+"""LU of block-sparse matrices: static condensation of interior unknowns, then a narrow band.
 
-Rows and columns come in blocks, such as the equations and unknowns of a frame. A column is *interior* where all its rows
-belong to its own block, whose interior columns are eliminated with row exchanges among all rows of the block: partial
-pivoting in full, as no other row has them. As many rows as the block has columns left over go into the reduced matrix,
-where they stand in the other columns of the block and of its neighbours; that is a band, for
-`discretization.linear.narrow`. Gaussian elimination with another order of columns: nothing is approximated.
+Rows and columns come in blocks, such as the equations and unknowns of a frame. A column is *interior* if all its rows
+belong to its own block. Interior columns of a block are eliminated with row exchanges among all rows of the block: this is full
+partial pivoting, because no other row has entries in them. As many rows as the block has columns left over go into the reduced
+matrix, where they have entries in the other columns of the block and of its neighbours. The reduced matrix is a band, for
+`discretization.linear.narrow`. This is Gaussian elimination with another order of columns: nothing is approximated.
 
 A panel holds the rows of a block, row by row, interior columns first.
 """
@@ -15,49 +15,49 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # scipy loads its submodules on first use
 from numba import types
 
 from discretization.linear.narrow import narrow_factor, narrow_scratch, narrow_solve, narrow_solve_transposed
 from rigid.compilation.decorators import kernel
 from rigid.system import Ints
 
-_PIVOT = 0.1  # a row with fewer entries is preferred where its entry is at least this part of the largest
+_PIVOT = 0.1  # pivot: the row with fewest entries among those with at least this part of the largest
 I1, F1, INT32 = types.int64[::1], types.float64[::1], types.int32[::1]
 
 
 class Panels(NamedTuple):
-    """Where everything stands; b blocks, N unknowns."""
+    """Layout of the panels of a matrix with b blocks and N unknowns."""
 
     rows: Any  # (N,) rows of the matrix, block by block
-    first_row: Any  # (b + 1,)
+    first_row: Any  # (b + 1,) offset in `rows` of each block
     columns: Any  # columns of the panels, block by block, the interior ones first
-    first_column: Any  # (b + 1,)
+    first_column: Any  # (b + 1,) offset in `columns` of each block
     interior: Any  # (b,) number of interior columns
-    start: Any  # (b + 1,) first entry of a panel
-    place: Any  # (entries,) where an entry of the matrix stands in the panels
-    entries: Any  # (N,) entries of each of `rows`
+    start: Any  # (b + 1,) offset of the first entry of each panel
+    place: Any  # (entries,) offset in the panels of each entry of the matrix
+    entries: Any  # (N,) number of entries of each of `rows`
     reduced_row: Any  # (b,) first row of a block in the reduced matrix
-    reduced: Any  # place of each of `columns` in the reduced matrix; -1 of interior ones
-    size: int  # of the reduced matrix
-    band: int  # its half bandwidth
+    reduced: Any  # column of each of `columns` in the reduced matrix; -1 for interior ones
+    size: int  # number of rows of the reduced matrix
+    band: int  # half bandwidth of the reduced matrix
 
 
 class Factors(NamedTuple):
     """Arrays of the factors."""
 
-    panels: Any  # after all: what is not zero of L and of the interior rows of U, row by row, without the gaps between
-    where: Any  # for each of these the unknown, or for L its place in `ordered`
-    first: Any  # (N + 1,) first of a row of L
-    upper: Any  # (N,) first of a row of U, which begins with the diagonal
+    panels: Any  # after factorisation: nonzeros of L and of the interior rows of U, row by row, without gaps
+    where: Any  # unknown of each of these; for L its offset in `ordered`
+    first: Any  # (N + 1,) offset of the first nonzero of each row of L
+    upper: Any  # (N,) offset of the diagonal of each row of U, its first nonzero
     order: Any  # (N,) rows of the matrix in the order of their pivots
-    weight: Any  # (N,) scratch: about the entries of a row by now
-    ordered: Any  # (N,) right-hand side in this order
-    band: Any  # (size (3 band + 1) + 8,)
-    pivots: Any  # (size,) of the band
-    reached: Any  # (size,)
-    multipliers: Any  # (narrow_scratch(band),)
-    rhs: Any  # (size,)
+    weight: Any  # (N,) scratch: estimated present number of entries of each row
+    ordered: Any  # (N,) right-hand side in the order of the pivots
+    band: Any  # (size (3 band + 1) + 8,) reduced matrix and its factors
+    pivots: Any  # (size,) row exchanges of the band
+    reached: Any  # (size,) first row of every column of U of the band
+    multipliers: Any  # (narrow_scratch(band),) scratch
+    rhs: Any  # (size,) right-hand side of the reduced matrix
 
 
 PANELS = types.NamedTuple([I1] * 10 + [types.int64, types.int64], Panels)
@@ -65,14 +65,15 @@ FACTORS = types.NamedTuple([F1, INT32, I1, I1, I1, I1, F1, F1, INT32, INT32, F1,
 
 
 def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int] | Ints) -> Panels:
-    """Panels of a matrix with this pattern; block (N,) of every row and of the column of the same number; `order` of the
-    blocks in the reduced matrix.
+    """Return the panels of a matrix with this pattern.
+
+    block (N,): block of every row, and of the column with the same number; order: order of the blocks in the reduced matrix.
     """
     n, count = pattern.shape[0], int(block.max(initial=-1)) + 1
     rows, column = pattern.indices, np.repeat(np.arange(n), np.diff(pattern.indptr))
     outside = np.zeros(n, bool)
     outside[column[block[rows] != block[column]]] = True
-    # an interior column with few rows disturbs few
+    # interior columns with few rows first: they cause the least fill
     by_block = np.lexsort((np.diff(pattern.indptr), outside, block))
     firsts = np.searchsorted(block[by_block], np.arange(count + 1))
     inner = np.bincount(block[~outside], minlength=count)
@@ -129,13 +130,13 @@ def panels_of(pattern: scipy.sparse.csc_matrix, block: Ints, order: Sequence[int
 
 
 def no_panels() -> Panels:
-    """Of a matrix that is not in blocks."""
+    """Return empty panels, for a matrix that is not in blocks."""
     none = np.zeros(0, np.int64)
     return Panels(none, none, none, none, none, none, none, none, none, none, 0, 0)
 
 
 def factors_for(P: Panels) -> Factors:
-    """Arrays for `condensed_factor`."""
+    """Allocate the arrays of `condensed_factor`."""
     n = len(P.rows)
     return Factors(
         panels=np.zeros(int(P.start[-1]) if n else 0),
@@ -155,14 +156,14 @@ def factors_for(P: Panels) -> Factors:
 
 @kernel
 def exchange(x, a, b, count):
-    """x[a : a + count] and x[b : b + count] change places."""
+    """Exchange x[a : a + count] and x[b : b + count]."""
     for k in range(count):
         x[a + k], x[b + k] = x[b + k], x[a + k]
 
 
 @kernel
 def subtract_row(x, to, source, factor, count):
-    """x[to + k] -= factor x[source + k]."""
+    """Compute x[to + k] -= factor x[source + k] for k < count."""
     a, b = np.uintp(to), np.uintp(source)
     for k in range(np.uintp(count)):
         x[a + k] -= factor * x[b + k]
@@ -170,7 +171,7 @@ def subtract_row(x, to, source, factor, count):
 
 @kernel
 def choose_pivot(x, weight, start, first, width, j, rows):
-    """The row of a panel with the fewest entries among those with a large entry in column j; -1: all are zero."""
+    """Return the row of a panel with the fewest entries among those with a large entry in column j; -1 if all are zero."""
     largest = 0.0
     for i in range(j, rows):
         largest = max(largest, abs(x[start + i * width + j]))
@@ -185,7 +186,7 @@ def choose_pivot(x, weight, start, first, width, j, rows):
 
 @kernel
 def eliminate_interior(P, F, b):
-    """Gaussian elimination of the interior columns of block b. 0, or 1 if singular."""
+    """Eliminate the interior columns of block b by Gaussian elimination; return 0, or 1 if it is singular."""
     x, first, start = F.panels, P.first_row[b], P.start[b]
     rows, width = P.first_row[b + 1] - first, P.first_column[b + 1] - P.first_column[b]
     for i in range(first, first + rows):
@@ -213,9 +214,10 @@ def eliminate_interior(P, F, b):
 
 @kernel
 def keep_row(P, F, b, i, kept):
-    """What is not zero of row i of block b, in its panel from `kept` on: L, then an interior row of U. The next free place.
+    """Store the nonzeros of row i of block b in the panels from `kept` on: L, then an interior row of U.
 
-    The rows before have left at least as much room as they took: nothing is overwritten that is still to be read.
+    Returns the next free offset. The stored rows before need no more room than they had in the panels: no entry is overwritten
+    before it is read.
     """
     x, first, at, inner = F.panels, P.first_row[b], P.first_column[b], P.interior[b]
     width = P.first_column[b + 1] - at
@@ -236,7 +238,10 @@ def keep_row(P, F, b, i, kept):
 
 @kernel
 def condensed_factor(P, F, values, rows, scale):
-    """LU factors of the matrix with entries `values` in `rows`, each multiplied by the scale of its row. 1: singular."""
+    """Factor the matrix with entries `values` in `rows`, each multiplied by the scale of its row.
+
+    Returns 0, or 1 if the matrix is singular.
+    """
     F.panels[:] = 0.0
     for k in range(values.size):
         F.panels[P.place[k]] = values[k] * scale[rows[k]]
@@ -276,7 +281,7 @@ def condensed_solve(P, F, scale, rhs):
     narrow_solve(F.band, P.size, P.band, F.pivots, F.reached, F.rhs)
     for b in range(P.interior.size):
         first, inner, at = P.first_row[b], P.interior[b], P.first_column[b]
-        # `rhs` is read no more: the unknowns take its place
+        # `rhs` is not read again: the unknowns overwrite it
         for c in range(at + inner, P.first_column[b + 1]):
             rhs[P.columns[c]] = F.rhs[P.reduced[c]]
         for j in range(inner - 1, -1, -1):
@@ -307,7 +312,7 @@ def condensed_solve_transposed(P, F, scale, rhs):
         first, inner = P.first_row[b], P.interior[b]
         for i in range(first + inner, P.first_row[b + 1]):
             y[i] = F.rhs[P.reduced_row[b] + i - first - inner]
-        # `rhs` is read no more: the unknowns take its place
+        # `rhs` is not read again: the unknowns overwrite it
         for i in range(P.first_row[b + 1] - 1, first - 1, -1):
             for k in range(F.first[i], F.upper[i]):
                 y[F.where[k]] -= x[k] * y[i]

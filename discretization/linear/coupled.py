@@ -1,12 +1,12 @@
-"""Bands that few blocks couple, as contacts do with rods: the band is factored, the rest is an iteration.
+"""Solve band matrices with few blocks outside the band, as contacts between rods make: band LU with GMRES for the far blocks.
 
-With A = B + F, B the band and F its few far blocks, the solution is x = B^-1 (b + z), and what is left of b is on the rows of F:
+With A = B + F, B the band and F its few far blocks, the solution is x = B^-1 (b + z), and the residual is on the rows of F:
 
     z + F B^-1 z = -F B^-1 b                                                                                          (1)
 
-GMRES (Saad and Schultz 1986) takes it on these rows alone, each in units of its noise. Blocks that are zero, of pairs that do
-not touch, are left out. The inertia of a step keeps the number of iterations small, however many rods there are; where it does
-not, the whole matrix is factored as a sparse one. Nothing depends on what was solved before.
+GMRES (Saad and Schultz 1986) solves it on these rows alone, each in units of its round-off level. Zero blocks, of pairs that do
+not touch, are left out. The inertia of a step keeps the number of iterations small, independently of the number of rods. If
+GMRES does not converge, the whole matrix is factored as a sparse one. The result does not depend on earlier solutions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # scipy loads its submodules on first use
 from numba import objmode
 
 from discretization.linear.runs_of_blocks import solve_with_runs
@@ -23,40 +23,43 @@ from rigid.compilation.decorators import allocating_kernel, inner_kernel, kernel
 from rigid.system import Floats, Ints
 
 SIDE = 6  # unknowns of a frame
-MOST = 60  # iterations
-RELATIVE = 1e-6  # of the right-hand side; Newton's iteration corrects the rest
-AT_NOISE = 0.02  # of what Newton's iteration takes as solved
-WHOLE = -1  # in place of the number of blocks that act: the whole matrix was factored
+MOST = 60  # limit of the number of iterations
+RELATIVE = 1e-6  # tolerance relative to the right-hand side; Newton's iteration corrects the rest
+AT_NOISE = 0.02  # tolerance relative to the convergence tolerance of Newton's iteration
+WHOLE = -1  # instead of the number of acting blocks: the whole matrix was factored
 
 
 class Far(NamedTuple):
-    """Blocks (SIDE, SIDE) behind the band, in the order of rows and columns; entry (i, j) at place + i + j stride."""
+    """Blocks (SIDE, SIDE) outside the band, in the order of rows and columns; entry (i, j) is at place + i + j stride."""
 
-    row: Ints  # (f,) first unknown
-    column: Ints  # (f,)
-    place: Ints  # (f,)
-    stride: int
+    row: Ints  # (f,) first row
+    column: Ints  # (f,) first column
+    place: Ints  # (f,) offset of the first entry
+    stride: int  # offset from one column of a block to the next
 
 
 def no_far() -> Far:
-    """None."""
+    """Return an empty set of far blocks."""
     none = np.zeros(0, np.int64)
     return Far(none, none, none, 0)
 
 
 def far_blocks(row: Ints, column: Ints, first: int, stride: int) -> tuple[Far, int]:
-    """Those of these unknowns from the entry `first` on, and how many entries they need; stride: at least SIDE."""
+    """Return the far blocks of these first unknowns from the entry `first` on, and the number of entries they need.
+
+    stride: at least SIDE.
+    """
     beside = stride // SIDE
     group, k = np.divmod(np.arange(len(row)), beside)
     place = first + group * SIDE * stride + k * SIDE
-    # arrays of one layout: for another the whole march would be compiled once more
+    # contiguous arrays: for another layout the whole time loop would be compiled again
     row, column = np.ascontiguousarray(row), np.ascontiguousarray(column)
     return Far(row, column, place.astype(np.int64), stride), SIDE * stride * -(-len(row) // beside)
 
 
 @kernel
 def acting_blocks(values, far, blocks, rows, counts):
-    """Numbers of the blocks that are not zero, and the first unknowns of their rows; counts[0], counts[1]: how many."""
+    """Write the numbers of the nonzero blocks and the first unknowns of their rows; counts[0], counts[1]: how many."""
     n, m = 0, 0
     for b in range(far.row.size):
         acts = False
@@ -75,7 +78,7 @@ def acting_blocks(values, far, blocks, rows, counts):
 
 @inner_kernel
 def far_product(values, far, blocks, count, x, rows, m, out):
-    """out (m, SIDE) = the rows of F x."""
+    """Compute out (m, SIDE), the rows of F x."""
     at_row = -1
     for k in range(m):
         for i in range(SIDE):
@@ -92,7 +95,7 @@ def far_product(values, far, blocks, count, x, rows, m, out):
 
 @inner_kernel
 def turn(H, c, s, j):
-    """The rotations so far on column j of H, and one more that makes it end at its diagonal."""
+    """Apply the Givens rotations so far to column j of H, and append the one that makes it end at its diagonal."""
     for i in range(j):
         upper = H[i, j]
         H[i, j] = c[i] * upper + s[i] * H[i + 1, j]
@@ -104,7 +107,7 @@ def turn(H, c, s, j):
 
 @inner_kernel
 def orthogonal(V, H, j, w):
-    """w less what of it is along the rows of V so far; its size. Twice, for round-off."""
+    """Subtract the components of w along the rows of V so far and return its remaining size; twice, because of round-off."""
     for i in range(j + 1):
         H[i, j] = 0.0
     for _ in range(2):
@@ -122,7 +125,10 @@ def orthogonal(V, H, j, w):
 
 
 def factor_whole(handle: int, band: Floats, half: int, far: Far, values: Floats, n: int) -> int:
-    """LU of B + F, kept under `handle`; band: entries of B before it was factored. 0, or 1 where it is singular."""
+    """Factor B + F and store the factors under `handle`; return 0, or 1 if the matrix is singular.
+
+    band: entries of B before it was factored.
+    """
     width = 3 * half + 1
     each = np.flatnonzero(band[: n * width])
     column, place = np.divmod(each, width)
@@ -135,16 +141,17 @@ def factor_whole(handle: int, band: Floats, half: int, far: Far, values: Floats,
             handle,
             sparse_lu(scipy.sparse.csc_matrix((entries, (rows, columns)), shape=(n, n))),
         )
-    except RuntimeError:  # SuperLU's word for a singular matrix
+    except RuntimeError:  # SuperLU's error for a singular matrix
         return 1
     return 0
 
 
 @allocating_kernel
 def solved_whole(handle, band, half, far, values, counts, rhs, transposed):
-    """x in place of rhs by the factors of the whole, which are made where there are none yet; 0, or 1: it is singular.
+    """Compute x in place of rhs by the factors of the whole matrix, which are made if there are none yet.
 
-    band: its entries as they were; values: those of the far blocks; transposed: of the transposed matrix.
+    Returns 0, or 1 if the matrix is singular. band: its entries before factorisation; values: those of the far blocks;
+    transposed: True to solve with the transposed matrix.
     """
     n, status = rhs.size, 0
     fresh = counts[0] != WHOLE
@@ -153,7 +160,7 @@ def solved_whole(handle, band, half, far, values, counts, rhs, transposed):
         far.column,
         far.place,
         far.stride,
-    )  # Python cannot have `far` of a march
+    )  # object mode cannot receive the tuple `far` of a compiled time loop
     with objmode(status="int64", x="float64[::1]"):
         if fresh:
             status = factor_whole(handle, band, half, Far(row, column, place, stride), values, n)
@@ -169,11 +176,11 @@ def solved_whole(handle, band, half, far, values, counts, rhs, transposed):
 
 @allocating_kernel
 def solved_coupled(handle, far, half, factors, acting, noise, solved, rhs):
-    """x in place of rhs (n,) where there are far blocks; 0, or 1: it is singular.
+    """Compute x in place of rhs (n,) for a band with far blocks; return 0, or 1 if the matrix is singular.
 
-    factors: entries of the factored band with the far blocks behind them, where it was eliminated by blocks, its pivots, its
-    first rows, and its entries as they were; acting: blocks, rows, counts, see `acting_blocks`; noise (n,), solved: of the rows,
-    and what counts as solved.
+    factors: entries of the factored band with the far blocks behind them, the stretches eliminated by blocks, its pivots, its
+    first rows, and its entries before factorisation; acting: blocks, rows, counts, see `acting_blocks`; noise (n,): round-off
+    level of each row; solved: convergence tolerance in these units.
     """
     values, done, pivots, first, band = factors
     blocks, rows, counts = acting

@@ -1,20 +1,21 @@
 """Multifrontal LU of matrices whose band is wide: frames and nets of rods, mechanisms with many loops.
 
 Unknowns come in groups that are eliminated together, such as those of a frame with the multipliers of a joint that holds it.
-They go in an order of small degree, each in a dense panel of its own, a *front*, column by column: its inner unknowns, then the
-outer ones, that what was eliminated before or the matrix itself couples them with,
+Groups are eliminated in an order of small degree, each in a separate dense panel, a *front*, stored column by column. The inner
+unknowns of a front come first, then the outer ones, with which the matrix or earlier eliminations couple them:
 
     [ A_ii  A_io ]           A_ii = P L U,    S = A_oo - A_oi A_ii^-1 A_io                                             (1)
     [ A_oi  A_oo ]
 
-S is added to the front of the first of the outer unknowns to go, its parent (Duff and Reid 1983). Rows are exchanged among the
-inner ones only. A pivot far below the entries under it ends it: the caller then takes a solver that exchanges all rows.
+The Schur complement S is added to the front of the first outer unknown to be eliminated, its parent (Duff and Reid 1983). Rows
+are exchanged only among the inner ones. A pivot far below the entries under it ends the factorisation: the caller then uses a
+solver that exchanges all rows.
 
-A front takes what its children leave to it, in their order, and writes to places of its own alone: what comes out does not
-hang on the order in which fronts go, nor on how many go at the same time (`discretization.assembly.team`).
+A front adds the Schur complements of its children in their order, and writes only to its own storage. The result therefore does
+not depend on the order of the fronts, nor on how many are processed at the same time (`discretization.assembly.team`).
 
-Of the inner unknowns multipliers are the first columns and the last rows: the rows of their frame hold them, and they those of
-the frame, so that little is exchanged, and what is zero of a joint's blocks stays so and is skipped.
+Among the inner unknowns multipliers are the first columns and the last rows: the rows of their frame determine them, and they
+determine those of the frame. So few rows are exchanged, and zeros in the blocks of a joint stay zero and are skipped.
 """
 
 from __future__ import annotations
@@ -23,55 +24,55 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # scipy loads its submodules on first use
 
 from discretization.linear.sparse import sparse_lu
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import WIDTH, larger, largest, load, store
 from rigid.system import Ints
 
-_PIVOT = 0.1  # a row is exchanged where the diagonal is below this part of the largest inner entry under it
-_SAFE = 1e-8  # a pivot counts down to this part of the largest entry under it: Newton's iteration corrects what digits it costs
+_PIVOT = 0.1  # a row is exchanged if the diagonal is below this part of the largest inner entry under it
+_SAFE = 1e-8  # smallest pivot relative to the largest entry under it: Newton's iteration recovers the digits it costs
 _1 = np.uintp(1)
 
 
 class Fronts(NamedTuple):
-    """Where everything stands; k fronts in the order of elimination, N unknowns. Long lists are of int32, sooner read."""
+    """Layout of k fronts in elimination order for N unknowns. Long lists are int32, which is read faster."""
 
     inner: Ints  # (k,) number of inner unknowns
-    start: Ints  # (k + 1,) first entry of a panel; behind it are some that nobody reads
-    first: Ints  # (k + 1,) first of its rows and columns in the lists of all
-    pivot: Ints  # (k,) first of its pivots
-    row: np.ndarray  # rows of the panels, front by front: unknowns of the matrix
-    column: np.ndarray  # columns alike
-    parent: Ints  # (k,) front that S is added to, -1: none
+    start: Ints  # (k + 1,) first entry of each panel; behind a panel there are dummy entries
+    first: Ints  # (k + 1,) offset of the rows and columns of each front in the lists of all
+    pivot: Ints  # (k,) offset of the pivots of each front
+    row: np.ndarray  # rows of the panels as unknowns of the matrix, front by front
+    column: np.ndarray  # columns of the panels as unknowns of the matrix, front by front
+    parent: Ints  # (k,) front that S is added to; -1 if there is none
     row_there: (
         np.ndarray
-    )  # rows of the panel of the parent that those of S are added to, in the list's places; 0 of inner ones
-    column_there: np.ndarray
-    child: Ints  # (children,) fronts whose S it takes, front by front
-    first_child: Ints  # (k + 1,)
-    entry: np.ndarray  # (entries,) of the matrix, front by front
-    first_entry: Ints  # (k + 1,)
-    place: np.ndarray  # (entries,) where it stands in its panel
-    flops: int  # multiplications and additions of a factorisation
+    )  # row of the parent's panel that each row of S is added to, as long as `row`; 0 for inner rows
+    column_there: np.ndarray  # column of the parent's panel, likewise
+    child: Ints  # (children,) fronts whose S is added, front by front
+    first_child: Ints  # (k + 1,) offset in `child` of each front
+    entry: np.ndarray  # (entries,) numbers of the entries of the matrix, front by front
+    first_entry: Ints  # (k + 1,) offset in `entry` of each front
+    place: np.ndarray  # (entries,) offset of each entry in its panel
+    flops: int  # number of multiplications and additions of a factorisation
 
 
 def no_fronts() -> Fronts:
-    """None."""
+    """Return an empty layout."""
     none, one, short = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32)
     return Fronts(none, one, one, none, short, short, none, short, short, none, one, short, one, short, 0)
 
 
 def scratch_length(fronts: Fronts) -> int:
-    """Of the scratch array of a factorisation: two columns, which are read by eights."""
+    """Return the length of the scratch array of a factorisation: two columns, which are read by eights."""
     return int(2 * np.diff(fronts.first).max(initial=0) + 16)
 
 
 def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fronts:
-    """Fronts of a matrix in compressed columns of symmetric pattern.
+    """Return the fronts of a matrix in compressed columns with symmetric pattern.
 
-    group (N,): unknowns of one number go together; leads (N,): true where a column comes first in its group.
+    group (N,): unknowns of one number are eliminated together; leads (N,): True if a column comes first in its group.
     """
     n, count = len(indptr) - 1, int(group.max(initial=-1)) + 1
     column = np.repeat(np.arange(n), np.diff(indptr))
@@ -128,19 +129,19 @@ def fronts_of(indptr: Ints, indices: Ints, group: Ints, leads: np.ndarray) -> Fr
 
 
 def _sums(sizes: Ints) -> Ints:
-    """(k + 1,) where things of these sizes begin, one behind the other."""
+    """Return the offsets (k + 1,) of consecutive items of these sizes."""
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _places(keys: Ints, first: Ints) -> Callable[[Ints], Ints]:
-    """Function that finds where keys stand, counted from the first of their front."""
+    """Return a function that finds the positions of keys, counted from the first of their front."""
     by_key = np.argsort(keys)
     place = (np.arange(len(keys)) - first)[by_key]
     return lambda wanted: place[np.searchsorted(keys[by_key], wanted)]
 
 
 def _minimum_degree(pairs: Ints, count: int) -> Ints:
-    """Groups in an order of small degree: that of SuperLU for a matrix with this graph."""
+    """Return the groups in an order of small degree: that of SuperLU for a matrix with this graph."""
     graph = scipy.sparse.coo_matrix(
         (-np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count)
     ).tocsc()
@@ -157,9 +158,9 @@ def _minimum_degree(pairs: Ints, count: int) -> Ints:
 
 
 def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[int]]]:
-    """Inner and outer groups of every front, in an order of elimination.
+    """Return the inner and the outer groups of every front, in elimination order.
 
-    A group whose outer ones are those of the next of them, and that itself, shares its front.
+    A group shares the front of the next of its outer groups if the outer groups of both are the same except that one.
     """
     position = np.argsort(order)
     later: list[set[int]] = [set() for _ in order]
@@ -172,7 +173,7 @@ def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[in
             parent[g] = min(later[g], key=position.__getitem__)
             later[parent[g]] |= later[g] - {parent[g]}
     inner: list[list[int]] = []
-    shared: dict[int, list[int]] = {}  # groups that go before one in its front
+    shared: dict[int, list[int]] = {}  # groups that precede a group in its front
     for g in order.tolist():
         own = [*shared.get(g, []), g]
         if g in parent and len(later[g]) == len(later[parent[g]]) + 1 and parent[g] not in shared:
@@ -185,14 +186,14 @@ def _supernodes(pairs: Ints, order: Ints) -> tuple[list[list[int]], list[list[in
 
 
 def _children_first(inner: list[list[int]], outer: list[list[int]]) -> list[int]:
-    """Fronts in an order in which all that leads to one stands right before it: what it takes is still in the cache."""
+    """Return the fronts in an order in which the descendants of each come right before it, so that data is still in the cache."""
     of = {group: k for k, own in enumerate(inner) for group in own}
     children: list[list[int]] = [[] for _ in inner]
     waiting: list[int] = []
     for k, others in enumerate(outer):
         (children[of[others[0]]] if others else waiting).append(k)
     order: list[int] = []
-    while waiting:  # from the roots down, turned round
+    while waiting:  # from the roots to the leaves; reversed at the end
         order.append(waiting.pop())
         waiting += children[order[-1]]
     return order[::-1]
@@ -200,7 +201,7 @@ def _children_first(inner: list[list[int]], outer: list[list[int]]) -> list[int]
 
 @small_kernel
 def _update(values, multipliers, second, diagonal, i, height, columns):
-    """Eight rows from i + 2 under the diagonal, in all columns to the right but one: x -= l u + m w."""
+    """Update eight rows from i + 2 under the diagonal in all columns to the right but one: x -= l u + m w."""
     l, m = load(multipliers, i), load(multipliers, second + i)
     if largest(larger(l, m)) == 0.0:
         return
@@ -216,8 +217,9 @@ def _update(values, multipliers, second, diagonal, i, height, columns):
 
 @inner_kernel
 def _pivot(values, diagonal, inside, rows, height):
-    """Exchange the row of the pivot of a column, with `inside` of its `rows` entries under the diagonal to choose from, and
-    divide by it; its place, or -1 where it is too small.
+    """Exchange the row of the pivot of a column and divide the column by it; return its offset, or -1 if it is too small.
+
+    The pivot is one of the diagonal and the first `inside` of the `rows` entries under it.
     """
     pivot, largest, under, at = 0, abs(values[diagonal]), 0.0, 0
     for i in range(1, inside + 1):
@@ -245,7 +247,7 @@ def _pivot(values, diagonal, inside, rows, height):
 
 @inner_kernel
 def _eliminate_one(values, diagonal, rows, height):
-    """What the column of a pivot, divided by it, takes from all columns to the right."""
+    """Subtract the column of a pivot, divided by it, times the pivot row from all columns to the right."""
     for c in range(1, rows + 1):
         column = diagonal + c * height
         u = values[np.uintp(column)]
@@ -256,7 +258,10 @@ def _eliminate_one(values, diagonal, rows, height):
 
 @inner_kernel
 def _eliminate(values, start, inner, height, pivots, multipliers):
-    """(1) of one panel in place, two columns at a time; pivots: a view of its own. 0, or 1 where a pivot is too small."""
+    """Eliminate one panel by (1) in place, two columns at a time; return 0, or 1 if a pivot is too small.
+
+    pivots: a view of the part that belongs to the panel.
+    """
     second = height + 8
     for j in range(0, inner, 2):
         diagonal, rows = start + j * (height + 1), height - j - 1
@@ -277,7 +282,7 @@ def _eliminate(values, start, inner, height, pivots, multipliers):
         if pivot < 0:
             return 1
         pivots[j + 1] = pivot
-        # the rest of this row and of that it is exchanged for have not seen the first column yet
+        # the rest of this row and of the row it is exchanged with has not been updated by the first column yet
         u = multipliers[pivot]
         multipliers[pivot] = multipliers[0]
         for c in range(1, rows + 1):
@@ -295,7 +300,7 @@ def _eliminate(values, start, inner, height, pivots, multipliers):
 
 @flat_kernel
 def begin_front(values, F, f, panels):
-    """Entries of the matrix into the panel of front f."""
+    """Copy the entries of the matrix into the panel of front f."""
     start = F.start[f]
     for i in range(start, F.start[f + 1]):
         panels[np.uintp(i)] = 0.0
@@ -306,7 +311,7 @@ def begin_front(values, F, f, panels):
 
 @flat_kernel
 def take_child(F, f, child, panels):
-    """S of a child, added to the panel of front f."""
+    """Add the Schur complement S of a child to the panel of front f."""
     start, first, inner = F.start[child], F.first[child], F.inner[child]
     height = F.first[child + 1] - first
     above, stride = F.start[f], F.first[f + 1] - F.first[f]
@@ -318,15 +323,16 @@ def take_child(F, f, child, panels):
 
 @flat_kernel
 def eliminate_front(F, f, panels, pivots, multipliers):
-    """(1); 0, or 1 where a pivot is too small."""
+    """Eliminate front f by (1); return 0, or 1 if a pivot is too small."""
     height, inner, at = F.first[f + 1] - F.first[f], F.inner[f], F.pivot[f]
     return _eliminate(panels, F.start[f], inner, height, pivots[at : at + inner], multipliers)
 
 
 @inner_kernel
 def fronts_factor(values, F, panels, pivots, multipliers):
-    """LU factors of the matrix with entries `values` into panels (start[-1] + 8,); pivots: (N,) int32; multipliers: scratch
-    of `scratch_length`. 0, or 1 where a pivot is too small.
+    """Factor the matrix with entries `values` into panels (start[-1] + 8,); return 0, or 1 if a pivot is too small.
+
+    pivots: (N,) int32; multipliers: scratch of `scratch_length`.
     """
     for f in range(F.inner.size):
         begin_front(values, F, f, panels)
@@ -339,14 +345,14 @@ def fronts_factor(values, F, panels, pivots, multipliers):
 
 @small_kernel
 def _subtract(panels, column, u, x, first, end):
-    """x -= u times a column, from the row `first` on; behind `end` up to seven rows of x that nobody reads."""
+    """Compute x -= u times a column, from the row `first` on; up to seven dummy rows of x behind `end` change, too."""
     for i in range(first, end, WIDTH):
         store(load(x, i) - load(panels, column + i) * u, x, i)
 
 
 @flat_kernel
 def begin_reduction(F, f, rhs, x):
-    """The right-hand side of the inner unknowns of front f."""
+    """Copy the right-hand side of the inner unknowns of front f into x, with zeros for the outer ones."""
     first, inner = F.first[f], F.inner[f]
     for i in range(inner):
         x[np.uintp(i)] = rhs[np.uintp(F.row[np.uintp(first + i)])]
@@ -356,7 +362,7 @@ def begin_reduction(F, f, rhs, x):
 
 @flat_kernel
 def take_rows(F, child, outer, x):
-    """What a child leaves to its outer rows, added to those of its parent."""
+    """Add the right-hand side that a child leaves for its outer rows to the rows of its parent."""
     first = F.first[child]
     for i in range(first + F.inner[child], F.first[child + 1]):
         x[np.uintp(F.row_there[np.uintp(i)])] += outer[np.uintp(i)]
@@ -364,7 +370,7 @@ def take_rows(F, child, outer, x):
 
 @flat_kernel
 def reduce_rows(F, f, panels, pivots, rhs, outer, x):
-    """L^-1 P of the inner rows of front f in place of rhs, and what the outer ones are left."""
+    """Compute L^-1 P of the inner rows of front f in place of rhs, and the remaining right-hand side of the outer ones."""
     start, first, inner = F.start[f], F.first[f], F.inner[f]
     height, at = F.first[f + 1] - first, F.pivot[f]
     for j in range(inner):
@@ -382,7 +388,7 @@ def reduce_rows(F, f, panels, pivots, rhs, outer, x):
 
 @flat_kernel
 def solve_columns(F, f, panels, rhs, x):
-    """The inner unknowns of front f, those of its outer columns being known."""
+    """Solve for the inner unknowns of front f; those of its outer columns are known."""
     start, first, inner = F.start[f], F.first[f], F.inner[f]
     height = F.first[f + 1] - first
     for i in range(inner):
@@ -417,7 +423,7 @@ def fronts_solve(F, panels, pivots, rhs, outer, x):
 
 @inner_kernel
 def fronts_solve_transposed(F, panels, pivots, rhs, x):
-    """Solve with the transposed matrix in place of rhs (N,), as `fronts_solve`."""
+    """Solve with the transposed matrix in place of rhs (N,), with the factors of `fronts_factor`; x: as in `fronts_solve`."""
     for f in range(F.inner.size):
         start, first, inner = F.start[f], F.first[f], F.inner[f]
         height = F.first[f + 1] - first

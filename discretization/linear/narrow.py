@@ -1,13 +1,13 @@
-"""LU of bands, without LAPACK and without threads.
+"""LU of band matrices, without LAPACK and without threads.
 
-LAPACK's `dgbtrf` spends its time in calls of BLAS on a few dozen numbers. Above a half bandwidth of 64 a threaded BLAS shares
+LAPACK's `dgbtrf` spends its time in BLAS calls on a few dozen numbers. Above a half bandwidth of 64 a threaded BLAS divides
 these among threads, which then wait for each other.
 
-The storage is that of LAPACK, column by column: (N, 3 band + 1) in C order, entry (i, j) at [j, 2
-band + i - j], room for the fill of row exchanges above. A row is exchanged only where the diagonal is below a tenth of the
-largest entry under it, or another part that the caller names, which keeps the factors narrow. Two columns are eliminated and
-eight rows updated at a time, as lanes (`rigid.lanes`); the multipliers are padded with zeros, so the last ones add nothing to
-what stands behind them (the array needs eight entries of slack at its end).
+The storage is that of LAPACK, column by column: (N, 3 band + 1) in C order, entry (i, j) at [j, 2 band + i - j], with room
+above for the fill of row exchanges. A row is exchanged only if the diagonal is below a fraction of the largest entry under it,
+which keeps the factors narrow; the fraction is a tenth unless the caller passes another one. Two columns are eliminated and
+eight rows updated at a time, as SIMD lanes (`rigid.lanes`). The multipliers are padded with zeros, so the last lanes add
+nothing to the entries behind the column (the array needs eight entries of slack at its end).
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _PIVOT = 0.1
 
 @small_kernel
 def update(values, multipliers, diagonal, rows, stride, columns):
-    """What a pivot takes from so many rows below it, in all columns to the right: x -= l u."""
+    """Subtract a pivot row times its multipliers from the `rows` rows below, in all columns to the right: x -= l u."""
     for i in range(0, rows, WIDTH):
         l, here = load(multipliers, i), diagonal
         for _ in range(columns):
@@ -31,7 +31,10 @@ def update(values, multipliers, diagonal, rows, stride, columns):
 
 @small_kernel
 def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
-    """The same of two pivots and rows below both: x -= l u + m w, l the multipliers from 1, m from `second` on, w under u."""
+    """Subtract two pivot rows from the rows below both: x -= l u + m w.
+
+    The multipliers l begin at entry 1, m at entry `second`; w is under u.
+    """
     for i in range(0, rows, 2 * WIDTH):
         l, m, here = load(multipliers, i + 1), load(multipliers, second + i), diagonal
         if rows - i > WIDTH:
@@ -51,7 +54,7 @@ def update_twice(values, multipliers, second, diagonal, rows, stride, columns):
 
 @small_kernel
 def update_row(values, multipliers, diagonal, pivot, stride, columns):
-    """What a pivot takes from the row of the next one, and from that it was exchanged for, to the right of its column."""
+    """Subtract a pivot row from the row of the next pivot and from the row it was exchanged with, right of its column."""
     u = multipliers[pivot]
     multipliers[pivot] = multipliers[0]
     for c in range(1, columns + 1):
@@ -61,7 +64,7 @@ def update_row(values, multipliers, diagonal, pivot, stride, columns):
 
 @small_kernel
 def pivot_of(values, diagonal, below, part):
-    """How far under the diagonal the pivot of a column is, and how large; part: as of `narrow_columns`."""
+    """Return the offset of a column's pivot below the diagonal, and its size; part: see `narrow_columns`."""
     size, most = abs(values[diagonal]), choose(load(values, diagonal + 1), 0.0, 0, below)
     for i in range(WIDTH, below, WIDTH):
         most = larger(most, choose(load(values, diagonal + 1 + i), 0.0, 0, below - i))
@@ -77,7 +80,7 @@ def pivot_of(values, diagonal, below, part):
 
 @small_kernel
 def exchange(values, diagonal, pivot, stride, columns):
-    """The row of the diagonal and that of the pivot, in so many columns."""
+    """Exchange the row of the diagonal and that of the pivot, in `columns` columns."""
     if pivot != 0:
         for c in range(columns):
             here = np.uintp(diagonal + c * stride)
@@ -89,7 +92,7 @@ def exchange(values, diagonal, pivot, stride, columns):
 
 @small_kernel
 def divide(values, diagonal, below, multipliers, at):
-    """A column by its pivot, into the multipliers from `at` on, too; eight zeros behind them."""
+    """Divide a column by its pivot and copy it into the multipliers from `at` on, with eight zeros behind them."""
     scale = 1.0 / values[diagonal]
     for i in range(0, below, WIDTH):
         x = load(values, diagonal + 1 + i)
@@ -100,14 +103,13 @@ def divide(values, diagonal, below, multipliers, at):
 
 
 def narrow_scratch(band: int) -> int:
-    """Length of the scratch array: the multipliers of two columns, which are read by eights."""
+    """Return the length of the scratch array: the multipliers of two columns, which are read by eights."""
     return 2 * band + 40
 
 
 @inner_kernel
 def narrow_factor(values, size, band, pivots, first, multipliers):
-    """LU factors in place; pivots (size,) int32, first (size,) int32 receives the first row of every column
-    of U.
+    """Factor a band matrix in place; pivots (size,) int32, first (size,) int32 receives the first row of every column of U.
 
     multipliers: scratch of `narrow_scratch`. Returns 0, or the number of the column without a pivot.
     """
@@ -116,8 +118,10 @@ def narrow_factor(values, size, band, pivots, first, multipliers):
 
 @inner_kernel
 def narrow_columns(values, size, band, pivots, first, multipliers, start, end, filled, part):
-    """Of `narrow_factor` the columns start .. end - 1, two at a time, those before them are eliminated; filled: the last column
-    that their rows reach; part: of the largest entry under a diagonal, below which rows are exchanged.
+    """Eliminate the columns start .. end - 1 as `narrow_factor` does, two at a time; those before them are eliminated.
+
+    filled: the last column that the rows above reach; part: rows are exchanged if the diagonal is below this part of the
+    largest entry under it.
 
     Returns 0, or the number of the column without a pivot, and the last column that is reached now.
     """
@@ -152,7 +156,7 @@ def narrow_columns(values, size, band, pivots, first, multipliers, start, end, f
         divide(values, under, below, multipliers, second)
         update_row(values, multipliers, under, pivot, stride, last - j)
         update_twice(values, multipliers, second, diagonal + stride, below, stride, last - j)
-        if filled > last:  # columns that the second row alone reaches
+        if filled > last:  # columns that only the second row reaches
             for i in range(0, below, WIDTH):
                 store(load(multipliers, second + i), multipliers, i)
             update(values, multipliers, under + (last - j) * stride, below, stride, filled - last)
@@ -162,7 +166,7 @@ def narrow_columns(values, size, band, pivots, first, multipliers, start, end, f
 
 @inner_kernel
 def narrow_forth(values, size, band, pivots, start, end, rhs):
-    """rhs (size,) <- L^-1 rhs by the columns start .. end - 1."""
+    """Compute rhs (size,) <- L^-1 rhs for the columns start .. end - 1."""
     width, top = 3 * band + 1, 2 * band
     for j in range(start, end):
         pivot = pivots[j]
@@ -177,7 +181,7 @@ def narrow_forth(values, size, band, pivots, start, end, rhs):
 
 @inner_kernel
 def narrow_back(values, band, first, start, end, rhs):
-    """rhs <- U^-1 rhs by the columns end - 1 .. start."""
+    """Compute rhs <- U^-1 rhs for the columns end - 1 .. start."""
     width, top = 3 * band + 1, 2 * band
     for j in range(end - 1, start - 1, -1):
         diagonal = j * width + top

@@ -1,11 +1,11 @@
 """Limit the BLAS to one thread during small linear algebra.
 
-A threaded BLAS shares even matrices of thirty rows among its threads. They gain nothing there: they wait for each other, the
-longer the busier the processors are. Sparse factorisations and Lanczos' iteration call the BLAS for such matrices only.
+A threaded BLAS divides even matrices of thirty rows among its threads. They gain nothing there: they wait for each other, and
+longer if the processors are busier. Sparse factorisations and Lanczos' iteration call the BLAS only for such matrices.
 
 Most libraries have one number of threads for the whole process: the first user in `one_thread` sets it to one and the last one
-to leave restores it, so users in several Python threads may overlap. Work of other threads gives the same results meanwhile.
-A library on OpenMP has a number for each Python thread, which every user sets for itself.
+to leave restores it, so users in several Python threads may overlap. Meanwhile calls in other threads give the same results.
+An OpenMP library has a number for each Python thread, which every user sets for its thread.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-UNTHREADED = (
-    24  # rows up to which no BLAS shares the work: eigenvalues of symmetric matrices are shared from 28 on
-)
+UNTHREADED = 24  # rows up to which no BLAS uses threads: symmetric eigenvalue solvers do from 28 rows on
 _lock = threading.Lock()
 _users = 0
-_before: list[tuple[Any, int]] = []  # libraries with one number for the process, and these numbers
+_before: list[tuple[Any, int]] = []  # libraries with one number per process, and their previous numbers
 
 
 @contextlib.contextmanager
@@ -53,7 +51,10 @@ def one_thread(size: int = UNTHREADED + 1) -> Iterator[None]:
 
 
 def _limited(of_process: bool) -> list[tuple[Any, int]]:
-    """Set libraries of one sort to one thread; these, and their numbers of threads before."""
+    """Set libraries of one sort to one thread; return them with their previous numbers of threads.
+
+    `of_process`: True for libraries with one number for the process, False for those with a number per thread (OpenMP).
+    """
     sort = [library for library in _libraries() if _is_of_process(library) == of_process]
     before = [(library, library.get_num_threads()) for library in sort]
     for library in sort:
@@ -63,7 +64,7 @@ def _limited(of_process: bool) -> list[tuple[Any, int]]:
 
 def _restore(before: list[tuple[Any, int]]) -> None:
     for library, threads in before:
-        if library.get_num_threads() == 1:  # otherwise somebody else has changed it meanwhile
+        if library.get_num_threads() == 1:  # otherwise other code has changed it meanwhile
             _set(library, threads)
 
 
@@ -72,7 +73,10 @@ def _is_of_process(library: Any) -> bool:
 
 
 def _set(library: Any, threads: int) -> None:
-    """Set the number of threads, from whichever thread: threadpoolctl 3.8 lets one thread alone do so until it is cleared."""
+    """Set the number of threads from any Python thread.
+
+    threadpoolctl 3.8 allows only one thread to set it until the controlling thread is cleared.
+    """
     clear = getattr(library, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
@@ -83,7 +87,7 @@ def _set(library: Any, threads: int) -> None:
 
 @functools.cache
 def _libraries() -> Any:
-    """Find the loaded BLAS libraries, once."""
+    """Find the loaded BLAS libraries; the result is cached."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas").lib_controllers

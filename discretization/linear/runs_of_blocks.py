@@ -1,8 +1,9 @@
-"""LU of narrow bands with runs of blocks, as rods are between joints: blocks in registers, what is between them by columns.
+"""LU of narrow bands with runs of blocks, as rods between joints are: blocks in registers, the rest column by column.
 
-A run begins behind what reaches into its first block at most, so that rows that were exchanged before it, too, end with its
-second: what is left then is block tridiagonal, until a block of the run reaches further than the next six columns. So it is
-behind a block of the run that asks for an exchange of rows: those that are exchanged end with the block after the next one.
+A run begins behind everything that reaches at most into its first block. Rows that were exchanged before the run then end with
+its second block, too, and what is left is block tridiagonal, until a block of the run reaches further than the next six
+columns. The same holds behind a block of the run that requires a row exchange: exchanged rows end with the block after the next
+one.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from discretization.linear.narrow import narrow_back, narrow_columns, narrow_for
 from rigid.compilation.decorators import inner_kernel
 from rigid.system import Ints
 
-LEAST = 2  # blocks of a run
-_AFTER_OTHERS = 2  # blocks of a run that rows before it may reach into
-_PART = 1e-5  # of what stands under a pivot, whatever the units of its rows are: five digits of a correction cost no iteration
+LEAST = 2  # smallest number of blocks of a run
+_AFTER_OTHERS = 2  # number of blocks of a run that exchanged rows before it may reach into
+# Limit of a pivot relative to the entries under it, in any units of the rows: losing five digits of a correction costs no
+# iteration.
+_PART = 1e-5
 
 
 def runs_of(start: Ints, weight: Ints, pairs: Ints, size: int) -> Ints:
-    """(k, 2) first columns of runs and how many blocks they have, in the order of the columns.
+    """Return the first column and the number of blocks of each run (k, 2), in the order of the columns.
 
-    start, weight (v,): first unknown and unknowns of the vertices of a band of so many columns; pairs (e, 2) of them that share a
-    block, both ways.
+    start, weight (v,): first unknown and number of unknowns of the vertices of a band of `size` columns; pairs (e, 2): vertices
+    that share a block, both ways.
     """
     inside = np.flatnonzero(start < size)
     inside = inside[np.argsort(start[inside])]
@@ -45,9 +48,12 @@ def runs_of(start: Ints, weight: Ints, pairs: Ints, size: int) -> Ints:
 
 @inner_kernel
 def factor_with_runs(values, size, band, runs, done, pivots, first, multipliers):
-    """Factors as of `narrow_factor`: 0, or the number of the column without a pivot, and how many blocks were eliminated so.
+    """Factor a band with runs of blocks, in the format of `narrow_factor`.
 
-    done (k, 2): receives of every run the first column of the longest stretch that was, and its blocks.
+    Returns 0, or the number of the column without a pivot, and how many blocks were eliminated in registers.
+
+    done (k, 2): receives, for each run, the first column and the number of blocks of the longest stretch eliminated in
+    registers.
     """
     at, filled, blocks = 0, -1, 0
     for run in range(runs.shape[0]):
@@ -65,7 +71,7 @@ def factor_with_runs(values, size, band, runs, done, pivots, first, multipliers)
                 filled = max(filled, min(at + SIZE, size) - 1)
             if count > done[run, 1]:
                 done[run, 0], done[run, 1] = start, count
-            # behind the block, if there is one, that asks for an exchange; where all do it is not tried on and on
+            # continue behind the block that requires an exchange; if all blocks do, skip some instead of trying each
             start = at + SIZE if count > 0 else min(at + 4 * SIZE, end)
     failed, _ = narrow_columns(values, size, band, pivots, first, multipliers, at, size, filled, _PART)
     return failed, blocks
@@ -73,7 +79,7 @@ def factor_with_runs(values, size, band, runs, done, pivots, first, multipliers)
 
 @inner_kernel
 def solve_with_runs(values, size, band, done, pivots, first, rhs):
-    """Solve in place of rhs (size,) with the factors of `factor_with_runs`, by blocks where it found them so."""
+    """Solve in place of rhs (size,) with the factors of `factor_with_runs`, block by block in the stretches `done`."""
     runs, at = done.shape[0], 0
     for run in range(runs + 1):
         start, count = (done[run, 0], done[run, 1]) if run < runs else (size, 0)
@@ -84,7 +90,7 @@ def solve_with_runs(values, size, band, done, pivots, first, rhs):
     for run in range(runs - 1, -2, -1):
         start, count = (done[run, 0], done[run, 1]) if run >= 0 else (0, 0)
         narrow_back(values, band, first, start + SIZE * count, at, rhs)
-        # rows that were exchanged before a run may reach into its second block
+        # rows exchanged before a run may reach into its second block
         by_columns = 0 if start == 0 else min(_AFTER_OTHERS, count)
         if count > by_columns:
             blocks_back(values, band, start + SIZE * by_columns, count - by_columns, rhs)

@@ -6,7 +6,7 @@ import weakref
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # scipy loads its submodules on first use
 from numba import objmode
 
 from discretization.linear.one_thread import one_thread
@@ -17,10 +17,11 @@ _factors: dict[int, scipy.sparse.linalg.SuperLU] = {}
 
 
 def sparse_lu(matrix: scipy.sparse.csc_matrix, **options: Any) -> scipy.sparse.linalg.SuperLU:
-    """Factor a square matrix by SuperLU, with one BLAS thread; options: of scipy's `splu`.
+    """Factor a square matrix by SuperLU, with one BLAS thread; options: those of scipy's `splu`.
 
-    Raises RuntimeError if the matrix is singular. Threads save nothing: SuperLU calls the BLAS for parts of single columns.
-    Rows and columns of zeros are refused here: SuperLU would pass wrong sizes to the BLAS, which prints messages.
+    Raises RuntimeError if the matrix is singular. More threads save no time: SuperLU calls the BLAS for parts of single
+    columns. Matrices with a row or a column of zeros are rejected here: SuperLU would pass wrong sizes to the BLAS, which
+    prints messages.
     """
     filled = matrix.data != 0.0
     columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
@@ -32,40 +33,41 @@ def sparse_lu(matrix: scipy.sparse.csc_matrix, **options: Any) -> scipy.sparse.l
 
 
 def sparse_factor(handle: int, values: Floats, indptr: Ints, indices: Ints) -> int:
-    """Factor the matrix in compressed columns and remember the factors under `handle`. Returns 0, or 1 if
-    singular.
-    """
+    """Factor a matrix in compressed columns and store the factors under `handle`; return 0, or 1 if it is singular."""
     n = len(indptr) - 1
     matrix = scipy.sparse.csc_matrix((values[: indptr[-1]], indices, indptr), shape=(n, n))
     try:
         _factors[handle] = sparse_lu(matrix)
-    except RuntimeError:  # SuperLU's word for a singular matrix
+    except RuntimeError:  # SuperLU's error for a singular matrix
         return 1
     return 0
 
 
 def sparse_keep(handle: int, factors: scipy.sparse.linalg.SuperLU) -> None:
-    """Remember these factors under `handle`."""
+    """Store these factors under `handle`."""
     _factors[handle] = factors
 
 
 def sparse_solve(handle: int, rhs: Floats) -> Floats:
-    """Solution of the last factored matrix of `handle`."""
+    """Return the solution (N,) with the matrix that was last factored under `handle`."""
     return np.ascontiguousarray(_factors[handle].solve(rhs))
 
 
 def sparse_solve_transposed(handle: int, rhs: Floats) -> Floats:
-    """The same with the transposed matrix."""
+    """Return the solution (N,) with the transpose of the matrix that was last factored under `handle`."""
     return np.ascontiguousarray(_factors[handle].solve(rhs, "T"))
 
 
 def sparse_forget(handle: int) -> None:
-    """Give the memory of the factors back."""
+    """Release the memory of the factors under `handle`."""
     _factors.pop(handle, None)
 
 
 def forget_with(owner: object, handle: int) -> weakref.finalize[[int], Any]:
-    """Give the memory of the factors back when `owner` is gone, or when the result is called; not at the exit of Python."""
+    """Release the memory of the factors when `owner` is deleted or the returned finalizer is called.
+
+    Nothing is done at the exit of Python.
+    """
     finalizer = weakref.finalize(owner, sparse_forget, handle)
     finalizer.atexit = False
     return finalizer
@@ -73,8 +75,10 @@ def forget_with(owner: object, handle: int) -> weakref.finalize[[int], Any]:
 
 @allocating_kernel
 def factored(handle, values, indptr, indices):
-    """`sparse_factor` for compiled code. Its own machine code: what is only linked into others cannot call Python in the
-    process that compiles it.
+    """Call `sparse_factor` from compiled code.
+
+    It has separate machine code: code that is only linked into other functions cannot call Python in the process that compiles
+    it.
     """
     with objmode(status="int64"):
         status = sparse_factor(handle, values, indptr, indices)
@@ -83,7 +87,7 @@ def factored(handle, values, indptr, indices):
 
 @allocating_kernel
 def solved(handle, rhs, x):
-    """x = `sparse_solve` for compiled code."""
+    """Compute x = `sparse_solve` in compiled code."""
     with objmode(solution="float64[::1]"):
         solution = sparse_solve(handle, rhs)
     for i in range(solution.size):
@@ -92,7 +96,7 @@ def solved(handle, rhs, x):
 
 @allocating_kernel
 def solved_transposed(handle, rhs, x):
-    """x = `sparse_solve_transposed` for compiled code."""
+    """Compute x = `sparse_solve_transposed` in compiled code."""
     with objmode(solution="float64[::1]"):
         solution = sparse_solve_transposed(handle, rhs)
     for i in range(solution.size):
@@ -100,5 +104,5 @@ def solved_transposed(handle, rhs, x):
 
 
 def factors_of(handle: int) -> scipy.sparse.linalg.SuperLU:
-    """The factors of `handle`."""
+    """Return the factors that are stored under `handle`."""
     return _factors[handle]

@@ -1,1 +1,1 @@
-"""Models that are mirror-symmetric about a plane, advanced by the step of `em` with three unknowns a frame."""
+"""Advance mirror-symmetric models by the step of `em` with three unknowns per frame."""

@@ -1,7 +1,7 @@
-"""A planar model as arrays for the compiled step, in the order in which its frames are eliminated: from the tips to the roots.
+"""Arrays of a planar model for the compiled step, in the elimination order of its frames: from the leaves to the roots.
 
-A place is the number of a moving frame in this order; behind the last one stands the ground. What joins a frame to the next
-one towards the root decides how it is eliminated (`discretization.planar.elimination`).
+The place of a moving frame is its number in this order; the ground has the number after the last one. The kind of a frame says
+how it is connected to the next frame towards the root, and so how it is eliminated (`discretization.planar.elimination`).
 """
 
 from __future__ import annotations
@@ -15,165 +15,177 @@ from rigid.lanes import WIDTH
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
-# by a rod element or nothing, by points in one place alone, by other rows or more than these; before several others
+# Kind of a frame. BLOCK: connected to the next frame by a rod element or by nothing; HINGE: by one coincident-points constraint
+# alone; ROWS: by other or more constraint rows; NET: has no rows, but several neighbours when it is eliminated.
 BLOCK, HINGE, ROWS, NET = 0, 1, 2, 3
-COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # rows of joints that are left in the plane
-LEFT = 12  # column of `Work.rows` and `Work.columns`: what is left of the row
+COINCIDENT, ANGLE, ALONG, DISTANCE = 0, 1, 2, 3  # sorts of joint rows that remain in the plane
+LEFT = 12  # column of `Work.rows` and `Work.columns`: residual of the row
 
-# columns of `Work.frames`
+# Columns of `Work.frames`: cosine and sine at the start and at the end, Cayley number psi and displacement of the step, half
+# the angle at the start (its cosine and sine), position, velocity, angular velocity.
 C0, S0, C1, S1, PSI, DX, DY, W0, Z0, RX, RY, VX, VY, OM = range(14)
-AX, AY, AOM, AWAY = range(14, 18)  # acceleration in the step before; distance from the origin, m
-N1, N2 = range(18, 20)  # round-off levels of the residual
-# its block of the matrix, and the residual of the forces and of the moment: row by row
+AX, AY, AOM, AWAY = range(14, 18)  # accelerations of the previous step; distance from the origin, m
+N1, N2 = range(18, 20)  # round-off levels of the residual: forces, moment
+# diagonal block of the matrix with the residual of forces and moment as its fourth column, row by row
 D11, D12, D13, R1, D21, D22, D23, R2, D31, D32, D33, R3 = range(20, 32)
-ROW = 4  # from a row to the next one
-MX, MY, MPSI = range(32, 35)  # the correction: dx, dy and the angle
-N_FRAME = 36  # rows of blocks begin at multiples of four numbers
+ROW = 4  # stride from one row of a block to the next
+MX, MY, MPSI = range(32, 35)  # Newton correction: dx, dy (m) and the angle
+N_FRAME = 36  # number of columns; rows of blocks begin at multiples of four numbers
 
-# columns of `Work.hinges`: lever at the end, in the mean and at the start, of the frame and of the next; what is left of the rows
+# Columns of `Work.hinges`: lever arms of the frame and of the next one at the end (XC1 to YC1, XP1, YP1), in the mean (XC, YC,
+# XP, YP) and at the start (X0 to YP0); residuals G1, G2 of the rows.
 XC1, YC1, XC, YC, XP1, YP1, XP, YP, G1, G2, NG = range(11)
-E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # of the elimination
-X0, Y0, XP0, YP0, FINE = range(19, 24)  # FINE: 1 over the round-off level of its rows
+E13, E23, K1, K2, K0, F1, F2, FACTOR = range(11, 19)  # factors and right-hand sides of the elimination
+X0, Y0, XP0, YP0, FINE = range(19, 24)  # FINE: reciprocal of the round-off level of the rows
 N_HINGE = 24
 
 
-IN_PLANE = 3  # numbers of a frame: x, y and its turn
+IN_PLANE = 3  # unknowns of a frame: x, y and its rotation
 
 
 def numbers_of(frames: int) -> int:
-    """Of so many frames, with zeros behind them: they go eight at a time."""
+    """Return the padded length of an array with `IN_PLANE` numbers for each of `frames` frames.
+
+    The length is rounded up to a multiple of `WIDTH` (eight SIMD lanes); the numbers behind the last frame are zeros.
+    """
     return -(-IN_PLANE * frames // WIDTH) * WIDTH
 
 
 class ElementLanes(NamedTuple):
-    """Eight of m elements after eight, for `discretization.planar.element_lanes`; vectors have components in the plane."""
+    """Arrays of m rod elements, in groups of eight SIMD lanes, for `discretization.planar.element_lanes`.
 
-    places: Ints  # (N_PLACES, 8 groups): `element_lanes.places_of`
-    ends: Ints  # (m, 2) places of both ends
-    length: Floats  # (m,)
-    stiffness: Floats  # (m, 3, 3)
-    damping: Floats  # (m, 3, 3)
-    strain0: Floats  # (m, 3)
-    coupling: Floats  # (m,)
-    scale: Floats  # (m, 4) of `largest_entries`
-    viscous: bool
-    couples: bool  # some element has coupling inertia
+    Vectors have their components in the plane.
+    """
+
+    places: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.places_of`
+    ends: Ints  # (m, 2) places of both end frames
+    length: Floats  # (m,) rest length, m
+    stiffness: Floats  # (m, 3, 3) section stiffness of stretch, shear and bending
+    damping: Floats  # (m, 3, 3) section damping
+    strain0: Floats  # (m, 3) rest strains
+    coupling: Floats  # (m,) coupling inertia of both ends, kg
+    scale: Floats  # (m, 4) largest entries of stiffness and damping, see `largest_entries`
+    viscous: bool  # True if some element has damping
+    couples: bool  # True if some element has coupling inertia
 
 
 @by_reference
 class Tables(NamedTuple):
-    """Of k moving frames, m elements, j items that bring rows, l loads; vectors have components in the plane."""
+    """Constant arrays of a planar model: k moving frames, m elements, j items that bring constraint rows, l loads.
 
-    basis: Floats  # (3, 3) two directions of the plane and its normal
-    frame: Ints  # (k + 1,) numbers of the frames in the system
-    parent: Ints  # (k,) place of the next frame towards the root; k: the ground or nothing
+    Vectors have their components in the plane. A place is an elimination index.
+    """
+
+    basis: Floats  # (3, 3) rows: two directions of the plane, then its normal
+    frame: Ints  # (k + 1,) frame number in the system of each place, then of the ground
+    parent: Ints  # (k,) place of the next frame towards the root; k if that is the ground or there is none
     kind: Ints  # (k,) BLOCK, HINGE, ROWS or NET
-    first_next: Ints  # (k + 1,) where what else is next to a frame of a net begins in `beyond`
-    beyond: Ints  # (b,) places, behind that of the parent
-    first_pair: Ints  # (k + 1,) where its pairs begin in `pair`
-    pair: Ints  # blocks of each two that are next to it, first by first
-    mass: Floats  # (k,)
-    inertia: Floats  # (k,) about the normal
-    gyration: Floats  # (k,) m
-    half: Floats  # (k + 1, 8) w and z of half the turn in the plane are these by the quaternion
-    normal: Floats  # (k + 1, 3) of the plane, body-fixed
+    first_next: Ints  # (k + 1,) offset in `beyond` of the further neighbours of each frame of a net
+    beyond: Ints  # (b,) places of these neighbours, which come after that of the parent
+    first_pair: Ints  # (k + 1,) offset in `pair` of the pairs of neighbours of each frame
+    pair: Ints  # number of the block of each pair of its neighbours, ordered by the first of them
+    mass: Floats  # (k,) kg
+    inertia: Floats  # (k,) moment of inertia about the normal, kg m^2
+    gyration: Floats  # (k,) radius of gyration, m
+    half: Floats  # (k + 1, 8) w and z of half the rotation in the plane are products of these with the quaternion
+    normal: Floats  # (k + 1, 3) normal of the plane, body-fixed
     across: (
-        Floats  # (k + 1, 2, 3) body-fixed, the directions that the components of vectors on a frame are along
+        Floats  # (k + 1, 2, 3) body-fixed directions, along which vectors on a frame have their components
     )
-    gravity: Floats  # (2,)
-    offset: float  # m, of the plane from the origin
+    gravity: Floats  # (2,) m/s^2
+    offset: float  # distance of the plane from the origin along the normal, m
     elements: ElementLanes
-    hinge: Ints  # (k,) item of a frame that hangs on a hinge
-    sign: Floats  # (k,) 1: the impulse of this acts on the frame, -1: on the next one
-    lever: Floats  # (k, 4) of its points, on the frame and on the next one
-    first: Ints  # (k + 1,) where the items of a frame that hangs on rows begin in `items`
-    items: Ints  # items of these
-    closing: Ints  # (l,) hinges that close loops
+    hinge: Ints  # (k,) item of the hinge of a frame of kind HINGE
+    sign: Floats  # (k,) 1: the hinge impulse acts on the frame, -1: on the next one
+    lever: Floats  # (k, 4) points of the hinge, on the frame and on the next one, m
+    first: Ints  # (k + 1,) offset in `items` of the items of each frame of kind ROWS
+    items: Ints  # the items of these frames
+    closing: Ints  # (number of cut joints,) items of the hinges that close loops
     coupled: (
-        Ints  # (c, 2) two impulses of each of these, then those of springs: places that an impulse pulls on
+        Ints  # (c, 2) places that an impulse acts on: two impulses per closing hinge, then those of springs
     )
-    trees: Ints  # (c + 1, 2, 2) first place and end of the trees that it moves; of the last row, of all
-    sort: Ints  # (j,) COINCIDENT ...
-    joined: Ints  # (j, 2) places of a and b
-    between: Ints  # (j,) blocks of these two; any, where the ground is one
-    lam: Ints  # (j, 3) places in `State.lam` of its multipliers, of points in one place of the first
-    share: Floats  # (j, 3) of the multiplier of a row that each of these is
-    Xa: Floats  # (j, 2)
-    Xb: Floats  # (j, 2)
-    Ua: Floats  # (j, 2)
-    Ub: Floats  # (j, 2)
-    value: Floats  # (j,)
-    reach: Floats  # (j,) m
-    arm: Floats  # (j,) m
-    size: Floats  # (j,)
-    load: Ints  # (l,) number in the system
-    on: Ints  # (l,) place
-    at: Floats  # (l, 2)
-    moment: Ints  # (l,) 1: a moment
-    following: Ints  # (l,) 1: turns with its frame
-    spring: Ints  # (q, 2) places of a and b
-    counted: Ints  # (q,) of a torsion spring: place of its angle in `State.own`; -1: between points
-    column: Ints  # (q,) first of its impulses; -1: it holds a frame to the ground
-    law: Floats  # (q, 3) stiffness, damping, length or angle at rest
-    arms: Floats  # (q, 3, 2) Xa, Xb, none; Ua, Wa, Ub
-    rounding: Floats  # (q, 2) sizes of its force and moment
+    trees: Ints  # (c + 1, 2, 2) first place and end of the trees that an impulse moves; last row: all frames
+    sort: Ints  # (j,) COINCIDENT, ANGLE, ALONG or DISTANCE
+    joined: Ints  # (j, 2) places of frames a and b
+    between: Ints  # (j,) number of the block of these two; arbitrary if one is the ground
+    lam: Ints  # (j, 3) offsets in `State.lam` of its multipliers; COINCIDENT: that of the first one
+    share: Floats  # (j, 3) each of these multipliers as a factor of the multiplier of the planar row
+    Xa: Floats  # (j, 2) point on a, m
+    Xb: Floats  # (j, 2) point on b, m
+    Ua: Floats  # (j, 2) direction on a
+    Ub: Floats  # (j, 2) direction on b
+    value: Floats  # (j,) prescribed value of the row
+    reach: Floats  # (j,) characteristic length of the row, m
+    arm: Floats  # (j,) lever arm of the impulse, m
+    size: Floats  # (j,) size of the gradient of the row
+    load: Ints  # (l,) number of the load in the system
+    on: Ints  # (l,) place of the loaded frame
+    at: Floats  # (l, 2) point of application on the frame, m
+    moment: Ints  # (l,) 1 if the load is a moment
+    following: Ints  # (l,) 1 if the load rotates with its frame
+    spring: Ints  # (q, 2) places of frames a and b of a spring
+    counted: Ints  # (q,) torsion spring: offset of its angle in `State.own`; spring between points: -1
+    column: Ints  # (q,) column of its first impulse; -1 if it connects a frame to the ground
+    law: Floats  # (q, 3) stiffness, damping, rest length or rest angle
+    arms: Floats  # (q, 3, 2) spring: Xa, Xb, unused; torsion spring: Ua, Wa, Ub
+    rounding: Floats  # (q, 2) sizes of its force and moment, for round-off levels
     driven: Ints  # (d,) item of each drive
-    drives: int  # where their numbers begin in `State.own`
-    signals: int  # rows of what is given for a step before theirs
-    hung: bool  # all frames hang on a hinge alone, and nothing acts but weights and loads
-    aligned: bool  # numbers of the plane are those of the state, to the bit, but for signs and places
-    accounts: bool
-    solved: float  # residual/noise
+    drives: int  # offset of the numbers of the drives in `State.own`
+    signals: int  # number of rows of `values` (prescribed for a step) before those of the drives
+    hung: bool  # True if every frame is connected by one hinge alone, and only weights and loads act
+    aligned: bool  # True if planar numbers are bit-identical to those of the state, except for sign and order
+    accounts: bool  # True if work or dissipation has to be recorded
+    solved: float  # convergence tolerance: residual over round-off level
 
 
 @by_reference
 class Work(NamedTuple):
-    """Arrays of a step, allocated once; the last row of frames is the ground's."""
+    """Work arrays of a step, allocated once; the last row of `frames` is that of the ground."""
 
     frames: Floats  # (k + 1, N_FRAME)
-    # blocks have a fourth column: what of the row's residual the elimination makes
-    blocks: Floats  # (2 (k + b) + 1, 3, 4) those of the next two; the last one is read by nobody
-    up: Floats  # (k + b, 3, 4) rows of the next frame, columns of this one; of its parent, then of those beyond
+    # Blocks have a fourth column: the residual of the row, carried along by the elimination.
+    blocks: Floats  # (2 (k + b) + 1, 3, 4) storage of `up` and `down`; the last block is a dummy that is never read
+    up: Floats  # (k + b, 3, 4) rows of the next frame, columns of this one: for the parent, then for those beyond
     down: (
-        Floats  # (k + b, 3, 4) rows of this one, columns of the next; after the factors its inverse by these
+        Floats  # (k + b, 3, 4) rows of this frame, columns of the next; after factorisation D^-1 times these
     )
-    pulls: Floats  # (k + b, 3, 4) of frames on rows: what corrections of the next do to their multipliers
-    rest: Floats  # (k, 3) and these without it, which `pulls` has as a fourth column
-    starts: Floats  # (groups, START, 8) of elements, eight side by side
-    strain1: Floats  # (groups, 3, 8) strains at the end of the step
-    hinges: Floats  # (k, N_HINGE)
-    rows: Floats  # (j, 2, 14) of items: gradients at the end (a, b), in the mean (a, b), residual, noise
-    pull: Floats  # (j, 2) forces at the start of the step
-    lam: Floats  # (j, 2) impulses
-    end: Floats  # (j, 2) direction on a at the end of the step: Ua, or as it is driven
-    mean: Floats  # (j, 2) and the mean of those at both ends
-    value: Floats  # (j,) at the end of the step
-    change: Floats  # (d, 3) of a drive in the step: of the direction, of the value
-    more: Floats  # (j, 2) their correction
-    matrix: Floats  # (6, 7 + 3 of each that is next to a frame)
-    kept: Floats  # (k, 5) where there are columns: R1 to R3, G1, G2 of all frames
-    kept_rows: Floats  # (items, 2) and of their rows
-    columns: Floats  # (c, 13) of impulses beside the trees, as `rows`
-    loops: Floats  # (c, c) what these impulses do to each other, its factors
-    size: Floats  # (c,) factors of its rows
-    exchanged: Ints  # (c,) rows exchanged
-    impulse: Floats  # (c,) these impulses
-    foretold: Floats  # (numbers_of(k),) rates of the next step
-    latest: Floats  # (numbers_of(k),) and of the last one
-    measured: Floats  # (q,) of springs: length at the end, angle at the start of the step
+    pulls: Floats  # (k + b, 3, 4) kind ROWS: multiplier corrections per correction of the next frame
+    rest: Floats  # (k, 3) multiplier corrections if those of the next frames are 0; fourth column of `pulls`
+    starts: Floats  # (groups, START, 8) start values of elements in eight SIMD lanes
+    strain1: Floats  # (groups, 3, 8) element strains at the end of the step
+    hinges: Floats  # (k, N_HINGE) hinge data, see the columns above
+    rows: Floats  # (j, 2, 14) of each item: gradients at the end (a, b), in the mean (a, b), residual, round-off level
+    pull: Floats  # (j, 2) constraint forces at the start of the step, N or N m
+    lam: Floats  # (j, 2) impulses of the constraints
+    end: Floats  # (j, 2) direction on a at the end of the step: Ua, or the driven direction
+    mean: Floats  # (j, 2) mean of the directions at both ends of the step
+    value: Floats  # (j,) prescribed value at the end of the step
+    change: Floats  # (d, 3) change over the step of the direction (2) and of the value (1) of a drive
+    more: Floats  # (j, 2) Newton correction of the impulses `lam`
+    matrix: Floats  # (6, 7 + 3 per neighbour) dense matrix of one frame
+    kept: Floats  # (k, 5) saved R1 to R3, G1, G2 of all frames, if there are columns
+    kept_rows: Floats  # (items, 2) saved residuals of their rows
+    columns: Floats  # (c, 13) gradients and residual of each impulse outside the trees, as in `rows`
+    loops: Floats  # (c, c) Schur complement of these impulses, then its LU factors
+    size: Floats  # (c,) scale factors of its rows
+    exchanged: Ints  # (c,) row exchanges of its LU factors
+    impulse: Floats  # (c,) values of these impulses
+    foretold: Floats  # (numbers_of(k),) predicted rates of the next step
+    latest: Floats  # (numbers_of(k),) rates of the last step
+    measured: Floats  # (q,) spring: length at the end of the step, m; torsion spring: angle at its start
 
 
 @by_reference
 class Advancing(NamedTuple):
-    """What a march works with."""
+    """Arguments of the compiled time loop: constant arrays, work arrays and predictor weights."""
 
     tables: Tables
     work: Work
-    weights: Floats  # (k, 8) of `mean_velocities`; steps that are not composed: (0, 8)
+    weights: Floats  # (k, 8) predictor weights, see `mean_velocities`; (0, 8) for steps without composition
 
 
 def work_of(tables: Tables) -> Work:
-    """Room for a step."""
+    """Allocate the work arrays of a step for the model `tables`."""
     k, g, j = len(tables.parent), tables.elements.places.shape[1] // WIDTH, len(tables.sort)
     c, q, b = len(tables.coupled), len(tables.spring), len(tables.beyond)
     most = 1 + (int(np.diff(tables.first_next).max()) if b else 0)

@@ -1,14 +1,14 @@
-"""What couples frames of a planar model that are not next to each other in its trees: hinges that close loops, and springs.
+"""Add couplings between frames that are not neighbours in a tree: hinges that close loops, and springs.
 
-Each pulls on two frames by impulses m along rows Gbar. With K of the trees alone, their corrections z, gradients G,
+Each acts on two frames by impulses m along rows Gbar. With K of the trees alone, their corrections z, gradients G,
 
     K z + Gbar^T m = -R,   G z = -g of a hinge,   m = G z of a spring, G: how its impulse grows                    (1)
 
-are solved by what impulses do to each other through the trees (Schur complement). With K z_0 = -R and K Z = -Gbar^T
+are solved by the Schur complement of the impulses. With K z_0 = -R and K Z = -Gbar^T
 
     G Z m = -(g + G z_0) of a hinge,   G Z m - m = -G z_0 of a spring                                              (2)
 
-A column of Z moves the trees of its two frames, no others; of it no more than G Z is kept.
+A column of Z moves only the trees of its two frames; only G Z is stored of it.
 """
 
 from discretization.planar.arrays import G1, G2, LEFT, MX, R1, R2, R3, ROW
@@ -18,7 +18,10 @@ from rigid.compilation.decorators import inner_kernel
 
 @inner_kernel
 def solve_coupled(tables, work, again):
-    """As `discretization.planar.elimination.solve`, of everything; 1 also where loops are not held independently."""
+    """Compute all corrections, as `discretization.planar.elimination.solve` does, with the couplings between trees.
+
+    Returns 0, or 1 if the matrix is singular, which includes loops that are not held independently.
+    """
     n, impulse = work.loops.shape[0], work.impulse
     if n == 0:
         return solve(tables, work, again)
@@ -45,7 +48,7 @@ def solve_coupled(tables, work, again):
 
 @inner_kernel
 def _keep(tables, work):
-    """What is left of all equations, which a solution overwrites."""
+    """Save the residuals of all equations, which a solution overwrites."""
     for s in range(work.hinges.shape[0]):
         own, kept = work.frames[s], work.kept[s]
         kept[0], kept[1], kept[2] = own[R1], own[R2], own[R3]
@@ -57,6 +60,7 @@ def _keep(tables, work):
 
 @inner_kernel
 def _put_back(tables, work):
+    """Restore the residuals that `_keep` saved."""
     for s in range(work.hinges.shape[0]):
         own, kept = work.frames[s], work.kept[s]
         own[R1], own[R2], own[R3] = kept[0], kept[1], kept[2]
@@ -68,7 +72,7 @@ def _put_back(tables, work):
 
 @inner_kernel
 def _clear(tables, work, first, last):
-    """Nothing is left of the equations of these frames."""
+    """Set the residuals of the equations of frames `first` to `last` - 1 to zero."""
     for s in range(first, last):
         own = work.frames[s]
         own[R1] = own[R2] = own[R3] = 0.0
@@ -79,7 +83,7 @@ def _clear(tables, work, first, last):
 
 @inner_kernel
 def _pull(tables, work, c, impulse):
-    """Add what an impulse of column c does to its frames."""
+    """Add the contribution of an impulse of column c to the residuals of its two frames."""
     row = work.columns[c]
     for side in range(2):
         s = tables.coupled[c, side]
@@ -90,7 +94,7 @@ def _pull(tables, work, c, impulse):
 
 @inner_kernel
 def _along(tables, work, c, column):
-    """Row c of G by the corrections of the trees that a column moves."""
+    """Return row c of G times the corrections of the trees that a column moves."""
     found, trees, row = 0.0, tables.trees[column], work.columns[c]
     for side in range(2):
         s = tables.coupled[c, side]
@@ -102,7 +106,10 @@ def _along(tables, work, c, column):
 
 @inner_kernel
 def _factor(tables, work, hinged):
-    """Of the matrix of (2), in units of its rows, with exchanges of them; 0, or 1: singular."""
+    """Factor the matrix of (2) in units of its rows, with row exchanges; return 0, or 1 if it is singular.
+
+    `hinged`: number of impulses of hinges, which come before those of springs.
+    """
     matrix, n = work.loops, work.loops.shape[0]
     for c in range(n):
         trees = tables.trees[c]
@@ -144,7 +151,7 @@ def _factor(tables, work, hinged):
 
 @inner_kernel
 def _solve_factored(matrix, exchanged, size, x):
-    """By the factors of `_factor`, in place."""
+    """Solve for x in place with the factors of `_factor`."""
     n = matrix.shape[0]
     for r in range(n):
         x[r] *= size[r]

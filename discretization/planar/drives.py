@@ -1,8 +1,8 @@
-"""Joints that are driven in the plane: what is given of a step, and the work of every drive.
+"""Driven joints in the plane: prescribed motion of a step, and the work of every drive.
 
-An angle has its direction on frame a given, which turns in the plane, a displacement its value. The work of a step is the
-multiplier times the mean, over both ends, of the row with the changes of the step in the place of what is driven
-(`discretization.assembly.given_motions` (1)).
+A driven angle has a prescribed direction on frame a, which rotates in the plane; a driven displacement has a prescribed value.
+The work of a step is the multiplier times the mean, over both ends, of the row in which the driven quantity is replaced by its
+change in the step (`discretization.assembly.given_motions` (1)).
 """
 
 from discretization.drives import WORK
@@ -14,7 +14,10 @@ from rigid.compilation.decorators import inner_kernel
 
 @inner_kernel
 def begin_drives(tables, state, work, values):
-    """Directions and values at the end of a step and in the mean; values: `discretization.drives` says how, behind the loads."""
+    """Write the driven directions and values at the end of the step, their means and their changes into `work`.
+
+    values: prescribed numbers of the step as `discretization.drives` defines them, behind those of the loads.
+    """
     for d in range(tables.driven.shape[0]):
         j, at, before = tables.driven[d], tables.signals + 3 * d, tables.drives + DRIVE * d
         across = tables.across[tables.joined[j, 0]]
@@ -31,7 +34,7 @@ def begin_drives(tables, state, work, values):
 
 @inner_kernel
 def account_drives(tables, state, work, h):
-    """Count the work of the step, with the last correction, into the drives' numbers; all of it, J."""
+    """Add the work of the step, including the final Newton correction, to the drives' numbers; return its sum, J."""
     done = 0.0
     for d in range(tables.driven.shape[0]):
         j, mean = tables.driven[d], -work.change[d, 2]
@@ -54,7 +57,7 @@ def account_drives(tables, state, work, h):
 
 @inner_kernel
 def end_drives(tables, state, values):
-    """Take what is given at the end of the step over into the state, after its work has been counted."""
+    """Copy the prescribed motion at the end of the step into the state, after its work has been recorded."""
     for d in range(tables.driven.shape[0]):
         at, first = tables.signals + 3 * d, tables.drives + DRIVE * d
         for i in range(3):

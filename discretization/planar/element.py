@@ -1,15 +1,16 @@
-"""The SE(3) rod element of two frames that move in a plane: that of space on the structural zero.
+"""Planar SE(3) rod element of two frames: the spatial element evaluated with the structural zero.
 
-Frames are turned by angles against a common basis of the plane; vectors have ZERO (`rigid.zero`) as their third number, turns
-about the third axis have ZERO where they mix it with the others. On these, invariants, strains, forces and tangent of
-`discretization.space.se3_element` are those of the plane: two numbers of a force, one of a torque, three strains.
+Frames are rotated by angles against a common basis of the plane. Vectors have ZERO (`rigid.zero`) as their third component;
+rotations about the third axis have ZERO in the entries that mix it with the others. With these arguments invariants, strains,
+forces and tangent of `discretization.space.se3_element` are those of the plane: two components of a force, one of a torque,
+three strains.
 
-Only the relative turn theta has a formula of its own. Turns of a step are Cayley numbers psi = 2 tan(angle/2): theta changes by
-2 atan(x), and tau = tan(theta/2) to
+Only the relative angle theta has a separate formula. Rotations in a step are Cayley numbers psi = 2 tan(angle/2): theta changes
+by 2 atan(x), and tau = tan(theta/2) to
 
     (tau + x)/(1 - tau x),   x = (psi_b - psi_a)/(2 + psi_a psi_b/2)                                        (1)
 
-Numbers are lanes (`rigid.lanes`), of eight elements: what is decided is decided for all of these together, by the largest.
+Numbers are SIMD lanes (`rigid.lanes`) of eight elements. A branch is taken for all eight together, by the largest value.
 """
 
 from discretization.space.se3_element import (
@@ -26,26 +27,26 @@ from rigid.compilation.decorators import flat_kernel, small_kernel
 from rigid.lanes import largest, root
 from rigid.zero import ZERO
 
-# What an element remembers of the start of a step: y, tau, constant part of w (4 in `se3_element`), strains, dw/d(strains at
-# the end), e, L.
+# Columns of the element data that are constant in a step: y, tau, constant part of w (4 in `se3_element`), strains,
+# dw/d(strains at the end), e, L.
 Y1, Y2, TAU, W1, W2, W3, E1, E2, E3, C11, C12, C13, C22, C23, C33, EX, EY, LENGTH, START = range(19)
 
 
 @small_kernel
 def _turn(c, s):
-    """Matrix of the turn by the angle with this cosine and sine."""
+    """Return the matrix of the rotation by the angle with this cosine and sine."""
     return c, -s, ZERO, s, c, ZERO, ZERO, ZERO, 1.0
 
 
 @small_kernel
 def _in_space(E):
-    """(Gamma, K) of three numbers of the plane."""
+    """Return (Gamma, K) in space from three planar strains."""
     return (E[0], E[1], ZERO), (ZERO, ZERO, E[2])
 
 
 @small_kernel
 def _blocks(c11, c12, c13, c21, c22, c23, c31, c32, c33):
-    """Blocks NN, NM, MN, MM of a matrix (3, 3) for the numbers of the plane."""
+    """Return the blocks NN, NM, MN, MM of a matrix (3, 3) for planar strains."""
     return (
         (c11, c12, ZERO, c21, c22, ZERO, ZERO, ZERO, ZERO),
         (ZERO, ZERO, c13, ZERO, ZERO, c23, ZERO, ZERO, ZERO),
@@ -56,14 +57,17 @@ def _blocks(c11, c12, c13, c21, c22, c23, c31, c32, c33):
 
 @small_kernel
 def _of_plane(part):
-    """Constant part of w (3,), and the upper half of dw/d(strains at the end), row by row."""
+    """Return the constant part of w (3,) and the upper half of dw/d(strains at the end), row by row, in the plane."""
     wN, wM, (NN, NM, _, MM) = part
     return (wN[0], wN[1], wM[2]), (NN[0], NN[1], NM[2], NN[4], NM[5], MM[8])
 
 
 @flat_kernel
 def start_of_step(frame_a, frame_b, e, length):
-    """y (2,), tau and the strains (3,); frames: cosine and sine of half their angle, then of their angle."""
+    """Return y (2,), tau and the strains (3,) at the start of a step.
+
+    frames: cosine and sine of half their angle, then of their angle.
+    """
     wa, za, ca, sa = frame_a
     wb, zb, cb, sb = frame_b
     turns = (wa, ZERO, ZERO, za), (wb, ZERO, ZERO, zb)
@@ -75,7 +79,7 @@ def start_of_step(frame_a, frame_b, e, length):
 
 @flat_kernel
 def linear_part(C, strain0, E):
-    """Constant part of w (3,) and dw/d(strains at the end) without damping: upper half, row by row; C (9,)."""
+    """Return the constant part of w (3,) and dw/d(strains at the end) without damping: upper half, row by row; C (9,)."""
     blocks = _blocks(C[0], C[1], C[2], C[3], C[4], C[5], C[6], C[7], C[8])
     return _of_plane(linear_part_in_space(_in_space(E), _in_space(strain0), blocks))
 
@@ -91,8 +95,10 @@ def with_damping(w, c, D, E, h):
 
 @flat_kernel
 def forces(start, frame_a, frame_b, e1, length):
-    """Force n on b (2,), torques on a and b, the strains at the end, and what `tangent` takes of them; status 1 where a
-    relative turn passed pi.
+    """Evaluate an element at the end of a step.
+
+    Returns the status (1 if a relative rotation passed pi), force n on b (2,) and torques on a and b, the strains at the end,
+    and the arguments of `tangent`.
 
     start: y, tau, constant part of w, dw/d(strains at the end), e, all at the start; frames: cosine and sine at the start and
     at the end, then psi.
@@ -118,7 +124,7 @@ def forces(start, frame_a, frame_b, e1, length):
 
 @flat_kernel
 def tangent(length, more):
-    """Derivatives of forces and torques, as `forces` gives them, to (e1, angle of a, angle of b), row by row (4, 4)."""
+    """Return the derivatives (4, 4), row by row, of forces and torques of `forces` with respect to (e1, angles of a, b)."""
     poses1, found, C = more
     ne, na, nb, te, ta, tb, ue, ua, ub = tangent_over_step(poses1, found, length, C, False)
     return (

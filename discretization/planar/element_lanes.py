@@ -1,9 +1,9 @@
-"""Elements of a planar model, eight at a time in the lanes of `rigid.lanes`: forces and blocks, as of
-`discretization.assembly.element_lanes` in space.
+"""Forces and blocks of planar elements in SIMD lanes (`rigid.lanes`), eight elements at a time.
 
-An element's numbers are read where those of its frames stand, and what it does to these is added there, by transposes. What
-stays the same in a step is kept number by number, eight elements side by side. The lanes of a group that has fewer elements
-repeat its last one, and add to the ground and to a block that nobody reads.
+It is the planar version of `discretization.assembly.element_lanes`. An element's numbers are read directly from the rows of its
+frames, and its contributions are added there, by transposes. Quantities that are constant in a step are stored number by
+number, eight elements side by side. A group with fewer than eight elements repeats its last element; the extra lanes add to the
+ground and to a dummy block that is never read.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ from rigid.lanes import (
 from rigid.linear_algebra import dot
 from rigid.system import Ints
 
-# rows of `ElementLanes.places`: of the frames in the system, in `Work.frames`, of their residuals and noise levels there, of the
-# blocks with rows of a and columns of b and the other way round, nothing
+# Rows of `ElementLanes.places`: number of the element; frame numbers in the system; offsets in `Work.frames` of the frames, of
+# their residuals and of their noise levels; numbers of the blocks with rows of a and columns of b and vice versa; zeros.
 ITEM, FRAME_A, FRAME_B, AT_A, AT_B, FORCES_A, FORCES_B, NOISE_A, NOISE_B, AB, BA, NOTHING, N_PLACES = range(
     13
 )
 
 
 def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
-    """`ElementLanes.places` of elements between these places (m, 2).
+    """Return `ElementLanes.places` for elements between the places `ends` (m, 2).
 
-    frame: numbers of places in the system, the ground's last; blocks (m,): which of `count` pairs of blocks, of one with columns
-    of the earlier place and one with its rows, are theirs.
+    frame: frame numbers of the places in the system, the ground's last; blocks (m,): number of the pair of blocks of each
+    element. There are `count` pairs, each of a block with the columns of the earlier place and one with its rows.
     """
     m = len(ends)
     item = np.minimum(np.arange(-(-m // WIDTH) * WIDTH), m - 1)
@@ -92,7 +92,7 @@ def _at(start, s, column):
 
 @inner_kernel
 def begin_elements(tables, state, work, h):
-    """What the iterations of a step share; round-off of the forces to the noise levels of frames."""
+    """Compute the element data that all iterations of a step share; add the round-off of the forces to the noise levels."""
     own, basis = tables.elements, tables.basis
     places, lanes, start = own.places, own.places.shape[1], work.starts
     for group in range(work.starts.shape[0]):
@@ -100,7 +100,7 @@ def begin_elements(tables, state, work, h):
         wa, za, xa, ya = numbers4(work.frames, places, AT_A * lanes + first, W0)
         wb, zb, xb, yb = numbers4(work.frames, places, AT_B * lanes + first, W0)
         ex, ey = xb - xa, yb - ya
-        if not tables.aligned:  # turned places are rounded by more than what is turned afterwards
+        if not tables.aligned:  # rotating the difference rounds less than the difference of rotated positions
             ra, rb = (
                 rows3(state.r, places, FRAME_A * lanes + first),
                 rows3(state.r, places, FRAME_B * lanes + first),
@@ -139,7 +139,7 @@ def begin_elements(tables, state, work, h):
 
 @inner_kernel
 def add_elements(tables, work, h, wanted):
-    """Forces and, where they are wanted, blocks of all elements; 1 where one passed pi."""
+    """Add forces and, if `wanted`, blocks of all elements; return 1 if an element rotated beyond pi, else 0."""
     own = tables.elements
     places, lanes, start = own.places, own.places.shape[1], work.starts
     for group in range(work.starts.shape[0]):
@@ -207,7 +207,7 @@ def add_elements(tables, work, h, wanted):
 
 @inner_kernel
 def largest_shift(tables, work):
-    """Of the correction: how far ends of an element move against each other, in parts of its length."""
+    """Return the largest displacement of the ends of an element against each other by the correction, divided by its length."""
     own, most = tables.elements, 0.0
     for m in range(own.ends.shape[0]):
         A, B = work.frames[own.ends[m, 0]], work.frames[own.ends[m, 1]]
@@ -218,7 +218,7 @@ def largest_shift(tables, work):
 
 @inner_kernel
 def dissipated(tables, work, h):
-    """Energy that dampers of elements take in the step."""
+    """Return the energy that the dampers of all elements dissipate in the step, J."""
     own, total = tables.elements, 0.0
     for m in range(own.ends.shape[0]):
         group, lane = m // WIDTH, m % WIDTH

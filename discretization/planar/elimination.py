@@ -1,13 +1,14 @@
-"""The linear equations of a step of a planar model, frame by frame from the tips to the roots and back: O(n).
+"""Solve the Newton system of a planar step in O(n): elimination from the leaves to the roots, then back substitution.
 
-A frame's correction is z = (o, e), o of its position and e its angle. With the corrections of the next frame towards the root, P:
+A frame's correction is z = (o, e), o of its position and e its angle. With the corrections of the next frame towards the root,
+P:
 
     by an element   D z + C z_P = -R                                                                        (1)
     by a hinge      o + e J x = y - g,   y = o_P + e_P J x_P:   e is the one unknown, the impulse follows    (2)
     by other rows, and before several others   `discretization.planar.several`
 
-Blocks D are inertias and what hangs on the frame, which is eliminated before. x are levers at the end of the step; forces act
-with those of the mean, so that the blocks are not symmetric.
+A block D holds the inertia of the frame and the contributions of its descendants, which are eliminated before it. x are lever
+arms at the end of the step. Forces act with those of the mean, so the blocks are not symmetric.
 """
 
 from discretization.planar.arrays import (
@@ -63,12 +64,15 @@ from rigid.lanes import choose, lane, load4, most, store4
 
 @inner_kernel
 def eliminate_block(tables, work, s):
-    """(1), with the inverse in the place of the block; how far it is from a singular one."""
+    """Eliminate frame s by (1), store the inverse of its block in the place of the block and reduce the next frame.
+
+    Returns the size of the determinant over the product of the diagonal, which is 0 if the block is singular.
+    """
     own, p = work.frames[s], tables.parent[s]
     b11, b22, b33 = own[D11], own[D22], own[D33]
     i, det = adjugate(b11, own[D12], own[D13], own[D21], b22, own[D23], own[D31], own[D32], b33)
     d = 1.0 / det
-    # the residual goes along, as a fourth column of what couples it with the next frame
+    # the residual is carried along as a fourth column of the block that couples the frame with the next one
     down, up = work.down[s], work.up[s]
     x, y, z = rows_of(down)
     x, y, z = (
@@ -83,7 +87,7 @@ def eliminate_block(tables, work, s):
     )
     if p < work.hinges.shape[0]:
         next_ = work.frames[p]
-        for r in range(3):  # products first: the quotient is waited for
+        for r in range(3):  # products before the factor d, whose division has a long latency
             at = D11 + ROW * r
             store4(load4(next_, at) - d * (up[r, 0] * x + up[r, 1] * y + up[r, 2] * z), next_, at)
     x, y, z = d * x, d * y, d * z
@@ -99,7 +103,10 @@ def eliminate_block(tables, work, s):
 
 @small_kernel
 def add_on_lever(own, growth, end, mean):
-    """To the block of a frame: a force that grows with the place of its point, row by row; levers at the end and in the mean."""
+    """Add to the diagonal block of a frame a force on a lever arm that grows with the displacement of its point.
+
+    `growth`: the matrix (2, 2) of the force, row by row. `end`, `mean`: lever arms at the end of the step and in the mean, m.
+    """
     (k11, k12, k21, k22), (x1, y1), (x, y) = growth, end, mean
     e1, e2 = k12 * x1 - k11 * y1, k22 * x1 - k21 * y1
     own[D11] += k11
@@ -115,20 +122,24 @@ def add_on_lever(own, growth, end, mean):
 
 @flat_kernel
 def eliminate_hinge(own, w, before, left):
-    """(2) of a frame and its hinge; what it leaves of a force at the hinge, matrix and force, and what resists the turn.
+    """Eliminate frame `own` with its hinge by (2).
 
-    before, left: the hinge of the frame before and what this left, where that frame hangs on this one; else its own, and zeros.
+    Returns the Schur complement at the hinge, matrix (4 numbers) and force (2 numbers), and the size of the pivot: the
+    resistance to rotation about the hinge.
+
+    `before`, `left`: hinge of the previous frame and its Schur complement, if that frame is a child of this one; otherwise the
+    frame's own hinge, and zeros.
     """
     c11, c12, c21, c22, c1, c2 = left
     m11, m12, m21, m22, m31, m32 = own[D11], own[D12], own[D21], own[D22], own[D31], own[D32]
     x1, y1, x, y, g1, g2 = w[XC1], w[YC1], w[XC], w[YC], w[G1], w[G2]
-    # columns of e once o is put in, the impulse at e = 0 and y = 0 with its sign reversed: of the frame alone, about its hinge
+    # columns of e after elimination of o, and minus the impulse at e = 0 and y = 0: of the frame alone, about its hinge
     e1, e2 = own[D13] + (m11 * y1 - m12 * x1), own[D23] + (m21 * y1 - m22 * x1)
     f1, f2 = own[R1] - (m11 * g1 + m12 * g2), own[R2] - (m21 * g1 + m22 * g2)
     k1, k2 = m31 - (x * m21 - y * m11), m32 - (x * m22 - y * m12)
     ke = (own[D33] + (m31 * y1 - m32 * x1)) - (x * e2 - y * e1)
     k0 = (own[R3] - (m31 * g1 + m32 * g2)) - (x * f2 - y * f1)
-    # and of what hangs on it, by levers from hinge to hinge
+    # contribution of the child, by lever arms from hinge to hinge
     u, v, p1, q1 = before[XP], before[YP], before[XP1] - x1, before[YP1] - y1
     p, q = u - x, v - y
     h1, h2 = c12 * p1 - c11 * q1, c22 * p1 - c21 * q1
@@ -142,7 +153,7 @@ def eliminate_hinge(own, w, before, left):
     own[D31], own[D32] = m31 + (u * c21 - v * c11), m32 + (u * c22 - v * c12)
     w[FACTOR], w[E13], w[E23], w[F1], w[F2] = d, e1, e2, f1, f2
     w[K1], w[K2], w[K0] = d * k1, d * k2, d * k0
-    # products first: the quotient is waited for
+    # products before the factor d, whose division has a long latency
     b11, b12, b21, b22 = (
         a11 + d * (e1 * k1),
         a12 + d * (e1 * k2),
@@ -154,7 +165,7 @@ def eliminate_hinge(own, w, before, left):
 
 @flat_kernel
 def again_by_hinge(own, w, before, left):
-    """Of other residuals by the same factors: what is left of a force."""
+    """Eliminate a frame with a hinge for new residuals by stored factors; return the force left at the hinge."""
     c1, c2 = left
     x, y, g1, g2 = w[XC], w[YC], w[G1], w[G2]
     f1, f2 = own[R1] - (own[D11] * g1 + own[D12] * g2), own[R2] - (own[D21] * g1 + own[D22] * g2)
@@ -167,7 +178,10 @@ def again_by_hinge(own, w, before, left):
 
 @flat_kernel
 def back_to_hinge(own, w, more, sign, y1, y2):
-    """Correction of the frame and, into more, of its impulse, from how the point on the next one moves; the turn."""
+    """Compute the correction of a frame and write that of its hinge impulse into `more`; return the angle correction.
+
+    `y1`, `y2`: displacement of the hinge point on the next frame, m.
+    """
     e = (w[K1] * y1 + w[K2] * y2) + w[K0]
     own[MX], own[MY], own[MPSI] = (y1 - w[G1]) + e * w[YC1], (y2 - w[G2]) - e * w[XC1], e
     more[0] = -sign * ((w[F1] + w[E13] * e) + (own[D11] * y1 + own[D12] * y2))
@@ -177,8 +191,10 @@ def back_to_hinge(own, w, more, sign, y1, y2):
 
 @inner_kernel
 def eliminate_hinges(tables, work, s, end):
-    """(2) of the frames from s on, up to `end`, as long as they hang on hinges: the first one that does not, and the least that
-    resists a turn. What a hinge leaves is handed from frame to frame where each is the next of the one before.
+    """Eliminate consecutive frames of kind HINGE from s on, up to `end`.
+
+    Returns the first frame that is of another kind and the smallest pivot (resistance to rotation). The Schur complement of a
+    hinge is passed on directly if each frame is the parent of the one before; otherwise it is added to the block of the parent.
     """
     zero = 0.0 * tables.mass[s]
     none = (zero, zero, zero, zero, zero, zero)
@@ -204,7 +220,10 @@ def eliminate_hinges(tables, work, s, end):
 
 @inner_kernel
 def again_by_hinges(tables, work, s, end):
-    """The same of other residuals; the first frame that does not hang on a hinge."""
+    """Eliminate consecutive frames of kind HINGE for new residuals by stored factors.
+
+    Returns the first frame that is of another kind.
+    """
     zero = 0.0 * tables.mass[s]
     left, last = (zero, zero), s
     while s < end and tables.kind[s] == HINGE:
@@ -225,9 +244,10 @@ def again_by_hinges(tables, work, s, end):
 
 @inner_kernel
 def back_to_hinges(tables, work, s, begin):
-    """Corrections of the frames from s on, down to `begin`, as long as they hang on hinges; the first one that does not.
+    """Compute the corrections of consecutive frames of kind HINGE from s on, down to `begin`.
 
-    How the next frame moves the point on it follows, where that hangs on a hinge just before, from how this moves, and its turn.
+    Returns the first frame that is of another kind. If the next frame has just been solved and has a hinge itself, the
+    displacement of the point on it follows from the displacement of its own hinge and from its angle.
     """
     y1 = y2 = e = 0.0 * tables.mass[s]
     last = s
@@ -250,6 +270,7 @@ def back_to_hinges(tables, work, s, begin):
 
 @inner_kernel
 def again_by_block(tables, work, s):
+    """Eliminate frame s, of kind BLOCK, for new residuals by the stored inverse."""
     own, up, p = work.frames[s], work.up[s], tables.parent[s]
     r1, r2, r3 = own[R1], own[R2], own[R3]
     z1 = own[D11] * r1 + own[D12] * r2 + own[D13] * r3
@@ -265,15 +286,17 @@ def again_by_block(tables, work, s):
 
 @inner_kernel
 def solve(tables, work, again):
-    """Corrections of all frames and impulses from residuals and blocks, which it overwrites; again: from other residuals by the
-    factors that it left there; 0, or 1: singular.
+    """Compute the corrections of all frames and impulses from residuals and blocks, which are overwritten.
+
+    `again`: True to solve for other residuals by the factors that an earlier call stored there. Returns 0, or 1 if the matrix
+    is singular.
     """
     return solve_part(tables, work, 0, work.hinges.shape[0], again)
 
 
 @inner_kernel
 def solve_part(tables, work, begin, end, again):
-    """The same of whole trees, whose frames are those from `begin` to `end`."""
+    """Compute the corrections of whole trees, those with the frames from `begin` to `end` - 1, as `solve` does of all frames."""
     failed, s = 0, begin
     while s < end:
         kind = tables.kind[s]
@@ -297,7 +320,7 @@ def solve_part(tables, work, begin, end, again):
     if failed != 0:
         return 1
     s = end - 1
-    while s >= begin:  # from the roots to the tips
+    while s >= begin:  # back substitution, from the roots to the leaves
         kind = tables.kind[s]
         if kind == HINGE:
             s = back_to_hinges(tables, work, s, begin)
@@ -312,7 +335,7 @@ def solve_part(tables, work, begin, end, again):
 
 @inner_kernel
 def back_to_block(tables, work, s):
-    """Correction of the frame, from that of the next one."""
+    """Compute the correction of frame s, of kind BLOCK, from that of the next frame."""
     own, p, down = work.frames[s], tables.parent[s], work.down[s]
     if p == work.hinges.shape[0]:
         own[MX], own[MY], own[MPSI] = -own[MX], -own[MY], -own[MPSI]

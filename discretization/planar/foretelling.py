@@ -1,8 +1,10 @@
-"""Where Newton's method begins in the plane: by (1) of `discretization.assembly.extrapolation` for three accelerations a frame,
-in substeps of compositions by (1) of `discretization.assembly.mean_velocities` for three mean velocities.
+"""Predictor of Newton's method in the plane.
 
-Numbers of x, y and the turn stand frame by frame, in the order of elimination, behind the accelerations in space: those of a step
-that follows another in the plane are changed where they are.
+Three accelerations per frame are extrapolated by (1) of `discretization.assembly.extrapolation`. In substeps of compositions
+three mean velocities per frame are predicted by (1) of `discretization.assembly.mean_velocities`.
+
+The numbers of x, y and the rotation are stored frame by frame, in elimination order, behind the spatial accelerations in
+`State.memory`. If a step follows another planar step they are updated in place.
 """
 
 from discretization.assembly.extrapolation import (
@@ -32,14 +34,14 @@ from rigid.lanes import WIDTH, largest, load, most, store
 
 @small_kernel
 def first_difference(memory, frames):
-    """Where what is remembered begins, with so many frames in space; 0: nothing is."""
+    """Return the offset of the planar predictor history in `memory` for `frames` spatial frames; 0 if there is none."""
     first = IN_SPACE * frames
     return first if memory.shape[0] > first else 0
 
 
 @inner_kernel
 def last_rates(work):
-    """Accelerations of the last step, frame by frame."""
+    """Copy the accelerations of the last step into `work.foretold`, frame by frame."""
     for s in range(work.hinges.shape[0]):
         own, i = work.frames[s], IN_PLANE * s
         work.foretold[i], work.foretold[i + 1], work.foretold[i + 2] = own[AX], own[AY], own[AOM]
@@ -47,14 +49,17 @@ def last_rates(work):
 
 @inner_kernel
 def foresee(x, memory, first, count, by):
-    """The same at the middle of the next step, eight numbers at a time: count of them, differences from `first` on."""
+    """Extrapolate the accelerations x to the middle of the next step in place, eight numbers at a time.
+
+    count: how many numbers; first: offset of the differences in `memory`.
+    """
     for i in range(0, count, WIDTH):
         store(at_next(load(x, i), differences_at(memory, first + i, count), by), x, i)
 
 
 @small_kernel
 def _means_at(memory, i, count, latest):
-    """m_0 ... m_7 of eight numbers."""
+    """Load the last eight mean velocities m_0 ... m_7 of eight numbers."""
     return (
         load(memory, i + count * place_of(latest, 0)), load(memory, i + count * place_of(latest, 1)),
         load(memory, i + count * place_of(latest, 2)), load(memory, i + count * place_of(latest, 3)),
@@ -65,7 +70,7 @@ def _means_at(memory, i, count, latest):
 
 @inner_kernel
 def _foresee_means(x, memory, first, count, w):
-    """Mean velocities of the next substep, eight numbers at a time, as of (1)."""
+    """Predict the mean velocities of the next substep by (1) into x, eight numbers at a time."""
     latest = latest_of(memory)
     for i in range(0, count, WIDTH):
         store(mean_of(w, _means_at(memory, first + i, count, latest)), x, i)
@@ -73,7 +78,7 @@ def _foresee_means(x, memory, first, count, w):
 
 @inner_kernel
 def _take_last_means(x, memory, first, count):
-    """As in the last one."""
+    """Copy the mean velocities of the last substep into x."""
     at = first + count * latest_of(memory)
     for i in range(count):
         x[i] = memory[at + i]
@@ -81,7 +86,10 @@ def _take_last_means(x, memory, first, count):
 
 @small_kernel
 def mean_velocities(own, s, foretold, of_means, half):
-    """Of a frame in the next step; foretold, of_means: of all, by `foretell`; half: of the step."""
+    """Return the predicted mean velocities (x, y, rotation) of frame s in the next step.
+
+    foretold, of_means: prediction for all frames, by `foretell`; half: half the step, s.
+    """
     i = IN_PLANE * s
     x, y, turn = foretold[i], foretold[i + 1], foretold[i + 2]
     if of_means:
@@ -91,7 +99,10 @@ def mean_velocities(own, s, foretold, of_means, half):
 
 @small_kernel
 def put_rates(own, s, rates, work, of_means, h):
-    """Accelerations of a step that has ended, of a frame, and what is remembered: these, and those before; or mean velocities."""
+    """Store the accelerations of a frame in a step that has ended, and what the predictor history needs.
+
+    The history gets these and the previous accelerations, or, if `of_means`, the mean velocities.
+    """
     i, x, y, turn = IN_PLANE * s, rates[0], rates[1], rates[2]
     if of_means:
         x, y, turn = own[VX] - 0.5 * h * x, own[VY] - 0.5 * h * y, own[OM] - 0.5 * h * turn
@@ -103,7 +114,7 @@ def put_rates(own, s, rates, work, of_means, h):
 
 @inner_kernel
 def renew(now, before, memory, first, count, by):
-    """Differences with `now` behind `before`, eight numbers at a time; the largest of each lane."""
+    """Update the divided differences with `now` after `before`, eight numbers at a time; return the largest of each lane."""
     none = 0.0 * load(now, 0)
     e = none, none, none, none, none, none
     for i in range(0, count, WIDTH):
@@ -115,7 +126,10 @@ def renew(now, before, memory, first, count, by):
 
 @inner_kernel
 def _put_means(now, foretold, memory, first, count, w):
-    """One more, eight numbers at a time; by how much (1) and the last one missed it; foretold: by (1), scratch."""
+    """Append one mean velocity to the history, eight numbers at a time.
+
+    Returns the largest errors of the two predictions of it: by (1), and by the last mean. foretold: prediction by (1), scratch.
+    """
     missed = beyond = 0.0 * load(now, 0)
     latest = latest_of(memory)
     new, last = first + count * place_of(latest, MEANS - 1), first + count * latest
@@ -131,7 +145,10 @@ def _put_means(now, foretold, memory, first, count, w):
 
 @inner_kernel
 def foretell(state, work, means, h):
-    """Rates of the next step into work.foretold; means: of `means_of`. Whether they are mean velocities."""
+    """Predict the rates of the next step into `work.foretold`; return True if they are mean velocities.
+
+    means: see `means_of`.
+    """
     memory = state.memory
     first, count = first_difference(memory, state.r.shape[0]), work.foretold.shape[0]
     if means[0] > 0:
@@ -148,7 +165,7 @@ def foretell(state, work, means, h):
 
 @inner_kernel
 def remember(state, work, means, h):
-    """The step that has ended."""
+    """Add the step that has ended to the predictor history."""
     memory = state.memory
     first, count = first_difference(memory, state.r.shape[0]), work.foretold.shape[0]
     if means[0] >= 0:

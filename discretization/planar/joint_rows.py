@@ -1,13 +1,14 @@
-"""What of the joints of a symmetric model is left in its plane: rows that are their own mirror images.
+"""Select the constraint rows of a symmetric model that remain in its plane: rows that are their own mirror images.
 
-The mirror takes rows of a joint to rows of it. Those that it reverses have no multiplier: nothing of the model pulls that way. A
-direction across an axis in the plane may stand at any angle to it: of two rows of a joint that are linear in it,
+The mirror maps the rows of a joint to rows of the same joint. Rows that it reverses have no multiplier, because no force of the
+model acts that way. A direction across an axis in the plane may be at any angle to the plane: of two rows of a joint that are
+linear in it,
 
     lam_1 g(u_1) + lam_2 g(u_2) = mu g(u),   u = c_1 u_1 + c_2 u_2 in the plane, c . c = 1,   lam = mu c     (1)
 
-the other combination is reversed. Of three rows that keep triads aligned, e_1 . e_2 = e_2 . e_3 = e_3 . e_1 = 0 across the
-joint, the torque of lam lies along the normal n where lam_i = mu (e_k . n), i, j, k in turn: that of one row between two
-directions of the plane.
+the other combination is reversed. Three rows keep triads aligned if e_1 . e_2 = e_2 . e_3 = e_3 . e_1 = 0 across the joint.
+Their torque is along the normal n if lam_i = mu (e_k . n), i, j, k cyclic: it is that of one row between two directions of the
+plane.
 """
 
 from __future__ import annotations
@@ -30,47 +31,47 @@ from rigid.interactions.driven import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
 from rigid.system import ALONG, COINCIDENT, DISTANCE, PERPENDICULAR, Floats, Ints, State
 
 _TURNED, _SHIFTED = (CONSTRAINTS.index(kind) for kind in (DRIVEN_ANGLE, DRIVEN_DISPLACEMENT))
-WITHOUT_POINTS = PERPENDICULAR, _TURNED  # kinds
+WITHOUT_POINTS = PERPENDICULAR, _TURNED  # kinds of constraints without points
 TAKEN = COINCIDENT, PERPENDICULAR, ALONG, DISTANCE, _TURNED, _SHIFTED
 _NONE = np.zeros(3)
 _NEITHER = "an axis of a joint is neither in the plane nor along its normal"
 
 
 class Row(NamedTuple):
-    """One row, or two of points in one place."""
+    """One row in the plane, or two rows of coincident points."""
 
-    sort: int  # arrays.COINCIDENT ...
-    constraint: int  # whose frames and points it has
-    Ua: Floats  # (3,) body-fixed
-    Ub: Floats
-    value: float
-    lam: tuple[int, ...]  # multipliers of the system that it has
-    share: tuple[float, ...]  # of it, each
+    sort: int  # arrays.COINCIDENT, ANGLE, ALONG or DISTANCE
+    constraint: int  # number of the constraint whose frames and points the row has
+    Ua: Floats  # (3,) direction on a, body-fixed
+    Ub: Floats  # (3,) direction on b, body-fixed
+    value: float  # prescribed value
+    lam: tuple[int, ...]  # multipliers of the system that belong to the row
+    share: tuple[float, ...]  # each of them as a factor of the multiplier of the row
 
 
 class Asymmetric(Exception):
-    """Says why a joint is not its own mirror image."""
+    """Raised if a joint is not its own mirror image; the message says why."""
 
 
 class _Joints(NamedTuple):
-    """Everything at hand, in space."""
+    """Constraints of a model with their directions in space, as `rows_in_plane` needs them."""
 
     system: System
     state: State
     basis: Floats
-    a: Floats  # (c, 3) directions on a
-    b: Floats
-    up_a: list[float]  # their parts along the normal
-    up_b: list[float]
-    value: list[float]
-    lam: list[int]
-    reach: float  # m
+    a: Floats  # (c, 3) directions on a, in space
+    b: Floats  # (c, 3) directions on b, in space
+    up_a: list[float]  # components of the directions on a along the normal
+    up_b: list[float]  # components of the directions on b along the normal
+    value: list[float]  # prescribed values
+    lam: list[int]  # first multiplier of each constraint
+    reach: float  # size of the model, m
 
 
 def rows_in_plane(system: System, state: State, basis: Floats, offset: float, reach: float) -> list[Row]:
-    """Rows of all joints; reach: m, of the model.
+    """Return the planar rows of all joints; reach: size of the model, m.
 
-    Raises Asymmetric where some are not their own mirror images.
+    Raises Asymmetric if some joints are not their own mirror images.
     """
     c, n, structure = system.constraints, basis[2], _structure_of(system)
     if structure.driven:
@@ -106,18 +107,18 @@ def rows_in_plane(system: System, state: State, basis: Floats, offset: float, re
 
 
 class _Structure(NamedTuple):
-    """What of the constraints hangs on their kinds and joints alone."""
+    """Facts of the constraints that depend only on their kinds and joints."""
 
-    pointed: Ints  # those that have points
-    of_joints: list[list[tuple[int, list[int]]]]  # of each joint its kinds, and which are of each
-    of_three: list[list[int]]  # rows that may keep triads aligned
-    lam: list[int]  # first multiplier of each
-    driven: bool  # something drives some
+    pointed: Ints  # constraints that have points
+    of_joints: list[list[tuple[int, list[int]]]]  # for each joint its kinds, each with its constraints
+    of_three: list[list[int]]  # triples of rows that may keep triads aligned
+    lam: list[int]  # first multiplier of each constraint
+    driven: bool  # True if some constraints are driven
 
 
 @known
 def _structure_of(system: System) -> _Structure:
-    """Of all its constraints."""
+    """Return the structure of all constraints of a system."""
     c = system.constraints
     sorts: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for k, (number, kind) in enumerate(zip(c.joint.tolist(), c.kind.tolist(), strict=True)):
@@ -129,12 +130,16 @@ def _structure_of(system: System) -> _Structure:
 
 
 def _single(joints: _Joints, sort: int, k: int) -> Row:
+    """Return the planar row of constraint k with its directions, value and multiplier unchanged."""
     c = joints.system.constraints
     return Row(sort, k, c.Ua[k], c.Ub[k], float(c.value[k]), (joints.lam[k],), (1.0,))
 
 
 def _driven(joints: _Joints, sort: int, k: int) -> Row:
-    """Of a drive: its directions lie in the plane, so that it turns them about the normal."""
+    """Return the row of a drive whose directions lie in the plane, so that it rotates them about the normal.
+
+    Raises Asymmetric if a direction leaves the plane.
+    """
     directions = joints.a[k], joints.b[k] if sort == arrays.ANGLE else _NONE
     if any(abs(float(u @ joints.basis[2])) > CLOSE for u in directions):
         raise Asymmetric("a drive moves its joint out of the plane")
@@ -142,7 +147,7 @@ def _driven(joints: _Joints, sort: int, k: int) -> Row:
 
 
 def _linear(joints: _Joints, sort: int, rows: Sequence[int]) -> Iterable[Row]:
-    """Of rows linear in a direction on a, whose other factor lies in the plane."""
+    """Return the planar rows of rows that are linear in a direction on a, and whose other factor lies in the plane."""
     c = joints.system.constraints
     up = [float(joints.a[k] @ joints.basis[2]) for k in rows]
     values = [float(c.value[k]) for k in rows]
@@ -163,7 +168,7 @@ def _linear(joints: _Joints, sort: int, rows: Sequence[int]) -> Iterable[Row]:
 
 
 def _with_one_end(joints: _Joints, rows: Sequence[int]) -> Iterable[list[int]]:
-    """Rows that have the same direction on b."""
+    """Group the rows that have the same direction on b."""
     found: dict[bytes, list[int]] = defaultdict(list)
     for k in rows:
         found[joints.system.constraints.Ub[k].tobytes()].append(k)
@@ -171,7 +176,10 @@ def _with_one_end(joints: _Joints, rows: Sequence[int]) -> Iterable[list[int]]:
 
 
 def _across_the_plane(joints: _Joints, k: int) -> bool:
-    """Whether an axis along the normal is at a right angle to a direction of the plane, as in every hinge: that brings no row."""
+    """Return True if an axis along the normal is perpendicular to a direction of the plane: this brings no row.
+
+    Every hinge has such rows.
+    """
     return (
         abs(abs(joints.up_b[k]) - 1.0) <= CLOSE
         and abs(joints.up_a[k]) <= CLOSE
@@ -180,7 +188,7 @@ def _across_the_plane(joints: _Joints, k: int) -> bool:
 
 
 def _directed(joints: _Joints, rows: Sequence[int]) -> Iterable[Row]:
-    """Of directions at an angle, one of which is none of these."""
+    """Return the planar rows of rows that hold the angle between directions, none of which `_across_the_plane` accepts."""
     up = abs(joints.up_b[rows[0]])
     if up <= CLOSE:
         return _linear(joints, arrays.ANGLE, rows)
@@ -195,7 +203,10 @@ def _directed(joints: _Joints, rows: Sequence[int]) -> Iterable[Row]:
 
 
 def _held(joints: _Joints, triples: Sequence[Sequence[int]]) -> dict[int, Row]:
-    """Of three rows each, by the first of them: the one row of triads that these keep aligned; of others none."""
+    """Return the planar row of each triple of rows that keeps triads aligned, by the first row of the triple.
+
+    Triples that do not keep triads aligned are left out.
+    """
     if not triples:
         return {}
     c, k = joints.system.constraints, np.array(triples)

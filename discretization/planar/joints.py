@@ -1,4 +1,4 @@
-"""Joints in the plane: their rows g(1) = 0 with gradients, impulses, and what these add to the matrix.
+"""Joints in the plane: rows g(1) = 0 with gradients, impulses, and their contributions to residual and matrix.
 
 With d = p_b - p_a, u = R U, bars for means over the step, as `rigid.interactions`:
 
@@ -51,7 +51,7 @@ from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 
 @small_kernel
 def turned(own, psi):
-    """Cosine and sine of a frame at the end, whose Cayley number is psi; psi^2/4."""
+    """Return cosine and sine of a frame's angle at the end of a step with Cayley number psi, and psi^2/4."""
     u = 0.25 * psi * psi
     scale = 1.0 / (1.0 + u)
     c, z = (1.0 - u) * scale, psi * scale
@@ -60,13 +60,13 @@ def turned(own, psi):
 
 @inner_kernel
 def turn(own, psi):
-    """The turn at the end of a frame whose Cayley number is psi."""
+    """Write cosine and sine of a frame's angle at the end of a step with Cayley number psi into the frame's row."""
     own[C1], own[S1], _ = turned(own, psi)
 
 
 @small_kernel
 def levers(own, X, Y):
-    """R1 X and the mean of R0 X and R1 X."""
+    """Return R1 X and the mean of R0 X and R1 X."""
     x1, y1 = own[C1] * X - own[S1] * Y, own[S1] * X + own[C1] * Y
     x0, y0 = own[C0] * X - own[S0] * Y, own[S0] * X + own[C0] * Y
     return x1, y1, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
@@ -74,7 +74,7 @@ def levers(own, X, Y):
 
 @inner_kernel
 def take_forces(tables, lam, pull):
-    """Multipliers of a state as forces in the plane."""
+    """Convert the multipliers of a state into constraint forces in the plane, `pull` (j, 2)."""
     basis = tables.basis
     for j in range(tables.sort.shape[0]):
         first = tables.lam[j, 0]
@@ -92,7 +92,7 @@ def take_forces(tables, lam, pull):
 
 @inner_kernel
 def put_forces(tables, lam, pull):
-    """And back; those of rows that the mirror reverses are zero."""
+    """Convert constraint forces in the plane into the multipliers of a state; those of rows that the mirror reverses are 0."""
     e, g = tables.basis[0], tables.basis[1]
     for i in range(lam.shape[0]):
         lam[i] = 0.0
@@ -108,7 +108,7 @@ def put_forces(tables, lam, pull):
 
 @inner_kernel
 def begin_joints(tables, work, h, extent):
-    """Impulses to begin with, and noise levels of the rows."""
+    """Compute initial impulses and the round-off levels of the rows; extent: size of the model, m."""
     for j in range(tables.sort.shape[0]):
         work.lam[j, 0], work.lam[j, 1] = h * work.pull[j, 0], h * work.pull[j, 1]
         reach = 1.0
@@ -124,7 +124,7 @@ def begin_joints(tables, work, h, extent):
 
 @inner_kernel
 def begin_hinges(tables, work):
-    """Levers at the start of hinges that frames hang on."""
+    """Compute the lever arms at the start of the step of all hinges of kind HINGE."""
     for s in range(tables.kind.shape[0]):
         if tables.kind[s] == HINGE:
             own, next_, w, X = work.frames[s], work.frames[tables.parent[s]], work.hinges[s], tables.lever[s]
@@ -134,7 +134,7 @@ def begin_hinges(tables, work):
 
 @inner_kernel
 def add_joint_noise(tables, work, share):
-    """Raise the noise levels by this share of the rounding of the present impulses."""
+    """Raise the round-off levels by the fraction `share` of the rounding of the present impulses."""
     for j in range(tables.sort.shape[0]):
         impulse = share * EPS * tables.size[j] * (abs(work.lam[j, 0]) + abs(work.lam[j, 1]))
         for k in range(2):
@@ -145,7 +145,7 @@ def add_joint_noise(tables, work, share):
 
 @inner_kernel
 def add_joints(tables, work, tangent):
-    """Residual and, on demand, matrix of all joints but the hinges that frames hang on."""
+    """Add residual and, if `tangent`, matrix of all joints except the hinges of kind HINGE."""
     for k in range(tables.items.shape[0]):
         j = tables.items[k]
         if tables.sort[j] == ANGLE:
@@ -158,15 +158,17 @@ def add_joints(tables, work, tangent):
 
 @flat_kernel
 def hang(next_, w, X, impulse, place, tangent):
-    """The hinge of a frame, towards the root: force on the frame, its torque, and how this grows with the turn; that on the
-    next frame is added there. place: c and s at the end, place at the start and its change.
+    """Evaluate the hinge between a frame and the next one towards the root.
+
+    Returns the force on the frame (2 numbers), its torque, and the derivative of the torque with respect to the frame's angle;
+    the force on the next frame is added there. place: c and s at the end, position at the start and its change in the step.
     """
     c, z, rx, ry, dx, dy = place
     x1, y1 = c * X[0] - z * X[1], z * X[0] + c * X[1]
     u1, v1 = next_[C1] * X[2] - next_[S1] * X[3], next_[S1] * X[2] + next_[C1] * X[3]
     x, y, u, v = 0.5 * (w[X0] + x1), 0.5 * (w[Y0] + y1), 0.5 * (w[XP0] + u1), 0.5 * (w[YP0] + v1)
     fx, fy = impulse
-    # differences first: far from the origin they keep the digits
+    # differences first: this keeps the digits far from the origin
     g1 = (rx - next_[RX]) + (dx - next_[DX]) + (x1 - u1)
     g2 = (ry - next_[RY]) + (dy - next_[DY]) + (y1 - v1)
     w[XC1], w[YC1], w[XC], w[YC], w[XP1], w[YP1], w[XP], w[YP] = x1, y1, x, y, u1, v1, u, v
@@ -181,7 +183,7 @@ def hang(next_, w, X, impulse, place, tangent):
 
 @inner_kernel
 def _add_angle(tables, work, j, tangent):
-    """Turns against each other are held."""
+    """Add a row that holds the angle between two frames."""
     a, b = tables.joined[j, 0], tables.joined[j, 1]
     own_a, own_b, row, lam = work.frames[a], work.frames[b], work.rows[j, 0], work.lam[j, 0]
     ux1, uy1, _, _ = levers(own_a, work.end[j, 0], work.end[j, 1])
@@ -204,7 +206,7 @@ def _add_angle(tables, work, j, tangent):
 
 @inner_kernel
 def _add_between(tables, work, j, i, c, ab, ba):
-    """Entries of rows i of a and columns c of b, and of rows i of b and columns c of a."""
+    """Add an entry of row i of a and column c of b, and one of row i of b and column c of a, to the coupling blocks."""
     a, b, place = tables.joined[j, 0], tables.joined[j, 1], tables.between[j]
     if max(a, b) == work.hinges.shape[0]:
         return
@@ -218,7 +220,7 @@ def _add_between(tables, work, j, i, c, ab, ba):
 
 @inner_kernel
 def _add_force(tables, work, j, tangent):
-    """A force f on b at p_b, its opposite on a."""
+    """Add a row whose multiplier is a force f on b at p_b, with its opposite on a."""
     a, b, sort = tables.joined[j, 0], tables.joined[j, 1], tables.sort[j]
     own_a, own_b, row, lam = work.frames[a], work.frames[b], work.rows[j, 0], work.lam[j]
     ax1, ay1, ax, ay = levers(own_a, tables.Xa[j, 0], tables.Xa[j, 1])
@@ -236,7 +238,7 @@ def _add_force(tables, work, j, tangent):
         row[12], second[12] = dx1, dy1
         fx, fy = lam[0], lam[1]
     else:
-        # d at the start, for its mean
+        # d at the start of the step, for the mean
         dx0 = ex + (own_b[C0] * tables.Xb[j, 0] - own_b[S0] * tables.Xb[j, 1])
         dy0 = ey + (own_b[S0] * tables.Xb[j, 0] + own_b[C0] * tables.Xb[j, 1])
         dx0 -= own_a[C0] * tables.Xa[j, 0] - own_a[S0] * tables.Xa[j, 1]
@@ -263,15 +265,15 @@ def _add_force(tables, work, j, tangent):
     own_b[R3] += bx * fy - by * fx
     if not tangent:
         return
-    if sort == COINCIDENT:  # the force is the multiplier, only levers turn
+    if sort == COINCIDENT:  # the force is the multiplier: only the lever arms rotate
         own_a[D33] += 0.5 * (ax1 * fx + ay1 * fy)
         own_b[D33] -= 0.5 * (bx1 * fx + by1 * fy)
         return
     half = 0.5 * lam[0]
-    for column in range(6):  # of a, then of b: how both move at the end
+    for column in range(6):  # unknowns of a, then of b: variations of both at the end
         oxa, oya, ea = 1.0 * (column == 0), 1.0 * (column == 1), 1.0 * (column == 2)
         oxb, oyb, eb = 1.0 * (column == 3), 1.0 * (column == 4), 1.0 * (column == 5)
-        # of the force, of the levers of both
+        # variations of the force and of both lever arms
         dfx = dfy = dax = day = 0.0
         dbx, dby = -0.5 * eb * by1, 0.5 * eb * bx1
         if sort == ALONG:
@@ -288,7 +290,7 @@ def _add_force(tables, work, j, tangent):
 
 @inner_kernel
 def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
-    """One column of the matrix of a force and its torques."""
+    """Add one column of the matrix of a force and its torques: derivatives with respect to unknown `column` of (a, b)."""
     a, b = tables.joined[j, 0], tables.joined[j, 1]
     if column < 3:
         _add_to_own(work.frames[a], column, -dfx, -dfy, ta)
@@ -304,7 +306,7 @@ def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
 
 @inner_kernel
 def _add_to_own(own, column, x, y, turn):
-    """To a column of the block of a frame."""
+    """Add derivatives of force and torque to one column of the diagonal block of a frame."""
     own[D11 + column] += x
     own[D21 + column] += y
     own[D31 + column] += turn

@@ -1,4 +1,4 @@
-"""What of a planar elimination hangs on the structure alone: who comes when, next to whom, and where blocks stand."""
+"""Symbolic part of the planar elimination, which depends on the structure alone: order, neighbours, offsets of blocks."""
 
 from __future__ import annotations
 
@@ -18,40 +18,41 @@ from discretization.planar.order import Order, kinds_of, order_of, trees_of
 from discretization.system import System
 from rigid.system import Ints
 
-MOST_CLOSING = 2  # hinges that are sooner put in afterwards than their frames eliminated as those of a net
+# Up to so many cut hinges are added afterwards, which is faster; with more, their frames are eliminated as those of a net.
+MOST_CLOSING = 2
 
 
 class Layout(NamedTuple):
-    """Whole numbers of `arrays.Tables`, which see; n frames, j items that bring rows, m elements."""
+    """Integer arrays of `arrays.Tables`, which explains them; n frames, j items that bring rows, m elements."""
 
     order: Order
-    frame: Ints  # (k + 1,) of places, with the ground
-    place: Ints  # (n,) of frames; of the ground, the number of those that move
-    constraint: Ints  # (j,) that each item has frames and points of
-    sort: Ints  # (j,)
-    lam: Ints  # (j, 3)
-    joined: Ints  # (j, 2)
-    ends: Ints  # (m, 2)
+    frame: Ints  # (k + 1,) frame number of each place, with the ground
+    place: Ints  # (n,) place of each frame; the ground has k
+    constraint: Ints  # (j,) constraint whose frames and points each item has
+    sort: Ints  # (j,) sort of each item
+    lam: Ints  # (j, 3) offsets of the multipliers in `State.lam`
+    joined: Ints  # (j, 2) places of a and b of each item
+    ends: Ints  # (m, 2) places of both ends of each element
     kind: Ints
     hinge: Ints
     first: Ints
     items: Ints
-    elements: Ints  # `arrays.ElementLanes.places`
+    elements: Ints  # see `arrays.ElementLanes.places`
     between: Ints
     first_pair: Ints
     pair: Ints
-    trees: Ints  # where nothing couples frames beside them
-    hung: Ints  # frames that hang on hinges, which, and whether each is the side b of its hinge
-    of_hung: Ints
-    is_b: Ints
-    hinged: bool  # all frames hang on hinges, no elements between them
+    trees: Ints  # `Tables.trees` if nothing couples frames outside the trees
+    hung: Ints  # frames of kind HINGE
+    of_hung: Ints  # their hinges
+    is_b: Ints  # whether each frame is side b of its hinge
+    hinged: bool  # True if all frames are of kind HINGE and there are no elements
     driven: Ints
     drives: int
     signals: int
 
 
 def layout_of(system: System, rows: Sequence[Row]) -> Layout | str:
-    """rows: the items. In words, where the elimination does not take the model."""
+    """Return the layout of a system with the planar rows `rows`, or, in words, why the elimination does not accept it."""
     words = [(row.constraint, row.sort, *(*row.lam, *row.lam[:1] * 2)[:3]) for row in rows]
     return _layout(system, np.array(words, np.int64).tobytes())
 
@@ -112,7 +113,10 @@ Slots = dict[tuple[int, int], int]
 
 
 def _slots_of(order: Order) -> Slots:
-    """Blocks of each two places next to each other: of the first one and its parent those of the first one."""
+    """Return the block number of each pair of neighbouring places.
+
+    A place and its parent have the number of the place; further neighbours follow.
+    """
     k = len(order.frame)
     slots = {(s, p): s for s, p in enumerate(order.parent.tolist())}
     for s, (begin, end) in enumerate(zip(order.first_next[:-1], order.first_next[1:], strict=True)):
@@ -121,14 +125,17 @@ def _slots_of(order: Order) -> Slots:
 
 
 def _blocks_of(order: Order, slots: Slots, ends: Ints) -> Ints:
-    """Of each two places (m, 2) which blocks are theirs; where they are none, as with the ground, those of the first one."""
+    """Return the block number of each pair of places (m, 2).
+
+    Pairs without a block, such as pairs with the ground, get that of their first place.
+    """
     last = len(order.frame) - 1
     pairs = [(min(pair), max(pair)) for pair in ends.tolist()]
     return np.array([slots.get(pair, min(pair[0], last)) for pair in pairs], np.int64)
 
 
 def _pairs_of(order: Order, slots: Slots) -> tuple[Ints, Ints]:
-    """Where those of each frame begin and, of each two that come behind it, first by first, which blocks are theirs."""
+    """Return the offset of the pairs of each frame, and the block numbers of each two of its later neighbours, in order."""
     begins, beyond = order.first_next.tolist(), order.beyond.tolist()
     first, pair = [0], []
     for s, parent in enumerate(order.parent.tolist()):

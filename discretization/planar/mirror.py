@@ -1,7 +1,7 @@
-"""The mirror about a plane, on frames and joints: what it does not leave alone, and directions of frames in the plane.
+"""Check frames and joints for mirror symmetry about a plane, and compute the directions of frames in the plane.
 
-For one model of a few bodies these are some hundred operations on three numbers each: compiled, as each would take numpy longer
-than all of them take.
+For one model of a few bodies these are some hundred operations on three numbers each. They are compiled because each of them
+would take numpy longer than all of them take.
 """
 
 from rigid.compilation.decorators import kernel, small_kernel
@@ -9,23 +9,23 @@ from rigid.kinematics.rotations import load4, rotated
 from rigid.lanes import root
 from rigid.linear_algebra import cross, dot, load3, minus, store3, times
 
-CLOSE = 1e-12  # of what is largest of its sort
+CLOSE = 1e-12  # tolerance, relative to the largest value of the same sort
 NOTHING, PLACES, WEIGHT, SPINS, VELOCITIES, INERTIA = range(6)
-NO_AXIS, UNDECIDED = -1, -2  # in the place of an axis
-_ROUND_OFF = 1e-14  # components of unit vectors that are zero but for it
-_BESIDE = 1e-10  # square of what is surely a second direction beside a first one
-_LEANING = 0.9  # component along the first axis from which on another one gives the first direction
+NO_AXIS, UNDECIDED = -1, -2  # returned instead of an axis
+_ROUND_OFF = 1e-14  # components of unit vectors below this count as zero
+_BESIDE = 1e-10  # squared relative size above which a second independent direction is certain
+_LEANING = 0.9  # if the normal's component along axis 0 is larger, axis 1 gives the first direction
 
 
 @small_kernel
 def back(q):
-    """The inverse of a unit quaternion."""
+    """Return the inverse of a unit quaternion."""
     return q[0], -q[1], -q[2], -q[3]
 
 
 @small_kernel
 def _across(a, n):
-    """The part of a across the unit vector n."""
+    """Return the component of a across the unit vector n."""
     return minus(a, times(dot(a, n), n))
 
 
@@ -41,7 +41,10 @@ def _largest(a):
 
 @kernel
 def extents(r, moving):
-    """m, of the frames `moving` from the first of them, and of all from the origin, in the direction of any axis."""
+    """Return the extent of the frames `moving` and the largest distance of all from the origin, m.
+
+    Both are largest components along the axes of space; the extent is measured from the first frame of `moving`.
+    """
     apart, far, first = 0.0, 0.0, load3(r[moving[0]])
     for f in moving:
         place = load3(r[f])
@@ -51,8 +54,10 @@ def extents(r, moving):
 
 @kernel
 def axis_across(vectors, gram):
-    """The axis of space, 0 to 2, across these vectors (k, 3), too, where they fix a plane together with those before them;
-    UNDECIDED where they do not, NO_AXIS where none is. gram (3, 3): sums of products, first zero.
+    """Return the axis of space, 0 to 2, that is normal to these vectors (k, 3) and to those of earlier calls.
+
+    Returns UNDECIDED if the vectors do not fix a plane yet, NO_AXIS if no axis of space is normal to them. gram (3, 3)
+    accumulates the sums of products; it is zero before the first call.
     """
     size = 0.0
     for k in range(vectors.shape[0]):
@@ -76,11 +81,12 @@ def axis_across(vectors, gram):
 
 @kernel
 def unlike_its_image(places, rates, inertia, moving, gravity, normal, offset, extent):
-    """What is the first that is not its own mirror image: of the frames `moving` PLACES, then gravity, WEIGHT, then of these
-    frames SPINS to INERTIA; or NOTHING.
+    """Return the first property that is not its own mirror image, or NOTHING.
 
-    places: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: m, of
-    the model.
+    The order is: PLACES of the frames `moving`, WEIGHT (gravity), then SPINS, VELOCITIES and INERTIA of these frames.
+
+    places: r, quat; rates: v, Omega; inertia (n, 3, 3); normal (3,) and offset (m, from the origin) of the plane; extent: size
+    of the model, m.
     """
     (r, quat), (v, Omega) = places, rates
     n, fastest, spinning = load3(normal), 0.0, 0.0
@@ -106,8 +112,9 @@ def unlike_its_image(places, rates, inertia, moving, gravity, normal, offset, ex
 
 @kernel
 def sides_of_joints(frames, points, axes, places, pointed, normal, offset, directions, up):
-    """How far (m) a point of the constraints `pointed` is from the plane at most; `directions` (2, c, 3) is written, Ua and Ub in
-    space, and `up` (2, c), their parts along the normal.
+    """Return the largest distance (m) of a point of the constraints `pointed` from the plane.
+
+    Writes `directions` (2, c, 3), Ua and Ub in space, and `up` (2, c), their components along the normal.
 
     frames (c, 2); points: Xa, Xb; axes: Ua, Ub; places: r, quat.
     """
@@ -132,11 +139,13 @@ def sides_of_joints(frames, points, axes, places, pointed, normal, offset, direc
 
 @kernel
 def directions_of_frames(quat, basis, pairs, normals, frame, across, half):
-    """Of each place, body-fixed, two directions that components are along and the normal of the plane; and w and z of p, where
-    quat = p o that of the turn from these to the plane's own directions.
+    """Write the body-fixed directions of each place and the coefficients of its planar half angle.
 
-    quat (n, 4); basis (3, 3); pairs (m, 2): ends of rod elements, which have the same normal, so that the turn from one to the
-    next is that of its element; frame (k,) of places. normals (n, 3) is scratch; across (k, 3, 3) and half (k, 8) are written.
+    across (k, 3, 3): two directions, along which components are taken, and the normal of the plane. half (k, 8): coefficients
+    of the w and z of p, with quat = p o the quaternion of the rotation from these directions to those of the plane.
+
+    quat (n, 4); basis (3, 3); pairs (m, 2): ends of rod elements, which get the same normal, so that the rotation from one to
+    the next is that of the element; frame (k,): frame numbers of the places. normals (n, 3) is scratch.
     """
     n = load3(basis[2])
     for f in range(quat.shape[0]):
@@ -147,7 +156,7 @@ def directions_of_frames(quat, basis, pairs, normals, frame, across, half):
         store3(load3(normals[pairs[m, 0]]), normals[pairs[m, 1]])
     for k in range(frame.shape[0]):
         own = load3(normals[frame[k]])
-        leaning = abs(own[0]) > _LEANING  # not of frames of rods
+        leaning = abs(own[0]) > _LEANING  # never true for frames of rods
         first = (0.0, 1.0, 0.0) if leaning else (1.0, 0.0, 0.0)
         first = _unit(minus(first, times(own[1] if leaning else own[0], own)))
         store3(first, across[k, 0])
@@ -174,13 +183,13 @@ def _unit(a):
 
 @small_kernel
 def _entry(basis, across, i, j):
-    """Of the rotation matrix basis^T across."""
+    """Return entry (i, j) of the rotation matrix basis^T across."""
     return 0.0 + basis[0, i] * across[0, j] + basis[1, i] * across[1, j] + basis[2, i] * across[2, j]
 
 
 @small_kernel
 def _turn(basis, across):
-    """As `rigid.quaternions.from_matrix` of this matrix."""
+    """Return the unit quaternion of the rotation matrix basis^T across, as `rigid.quaternions.from_matrix` does."""
     r00, r11, r22 = _entry(basis, across, 0, 0), _entry(basis, across, 1, 1), _entry(basis, across, 2, 2)
     trace = r00 + r11 + r22
     ww, xx = 1.0 + trace, 1.0 + 2.0 * r00 - trace

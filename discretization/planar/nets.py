@@ -1,8 +1,8 @@
-"""In which order the frames of a planar net are eliminated: rods and joints that close loops which trees do not take.
+"""Elimination order of the frames of a planar net: rods and joints close loops that the tree order does not accept.
 
-A frame that is eliminated leaves all that it was next to next to each other. Those with the fewest neighbours come first (minimum
-degree, George and Liu 1989). A joint belongs to that of its frames which comes first. Its rows must hold this one
-independently: the elimination divides by what they are, so that a frame waits until no more than three hang on it.
+The elimination of a frame makes all its neighbours neighbours of each other. Frames with the fewest neighbours come first
+(minimum degree, George and Liu 1989). A joint belongs to the one of its frames that comes first. Its rows must hold this frame
+independently, because the elimination divides by them: a frame waits until it has no more than three rows.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import numpy as np
 from discretization.planar.order import GROUND, LOOPS, MOST_ROWS, Order, rows_of
 from rigid.system import Ints
 
-MOST_PAIRS = 100.0  # blocks that the elimination of a frame changes, in the mean; looked at up to there
+MOST_PAIRS = 100.0  # limit of the mean number of blocks that the elimination of a frame changes
 MANY_PAIRS = "its net is too dense"
 
 
 def net_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
-    """As `discretization.planar.order.order_of`, of what has loops; nothing is left over."""
+    """Return the order of a planar net with loops; arguments as in `discretization.planar.order.order_of`.
+
+    No joint is left over. Returns LOOPS or MANY_PAIRS, in words, if there is no such order.
+    """
     pairs = [(min(pair), max(pair)) for pair in elements.tolist()]
     if len(set(pairs)) < len(pairs) or any(a == b for a, b in pairs):
         return LOOPS
@@ -39,7 +42,7 @@ def net_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
         return LOOPS
     if sum((len(own) + 1) ** 2 for own in nexts) > MOST_PAIRS * len(order):
         return MANY_PAIRS
-    first = sorted(range(len(order)), key=lambda i: (part[order[i]], i))  # each part in a row
+    first = sorted(range(len(order)), key=lambda i: (part[order[i]], i))  # connected parts together
     frame = np.array([order[i] for i in first], np.int64)
     place = {f: i for i, f in enumerate(frame.tolist())}
     ahead = [sorted(place[f] for f in nexts[i]) for i in first]
@@ -53,7 +56,7 @@ def net_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
 
 
 def _parts(n: int, beside: list[set[int]]) -> list[int]:
-    """Of each frame the least one that it is joined to by others than the ground."""
+    """Return for each frame the smallest number of a frame that it is connected to without the ground."""
     part = [-1] * n
     for f in range(1, n):
         waiting = [f] if part[f] < 0 else []
@@ -68,7 +71,10 @@ def _parts(n: int, beside: list[set[int]]) -> list[int]:
 def _of_least_degree(
     beside: list[set[int]], items: list[list[int]], joints: list[list[int]], sort: Ints
 ) -> tuple[list[int], list[set[int]]]:
-    """The frames that can be eliminated in their order, and what each is then next to. `beside` is used up."""
+    """Return the frames that can be eliminated, in order, and the neighbours of each at that time.
+
+    `beside`: neighbours of each frame; it is consumed.
+    """
 
     def is_held(f: int) -> bool:
         mine = [item for item in items[f] if not owned[item]]
@@ -81,7 +87,8 @@ def _of_least_degree(
     heapq.heapify(waiting)
     while waiting:
         degree, f = heapq.heappop(waiting)
-        if done[f] or degree != len(beside[f]) or not is_held(f):  # asked again when one next to it is gone
+        # a frame that waits is checked again when a neighbour has been eliminated
+        if done[f] or degree != len(beside[f]) or not is_held(f):
             continue
         done[f] = True
         own = beside[f]

@@ -1,5 +1,6 @@
-"""Numbers of places and of rows in the plane, `discretization.planar.arrays.Tables`, where there are few of each: compiled, as
-each of them would take numpy longer than all of them take.
+"""Compute the numbers of places and of rows in the plane for `discretization.planar.arrays.Tables`.
+
+The kernels are compiled because a model has few places and rows: each numpy operation would take longer than all of them take.
 """
 
 from discretization.assembly.workspace import NEAREST
@@ -7,13 +8,16 @@ from discretization.planar.arrays import COINCIDENT, DISTANCE
 from rigid.compilation.decorators import kernel, small_kernel
 from rigid.lanes import root
 
-XA, XB, UA, UB = range(4)
-REACH, ARM, SIZE = range(3)
+XA, XB, UA, UB = range(4)  # first index of `X`
+REACH, ARM, SIZE = range(3)  # first index of `lengths`
 
 
 @kernel
 def numbers_of_places(frame, mass, inertia, across, own, own_inertia, gyration):
-    """Masses, inertia about the normal and radii of gyration (k,) of the moving frames `frame`; across (k + 1, 3, 3)."""
+    """Compute masses, inertia about the normal and radii of gyration (k,) of the moving frames `frame`.
+
+    across (k + 1, 3, 3): directions and normal of each place. Writes `own` (kg), `own_inertia` (kg m^2) and `gyration` (m).
+    """
     for k in range(own.shape[0]):
         n, J = across[k, 2], inertia[frame[k]]
         own[k], about = mass[frame[k]], 0.0
@@ -26,16 +30,16 @@ def numbers_of_places(frame, mass, inertia, across, own, own_inertia, gyration):
 
 @small_kernel
 def _component(across, U):
-    """Of U along a direction."""
+    """Return the component of U along a direction."""
     return across[0] * U[0] + across[2] * U[2] + across[1] * U[1]
 
 
 @kernel
 def numbers_of_rows(rows, points, directions, values, across, X, lengths):
-    """Components and lengths of j rows.
+    """Compute components and characteristic lengths of j rows.
 
-    rows: constraint, sort (j,) and places of a and b (j, 2). points: Xa, Xb (c, 3) of the constraints; directions: Ua, Ub (j, 3)
-    of the rows; values (c,) of the constraints. X (4, j, 2): components of XA to UB; lengths (3, j): REACH, ARM, SIZE.
+    rows: constraint, sort (j,) and places of a and b (j, 2). points: Xa, Xb (c, 3) of the constraints; directions: Ua, Ub (j,
+    3) of the rows; values (c,) of the constraints. X (4, j, 2): components of XA to UB; lengths (3, j): REACH, ARM, SIZE.
     """
     (constraint, sort, joined), (Xa, Xb), (Ua, Ub) = rows, points, directions
     for j in range(constraint.shape[0]):
@@ -56,9 +60,10 @@ def _length(x):
 
 @kernel
 def levers_of(hinges, X, sign, lever):
-    """Signs (k,) and points (k, 4), of the frame and of the next one, of the hinges that frames hang on.
+    """Compute signs (k,) and points (k, 4), on the frame and on the next one, of the hinges of kind HINGE.
 
-    hinges: frames, their items, and whether each frame is the side b of its hinge. Zero and one where there is none.
+    hinges: frames, their items, and whether each frame is side b of its hinge. Frames without such a hinge get points 0 and
+    sign 1.
     """
     frames, items, is_b = hinges
     sign[:], lever[:] = 1.0, 0.0
@@ -72,7 +77,7 @@ def levers_of(hinges, X, sign, lever):
 
 @kernel
 def aligned(basis, half, across, share):
-    """Whether all these numbers are 0, 1 or -1, so that no direction has two of them; shares of multipliers, too."""
+    """Return True if all entries are 0, 1 or -1, so that directions are axes and shares of multipliers are whole."""
     return _are_signs(basis) and _are_signs(half) and _are_signs(across) and _are_signs(share)
 
 

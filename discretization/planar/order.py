@@ -1,7 +1,7 @@
-"""In which order the frames of a planar model are eliminated: from the tips to the roots, over rods and joints that make trees.
+"""Elimination order of the frames of a planar model: from the leaves to the roots of the trees that rods and joints make.
 
-Joints that close a loop are left over. Where they are points in one place they are put in afterwards by their impulses
-(`discretization.planar.couplings`); of all others the rows couple frames that are not next to each other: they make a net
+Joints that close a loop (cut joints) are left over. Those of coincident points are added afterwards by their impulses
+(`discretization.planar.couplings`). The rows of all others couple frames that are not neighbours in a tree, which makes a net
 (`discretization.planar.nets`).
 """
 
@@ -16,28 +16,29 @@ from discretization.planar import arrays
 from rigid.system import Ints
 
 LOOPS = "rods and joints close a loop in which a part hangs on more than three rows"
-MOST_COUPLED = 64  # impulses that couple frames beside the trees: two of a hinge, or of a spring
+MOST_COUPLED = 64  # limit of the impulses outside the trees: two per hinge or spring, one per torsion spring
 MANY = "joints close too many loops, or too many springs act between parts"
-MOST_ROWS = 3  # that a frame hangs on
-GROUND = 0  # its frame
+MOST_ROWS = 3  # limit of the rows of a frame
+GROUND = 0  # frame number of the ground
 
 Pair = tuple[int, int]
 
 
 class Order(NamedTuple):
-    """Of k moving frames and the items that bring rows."""
+    """Elimination order of k moving frames; items are what brings constraint rows."""
 
-    frame: Ints  # (k,)
-    parent: Ints  # (k,) place of the next one towards the root; k: the ground or nothing
-    closing: Ints  # items that are left over
-    first_next: (
-        Ints  # (k + 1,) where frames behind a frame that are next to it, but its parent, begin in `beyond`
-    )
-    beyond: Ints  # places
+    frame: Ints  # (k,) frame numbers in elimination order
+    parent: Ints  # (k,) place of the next frame towards the root; k if that is the ground or there is none
+    closing: Ints  # cut joints: items that are left over
+    first_next: Ints  # (k + 1,) offset in `beyond` of the later neighbours of each frame except its parent
+    beyond: Ints  # places of these neighbours
 
 
 def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
-    """Of n frames with the ground; ends of elements (m, 2) and of items (j, 2), sorts of these. In words, where there is none."""
+    """Return the order of n frames (with the ground), or, in words, why there is none.
+
+    elements (m, 2), joints (j, 2): frames at both ends of elements and items; sort (j,): sorts of the items.
+    """
     between: dict[Pair, list[int]] = {}
     held: dict[int, list[int]] = {f: [] for f in range(n)}
     for item, (a, b) in enumerate(joints.tolist()):
@@ -61,10 +62,10 @@ def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
         if above and pair not in rods and set(above) <= set(left):
             parents[f] = GROUND
     root = {GROUND: GROUND}
-    for f in order:  # the next ones towards the roots come first
+    for f in order:  # parents come first
         root[f] = root[parents[f]] or f
     at = {f: i for i, f in enumerate(order)}
-    # what was cut off stands by itself: trees are solved one by one
+    # a branch that was cut off is a tree of its own in consecutive places: trees are solved one by one
     frame = np.array(sorted(order, key=lambda f: (at[root[f]], at[f]))[::-1], np.int64)
     place = {f: i for i, f in enumerate(frame.tolist())} | {GROUND: len(frame)}
     parent = np.array([place[parents[f]] for f in frame.tolist()], np.int64)
@@ -73,8 +74,11 @@ def order_of(n: int, elements: Ints, joints: Ints, sort: Ints) -> Order | str:
 
 
 def _left_over(above: list[int], held: list[int], sort: Ints) -> list[int]:
-    """Hinges of a frame, to the next one or the ground, without which it hangs on three rows at most, and these to one other: to
-    two they may depend on each other, though all together do not.
+    """Return the hinges of a frame to leave over, so that its rows are independent.
+
+    At most three rows remain if all go to one other frame; at most two if they go to the next frame and to the ground: three
+    rows to two others may depend on each other, though all rows together do not. `above`, `held`: items to the next frame, to
+    the ground.
     """
     left: list[int] = []
     for item in (*above, *held):
@@ -86,15 +90,16 @@ def _left_over(above: list[int], held: list[int], sort: Ints) -> list[int]:
 
 
 def rows_of(items: list[int], sort: Ints) -> int:
-    """How many these bring."""
+    """Return the number of rows of these items."""
     return sum(2 if sort[item] == arrays.COINCIDENT else 1 for item in items)
 
 
 def _joined(
     n: int, rods: list[Pair], between: dict[Pair, list[int]], sort: Ints
 ) -> tuple[list[Pair], list[int]] | str:
-    """Pairs of frames next to each other in the trees, and hinges that close loops, taken out of `between`: rods come before
-    joints, hinges last.
+    """Return the pairs of neighbours in the trees, and the hinges that close loops, which are removed from `between`.
+
+    Rods are taken first, then joints, then hinges. Returns LOOPS if something other than a hinge closes a loop.
     """
     leader = list(range(n))
 
@@ -123,7 +128,10 @@ def _joined(
 
 
 def _from_roots(n: int, edges: list[Pair], held: dict[int, int]) -> tuple[list[int], dict[int, int]]:
-    """Frames behind the one that is next towards a root, and this one of each, 0: none; roots are those held most."""
+    """Return the frames, each one after its parent, and the parent of each (0: none); roots are the frames with most rows.
+
+    `held`: number of rows of each frame to the ground.
+    """
     neighbours: list[list[int]] = [[] for _ in range(n)]
     for a, b in edges:
         neighbours[a].append(b)
@@ -148,7 +156,7 @@ def _from_roots(n: int, edges: list[Pair], held: dict[int, int]) -> tuple[list[i
 def kinds_of(
     order: Order, joined: Ints, sort: Ints, full: Collection[int] = ()
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    """How each frame is eliminated, its hinge, and where the items of those that hang on rows begin, and which they are.
+    """Return the kind of each frame, its hinge, and the offsets and items of the frames of kind ROWS.
 
     joined: (j, 2) places of both ends of the items. full: frames whose block with the next one is not empty.
     """
@@ -174,7 +182,10 @@ def kinds_of(
 
 
 def trees_of(order: Order, coupled: Ints) -> Ints:
-    """(c + 1, 2, 2) first place and end of the trees of each two places, none twice; of the last row, of all frames."""
+    """Return the first place and the end of the trees of each two places (c + 1, 2, 2), no tree twice.
+
+    The last row covers all frames.
+    """
     k = len(order.frame)
     root = np.arange(k + 1)
     for s in range(k - 1, -1, -1):  # parents have higher places

@@ -1,15 +1,17 @@
-"""Whether a model is its own mirror image about a plane, found from everything that acts: the plane, or why there is none.
+"""Decide whether a model is mirror-symmetric about a plane, from everything that acts: return the plane, or why there is none.
 
-Of a mirrored model the motion is the mirrored motion; where both are the same, nothing ever leaves the plane. So it is asked of
+The motion of a mirrored model is the mirrored motion. If model and mirror image are the same, nothing ever leaves the plane.
+The conditions are:
 
-    positions, velocities, gravity    that they lie in the plane; spins that they are along its normal
-    inertia                           that the normal is a principal axis
-    rods                              that sections are mirror-symmetric: stiffness, damping and strains at rest do not couple
+    positions, velocities, gravity    lie in the plane; spins are along its normal
+    inertia                           the normal is a principal axis
+    rods                              sections are mirror-symmetric: stiffness, damping and strains at rest do not couple
                                       what happens in the plane (stretch, shear, bending about the normal) with the rest
-    joints                            that the mirror takes them to themselves: `discretization.planar.joint_rows`
-    loads                             that they act in the plane at all times: their directions are given, or they are not known
+    joints                            the mirror maps them to themselves: `discretization.planar.joint_rows`
+    loads                             act in the plane at all times: their directions are constant and known
 
-Up to `CLOSE` of what is largest of its sort. What is not looked at here has no plane: the model is taken in space.
+The tolerance is `CLOSE` times the largest value of the same sort. Anything that is not checked here has no planar form: such a
+model is solved in space.
 """
 
 from __future__ import annotations
@@ -62,24 +64,24 @@ _AXES = np.eye(3)
 _ROUNDED, _LEAST = (
     1e-3,
     1e-9,
-)  # of its distance from the origin, where places are rounded, and m: least sizes of a model
+)  # least size of a model: as a part of its distance from the origin (where positions are rounded), and in m
 
 
 class Plane(NamedTuple):
-    """Where a model moves."""
+    """Plane in which a model moves."""
 
-    basis: Floats  # (3, 3) two directions in it, and the normal, their cross product
-    offset: float  # m, from the origin along the normal
-    rows: Sequence[Row] = ()  # of its joints there
+    basis: Floats  # (3, 3) rows: two directions in the plane, then the normal, their cross product
+    offset: float  # distance from the origin along the normal, m
+    rows: Sequence[Row] = ()  # constraint rows of the joints that remain in the plane
 
     @property
     def normal(self) -> Floats:
-        """Unit vector."""
+        """Return the unit normal (3,)."""
         return np.asarray(self.basis[2])
 
 
 def plane_of(system: System, symmetry: Symmetry) -> Plane | str:
-    """The plane about which a model and its state are symmetric; else the reason why it is taken in space, in words."""
+    """Return the plane about which a model and its state are symmetric, or the reason why there is none, in words."""
     state, directions, given = symmetry
     if reason := _reason_beyond(system):
         return reason
@@ -118,7 +120,7 @@ def _reason_beyond(system: System) -> str:
 
 
 def _beyond(system: System) -> Iterator[str]:
-    """What the plane has no form for."""
+    """Yield, in words, each property of the system that has no planar form."""
     if not len(_moving(system)):
         yield "nothing moves"
     if (system.frames.fixed > 1).any():
@@ -143,7 +145,7 @@ def _beyond(system: System) -> Iterator[str]:
 
 
 def _basis(normal: Floats) -> Floats:
-    """Two directions across the normal and the normal itself; those of the axes where it is one of them."""
+    """Return two directions across the normal and the normal itself (3, 3); axes of space if the normal is one of them."""
     return _basis_of(normal.tobytes())
 
 
@@ -157,11 +159,12 @@ def _basis_of(words: bytes) -> Floats:
 
 
 def _in_space(system: System, state: State, vectors: Floats, frames: np.ndarray) -> Floats:
+    """Rotate body-fixed vectors (k, 3) of these frames into the axes of space."""
     return np.asarray(quaternions.rotate(state.quat[frames], vectors))
 
 
 def _across(system: System, state: State, directions: Floats) -> Iterator[Floats]:
-    """Vectors (k, 3) that lie in the plane, whichever it is, sort by sort."""
+    """Yield groups of vectors (k, 3) that lie in the plane if there is one, one group for each sort."""
     moving, c = _moving(system), system.constraints
     yield state.r[moving] - state.r[moving[0]]
     yield system.gravity[None]
@@ -185,8 +188,10 @@ def _across(system: System, state: State, directions: Floats) -> Iterator[Floats
 
 
 def _candidates(system: System, state: State, directions: Floats) -> list[Floats]:
-    """Normals that may be: across all that lies in the plane; where this is along one line or none, along spins, axes of joints,
-    of sections and of inertia.
+    """Return the normals that are possible.
+
+    If the vectors that must lie in the plane span a plane, its normal is the one candidate. If they are along one line or
+    absent, candidates are spins and the axes of joints, of sections and of inertia.
     """
     axis = _axis_across(system, state, directions)
     if axis is not None:
@@ -197,7 +202,7 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
         if size > 0.0:
             _, sizes, V = np.linalg.svd(np.concatenate([total, vectors / size]), full_matrices=False)
             known, total = V[sizes > 1e-8], sizes[:, None] * V
-        if len(known) >= 2:  # what comes after them has to fit, or is the reason why nothing does
+        if len(known) >= 2:  # vectors after these must fit, or they are the reason why there is no plane
             return [_snapped(cross(known[0], known[1]))]
     moving, c = _moving(system), system.constraints
     use = c.kind != COINCIDENT
@@ -221,8 +226,9 @@ def _candidates(system: System, state: State, directions: Floats) -> list[Floats
 
 
 def _axis_across(system: System, state: State, directions: Floats) -> Floats | None:
-    """The axis of space that has no part in the first vectors that fix a plane, as most models have one: what their singular
-    vectors give, without these.
+    """Return the axis of space that is normal to the first vectors that fix a plane, or None if it is no axis of space.
+
+    Most models have such an axis. The result is that of the singular vectors, without computing them.
     """
     gram = np.zeros((3, 3))
     for vectors in _across(system, state, directions):
@@ -233,7 +239,7 @@ def _axis_across(system: System, state: State, directions: Floats) -> Floats | N
 
 
 def _snapped(x: Floats) -> Floats:
-    """The unit vector along x, its largest component positive; zeros where they are but for round-off."""
+    """Return the unit vector along x with its largest component positive; components at round-off level become 0."""
     x = x / norm(x)
     x = np.where(np.abs(x) < 1e-14, 0.0, x)
     x = x / norm(x)
@@ -241,7 +247,7 @@ def _snapped(x: Floats) -> Floats:
 
 
 def _leaves(vectors: Floats, normal: Floats) -> bool:
-    """Whether vectors (k, 3) have a part along the normal."""
+    """Return True if some of the vectors (k, 3) have a component along the normal."""
     size = lengths(vectors).max(initial=0.0)
     return bool((np.abs(vectors @ normal) > CLOSE * size).any())
 
@@ -249,7 +255,7 @@ def _leaves(vectors: Floats, normal: Floats) -> bool:
 def _asymmetries(
     system: System, state: State, directions: Floats, plane: Plane, extent: float
 ) -> Iterator[str]:
-    """What of all but the joints is not its own mirror image, in words."""
+    """Yield, in words, each property other than the joints that is not its own mirror image."""
     n = plane.normal
     frames, places = (system.frames.inertia, _moving(system), system.gravity), (state.r, state.quat)
     unlike = unlike_its_image(places, (state.v, state.Omega), *frames, n, plane.offset, extent)
@@ -270,6 +276,7 @@ _UNLIKE = {
 
 
 def _of_elements(system: System, state: State, n: Floats) -> Iterator[str]:
+    """Yield, in words, each asymmetry of the rod elements; `_of_springs` and `_of_loads` alike."""
     elements = system.elements
     if not len(elements.length):
         return
@@ -309,7 +316,7 @@ def _of_springs(system: System, state: State, plane: Plane, extent: float) -> It
 
 
 def _points_of_springs(system: System, state: State) -> Iterator[Floats]:
-    """(k, 3) of their ends a, then b."""
+    """Yield the end points (k, 3) of all springs in space, m: those on frames a, then those on frames b."""
     if SPRINGS in system.others.kind.tolist():
         springs = springs_of(system.others)
         for X, f in zip((springs.Xa, springs.Xb), springs.frames.T, strict=True):
@@ -317,14 +324,14 @@ def _points_of_springs(system: System, state: State) -> Iterator[Floats]:
 
 
 def axes_of(normals: Floats) -> Floats:
-    """(m, 3, 3) the section's axis 1, that across it in the plane and the normal, in the frame's axes."""
+    """Return the section axes (m, 3, 3) in the frame's axes: axis 1, the one across it in the plane, and the normal."""
     first = _AXES[0] - normals[:, :1] * normals
     first = first / np.linalg.norm(first, axis=1, keepdims=True)
     return np.stack([first, cross(normals, first), normals], axis=1)
 
 
 def turned_matrices(matrices: Floats, T: Floats) -> Floats:
-    """Of sections (m, 6, 6), in the axes T (m, 3, 3)."""
+    """Return section matrices (m, 6, 6) in the axes T (m, 3, 3)."""
     both = np.zeros((len(T), 6, 6))
     both[:, :3, :3] = both[:, 3:, 3:] = T
     return np.asarray(both @ matrices @ both.transpose(0, 2, 1))

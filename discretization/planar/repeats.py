@@ -1,4 +1,4 @@
-"""Whether the joints of a planar model are independent of each other in its plane: in space, parallel axes of a loop are not."""
+"""Check whether the joints of a planar model are independent in its plane; in space, parallel axes of a loop are not."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from discretization.system import System
 from rigid.system import State
 
 REPEATED = "joints repeat each other in the plane, or are too many to tell"
-MOST_ENTRIES = 60_000  # of gradients whose singular values are found
-SMALLEST = 1e-7  # singular value, of rows of unit length
+MOST_ENTRIES = 60_000  # limit of the entries of gradients whose singular values are computed
+SMALLEST = 1e-7  # limit of the smallest singular value of rows of unit length
 
 
 def independent(system: System, state: State, plane: Plane) -> bool:
-    """Of small systems, by the gradients (rows, 3 k) of what is left in the plane of all joints; False where it is not known."""
+    """Return True if the gradients (rows, 3 k) of all joint rows in the plane are independent.
+
+    It is computed for small systems; otherwise the result is False.
+    """
     moving = np.flatnonzero(system.frames.fixed == 0)
     rows = sum(2 if row.sort == arrays.COINCIDENT else 1 for row in plane.rows)
     if rows * 3 * len(moving) > MOST_ENTRIES:

@@ -1,4 +1,4 @@
-"""Eight runs of a planar model side by side, lane by lane a run (`rigid.lane_arrays`): which can, and their numbers."""
+"""Arrays of eight runs of a planar model in SIMD lanes, one run per lane (`rigid.lane_arrays`), and the key they share."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from rigid.system import Floats, Ints, State
 
 @by_reference
 class PlanarRuns(NamedTuple):
-    """Numbers of eight runs; the last axis of arrays of floats counts these."""
+    """Arrays of eight runs; the last axis of float arrays is the run."""
 
     tables: Tables
     work: Work
     state: State
     last: Floats  # (k + 1, 3, 8) last corrections of frames
-    last_more: Floats  # (j, 2, 8) and of impulses
-    left: Floats  # (8,) 1: the run goes on alone
-    before: Floats  # (8,) largest turn of the correction before; 0: there is none
-    terms: Floats  # (6, 8) of `discretization.assembly.extrapolation`
-    size: Floats  # (8,) largest turn of the correction
-    turn: Floats  # (8,) that of the step, as it is foretold
-    takes: Floats  # (8,) 1: takes the correction
-    ends: Floats  # (8,) 1: ends with it
-    at: Ints  # (8,) what a run is at
-    iteration: Ints  # (8,)
-    factored: Ints  # (8,)
+    last_more: Floats  # (j, 2, 8) last corrections of impulses
+    left: Floats  # (8,) 1 if the run continues alone
+    before: Floats  # (8,) largest rotation of the previous correction; 0 if there is none
+    terms: Floats  # (6, 8) predictor terms, see `discretization.assembly.extrapolation`
+    size: Floats  # (8,) largest rotation of the correction
+    turn: Floats  # (8,) largest predicted rotation of the step
+    takes: Floats  # (8,) 1 if the run applies the correction
+    ends: Floats  # (8,) 1 if the iteration ends with this correction
+    at: Ints  # (8,) stage of each run
+    iteration: Ints  # (8,) number of iterations
+    factored: Ints  # (8,) counter of factorisations
 
 
 def key_of(stepper: Any) -> tuple[Any, ...]:
-    """What runs in a plane must have in common to march side by side; () where they cannot.
+    """Return the key that planar runs must share to be integrated in lanes, or () if they cannot.
 
-    They can where each frame hangs on a hinge alone, none closes a loop, and nothing acts but gravity and loads.
+    They can if each frame is connected by one hinge alone, no hinge closes a loop, and only gravity and loads act.
     """
     tables = stepper.tables
     if not tables.hung:
@@ -47,7 +47,7 @@ def key_of(stepper: Any) -> tuple[Any, ...]:
 
 
 def lanes_of(steppers: Sequence[Any]) -> PlanarRuns:
-    """Stack the arrays of up to eight steppers of one key in lanes; lanes without a stepper repeat the last one."""
+    """Stack the arrays of up to eight steppers with equal keys in lanes; lanes without a stepper repeat the last one."""
     runs = [steppers[min(run, len(steppers) - 1)] for run in range(WIDTH)]
     tables: Tables = stacked([stepper.tables for stepper in runs])
     work: Work = stacked([work_of(stepper.tables) for stepper in runs])

@@ -1,11 +1,11 @@
-"""Frames that hang on rows, or that are next to several others when they are eliminated, as those of nets are.
+"""Multifrontal elimination of planar frames with constraint rows or with several neighbours, as in nets (Duff and Reid 1983).
 
 With z of the frame, m multipliers of its rows, Z of the frames P that come behind it and are next to it,
 
     D z + Gbar^T m = -R - sum of C_P Z_P,   G z = -g - sum of G_P Z_P                                        (1)
 
-is solved for z = -M - sum of T_P Z_P, m = m_0 + sum of N_P Z_P, and what these leave on every two frames behind is added to
-their blocks: (U_P z + Gbar_P^T m) of the rows of P. Where the order is that of a tree there is one P, or the ground.
+is solved for z = -M - sum of T_P Z_P, m = m_0 + sum of N_P Z_P. The Schur complement is added to the blocks of every pair of
+frames behind: (U_P z + Gbar_P^T m) of the rows of P. In the order of a tree there is one P, or the ground.
 """
 
 import math
@@ -33,12 +33,12 @@ from discretization.planar.arrays import (
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import load4, store4
 
-SMALLEST = 1e-14  # pivot over the largest number of its column, below which rows depend on each other
+SMALLEST = 1e-14  # limit of a pivot relative to the largest entry: below it rows are taken as dependent
 
 
 @small_kernel
 def adjugate(b11, b12, b13, b21, b22, b23, b31, b32, b33):
-    """Of a 3 x 3 matrix, row by row, and its determinant."""
+    """Return the adjugate of a 3 x 3 matrix, row by row, and its determinant."""
     c11, c12, c13 = b22 * b33 - b23 * b32, b23 * b31 - b21 * b33, b21 * b32 - b22 * b31
     return (
         c11, b13 * b32 - b12 * b33, b12 * b23 - b13 * b22,
@@ -49,7 +49,7 @@ def adjugate(b11, b12, b13, b21, b22, b23, b31, b32, b33):
 
 @small_kernel
 def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
-    """Of a 3 x 3 matrix, row by row, and its determinant over the product of its diagonal."""
+    """Return the inverse of a 3 x 3 matrix, row by row, and its determinant over the product of its diagonal."""
     a, det = adjugate(b11, b12, b13, b21, b22, b23, b31, b32, b33)
     d = 1.0 / det
     return (
@@ -61,7 +61,10 @@ def inverse(b11, b12, b13, b21, b22, b23, b31, b32, b33):
 
 @inner_kernel
 def _reduced(matrix, n, width):
-    """Gauss elimination with exchange of rows of n equations with right sides behind them, in place; 0, or 1: singular."""
+    """Reduce n equations with `width` - n right-hand sides to the identity by Gauss elimination with row exchanges, in place.
+
+    Returns 0, or 1 if the matrix is singular.
+    """
     size = 0.0
     for r in range(n):
         for c in range(n):
@@ -89,7 +92,7 @@ def _reduced(matrix, n, width):
 
 @inner_kernel
 def _count(tables, work, s):
-    """How many frames behind are next to this one."""
+    """Return the number of frames behind frame s that are its neighbours."""
     if tables.parent[s] == work.hinges.shape[0]:
         return 0
     return 1 + tables.first_next[s + 1] - tables.first_next[s]
@@ -97,7 +100,7 @@ def _count(tables, work, s):
 
 @inner_kernel
 def _ahead(tables, work, s, d):
-    """Place of one of them, and which blocks are those of both."""
+    """Return the place of neighbour d behind frame s, and the number of the block of both."""
     if d == 0:
         return tables.parent[s], s
     i = tables.first_next[s] + d - 1
@@ -106,7 +109,7 @@ def _ahead(tables, work, s, d):
 
 @inner_kernel
 def _which(tables, work, s, place):
-    """Which of them is at a place; -1: none."""
+    """Return the index of the neighbour of frame s that has this place, or -1 if there is none."""
     for d in range(_count(tables, work, s)):
         if _ahead(tables, work, s, d)[0] == place:
             return d
@@ -115,7 +118,11 @@ def _which(tables, work, s, place):
 
 @inner_kernel
 def eliminate_before_several(tables, work, s, again):
-    """(1) without rows, with the inverse in the place of the block; how far it is from a singular one."""
+    """Eliminate frame s without rows by (1), and store the inverse of its block in the place of the block.
+
+    `again`: True to use the stored inverse for new residuals. Returns the size of the determinant over the product of the
+    diagonal, which is 0 if the block is singular; 1 if `again`.
+    """
     own, size = work.frames[s], 1.0
     if not again:
         i, size = inverse(
@@ -140,7 +147,10 @@ def eliminate_before_several(tables, work, s, again):
 
 @inner_kernel
 def _leave(tables, work, s, again):
-    """What a frame leaves on those behind it by its blocks; again: on their right sides alone."""
+    """Add the part of the Schur complement of frame s that its blocks make to the blocks of the frames behind it.
+
+    `again`: True to change their right-hand sides alone.
+    """
     own, count, pair = work.frames[s], _count(tables, work, s), tables.first_pair[s]
     x, y, e = own[MX], own[MY], own[MPSI]
     for d in range(count):
@@ -162,13 +172,13 @@ def _leave(tables, work, s, again):
 
 @flat_kernel
 def rows_of(block):
-    """Of a block with its fourth column, as lanes."""
+    """Load the three rows of a block, each with its fourth column, as SIMD lanes."""
     return load4(block, 0), load4(block, ROW), load4(block, 2 * ROW)
 
 
 @small_kernel
 def take(block, first, up, down):
-    """Subtract a product from the rows of a block that begins at `first`, the fourth column of down as well."""
+    """Subtract the product of `up` and `down` from the rows of a block that begins at `first`, including the fourth column."""
     x, y, z = rows_of(down)
     for r in range(3):
         at = first + ROW * r
@@ -177,8 +187,11 @@ def take(block, first, up, down):
 
 @inner_kernel
 def eliminate_rows(tables, work, s, again):
-    """(1); again: with other right sides; 0, or 1 where the rows depend on each other."""
-    behind, n = 0 if again else _count(tables, work, s), 0  # of how many the blocks are wanted
+    """Eliminate frame s with its constraint rows by (1).
+
+    `again`: True to solve for other right-hand sides. Returns 0, or 1 if the rows depend on each other.
+    """
+    behind, n = 0 if again else _count(tables, work, s), 0  # number of neighbours whose blocks are computed
     for k in range(tables.first[s], tables.first[s + 1]):
         n += 2 if tables.sort[tables.items[k]] == COINCIDENT else 1
     failed = (
@@ -193,7 +206,10 @@ def eliminate_rows(tables, work, s, again):
 
 @small_kernel
 def _inverse_of_rows(G, at):
-    """Of three rows of three numbers, row by row, and their determinant over the product of their lengths."""
+    """Return the inverse of three rows of three numbers, row by row, and its conditioning.
+
+    The second value is the size of the determinant over the product of the lengths of the rows.
+    """
     a1, a2, a3 = G[0, at], G[0, at + 1], G[0, at + 2]
     b1, b2, b3 = G[1, at], G[1, at + 1], G[1, at + 2]
     c1, c2, c3 = G[2, at], G[2, at + 1], G[2, at + 2]
@@ -210,7 +226,10 @@ def _inverse_of_rows(G, at):
 
 @inner_kernel
 def _solve_held(tables, work, s, behind):
-    """(1) where three rows hold the frame: they say how it moves, and its balance what their multipliers are."""
+    """Solve (1) if three rows hold the frame: the rows give its correction, and its balance gives their multipliers.
+
+    `behind`: number of neighbours whose blocks are computed. Returns 0, or 1 if the rows depend on each other.
+    """
     own, G, m = work.frames[s], work.matrix, 0
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
@@ -222,7 +241,7 @@ def _solve_held(tables, work, s, behind):
             G[m, 6] = row[LEFT]
             m += 1
     move, size = _inverse_of_rows(G, 0)
-    pull, other = _inverse_of_rows(G, 3)  # its transpose solves
+    pull, other = _inverse_of_rows(G, 3)  # its transpose solves for the multipliers
     if not min(size, other) > SMALLEST:
         return 1
     g1, g2, g3 = G[0, 6], G[1, 6], G[2, 6]
@@ -243,7 +262,10 @@ def _solve_held(tables, work, s, behind):
 
 @inner_kernel
 def _hold_to(tables, work, s, place, block, move, pull):
-    """How the frame and the multipliers of its three rows follow one behind it."""
+    """Compute how the frame and the multipliers of its three rows depend on the corrections of one neighbour behind it.
+
+    `move`, `pull`: inverses of the gradients at the end of the step and in the mean.
+    """
     own, down, pulls, m = work.frames[s], work.down[block], work.pulls[block], 0
     a, b, c = rows_of(down)
     x = y = e = 0.0 * a
@@ -269,7 +291,10 @@ def _hold_to(tables, work, s, place, block, move, pull):
 
 @inner_kernel
 def _solve_bordered(tables, work, s, n, behind):
-    """(1) of n equations."""
+    """Solve (1) as n dense equations; return 0, or 1 if they are singular.
+
+    `behind`: number of neighbours whose blocks are computed.
+    """
     own, matrix = work.frames[s], work.matrix
     balance, last = abs(own[D11]), n + 3 * behind
     _put_rows(tables, work, s, balance, n, behind)
@@ -297,7 +322,10 @@ def _solve_bordered(tables, work, s, n, behind):
 
 @inner_kernel
 def _put_rows(tables, work, s, balance, n, behind):
-    """The matrix of (1), of n equations, with what its rows have on the right."""
+    """Fill the matrix of (1), of n equations, and the right-hand sides of its constraint rows.
+
+    `balance`: factor of the rows and their transposes, so that their size is that of the block.
+    """
     own, matrix, last = work.frames[s], work.matrix, n + 3 * behind
     for r in range(n):
         for c in range(last + 1):
@@ -322,14 +350,17 @@ def _put_rows(tables, work, s, balance, n, behind):
 
 @inner_kernel
 def _leave_of_rows(tables, work, s, behind):
-    """What its multipliers leave on the frames behind it; behind: how many of these have their blocks changed."""
+    """Add the part of the Schur complement that the multipliers of frame s make to the frames behind it.
+
+    `behind`: number of neighbours whose blocks are changed; 0: right-hand sides alone.
+    """
     n, count = 0, _count(tables, work, s)
     for e in range(behind):
         pulls = work.pulls[_ahead(tables, work, s, e)[1]]
         pulls[0, 3], pulls[1, 3], pulls[2, 3] = work.rest[s, 0], work.rest[s, 1], work.rest[s, 2]
     for k in range(tables.first[s], tables.first[s + 1]):
         item = tables.items[k]
-        side = 1 if tables.joined[item, 0] == s else 0  # the other one
+        side = 1 if tables.joined[item, 0] == s else 0  # side of the other frame
         place = tables.joined[item, side]
         d = _which(tables, work, s, place)
         for i in range(2 if tables.sort[item] == COINCIDENT else 1):
@@ -354,7 +385,10 @@ def _leave_of_rows(tables, work, s, behind):
 
 @small_kernel
 def _add_on_lever(block, first, lever, pull):
-    """To the rows of a block that begins at `first`: the force of a multiplier that follows another frame so."""
+    """Add a multiplier that depends on the corrections of another frame to the rows of a block that begins at `first`.
+
+    `lever`: gradient of the multiplier's row. `pull`: the multiplier per correction of the other frame.
+    """
     store4(load4(block, first) + lever[0] * pull, block, first)
     store4(load4(block, first + ROW) + lever[1] * pull, block, first + ROW)
     store4(load4(block, first + 2 * ROW) + lever[2] * pull, block, first + 2 * ROW)
@@ -362,13 +396,13 @@ def _add_on_lever(block, first, lever, pull):
 
 @inner_kernel
 def _pair(tables, s, d, e, count):
-    """Which blocks are those of two frames behind, the first of them first."""
+    """Return the number of the block of neighbours d < e behind frame s; `count`: number of its neighbours."""
     return tables.pair[tables.first_pair[s] + d * (2 * count - d - 1) // 2 + e - d - 1]
 
 
 @inner_kernel
 def back_to_several(tables, work, s):
-    """Corrections of the frame and of the multipliers of its rows, from those of the frames behind it."""
+    """Compute the corrections of frame s and of the multipliers of its rows from those of the frames behind it."""
     own, n = work.frames[s], 0
     x, y, e = -own[MX], -own[MY], -own[MPSI]
     for k in range(tables.first[s], tables.first[s + 1]):

@@ -1,4 +1,4 @@
-"""Springs and torsion springs of a planar model as arrays: the former before the latter."""
+"""Build the arrays of springs and torsion springs of a planar model: springs first, then torsion springs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rigid.system import Floats, Ints
 
 
 class SpringTables(NamedTuple):
-    """See `discretization.planar.arrays.Tables`."""
+    """Arrays of q springs and torsion springs; for the meaning see `discretization.planar.arrays.Tables`."""
 
-    spring: Ints  # (q, 2)
-    counted: Ints  # (q,)
-    column: Ints  # (q,)
-    law: Floats  # (q, 3)
-    arms: Floats  # (q, 3, 2)
-    rounding: Floats  # (q, 2)
+    spring: Ints  # (q, 2) places of frames a and b
+    counted: Ints  # (q,) offset of the angle in `State.own`, or -1
+    column: Ints  # (q,) column of the first impulse, or -1
+    law: Floats  # (q, 3) stiffness, damping, rest length or angle
+    arms: Floats  # (q, 3, 2) points (m) or directions on a and b
+    rounding: Floats  # (q, 2) sizes of force and moment for round-off levels
 
 
 _NONE = SpringTables(
@@ -34,9 +34,10 @@ _NONE = SpringTables(
 
 
 def spring_tables(system: System, place: Ints, in_plane: Floats, first: int) -> tuple[SpringTables, Ints]:
-    """The arrays, and the places (c, 2) that the impulses of those between moving frames pull on.
+    """Return the spring arrays, and the places (c, 2) that the impulses of springs between moving frames act on.
 
-    place: (n,) of each frame; in_plane: (k + 1, 2, 3) directions that components are along; first: impulses before these.
+    place: (n,) place of each frame; in_plane: (k + 1, 2, 3) body-fixed directions of the components; first: number of impulses
+    before these.
     """
     table = system.others
     if not {SPRINGS, TORSIONS} & set(table.kind.tolist()):

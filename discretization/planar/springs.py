@@ -1,8 +1,8 @@
-"""Springs, torsion springs and the dampers beside them in the plane, by the closed forms of space.
+"""Springs, torsion springs and their parallel dampers in the plane, by the closed forms of the spatial model.
 
-A spring pulls with f = h sigma dbar on the mean levers of its points, a torsion spring turns with h tau. What both add to the
-blocks of their own frames, by levers that turn, stands there, and so does all of what holds a frame to the ground; that the pull
-of one between two frames grows as they move is a column of `discretization.planar.couplings`.
+A spring acts with f = h sigma dbar on the mean lever arms of its points, a torsion spring with the torque h tau. The rotation
+of lever arms is added to the diagonal blocks of both frames, and so is the whole tangent of what connects a frame to the
+ground. The growth of the force between two moving frames is a column of `discretization.planar.couplings`.
 """
 
 import math
@@ -38,7 +38,7 @@ from rigid.interactions.torsion_spring import TURN, torque_of_step
 
 @inner_kernel
 def begin_springs(tables, state, work, h):
-    """Angles at the start of the step, and noise levels."""
+    """Store the angles at the start of the step and raise the round-off levels."""
     for q in range(tables.spring.shape[0]):
         grown = EPS * abs(h)
         if tables.counted[q] >= 0:
@@ -62,7 +62,11 @@ def _at_end(own, X):
 
 @inner_kernel
 def _torque(tables, work, h, q):
-    """Dissipation, torque on a, its derivatives to the angles of a and b; c, s at the end: `torque_of_step`."""
+    """Evaluate a torsion spring by `torque_of_step`.
+
+    Returns the dissipation, the torque on a, its derivatives with respect to the angles of a and b, and cosine and sine (c, s)
+    of the spring's angle at the end.
+    """
     a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
     X, law = tables.arms[q], tables.law[q]
     start = _at_start(a, X[0]), _at_start(a, X[1]), _at_start(b, X[2])
@@ -75,7 +79,7 @@ def _torque(tables, work, h, q):
 
 @inner_kernel
 def _distances(tables, work, q, last):
-    """d0 and d1 of a spring between points; last: d1 with the last correction of the step."""
+    """Return d0 and d1 (m) of a spring between points; `last`: True to include the final correction of the step in d1."""
     a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
     X, ex, ey = tables.arms[q], b[RX] - a[RX], b[RY] - a[RY]
     a0, b0, a1, b1 = _at_start(a, X[0]), _at_start(b, X[1]), _at_end(a, X[0]), _at_end(b, X[1])
@@ -88,7 +92,7 @@ def _distances(tables, work, q, last):
 
 @inner_kernel
 def add_springs(tables, work, h, tangent):
-    """Residual and, on demand, matrix of all of them."""
+    """Add residual and, if `tangent`, matrix of all springs and torsion springs."""
     for q in range(tables.spring.shape[0]):
         if tables.counted[q] >= 0:
             _add_torsion(tables, work, h, q, tangent)
@@ -135,11 +139,11 @@ def _add_spring(tables, work, h, q, tangent):
     work.measured[q] = math.sqrt(d1[0] * d1[0] + d1[1] * d1[1])
     a[D33] += 0.5 * (fx * ax1 + fy * ay1)
     b[D33] -= 0.5 * (fx * bx1 + fy * by1)
-    # f by d1
+    # derivative of f with respect to d1
     k11, k12 = h * (0.5 * sigma + slope * dx * d1[0]), h * slope * dx * d1[1]
     k21, k22 = h * slope * dy * d1[0], h * (0.5 * sigma + slope * dy * d1[1])
     first = tables.column[q]
-    if first < 0:  # one of both is the ground
+    if first < 0:  # one of the two frames is the ground
         add_on_lever(a, (k11, k12, k21, k22), (ax1, ay1), (ax, ay))
         add_on_lever(b, (k11, k12, k21, k22), (bx1, by1), (bx, by))
         return
@@ -155,10 +159,13 @@ def _add_spring(tables, work, h, q, tangent):
 
 @inner_kernel
 def strained(tables, work):
-    """By how much the correction changes distances between points with a spring, at most, as a part of them."""
+    """Return the largest relative change of a spring's length by the correction.
+
+    Torsion springs and linear springs (rest length and damping 0) are left out. The result is 1e300 if a length is 0.
+    """
     largest = 0.0
     for q in range(tables.spring.shape[0]):
-        if tables.counted[q] >= 0 or (tables.law[q, 2] == 0.0 and tables.law[q, 1] == 0.0):  # linear
+        if tables.counted[q] >= 0 or (tables.law[q, 2] == 0.0 and tables.law[q, 1] == 0.0):  # linear spring
             continue
         a, b, X = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]], tables.arms[q]
         shift = abs(b[MX] - a[MX]) + abs(b[MY] - a[MY])
@@ -169,7 +176,7 @@ def strained(tables, work):
 
 @inner_kernel
 def end_springs(tables, state, work, h):
-    """Count angles and add what dampers took, at the end of the step with its last correction."""
+    """Update the angles of torsion springs and record the dissipation, at the end of the step with its final correction."""
     if tables.spring.shape[0] == 0:
         return
     for s in range(work.hinges.shape[0]):

@@ -1,8 +1,8 @@
-"""The equations of a step of `em` in the plane, those of `discretization.assembly.step_equations`: two forces, a moment a frame.
+"""Equations of a step of `em` in the plane, as in `discretization.assembly.step_equations`: two forces and a moment per frame.
 
     2 m (dr/h - v0) + h f + impulses = 0,   2 J (psi/h - omega0) + h tau + torques of impulses = 0           (1)
 
-psi = 2 tan(angle/2) of the turn. Corrections of turns are angles e: psi changes by (1 + psi^2/4) e.
+psi = 2 tan(angle/2) of the rotation in the step. Corrections of rotations are angles e: psi changes by (1 + psi^2/4) e.
 """
 
 from discretization.assembly.workspace import EPS, norm
@@ -59,20 +59,20 @@ from rigid.lanes import most, root
 
 @small_kernel
 def along(basis, i, x):
-    """Component of a vector along direction i."""
+    """Return the component of a vector along direction i of the basis."""
     return basis[i, 0] * x[0] + basis[i, 1] * x[1] + basis[i, 2] * x[2]
 
 
 @small_kernel
 def face(own):
-    """Cosine and sine of the turn at the start, from those of half of it."""
+    """Compute cosine and sine of the angle at the start from those of half of it."""
     w, z = own[W0], own[Z0]
     own[C0], own[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
 
 
 @inner_kernel
 def take_state(tables, state, work):
-    """What of a state lies in the plane."""
+    """Copy the components of a state in the plane into the work arrays."""
     basis = tables.basis
     for s in range(work.frames.shape[0]):
         own, f, half = work.frames[s], tables.frame[s], tables.half[s]
@@ -81,7 +81,7 @@ def take_state(tables, state, work):
         own[Z0] = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
         face(own)
         own[RX], own[RY] = along(basis, 0, r), along(basis, 1, r)
-        if s == work.hinges.shape[0]:  # the ground
+        if s == work.hinges.shape[0]:  # the ground has no rates
             own[C1], own[S1] = own[C0], own[S0]
             break
         n, v, spin, at = tables.normal[s], state.v[f], state.Omega[f], 6 * f
@@ -95,7 +95,10 @@ def take_state(tables, state, work):
 
 @inner_kernel
 def put_state(tables, state, work):
-    """What lies in the plane, into the state that it was taken from: a difference, where this has parts out of it."""
+    """Write the planar components back into the state that they were taken from.
+
+    They are written as a difference, because the state may have components out of the plane.
+    """
     basis = tables.basis
     e, g, n = basis[0], basis[1], basis[2]
     for s in range(work.hinges.shape[0]):
@@ -116,23 +119,23 @@ def put_state(tables, state, work):
 
 @small_kernel
 def length(x, y):
-    """Of a vector in the plane."""
+    """Return the length of a vector in the plane."""
     return root(x * x + y * y)
 
 
 @inner_kernel
 def begin_bodies(work, of_means, h):
-    """Where the iterations of a step begin: with `mean_velocities`; of_means: of `foretell`."""
+    """Set the initial increments of Newton's method from `mean_velocities`; of_means: result of `foretell`."""
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
         x, y, turn = mean_velocities(own, s, work.foretold, of_means, 0.5 * h)
         own[DX], own[DY] = h * x, h * y
-        own[PSI] = h * turn  # as an angle it would miss (h turn)^3/12
+        own[PSI] = h * turn  # the angle h turn would differ by (h turn)^3/12
 
 
 @inner_kernel
 def begin_noise(tables, work, h):
-    """Levels of round-off of the residuals of bodies; the extent of the model, m."""
+    """Compute the round-off levels of the residuals of bodies; return the extent of the model, m."""
     extent = 0.0
     gravity = abs(h) * length(tables.gravity[0], tables.gravity[1])
     for s in range(work.frames.shape[0]):
@@ -150,7 +153,10 @@ def begin_noise(tables, work, h):
 
 @inner_kernel
 def begin_step(tables, state, work, means, h):
-    """What the iterations of a step share, where they begin, and noise levels; means: as of `foretell`."""
+    """Compute the quantities that all iterations of a step share, its initial increments and round-off levels.
+
+    means: see `foretell`.
+    """
     begin_bodies(work, foretell(state, work, means, h), h)
     extent = begin_noise(tables, work, h)
     begin_elements(tables, state, work, h)
@@ -161,7 +167,7 @@ def begin_step(tables, state, work, means, h):
 
 @inner_kernel
 def add_load_noise(tables, work, h, values):
-    """Raise the noise levels by the rounding of the loads."""
+    """Raise the round-off levels by the rounding of the loads."""
     for l in range(tables.load.shape[0]):
         own, value = work.frames[tables.on[l]], values[tables.load[l]]
         size = EPS * abs(h) * norm(value)
@@ -173,7 +179,10 @@ def add_load_noise(tables, work, h, values):
 
 @inner_kernel
 def put_bodies(tables, work, h, tangent):
-    """Inertia and weight, where frames are at the present increments, and their hinges, from the roots to the tips."""
+    """Compute residual and, if `tangent`, matrix of inertia, weight and hinges of kind HINGE at the present increments.
+
+    The frames go from the roots to the leaves; their angles at the end of the step are written, too.
+    """
     ground, gx, gy, rate = work.hinges.shape[0], h * tables.gravity[0], h * tables.gravity[1], 1.0 / h
     for s in range(ground - 1, -1, -1):
         own, mass, J = work.frames[s], tables.mass[s], tables.inertia[s]
@@ -200,7 +209,7 @@ def put_bodies(tables, work, h, tangent):
 
 @inner_kernel
 def evaluate(tables, work, h, values, tangent):
-    """Residual and, on demand, matrix at the present increments; 0, or 1 where an element passed pi."""
+    """Compute residual and, if `tangent`, matrix at the present increments; return 0, or 1 if an element rotated beyond pi."""
     put_bodies(tables, work, h, tangent)
     if add_elements(tables, work, h, tangent) != 0:
         return 1
@@ -212,14 +221,17 @@ def evaluate(tables, work, h, values, tangent):
 
 @inner_kernel
 def add_loads(tables, work, h, values, tangent):
-    """Residual and, on demand, matrix of all loads."""
+    """Add residual and, if `tangent`, matrix of all loads."""
     for l in range(tables.load.shape[0]):
         _add_load(tables, work, h, values, l, tangent)
 
 
 @inner_kernel
 def load_step(tables, work, values, l):
-    """Force, torque in the mean of a load; then its derivatives to the angle at the end: of the force, of the torque."""
+    """Return the mean force and torque of a load and their derivatives with respect to the angle at the end of the step.
+
+    Six numbers: force (2), torque, derivative of the force (2), derivative of the torque.
+    """
     s = tables.on[l]
     own, value = work.frames[s], values[tables.load[l]]
     if tables.moment[l] != 0:

@@ -1,4 +1,4 @@
-"""What is asked whether a model moves in a plane."""
+"""Input of the check whether a model moves in a plane."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from rigid.system import Floats, State
 
 
 class Symmetry(NamedTuple):
-    """What, besides a system, says whether it moves in a plane."""
+    """Initial state, load directions and known normal: what decides, together with the system, whether a model is planar."""
 
-    state: State  # where it begins
-    directions: Floats  # (loads, 3) along which the loads act at all times, in the axes of their values; not finite: unknown
-    normal: Floats | None = None  # of the plane, where a run knows it: it alone is tried
+    state: State  # initial state of the model
+    directions: Floats  # (loads, 3) constant directions of the loads, in the axes of their values; not finite if unknown
+    normal: Floats | None = None  # (3,) unit normal of the plane if a run knows it: only this one is tried

@@ -1,4 +1,4 @@
-"""The arrays of a planar model: its frames ordered from the tips to the roots, what acts on them with components in the plane."""
+"""Build the arrays of a planar model: frames in elimination order, elements, joints and loads with components in the plane."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from discretization.space.elements import Elements
 from discretization.system import System
 from rigid.system import MOMENT, Floats, Ints, State
 
-_IN_PLANE = (0, 1, 5)  # stretch, shear and bending
+_IN_PLANE = (0, 1, 5)  # strains in the plane: stretch, shear and bending
 
 
 def tables_of(system: System, state: State, plane: Plane, tolerance: float = 0.0) -> Tables | str:
-    """The arrays, or why the elimination from the tips does not take the model."""
+    """Return the arrays of a planar model, or, in words, why the elimination does not accept it."""
     frames, elements, c, own = system.frames, system.elements, system.constraints, plane.rows
     layout = layout_of(system, own)
     if isinstance(layout, str):
@@ -124,7 +124,7 @@ _WHOLE = (1.0,)
 
 
 def _shares(rows: Sequence[Row]) -> Floats:
-    """(j, 3) of the multipliers of each row."""
+    """Return the shares (j, 3) of the multipliers of each row."""
     share = np.zeros((len(rows), 3))
     share[:, 0] = 1.0
     for j, row in enumerate(rows):
@@ -140,7 +140,7 @@ _NO_ELEMENTS = ElementLanes(
 
 
 def _elements(elements: Elements, layout: Layout, across: Floats) -> ElementLanes:
-    """Elements with numbers in the plane; across (k + 1, 3, 3): of places."""
+    """Return the element arrays with components in the plane; across (k + 1, 3, 3): directions and normal of each place."""
     m = len(elements.length)
     if not m:
         return _NO_ELEMENTS
@@ -165,13 +165,13 @@ def _elements(elements: Elements, layout: Layout, across: Floats) -> ElementLane
 
 
 class _Loads(NamedTuple):
-    """Of l loads: see `arrays.Tables`."""
+    """Arrays of l loads; for the meaning see `arrays.Tables`."""
 
-    load: Ints
-    on: Ints
-    at: Floats
-    moment: Ints
-    following: Ints
+    load: Ints  # (l,) number in the system
+    on: Ints  # (l,) place of the frame
+    at: Floats  # (l, 2) point of application, m
+    moment: Ints  # (l,) 1 if it is a moment
+    following: Ints  # (l,) 1 if it rotates with its frame
 
 
 _NO = np.zeros(0, np.int64)

@@ -1,1 +1,1 @@
-"""Equilibria of a system in the Cayley chart: Newton, load steps, arc-length, branches, relaxation."""
+"""Compute equilibria of a system in the Cayley chart: Newton's method, load steps, arc-length, branches, dynamic relaxation."""

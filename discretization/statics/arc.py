@@ -1,21 +1,21 @@
-"""Arc-length: a path of equilibria through limit and turning points, its events, and branches.
+"""Arc-length continuation: follow a path of equilibria through limit and turning points, its events, and branches.
 
 Along a path (y(s), f(s)) with tangent (t, f'), |t|^2 + w^2 f'^2 = 1 in the norm of `Rest`:
 
     x_f = -J^-1 dr/df,   f' = +-1/sqrt(|x_f|^2 + w^2),   t = f' x_f                                     (1)
     predictor: (y, f) + ds (t, f');   corrections (x, df) with J x + r + df dr/df = 0,  t . x + w^2 f' df = 0      (2)
 
-the sign of (1) is that of the tangent before; (2) keeps to the plane across the tangent (Riks). Both unknowns of (2)
+The sign of (1) is that of the previous tangent; (2) stays in the plane normal to the tangent (Riks). Both unknowns of (2)
 come from two solutions with the factors of J, whose stresses are predicted (`discretization.statics.strains`).
 
-Events: f' changes its sign, a limit of the load; the rate of a monitor does, a turning point; the tangent is singular although
-the load does not turn, a bifurcation: det J f' changes its sign (a simple one), or the number of negative eigenvalues by
-more than a limit takes (also a double one, `discretization.statics.stability`). Each is located
-on the path by regula falsi in ds.
+Events: if f' changes its sign, the event is a limit of the load; if the rate of a monitor does, a turning point. If the
+tangent is singular although f' does not change its sign, it is a bifurcation: det J f' changes its sign (a simple
+bifurcation), or the number of negative eigenvalues changes by more than at a limit (also a double one,
+`discretization.statics.stability`). Each event is located on the path by regula falsi in ds.
 
 A step is accepted only if it stays on one path. Next to a bifurcation of the perfect structure an imperfect one has two paths
 that are close to each other, and (2) can end on the other one. Three tests detect this: the tangents at both ends are nearly
-parallel; their mean is nearly parallel to the chord; where an event is located, the two ends of the bracket approach each other
+parallel; their mean is nearly parallel to the chord; if an event is located, the two ends of the bracket approach each other
 as the bracket shrinks.
 """
 
@@ -35,25 +35,26 @@ from discretization.statics.stability import negative_count, negative_real_count
 from rigid import quaternions
 from rigid.system import Floats, State
 
-WANTED = 6  # iterations a step
+WANTED = 6  # desired number of iterations per step
 SMALLEST_STEP = 1e-7
-LARGEST_STEP = 0.5  # in the norm of `Rest`
-TURN = 0.35  # rad, most that a frame turns in a predictor
-STRAIGHT = 0.8  # least cosine between tangents that follow each other
-ASIDE = 0.2  # of a chord: largest part that is no combination of the tangents at its ends
-NOISE = 1e-7  # in the norm of `Rest`: round-off of such a part
-FINE = 1e-5  # of a step: between points nearer than this, next to a bifurcation, round-off may be as large as
-JUMP = 1e-4  # in that norm
-LOOSE = 1e-2  # in that norm: what counts as round-off if no shorter arc helps
+LARGEST_STEP = 0.5  # largest step, in the norm of `Rest`
+TURN = 0.35  # rad, largest rotation of a frame in a predictor
+STRAIGHT = 0.8  # least cosine between consecutive tangents
+ASIDE = 0.2  # largest part of a chord, relative, that is no combination of the tangents at its ends
+NOISE = 1e-7  # round-off of this part, in the norm of `Rest`
+FINE = 1e-5  # fraction of a step: between closer points near a bifurcation, round-off may reach JUMP
+JUMP = 1e-4  # round-off in that case, in the norm of `Rest`
+LOOSE = 1e-2  # value used as round-off if no shorter arc helps, in the norm of `Rest`
 EPS = 2.220446049250313e-16
-ROUNDED = 16.0  # times the round-off of a diagonal entry, in eigenvalues
+ROUNDED = 16.0  # round-off of eigenvalues, in units of the round-off of a diagonal entry
 RANGE = (
-    1e6  # times the smallest stiffness at the start: eigenvalues of unsymmetric tangents that are followed
+    # range of eigenvalues of unsymmetric tangents that are followed, over the smallest stiffness at the start
+    1e6
 )
-CLOSE = 1e-11  # of a step: where an event is located
-NEAR = 1e-3  # the same where the tangent is singular there and steps to it do not end
+CLOSE = 1e-11  # fraction of a step: accuracy of the location of an event
+NEAR = 1e-3  # accuracy if the tangent is singular at the event and steps to it do not converge
 LOAD_WEIGHT = 0.1  # w^2 over |x_f|^2 at the start
-LEAST_LOAD_WEIGHT = 1.0  # w^2, also where the structure hardly moves at the start, as a slender column
+LEAST_LOAD_WEIGHT = 1.0  # least w^2, also if the structure hardly moves at the start, as a slender column
 
 LIMIT, BIFURCATION = "limit", "bifurcation"
 
@@ -61,19 +62,19 @@ Monitor = Callable[[State], float]
 
 
 class Tangent(NamedTuple):
-    """Direction of the path at an equilibrium, and what tells events apart there."""
+    """Direction of the path at an equilibrium, and the indicators that distinguish events there."""
 
     x: Floats
     factor: float
-    sign: int  # of det J
-    down: int  # negative eigenvalues of K on the motions allowed, beyond round-off; -1: not known
+    sign: int  # sign of det J
+    down: int  # number of negative eigenvalues of K on the motions allowed, beyond round-off; -1: not known
     stiffness: float  # size of the eigenvalue nearest to zero
     noise: float  # round-off of this eigenvalue
-    rates: dict[str, float]  # of the monitors
+    rates: dict[str, float]  # rates of the monitors
 
 
 class Search(Enum):
-    """How the search for an event ended."""
+    """Outcome of the search for an event."""
 
     FOUND = "found"
     NOT_FOUND = "not found"
@@ -81,18 +82,18 @@ class Search(Enum):
 
 
 class Event(NamedTuple):
-    """A point of the path with something special."""
+    """Critical point of the path: its kind, load factor and monitors."""
 
     kind: str  # LIMIT, BIFURCATION, or "turning <monitor>", "stop <what>"
     factor: float
     monitors: dict[str, float]
 
 
-Kept = tuple[Stand, Tangent]  # an equilibrium of the path, to come back to
+Kept = tuple[Stand, Tangent]  # an equilibrium of the path that can be restored
 
 
 class Arc:
-    """Follows the path of `rest`, from an equilibrium of it."""
+    """Arc-length stepper that follows the path of `rest` from an equilibrium of it."""
 
     def __init__(self, rest: Rest, monitors: Mapping[str, Monitor], forward: bool = True):
         self.rest, self.monitors = rest, dict(monitors)
@@ -103,18 +104,18 @@ class Arc:
         )
         self._weight, self._range, self._noise, self._down = 0.0, 0.0, 0.0, -1
         self._has_potential = not without_potential(rest.of_model, rest.loading.values(1.0))
-        self.located = 0.0  # step of the last `locate`
-        self.loose = False  # whether paths nearer to each other than LOOSE count as one
-        self.factor = rest.factor  # load factor where it found zero
+        self.located = 0.0  # step length found by the last `locate`
+        self.loose = False  # True if paths nearer to each other than LOOSE count as one
+        self.factor = rest.factor  # load factor at which `locate` found zero
         x = self._rate()
         self._lightest = LOAD_WEIGHT * max(rest.norm(x) ** 2, 1e-12)
         self._weight = max(self._lightest, LEAST_LOAD_WEIGHT)
         self.tangent = self._tangent(x, None, 1.0 if forward else -1.0)
 
     def lighten(self) -> bool:
-        """Weigh the load factor by the compliance alone from here on; False: it is weighed so already.
+        """Weigh the load factor by the compliance alone from here on; return False if it is weighed so already.
 
-        If what moves is small compared with the model, as a truss with a far anchor, w^2 = 1 makes an arc a load step, which
+        If the motion is small compared with the model, as for a truss with a far anchor, w^2 = 1 makes an arc a load step, which
         does not pass a limit of the load.
         """
         if self._weight <= self._lightest:
@@ -124,7 +125,7 @@ class Arc:
         return True
 
     def _rate(self) -> Floats:
-        """x_f at the present equilibrium; its tangent is assembled and factored."""
+        """Return x_f at the present equilibrium; its tangent is assembled and factorised."""
         rest = self.rest
         rest.assemble(True)
         self._diagonal = rest.stiffness_diagonal()
@@ -171,16 +172,16 @@ class Arc:
         return (ends[0] - ends[1]) / (2.0 * small)
 
     def measured(self) -> dict[str, float]:
-        """The monitors' values."""
+        """Return the values of the monitors at the present equilibrium."""
         return {name: float(monitor(self.rest.state)) for name, monitor in self.monitors.items()}
 
     def longest(self) -> float:
-        """Step whose predictor turns no frame too far."""
+        """Return the longest step whose predictor rotates no frame too far."""
         turn = self.rest.largest_turn(self.tangent.x)
         return min(LARGEST_STEP, TURN / max(turn, 1e-300))
 
     def step(self, ds: float) -> Solved:
-        """One step of (2) from the present equilibrium; its tangent is renewed. On failure nothing has moved."""
+        """Take one step of (2) from the present equilibrium and update the tangent. On failure nothing has moved."""
         kept, before = self.rest.keep(), self.tangent
         found = self._corrected(ds)
         if found.status == SOLVED:
@@ -196,22 +197,24 @@ class Arc:
         return found
 
     def _smooth(self, start: Stand, before: Tangent) -> bool:
-        """Whether the step from `start` stays on one path: its tangents and its chord are nearly parallel."""
+        """Return True if the step from `start` stays on one path: its tangents and its chord are nearly parallel."""
         after = self.tangent
         if self._product(before.x, before.factor, after.x, after.factor) < STRAIGHT:
             return False
         return self._connected((start, before), self.here(), 1.0, LOOSE if self.loose else NOISE)
 
     def _connected(self, a: Kept, b: Kept, share: float, noise: float) -> bool:
-        """Whether the chord between two equilibria is a combination of their tangents, as on a path with or without a kink.
+        """Return True if the chord between two equilibria is a combination of their tangents.
 
-        share: of a whole step; what is left is of higher order in it on a smooth path.
+        This holds on a path with or without a kink.
+
+        share: fraction of a whole step; on a smooth path the remainder is of higher order in it. noise: round-off of the chord.
         """
         x, change = self._chord(a[0], b[0])
         (x0, f0), (x1, f1) = ((own.x, own.factor) for own in (a[1], b[1]))
         length = np.sqrt(self._product(x, change, x, change))
         if length <= noise:
-            return True  # round-off may turn it back
+            return True  # round-off may reverse it
         mean, rate = 0.5 * (x0 + x1), 0.5 * (f0 + f1)
         along = self._product(x, change, mean, rate) / self._product(mean, rate, mean, rate)
         x, change = x - along * mean, change - along * rate
@@ -223,11 +226,14 @@ class Arc:
         return bool(along > 0.0 and left <= ASIDE * share * length + noise)
 
     def _product(self, x: Floats, f: float, y: Floats, g: float) -> float:
-        """Of two directions (x, f) and (y, g)."""
+        """Return the product of two directions (x, f) and (y, g)."""
         return float(np.dot(self.rest.weight * x, y) + self._weight * f * g)
 
     def _chord(self, a: Stand, b: Stand) -> tuple[Floats, float]:
-        """From one equilibrium to another: displacements and turns, and the change of the load factor."""
+        """Return the chord from equilibrium a to equilibrium b.
+
+        It consists of displacements and rotations (size,), m and rad, and the change of the load factor.
+        """
         rest = self.rest
         here, there = rest.state_of(a), rest.state_of(b)
         turns = quaternions.multiply(there.quat[rest.frames], quaternions.conjugate(here.quat[rest.frames]))
@@ -237,10 +243,10 @@ class Arc:
         return x, b[1] - a[1]
 
     def _corrected(self, ds: float, from_bifurcation: bool = False) -> Solved:
-        """One step of (2) without a test of where it ends.
+        """Take one step of (2) without a test of where it ends.
 
         At a bifurcation (2) is singular, because dr/df has no part along the null vector t. The first correction keeps the load
-        factor; a force along t, which the next one takes away, holds the plane across t.
+        factor constant; a force along t, which the next correction removes, enforces the plane normal to t.
         """
         rest, t, rate = self.rest, self.tangent.x, self.tangent.factor
         status = take(rest, ds * t)
@@ -288,7 +294,7 @@ class Arc:
         return Solved(NOT_CONVERGED, MOST, level)
 
     def locate(self, start: Kept, ds: float, value: Callable[[], float]) -> Search:
-        """Move to where value() passes zero within the step ds from `start`."""
+        """Move to the point within the step ds from `start` at which value() passes zero."""
         self.go_back(start)
         low, at_low, low_end = 0.0, value(), start
         measured = {low: (self.rest.factor, at_low)}  # load factor and value by step
@@ -309,7 +315,7 @@ class Arc:
                 return Search.JUMPED
             middle = (low * at_high - high * at_low) / (at_high - at_low)
             if failed or not min(low, high) < middle < max(low, high):
-                # where the tangent is singular no step ends: beside it some do
+                # no step converges to a point with a singular tangent; steps to points next to it may
                 middle = low + (high - low) * (0.5, 0.25, 0.75)[failed % 3]
             self.go_back(start)
             if self.step(middle).status != SOLVED:
@@ -338,18 +344,18 @@ class Arc:
         return Search.FOUND
 
     def here(self) -> Kept:
-        """The present equilibrium, to come back to."""
+        """Return the present equilibrium, so that it can be restored by `go_back`."""
         return self.rest.keep(), self.tangent
 
     def go_back(self, start: Kept) -> None:
-        """To what `here` gave."""
+        """Restore the equilibrium returned by `here`."""
         self.rest.back_to(start[0])
         self.tangent = start[1]
 
     def null_vector(self, along: Tangent) -> Floats:
-        """Of the tangent at a bifurcation, across the path, of norm 1: by inverse iteration.
+        """Return the null vector of the tangent at a bifurcation, normal to the path, of norm 1, by inverse iteration.
 
-        along: the path beside the bifurcation; at it, round-off over an eigenvalue of zero turns (1) to the null vector.
+        along: tangent of the path next to the bifurcation; at it, round-off over an eigenvalue of zero makes (1) the null vector.
         """
         rest = self.rest
         rest.assemble(True)
@@ -366,16 +372,16 @@ class Arc:
         return x
 
     def _force_along(self, x: Floats) -> Floats:
-        """A residual that pulls every frame along x; joints are left alone."""
+        """Return a residual (N + 6,) that pulls every frame along x; the rows of joints are zero."""
         rest = self.rest
         residual = np.zeros(len(rest.work.residual))
         residual[: rest.size] = np.where(rest.is_row, 0.0, rest.weight * x)
         return residual
 
     def switch(self, along: Tangent, sign: float = 1.0) -> bool:
-        """From a bifurcation onto the branch along the null vector; whether a step on it was found.
+        """Move from a bifurcation onto the branch along the null vector; return True if a step on it was found.
 
-        along: the path beside the bifurcation.
+        along: tangent of the path next to the bifurcation. sign: side of the branch.
         """
         start = self.here()
         null = sign * self.null_vector(along)

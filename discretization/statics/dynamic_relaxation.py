@@ -1,15 +1,15 @@
-"""Dynamic relaxation: the equilibrium that a motion with mass-proportional damping creeps to.
+"""Dynamic relaxation: find the equilibrium that is the limit of a motion with mass-proportional damping.
 
     M dy/dtau = -(F + G^T lam),   g = 0                                                                       (1)
 
-in linearly implicit steps (M/delta + K) x + G^T dlam = -(F + G^T lam), G x = -g, whose length grows with what they
-have reached: the first follow the motion, the last are Newton's. It finds what Newton's method alone does not: equilibria
+in linearly implicit steps (M/delta + K) x + G^T dlam = -(F + G^T lam), G x = -g. Their length grows with progress: the first
+steps follow the motion, the last are Newton's. The method finds equilibria that Newton's method alone does not: those
 of chains and mechanisms that begin slack, whose K is singular, and the next stable one beyond a limit of the load.
 
-Along (1) the energy falls. Where the determinant of the matrix has another sign than with delta = 0, M/delta + K is not
-positive on the motions the joints allow, and the step would climb: it is cut. Where two eigenvalues change their sign together,
-as those of a round rod do, the determinant does not: `every_way` counts them. A step whose stresses were foreseen wrongly
-(`discretization.statics.strains`) is none the worse: the next takes that away.
+Along (1) the energy falls. If the determinant of the matrix has another sign than with delta = 0, M/delta + K is not positive
+on the motions the joints allow, and the step would climb: it is cut. If two eigenvalues change their sign together, as
+those of a round rod do, the sign of the determinant does not change: `every_way` counts them. A step whose stresses
+were predicted wrongly (`discretization.statics.strains`) does no harm: the next step corrects it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from discretization.statics.newton_at_rest import NOT_CONVERGED, SAFE, STALLED, 
 from discretization.statics.rest import NOTHING, Rest
 from discretization.statics.stability import negative_count
 
-MOST = 2000  # steps
-TURN, FAR = 0.3, 0.15  # rad; of the model's length: what a step moves at most
+MOST = 2000  # largest number of steps
+TURN, FAR = 0.3, 0.15  # rad; fraction of the model's length: largest motion of a frame in a step
 GROWTH, CUT = 2.0, 0.25
 
 
 def relax(rest: Rest, most: int = MOST, every_way: bool = False) -> Solved:
-    """Move `rest` to an equilibrium at its load factor by (1); every_way: no step climbs along any motion, at the price of
-    factors for each that count the negative pivots.
+    """Move `rest` to an equilibrium at its load factor by (1).
+
+    most: largest number of steps. every_way: True to prevent steps that climb along any motion, at the cost of factors that count
+    the negative pivots for each step.
     """
     level = rest.assemble(True)
     if level < 0.0:
@@ -88,12 +90,12 @@ def _largest_shift(rest: Rest, x: np.ndarray) -> float:
 
 
 def _first(rest: Rest) -> float:
-    """A first step: by the forces alone no frame would go farther or turn more than a step may."""
+    """Return the first step length: by the forces alone no frame would move or rotate more than a step may."""
     forces = rest.residual[rest.unknowns]
     frames = rest.system.frames
     mass = frames.mass[rest.frames]
     inertia = np.linalg.eigvalsh(frames.inertia[rest.frames])[:, 0]
-    # what has no mass is where the rest lets it be
+    # massless frames follow the other frames
     slow = np.where(mass > NOTHING, mass, np.inf)
     fastest = np.linalg.norm(forces[:, :3], axis=1) / slow / (FAR * rest.length)
     turning = (

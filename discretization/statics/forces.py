@@ -1,16 +1,16 @@
-"""Forces at rest: the equations of `em` for a step that goes nowhere.
+"""Evaluate forces at rest: the equations of `em` for a step without motion.
 
 With both ends of a step at one pose y and h = 1 the discrete derivatives of `discretization.assembly.step_equations` are
 gradients, and its residual is
 
     F(y) + G(y)^T lam = 0,   g(y) = 0,   F: forces and torques of all energies minus weights and loads       (1)
 
-A discrete derivative is symmetric in the two ends, D(y0, y1) = D(y1, y0). Moving both ends thus gives twice what moving the
-end alone does: where the matrix of `em` is [A G^T; G 0], without the inertia,
+A discrete derivative is symmetric in the two ends, D(y0, y1) = D(y1, y0). Moving both ends thus has twice the effect of moving
+the end alone: if the matrix of `em` is [A G^T; G 0], without the inertia,
 
     K = d(F + G^T lam)/d(dr, eta) = 2 A,    hence   [A G^T; G 0] [dy; dlam/2] = -[(F + G^T lam)/2; g]          (2)
 
-eta is the spatial turn. All physics, all elements, the numbering and the linear solvers are those of `em`.
+eta is the spatial rotation. All physics, all elements, the numbering and the linear solvers are those of `em`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SOLVED, FOLDED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
 @inner_kernel
 def _stand(system, numbering, state, work):
-    """Both ends of the step at the state, multipliers as the equations of `em` scale them."""
+    """Set both ends of the step to the state, and scale the multipliers as in the equations of `em`."""
     for f in range(system.frames.mass.shape[0]):
         store3((0.0, 0.0, 0.0), work.dr[f])
         store3((0.0, 0.0, 0.0), work.psi[f])
@@ -55,9 +55,10 @@ def _stand(system, numbering, state, work):
 
 @inner_kernel
 def forces_at_rest(system, numbering, state, work, load_values, tangent, general, acted=True):
-    """(1) into work.residual and, on demand, the matrix of (2) into work.values; the largest residual over its round-off.
+    """Compute (1) in work.residual and, if `tangent`, the matrix of (2) in work.values.
 
-    -1: not finite, -2: an element is folded. general, acted: as of `add_forces`.
+    Return the largest residual over its round-off; -1: not finite, -2: an element is folded (relative rotation beyond pi).
+    general, acted: see `add_forces`.
     """
     put_signals(work, load_values)
     begin_step(system, numbering, state, work, 1.0)
@@ -81,29 +82,30 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
 
 
 def _forces(system, numbering, state, work, load_values, tangent):
-    """Those of any model."""
+    """Compute `forces_at_rest` for any model."""
     return forces_at_rest(system, numbering, state, work, load_values, tangent, True)
 
 
 def _common_forces(system, numbering, state, work, load_values, tangent):
-    """Those of models without spans and constraints by duals."""
+    """Compute `forces_at_rest` for models without spans and without constraints by duals."""
     return forces_at_rest(system, numbering, state, work, load_values, tangent, None)
 
 
 def _bare_forces(system, numbering, state, work, load_values, tangent):
-    """Those of models of rods, bodies and common joints alone."""
+    """Compute `forces_at_rest` for models of rods, bodies and common joints only."""
     return forces_at_rest(system, numbering, state, work, load_values, tangent, None, None)
 
 
 def forces_of(system: System, numbering: Any, state: State, work: Workspace, kind: Any = None) -> Any:
-    """`forces_at_rest` of such a model, as a function that `discretization.statics.iteration.at_rest` is handed: behind a
-    pointer it is compiled once, and what iterates once for all models. kind: what the types of all four follow from, where it
-    is known.
+    """Return `forces_at_rest` of such a model as a compiled function, for `discretization.statics.iteration.at_rest`.
+
+    Behind a pointer it is compiled once per model type, and the iteration once for all models.
+    kind: key that determines the types of all four arguments, if it is known.
     """
     general = system.spans.kind.size or not in_loops(work.by_duals)
     plain = _bare_forces if common_alone(system) else _common_forces
     which, models = _forces if general else plain, (system, numbering, state, work)
-    # fingerprints take a fraction of the time that types do
+    # fingerprints take a fraction of the time of types
     known = which, kind or tuple(map(compute_fingerprint, models))
     if known not in _known:
         _known[known] = _compiled(which, *map(typeof, models))
@@ -120,7 +122,10 @@ def _compiled(forces: Any, *models: Any) -> Any:
 
 @inner_kernel
 def external_forces(system, numbering, state, work, load_values, gravity, out):
-    """Loads and weights at the present poses of `forces_at_rest` into out (N + 6,): minus their part of (1)."""
+    """Compute loads and weights in out (N + 6,), at the present poses of `forces_at_rest`.
+
+    They are minus their part of (1).
+    """
     for i in range(out.shape[0]):
         out[i] = 0.0
     frames = system.frames
@@ -138,7 +143,7 @@ def external_forces(system, numbering, state, work, load_values, gravity, out):
 
 @inner_kernel
 def add_mass(system, numbering, work, factor):
-    """factor M, M = diag(m, R J R^T), onto the matrix of (2)."""
+    """Add factor M, M = diag(m, R J R^T), to the matrix of (2)."""
     frames = system.frames
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] != 0:
@@ -153,13 +158,13 @@ def add_mass(system, numbering, work, factor):
 
 @allocating_inner_kernel
 def factored(beyond, numbering, work):
-    """LU factors of the matrix; SOLVED or SINGULAR. beyond: `discretization.time.newton.beyond_band`."""
+    """Factorise the matrix (LU) and return SOLVED or SINGULAR; beyond: `discretization.time.newton.beyond_band`."""
     return SINGULAR if factor_as(beyond, numbering, work) != 0 else SOLVED
 
 
 @allocating_inner_kernel
 def solved(beyond, numbering, work, is_row, residual, x):
-    """x = (dy, dlam in the scale of the rows) of (2) for a residual (N + 6,) of (1)."""
+    """Solve (2) for x (N,) = (dy, dlam in the scale of the rows), given a residual (N + 6,) of (1)."""
     for i in range(numbering.size):
         work.rhs[i] = -residual[i] if is_row[i] else -0.5 * residual[i]
     solve_as(beyond, numbering, work)
@@ -169,7 +174,7 @@ def solved(beyond, numbering, work, is_row, residual, x):
 
 @inner_kernel
 def _passed_pi(system, state, work):
-    """Whether an element was folded on the way from the state to r1, q1."""
+    """Return True if an element was folded on the way from the state to r1, q1."""
     pairs = system.elements.frames
     for m in range(pairs.shape[0]):
         a, b = pairs[m, 0], pairs[m, 1]
@@ -185,9 +190,9 @@ def _passed_pi(system, state, work):
 
 @inner_kernel
 def advanced(system, numbering, state, work, x, factor):
-    """Move the state by factor x: positions, turns by the angles |eta|, multipliers, what is counted.
+    """Move the state by factor x: positions, rotations by the angles |eta|, multipliers, counted angles.
 
-    SOLVED; or FOLDED or NOT_FINITE, and the state is what it was.
+    Return SOLVED; or FOLDED or NOT_FINITE, and then the state is unchanged.
     """
     frames = system.frames
     for f in range(frames.mass.shape[0]):

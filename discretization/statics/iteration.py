@@ -1,6 +1,6 @@
-"""Newton's iteration for an equilibrium, compiled as a whole; what it does and why stands in `newton_at_rest`.
+"""Compiled Newton iteration for an equilibrium; see `discretization.statics.newton_at_rest` for the method and its reasons.
 
-To hand a model over from Python takes as long as an iteration on a coarse mesh, and there would be ten calls in each.
+Passing a model from Python takes as long as an iteration on a coarse mesh, and each iteration would need ten such calls.
 """
 
 from __future__ import annotations
@@ -29,56 +29,59 @@ from rigid.linear_algebra import add_at, load9, product, product_transposed
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
-SAFE = 1e5  # residual over round-off that will do where no correction changes anything any more
-LARGEST_TURN = 0.7  # rad that one correction may turn a frame by
-STALLED = 1e-9  # a correction of this size, of the model's, that helped no more is rounding
-SMALLEST = 0.05  # share of a correction that goes no further before an element is folded
-WORSE = 3  # corrections in a row that may be no smaller than those before
+SAFE = 1e5  # residual over round-off that is accepted if corrections have no more effect
+LARGEST_TURN = 0.7  # rad, largest rotation of a frame in one correction
+STALLED = 1e-9  # relative correction size; a smaller correction without progress is rounding
+SMALLEST = 0.05  # smallest damping factor that is tried before an element is reported as folded
+WORSE = 3  # largest number of consecutive corrections that are no smaller than those before
 
 NOT_CONVERGED = 4
-ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # of `Iterating.found`
-RENEWED = 0.1  # contraction by factors that are kept, above which they are made anew
+ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # indices of `Iterating.found`
+RENEWED = 0.1  # contraction rate with reused factors above which they are computed again
 
 # tasks of `at_rest`
 FORCES, TANGENT, FORESEEN, NEWTON, TAKE, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
-MOST = 25  # iterations
+MOST = 25  # largest number of iterations
 
 
 @by_reference
 class Iterating(NamedTuple):
-    """What the iteration needs beside the model: facts of `discretization.statics.rest.Rest`, and room."""
+    """Data of the iteration in addition to the model: facts of `discretization.statics.rest.Rest`, and scratch."""
 
-    is_row: Any  # (N,) bool
-    turns: Ints  # (k, 3) unknowns of the turns of moving frames
-    weight: Floats  # (N,) of the norm
-    offset: Floats  # (N + 6,) forces that hold the model where it is
+    is_row: Any  # (N,) bool, True for rows of constraints
+    turns: Ints  # (k, 3) unknowns of the rotations of moving frames
+    weight: Floats  # (N,) weights of the norm
+    offset: Floats  # (N + 6,) forces that hold the model in its state
     x: Floats  # (N,) correction
-    residual: Floats  # (N + 6,) kept while the tangent is assembled; given to SOLVE, found by RATES
-    found: Floats  # (4,)
+    residual: Floats  # (N + 6,) saved while the tangent is assembled; input of SOLVE, output of RATES
+    found: Floats  # (4,) ITERATIONS, LEVEL, FACTORISATIONS, TURNED
     strains: Prediction
-    idle: Ints  # (k,) frames with axes that nothing asks to turn about
-    idle_stiffness: Floats  # (k, 3, 3) N m about these, body-fixed; without it the tangent is singular
+    idle: Ints  # (k,) frames with axes without inertia, about which nothing acts
+    idle_stiffness: Floats  # (k, 3, 3) N m, body-fixed stiffness about these; without it K is singular
 
 
 @by_reference
 class Standing(NamedTuple):
-    """All of a system at rest, as compiled code keeps it."""
+    """All data of a system at rest, as compiled code stores it."""
 
     system: Any
     numbering: Any
     state: Any
     work: Any
-    values: Floats  # (l, 3) of the loads
-    loads: Floats  # (l, 3) of these at load factor 0
-    rates: Floats  # (l, 3) of these with the load factor
-    gravity: Floats  # (3,) at load factor 0
-    gravity_rate: Floats  # (3,)
+    values: Floats  # (l, 3) values of the loads
+    loads: Floats  # (l, 3) values of the loads at load factor 0
+    rates: Floats  # (l, 3) rates of the loads with the load factor
+    gravity: Floats  # (3,) m/s^2, at load factor 0
+    gravity_rate: Floats  # (3,) m/s^2, rate with the load factor
     own: Iterating
 
 
 @inner_kernel
 def balance(system, numbering, state, work, load_values, tangent, forces, own):
-    """`forces_at_rest`, behind the pointer `forces`, less what holds the model."""
+    """Compute the residual of `forces_at_rest` minus the forces that hold the model, and the tangent if requested.
+
+    forces: pointer to `forces_at_rest`. Return the largest residual over its round-off; -1: not finite, -2: folded.
+    """
     level = forces(system, numbering, state, work, load_values, tangent)
     if not level >= 0.0:
         return -2.0 if level == -2.0 else -1.0  # NaN: it raised an exception
@@ -91,7 +94,7 @@ def balance(system, numbering, state, work, load_values, tangent, forces, own):
 
 @inner_kernel
 def _hold_idle(numbering, work, own):
-    """What keeps idle axes from making the tangent singular, onto it."""
+    """Add a stiffness about the idle axes to the tangent, which would be singular without it."""
     for k in range(own.idle.shape[0]):
         f = own.idle[k]
         R = rotation_of(work.R0, f)
@@ -101,7 +104,7 @@ def _hold_idle(numbering, work, own):
 
 @inner_kernel
 def tangent_foreseen(system, numbering, state, work, load_values, forces, own):
-    """Assemble the tangent alone, with the stresses that were foreseen; the residual is left as it is."""
+    """Assemble the tangent alone, with the predicted stresses; the residual is not changed."""
     for i in range(work.residual.shape[0]):
         own.residual[i] = work.residual[i]
     shift(system, work, own.strains, 1.0)
@@ -114,8 +117,9 @@ def tangent_foreseen(system, numbering, state, work, load_values, forces, own):
 
 @inner_kernel
 def take(system, numbering, state, work, own):
-    """Correct the state by own.x, or by as much of it as turns no frame too far: SOLVED or why not; the excess of the strains
-    over their linear prediction.
+    """Correct the state by own.x, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
+
+    Store the excess of the strains over their linear prediction.
     """
     largest = 0.0
     for k in range(own.turns.shape[0]):
@@ -139,8 +143,10 @@ def take(system, numbering, state, work, own):
 
 @allocating_inner_kernel
 def newton(system, numbering, state, work, load_values, forces, beyond, own):
-    """Move the state to the equilibrium under these loads; own.found receives iterations, level, factorisations, and
-    the sum of the largest turns of the corrections: no frame has turned further, rad. beyond: `beyond_band`.
+    """Move the state to the equilibrium under these loads and return the status.
+
+    own.found receives iterations, level, factorisations, and the sum of the largest rotations of the corrections: no frame has
+    rotated further, rad. beyond: `beyond_band`.
     """
     found = own.found
     found[FACTORISATIONS] = found[TURNED] = 0.0
@@ -173,7 +179,7 @@ def newton(system, numbering, state, work, load_values, forces, beyond, own):
         if status != SOLVED:
             return status
         level = balance(system, numbering, state, work, load_values, False, forces, own)
-        # what is left of so small a residual the factors at hand take away as well
+        # the present factors also remove what is left of such a small residual
         renewed = level > SAFE or level > RENEWED * before
         if level > AT_NOISE and renewed:
             tangent_foreseen(system, numbering, state, work, load_values, forces, own)
@@ -183,7 +189,7 @@ def newton(system, numbering, state, work, load_values, forces, beyond, own):
 
 @inner_kernel
 def load_at(model, factor):
-    """Loads and weights at a load factor."""
+    """Set loads and weights to those at a load factor."""
     for l in range(model.values.shape[0]):
         for i in range(3):
             model.values[l, i] = model.loads[l, i] + factor * model.rates[l, i]
@@ -193,10 +199,11 @@ def load_at(model, factor):
 
 @allocating_kernel
 def at_rest(kept, forces, beyond, task, factor):
-    """One of the tasks, all in one kernel, with `forces_of` and `beyond_band` of the model: FORCES, or with the TANGENT:
-    `balance`; FORESEEN: `tangent_foreseen`; NEWTON: status of `newton`; TAKE, ADVANCE: statuses of `take` and `advanced`, by
-    own.x; FACTOR: status; SOLVE: own.x from own.residual; MASS: factor M onto the matrix; LOADS: those at a load factor; RATES:
-    of loads and weights, into own.residual.
+    """Execute one of the tasks, all in one kernel, with `forces_of` and `beyond_band` of the model.
+
+    FORCES, or with the tangent TANGENT: `balance`. FORESEEN: `tangent_foreseen`. NEWTON: status of `newton`. TAKE, ADVANCE:
+    statuses of `take` and `advanced`, by own.x. FACTOR: status. SOLVE: own.x from own.residual. MASS: add factor M to the matrix.
+    LOADS: set the loads at a load factor. RATES: rates of loads and weights, in own.residual.
     """
     model = kept_in(kept)
     system, numbering, state, work = model.system, model.numbering, model.state, model.work

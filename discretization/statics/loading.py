@@ -1,4 +1,4 @@
-"""How loads, weights and moved ground points depend on the load factor.
+"""Define loads, weights and moved ground points as functions of the load factor.
 
 loads(f) = constant + f varying,   gravity(f) = constant + f varying,
 ground points of a moved joint:  X -> c + R(f) (X - c) + d(f),  directions U -> R(f) U
@@ -20,8 +20,9 @@ from rigid.errors import ModelError
 from rigid.interactions.kinds import Kind, of_columns
 from rigid.system import Constraints, Floats, Ints
 
-_SAMPLES = 200  # of a motion
-_FAR, _TURN = 0.25, 0.5  # of the model's length; rad: what a ground point may move in one load step
+_SAMPLES = 200  # number of samples of a motion
+# fraction of the model's length; rad: largest motion of a ground point in one load step
+_FAR, _TURN = 0.25, 0.5
 
 
 @dataclass(frozen=True)
@@ -30,24 +31,24 @@ class Motion:
 
     joint: int  # number of the joint
     path: Callable[[float], tuple[Floats, Floats]]  # factor -> displacement (3,) m, rotation vector (3,) rad
-    center: Floats  # (3,) m, what it turns about
+    center: Floats  # (3,) m, point about which it rotates
 
 
 @dataclass
 class Loading:
-    """What acts at a load factor; `of` binds it to the arrays of a system."""
+    """Loads, gravity and moved ground points at a load factor; `of` binds them to the arrays of a system."""
 
-    constant_values: Floats  # (loads, 3)
-    varying_values: Floats  # (loads, 3)
-    constant_gravity: Floats  # (3,)
-    varying_gravity: Floats  # (3,)
+    constant_values: Floats  # (loads, 3) N or N m, values at factor 0
+    varying_values: Floats  # (loads, 3) N or N m, rate with the factor
+    constant_gravity: Floats  # (3,) m/s^2, at factor 0
+    varying_gravity: Floats  # (3,) m/s^2, rate with the factor
     motions: Sequence[Motion] = ()
     _rest: Constraints | None = field(default=None, repr=False)
-    # the closed forms, and of each other kind of constraints its numbers in the table
+    # rows of the closed forms, and for each other kind of constraints its rows in the table
     _by_duals: tuple[Ints, list[tuple[Kind, Ints]]] | None = field(default=None, repr=False)
 
     def of(self, system: System) -> Loading:
-        """The same for this system, whose ground points are now those of factor 0's motion."""
+        """Return this loading for `system`, whose present ground points are taken as those at factor 0 of the motions."""
         for what, array, shape in (
             ("constant_values", self.constant_values, (len(system.signals), 3)),
             ("varying_values", self.varying_values, (len(system.signals), 3)),
@@ -71,11 +72,11 @@ class Loading:
 
     @property
     def moves(self) -> bool:
-        """Whether ground points move."""
+        """True if ground points move."""
         return bool(self.motions)
 
     def longest_step(self, length: float) -> float:
-        """Of the load factor: no moved point goes or turns further in it than Newton's method is sure to follow."""
+        """Return the longest step of the load factor in which no moved point moves or rotates too far for Newton's method."""
         if not self.motions:
             return 1.0
         factors = np.linspace(0.0, 1.0, _SAMPLES + 1)
@@ -88,19 +89,19 @@ class Loading:
         return 1.0 / fastest
 
     def values(self, factor: float) -> Floats:
-        """(loads, 3)"""
+        """Return the loads (loads, 3), N or N m, at a load factor."""
         return np.ascontiguousarray(self.constant_values + factor * self.varying_values)
 
     def gravity(self, factor: float) -> Floats:
-        """(3,)"""
+        """Return the gravity (3,), m/s^2, at a load factor."""
         return self.constant_gravity + factor * self.varying_gravity
 
     def rates(self) -> tuple[Floats, Floats]:
-        """Derivatives of loads and gravity to the factor."""
+        """Return the derivatives of loads (loads, 3) and gravity (3,) with respect to the load factor."""
         return np.ascontiguousarray(self.varying_values), np.array(self.varying_gravity, float)
 
     def move(self, system: System, work: Any, factor: float) -> None:
-        """Put the ground points of the moved joints where the factor has them, in place."""
+        """Move the ground points of the moved joints, in place, to their positions at a load factor."""
         if not self.motions:
             return
         assert self._rest is not None
@@ -120,30 +121,33 @@ class Loading:
 
 
 class Placing(NamedTuple):
-    """Where ground points and directions are moved to, X -> c + R (X - c) + d and U -> R U, once or many times (...)."""
+    """Rigid motion of ground points and directions, X -> c + R (X - c) + d and U -> R U, once or many times (...)."""
 
-    center: Floats  # (3,) m
-    d: Floats  # (..., 3) m
-    R: Floats  # (..., 3, 3)
+    center: Floats  # (3,) m, center of rotation
+    d: Floats  # (..., 3) m, displacement
+    R: Floats  # (..., 3, 3) rotation
 
     def point(self, X: Floats) -> Floats:
-        """(..., 3) of X (3,), m"""
+        """Return the moved points (..., 3), m, of X (3,), m."""
         return self.center + self.direction(X - self.center) + self.d
 
     def direction(self, U: Floats) -> Floats:
-        """(..., 3) of U (3,)"""
+        """Return the rotated directions (..., 3) of U (3,)."""
         turned: Floats = self.R @ U
         return turned
 
 
 def placing(center: ArrayLike, d: ArrayLike, turn: ArrayLike) -> Placing:
-    """Of a displacement and a rotation vector about `center`, both (..., 3)."""
+    """Return the placing of a displacement `d`, m, and a rotation vector `turn`, rad, about `center`, both (..., 3)."""
     R = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
     return Placing(np.asarray(center, float), np.asarray(d, float), R)
 
 
 def moved_points(rest: Constraints, own: Constraints, joint: int, place: Placing) -> None:
-    """Ground points and directions of a joint in `rest`, moved, into `own`, whose columns are (..., c, 3)."""
+    """Store the moved ground points and directions of a joint in `own`, whose columns are (..., c, 3).
+
+    rest: constraints at load factor 0.
+    """
     for k in np.flatnonzero(rest.joint == joint):
         for side, X, U in ((0, "Xa", "Ua"), (1, "Xb", "Ub")):
             if rest.frames[k, side] == 0:

@@ -1,21 +1,22 @@
 """Newton's method for an equilibrium at one load factor, with a tangent of predicted stresses.
 
-    x = -J^-1 r(y),   J: the tangent at y with the stresses that x of the iteration before foresaw           (1)
+    x = -J^-1 r(y),   J: the tangent at y with the stresses that x of the iteration before predicted         (1)
 
-see `discretization.statics.strains`. Whether a step led nearer is said by the next correction, not by the residual: a
-slender rod that is turned by a finite step is stretched at first, with forces EA/EI L^2 times those of its bending, and yet
-nearer to the solution. A correction is taken whole unless it turns a frame by more than LARGEST_TURN; where they grow the
-iteration gives up, and the load step is cut.
+see `discretization.statics.strains`. Progress is judged by the next correction, not by the residual: a
+slender rod that is rotated by a finite step is stretched at first, with forces EA/EI L^2 times those of its bending, and yet
+nearer to the solution. A correction is taken whole unless it rotates a frame by more than LARGEST_TURN. If corrections grow,
+the iteration fails, and the load step is cut.
 
-Loads may be less than the round-off of the forces, eps EA: what is balanced to round-off is then no equilibrium under them.
-Their own part of the residual is known all the same, as the difference of two residuals at one pose, whose round-off is one:
+Loads may be less than the round-off of the forces, eps EA: a state that is balanced to round-off is then no equilibrium under
+them. Their part of the residual is known all the same, as the difference of two residuals at one pose, whose round-off is
+the same:
 
     x = -J^-1 (r(y, new loads) - r(y, old loads))                                                            (2)
 
-is taken first. A motion that costs nothing is not led astray by it, as it would be by a residual that is round-off; but the
-tangent may be: where a turn costs nothing its stiffness is round-off, and so is x along it. The stiffness against a turn of a
-frame is known to the round-off of its moment, e_i, against a displacement to that of its force over the model's size L, so
-that x is none where
+is taken first. A motion that costs nothing is not disturbed by it, as it would be by a residual that is round-off; but the
+tangent may be disturbed: if a rotation costs nothing, its stiffness is round-off, and so is x along it. The stiffness against
+a rotation of a frame is known to the round-off of its moment, e_i, against a displacement to that of its force over the
+model's size L, so that x is round-off if
 
     |x . (r(y, new loads) - r(y, old loads))| < sum_i e_i turn_i^2 + e_i dr_i^2/L                                          (3)
 """
@@ -48,31 +49,32 @@ __all__ = [
     "unbalanced",
 ]
 
-CLEAR = 1e-6  # of the largest load: what is left of the forces below this changes nothing that is asked for
+CLEAR = 1e-6  # fraction of the largest load: residual forces below this have no effect on any result
 
 
 class Solved(NamedTuple):
-    """How Newton's method ended."""
+    """Outcome of Newton's method."""
 
-    status: int  # SOLVED, or why not: `discretization.statics.rest.REASONS`, or NOT_CONVERGED
+    status: int  # SOLVED, or the failure: a key of `discretization.statics.rest.REASONS`, or NOT_CONVERGED
     iterations: int
     level: float  # largest residual over its round-off
 
 
 def newton(rest: Rest) -> Solved:
-    """Move `rest` to the equilibrium at its load factor. Where it fails the state is anywhere: go back to one kept."""
+    """Move `rest` to the equilibrium at its load factor. On failure its state is undefined: restore a saved one."""
     return Solved(*rest.newton())
 
 
 def take(rest: Rest, x: Floats) -> int:
-    """Correct the state by x, or by as much of it as turns no frame too far: SOLVED or why not. The next tangent is that of
-    the stresses that x foresaw.
+    """Correct the state by x, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
+
+    The next tangent has the stresses that x predicted.
     """
     return rest.take(x)
 
 
 def largest_load(rest: Rest) -> float:
-    """The largest of: all forces, all moments over the model's size, all weights at this load factor, N."""
+    """Return the largest of: all forces, all moments over the model's size, all weights at this load factor, N."""
     size, frames = np.linalg.norm(rest.values, axis=1), rest.system.frames
     forces = np.array([not kind.torque for kind in kinds_of_signals(rest.system.others)], bool)
     weight = frames.mass[rest.frames].sum() * np.linalg.norm(rest.system.gravity)
@@ -80,7 +82,7 @@ def largest_load(rest: Rest) -> float:
 
 
 def unbalanced(rest: Rest) -> float:
-    """Largest force, or moment over the model's size, that is left at the last `assemble`, N."""
+    """Return the largest residual force, or moment over the model's size, at the last `assemble`, N."""
     return _largest(rest, rest.residual)
 
 
@@ -90,14 +92,15 @@ def _largest(rest: Rest, forces: Floats) -> float:
 
 
 def drowned(rest: Rest) -> bool:
-    """Whether loads act of which the round-off of the forces is no small part."""
+    """Return True if loads act and the round-off of the forces is no small part of them."""
     load = largest_load(rest)
     return 0.0 < CLEAR * load < AT_NOISE * _largest(rest, rest.work.noise)
 
 
 def pushed(rest: Rest, before: Floats) -> Solved:
-    """Move `rest` by (2) to the equilibrium under its loads; before: the residual in this state under the loads that it
-    balances.
+    """Move `rest` by (2) to the equilibrium under its loads; return the outcome.
+
+    before: residual (N + 6,) in this state under the loads that it balances.
     """
     rest.assemble(True)
     change = rest.residual - before
@@ -116,7 +119,7 @@ def pushed(rest: Rest, before: Floats) -> Solved:
 
 
 def _is_rounding(rest: Rest, x: Floats, change: Floats) -> bool:
-    """(3): what is called for by a motion that costs nothing."""
+    """Return True if (3) holds: the loads require a motion that costs nothing."""
     own = rest.unknowns
     known = rest.work.noise[own] * x[own] ** 2
     known[:, :3] /= rest.length

@@ -1,7 +1,7 @@
-"""Load steps: from one load factor to another by equilibria, with steps as long as Newton's method allows.
+"""Load steps: move from one load factor to another by equilibria, with steps as long as Newton's method allows.
 
-The step is the whole way at first. Where Newton fails it is cut to a quarter; where it succeeds the next one is longer
-by as much as the iterations were few.
+The first step is the whole way. If Newton's method fails, the step is cut to a quarter; if it succeeds, the next step is
+longer the fewer iterations it took.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from discretization.statics.forces import SOLVED
 from discretization.statics.newton_at_rest import Solved, drowned, newton, pushed
 from discretization.statics.rest import Rest
 
-SMALLEST_STEP = 1e-5  # of the way; below it something has happened that no shorter step cures
-LONG_ENOUGH = 0.02  # of the way; a step below is not cut where it turns far
-WANTED = 7  # iterations a step
+SMALLEST_STEP = 1e-5  # fraction of the way; a shorter step would not help
+LONG_ENOUGH = 0.02  # fraction of the way; a step below this is not cut if it rotates far
+WANTED = 7  # desired number of iterations per step
 GROWTH = 4.0
 
 
@@ -28,10 +28,10 @@ class Point(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """How far the load steps led."""
+    """Outcome of the load steps."""
 
-    reached: float  # load factor
-    failure: Solved | None  # of the last attempt; None: the end was reached
+    reached: float  # load factor reached
+    failure: Solved | None  # failure of the last attempt; None: the end was reached
 
 
 def walk(
@@ -41,9 +41,9 @@ def walk(
     first: float,
     found: Callable[[Point], None],
 ) -> Walk:
-    """From the equilibrium at factor `start`, where `rest` is, to `end`; `found` is told of every equilibrium.
+    """Move `rest` from the equilibrium at factor `start` to `end`; call `found` at every equilibrium.
 
-    first: longest first step, as a part of the way; moved ground points make every step shorter. On failure `rest` is at
+    first: longest first step, as a fraction of the way; moved ground points make every step shorter. On failure `rest` is at
     the last equilibrium.
     """
     way = end - start
@@ -83,10 +83,10 @@ def walk(
 
 
 def settle(rest: Rest) -> Solved | None:
-    """Move `rest` from any state to the equilibrium at its load factor; None, or why there is none.
+    """Move `rest` from any state to the equilibrium at its load factor; return None, or the failure.
 
-    What holds the initial state, forces that are minus its residual, is let go little by little where it has to be:
-    prestress and constant loads then work as loads of a walk.
+    The forces that hold the initial state, minus its residual, are removed in small steps if necessary: prestress and constant
+    loads then act as the loads of a `walk`.
     """
     level = rest.assemble(False)
     if level < 0.0:

@@ -1,11 +1,11 @@
-"""A system at rest: its forces, their tangent, corrections. What Newton, paths and relaxation work with."""
+"""Model at rest: its forces, their tangent, corrections. Used by Newton's method, load paths and dynamic relaxation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 
 from discretization import interaction_table
 from discretization.assembly.kept_numberings import keeping
@@ -48,9 +48,9 @@ from discretization.time.newton import beyond_band
 from rigid.compilation.kept import Kept, bound
 from rigid.system import Floats, State
 
-Stand = tuple[Floats, float]  # a state, as numbers, and its load factor
+Stand = tuple[Floats, float]  # a state, as flat numbers, and its load factor
 
-JUMPS = 5  # after NOT_CONVERGED of `iteration`
+JUMPS = 5  # continues the status codes after NOT_CONVERGED of `discretization.statics.iteration`
 
 REASONS = {
     JUMPS: "even the shortest step ends on another path: the stiffness has another number of negative pivots, and no singular "
@@ -62,18 +62,20 @@ REASONS = {
 
 
 _numbered = keeping(number)
-NOTHING = 1e-300  # kg: of frames without mass, by which the noise of em's equations is divided
+NOTHING = 1e-300  # kg, mass of massless frames; the noise of em's equations is divided by it
 
 
 def resting(system: System, state: State) -> System:
-    """The system without what motion alone knows, dampers and shared masses, drives as they stand in the state, and what follows
-    equations as it is at rest; arrays that statics changes are its own.
+    """Return the system as statics sees it.
+
+    It has no dampers and no shared masses; drives have their values in `state`, internal state equations are at rest, and
+    viscoelastic branches are relaxed. Arrays that statics changes are copies.
     """
     return _taken(system, state)[0]
 
 
 def _taken(system: System, state: State) -> tuple[System, Digest]:
-    """`resting`, and the digest of what it gives."""
+    """Return the system of `resting`, and its digest."""
     if count_drives(system) or goes_on(system):
         drives = part(system, state, "drive")
         system = at_long_rest(system, state)
@@ -87,7 +89,7 @@ _MOVED = ("Xa", "Xb", "Ua", "Ub")
 
 
 def _moving(system: System) -> System:
-    """With its own copies of what statics changes: stress-free strains, points of joints, gravity."""
+    """Return `system` with copies of the arrays that statics changes: stress-free strains, points of joints, gravity."""
     elements, constraints = system.elements, system.constraints
     return system._replace(
         elements=elements._replace(strain0=elements.strain0.copy()),
@@ -110,11 +112,12 @@ def _resting(system: System) -> System:
 
 
 class Rest:
-    """Equations (1), (2) of `discretization.statics.forces` of one system at one state, under a load factor.
+    """Equations (1), (2) of `discretization.statics.forces` for one system at one state, under a load factor.
 
-    Vectors are in the order of `numbering`: 6 a moving frame (dr, spatial turn), then or between them the multipliers.
-    idle: frame -> projection (3, 3) on those of its axes about which nothing asks it to turn, bodies without inertia; it does
-    not. shapes: of the arrays of a state that has more than the system asks for.
+    Vectors are in the order of `numbering`: 6 entries per moving frame (dr, spatial rotation), then or between them the
+    multipliers.
+    idle: frame -> projection (3, 3) on its axes without inertia, about which nothing acts on it; it does not rotate about them.
+    shapes: shapes of the state arrays, if a state has more than the system requires.
     """
 
     def __init__(
@@ -134,7 +137,7 @@ class Rest:
         self._moving = system
         self.system, digest = _taken(system, checked(state, self.shapes, *OF_SYSTEMS))
         self.loading = loading.of(self.system)
-        # determinant and matrix are of all unknowns
+        # determinant and matrix comprise all unknowns
         self.numbering = _numbered(self.system, band_limit)
         self._forget = sparse.forget_with(self, self.numbering.handle)
         self._all, self.state = _side_by_side(state)
@@ -142,7 +145,7 @@ class Rest:
         self.state.Omega[:] = 0.0
         self.state.memory[:] = 0.0
         part(system, self.state, "settled")[:] = (
-            0.0  # bristles of friction, which rest does not know, are let go
+            0.0  # bristles of friction do not exist at rest, and are released
         )
         self.work = workspace(self.system, self.numbering, digest=digest)
         self.size = self.numbering.size
@@ -151,7 +154,7 @@ class Rest:
             own = [np.arange(i, i + k) for i, k in zip(self.numbering.row, self.numbering.rows, strict=True)]
             self.is_row[np.concatenate(own)] = True
         moving = self.system.frames.fixed == 0
-        self.unknowns = self.numbering.frame[moving][:, None] + np.arange(6)  # (moving frames, 6)
+        self.unknowns = self.numbering.frame[moving][:, None] + np.arange(6)  # (moving frames, 6) unknowns
         self.frames = np.flatnonzero(moving)
         self.length = extent(state.r[self._seen()], self._levers())
         weight = np.zeros(self.size)
@@ -187,40 +190,40 @@ class Rest:
         self.idle = idle or {}
         self._beyond = beyond_band(self.numbering)
         self._at_rest = bound(at_rest, self._kept, self._forces, self._beyond, FORCES, 1.0)
-        self.held: Floats | None = None  # of which 1 - load factor is the offset: see `hold`
+        self.held: Floats | None = None  # (1 - load factor) times this is the offset: see `hold`
         self.factor = 0.0
         self.n_factorisations = 0
-        self.most_turn = np.inf  # rad that a frame may turn by in a load step
-        self.most_shift = np.inf  # m that one may move by in a step of relaxation
+        self.most_turn = np.inf  # rad, largest rotation of a frame in a load step
+        self.most_shift = np.inf  # m, largest displacement of a frame in a step of relaxation
         self.load_at(0.0)
         self._hold_idle()
         self._balance()
 
     @property
     def of_motion(self) -> State:
-        """A copy of the state with what follows equations as it is at rest: one from which a motion may begin."""
+        """Return a copy of the state with internal state equations at rest, from which a motion may begin."""
         copied = State(*(array.copy() for array in self.state))
         return with_states_at_rest(self._moving, copied)
 
     @property
     def of_model(self) -> System:
-        """The system, as a linearisation about the state takes it."""
+        """Return the system for a linearisation about the state."""
         return self.system
 
     @property
     def offset(self) -> Floats:
-        """(N + 6,) forces that hold the model where it is"""
+        """Return the forces (N + 6,) that hold the model in its state."""
         return self._iterating.offset
 
     def _hold_idle(self) -> None:
-        """Of the size of what the stiffest frame resists a turn of the model with."""
+        """Scale the stiffness about idle axes to the resistance of the stiffest frame to a rotation of the model."""
         if self.idle:
             self.assemble(True)
             stiff = np.abs(self.matrix().diagonal()[self.unknowns[:, :3]]).max()
             self._iterating.idle_stiffness[:] *= self.length**2 * stiff if stiff > 0.0 else 1.0
 
     def _levers(self) -> float:
-        """Size of a model whose frames are all in one place: that of its joints' and springs' levers, m."""
+        """Return the size of a model whose frames are all in one place, m: that of the lever arms of its joints and springs."""
         levers, others = [self.system.constraints.Xa, self.system.constraints.Xb], self.system.others
         if len(others.kind):
             springs = interaction_table.springs_of(others)
@@ -228,14 +231,18 @@ class Rest:
         return max((float(np.abs(X).max(initial=0.0)) for X in levers), default=0.0) or 1.0
 
     def _seen(self) -> np.ndarray:
-        """Frames that tell the size of the model: those that move, and the ground where something is held to it."""
+        """Return a mask of the frames that determine the size of the model.
+
+        They are the moving frames, and the ground if something is constrained to it.
+        """
         seen = self.system.frames.fixed == 0
         seen[0] = bool((self.numbering.row_frames == 0).any())
         return seen
 
     def _balance(self) -> None:
-        """Scale of the constraint rows: the stiffness of what they hold, so that the pivots are of one size. Their rounding is
-        that of places in a model of this size.
+        """Scale the constraint rows by the stiffness of the frames they constrain, so that the pivots are of one size.
+
+        Their rounding is that of positions in a model of this size.
         """
         frames, turns = self.numbering.row_frames, self.work.facts.turns
         if not len(frames):
@@ -254,13 +261,13 @@ class Rest:
         self.work.facts.lightest[:] = balanced(self.system, size)
 
     def stiffness_diagonal(self) -> Floats:
-        """(moving frames, 6) sizes of the diagonal of the assembled K/2, before it is factored."""
+        """Return the absolute diagonal (moving frames, 6) of the assembled K/2, before it is factorised."""
         base, stride = self.numbering.frame_base[self.frames], self.numbering.frame_stride[self.frames]
         place = base[:, None] + np.arange(6) * (1 + stride[:, None])
         return np.abs(self.work.values[place])
 
     def load_at(self, factor: float) -> None:
-        """Loads, weights and moved ground points at this load factor."""
+        """Set loads, weights and moved ground points to those at this load factor."""
         self.factor = factor
         self.values_at(factor)
         self.loading.move(self.system, self.work, factor)
@@ -268,80 +275,86 @@ class Rest:
             self.offset[:] = (1.0 - factor) * self.held
 
     def values_at(self, factor: float) -> None:
-        """Loads and weights alone at this load factor."""
+        """Set loads and weights alone to those at this load factor."""
         self._do(LOADS, factor)
 
     @property
     def values(self) -> Floats:
-        """(l, 3) of the loads at this load factor."""
+        """Return the values (l, 3) of the loads at this load factor."""
         return self._standing.values
 
     def largest_force(self) -> float:
-        """Largest force that acts on a frame: a load, a weight, a joint's, N; or moment."""
+        """Return the largest force on a frame (load, weight, or joint force), N, or moment, N m."""
         weights = self.system.frames.mass[self.frames].max(initial=0.0) * np.linalg.norm(self.system.gravity)
         parts = (np.abs(self.values).max(initial=0.0), weights, np.abs(self.state.lam).max(initial=0.0))
         return float(max(parts))
 
     def hold(self) -> None:
-        """Hold the present state by forces that fade as the load factor grows to 1: what they balance acts little by little."""
+        """Hold the present state by forces that fade as the load factor grows to 1.
+
+        The loads that they balance thus act little by little.
+        """
         self.assemble(False)
         self.held = self.residual.copy()
         self.load_at(self.factor)
 
     def assemble(self, tangent: bool = True) -> float:
-        """Forces and, on demand, tangent; the largest residual over its round-off, negative: folded or not finite."""
+        """Assemble forces and, if `tangent`, the tangent.
+
+        Return the largest residual over its round-off; negative if an element is folded or a force is not finite.
+        """
         return self._do(TANGENT if tangent else FORCES)
 
     def _do(self, task: int, factor: float = 1.0) -> float:
         return float(self._at_rest(self._kept, self._forces, self._beyond, task, float(factor)))
 
     def newton(self) -> tuple[int, int, float]:
-        """Newton's method: status, iterations, residual over its round-off."""
+        """Solve for the equilibrium by Newton's method; return status, iterations, residual over its round-off."""
         status, found = self._do(NEWTON), self._iterating.found
         self.n_factorisations += int(found[FACTORISATIONS])
         return int(status), int(found[ITERATIONS]), float(found[LEVEL])
 
     @property
     def turned(self) -> float:
-        """Radians that no frame has turned further by in the last `newton`."""
+        """Return the bound on the rotation of any frame in the last `newton`, rad."""
         return float(self._iterating.found[TURNED])
 
     def take(self, x: Floats) -> int:
-        """Correct the state by x: `discretization.statics.newton_at_rest.take`."""
+        """Correct the state by x: see `discretization.statics.newton_at_rest.take`."""
         self._iterating.x[:] = x
         return int(self._do(TAKE))
 
     @property
     def residual(self) -> Floats:
-        """(N + 6,) of the last `assemble`."""
+        """Return the residual (N + 6,) of the last `assemble`."""
         return self.work.residual
 
     def factorise(self) -> bool:
-        """LU factors of the assembled tangent; whether it has any."""
+        """Factorise the assembled tangent (LU); return False if it is singular."""
         self.n_factorisations += 1
         return self._do(FACTOR) == SOLVED
 
     def solve(self, residual: Floats) -> Floats:
-        """The correction that takes a residual away."""
+        """Return the correction (N,) that removes a residual (N + 6,)."""
         self._iterating.residual[:] = residual
         self._do(SOLVE)
         return self._iterating.x.copy()
 
     def advance(self, x: Floats, factor: float = 1.0) -> int:
-        """Move the state by factor x; SOLVED, or why it stays where it is."""
+        """Move the state by factor x; return SOLVED, or the reason why the state is unchanged."""
         self._iterating.x[:] = x
         return int(self._do(ADVANCE, factor))
 
     def add_mass(self, factor: float) -> None:
-        """factor M onto the assembled tangent K; half of it onto K/2."""
+        """Add factor M to the assembled tangent K, that is, half of it to K/2."""
         self._do(MASS, 0.5 * factor)
 
     def load_rate(self) -> Floats:
-        """Derivative of the residual to the load factor, (N + 6,), at the poses of the last `assemble`."""
+        """Return the derivative (N + 6,) of the residual with respect to the load factor, at the poses of the last `assemble`."""
         self._do(RATES)
         out = -self._iterating.residual
         if self.loading.moves:
-            # moved ground points: by differences of the residual alone; it is left as that at this factor
+            # moved ground points: by differences of the residual alone, which is left at its value for this factor
             change, factor = 1e-6, self.factor
             ends = []
             for end in (factor + change, factor - change):
@@ -357,46 +370,46 @@ class Rest:
         return out
 
     def foreseen_tangent(self) -> None:
-        """Assemble the tangent alone, with the stresses that the last `take` foresaw; the residual is left as it is."""
+        """Assemble the tangent alone, with the stresses that the last `take` predicted; the residual is not changed."""
         self._do(FORESEEN)
 
     @property
     def excess(self) -> Floats:
-        """(points, 6) of the strains over what the last `take` foresaw"""
+        """Return the strains (points, 6) minus those that the last `take` predicted."""
         return self._iterating.strains.excess
 
     def largest_turn(self, x: Floats) -> float:
-        """Largest turn of a frame in a correction, rad."""
+        """Return the largest rotation of a frame in a correction, rad."""
         if not len(self.frames):
             return 0.0
         return float(np.sqrt((x[self.unknowns[:, 3:]] ** 2).sum(axis=1).max()))
 
     def norm(self, x: Floats) -> float:
-        """Root mean square of dr/L and turn over all frames."""
+        """Return the root mean square of dr/L and rotation over all frames."""
         return float(np.sqrt(np.dot(self.weight * x, x)))
 
     def keep(self) -> Stand:
-        """The state and load factor, to come back to."""
+        """Return the state and load factor, so that they can be restored by `back_to`."""
         return self._all.copy(), self.factor
 
     def state_of(self, kept: Stand) -> State:
-        """The state of `keep`, not copied."""
+        """Return the state saved by `keep`, not copied."""
         return _views(kept[0], self.state)
 
     def back_to(self, kept: Stand) -> None:
-        """The state and load factor of `keep`."""
+        """Restore the state and load factor saved by `keep`."""
         self._all[:] = kept[0]
         self.load_at(kept[1])
 
     def stand(self, state: State, factor: float) -> None:
-        """A state and load factor from elsewhere."""
+        """Set a state and a load factor that come from another source."""
         checked(state, self.shapes, *OF_SYSTEMS)
         for own, new in zip(self.state, state, strict=True):
             own[...] = new
         self.load_at(factor)
 
     def determinant_sign(self) -> int:
-        """Of the matrix whose factors are at hand."""
+        """Return the sign of the determinant of the factorised matrix."""
         numbering, work = self.numbering, self.work
         if numbering.band < 0:
             return _sparse_sign(sparse.factors_of(numbering.handle))
@@ -404,7 +417,7 @@ class Rest:
         return 1 - 2 * int((np.count_nonzero(diagonal < 0.0) + np.count_nonzero(work.pivots)) % 2)
 
     def matrix(self) -> scipy.sparse.csc_matrix:
-        """The assembled [K/2 G^T; G 0], rows and columns in the order of `numbering`, constraint rows scaled."""
+        """Return the assembled [K/2 G^T; G 0], rows and columns in the order of `numbering`, constraint rows scaled."""
         numbering, values = self.numbering, self.work.values
         if numbering.band < 0:
             return scipy.sparse.csc_matrix(
@@ -416,13 +429,13 @@ class Rest:
         return _of_columns(table, 2 * band)
 
     def symmetric(self) -> scipy.sparse.csc_matrix:
-        """Half of the sum of `matrix` and its transpose."""
+        """Return half of the sum of `matrix` and its transpose."""
         numbering, band = self.numbering, self.numbering.band
         if band < 0:
             found = self.matrix()
             return 0.5 * (found + found.T)
         table = self.work.values[: numbering.n_values].reshape(self.size, 3 * band + 1)[:, band:]
-        # column j has row j + d in place band + d, and what stands across the diagonal is in column j + d, in place band - d
+        # column j has row j + d in position band + d; the transposed entry is in column j + d, in position band - d
         d = np.arange(-band, band + 1)
         across = np.arange(self.size)[:, None] + d
         inside = (across >= 0) & (across < self.size)
@@ -430,13 +443,13 @@ class Rest:
         return _of_columns(0.5 * (table + other), band)
 
     def dense(self) -> Floats:
-        """The same as a full matrix."""
+        """Return the assembled [K/2 G^T; G 0] as a full matrix (N, N)."""
         numbering, values = self.numbering, self.work.values
         if numbering.band < 0:
             found: Floats = self.matrix().toarray()
             return found
         band, width = numbering.band, 3 * numbering.band + 1
-        # column after column behind each other, each one place further on
+        # columns one after the other, each one position further on
         room = np.zeros((self.size, self.size + width))
         along, across = room.strides
         columns: Floats = np.ndarray((self.size, width), float, room, 0, (along + across, across))
@@ -444,12 +457,12 @@ class Rest:
         return room[:, 2 * band : 2 * band + self.size].T
 
     def solved_at(self) -> float:
-        """Residual over round-off that counts as solved."""
+        """Return the residual over round-off that counts as solved."""
         return AT_NOISE
 
 
 def _of_columns(table: Floats, diagonal: int) -> scipy.sparse.csc_matrix:
-    """The matrix with the columns table[j], whose entries in place `diagonal` are in row j."""
+    """Return the matrix with the columns table[j], whose entries in position `diagonal` are in row j."""
     column, place = np.nonzero(table)
     starts = np.searchsorted(column, np.arange(len(table) + 1))
     return scipy.sparse.csc_matrix(
@@ -458,7 +471,7 @@ def _of_columns(table: Floats, diagonal: int) -> scipy.sparse.csc_matrix:
 
 
 def _side_by_side(state: State) -> tuple[Floats, State]:
-    """A copy of a state whose arrays stand side by side in one, and that one: it is kept and restored as a whole."""
+    """Copy a state into one contiguous array, so that it is saved and restored as a whole; return the array and the state."""
     room = np.concatenate([array.ravel() for array in state])
     return room, _views(room, state)
 
@@ -472,14 +485,14 @@ def _views(room: Floats, like: State) -> State:
 
 
 def _sparse_sign(factors: object) -> int:
-    """Sign of the determinant of SuperLU's factors: signs of the diagonal of U, parities of both permutations."""
+    """Return the sign of the determinant of SuperLU's factors: signs of the diagonal of U, parities of both permutations."""
     negative = np.count_nonzero(factors.U.diagonal() < 0.0)  # type: ignore[attr-defined]
     odd = negative + _parity(factors.perm_r) + _parity(factors.perm_c)  # type: ignore[attr-defined]
     return 1 - 2 * int(odd % 2)
 
 
 def _parity(permutation: np.ndarray) -> int:
-    """0 for an even permutation: its length less its cycles."""
+    """Return 0 for an even permutation, 1 for an odd one: the parity of its length minus its number of cycles."""
     n = len(permutation)
     graph = scipy.sparse.coo_matrix((np.ones(n), (np.arange(n), permutation)), shape=(n, n))
     return int((n - scipy.sparse.csgraph.connected_components(graph, directed=False)[0]) % 2)

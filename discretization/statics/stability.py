@@ -1,11 +1,11 @@
-"""How many ways down there are at an equilibrium: negative eigenvalues of K on the motions that the joints allow.
+"""Count the unstable directions of an equilibrium: negative eigenvalues of K on the motions that the joints allow.
 
     inertia of [K G^T; G -eps] = inertia of K + G^T G/eps, and a negative number for each row of G                (1)
 
 counted as the negative pivots of an LU without row exchanges, after a fill-reducing order of rows and columns alike. Near a
-critical point (1) is known to eps of the stiffness; where the number changes by one, the sign of the determinant of [K G^T; G 0]
-is exact. Away from an equilibrium K is not symmetric: the count is then an indication. Under follower loads it is not symmetric
-either, and (1) does not hold: `negative_real_count` counts eigenvalues instead.
+critical point (1) is known to eps of the stiffness; at a point at which the number changes by one, the sign of the determinant
+of [K G^T; G 0] is exact. Away from an equilibrium K is not symmetric: the count is then an indication. Under follower loads it
+is not symmetric either, and (1) does not hold: `negative_real_count` counts eigenvalues instead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 from numpy.typing import NDArray
 
 from discretization.linear.one_thread import one_thread
@@ -22,25 +22,25 @@ from discretization.median import median
 from discretization.statics.rest import Rest
 from rigid.system import Floats
 
-_EPS = 1e-7  # of the stiffness
-SMALL = 120  # unknowns, up to which a full matrix is quicker
-FULL = 300  # unknowns, up to which all eigenvalues of an unsymmetric matrix are computed
-FEW = 8  # eigenvalues otherwise
+_EPS = 1e-7  # relative to the stiffness
+SMALL = 120  # number of unknowns up to which a full matrix is quicker
+FULL = 300  # number of unknowns up to which all eigenvalues of an unsymmetric matrix are computed
+FEW = 8  # number of eigenvalues computed for larger matrices
 REAL = 1e-6  # largest imaginary part of a real eigenvalue, relative
-_PANEL = 64  # columns that LAPACK takes at once
+_PANEL = 64  # block size of LAPACK, columns
 
 
 class Smallest(NamedTuple):
-    """The eigenvalue nearest to zero of K on the motions allowed, in the weights of `Rest`."""
+    """Eigenvalue nearest to zero of K on the motions allowed, in the weights of `Rest`."""
 
     size: float
-    motion: Floats  # (size,) of norm 1
+    motion: Floats  # (size,) eigenvector of norm 1
 
 
 def negative_count(rest: Rest, noise: float = 0.0) -> int:
-    """Count the negative eigenvalues of the assembled tangent, before it is factored; -1: they cannot be counted.
+    """Count the negative eigenvalues of the assembled tangent, before it is factorised; -1: they cannot be counted.
 
-    noise: those above -noise, in the weights of `Rest`, are not counted.
+    noise: eigenvalues above -noise, in the weights of `Rest`, are not counted.
     """
     if rest.size > SMALL:
         matrix = rest.symmetric()
@@ -54,7 +54,10 @@ def negative_count(rest: Rest, noise: float = 0.0) -> int:
 
 
 def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np.bool_]) -> int:
-    """The same of a symmetric [K G^T; G 0], its rows of G told, which are scaled by a stiffness; -1: it cannot be told."""
+    """Count the negative eigenvalues of K on the null space of G for a symmetric [K G^T; G 0]; -1: they cannot be counted.
+
+    is_row: True for the rows of G, which are scaled by a stiffness.
+    """
     diagonal = np.abs(matrix.diagonal())
     stiffness, rows = median(diagonal[~is_row]) or 1.0, np.flatnonzero(is_row)
     if isinstance(matrix, np.ndarray):
@@ -78,7 +81,10 @@ def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np
 
 
 def _negative_of_dense(matrix: Floats) -> int:
-    """Negative eigenvalues of a symmetric matrix, by Sylvester's law from P^T A P = L D L^T of Bunch and Kaufman."""
+    """Return the number of negative eigenvalues of a symmetric matrix.
+
+    It follows from Sylvester's law of inertia and P^T A P = L D L^T of Bunch and Kaufman.
+    """
     with one_thread(len(matrix)):
         factors, pivots, _ = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=_PANEL * len(matrix))
     pairs = pivots < 0  # two rows each: a block of D, whose eigenvalues have different signs
@@ -88,7 +94,7 @@ def _negative_of_dense(matrix: Floats) -> int:
 def negative_real_count(rest: Rest, noise: float, most: float) -> int:
     """Count the real eigenvalues between -most and -noise of K on the motions allowed, in the weights of `Rest`.
 
-    K may be unsymmetric; its factors are at hand. Of large models the `FEW` eigenvalues nearest to zero are examined.
+    K may be unsymmetric and must be factorised. For large models the `FEW` eigenvalues nearest to zero are examined.
     """
     size, residual = rest.size, np.zeros(len(rest.work.residual))
 
@@ -113,7 +119,7 @@ def negative_real_count(rest: Rest, noise: float, most: float) -> int:
 
 
 def smallest_stiffness(rest: Rest) -> Smallest:
-    """Find the eigenvalue nearest to zero of K on the motions allowed by inverse iteration; its factors are at hand."""
+    """Compute the eigenvalue nearest to zero of K on the motions allowed by inverse iteration; K must be factorised."""
     x = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(rest.size))
     x /= rest.norm(x)
     residual, grown = np.zeros(len(rest.work.residual)), 1.0

@@ -1,12 +1,12 @@
-"""Strains of a system's rods and their linear change along a correction, for a tangent with predicted stresses.
+"""Compute strains of a system's rods and their linear change along a correction, for a tangent with predicted stresses.
 
-A finite turn of a slender rod stretches it, by an error that the next correction takes away; the stress of that stretch is
-EA/EI L^2 times those of its bending. Put into the tangent it makes Newton's method creep. The cure is to let the
+A finite rotation of a slender rod stretches it, by an error that the next correction removes; the stress of that stretch is
+EA/EI L^2 times those of its bending. In the tangent it makes Newton's method slow. The remedy is that the
 stresses of the tangent follow their own linear prediction, as if they were unknowns:
 
     K(y, sigma),  sigma = C (e(y_before) + B dy - e0)   in place of   C (e(y) - e0)                          (1)
 
-while the residual stays that of y. Converged, both are the same. Source: Magisano, Leonetti, Garcea, Int. J. Numer.
+while the residual stays that of y. At convergence both are equal. Source: Magisano, Leonetti, Garcea, Int. J. Numer.
 Meth. Engng 109 (2017), "mixed integration points". Since stresses are functions of e - e0, (1) is the tangent with e0
 shifted by e(y) - e(y_before) - B dy.
 """
@@ -30,33 +30,36 @@ from rigid.linear_algebra import load3, minus, plus, store3, times
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
-_SMALL = 1e-4  # share of a correction, for differences of strains
+_SMALL = 1e-4  # fraction of a correction, for differences of strains
 
 
 class Poses(NamedTuple):
-    """Room for the poses of all frames."""
+    """Scratch for the poses of all frames."""
 
     r: Floats
     quat: Floats
     R: Floats
-    dr: Floats  # zeros
+    dr: Floats  # zeros, (frames, 3)
 
 
 @by_reference
 class Prediction(NamedTuple):
-    """Strains (points, 6) of all points, of two-frame elements first, then those of spans, as in `state_measures`."""
+    """Strains (points, 6) of all points and their prediction.
+
+    The points of two-frame elements come first, then those of spans, as in `discretization.state_measures`.
+    """
 
     poses: Poses
-    linear: Floats  # B dy
+    linear: Floats  # B dy, linear change along a correction
     start: Floats  # e(y_before); also the other end of a difference
     excess: Floats  # e(y) - e(y_before) - B dy
     of_elements: Floats  # (m, 6) stress-free strains e0
-    of_spans: Floats  # (k, 6)
-    places: Ints  # (k, 6) of these among the numbers of the spans
+    of_spans: Floats  # (k, 6) stress-free strains e0 of the points of spans
+    places: Ints  # (k, 6) indices of these among the parameters of the spans
 
 
 def prediction(system: System, work: Workspace) -> Prediction:
-    """Room for the strains of `system`, with its own e0."""
+    """Allocate the strains of `system`, with its stress-free strains e0."""
     spans, own = system.spans, work.spans
     places = np.zeros((0, 6), np.int64)
     if len(spans.kind):
@@ -77,7 +80,10 @@ def prediction(system: System, work: Workspace) -> Prediction:
 
 @inner_kernel
 def strains_along(system, numbering, state, work, poses, x, factor, out):
-    """Strains (points, 6) but for a constant where the state is moved by factor x: elements, then points of spans."""
+    """Compute the strains (points, 6), up to a constant, in out for the state moved by factor x.
+
+    Elements come first, then points of spans.
+    """
     frames = system.frames
     for f in range(frames.mass.shape[0]):
         r, q = load3(state.r[f]), load4(state.quat[f])
@@ -110,7 +116,7 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
         m = own.sequence[which]
         if (
             own.forces[m] == 0
-        ):  # no closed form: its stresses are not predicted, Newton's method is a plain one for it
+        ):  # no closed form: its stresses are not predicted, it is solved by Newton's method with the plain tangent
             for g in range(own.first[m], own.first[m + 1]):
                 for i in range(6):
                     out[first + g, i] = 0.0
@@ -123,7 +129,7 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
 
 @inner_kernel
 def foresee(system, numbering, state, work, own, x):
-    """Strains at the state, and their linear change along x."""
+    """Compute the strains at the state in own.start, and their linear change along x in own.linear."""
     strains_along(system, numbering, state, work, own.poses, x, -_SMALL, own.start)
     strains_along(system, numbering, state, work, own.poses, x, _SMALL, own.linear)
     for k in range(own.linear.shape[0]):
@@ -134,7 +140,7 @@ def foresee(system, numbering, state, work, own, x):
 
 @inner_kernel
 def exceed(system, numbering, state, work, own, x, share):
-    """By how much the strains exceed what was foreseen of them, where the state has moved by share x."""
+    """Compute own.excess, the strains minus their prediction, after the state was moved by share x."""
     strains_along(system, numbering, state, work, own.poses, x, 0.0, own.excess)
     for k in range(own.excess.shape[0]):
         for i in range(6):
@@ -143,7 +149,7 @@ def exceed(system, numbering, state, work, own, x, share):
 
 @inner_kernel
 def shift(system, work, own, factor):
-    """Stress-free strains of the system, in place: its own and factor times the excess."""
+    """Set the stress-free strains of the system, in place, to e0 plus factor times the excess."""
     m = own.of_elements.shape[0]
     for k in range(m):
         for i in range(6):

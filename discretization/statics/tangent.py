@@ -1,8 +1,9 @@
-"""The tangent at rest as two matrices, for small motions about an equilibrium.
+"""Compute the tangent at rest as two matrices, for small motions about an equilibrium.
 
     K = d(F + G^T lam)/d(dr, turn),   G = dg/d(dr, turn)                                                  (1)
 
-turn is spatial. K is symmetric at an equilibrium under dead loads; multipliers and weights are in it, dampers and masses are not.
+turn is the spatial rotation. K is symmetric at an equilibrium under dead loads; it includes multipliers and weights, but no
+dampers and masses.
 """
 
 from __future__ import annotations
@@ -10,24 +11,24 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 
 from discretization.statics.rest import Rest
 from rigid.system import Ints
 
-SMALL = 250  # unknowns up to which full matrices are sooner taken
+SMALL = 250  # number of unknowns up to which full matrices are faster
 
 
 class RestTangent(NamedTuple):
-    """(1) over the moving frames: columns 6 k to 6 k + 5 are dr and turn of frame `frames[k]`."""
+    """Matrices (1) over the moving frames: columns 6 k to 6 k + 5 are dr and rotation of frame `frames[k]`."""
 
-    K: Any  # (6 k, 6 k), full where it is small, else sparse
-    G: Any  # (m, 6 k), the same, rows in the order of State.lam
+    K: Any  # (6 k, 6 k) full if it is small, else sparse
+    G: Any  # (m, 6 k) full or sparse as K, rows in the order of State.lam
     frames: Ints  # (k,) numbers of the moving frames
 
 
 def tangent(rest: Rest) -> RestTangent:
-    """Of the state and the load factor where `rest` is, as it was assembled there."""
+    """Return the matrices (1) at the state and the load factor of `rest`, as last assembled."""
     numbering = rest.numbering
     order = rest.unknowns.ravel()
     row, scale = np.zeros((2, int(numbering.rows.sum())))

@@ -1,11 +1,11 @@
-"""Statics of systems in which surfaces may touch: `Rest` with the pairs of a list among its interactions.
+"""Statics with contact between surfaces: `Rest` with the pairs of a neighbour list among its interactions.
 
-A list is made where the points of all surfaces are, of all pairs nearer than their reach and a skin; until one has moved by
-half the skin no other pair can act. Where one has moved by a quarter of it, a list is made anew before forces are asked for. A
-correction or a load step that ends beyond half the skin of its list, within which a pair could have passed through itself
-(`discretization.contact.nearest`), or that presses one on until its axes all but meet, counts as failed: there are equilibria
-in which surfaces are through each other though the axes have not met. Lists change the numbering, not the state. There is no
-friction at rest: what sticks has let go.
+A list is made at the positions of the points of all surfaces. It contains all pairs nearer than their reach and a skin; until a
+point has moved by half the skin no other pair can act. If a point has moved by a quarter of it, a new list is made before forces
+are computed. A correction or a load step counts as failed if it ends beyond half the skin of its list, if a pair could have
+passed through itself on the way (`discretization.contact.nearest`), or if it presses a pair together until its axes almost
+meet: there are equilibria in which surfaces are through each other though the axes have not met. Lists change the numbering,
+not the state. There is no friction at rest: sticking contacts are released.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from discretization.statics.rest import Rest
 from discretization.system import System
 from rigid.system import Floats, State
 
-SKIN, REACHES = 0.1, 5.0  # of the model's length, but no more reaches than that and no less than two
+# skin as a fraction of the model's length; it is at most REACHES times and at least twice the reach
+SKIN, REACHES = 0.1, 5.0
 
 
 class Deepest(NamedTuple):
-    """Two axes that are deep in each other."""
+    """Pair of axes with the deepest penetration."""
 
-    frames: tuple[int, int]  # next to where they are
-    pair: int  # of `Contacts`
-    apart: float  # m
-    reach: float  # m, apart where they begin to touch
+    frames: tuple[int, int]  # one frame per axis, next to the contact
+    pair: int  # index of the pair in `Contacts`
+    apart: float  # m, distance of the axes
+    reach: float  # m, distance at which they begin to touch
 
 
 def rest_of(
@@ -50,13 +51,13 @@ def rest_of(
     band_limit: int = BAND_LIMIT,
     idle: Mapping[int, Floats] | None = None,
 ) -> Rest:
-    """`Rest` of a system, with contacts between surfaces or without."""
+    """Return the `Rest` of a system, with contacts between surfaces or without."""
     kind = TouchingRest if len(system.contacts.pairs) else Rest
     return kind(system, state, loading, band_limit, idle)
 
 
 class TouchingRest(Rest):
-    """As `Rest`; its `system` is that of the list."""
+    """Model at rest with contacts; its `system` contains the pairs of the present neighbour list."""
 
     def __init__(
         self,
@@ -70,13 +71,14 @@ class TouchingRest(Rest):
         sizes = sizes_of(system)
         self._of_states = state_shapes(sizes)
         own = state.own.copy()
-        part(system, state._replace(own=own), "bristle")[...] = 0.0  # as other bristles they are let go
-        # of what an integrator remembers nothing is needed
+        # bristles are released, as other bristles at rest
+        part(system, state._replace(own=own), "bristle")[...] = 0.0
+        # the history of an integrator is not needed
         begun = state._replace(own=own, memory=np.zeros(sizes.memory.size))
         self._list(begun, idle)
 
     def _list(self, state: State, idle: Mapping[int, Floats] | None) -> None:
-        """A list made at this state, and all that follows from it."""
+        """Make a neighbour list at this state, and set up everything that depends on it."""
         system, contacts = self._of_model, self._of_model.contacts
         self._reference = points_of(contacts, state.r, state.quat)
         length = float(np.ptp(state.r, axis=0).max(initial=0.0))
@@ -96,7 +98,7 @@ class TouchingRest(Rest):
         self.most_shift = 0.25 * self._skin
 
     def _renew(self) -> None:
-        """Another list at the present state; loads, what is held and settings stay."""
+        """Make a new list at the present state; loads, holding forces and settings are unchanged."""
         held, offset = self._by_frame(self.held), self._by_frame(self.offset)
         values, gravity, factor = self.values.copy(), self.system.gravity.copy(), self.factor
         most_turn, found = self.most_turn, self.n_factorisations
@@ -110,14 +112,14 @@ class TouchingRest(Rest):
         self.offset[:] = self._in_order(offset)
 
     def _by_frame(self, vector: Floats | None) -> tuple[Floats, Floats] | None:
-        """Forces on the moving frames, and residuals of the joints in the order of the multipliers."""
+        """Return forces on the moving frames, and residuals of the joints in the order of the multipliers."""
         if vector is None:
             return None
         rows, scale = self._rows()
         return vector[self.unknowns], vector[rows] / scale
 
     def _in_order(self, stored: tuple[Floats, Floats] | None) -> Floats | None:
-        """What `_by_frame` gave, in the order of the present numbering."""
+        """Return the vector (N + 6,) of `_by_frame` in the order of the present numbering."""
         if stored is None:
             return None
         rows, scale = self._rows()
@@ -126,7 +128,7 @@ class TouchingRest(Rest):
         return out
 
     def _rows(self) -> tuple[np.ndarray, Floats]:
-        """Unknowns of the multipliers in their order, and the scale of their rows."""
+        """Return the unknowns of the multipliers in their order, and the scale of their rows."""
         numbering = self.numbering
         total = int(numbering.rows.sum())
         row, scale = np.zeros(total, np.int64), np.ones(total)
@@ -140,26 +142,29 @@ class TouchingRest(Rest):
         return points_of(self._of_model.contacts, self.state.r, self.state.quat)
 
     def _moved(self, points: Floats) -> float:
-        """Of the skin, by how much the furthest point has moved since the list was made."""
+        """Return the largest displacement of a point since the list was made, as a fraction of the skin."""
         far = np.linalg.norm(points - self._reference, axis=1).max(initial=0.0)
         return float(far) / self._skin
 
     def _followed(self, start: Floats) -> bool:
-        """Whether the list has seen what happened between these points and the present ones."""
+        """Return True if the list covers the motion from the points `start` to the present ones.
+
+        No other pair could act, none could pass through itself, and no axes were pressed together until they almost meet.
+        """
         end = self._points()
         passed = np.zeros(1, np.uint8)
         passing(np.stack([start, end]), self._ends, np.zeros(len(self._ends)), passed)
         return self._moved(end) <= 0.5 and not passed[0] and not self._pressed(start, end)
 
     def _pressed(self, start: Floats, end: Floats) -> bool:
-        """Whether two axes that have come nearer to each other all but meet."""
+        """Return True if two axes that have come nearer to each other almost meet."""
         before, after = np.empty((2, len(self._lines)))
         distances(start, self._lines, before)
         distances(end, self._lines, after)
         return bool(np.any((after < DEEP * self._reaches) & (after < before)))
 
     def deepest(self) -> Deepest | None:
-        """The axes that are deepest in each other, of their reach; None where there are none."""
+        """Return the pair of axes with the deepest penetration relative to its reach; None if there are no such pairs."""
         if not len(self._lines):
             return None
         points, apart = self._points(), np.empty(len(self._lines))
@@ -178,7 +183,7 @@ class TouchingRest(Rest):
         return super()._do(task, factor)
 
     def newton(self) -> tuple[int, int, float]:
-        """As of `Rest`; not converged where its list does not know what happened on the way."""
+        """Solve by Newton's method as `Rest.newton`; NOT_CONVERGED if the list does not cover the motion on the way."""
         start = self._points()
         status, iterations, level = super().newton()
         if status == SOLVED and not self._followed(start):
@@ -186,7 +191,7 @@ class TouchingRest(Rest):
         return status, iterations, level
 
     def take(self, x: Floats) -> int:
-        """As of `Rest`; the state stays where the list does not know what happens on the way."""
+        """Correct the state by x as `Rest.take`; the state is unchanged if the list does not cover the motion on the way."""
         start, kept = self._points(), self._all.copy()
         status = super().take(x)
         if status == SOLVED and not self._followed(start):
@@ -196,6 +201,6 @@ class TouchingRest(Rest):
 
     @property
     def of_model(self) -> System:
-        """With its contacts in the place of those of a list."""
+        """Return the system with the contacts of the model in place of those of a list."""
         whole = at_long_rest(self._of_model)
         return self.system._replace(others=at_rest(whole.others), contacts=whole.contacts)

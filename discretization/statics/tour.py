@@ -1,4 +1,4 @@
-"""A walk along a path by arc-length: steps of a length that suits it, events located, stops kept."""
+"""Follow a path by arc-length continuation: choose step lengths, locate events, and stop at bounds."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ from discretization.statics.newton_at_rest import Solved, newton
 from discretization.statics.rest import JUMPS, Stand
 
 LOAD_FACTOR = "load_factor"
-APART = 1e-2  # of a step: critical points nearer to each other count as one
-PART = 0.1  # of the range of a stop, most that one step covers
-# of the model's size and rad, and of the load factor: a critical point as near as this to where a branch began is that one
+APART = 1e-2  # fraction of a step: critical points nearer to each other count as one
+PART = 0.1  # fraction of the range of a stop, largest part that one step covers
+# relative pose (model's size, rad) and load factor: a critical point as near as this to the start of a branch is the same point
 NEAR_POSE, NEAR_FACTOR = 1e-3, 1e-6
-CUT, HALF = 0.25, 0.5  # of a step that did not converge, and of one that left the path
-LEAST_LOOSE = 1e-3  # in the norm of `Rest`: shortest step across paths that are nearly one
-UNSURE = 1e3  # times the round-off of the eigenvalue nearest to zero: below, the number of negative ones may be wrong by it
-MOVES = 1e-6  # of the model's size, rate of a monitor that counts
+CUT, HALF = 0.25, 0.5  # factors for a step that did not converge, and for one that left the path
+LEAST_LOOSE = 1e-3  # shortest step across paths that are nearly one, in the norm of `Rest`
+# times the round-off of the eigenvalue nearest to zero: below it, the count of negative eigenvalues may be wrong by one
+UNSURE = 1e3
+MOVES = 1e-6  # smallest rate of a monitor that counts, relative to the model's size
 
 
 class Tour(NamedTuple):
-    """How a walk along a path ended."""
+    """Outcome of following a path."""
 
     events: list[Event]
-    stopped: str  # what ended it: "load_factor", a monitor, "points", "closed"; "": it failed
+    stopped: str  # reason of the end: "load_factor", a monitor, "points", "closed"; "": it failed
     failure: Solved | None
-    crossed: int  # bifurcations that a branch may be left at
-    waits: bool  # for one more of them, the branch asked for
+    crossed: int  # number of bifurcations passed, at each of which a branch may be followed
+    waits: bool  # True if the requested branch has not been reached yet
 
 
 class Passed(NamedTuple):
-    """What a step passed."""
+    """Events within a step."""
 
     events: list[Event]
-    places: list[Kept]  # of these, and of some that count as one
-    bifurcation: Kept | None  # the place of the first among them
+    places: list[Kept]  # equilibria of the events, and of some that count as one
+    bifurcation: Kept | None  # equilibrium of the first bifurcation among them
     complete: (
-        bool  # whether every change between the ends was located; if not, the end may be on another path
+        bool  # True if every change between the ends was located; if not, the end may be on another path
     )
 
 
@@ -61,14 +62,16 @@ def tour(
     found: Callable[[int], None],
     branch: tuple[int, float] | None = None,
 ) -> Tour:
-    """Follow the path until a stop is met; `found` is told of every equilibrium, events among them.
+    """Follow the path until a stop is met; call `found` at every equilibrium, including events.
 
-    stops: load_factor or a monitor -> bounds at which the walk ends; first: length of the first step; branch: number of the
-    bifurcation, from 1, where to leave the path, and to which side. A branch that comes back to where it began ends there.
+    stops: load_factor or a monitor -> bounds at which the path ends. most_points: largest number of equilibria. first: length of
+    the first step. branch: number of the bifurcation, from 1, at which to leave the path, and to which side.
+
+    A branch that returns to its start ends there.
     """
-    left: Stand | None = None  # where the branch began
+    left: Stand | None = None  # start of the branch
     events: list[Event] = []
-    anchor: Kept | None = None  # before the first step that left the path, until steps are long again
+    anchor: Kept | None = None  # start of the first step that left the path, until steps are long again
     ds, points, crossed = first, 0, 0
     while points < most_points:
         start, ds = arc.here(), min(ds, arc.longest(), _longest(arc, stops))
@@ -132,18 +135,18 @@ def tour(
 
 
 def _same(arc: Arc, a: Stand, b: Stand) -> bool:
-    """Whether two equilibria are one."""
+    """Return True if two equilibria are the same."""
     frames = arc.rest.frames
     here, there = arc.rest.state_of(a), arc.rest.state_of(b)
     moved = np.abs(here.r[frames] - there.r[frames]).max() / arc.rest.length
-    cosines = np.abs((here.quat[frames] * there.quat[frames]).sum(axis=1))  # of half angles
+    cosines = np.abs((here.quat[frames] * there.quat[frames]).sum(axis=1))  # cosines of half angles
     turned = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
     near = max(moved, turned) < NEAR_POSE
     return bool(near and abs(a[1] - b[1]) < NEAR_FACTOR * max(1.0, abs(a[1])))
 
 
 def _longest(arc: Arc, stops: Mapping[str, tuple[float, float]]) -> float:
-    """Step that takes no more than a part of the range in which load factor and monitors may go."""
+    """Return the longest step that covers no more than a fraction PART of the range of load factor and monitors."""
     longest = np.inf
     for name, (low, high) in {LOAD_FACTOR: (-1.0, 1.0), **stops}.items():
         rate = abs(arc.tangent.factor if name == LOAD_FACTOR else arc.tangent.rates[name])
@@ -156,7 +159,7 @@ def _value(arc: Arc, name: str) -> float:
 
 
 def _first_stop(arc: Arc, stops: Mapping[str, tuple[float, float]], start: Kept, ds: float) -> str:
-    """The stop that is met within the step, moved to; "" where there is none."""
+    """Return the stop that is met within the step, after moving to it; "" if there is none."""
     end = arc.here()
     for name, (low, high) in stops.items():
         value = _value(arc, name)
@@ -173,8 +176,10 @@ def _first_stop(arc: Arc, stops: Mapping[str, tuple[float, float]], start: Kept,
 
 
 def _counted(start: Kept, end: Kept) -> Kept:
-    """The end of a step with as many negative eigenvalues as at its start, where one more or less contradicts the determinant and
-    the eigenvalue nearest to zero is too small to have a sign: of two that pass zero together, one would be lost there.
+    """Return the end of a step, with the number of negative eigenvalues at its start if the number at its end is unreliable.
+
+    It is unreliable if a change by one contradicts the determinant and the eigenvalue nearest to zero is too small to have a
+    sign: if two eigenvalues pass zero together, one would be lost there.
     """
     before, after = start[1], end[1]
     known = min(before.down, after.down) >= 0 and before.sign == after.sign
@@ -184,7 +189,7 @@ def _counted(start: Kept, end: Kept) -> Kept:
 
 
 def _events(arc: Arc, start: Kept, ds: float, end: Kept) -> Passed:
-    """What lies between two equilibria of the path; `arc` is at `end` afterwards."""
+    """Return the events between two equilibria of the path; `arc` is at `end` afterwards."""
     before, after = start[1], end[1]
     events: list[Event] = []
     places: list[Kept] = []
@@ -192,7 +197,7 @@ def _events(arc: Arc, start: Kept, ds: float, end: Kept) -> Passed:
     complete = True
 
     def note(kind: str, value: Callable[[], float], certain: bool = True) -> Kept | None:
-        """Locate an event; certain: the step is not accepted if there is none."""
+        """Locate an event; certain: True to reject the step if there is none."""
         nonlocal complete
         search = arc.locate(start, ds, value)
         place = arc.here() if search == Search.FOUND else None
@@ -208,17 +213,17 @@ def _events(arc: Arc, start: Kept, ds: float, end: Kept) -> Passed:
         note(LIMIT, lambda: arc.tangent.factor)
     for name in arc.monitors:
         rates = before.rates[name], after.rates[name]
-        # what does not move at all turns back by rounding
+        # the rate of a monitor that does not move changes its sign by rounding
         if complete and rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.rest.length:
             note(f"turning {name}", lambda name=name: arc.tangent.rates[name], False)  # type: ignore[misc]
-    # an eigenvalue that is zero but for round-off has neither a sign nor a place in the count
+    # an eigenvalue that is zero but for round-off has neither a sign nor a reliable count
     blurred = min(before.stiffness - before.noise, after.stiffness - after.noise) < 0.0
     simple = before.sign * before.factor * after.sign * after.factor < 0.0 and not blurred
     # a count that contradicts the determinant is rounding of an eigenvalue that is nearly zero
     crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
     several = crossed > int(turned) and (blurred or crossed % 2 == int(before.sign != after.sign))
     place = None
-    # the eigenvalue nearest to zero leads there fast, but where the load turns in the same step it leads to the limit
+    # the eigenvalue nearest to zero speeds up the search, but if the load turns in the same step it leads to the limit point
     size = (lambda: 1.0) if turned or blurred else (lambda: arc.tangent.stiffness)
     if not complete:
         pass
@@ -226,7 +231,7 @@ def _events(arc: Arc, start: Kept, ds: float, end: Kept) -> Passed:
         up = 1 if after.down > before.down else -1
         last = -np.inf
         for k in range(before.down, after.down, up):
-            # the k-th of them: on this side of it there are not yet so many
+            # the k-th bifurcation: on this side of it the count is still smaller
             here = note(BIFURCATION, lambda k=k: -1.0 if up * (arc.tangent.down - k) > 0 else 1.0)  # type: ignore[misc]
             if here is None:
                 break

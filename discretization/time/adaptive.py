@@ -1,32 +1,34 @@
-"""Adaptive steps: those of any stepper, as long as an error of the motion allows.
+"""Choose the step lengths of any stepper from an estimate of the error of the motion.
 
-From one output to the next steps are taken in windows: some of length h, and half as many of 2 h from the same state, which
-are thrown away. Where both end at r, R and r', R', the window errs, of order p, by about
+From one output to the next, steps are taken in windows: some steps of length h, and half as many of 2 h from the same state.
+The longer steps are discarded. If the two end at r, R and r', R', the error of the window at order p is about
 
     E = max_f (|r - r'| + k_f |angle(R, R')|)/(2^p - 1),   k_f^2 = tr J_f/(2 m_f)                                 (1)
 
-over all frames f. A window of length W of a run of length T may err by its share
+over all frames f. The error allowed in a window of length W, in a run of length T, is its share
 
     a = error L W/T,   L: the size of the model                                                                  (2)
 
-so that what all windows add up to, if nothing cancels and nothing grows, is `error` L. Positions alone are compared: fast
-vibrations that no step resolves have large velocities and small amplitudes, and err by these at most, however long the window.
+so that the errors of all windows add up to `error` L if none cancels and none grows. Only positions and rotations are compared:
+fast vibrations that no step resolves have large velocities and small amplitudes, and contribute at most these amplitudes to the
+error, however long the window is.
 
     h <- h sqrt((a/2E)^(1/p)),   a factor of 1/2 to 2                                                            (3)
 
-is half of the way to where E = a/2, so that steps change smoothly; a window with E > 2 a, or one that cannot be solved, is
-taken again with less. Steps of a window are equal and their number is even, since `em` reverses what violates G v = 0 and the
-next one restores it. Outputs and the corners and knots of loads and motions are hit: what is left to the next one is divided
-into an even number of steps of h at most. Before a window is taken, loads that vary are sampled in each of its steps
-(`discretization.time.load_samples`): the window ends before the first pair of steps that does not see how they change, and its
-first pair is halved until it does.
+goes half of the way to the step with E = a/2, so that steps change smoothly. A window with E > 2 a, or one that cannot be solved,
+is repeated with a smaller step. The steps of a window are equal and their number is even, because `em` reflects the part of the
+velocities that violates G v = 0 and the next step restores it. Steps end exactly at outputs and at the corners and knots of loads
+and prescribed motions: the time left to the next one is divided into an even number of steps of at most h. Before a window is
+computed, time-dependent loads are sampled in each of its steps (`discretization.time.load_samples`). The window ends before the
+first pair of steps that does not resolve the change of the loads; if this is its first pair, h is halved until it does.
 
-Errors grow where neighbouring motions separate. A second solution is therefore kept that takes the same windows with steps of
-2 h from its own state, from the start of the run. Where it is at r', R', (1) estimates the error of the whole run with that
-growth, and its ratio to the sum of all windows' E is the factor by which errors have grown. It chooses no steps.
+Errors grow if neighbouring motions separate. A second solution is therefore integrated from the start of the run. It takes the
+same windows with steps of 2 h from its own state. With its r', R', (1) estimates the error of the whole run including this
+growth; the ratio of this error to the sum of E over all windows is the factor by which errors have grown. It does not influence
+the steps.
 
 The step of the next window and the second solution are part of the state (`discretization.memory`), so that a run that is
-resumed from any output takes the same steps, bitwise. Invariants are those of the steps, whatever their lengths.
+resumed from any output takes the same steps, bit-identically. The invariants are those of the steps, whatever their lengths.
 """
 
 from __future__ import annotations
@@ -46,31 +48,35 @@ from rigid import quaternions
 from rigid.errors import ConvergenceError, Reached
 from rigid.system import Floats, State
 
-# of `State.memory`, see `Memory`; with a second solution also the sum of all windows' errors, and the error before it began
-# again where one of its steps could not be solved, both relative to the model's size
+# columns of the part `control` of `State.memory`, see `Memory`; with a second solution also the sum of the errors of all windows,
+# and the error up to its last restart (after a step that it could not solve), both relative to the size of the model
 STEP, SMALLEST, LARGEST, STEPS, ERROR, N_CONTROL = range(6)
 SUM, BEFORE, N_GROWTH = N_CONTROL, N_CONTROL + 1, N_CONTROL + 2
-FIRST = 1 / 32  # of the time between outputs: the first step that is tried
-LEAST = 2.0**-20  # of it: a step that counts as none
-MOST = 2.0  # of what a window may err by: beyond it is taken again
-NOISE = 1e-14  # of L: what E is not asked to be less than
-_WINDOWS = {2: 8, 4: 4}  # steps
+FIRST = 1 / 32  # fraction of the time between outputs: the first step that is tried
+LEAST = 2.0**-20  # fraction of the same time: smallest step
+MOST = 2.0  # ratio of error to allowed error of a window beyond which it is repeated
+NOISE = 1e-14  # part of L: round-off level; E need not be smaller
+_WINDOWS = {2: 8, 4: 4}  # order of the scheme: steps of a window
 _TOO_EXACT = Failure(
     "the motion errs by more than it may", "give a larger error, or look for what is far too stiff"
 )
 
 
 class Tried(NamedTuple):
-    """A window."""
+    """A window that was computed and its error."""
 
-    state: State  # at its end
-    error: float  # m
+    state: State  # at the end of the window
+    error: float  # error E of the window, m
     report: Report
     failure: Failure | None
 
 
 def model_size(system: System, state: State) -> float:
-    """L (m): the diagonal of the box around all that moves and what holds it, or twice the largest k where that is more."""
+    """Return the characteristic size L of the model, m.
+
+    L is the diagonal of the box around all moving frames and the points of constraints, or twice the largest radius of gyration k
+    if that is larger.
+    """
     frames, held = system.frames, system.constraints
     points = [state.r[frames.fixed == 0]]
     for column, X in enumerate((held.Xa, held.Xb)):
@@ -81,7 +87,7 @@ def model_size(system: System, state: State) -> float:
 
 
 def gyration(system: System) -> Floats:
-    """k (n,) of all frames, m; 0 of those that do not move by forces, or have no mass."""
+    """Return the radii of gyration k (n,) of all frames, m; 0 for frames that are fixed or driven, or have no mass."""
     frames = system.frames
     free = (frames.fixed == 0) & (frames.mass > 0.0)
     k: Floats = np.zeros(len(frames.mass))
@@ -90,11 +96,12 @@ def gyration(system: System) -> Floats:
 
 
 class AdaptiveStepper(StepperBase):
-    """Advances states from output to output: its `h` is the time between them.
+    """Advance states from output to output with adaptive steps; its `h` is the time between outputs.
 
-    taken: what takes the steps, of order `order`; error: relative to `size` (m), of a run of `duration` (s). knots: times at
-    which a step ends, s, increasing; load_values: of loads that are sampled, times (k,) -> (k, loads, 3); None: none are. max_dt:
-    the longest step, s; growth: whether a second solution measures how errors grow.
+    `taken`: stepper that computes the steps, of order `order`. `error`: allowed error relative to `size` (m), for a run of
+    `duration` (s). `knots`: increasing times at which a step must end, s. `load_values`: function of times (k,) that returns the
+    loads to be sampled (k, loads, 3); None: no loads are sampled. `max_dt`: longest step, s. `growth`: True to measure with a
+    second solution how errors grow.
     """
 
     def __init__(
@@ -118,7 +125,7 @@ class AdaptiveStepper(StepperBase):
         self.error, self.size = error, size
         self._gyration = gyration(system)
         self._window = _WINDOWS.get(order, 2)
-        self._last_steps: dict[int, float] = {}  # s, the last one before each output
+        self._last_steps: dict[int, float] = {}  # s, length of the last step before each output
         self._knots, self._most, self._grows = np.asarray(knots, float), min(h, max_dt), growth
         self._samples: LoadSamples | None = None
         if load_values is not None:
@@ -133,16 +140,21 @@ class AdaptiveStepper(StepperBase):
 
     @property
     def threads(self) -> int:
-        """Those of what takes the steps."""
+        """Return the number of threads of the inner stepper."""
         return self.taken.threads
 
     @property
     def solves_per_step(self) -> int:
-        """As of `StepperBase`: at least two between outputs."""
+        """Return a lower bound of the solves per step, as `StepperBase` defines them: at least two steps are taken between
+        outputs.
+        """
         return 2 * self.taken.solves_per_step
 
     def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
-        """As of `StepperBase`, of a step as long as the one that ended at t, whatever h is; None if none did here."""
+        """Return the end of the first substep, as `StepperBase` does, for a step as long as the one that ended at t.
+
+        The argument h is ignored. Return None if this stepper took no step that ended at t, or if a knot would shorten the step.
+        """
         before = self._last_steps.get(round(t / self.h))
         if before is None or self._next_knot(t, t + before, 0.0) < t + before:
             return None
@@ -151,10 +163,10 @@ class AdaptiveStepper(StepperBase):
 
     @property
     def chart(self) -> None:
-        """`em` and its kin have their own."""
+        """Return None: the `em` family uses its own coordinates."""
 
     def start(self, state: State) -> State:
-        """The state with the memory of this integrator and the first step; one that has them stays as it is."""
+        """Return the state with the memory of this integrator and the first step; return a state that has them unchanged."""
         checked(state, self.shapes, *OF_SYSTEMS)
         if np.shape(state.memory) == (self.sizes.memory.size,):
             return checked(state, self.shapes)
@@ -165,7 +177,7 @@ class AdaptiveStepper(StepperBase):
         return checked(begun._replace(memory=np.concatenate([begun.memory, control])), self.shapes)
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
-        """From output to output, h apart; the state is not changed."""
+        """Advance from output to output, h apart; do not change the given state."""
         report = Report()
         for done, t in enumerate(starts.tolist()):
             state, _, cost, failure = self._to_output(state, t, h)
@@ -175,7 +187,9 @@ class AdaptiveStepper(StepperBase):
         return Marched(state, len(starts), report, None)
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
-        """As of `StepperBase`, whose steps are here from output to output: they are not halved once more."""
+        """Advance the state by `n_steps` outputs, as `StepperBase.advance` does for steps; intervals are not subdivided a second
+        time.
+        """
         starts: Floats = self.h * np.arange(first_step, first_step + n_steps)
         state, done, report, failure = self.march(checked(state, self.shapes), self.h, starts)
         if failure is not None:
@@ -197,7 +211,7 @@ class AdaptiveStepper(StepperBase):
         return state, report
 
     def _to_output(self, state: State, start: float, length: float) -> Marched:
-        """From an output to the next one; where it fails, the state as it was."""
+        """Advance from one output to the next; return the unchanged state if this fails."""
         control = state.memory[-self._n_control :].copy()
         now, report = state._replace(memory=state.memory[: -self._n_control].copy()), Report()
         second = _unpacked(control[N_GROWTH:], self.taken.shapes) if self._grows else None
@@ -241,12 +255,12 @@ class AdaptiveStepper(StepperBase):
                 return Marched(now._replace(memory=np.concatenate([now.memory, control])), 1, report, None)
 
     def _next_knot(self, t: float, end: float, least: float) -> float:
-        """The first knot after t and before `end`, or `end`; what is nearer than the smallest step is there."""
+        """Return the first knot after t and before `end`, or `end`; knots within the smallest step of t or `end` are skipped."""
         k = int(np.searchsorted(self._knots, t + least, side="right"))
         return float(self._knots[k]) if k < len(self._knots) and self._knots[k] < end - least else end
 
     def _seen(self, t: float, h: float, count: int) -> int:
-        """How many of the steps from t see how loads change in them, in pairs, before the first that does not."""
+        """Return how many steps from t on, in pairs, resolve the change of the loads, before the first pair that does not."""
         if self._samples is None:
             return count
         missed = self._samples.missed(h, t + h * np.arange(count)) > 1.0
@@ -255,8 +269,10 @@ class AdaptiveStepper(StepperBase):
     def _measured(
         self, second: State, then: State, t: float, h: float, count: int, E: float, control: Floats
     ) -> tuple[State, Report]:
-        """The second solution after a window in which the first one errs by E; the error of the whole run goes into `control`.
-        Where it cannot take the window it begins again from the first one, `then`.
+        """Advance the second solution over a window in which the first one has the error E; write the error of the run to
+        `control`.
+
+        If the second solution cannot take the window, it is restarted from the first one, `then`.
         """
         starts = t + 2.0 * h * np.arange(count // 2)
         state, _, report, failure = self.taken.march(copy_of(second), 2.0 * h, starts)
@@ -268,7 +284,7 @@ class AdaptiveStepper(StepperBase):
         return state, report
 
     def _tried(self, state: State, t: float, h: float, count: int) -> Tried:
-        """A window, and (1); of one that cannot be solved, or not with steps of 2 h, it is infinite."""
+        """Compute a window and its error (1), which is infinite if the window cannot be solved with steps of h or of 2 h."""
         fine, _, report, failure = self.taken.march(copy_of(state), h, t + h * np.arange(count))
         if failure is not None:
             return Tried(state, math.inf, report, failure)
@@ -280,7 +296,7 @@ class AdaptiveStepper(StepperBase):
         return Tried(fine, E, report.plus(cost), None)
 
     def _apart(self, a: State, b: State) -> float:
-        """m, largest of all frames."""
+        """Return the largest distance of two states over all frames, as in (1) without the division, m."""
         moved = np.linalg.norm(a.r - b.r, axis=1)
         # |q - q'| = 2 sin(angle/4)
         turned = np.minimum(*(np.linalg.norm(a.quat + sign * b.quat, axis=1) for sign in (-1.0, 1.0)))
@@ -288,12 +304,12 @@ class AdaptiveStepper(StepperBase):
 
 
 def _packed(state: State) -> Floats:
-    """All numbers of a state in one array."""
+    """Return all numbers of a state in one array."""
     return np.concatenate([array.ravel() for array in state])
 
 
 def _unpacked(numbers: Floats, shapes: Shapes) -> State:
-    """The state of these numbers."""
+    """Return the state that `_packed` stored in these numbers, with arrays of these shapes."""
     lengths = [math.prod(shape) for shape in shapes.values()]
     pieces = np.split(numbers, np.cumsum(lengths)[:-1])
     return State(*(piece.reshape(shape).copy() for piece, shape in zip(pieces, shapes.values(), strict=True)))

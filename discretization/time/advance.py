@@ -1,10 +1,10 @@
-"""How every stepper of models advances: march, halve a step that fails, count what it costs, say what went wrong.
+"""Advance states of a model with any stepper: march, halve a step that fails, count the cost and describe failures.
 
-A stepper gives whole steps of any length, `equal_steps`; `march` splits those that contain a corner of a load. Schemes that take
-a state to the next one from nothing but that state start by themselves, so that a step may be replaced by two of half its
-length. All integrators of models are such: also those with substeps, stages or nodes inside the step, which leave nothing
-behind but the state at its end. BG(k) solves for all steps at once and has none to halve; `integrate` marches with one step, so
-that its trajectories are those of the scheme alone.
+A stepper provides whole steps of any length, `equal_steps`; `march` splits the steps that contain a corner of a load. One-step
+schemes need no starting procedure, so that a step may be replaced by two of half its length. All integrators of models are
+one-step schemes, including those with substeps, stages or nodes inside the step, which leave nothing behind but the state at
+the end. BG(k) solves for all steps at once and cannot halve a step. `integrate` marches with one step length, so that its
+trajectories are those of the scheme alone.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from rigid.errors import ConvergenceError, Reached
 from rigid.system import Floats, Ints, State
 
 MAX_HALVINGS = 10
-GENERAL = "general"  # solver of what has no special shape
+GENERAL = "general"  # solver for models without a special structure
 
 
 class Report(NamedTuple):
-    """What an advance over several steps cost; attempts that failed count like others."""
+    """Cost of an advance over several steps; failed attempts count like successful ones."""
 
-    iterations: int = 0  # of Newton
-    most_iterations: int = 0  # in one solve
-    solves: int = 0  # of a substep's equations; of mechanical systems: of a step's
+    iterations: int = 0  # Newton iterations
+    most_iterations: int = 0  # largest number of iterations in one solve
+    solves: int = 0  # solves of the equations of a substep; for mechanical systems: of a step
     halvings: int = 0
-    lists: int = 0  # of pairs that may touch, made anew
-    passings: int = 0  # steps in which such a pair could have passed
+    lists: int = 0  # new lists of pairs that may touch
+    passings: int = 0  # steps in which such a pair could have passed through itself
 
     def plus(self, other: Report) -> Report:
-        """The cost of both."""
+        """Return the sum of both costs."""
         return Report(
             self.iterations + other.iterations,
             max(self.most_iterations, other.most_iterations),
@@ -50,9 +50,9 @@ class Report(NamedTuple):
 
 
 class Reports(Sequence[Report]):
-    """Of many parts of a march that halved nothing: each is made where it is asked for, which is seldom.
+    """Reports of many parts of a march without halvings; each `Report` is created on access, which is rare.
 
-    iterations, most_iterations, solves: (k,) of each part.
+    iterations, most_iterations, solves: (k,) counts of each part.
     """
 
     def __init__(self, iterations: Ints, most_iterations: Ints, solves: Ints) -> None:
@@ -67,23 +67,23 @@ class Reports(Sequence[Report]):
 
 
 class Failure(NamedTuple):
-    """Why a step could not be solved."""
+    """Reason why a step could not be solved."""
 
     reason: str
     cure: str
-    iterations: int = 0  # of the attempt
+    iterations: int = 0  # Newton iterations of the failed attempt
     residual: float = float("nan")
-    owner: str = ""  # scheme and system
-    singular: bool = False  # Newton's matrix was
-    passing: bool = False  # the march goes on from the last good step, if there is one
-    folded: bool = False  # an element of a rod passed pi
+    owner: str = ""  # names of the scheme and the system
+    singular: bool = False  # True if Newton's matrix is singular
+    passing: bool = False  # True if the march can continue from the last good step, if there is one
+    folded: bool = False  # True if the relative rotation in a rod element passed pi
 
 
 class Marched(NamedTuple):
-    """What became of a march."""
+    """Result of a march."""
 
     state: State  # at the end of the last whole step
-    steps: int  # whole ones that were done
+    steps: int  # number of completed whole steps
     report: Report
     failure: Failure | None
 
@@ -92,19 +92,19 @@ class Ends(NamedTuple):
     """States at the ends of steps."""
 
     states: State  # (k, ...)
-    reports: list[Report]  # one each, and of a step that failed one more
+    reports: list[Report]  # one for each step, and one more for a step that failed
     failure: Failure | None
 
 
 class StepperBase(ABC):
-    """Advances states of one system by steps of one length `h`."""
+    """Abstract stepper: advances states of one system by steps of one length `h`."""
 
     h: float
-    solver: str = GENERAL  # of the equations of a step, in words
-    solver_settings: Mapping[str, list[float]] = MappingProxyType({})  # with which a run that goes on begins
-    sizes: Sizes  # of the states it takes
+    solver: str = GENERAL  # name of the solver of the equations of a step
+    solver_settings: Mapping[str, list[float]] = MappingProxyType({})  # with which a run is resumed
+    sizes: Sizes  # sizes of the states that it accepts
     shapes: Shapes
-    # of a state, and whether an element of a rod is known to have passed pi: what of it is turned too far, in words, or nothing
+    # (state, whether a rod element is known to have passed pi) -> description of what is rotated too far, or an empty string
     turned_in_words: Callable[[State, bool], str] | None = None
     corners: Floats = np.zeros(
         0
@@ -112,39 +112,40 @@ class StepperBase(ABC):
 
     @property
     def first_march(self) -> int:
-        """Steps that take no longer than some milliseconds, as far as is known before the first one."""
+        """Return the number of steps that take at most some milliseconds, as far as is known before the first step."""
         return 1
 
     @property
     def threads(self) -> int:
-        """That work on a step."""
+        """Return the number of threads that work on a step."""
         return 1
 
     @property
     def load_points(self) -> tuple[Floats, Floats]:
-        """Where in a step loads are read, as fractions of it, and with which weights."""
+        """Return the points in a step at which loads are evaluated, as fractions of the step, and their weights."""
         return np.array([0.5]), np.array([1.0])
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a result says of the solver, if it is not the general one."""
+        """Return the description of the solver in a result; empty for the general solver."""
         return {} if self.solver == GENERAL else {"solver": self.solver, **self.solver_settings}
 
     @abstractmethod
     def start(self, state: State) -> State:
-        """The state with the memory of this integrator."""
+        """Return the state with the memory of this integrator."""
 
     def check_losing(self) -> None:  # noqa: B027
-        """Raise ModelError where contacts that lose energy, which come and go, would not fit."""
+        """Raise ModelError if the scheme does not allow contacts that lose energy, which come and go during a run."""
 
     @abstractmethod
     def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
         """Take whole steps of length h that begin at the times `starts` and contain no corner, as far as they can be solved.
+
         The state may be changed in place, by whole steps.
         """
 
     def march(self, state: State, h: float, starts: Floats) -> Marched:
-        """Take whole steps as `equal_steps` does; one that contains a corner is split there and counts as one."""
+        """Take whole steps as `equal_steps` does; a step that contains a corner is split there and counts as one step."""
         done, report = 0, Report()
         while True:
             count = steps_before_corner(self.corners, h, starts[done:])
@@ -158,7 +159,7 @@ class StepperBase(ABC):
                 return Marched(state, done, report, failure)
 
     def _split_step(self, state: State, h: float, start: float) -> Marched:
-        """One step, from corner to corner; if a part fails, the state before it."""
+        """Take one step in parts, from corner to corner; return the state before the step if a part fails."""
         begun, report = copy_of(state), Report()
         ends = ends_of_parts(self.corners, h, start)
         for begin, end in pairwise(ends.tolist()):
@@ -169,37 +170,39 @@ class StepperBase(ABC):
         return Marched(state, 1, report, None)
 
     def _part_of_step(self, state: State, begin: float, end: float) -> Marched:
-        """The part of a split step between two times."""
+        """Take the part of a split step between two times."""
         return self.equal_steps(state, end - begin, np.array([begin]))
 
     def _outputs_before_corner(self, first_step: int, every: int, count: int) -> int:
-        """How many of `count` outputs, `every` steps apart, come before the first step that contains a corner."""
+        """Return how many of `count` outputs, `every` steps apart, come before the first step that contains a corner."""
         starts: Floats = self.h * np.arange(first_step, first_step + count * every)
         return steps_before_corner(self.corners, self.h, starts) // every
 
     def ends(self, state: State, h: float, starts: Floats) -> Ends:
-        """The ends of some of the steps of length h from `starts`, in order: of one at least if it can be solved. `state` is
-        not changed.
+        """Return the ends of the first steps of length h from `starts`, in order: at least one if it can be solved.
+
+        `state` is not changed.
         """
         end, done, report, failure = self.march(copy_of(state), h, starts[:1])
         return Ends(State(*(array[None][:done] for array in end)), [report], failure)
 
     @property
     def solves_per_step(self) -> int:
-        """Return how many substeps a step is made of, each with multipliers of its own."""
+        """Return how many substeps a step is made of; each substep has its own multipliers."""
         return 1
 
     def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
-        """Return the end of the first substep of a step of length h from t, s. None if it fails. `state` is not changed."""
+        """Return the end of the first substep of a step of length h from t, s; None if it fails. `state` is not changed."""
         end, done, _, failure = self.march(copy_of(state), h, np.array([t]))
         return end if done and failure is None else None
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
-        """State after the steps first_step + 1 ... first_step + n_steps; step k ends at t = k h. `state` is
-        not changed.
+        """Return the state after the steps first_step + 1 ... first_step + n_steps, and the cost; step k ends at t = k h.
 
-        Raises ConvergenceError, with `reached` and `report`, where a step fails even after MAX_HALVINGS halvings, and
-        ModelError for a state of another system.
+        `state` is not changed.
+
+        Raises ConvergenceError, with `reached` and `report`, if a step fails even after MAX_HALVINGS halvings, and ModelError for
+        a state of another system.
         """
         state, report = copy_of(checked(state, self.shapes)), Report()
         step, last = first_step, first_step + n_steps
@@ -219,7 +222,7 @@ class StepperBase(ABC):
         return state, report
 
     def _halve(self, state: State, t: float, h: float, depth: int) -> Marched:
-        """Two half steps in place of one from t, halved again where they fail. The state serves for scratch."""
+        """Take two half steps in place of one from t and halve them again if they fail; the given state is used as scratch."""
         report = Report(halvings=1)
         for start in (t, t + h / 2):
             state, _, cost, failure = self.march(state, h / 2, np.array([start]))
@@ -232,6 +235,7 @@ class StepperBase(ABC):
         return Marched(state, 1, report, None)
 
     def _error(self, failure: Failure, reached: Reached, cost: Report, report: Report) -> ConvergenceError:
+        """Return the error for a step that failed at all levels of halving."""
         t, h = self.h * reached.step, self.h / 2**MAX_HALVINGS
         owner = f"{failure.owner}, " if failure.owner else ""
         message = (
@@ -244,5 +248,5 @@ class StepperBase(ABC):
 
 
 def copy_of(state: State) -> State:
-    """The same with arrays of its own."""
+    """Return a copy of the state that shares no arrays with it."""
     return State(*(array.copy() for array in state))

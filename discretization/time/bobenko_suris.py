@@ -1,10 +1,10 @@
-"""BS99: the discrete Lagrange top of Bobenko and Suris (1999), as in 002 (166).
+"""Evaluate one step of BS99, the discrete Lagrange top of Bobenko and Suris (1999), as in 002 (166).
 
     m1 - m0 = h mgl e3 x d0                                               (1)
     d1 - d0 = (h/J1) m1 x dbar                                            (2)
 
-with the angular momentum m about the fixed point and the axis d; mgl e3 is the gradient of V. It keeps |d|, m . e3 and
-m . d exactly.
+with the angular momentum m about the fixed point and the axis d; mgl e3 is the gradient of V. The scheme conserves |d|, m . e3
+and m . d exactly.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from discretization.time.scratch import PerCoordinate, scratch
 
 
 class Vectors(NamedTuple):
-    """Scratch of BS99."""
+    """Scratch vectors of BS99."""
 
     V_d: PerCoordinate  # gradient of V
 
@@ -24,7 +24,7 @@ vectors = scratch(Vectors)
 
 @residual
 def bs99_residual(fn, D, S, W, x, r):
-    """(1), (2); the system's q is d, its p is m, its mass is J1."""
+    """Evaluate the residual (1), (2); the system's q is the axis d, its p is the angular momentum m, its mass is J1."""
     d1, m1 = x[:3], x[3:6]
     V_d = vectors(W, D).V_d
     fn.gradient(S.q0, D, V_d)
@@ -39,7 +39,7 @@ def bs99_residual(fn, D, S, W, x, r):
 
 @update
 def bs99_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State (d, m); v is the rate of d."""
+    """Store the state (d, m) of the unknowns x at the end of the step; v is the rate of d."""
     fn.mass(S.q0, D, W.square)
     for i in range(3):
         q[i], p[i] = x[i], x[3 + i]

@@ -1,15 +1,15 @@
-"""BG(k): the global Bubnov-Galerkin method of 001 sec. 3.2, for initial and for boundary values.
+"""Solve a motion globally in time by BG(k), the Bubnov-Galerkin method of 001 sec. 3.2, for initial or boundary values.
 
-z = (q, p) and its test functions are continuous and piecewise polynomial of degree k over all N elements; so are
-the multipliers (continuous), or they are of degree k - 1 and discontinuous. All elements are solved at once:
+z = (q, p) and its test functions are continuous and piecewise polynomial of degree k over all N elements. The multipliers
+are of the same kind (continuous), or they are of degree k - 1 and discontinuous. All elements are solved at once:
 
     sum over elements, Gauss points:  N_I (p' + h (H_q + G^T gamma + Psi_q^T mu)) = 0   test delta q_I      (1)
                                       N_I (q' - h (H_p + Psi_p^T mu)) = 0               test delta p_I      (2)
                                       h M_J g(q) = 0,   h M_J Psi(q, p) = 0             tests of multipliers (3), (4)
 
-Where q or p of a node is prescribed its test function vanishes, and the prescribed value takes the place of the
-equation. With continuous multipliers g is then fulfilled at that node already: its equation is replaced by d^2 g/dt^2 = 0
-there, which fixes gamma, and where p is prescribed that of Psi by mu = 0.
+If q or p of a node is prescribed, its test function vanishes, and the equation is replaced by the prescribed value.
+With continuous multipliers g is then fulfilled at that node already: its equation is replaced by d^2 g/dt^2 = 0
+there, which determines gamma; if p is prescribed, the equation of Psi is replaced by mu = 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 
 from discretization.linear.sparse import sparse_lu
 from discretization.time.bubnov_elements import (
@@ -38,16 +38,18 @@ from rigid.mechanics.mechanical import PRODUCTS, MechanicalSystem
 from rigid.system import Floats, Ints
 
 _LEAST_DAMPING = 1e-3
-_NEAR = 1e-5  # corrections below which round-off may decide which one is smaller
+_NEAR = 1e-5  # correction size below which round-off may decide which of two corrections is smaller
 _MOST_BYTES = 8 * 2**30
 
 
 @dataclass
 class GlobalSolution(Trajectory):
-    """Values at all nodes; lam = gamma and gam = mu there too (continuous), or (N k, m) by element (discontinuous).
-    Work and dissipation are those at the ends of the elements, nan at nodes inside.
+    """Trajectory of a global solution, with values at all nodes.
 
-    condition: 2-norm condition number of the last Newton matrix, where it was asked for; as h -> 0 it grows as h^-2
+    lam = gamma and gam = mu are given at the nodes too (continuous), or as (N k, m) arrays by element (discontinuous).
+    Work and dissipation are given at the ends of the elements and are nan at nodes inside.
+
+    condition: 2-norm condition number of the last Newton matrix if it was requested; as h -> 0 it grows as h^-2
     (continuous) or h^-3 (discontinuous).
     """
 
@@ -70,14 +72,15 @@ def solve_global(
 
     Parameters
     ----------
-    points: Gauss points of an element, at least k; 2k by default.
+    points: number of Gauss points of an element, at least k; 2k by default.
     multipliers: "continuous" or "discontinuous".
-    q_end: (n,) coordinates at t_end: the boundary value problem with q given at both ends; else p is given at t = 0.
-    guess: q, p at the nodes (N k + 1, n); by default the march of mG(1), or for boundary values the straight line.
-    limit: most iterations of Newton's method.
+    q_end: (n,) coordinates at t_end: the boundary value problem with q given at both ends; by default p is given at t = 0.
+    guess: q, p at the nodes (N k + 1, n); by default the solution of mG(1), or for boundary values the straight line.
+    condition: True to compute the condition number of the last Newton matrix.
+    limit: largest number of iterations of Newton's method.
 
-    Raises ModelError for a system or arguments that do not fit, ConvergenceError where Newton, or the march of the
-    guess, fails.
+    Raises ModelError for a system or arguments that do not fit, ConvergenceError if Newton's method, or the integration of the
+    guess by mG(1), fails.
     """
     problem = _Problem(system, h, t_end, k, points, multipliers, q_end)
     limit = _whole("limit", limit, 1)
@@ -88,7 +91,7 @@ def solve_global(
     for iteration in range(1, limit + 1):
         try:
             factors = sparse_lu(matrix)
-        except RuntimeError:  # what SuperLU raises
+        except RuntimeError:  # SuperLU raises this for a singular matrix
             reason, singular = "its matrix is singular", True
             break
         change = factors.solve(residual)
@@ -99,7 +102,7 @@ def solve_global(
         if size < 1e-9 or (size < 1e-6 and size > 0.1 * last):
             number = float(np.linalg.cond(matrix.toarray())) if condition else None
             return problem.solution(x - change, iteration, number)
-        # the natural monotonicity test (Deuflhard 2011, sec. 3.3): the next correction, with the same matrix, is smaller
+        # natural monotonicity test (Deuflhard 2011, sec. 3.3): the next correction, with the same matrix, is smaller
         damping = min(1.0, 4.0 * damping)
         while damping >= _LEAST_DAMPING:
             residual, matrix = problem.assemble(x - damping * change)
@@ -125,7 +128,7 @@ def solve_global(
 
 
 def _whole(what: str, value: Any, least: int) -> int:
-    """A whole number, at least `least`; 2.0 is one."""
+    """Return `value` as an int of at least `least`; 2.0 counts as a whole number. Raise ModelError otherwise."""
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or not np.isfinite(value) or value != round(value) or value < least:
         raise ModelError(f"BG: {what} = {value!r}; give a whole number of at least {least}")
@@ -133,7 +136,7 @@ def _whole(what: str, value: Any, least: int) -> int:
 
 
 def _array(what: str, value: Any, shape: tuple[int, ...]) -> Floats:
-    """Finite numbers of this shape."""
+    """Return `value` as an array of finite numbers of this shape. Raise ModelError otherwise."""
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
@@ -160,7 +163,7 @@ class _Problem:
     ):
         k = _whole("k", k, 1)
         points = 2 * k if points is None else _whole("points", points, k)
-        order = k + k % 2  # measured: 2, 2, 4, 4
+        order = k + k % 2  # measured: 2, 2, 4, 4 for k = 1, 2, 3, 4
         nodes = tuple(gauss(points)[0])
         self.scheme = Scheme(f"BG({k})", "001 (24)", None, None, (), order, nodes=nodes, dissipates=True)
         check_fit(self.scheme, system)
@@ -195,7 +198,7 @@ class _Problem:
         self.mass = float(np.trace(system.mass(system.q0))) / system.n
 
     def _check_constraints(self, what: str, q: Floats) -> None:
-        """Raise ModelError where q violates g = 0, or where constraints are redundant there."""
+        """Raise ModelError if q violates g = 0, or if constraints are redundant there."""
         system = self.system
         g = np.abs(system.constraints(q))
         if g.max(initial=0.0) > 1e-8 * (1.0 + np.abs(q).max()):
@@ -211,7 +214,7 @@ class _Problem:
             )
 
     def _check_size(self) -> None:
-        """Raise ModelError where Newton's matrix, its places and its copy do not fit into memory."""
+        """Raise ModelError if Newton's matrix, its indices and its copy do not fit into memory."""
         width = 2 * self.system.n * (self.k + 1) + 2 * self.system.m * self.tests
         size = 40.0 * self.n_elements * width**2
         if size > _MOST_BYTES:
@@ -220,7 +223,7 @@ class _Problem:
             )
 
     def _number(self) -> None:
-        """Global numbers of the unknowns of every element, and of what is prescribed."""
+        """Number the unknowns of every element and the prescribed values globally."""
         n, m, k = self.system.n, self.system.m, self.k
         self.n_nodes = k * self.n_elements + 1
         self.first_multiplier = 2 * n * self.n_nodes
@@ -241,14 +244,14 @@ class _Problem:
             p0 = self.system.p0
             values.append(self.system.momentum(self.system.q0, self.system.v0) if p0 is None else p0)
         self.prescribed, self.values = np.concatenate(prescribed), np.concatenate(values)
-        # rows of multipliers at nodes where q is prescribed
+        # rows of multipliers at nodes with prescribed q
         rows = [self.first_multiplier + 2 * m * node + np.arange(m) for node in self.fixed_nodes]
         self.acceleration = rows if self.continuous else []
         still = self.first_multiplier + m + np.arange(m)
         self.zero = still if self.continuous and self.q_end is None else np.zeros(0, np.int64)
 
     def initial(self, guess: tuple[Floats, Floats] | None) -> Floats:
-        """First iterate."""
+        """Return the first iterate of Newton's method (size,), with the prescribed values in place."""
         system, x = self.system, np.zeros(self.size)
         if guess is not None:
             if not isinstance(guess, tuple | list) or len(guess) != 2:
@@ -266,12 +269,12 @@ class _Problem:
         x[: self.first_multiplier] = np.concatenate([q, p], axis=1).ravel()
         x[self.prescribed] = self.values
         if system.m and (guess is not None or self.q_end is None):
-            # states near a motion: without its gamma the first correction would leave it
+            # the states are near a motion: without its gamma the first correction would leave it
             self._guess_multipliers(x)
         return x
 
     def _march(self) -> Trajectory:
-        """The motion by mG(1) through all nodes."""
+        """Integrate the motion by mG(1) through all nodes, as the first iterate."""
         step, t_end = self.h / self.k, self.n_elements * self.h
         try:
             return integrate(self.system, "mG", step, t_end, k=1)
@@ -287,14 +290,14 @@ class _Problem:
             ) from failure
 
     def _guess_multipliers(self, x: Floats) -> None:
-        """gamma of d^2 g/dt^2 = 0, which is linear in it, at the nodes; mu = 0."""
+        """Set gamma at the nodes from d^2 g/dt^2 = 0, which is linear in it, and leave mu = 0."""
         n, m, k = self.system.n, self.system.m, self.k
         gam = np.zeros((self.n_nodes, m))
         states = x[: 2 * n * self.n_nodes].reshape(self.n_nodes, 2 * n)
         values, slopes = self._accelerations(np.concatenate([states, gam], axis=1), np.arange(self.n_nodes))
         for node, (value, slope) in enumerate(zip(values, slopes, strict=True)):
             if np.all(np.isfinite(slope)) and np.all(np.isfinite(value)):
-                # constraints may be dependent at a configuration on the way: the smallest gamma will do
+                # constraints may be dependent at a configuration on the way: the smallest gamma is sufficient
                 gam[node] = np.linalg.lstsq(slope[:, 2 * n :], -value, rcond=None)[0]
         if not self.continuous:
             inside = np.arange(self.n_elements)[:, None] + np.linspace(0.0, 1.0, k) * (k > 1) + 0.5 * (k == 1)
@@ -303,7 +306,7 @@ class _Problem:
         x[self.first_multiplier :].reshape(-1, 2, m)[:, 0] = gam
 
     def assemble(self, x: Floats) -> tuple[Floats, Any]:
-        """Residual and sparse matrix."""
+        """Return the residual (size,) and Newton's sparse matrix (size, size) at the unknowns x."""
         system = self.system
         local = np.ascontiguousarray(x[self.unknowns], complex)
         count = local.shape[1]
@@ -331,7 +334,7 @@ class _Problem:
         return residual, scipy.sparse.csc_matrix((values, (i, j)), shape=(self.size, self.size))
 
     def _accelerations(self, z: Floats, nodes: Ints) -> tuple[Floats, Floats]:
-        """d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of these nodes, and its derivatives (N, m, 2n + m)."""
+        """Return d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of these nodes, and its derivatives (N, m, 2n + m)."""
         system, m = self.system, self.system.m
         signals = system.signals(nodes * self.h / self.k)
         values, slopes = np.zeros((len(z), m)), np.zeros((len(z), m, z.shape[1]))
@@ -348,15 +351,18 @@ class _Problem:
         return values, slopes
 
     def scaled(self, change: Floats, x: Floats) -> float:
-        """Largest correction of q and of p in units of their sizes; that of p is not below M q/t_end, for states of rest."""
+        """Return the largest correction of q and of p in units of their sizes.
+
+        The size of p is at least M q/t_end, for states of rest.
+        """
         shape = (self.n_nodes, 2, self.system.n)
         q, p = np.abs(x[: self.first_multiplier].reshape(shape)).max(axis=(0, 2))
         p = max(p, self.mass * q / (self.n_elements * self.h))
         steps = np.abs(change[: self.first_multiplier].reshape(shape)).max(axis=(0, 2))
-        return float(np.max(steps / np.maximum([q, p], 1e-150)))  # nan where one is
+        return float(np.max(steps / np.maximum([q, p], 1e-150)))  # nan if an entry is nan
 
     def solution(self, x: Floats, iterations: int, condition: float | None) -> GlobalSolution:
-        """Nodes, states and multipliers."""
+        """Return the solution with its nodes, states and multipliers."""
         system, n, m = self.system, self.system.n, self.system.m
         states = x[: self.first_multiplier].reshape(-1, 2, n)
         q, p = states[:, 0].copy(), states[:, 1].copy()
@@ -370,7 +376,7 @@ class _Problem:
         )
 
     def _totals(self, x: Floats) -> Floats:
-        """Work and dissipation (nodes, 2) from the start on."""
+        """Return work and dissipation (nodes, 2), J, accumulated from the start."""
         system = self.system
         local = np.ascontiguousarray(x[self.unknowns], complex)
         each = np.zeros((self.n_elements, 2), complex)

@@ -1,9 +1,9 @@
-"""Integrals of BG(k) over its elements, 001 (24), and their complex-step derivatives, element by element.
+"""Evaluate the integrals of BG(k) over its elements, 001 (24), and their complex-step derivatives, element by element.
 
     N_I (p' + h (H_q + G^T gamma + Psi_q^T mu)),   N_I (q' - h (H_p + Psi_p^T mu))                       (1), (2)
     h M_J g(q),   h M_J Psi(q, p)                                                                        (3), (4)
 
-and, where q is prescribed at a node, d^2 g/dt^2 there, which takes the place of (3): see `discretization.time.bubnov`.
+If q is prescribed at a node, (3) is replaced by d^2 g/dt^2 there: see `discretization.time.bubnov`.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from rigid.references import Reference, by_reference
 
 @by_reference
 class Elements(NamedTuple):
-    """What elements are, and the time signals at their Gauss points."""
+    """Length, degrees and shape functions of the elements, and the time signals at their Gauss points."""
 
     h: float
-    k: int  # degree of q and p
-    tests: int  # multiplier functions of an element
-    options: Any  # of `shape_table`
-    signals: Any  # (N, points, s)
+    k: int  # polynomial degree of q and p
+    tests: int  # number of multiplier functions of an element
+    options: Any  # table of shape functions of `shape_table`
+    signals: Any  # (N, points, s) time signals
 
 
 class Vectors(NamedTuple):
-    """Scratch of elements and of d^2 g/dt^2."""
+    """Scratch vectors of the elements and of d^2 g/dt^2."""
 
     v: PerCoordinate  # W p
     g: PerConstraint
@@ -66,7 +66,7 @@ ELEMENTS = Reference(types.NamedTuple([types.float64, types.int64, types.int64, 
 
 @inner_kernel
 def element_residual(fn, D, W, E, e, x, r):
-    """(1)-(4) of element e; x: (q, p) at its k + 1 nodes, then gamma and mu of its multiplier functions."""
+    """Evaluate (1)-(4) of element e; x holds (q, p) at its k + 1 nodes, then gamma and mu of its multiplier functions."""
     n, m, z, w = D.n, D.m, point(W, D), vectors(W, D)
     k, tests, options = E.k, E.tests, E.options
     points = int(options[1])
@@ -100,7 +100,7 @@ def element_residual(fn, D, W, E, e, x, r):
 
 @explicit_kernel(types.void(FUNCTIONS, DATA, WORK, ELEMENTS, C2, C1, F2, F3))
 def evaluate_elements(fn, D, W, E, x, r, residuals, matrices):
-    """Residuals (N, l) and their complex-step derivatives (N, l, l) at the unknowns x (N, l) of all elements."""
+    """Compute residuals (N, l) and their complex-step derivatives (N, l, l) at the unknowns x (N, l) of all elements."""
     for e in range(x.shape[0]):
         for j in range(x.shape[1]):
             x[e, j] += 1j * COMPLEX_STEP
@@ -114,7 +114,7 @@ def evaluate_elements(fn, D, W, E, x, r, residuals, matrices):
 
 @inner_kernel
 def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
-    """out = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + R + G^T gamma)."""
+    """Compute out (m,) = d^2 g/dt^2 = Psi_q H_p - Psi_p (H_q - F + R + G^T gamma)."""
     w = vectors(W, D)
     velocity_of(fn, D, q, p, W, w.v)
     form_gradient(fn, D, False, q, p, p, W, w.dp)
@@ -128,7 +128,10 @@ def acceleration_constraint(fn, D, W, signal, q, p, gam, out):
 
 @explicit_kernel(types.void(FUNCTIONS, DATA, WORK, F2, C2, C1, F2, F3))
 def evaluate_accelerations(fn, D, W, signals, z, out, values, slopes):
-    """d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of some nodes, and its complex-step derivatives."""
+    """Compute d^2 g/dt^2 (N, m) at z = (q, p, gamma) (N, 2n + m) of some nodes, and its complex-step derivatives.
+
+    `values` receives d^2 g/dt^2, `slopes` (N, m, 2n + m) the derivatives.
+    """
     n = D.n
     for node in range(z.shape[0]):
         for j in range(z.shape[1]):
@@ -144,7 +147,7 @@ def evaluate_accelerations(fn, D, W, signals, z, out, values, slopes):
 
 @explicit_kernel(types.void(FUNCTIONS, DATA, WORK, ELEMENTS, C2, C2))
 def account_elements(fn, D, W, E, x, totals):
-    """totals (N, 2): work and dissipation of all elements at the unknowns x (N, l)."""
+    """Add work and dissipation of all elements at the unknowns x (N, l) to totals (N, 2), J."""
     n, z, options = D.n, point(W, D), E.options
     points = int(options[1])
     stride = 3 + 2 * E.k + E.tests

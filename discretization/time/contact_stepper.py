@@ -1,16 +1,17 @@
-"""Steps of a system in which surfaces may touch: pairs that are near enough are listed, and a list holds for many steps.
+"""Advance a system with contacts, using neighbour lists of the pairs of surfaces that are near each other.
 
-A list is made where the points of all surfaces are at some time, of all pairs nearer than their reach and a skin. It holds as
-long as no point has moved by more than half the skin: no other pair can act until then. Steps between are those of the system
-with these pairs among its interactions, by any stepper. Before a step is accepted it is asked whether
+A list is made from the positions of the points of all surfaces at some time. It contains all pairs nearer than their reach plus a
+skin (Verlet list). It is valid until a point has moved by more than half the skin: no other pair can act before. In between, any
+stepper computes the steps of the system with these pairs among its interactions. Before a step is accepted, two conditions are
+checked:
 
-    STALE    a point has left its half of the skin: a list is made at the start of the step, and it is taken again; one
-             that was made there already is no use, the step is halved
-    PASSED   a listed pair could have passed through itself, or slid further than it is apart while it touched: halved
+    STALE    a point has left its half of the skin: a new list is made at the start of the step, and the step is repeated; if
+             the list was already made there, a new one does not help, and the step is halved
+    PASSED   a listed pair could have passed through itself, or slid further than it is apart while in contact: halved
 
-Where and when lists are made follows from the states alone. The points of the last one and its skin are remembered with the
-state (`discretization.memory`), so that whoever goes on from any state has the list, its numbering and with them the same bits.
-Several steps are tried in one go; those after the first that is not accepted are thrown away.
+The states alone determine where and when lists are made. The points of the last list and its skin are stored with the state
+(`discretization.memory`), so that a run resumed from any state has the same list and numbering, and its results are
+bit-identical. Several steps are tried in one call; those after the first that is not accepted are discarded.
 """
 
 from __future__ import annotations
@@ -52,58 +53,65 @@ from rigid.errors import ModelError
 from rigid.interactions.contact.friction import OWN
 from rigid.system import Floats, Ints, State
 
-KEPT = 4  # lists whose steppers are kept
-MOST_STEPS = 32  # in one go
-STEPS = 20  # that a list should hold for
+KEPT = 4  # number of lists whose steppers are cached
+MOST_STEPS = 32  # largest number of steps that are tried in one call
+STEPS = 20  # number of steps for which a list should be valid
 FEW, LONGER = (
     64,
     8.0,
-)  # points; so much longer both are of few surfaces, whose steps cost less than to make a list
-LEAST, MOST = 0.1, 1.0  # of the usual reach: skins
-FASTEST = 6.0  # of what the fastest point moves in a step: a skin has room for it whatever its size
+)  # number of points; factor on MOST_STEPS and STEPS for few surfaces, whose steps cost less than a list
+LEAST, MOST = 0.1, 1.0  # smallest and largest skin, as multiples of the usual reach
+# the largest skin is at least this multiple of the distance that the fastest point moves in a step
+FASTEST = 6.0
 
 _SKIN = Failure("a surface moved further than half the skin of its contacts", "give a smaller dt")
 _PASSED = Failure("surfaces in contact could have passed through each other", "give a smaller dt")
-_PRESSED = 0.3  # of its radius: a box as near as that is pressed, whatever else a step may fail of
-_NEAR_MESH = 1.5  # of the radii: what is no further from a mesh may be why a step has no forces
+# fraction of the rounding radius: a core as near as this counts as penetrated, whatever else failed
+_PRESSED = 0.3
+# multiple of the radii: a surface as near to a mesh as this may be why a step has no finite forces
+_NEAR_MESH = 1.5
 _WORDS = {BOX: "box", HULL: "hull", ROUND: "cylinder or cone"}
 
 
 class Listed(NamedTuple):
-    """A list of pairs, and what takes steps with it."""
+    """Neighbour list of pairs, and the stepper that takes steps with it."""
 
     stepper: StepperBase
     windows: list[Window]
-    stiffness: Floats  # (w,) N/m, of the bristles of windows
-    own: Ints  # (k,) places in `State.own` of the own variables of what stands before the windows
-    far: NDArray[np.bool_]  # (e,) which of the others of the system it leaves out: planes that are far away
-    ends: Ints  # (c, 4) of pairs of parts, each once, as `discretization.contact.nearest` has them; none of meshes
-    reach: Floats  # (c,) m
+    stiffness: Floats  # (w,) N/m, stiffness of the bristles of windows
+    own: Ints  # (k,) indices in `State.own` of the internal variables before those of the windows
+    far: NDArray[np.bool_]  # (e,) True for interactions that the list leaves out: planes that are far away
+    # (c, 4) end points of pairs of parts, each once, as in `discretization.contact.nearest`; without meshes
+    ends: Ints
+    reach: Floats  # (c,) reach of these pairs, m
     pairs: Candidates
 
 
 class Taken(NamedTuple):
-    """Steps that were accepted, in order, or the one that cannot be."""
+    """Accepted steps, in order, or the one that cannot be accepted."""
 
-    states: State  # (k, ...) at their ends
-    reports: list[Report]  # (k,), or of the one
+    states: State  # (k, ...) states at the ends of the steps
+    reports: list[Report]  # (k,) reports of the steps, or the one of the failed step
     failure: Failure | None = None
 
 
 def _last(states: State) -> State:
-    """Of many."""
+    """Return the last of many states."""
     return State(*(array[-1] for array in states))
 
 
 class ContactStepper(StepperBase):
-    """Advances states of a system with contacts; make: a stepper of it, its contacts being those of one list, among `others`."""
+    """Advance states of a system with contacts.
+
+    make: creates a stepper of a system whose `others` contain the contact interactions of one list.
+    """
 
     def __init__(self, system: System, h: float, make: Callable[[System], StepperBase]):
         self.system, self.h, self._make = system, h, make
         self.contacts = system.contacts
         self._free = make(system._replace(contacts=contacts_of()))
         if np.any(self.contacts.loss[:, LOSING] != 0.0):
-            self._free.check_losing()  # what is lost is among the interactions only where a list has a pair
+            self._free.check_losing()  # energy losses are among the interactions only if a list has a pair
         self._inner = self._free.sizes.memory.size
         memory = self._free.sizes.memory._replace(points=self.contacts.tracked)
         self.sizes = self._free.sizes._replace(memory=memory, own=own_variables(system))
@@ -114,40 +122,40 @@ class ContactStepper(StepperBase):
         self._reach = usual_reach(self._searched.reach)
         longer = min(LONGER, max(1.0, FEW / max(len(self.contacts.frames), 1)))
         if len(self.contacts.meshed):
-            longer = 1.0  # of a fine mesh a wide skin has many triangles, which cost more in each step
+            longer = 1.0  # with a fine mesh a wide skin contains many triangles, which cost more in each step
         self._most, self._held = int(longer * MOST_STEPS), longer * STEPS
         self._lists: OrderedDict[bytes, Listed] = OrderedDict()
-        self._last: tuple[bytes, Listed] | None = None  # by where it was made
+        self._last: tuple[bytes, Listed] | None = None  # (memory of the list, list) used last
 
     @property
     def threads(self) -> int:
-        """Those of the list at hand."""
+        """Return the number of threads of the stepper of the current list."""
         return (self._free if self._last is None else self._last[1].stepper).threads
 
     @property
     def load_points(self) -> tuple[Floats, Floats]:
-        """As of `StepperBase`: those of the steps with a list."""
+        """Return the points in a step at which loads are evaluated, and their weights, as `StepperBase` does."""
         return self._free.load_points
 
     @property
     def chart(self) -> str | None:
-        """Of an integrator of mechanical systems."""
+        """Return the chart of an integrator of mechanical systems; None for other integrators."""
         return getattr(self._free, "chart", None)
 
     def start(self, state: State) -> State:
-        """The state with the memory of this integrator; its list is made there, unless it remembers one."""
+        """Return the state with the memory of this integrator; make a list at this state unless the memory contains one."""
         checked(state, self.shapes, *OF_SYSTEMS)
         own = np.shape(state.memory) == (self.sizes.memory.size,)
         memory = state.memory[: self._inner] if own else state.memory
         inner = self._free.start(state._replace(memory=memory, own=state.own[: self._before_bristles].copy()))
         behind = state.memory[self._inner :] if own else np.zeros(self.sizes.memory.size - self._inner)
-        kept = state.own if behind.any() else self.sizes.own.joined()  # bristles are those of a list
+        kept = state.own if behind.any() else self.sizes.own.joined()  # bristles belong to a list
         after = np.concatenate([inner.own, kept[self._before_bristles :]])
         begun = inner._replace(memory=np.concatenate([inner.memory, behind]), own=after)
         return checked(begun if behind.any() else self._with_list(begun), self.shapes)
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
-        """Whole steps of length h from `starts`; the state is not changed."""
+        """Take whole steps of length h from `starts`; the state is not changed."""
         done, report = 0, Report()
         for taken in self._steps(checked(state, self.shapes), h, starts):
             for each in taken.reports:
@@ -159,11 +167,11 @@ class ContactStepper(StepperBase):
 
     @property
     def solves_per_step(self) -> int:
-        """As of `StepperBase`."""
+        """Return how many substeps a step is made of, as `StepperBase` does."""
         return self._free.solves_per_step
 
     def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
-        """As of `StepperBase`; None, too, if the step would not be accepted."""
+        """Return the end of the first substep, as `StepperBase` does; None also if the step would not be accepted."""
         state = copy_of(checked(state, self.shapes))
         if self._moved(state.memory, self._points(state)) > 0.0:
             state = self._with_list(state)
@@ -183,7 +191,9 @@ class ContactStepper(StepperBase):
             state = self._with_list(state)
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
-        """As `discretization.time.stepper.Stepper.record`."""
+        """Return states at the ends of several outputs and their reports, as `discretization.time.stepper.Stepper.record`
+        does.
+        """
         count = self._outputs_before_corner(first_step, every, count)
         starts = self.h * np.arange(first_step, first_step + count * every)
         kept, reports, report, done = [], [], Report(), 0
@@ -202,9 +212,12 @@ class ContactStepper(StepperBase):
         return State(*(np.concatenate(arrays) for arrays in zip(*kept, strict=True))), reports
 
     def _steps(self, state: State, h: float, starts: Floats) -> Iterator[Taken]:
-        """The steps in order, up to the first that cannot be taken; what lists cost comes with the step after it."""
+        """Yield the steps in order, up to the first that cannot be taken; the report of a step includes the cost of lists made
+        before it.
+        """
         done, report = 0, Report()
-        if self._moved(state.memory, self._points(state)) > 0.0:  # it was changed since
+        # the state was changed after the list was made
+        if self._moved(state.memory, self._points(state)) > 0.0:
             state, report = self._with_list(state), Report(lists=1)
         while done < len(starts):
             listed, behind = self._list_of(state), state.memory[self._inner :]
@@ -220,7 +233,7 @@ class ContactStepper(StepperBase):
             done += good
             if good == len(ends.r) and failure is None:
                 continue
-            cost = report.plus(reports[good])  # of the step that failed
+            cost = report.plus(reports[good])  # cost including the step that failed
             if problem is _SKIN and not np.array_equal(self._reference(state), self._points(state)):
                 state, report = self._with_list(state), cost.plus(Report(lists=1))
                 continue
@@ -232,7 +245,7 @@ class ContactStepper(StepperBase):
             return
 
     def _through(self, state: State, listed: Listed) -> Failure:
-        """Why surfaces pass: the step is too long, or what lies between them gives way too far."""
+        """Return why surfaces pass through each other: the step is too long, or the contact between them is too soft."""
         apart = np.empty(len(listed.ends))
         distances(self._points(state), listed.ends, apart)
         deepest = int(np.argmin(apart / listed.reach))
@@ -245,11 +258,13 @@ class ContactStepper(StepperBase):
         )
 
     def _pressed(self, state: State, listed: Listed) -> Failure | None:
-        """Where cores are so near each other that a step that fails has come into one."""
+        """Return a failure if cores are so near each other that the step probably failed because a surface entered a core; else
+        None.
+        """
         contacts, points = self.contacts, self._points(state)
         surface = np.searchsorted(contacts.first, listed.ends, side="right") - 1
         kind = contacts.kind[surface]
-        turned = (kind[:, 0] > kind[:, 2])[:, None]  # a core comes second
+        turned = (kind[:, 0] > kind[:, 2])[:, None]  # put the core second
         ends, surface = (np.where(turned, own[:, [2, 3, 0, 1]], own) for own in (listed.ends, surface))
         use = np.flatnonzero(np.isin(contacts.kind[surface[:, 2]], WITH_CORES))
         surface = surface[use][:, [0, 2]]
@@ -265,7 +280,9 @@ class ContactStepper(StepperBase):
         )
 
     def _into_mesh(self, state: State, listed: Listed, failure: Failure) -> Failure | None:
-        """Where a step has no forces since something has gone through a mesh, or touches it all around."""
+        """Return a failure if a step has no finite forces because a surface passed through a mesh, or touches it all around; else
+        None.
+        """
         kinds = self.contacts.kind[self.contacts.pairs[listed.pairs.pair]]
         of_meshes = np.isin(kinds, (MESH, *OF_MESHES)).any(axis=1)
         if not of_meshes.any() or "finite" not in failure.reason:
@@ -281,7 +298,7 @@ class ContactStepper(StepperBase):
         )
 
     def _accepted(self, state: State, ends: State, listed: Listed) -> tuple[int, Failure | None]:
-        """How many of the first steps to these ends are, and what is wrong with the next one."""
+        """Return how many of the first steps to these ends are accepted, and what is wrong with the next one."""
         points = np.concatenate([self._points(state)[None], self._points(ends)])
         stale = self._moved(state.memory, points[1:]) > 0.0
         passed = np.zeros(len(stale), np.uint8)
@@ -292,7 +309,9 @@ class ContactStepper(StepperBase):
         return int(wrong[0]), _SKIN if stale[wrong[0]] else _PASSED
 
     def _hopeful(self, state: State, h: float) -> int:
-        """Steps until the list may be stale, if nothing gets quicker; how many are tried changes no result."""
+        """Return the number of steps until the list may be stale if no velocity increases; this number does not influence the
+        results.
+        """
         left = -float(self._moved(state.memory, self._points(state)))
         steps = 1.0 + left / max(self._fastest(state) * h, 1e-300)
         return max(1, int(min(steps, self._most)))
@@ -301,23 +320,25 @@ class ContactStepper(StepperBase):
         return points_of(self.contacts, states.r, states.quat)
 
     def _reference(self, state: State) -> Floats:
-        """The points where the list was made."""
+        """Return the points (k, 3), m, at which the list was made."""
         return self.sizes.memory.parts(state.memory)["reference"]
 
     def _moved(self, memory: Floats, points: Floats) -> Floats:
-        """(...) m, by how much the points (..., k, 3) have left their half of the skin; negative: not yet."""
+        """Return by how much the points (..., k, 3) have left their half of the skin (...), m; negative: they have not left
+        it.
+        """
         parts = self.sizes.memory.parts(memory)
         far = np.linalg.norm(at_bounds(self.contacts, points - parts["reference"]), axis=-1).max(axis=-1)
         return np.asarray(far - 0.5 * parts["skin"][0])
 
     def _fastest(self, state: State) -> float:
-        """m/s, of all points."""
+        """Return the largest speed of all points, m/s."""
         frames, X = (own[: self.contacts.tracked] for own in (self.contacts.frames, self.contacts.X))
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
         return float(np.linalg.norm(at_bounds(self.contacts, v), axis=1).max())
 
     def _settled(self, state: State, listed: Listed) -> Floats:
-        """Own variables of the system of a list: the bristles stand behind all others, window by window."""
+        """Return the internal variables of the system of a list: the bristles follow all others, window by window."""
         bristles = np.zeros((len(listed.windows), OWN))
         rows = self.sizes.own.part(state.own, "bristle")
         rows = rows[rows[:, 0] > 0.0]
@@ -325,7 +346,9 @@ class ContactStepper(StepperBase):
         return np.concatenate([state.own[listed.own], bristles.ravel()])
 
     def _with_lists(self, inner: State, behind: Floats, listed: Listed) -> State:
-        """States (k, ...) of the system of a list as those of the whole: with its own variables and its memory."""
+        """Return states (k, ...) of the system of a list as states of the whole system, with its internal variables and its
+        memory.
+        """
         count = len(inner.own)
         own = np.zeros((count, self.sizes.own.size))
         own[:, listed.own] = inner.own[:, : len(listed.own)]
@@ -335,7 +358,7 @@ class ContactStepper(StepperBase):
         return inner._replace(memory=memory, own=own)
 
     def _put(self, own: Floats, bristles: Floats, stiffness: Floats) -> None:
-        """Bristles (k, w, OWN) of windows into own variables (k, ...) of as many states."""
+        """Write the bristles (k, w, OWN) of windows into the internal variables (k, ...) of as many states."""
         used, room = bristles.any(axis=2), self.sizes.own.bristle
         most = int(used.sum(axis=1).max(initial=0))
         if most > room:
@@ -348,7 +371,9 @@ class ContactStepper(StepperBase):
         rows[k, place] = np.column_stack([w + 1.0, bristles[k, w], stiffness[w]])
 
     def _with_list(self, state: State) -> State:
-        """The state with a list made where it is; what bristles keep that no new window goes on with is lost."""
+        """Return the state with a list made at its positions; energy in bristles that no new window continues is counted as
+        lost.
+        """
         points = self._points(state)
         skin = self._skin(points, self._fastest(state) * self.h)
         behind = np.append(points.ravel(), skin)
@@ -365,30 +390,33 @@ class ContactStepper(StepperBase):
         self.sizes.own.part(own, "bristle")[...] = 0.0
         bristles = handed_on(rows[:, 1 : 1 + OWN], to, len(listed.windows))
         self._put(own[None], bristles[None], listed.stiffness)
-        if len(np.unique(to[to >= 0])) < len(to):  # else all is kept, but for rounding
+        # if all bristles are continued, the energy is conserved up to rounding
+        if len(np.unique(to[to >= 0])) < len(to):
             totals[1] += max(0.0, self._kept(state.own) - self._kept(own))
         return new._replace(own=own, totals=totals)
 
     def _skin(self, points: Floats, step: float) -> float:
-        """m, of a list made where the points are, the fastest of which moves by `step`."""
+        """Return the skin of a list made at these points, m; `step` is the distance that the fastest point moves in a step."""
         asked = max(2.0 * self._held * step, LEAST * self._reach)
         most = max(MOST * self._reach, FASTEST * step)
         if asked <= most:
             return asked
         few = (
             self._held > STEPS
-        )  # surfaces: to look twice costs little, and where nothing is near, so do many steps
+        )  # few surfaces: a second search costs little, and so do many steps if nothing is near
         return (
             asked if few and not len(candidates(self.contacts, points, asked, self._searched).pair) else most
         )
 
     def _kept(self, own: Floats) -> float:
-        """J, in bristles between surfaces."""
+        """Return the energy stored in bristles between surfaces, J."""
         rows = self.sizes.own.part(own, "bristle")
         return 0.5 * float(rows[:, 1 + OWN] @ np.sum(rows[:, 1:4] ** 2, axis=1))
 
     def _without_far(self, state: State) -> State:
-        """What bristles keep at planes that its list leaves out is lost: they opened in the step before."""
+        """Set the bristles at planes that the list leaves out to zero and count their energy as lost: they opened in the step
+        before.
+        """
         settled = settled_of(self.system.others)
         if not settled.any():
             return state
@@ -403,14 +431,16 @@ class ContactStepper(StepperBase):
         return state._replace(own=own, totals=totals)
 
     def _own_without(self, far: NDArray[np.bool_]) -> Ints:
-        """(k,) places in `State.own` of what stands before the windows, without that of these others."""
+        """Return the indices (k,) in `State.own` of the internal variables before the windows, without those of the interactions
+        `far`.
+        """
         settled = settled_of(self.system.others)
         gone = far & (settled > 0)
         places = first_settled(self.system)[gone][:, None] + np.arange(OWN)
         return np.delete(np.arange(self._before_bristles), places.ravel())
 
     def _list_of(self, state: State) -> Listed:
-        """The list that the state remembers."""
+        """Return the list that belongs to the memory of the state; make it if it is not cached."""
         behind = state.memory[self._inner :]
         made = behind.tobytes()
         if self._last is not None and self._last[0] == made:
@@ -427,10 +457,10 @@ class ContactStepper(StepperBase):
             there = chosen(others, ~far) if far.any() else others
             own = joined(joined(there, interactions_of(contacts, pairs)), losses)
             stepper = self._make(self.system._replace(others=own, contacts=contacts_of()))
-            # a pair of rods stands there once for the stations of each
+            # a pair of rods is listed once for the contact points of each rod
             turned = (pairs.ends[:, 0] > pairs.ends[:, 2])[:, None]
             both = np.where(turned, pairs.ends[:, [2, 3, 0, 1]], pairs.ends)
-            # no step goes through a mesh, nor a ridge through a ridge: their duals would be none
+            # no step passes through a mesh, nor a ridge through a ridge: their discrete gradients would not be finite
             of_meshes = np.isin(contacts.kind[contacts.pairs[pairs.pair]], OF_MESHES).any(axis=1)
             lines = np.flatnonzero(~pairs.meshed & ~of_meshes)
             ends, first = np.unique(both[lines], axis=0, return_index=True)

@@ -5,28 +5,28 @@ from rigid.compilation.decorators import small_kernel
 
 @small_kernel
 def copy(x, out):
-    """out = x."""
+    """Compute out = x."""
     for i in range(out.size):
         out[i] = x[i]
 
 
 @small_kernel
 def mean(a, b, out):
-    """out = (a + b)/2."""
+    """Compute out = (a + b)/2."""
     for i in range(out.size):
         out[i] = 0.5 * (a[i] + b[i])
 
 
 @small_kernel
 def difference(a, b, out):
-    """out = a - b."""
+    """Compute out = a - b."""
     for i in range(out.size):
         out[i] = a[i] - b[i]
 
 
 @small_kernel
 def inner(a, b):
-    """a . b, without conjugation: it must stay analytic."""
+    """Return a . b, without conjugation: it must stay analytic."""
     s = 0j
     for i in range(a.size):
         s += a[i] * b[i]
@@ -35,7 +35,7 @@ def inner(a, b):
 
 @small_kernel
 def multiply(A, x, out):
-    """out = A x."""
+    """Compute out = A x."""
     for i in range(A.shape[0]):
         s = 0j
         for j in range(A.shape[1]):
@@ -45,7 +45,7 @@ def multiply(A, x, out):
 
 @small_kernel
 def multiply_transposed(A, x, out):
-    """out = A^T x."""
+    """Compute out = A^T x."""
     for j in range(A.shape[1]):
         out[j] = 0.0
     for i in range(A.shape[0]):
@@ -55,7 +55,10 @@ def multiply_transposed(A, x, out):
 
 @small_kernel
 def solve(A, x):
-    """x = A^-1 x by elimination with row pivoting; A (n, n) is overwritten, real or complex. 0, or 1 if singular."""
+    """Compute x = A^-1 x by elimination with row pivoting; A (n, n), real or complex, is overwritten.
+
+    Return 0, or 1 if A is singular.
+    """
     n = x.size
     for k in range(n):
         pivot = k
@@ -85,7 +88,10 @@ def solve(A, x):
 
 @small_kernel
 def factor(A, scale, pivots):
-    """LU factors of a real matrix in place, rows first divided by their largest entry (kept in `scale`). 1: singular."""
+    """Compute the LU factors of a real matrix in place, after dividing each row by its largest entry.
+
+    `scale` receives the inverses of these entries. Return 0, or 1 if the matrix is singular.
+    """
     n = pivots.size
     for i in range(n):
         largest = 0.0
@@ -118,7 +124,7 @@ def factor(A, scale, pivots):
 
 @small_kernel
 def substitute(A, scale, pivots, x):
-    """x = A^-1 x with the factors of `factor`."""
+    """Compute x = A^-1 x with the factors of `factor`."""
     n = x.size
     for i in range(n):
         x[i] *= scale[i]

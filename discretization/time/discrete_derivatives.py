@@ -1,9 +1,9 @@
-"""Discrete derivatives of V, g, T(q, v) and T*(q, p) between the ends of a step.
+"""Compute discrete derivatives of V, g, T(q, v) and T*(q, p) between the ends of a step.
 
     D f . (y1 - y0) = f(y1) - f(y0),   D f -> f' as the step shrinks
 
-A system may bring its own (in terms of invariants: Gonzalez' G-equivariant ones); otherwise Gonzalez' midpoint
-formula is used, and for functions of two arguments its partitioned form. Sources: Gonzalez 1996; 000 (71), (129)-(131).
+A system may define its own discrete derivatives (in terms of invariants: Gonzalez' G-equivariant ones). Otherwise Gonzalez'
+midpoint formula is used, and for functions of two arguments its partitioned form. Sources: Gonzalez 1996; 000 (71), (129)-(131).
 """
 
 from typing import NamedTuple
@@ -20,11 +20,11 @@ from rigid.mechanics.mechanical import (
     PRODUCTS,
 )
 
-_TINY = 1e-28  # |q1 - q0|^2/|q|^2 below which the correction is nothing but round-off
+_TINY = 1e-28  # |q1 - q0|^2/|q|^2 below which the correction is only round-off
 
 
 class Contractions(NamedTuple):
-    """Scratch of contractions with derivatives of G and W."""
+    """Scratch vectors of contractions with derivatives of G and W."""
 
     u: PerCoordinate  # W a
     w: PerCoordinate  # W b
@@ -33,26 +33,26 @@ class Contractions(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """Scratch of Gonzalez' formula."""
+    """Scratch vectors of Gonzalez' formula."""
 
     middle: PerCoordinate  # (q0 + q1)/2
     change: PerCoordinate  # q1 - q0
     slope: PerCoordinate  # derivative at the midpoint
     image: PerCoordinate  # A(q) a
-    value: PerCoordinate  # of V, one number
+    value: PerCoordinate  # value of V, one number
     g0: PerConstraint
     g1: PerConstraint
 
 
 class Means(NamedTuple):
-    """Scratch of partitioned derivatives."""
+    """Scratch vectors of partitioned derivatives."""
 
     v: PerCoordinate  # (v0 + v1)/2
     image: PerCoordinate  # A(q1) v
 
 
 class Hidden(NamedTuple):
-    """Scratch of the gradients of gam . G A p."""
+    """Scratch vectors of the gradients of gam . G A p."""
 
     w: PerCoordinate  # A p
     f: PerCoordinate  # G^T gam
@@ -62,12 +62,12 @@ class Hidden(NamedTuple):
 
 contractions, differences = scratch(Contractions), scratch(Differences, above=(Contractions,))
 means, hidden = scratch(Means, above=(Differences,)), scratch(Hidden, above=(Contractions,))
-DERIVATIVES = Means, Hidden  # that whatever calls kernels of this module stands above
+DERIVATIVES = Means, Hidden  # callers of the kernels of this module place their scratch above these
 
 
 @small_kernel
 def correction_factor(change, q0, q1):
-    """1/|q1 - q0|^2, or 0 where the two coincide to round-off."""
+    """Return 1/|q1 - q0|^2, or 0 if q0 and q1 coincide to round-off."""
     square, size = inner(change, change), 0.0
     for i in range(q0.size):
         size += q0[i].real * q0[i].real + q1[i].real * q1[i].real
@@ -76,7 +76,7 @@ def correction_factor(change, q0, q1):
 
 @inner_kernel
 def discrete_gradient(fn, D, q0, q1, work, out):
-    """out = D V, (n,)."""
+    """Compute out (n,) = D V."""
     if D.flags & DISCRETE_POTENTIAL:
         fn.discrete_gradient(q0, q1, D, out)
         return
@@ -95,7 +95,7 @@ def discrete_gradient(fn, D, q0, q1, work, out):
 
 @inner_kernel
 def pull_back(fn, D, q, lam, work, out):
-    """out = G(q)^T lam."""
+    """Compute out (n,) = G(q)^T lam."""
     if D.flags & PRODUCTS:
         fn.pull(q, lam, D, out)
         return
@@ -105,7 +105,7 @@ def pull_back(fn, D, q, lam, work, out):
 
 @inner_kernel
 def discrete_pull_back(fn, D, q0, q1, lam, work, out):
-    """out = (D g)^T lam."""
+    """Compute out (n,) = (D g)^T lam."""
     if D.flags & PRODUCTS:
         fn.discrete_pull(q0, q1, lam, D, out)
         return
@@ -115,7 +115,7 @@ def discrete_pull_back(fn, D, q0, q1, lam, work, out):
 
 @inner_kernel
 def constraint_rate(fn, D, q, w, work, out):
-    """out = G(q) w."""
+    """Compute out (m,) = G(q) w."""
     if D.flags & PRODUCTS:
         fn.rate(q, w, D, out)
         return
@@ -125,7 +125,7 @@ def constraint_rate(fn, D, q, w, work, out):
 
 @inner_kernel
 def constraint_curvature(fn, D, q, w, z, work, out):
-    """out = g''(q) (w, z), the change of G(q) w along z."""
+    """Compute out (m,) = g''(q) (w, z), the change of G(q) w along z."""
     if D.flags & PRODUCTS:
         fn.second(q, w, z, D, out)
         return
@@ -140,7 +140,7 @@ def constraint_curvature(fn, D, q, w, z, work, out):
 
 @inner_kernel
 def mass_times(fn, D, q, v, work, out):
-    """out = M(q) v."""
+    """Compute out (n,) = M(q) v."""
     if D.flags & PRODUCTS:
         fn.mass_product(q, v, D, out)
         return
@@ -150,7 +150,7 @@ def mass_times(fn, D, q, v, work, out):
 
 @inner_kernel
 def discrete_jacobian(fn, D, q0, q1, work, out):
-    """out = D g, (m, n)."""
+    """Compute out (m, n) = D g."""
     if D.flags & DISCRETE_CONSTRAINTS:
         fn.discrete_jacobian(q0, q1, D, out)
         return
@@ -169,7 +169,7 @@ def discrete_jacobian(fn, D, q0, q1, work, out):
 
 @inner_kernel
 def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
-    """out += weight times Gonzalez' discrete derivative in q of a . A(q) a/2, A = M (mass) or W."""
+    """Add weight times Gonzalez' discrete derivative in q of a . A(q) a/2 to out; A = M if `mass`, else W."""
     w = differences(work, D)
     mean(q0, q1, w.middle)
     difference(q1, q0, w.change)
@@ -186,7 +186,7 @@ def add_gonzalez_of_form(fn, D, mass, q0, q1, a, weight, work, out):
 
 @inner_kernel
 def apply_form(fn, D, mass, q, a, work, out):
-    """out = M(q) a (mass) or W(q) a."""
+    """Compute out = M(q) a if `mass`, else W(q) a."""
     if mass:
         mass_times(fn, D, q, a, work, out)
     else:
@@ -195,7 +195,7 @@ def apply_form(fn, D, mass, q, a, work, out):
 
 @inner_kernel
 def form_gradient(fn, D, mass, q, a, b, work, out):
-    """out = gradient of a . M(q) b (mass) or of a . W(q) b."""
+    """Compute out = gradient of a . M(q) b if `mass`, else of a . W(q) b."""
     if mass:
         fn.mass_gradient(q, a, b, D, out)
     elif D.flags & INVERSE_MASS:
@@ -212,7 +212,7 @@ def form_gradient(fn, D, mass, q, a, b, work, out):
 
 @inner_kernel
 def velocity_of(fn, D, q, p, work, out):
-    """out = W(q) p: the velocity of momentum p."""
+    """Compute out = W(q) p, the velocity of momentum p."""
     if D.flags & PRODUCTS:
         if D.flags & INVERSE_MASS:
             fn.inverse_mass_product(q, p, D, out)
@@ -224,7 +224,7 @@ def velocity_of(fn, D, q, p, work, out):
 
 @inner_kernel
 def mass_solve(fn, D, q, p, work, out):
-    """out = M(q)^-1 p, also where W is another continuation of the inverse."""
+    """Compute out = M(q)^-1 p, even if W is another continuation of the inverse."""
     if D.flags & PRODUCTS:
         fn.mass_solve(q, p, D, out)
         return
@@ -233,7 +233,7 @@ def mass_solve(fn, D, q, p, work, out):
 
 @inner_kernel
 def divide_by_mass(fn, D, q, p, by_inverse, work, out):
-    """out = W p or M^-1 p."""
+    """Compute out = W p if `by_inverse`, else M^-1 p."""
     if by_inverse:
         fn.inverse_mass(q, D, work.square)
         multiply(work.square, p, out)
@@ -246,7 +246,7 @@ def divide_by_mass(fn, D, q, p, by_inverse, work, out):
 
 @inner_kernel
 def discrete_kinetic(fn, D, q0, v0, q1, v1, work, out_q, out_v):
-    """out_q, out_v = D_q T, D_v T: in invariants, or partitioned as in 000 (129)-(131)."""
+    """Compute out_q, out_v = D_q T, D_v T: in invariants, or partitioned as in 000 (129)-(131)."""
     if D.flags & DISCRETE_KINETIC:
         fn.discrete_kinetic(q0, v0, q1, v1, D, out_q, out_v)
         return
@@ -255,7 +255,7 @@ def discrete_kinetic(fn, D, q0, v0, q1, v1, work, out_q, out_v):
 
 @inner_kernel
 def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
-    """out_q, out_p = D_q T*, D_p T*."""
+    """Compute out_q, out_p = D_q T*, D_p T*: in invariants, or partitioned as in 000 (129)-(131)."""
     if D.flags & DISCRETE_KINETIC:
         fn.discrete_coenergy(q0, p0, q1, p1, D, out_q, out_p)
         return
@@ -264,7 +264,7 @@ def discrete_coenergy(fn, D, q0, p0, q1, p1, work, out_q, out_p):
 
 @inner_kernel
 def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
-    """Partitioned discrete derivatives of v . A(q) v/2: 000 (129)-(131)."""
+    """Compute partitioned discrete derivatives of v . A(q) v/2, A = M if `mass`, else W: 000 (129)-(131)."""
     n, w = D.n, means(work, D)
     for i in range(n):
         out_q[i] = 0.0
@@ -281,7 +281,10 @@ def partitioned(fn, D, mass, q0, v0, q1, v1, work, out_q, out_v):
 
 @inner_kernel
 def add_hidden_gradient(fn, D, mass, q, p, gam, weight, work, out_q, out_p):
-    """Gradients of gam . g_v, g_v = G(q) A(q) p with A = M^-1 (mass) or W: times weight, added."""
+    """Add weight times the gradients of gam . g_v in q and in p to out_q and out_p.
+
+    g_v = G(q) A(q) p with A = M^-1 if `mass`, else W.
+    """
     n, own = D.n, hidden(work, D)
     pull_back(fn, D, q, gam, work, own.f)
     if mass:

@@ -1,8 +1,9 @@
-"""Prescribed motion of a model in a chart: driven constraints as they are, driven frames held by six of them each.
+"""Prescribed motion of a model in a chart: driven constraints are taken as they are, a driven frame is held by six of them.
 
-A driven frame keeps its coordinates; three driven displacements from the ground hold its place, and three driven angles
-d_1 . e_2 = d_2 . e_3 = d_3 . e_1 = 0, d_i its given axes and e_j its own, hold its turn: near the given one they have no other
-solution. What is packed for `em` (`discretization.drives`) is unpacked for a chart here, and taken over into `State`.
+A driven frame keeps its coordinates. Three driven displacements from the ground hold its position, and three driven angles
+d_1 . e_2 = d_2 . e_3 = d_3 . e_1 = 0 hold its rotation, with d_i its prescribed axes and e_j its actual ones; near the
+prescribed rotation they have no other solution. This module converts the arrays packed for `em` (`discretization.drives`) to
+those of a chart, and stores the results in `State`.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ from rigid.mechanics.mechanical import DRIVE_NUMBERS
 from rigid.system import Constraints, Floats, Frames, State
 
 DriveValues = Callable[[Floats], Floats]
-HOLDING = 6  # driven constraints of a driven frame
+HOLDING = 6  # number of driven constraints of a driven frame
 
 
 def held_by_constraints(system: System) -> tuple[Frames, Constraints]:
-    """Frames and constraints in which driven frames are free but for driven constraints, which come last."""
+    """Return frames and constraints in which driven frames are free and held by driven constraints.
+
+    These constraints come after those of the system.
+    """
     frames, constraints = driven_frames(system.frames.fixed), system.constraints
     if not len(frames):
         return system.frames, constraints
@@ -66,7 +70,10 @@ def held_by_constraints(system: System) -> tuple[Frames, Constraints]:
 
 
 def motion_of(system: System, state: State, drive_values: DriveValues | None) -> Motion | None:
-    """What is driven, beginning as `state` has it; None where nothing is. drive_values: times (k,) -> what they prescribe."""
+    """Return the prescribed motion, starting from the values in `state`; None if nothing is driven.
+
+    drive_values: function of times (k,) that returns the prescribed values, packed as in `discretization.drives`.
+    """
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     if not len(rows) + len(frames):
         return None
@@ -89,7 +96,10 @@ def motion_of(system: System, state: State, drive_values: DriveValues | None) ->
 
 
 def numbers_in(system: System, state: State) -> Floats:
-    """(..., d, DRIVE_NUMBERS) numbers of driven constraints and of those that hold driven frames, of one state or of many."""
+    """Return the parameters (..., d, DRIVE_NUMBERS) of driven constraints and of those that hold driven frames.
+
+    They are read from `state`, which is one state or many.
+    """
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     kept = part(system, state, "drive")[..., : len(rows), :DRIVE_NUMBERS]
     each = (x[..., frames, :] for x in (state.r, state.quat, state.v, state.Omega))
@@ -97,7 +107,10 @@ def numbers_in(system: System, state: State) -> Floats:
 
 
 def numbers_of(system: System, packed: Floats) -> Floats:
-    """The same of what drives prescribe, (k, rows, 3) as `discretization.drives` packs it."""
+    """Return the parameters (k, d, DRIVE_NUMBERS) of driven constraints and of those that hold driven frames, as prescribed.
+
+    packed: (k, rows, 3) prescribed values as packed by `discretization.drives`.
+    """
     count = len(driven_rows(system.constraints))
     of_rows, of_frames = _split(packed, count)
     U, value, dU = of_rows[..., 0, :], of_rows[..., 1, :2], of_rows[..., 2, :]
@@ -106,7 +119,7 @@ def numbers_of(system: System, packed: Floats) -> Floats:
 
 
 def take_over(system: System, packed: Floats, works: Floats, state: State) -> None:
-    """Put what drives prescribe at the end of a step (rows, 3), and the work (drives,) they have done, into a state."""
+    """Store the prescribed values (rows, 3) at the end of a step, and the work (drives,) done by the drives, J, in a state."""
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     kept = part(system, state, "drive")
     kept[: len(rows), :DRIVE_NUMBERS] = numbers_of(system, packed[None])[0, : len(rows)]
@@ -118,24 +131,27 @@ def take_over(system: System, packed: Floats, works: Floats, state: State) -> No
 
 
 def works_in(system: System, state: State) -> Floats:
-    """(drives,) J."""
+    """Return the work done by the drives, (drives,), J."""
     return part(system, state, "drive")[:, WORK]
 
 
 def _split(packed: Floats, count: int) -> tuple[Floats, Floats]:
-    """(k, d, 3, 3) of constraints and (k, f, 5, 3) of frames."""
+    """Split packed values into those of constraints (k, d, 3, 3) and those of frames (k, f, 5, 3)."""
     rows, frames = packed[:, : CONSTRAINT_ROWS * count], packed[:, CONSTRAINT_ROWS * count :]
     return rows.reshape(len(packed), -1, CONSTRAINT_ROWS, 3), frames.reshape(len(packed), -1, 5, 3)
 
 
 def _poses(frames: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """r, quat, v, Omega (k, f, .) of frames (k, f, 5, 3)."""
+    """Return r, quat, v, Omega, each (k, f, .), of packed frames (k, f, 5, 3)."""
     quat = np.concatenate([frames[..., 4, :1], frames[..., 3, :]], axis=-1)
     return frames[..., 0, :], quat, frames[..., 1, :], frames[..., 2, :]
 
 
 def _holding(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
-    """(..., 6 f, DRIVE_NUMBERS) of the constraints that hold frames (..., f, .): U, value and their rates."""
+    """Return the parameters (..., 6 f, DRIVE_NUMBERS) of the constraints that hold frames (..., f, .).
+
+    They are U, value and their rates.
+    """
     out = np.zeros((*r.shape[:-1], HOLDING, DRIVE_NUMBERS))
     R = quaternions.to_matrix(quat)
     out[..., :3, :3], out[..., :3, 3], out[..., :3, 7] = np.eye(3), r, v
@@ -145,4 +161,4 @@ def _holding(r: Floats, quat: Floats, v: Floats, Omega: Floats) -> Floats:
     return out.reshape(*r.shape[:-2], -1, DRIVE_NUMBERS)
 
 
-assert NUMBERS == DRIVE_NUMBERS + 1  # and the work
+assert NUMBERS == DRIVE_NUMBERS + 1  # the last number is the work

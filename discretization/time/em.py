@@ -1,30 +1,32 @@
-"""`em`, `em-ggl` and `em-d`: the Cayley energy-momentum step, compiled from one output to the next.
+"""Compute a step of `em`, `em-ggl` or `em-d`: the Cayley energy-momentum step of the general solver.
 
     q1 = (1, psi/2) o q0/sqrt(1 + |psi|^2/4)                                                            (1)
     v1 = 2 dr/h - v0,   Omega1 = 2 R0^T psi/h - Omega0                                                  (2)
     balance of momenta with discrete derivatives, g(1) = 0: see `discretization.assembly.step_equations`               (3)
 
 Order 2, symmetric, implicit. Conserves: total energy (or its balance with work and dissipation), linear
-momentum, angular momentum, |q| = 1, position constraints. Joints hold the mean velocity of a step, so that
-(2) reverses what of the velocities violates G v = 0: at the ends of the steps G v is of order h^2, not zero.
+momentum, angular momentum, |q| = 1, position constraints. Joints constrain the mean velocity of a step. Hence (2) reflects
+the part of the velocities that violates G v = 0: at the ends of the steps G v is of order h^2, not zero.
 
-A composition advances by substeps of gamma_i h; since `em` is symmetric this raises the order and keeps
-every invariant. Where there are joints each substep is taken in two equal halves, which restore what they reverse:
+A composition advances by substeps of gamma_i h. Because `em` is symmetric this raises the order and conserves every invariant.
+In models with joints each substep is taken in two equal halves, of which the second restores what the first reflects:
 positions and velocities then have the full order, and G v at the ends is of that order in h.
 
-`em-ggl` keeps joints at position and velocity level. With A = gam . g_v, D its discrete derivative
-(`rigid.interactions.hidden_constraints`) and w the part of the velocities that gam takes away,
+`em-ggl` satisfies joints at position and velocity level. With A = gam . g_v, D its discrete derivative
+(`rigid.interactions.hidden_constraints`) and w the part of the velocities that gam removes,
 
     v1 = 2 (dr/h - w) - v0,   Omega1 = 2 (R0^T psi/h - w) - Omega0,   M w = D_v A,   J w = D_Omega A    (4)
     the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.assembly.hidden_rows` (5)
 
-GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em` does, and G v = 0 at the ends of the
+This is GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em` does, and G v = 0 at the ends of the
 steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0, and D of a common rigid motion is zero. The
-velocities at the start must satisfy the joints. Nothing is reversed, so that compositions need no halves. In the
-kernels `hidden` is None for `em`, whose code then has no trace of it.
+velocities at the start must satisfy the joints. Nothing is reflected, so that compositions need no halves. In the
+kernels `hidden` is None for `em`; its compiled code then contains nothing of these terms.
 
-`em-d(rho)` dissipates what a step does not resolve and keeps the momenta: `discretization.assembly.step_dissipation`. In the
-kernels `plain` is None for all others.
+`em-d(rho)` dissipates the motion that a step does not resolve and conserves the momenta:
+`discretization.assembly.step_dissipation`. In the kernels `plain` is None for all other schemes.
+
+`general_step` takes one substep; `discretization.time.time_loop` calls it.
 """
 
 from __future__ import annotations
@@ -63,16 +65,16 @@ from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, 
 from rigid.kinematics.rotations import cayley_turn, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
 
-# What a march counts, in one array of int64.
+# Columns of the counts of a march, in one array of int64.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
-BEGIN, END = range(2)  # of a step: what `Advancing.rest` is asked for
+BEGIN, END = range(2)  # parts of a step: first argument of `Advancing.rest`
 
 
 @inner_kernel
 def predict(rates, lam, state, work, h):
-    """Start of Newton: motion with these accelerations, six numbers a frame, and these multipliers.
+    """Predict the solution of the step as the start of Newton's method, from accelerations (six numbers a frame) and multipliers.
 
-    A turn by an angle has the Cayley vector of length 2 tan(angle/2).
+    A rotation by an angle has the Cayley vector of length 2 tan(angle/2).
     """
     for f in work.alone:
         R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
@@ -84,7 +86,7 @@ def predict(rates, lam, state, work, h):
 
 @inner_kernel
 def predict_alone(rates, state, work, h):
-    """Put the motion, as a step has it, of frames that are dealt with one by one: to places that numbers have."""
+    """Predict dr and psi of the frames in the scalar path; round dr so that r + dr is a representable position."""
     for f in work.alone:
         R0, v, Omega, a, alpha = _rates_of(rates, state, work, f)
         dr, psi = predicted(R0, v, Omega, a, alpha, h)
@@ -94,7 +96,7 @@ def predict_alone(rates, state, work, h):
 
 @small_kernel
 def _rates_of(rates, state, work, f):
-    """Rotation, velocity and angular velocity of a frame at the start of the step, and its accelerations."""
+    """Return rotation, velocity and angular velocity of a frame at the start of the step, and its accelerations."""
     at = WIDTH * f
     a, alpha = load3(rates[at : at + 3]), load3(rates[at + 3 : at + 6])
     return rotation_of(work.R0, f), load3(state.v[f]), load3(state.Omega[f]), a, alpha
@@ -102,21 +104,22 @@ def _rates_of(rates, state, work, f):
 
 @inner_kernel
 def predict_multipliers(lam, work, h):
-    """Those of the step, scaled."""
+    """Set the multipliers of the step from `lam`, scaled to impulses."""
     for k in range(work.lam.shape[0]):
         work.lam[k] = h * lam[k] / work.scale[work.impulses.constraint[k]]
 
 
 @inner_kernel
 def has_drives(work):
-    """Whether something moves as it is told."""
+    """Return whether the model has prescribed motion."""
     return work.drives.rows.shape[0] + work.drives.frames.shape[0] > 0
 
 
 @inner_kernel
 def account(system, numbering, hidden, state, work, h, general=True):
-    """Add the work of the loads and drives and the dissipation of the step to state.totals; let branches relax; general: None for
-    models without elements of order p, drives and interactions that go by their duals.
+    """Add the work of the loads and drives and the dissipation of the step to state.totals; advance viscoelastic branches.
+
+    general: None for models without elements of order p, drives and interactions with the generic assembly (`by_duals`).
     """
     done, lost = work_of_loads(work), 0.0
     if work.viscous:
@@ -141,8 +144,10 @@ def account(system, numbering, hidden, state, work, h, general=True):
 
 @inner_kernel
 def correct_ends(system, numbering, state, work):
-    """The ends of the step with the last correction of Newton's method (`newton.last_correction`), where what is lost is counted:
-    without it energy and losses together would change by what the equations were solved to. dr and psi are kept for `uncorrect`.
+    """Apply the last correction of Newton's method (`newton.last_correction`) to the ends of the step, before losses are counted.
+
+    Without it the sum of energy and losses would change by the residual of the equations. The old dr and psi are saved for
+    `uncorrect`.
     """
     for f in range(system.frames.mass.shape[0]):
         dr, psi = load3(work.dr[f]), load3(work.psi[f])
@@ -160,7 +165,9 @@ def correct_ends(system, numbering, state, work):
 
 @inner_kernel
 def uncorrect(work):
-    """dr and psi as Newton's method left them: `commit` adds its last correction to the velocities before they are rounded."""
+    """Restore dr and psi as Newton's method left them: `commit` adds its last correction to the velocities before they are
+    rounded.
+    """
     for f in range(work.dr.shape[0]):
         store3(load3(work.solution[0, f]), work.dr[f])
         store3(load3(work.solution[1, f]), work.psi[f])
@@ -168,8 +175,8 @@ def uncorrect(work):
 
 @inner_kernel
 def _changes(numbering, hidden, state, work, h, f):
-    """v1 - v0, Omega1 - Omega0 of frame f by (2) or (4), and how its r, psi change still, by the last correction of Newton's
-    method (`newton.last_correction`).
+    """Return v1 - v0 and Omega1 - Omega0 of frame f by (2) or (4), and the last correction of Newton's method to its r and psi
+    (`newton.last_correction`).
     """
     at, R0, psi = numbering.frame[f], rotation_of(work.R0, f), load3(work.psi[f])
     more, turn = load3(work.rhs[at : at + 3]), apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
@@ -191,7 +198,7 @@ def _changes(numbering, hidden, state, work, h, f):
 
 @inner_kernel
 def commit(numbering, hidden, plain, rates, state, work, h):
-    """Take the end of the step over into the state: (1), (2) or (4), multipliers; its accelerations into `rates`."""
+    """Write the end of the step to the state by (1), (2) or (4), with multipliers, and its accelerations to `rates`."""
     for f in work.alone:
         _commit_frame(numbering, hidden, plain, rates, state, work, h, f)
     commit_multipliers(state, work, h)
@@ -199,7 +206,7 @@ def commit(numbering, hidden, plain, rates, state, work, h):
 
 @inner_kernel
 def commit_alone(numbering, rates, state, work, h):
-    """Take the end of a step of `em` over, of frames that are dealt with one by one."""
+    """Write the end of a step of `em` to the state, for the frames in the scalar path."""
     for f in work.alone:
         _commit_frame(numbering, None, None, rates, state, work, h, f)
 
@@ -224,7 +231,7 @@ def _commit_frame(numbering, hidden, plain, rates, state, work, h, f):
 
 @inner_kernel
 def commit_multipliers(state, work, h):
-    """With the last correction."""
+    """Write the multipliers with the last correction to the state."""
     for k in range(work.lam.shape[0]):
         lam = work.lam[k] + work.rhs[work.impulses.unknown[k]]
         state.lam[k] = lam * work.scale[work.impulses.constraint[k]] / h
@@ -232,7 +239,7 @@ def commit_multipliers(state, work, h):
 
 @inner_kernel
 def has_finite_account(state):
-    """Whether work, dissipation and own variables are finite: functions that raised an exception leave NaN there."""
+    """Return whether work, dissipation and internal variables are finite: functions that raised an exception leave NaN there."""
     total = 0.0
     for i in range(state.totals.shape[0]):
         total += abs(state.totals[i])
@@ -242,8 +249,9 @@ def has_finite_account(state):
 
 
 class Advancing(NamedTuple):
-    """What a step of any system reads and writes, by reference, and its functions, behind pointers: nothing is compiled that the
-    system does not have.
+    """Arguments of a step of any system, passed by reference, and its functions, passed as pointers.
+
+    Nothing is compiled that the system does not have.
     """
 
     equations: Any  # `discretization.time.newton.equations_of`
@@ -252,14 +260,15 @@ class Advancing(NamedTuple):
     system: Any
     numbering: Any
     work: Any
-    hidden: Any  # unknowns of `em-ggl`, for scratch; else None
-    plain: Any  # of `em-d` the system as it is, that above being the one of a step; else None
+    hidden: Any  # scratch arrays of the unknowns of `em-ggl`; None for other schemes
+    plain: Any  # for `em-d` the unmodified system, while `system` is modified for each step; else None
 
 
 @allocating_inner_kernel
 def general_step(advancing, hidden, plain, state, substeps, k, values, max_iterations, count):
-    """Take one substep of any system (`discretization.time.time_loop`); hidden, plain: those of `advancing`, by themselves,
-    as the compiler leaves out what is None.
+    """Take one substep of any system (`discretization.time.time_loop`).
+
+    hidden, plain: fields of `advancing`, passed separately because the compiler leaves out the code for None.
     """
     system, numbering, work, h = (
         advancing.system,

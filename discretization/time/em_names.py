@@ -1,7 +1,9 @@
-"""`em` and its kin by name: `em`, `em4`, `em6`, `em8`, each also with `-ggl`, and `em-d(rho)`; what they are and promise.
+"""List the `em` family by name: `em`, `em4`, `em6`, `em8`, each also with `-ggl`, and `em-d(rho)`, with properties and
+invariants.
 
-`KIN` is the one list: who runs, audits, derives, completes or describes an integrator asks it. Another scheme on frames is a file
-of its own and an entry here: its name, and what makes an `EmIntegrator` of what a user writes.
+`KIN` is the only list: all code that runs, audits, derives, completes or describes an integrator looks it up there. Another
+scheme on frames is a file of its own and an entry in `KIN`: its name, and a function that makes an `EmIntegrator` from the text
+that a user writes.
 """
 
 from __future__ import annotations
@@ -17,35 +19,39 @@ _DISSIPATING = re.compile(r"\s*em([468]?)(-ggl)?-d\s*(?:\(\s*(?:rho\s*=)?([^()]*
 
 
 class EmIntegrator(NamedTuple):
-    """What `discretization.time.stepper` is told, and what others ask."""
+    """Parameters of an integrator of the `em` family for `discretization.time.stepper`, and its properties."""
 
     order: int
-    hidden: bool = False  # with hidden constraints, G v = 0
-    rho: float | None = None  # spectral radius at infinity of `em-d`; None: it has none of its memory
-    # what it keeps of any model, in the words of `Scheme.joined`; "energy" of `em-d` with what it takes out itself
+    hidden: bool = False  # True with velocity-level constraints, G v = 0
+    # spectral radius at infinity of `em-d`; None: another scheme, without its memory
+    rho: float | None = None
+    # invariants for any model, named as in `Scheme.joined`; for `em-d` "energy" includes its numerical dissipation
     promises: frozenset[str] = _KEPT
-    fractions: tuple[float, ...] = ()  # of the substeps of a step; none: those of `composition` for its order
-    equations: Any = None  # in the place of those of `em`: a function of `newton`, see `newton.equations_of`
+    # substep fractions of a step; empty: those of `composition` for its order
+    fractions: tuple[float, ...] = ()
+    # replacement for the equations of `em`: a function as `newton.equations_of` describes
+    equations: Any = None
 
     @property
     def of_substeps(self) -> bool:
-        """Whether it is made of steps of `em` or `em-ggl`."""
+        """Return whether the scheme is made of steps of `em` or `em-ggl`."""
         return self.rho is None and self.equations is None
 
     @property
     def plain(self) -> bool:
-        """Whether it is `em`, or one of its compositions that shortcuts know."""
+        """Return whether the scheme is `em` or one of the compositions that the structure-exploiting solvers support."""
         return self.of_substeps and not self.hidden and not self.fractions
 
     @property
     def steps(self) -> dict[str, Any]:
-        """What `Stepper` is told besides the order."""
+        """Return the keyword arguments of `Stepper` besides the order."""
         return {
             "hidden": self.hidden, "rho": self.rho, "fractions": self.fractions, "equations": self.equations
         }  # fmt: skip
 
 
-Read = Callable[[str], EmIntegrator | None]  # what a user writes; None: another one
+# text of the user -> integrator; None: the text names another one
+Read = Callable[[str], EmIntegrator | None]
 
 
 def _named(name: str, order: int, hidden: bool) -> Read:
@@ -78,7 +84,7 @@ def _dissipating(name: str) -> EmIntegrator | None:
     return EmIntegrator(2, rho=rho)
 
 
-# by what a user is told to write
+# keys: names as shown to users
 KIN: dict[str, Read] = {
     f"em{order if order > 2 else ''}{kin}": _named(f"em{order if order > 2 else ''}{kin}", order, bool(kin))
     for kin in ("", "-ggl")
@@ -87,8 +93,8 @@ KIN: dict[str, Read] = {
 
 
 def em_integrator(name: str) -> EmIntegrator | None:
-    """The one of this name; None for another integrator.
+    """Return the integrator of the `em` family with this name; None for another integrator.
 
-    Raises ModelError where what is asked of it does not exist, as of `em-d`.
+    Raises ModelError if the requested variant does not exist, for example a composition of `em-d`.
     """
     return next((found for read in KIN.values() if (found := read(name)) is not None), None)

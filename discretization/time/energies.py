@@ -1,14 +1,15 @@
-"""The share of the energies in Newton's matrix: their second derivatives, found once for all blocks of unknowns.
+"""Add the second derivatives of the energies to Newton's matrix, computed once for all blocks of unknowns.
 
 A residual has the gradient of V as
 
     into_e  grad V(q_e)  or  into_e  D V(q0, q_e),    q_e = start_e q0 + sum_b of_eb x_b                  (1)
 
-at its evaluations e, in blocks of equations, with numbers that depend on h alone. A scheme that says so (`Energies`) gets
+at its evaluations e, in blocks of equations, with coefficients that depend on h alone. For a scheme that declares this
+(`Energies`), the matrix is
 
     dr_a/dx_b = (the same without V) + sum_e into_ea of_eb K_e,    K_e = d grad V/dq_e                    (2)
 
-with K_e from `rigid.charts.stiffness`; what is left couples frames by joints only and takes few colours.
+with K_e from `rigid.charts.stiffness`. The remaining part couples frames by joints only and needs few colours.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its modules are loaded on first access
 from numba import types
 
 from discretization.time.scheme import Energies
@@ -30,23 +31,23 @@ BY_COLOURS, AT_POINTS, BETWEEN = -1, 0, 1
 
 
 class EnergyEntries(NamedTuple):
-    """`Energies` of a scheme, and where K_e goes."""
+    """The `Energies` of a scheme, and the places of the entries of K_e in the matrix."""
 
-    form: int  # BY_COLOURS: nothing is known, colours find everything
-    start: Any  # (e,)
-    of: Any  # (e, b)
-    into: Any  # (e, a)
-    of_power: int  # `of` is multiplied by this power of h
+    form: int  # BY_COLOURS: no energies are declared; colouring computes the whole matrix
+    start: Any  # (e,) coefficient of q0
+    of: Any  # (e, b) coefficients of the blocks of unknowns
+    into: Any  # (e, a) coefficients in the blocks of equations
+    of_power: int  # power of h that multiplies `of`
     into_power: int
-    first: Any  # first unknown of a block
+    first: Any  # first unknown of each block
     rows: Any  # (pairs,) block of equations
     columns: Any  # (pairs,) block of unknowns
-    place: Any  # (pairs, entries) where an entry of K_e stands among those of the matrix
-    tangents: Any  # (entries,) scratch
+    place: Any  # (pairs, entries) index of each entry of K_e among the entries of the matrix
+    tangents: Any  # (entries,) scratch: entries of K_e
 
 
 class Vectors(NamedTuple):
-    """Scratch of (1)."""
+    """Scratch vectors of (1)."""
 
     q: PerCoordinate  # q_e
     pulled: PerCoordinate
@@ -59,7 +60,7 @@ ENERGIES = types.NamedTuple(
 
 
 def no_entries() -> EnergyEntries:
-    """Of a scheme of which nothing is known."""
+    """Return the entries for a scheme that declares no energies."""
     none, empty = np.zeros(0, np.int64), np.zeros((0, 0))
     return EnergyEntries(
         BY_COLOURS, np.zeros(0), empty, empty, 0, 0, none, none, none, np.zeros((0, 0), np.int64), np.zeros(0)
@@ -67,14 +68,14 @@ def no_entries() -> EnergyEntries:
 
 
 def pairs_of(energies: Energies) -> Ints:
-    """(pairs, 2): blocks of equations and of unknowns that K_e joins."""
+    """Return the pairs (pairs, 2) of a block of equations and a block of unknowns that K_e couples."""
     return np.argwhere(np.abs(energies.into).T @ np.abs(energies.of) > 0.0)
 
 
 def energy_pattern(
     energies: Energies, system: MechanicalSystem, firsts: Ints, size: int
 ) -> tuple[scipy.sparse.csc_matrix, Ints, Ints]:
-    """Entries of the energies in the matrix; rows and columns (pairs, entries) of each K."""
+    """Return the pattern of the energies in the matrix, and the rows and columns (pairs, entries) of the entries of each K."""
     rows, columns = energy_entries(system)
     pairs = pairs_of(energies)
     at_rows = firsts[pairs[:, :1]] + rows[None]
@@ -90,7 +91,7 @@ def energy_pattern(
 def entries_of(
     energies: Energies, firsts: Ints, pattern: scipy.sparse.csc_matrix, rows: Ints, columns: Ints
 ) -> EnergyEntries:
-    """Places of rows and columns (pairs, entries) among the entries of the pattern."""
+    """Return the entries of a scheme, with the places of rows and columns (pairs, entries) among the entries of the pattern."""
     pairs = pairs_of(energies)
     return EnergyEntries(
         BETWEEN if energies.between else AT_POINTS,
@@ -108,7 +109,7 @@ def entries_of(
 
 
 def places_in(pattern: scipy.sparse.csc_matrix, rows: Ints, columns: Ints) -> Ints:
-    """Where entries (rows, columns) stand in compressed columns with sorted rows."""
+    """Return the indices of the entries (rows, columns) in compressed columns with sorted rows."""
     n = pattern.shape[0]
     keys = np.repeat(np.arange(n), np.diff(pattern.indptr)) * n + pattern.indices
     return np.searchsorted(keys, columns * n + rows)
@@ -116,7 +117,7 @@ def places_in(pattern: scipy.sparse.csc_matrix, rows: Ints, columns: Ints) -> In
 
 @inner_kernel
 def add_energies(D, S, W, E, x, values):
-    """The sum of (2) into `values`."""
+    """Add the sum of (2) to `values`."""
     n, w = D.n, vectors(W, D)
     power = S.h**E.of_power
     for e in range(E.start.size):

@@ -1,7 +1,7 @@
-"""The families of integrators: for each the functions of its residual and the facts declared about it.
+"""Registry of the integrator families: for each the functions of its residual and the declared facts about it.
 
-What a scheme promises is asserted in tests/laws/test_integrators.py and its like. Residuals are imported, and compiled, with the
-first scheme of a family.
+The invariants declared for a scheme are asserted in tests/laws/test_integrators.py and similar tests. Residuals are imported,
+and compiled, with the first scheme of a family.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rigid.mechanics.mechanical import LAGRANGE_TOP, QUATERNIONS, MechanicalSyst
 _ENERGY_MOMENTUM = frozenset({"energy", "momentum", "position"})
 _LIVENS = frozenset({"generalised energy", "momentum", "position"})
 _MOMENTA = frozenset({"linear momentum", "angular momentum"})
-# cures where Newton's method fails
+# advice for the user if Newton's method fails
 _PARASITIC = (
     "try a smaller h, or EMH with quaternion-alpha: it has no part p - M v that can grow with the steps"
 )
@@ -44,17 +44,17 @@ _HAMILTONIAN = (Block(Q), Block(P), Block(LAMBDA))
 _GGL = (Block(Q), Block(P), Block(V), Block(LAMBDA), Block(GAMMA))
 
 
-# h D V(q0, q1) in the residuals of the second block; q1 is the first one
+# h D V(q0, q1) in the residuals of the second block; q1 is the first block
 _BETWEEN_ENDS = Energies(True, np.zeros(1), np.ones((1, 1)), np.array([[0.0, 1.0]]))
 
 
 def _at(theta: float) -> Energies:
-    """h grad V((1 - theta) q0 + theta q1) in the residuals of the second block."""
+    """Describe h grad V((1 - theta) q0 + theta q1) in the residuals of the second block."""
     return Energies(False, np.array([1.0 - theta]), np.array([[theta]]), np.array([[0.0, 1.0]]))
 
 
 def _joined(*kept: str, directors: tuple[str, ...] = ()) -> Joined:
-    """The same in both charts, and what directors keep besides."""
+    """Return the invariants of jointed bodies: `kept` in both charts, `directors` in the director chart only."""
     return Joined(frozenset(kept), frozenset((*kept, *directors)))
 
 
@@ -121,7 +121,7 @@ def _livens(name: str) -> Scheme:
 
 
 def _by_torque(system: MechanicalSystem) -> MechanicalSystem:
-    """The chart whose discrete derivatives act by torques in averaged directors."""
+    """Return `system` in the chart whose discrete derivatives act by torques in averaged directors."""
     frames = system.data.frames._replace(by_torque=1)
     return replace(system, data=system.data._replace(frames=frames))
 
@@ -299,7 +299,7 @@ def _galerkin(name: str, k: int = 1, gauss: int | None = None) -> Scheme:
 
 
 def _at_gauss_points(k: int, points: int) -> Energies:
-    """h w_g M_J grad V(sum N_I q_I): q_I and the equations of p stand in turn, node by node."""
+    """Describe h w_g M_J grad V(sum N_I q_I): the unknowns q_I and the equations of p alternate with the others, node by node."""
     from discretization.time.galerkin import shapes
 
     weights, N, M = shapes(k, points, k - 1)
@@ -354,14 +354,14 @@ def _lagrange_top(name: str) -> Scheme:
 
 
 class Family(NamedTuple):
-    """What makes the schemes of a name, and what is known before one is made."""
+    """Factory of the schemes of one name, and what is known before a scheme is made."""
 
-    make: Callable[..., Scheme]  # of the name and of what stands in brackets behind it, "VI-B(1, 0.5)"
-    repeating: bool = False  # it was measured with joints that repeat each other
+    make: Callable[..., Scheme]  # function of the name and of the parameters in brackets, "VI-B(1, 0.5)"
+    repeating: bool = False  # True if it was measured with redundant joints
 
     @property
     def parameters(self) -> dict[str, bool]:
-        """What may stand in brackets, in its order, and whether it is a whole number."""
+        """Return the names of the parameters in brackets, in their order, each with True if it is a whole number."""
         own = [*inspect.signature(self.make).parameters.values()][1:]
         return {each.name: str(each.annotation).startswith("int") for each in own}
 

@@ -1,11 +1,12 @@
-"""Loads and resistance in a step, and the work and dissipation they stand for.
+"""Evaluate loads and resistance in a step, and the work and dissipation that belong to them.
 
-The balance of momenta of every scheme has F(q, s) - R(q, v), loads minus viscous resistance (`rigid.mechanics.mechanical`), at
-configurations and rates of its own: at one place, or between the ends of the step, where discrete derivatives keep the
-balance of energy exact. What these forces do along the scheme's own change of the coordinates is the work and the
-dissipation of the step; `account` of a scheme adds them up with its own quadrature, so that where the scheme keeps the
-energy, energy + dissipation - work is kept to round-off, and dissipation is never negative. Condensed own variables go on with
-it, and what they keep is energy; they go by one change of the strains, so that a scheme has one place for forces, or its ends.
+The balance of momenta of every scheme has F(q, s) - R(q, v), loads minus viscous resistance (`rigid.mechanics.mechanical`). Each
+scheme evaluates them at its own configurations and rates: at one point, or between the ends of the step, where discrete
+derivatives keep the balance of energy exact. The work and the dissipation of the step are these forces times the change of the
+coordinates in the scheme. The function `account` of a scheme adds them with its own quadrature. If the scheme conserves energy,
+energy + dissipation - work is therefore conserved to round-off, and dissipation is never negative. Statically condensed internal
+variables are advanced by the same functions, and the energy that they store is counted. They are advanced by one change of the
+strains, so that the scheme must evaluate forces at one point, or at the ends of the step.
 """
 
 from typing import NamedTuple
@@ -20,20 +21,20 @@ from rigid.mechanics.mechanical import CONDENSED, DISCRETE_FORCE, VISCOUS
 
 
 class Forces(NamedTuple):
-    """Scratch of forces."""
+    """Scratch vectors for forces."""
 
     middle: PerCoordinate  # (q0 + q1)/2
     frequency: PerCoordinate  # 1/h, one number
     resistance: PerCoordinate  # R
-    acting: PerCoordinate  # F, then R, whose work is added up
+    acting: PerCoordinate  # F, then R, of which the work is added
 
 
 class Path(NamedTuple):
-    """Scratch of accounts."""
+    """Scratch vectors for work and dissipation."""
 
-    q: PerCoordinate  # where forces are taken
+    q: PerCoordinate  # configuration at which forces are evaluated
     rate: PerCoordinate
-    change: PerCoordinate  # along which they do work
+    change: PerCoordinate  # change of the coordinates along which forces do work
 
 
 forces, path = scratch(Forces), scratch(Path, above=(Forces,))
@@ -41,7 +42,7 @@ forces, path = scratch(Forces), scratch(Path, above=(Forces,))
 
 @inner_kernel
 def loads_between(fn, D, q0, q1, signal, W, out):
-    """out = F of the step from q0 to q1."""
+    """Compute out = F of the step from q0 to q1."""
     if D.flags & DISCRETE_FORCE:
         fn.discrete_force(q0, q1, signal, D, out)
         return
@@ -52,7 +53,7 @@ def loads_between(fn, D, q0, q1, signal, W, out):
 
 @inner_kernel
 def resistance_between(fn, D, q0, q1, h, W, out):
-    """out = R of the change of the strains from q0 to q1 over h."""
+    """Compute out = R of the change of the strains from q0 to q1 over h."""
     frequency = forces(W, D).frequency[:1]
     frequency[0] = 1.0 / h
     fn.discrete_resistance(q0, q1, frequency, D, out)
@@ -60,7 +61,7 @@ def resistance_between(fn, D, q0, q1, h, W, out):
 
 @inner_kernel
 def forces_between(fn, D, S, q1, W, out):
-    """out = F - R of the step."""
+    """Compute out = F - R of the step."""
     loads_between(fn, D, S.q0, q1, S.signal[0], W, out)
     if D.flags & VISCOUS:
         R = forces(W, D).resistance
@@ -71,7 +72,7 @@ def forces_between(fn, D, S, q1, W, out):
 
 @inner_kernel
 def forces_at(fn, D, q, v, signal, W, out):
-    """out = F(q, s) - R(q, v)."""
+    """Compute out = F(q, s) - R(q, v)."""
     fn.force(q, signal, D, out)
     if D.flags & VISCOUS:
         R = forces(W, D).resistance
@@ -82,14 +83,14 @@ def forces_at(fn, D, q, v, signal, W, out):
 
 @small_kernel
 def scaled(factor, a, out):
-    """out = factor a."""
+    """Compute out = factor a."""
     for i in range(a.size):
         out[i] = factor * a[i]
 
 
 @inner_kernel
 def account_at(fn, D, q, v, signal, change, W, totals):
-    """totals += F . change, R . change, of forces at one place."""
+    """Add F . change and R . change to totals, with forces at one point."""
     acting = forces(W, D).acting
     fn.force(q, signal, D, acting)
     totals[WORK_DONE] += inner(acting, change)
@@ -105,7 +106,7 @@ def account_at(fn, D, q, v, signal, change, W, totals):
 
 @inner_kernel
 def account_between(fn, D, S, q1, change, W, totals):
-    """totals += F . change, R . change, of forces between the ends of the step."""
+    """Add F . change and R . change to totals, with forces between the ends of the step."""
     acting = forces(W, D).acting
     loads_between(fn, D, S.q0, q1, S.signal[0], W, acting)
     totals[WORK_DONE] += inner(acting, change)
@@ -118,7 +119,7 @@ def account_between(fn, D, S, q1, change, W, totals):
 
 @account
 def account_ends(fn, D, S, W, x, q1, v1, totals):
-    """Forces between the ends along q1 - q0: EM-G and its kin, GGL-EM."""
+    """Add work and dissipation of forces between the ends along q1 - q0: EM-G and related schemes, GGL-EM."""
     change = path(W, D).change
     for i in range(D.n):
         change[i] = q1[i] - S.q0[i]
@@ -127,7 +128,7 @@ def account_ends(fn, D, S, W, x, q1, v1, totals):
 
 @account
 def account_velocities(fn, D, S, W, x, q1, v1, totals):
-    """Forces between the ends along h vbar, which is q1 - q0 but for EML-kappa: Livens' schemes."""
+    """Add work and dissipation of forces between the ends along h vbar: Livens' schemes. It is q1 - q0 except for EML-kappa."""
     change = path(W, D).change
     for i in range(D.n):
         change[i] = 0.5 * S.h * (S.v0[i] + v1[i])
@@ -136,7 +137,7 @@ def account_velocities(fn, D, S, W, x, q1, v1, totals):
 
 @account
 def account_middle(fn, D, S, W, x, q1, v1, totals):
-    """Forces at the midpoint along q1 - q0: midpoint rules."""
+    """Add work and dissipation of forces at the midpoint along q1 - q0: midpoint rules."""
     w = path(W, D)
     for i in range(D.n):
         w.q[i] = 0.5 * (S.q0[i] + q1[i])

@@ -1,4 +1,4 @@
-"""mG(k): the Petrov-Galerkin time elements of 001 sec. 3.1 (Betsch and Steinmann 2002).
+"""Evaluate mG(k), the Petrov-Galerkin time elements of 001 sec. 3.1 (Betsch and Steinmann 2002).
 
 On a step z = (q, p) is a polynomial of degree k through equidistant nodes, test functions and multipliers are
 polynomials of degree k - 1; with Gauss points xi_g, weights w_g and test functions N~_J, J = 1..k:
@@ -8,8 +8,9 @@ polynomials of degree k - 1; with Gauss points xi_g, weights w_g and test functi
     sum_g w_g N~_J G q' = 0                                               (3)
     sum_g w_g N~_J (Psi_q q' + Psi_p p') = 0,    Psi = G W p              (4)
 
-The constraints stand differentiated, 001 (14)_2: they hold at the end of a step where the quadrature integrates them
-exactly. Order 2k at the nodes. Driven ones have their explicit rates in (3) and (4): they hold to the order of the quadrature.
+The constraints are used in differentiated form, 001 (14)_2: they hold at the end of a step if the quadrature integrates them
+exactly. The order is 2k at the nodes. Driven constraints have their explicit rates in (3) and (4): they hold to the order of
+the quadrature.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from rigid.system import Floats
 
 
 class Terms(NamedTuple):
-    """Scratch of the terms of (1)-(4), ' = d/dxi."""
+    """Scratch vectors of the terms of (1)-(4), ' = d/dxi."""
 
     H_q: PerCoordinate
     H_p: PerCoordinate
@@ -58,7 +59,7 @@ class Terms(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Scratch of a Gauss point, ' = d/dxi."""
+    """Scratch vectors of a Gauss point, ' = d/dxi."""
 
     q: PerCoordinate
     dq: PerCoordinate  # q'
@@ -66,10 +67,10 @@ class Point(NamedTuple):
     dp: PerCoordinate
     gam: PerConstraint
     mu: PerConstraint
-    e_q: PerCoordinate  # what stands behind N~_J in (1)
-    e_p: PerCoordinate  # in (2)
-    G_dq: PerConstraint  # in (3)
-    dPsi: PerConstraint  # in (4)
+    e_q: PerCoordinate  # integrand of (1) behind N~_J
+    e_p: PerCoordinate  # integrand of (2) behind N~_J
+    G_dq: PerConstraint  # integrand of (3) behind N~_J
+    dPsi: PerConstraint  # integrand of (4) behind N~_J
 
 
 terms = scratch(Terms, above=(*DERIVATIVES, Forces))
@@ -77,14 +78,14 @@ point = scratch(Point, above=(Terms,))
 
 
 def shapes(k: int, points: int, tests: int) -> tuple[Floats, Floats, Floats]:
-    """Weights (g,), N_I (g, k + 1) and test functions of degree `tests` (g, tests + 1) at the Gauss points."""
+    """Return weights (g,), N_I (g, k + 1) and test functions of degree `tests` (g, tests + 1) at the Gauss points."""
     x, w = gauss(points)
     nodes = np.linspace(0.0, 1.0, tests + 1) if tests else np.array([0.5])
     return w, lagrange(np.linspace(0.0, 1.0, k + 1), x)[0], lagrange(nodes, x)[0]
 
 
 def shape_table(k: int, points: int, tests: int) -> Floats:
-    """Options of the element: k, points, then for each Gauss point its weight, N_I, N_I' (k + 1 each) and the tests.
+    """Return the options of the element: k, points, then for each Gauss point its weight, N_I, N_I' (k + 1 each) and the tests.
 
     `tests`: degree of the test functions and multipliers.
     """
@@ -95,7 +96,7 @@ def shape_table(k: int, points: int, tests: int) -> Floats:
 
 
 def slopes_between(points: int) -> Floats:
-    """(points, points + 2) derivatives at the Gauss points of the polynomial through values there, at 0 and at 1."""
+    """Return derivatives (points, points + 2) at the Gauss points of the polynomial through values there, at 0 and at 1."""
     x = gauss(points)[0]
     slopes: Floats = lagrange(np.concatenate([x, [0.0, 1.0]]), x)[1]
     return slopes
@@ -103,7 +104,7 @@ def slopes_between(points: int) -> Floats:
 
 @small_kernel
 def interpolate(k, options, at, z0, x, first, stride, out, rate):
-    """out, rate = sum N_I z_I, sum N_I' z_I with z_1 = z0 and z_I = x[first + (I - 2) stride :]."""
+    """Compute out, rate = sum N_I z_I, sum N_I' z_I with z_1 = z0 and z_I = x[first + (I - 2) stride :]."""
     for i in range(out.size):
         out[i] = options[at] * z0[i]
         rate[i] = options[at + k + 1] * z0[i]
@@ -116,7 +117,10 @@ def interpolate(k, options, at, z0, x, first, stride, out, rate):
 
 @inner_kernel
 def weak_forms(fn, D, W, h, signal):
-    """e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + R + G^T gam + Psi_q^T mu) of the `Point` in W."""
+    """Compute e_q and e_p of the `Point` in W, the factors of N~_J in (1) and (2).
+
+    e_q = q' - h (T*_p + Psi_p^T mu), e_p = p' + h (T*_q + dV - F + R + G^T gam + Psi_q^T mu).
+    """
     n, m, z, w = D.n, D.m, point(W, D), terms(W, D)
     velocity_of(fn, D, z.q, z.p, W, w.H_p)
     form_gradient(fn, D, False, z.q, z.p, z.p, W, w.H_q)
@@ -137,7 +141,7 @@ def weak_forms(fn, D, W, h, signal):
 
 @inner_kernel
 def hidden_rate(fn, D, W, q, dq, p, dp, out):
-    """out = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p')."""
+    """Compute out (m,) = Psi_q q' + Psi_p p' = G' W p + G (W' p + W p')."""
     w = terms(W, D)
     velocity_of(fn, D, q, p, W, w.Wp)
     velocity_of(fn, D, q, dp, W, w.dWp)
@@ -151,7 +155,7 @@ def hidden_rate(fn, D, W, q, dq, p, dp, out):
 
 @inner_kernel
 def add_mass_rate(fn, D, W, q, dq, p, Wp, out):
-    """out += W' p, the change of W(q) along q', row by row from gradients of forms."""
+    """Add W' p, the change of W(q) along q', to out (n,), row by row from gradients of forms."""
     n, w = D.n, terms(W, D)
     if D.flags & PRODUCTS and D.flags & INVERSE_MASS:
         fn.inverse_mass_rate(q, dq, p, D, w.dW)
@@ -178,7 +182,7 @@ def add_mass_rate(fn, D, W, q, dq, p, Wp, out):
 
 @small_kernel
 def sum_multipliers(options, at, count, x, first, m, out):
-    """out = sum_J M_J x_J, x_J = x[first + J m :], M_J = options[at + J]."""
+    """Compute out (m,) = sum_J M_J x_J, x_J = x[first + J m :], M_J = options[at + J]."""
     for c in range(m):
         out[c] = 0.0
         for J in range(count):
@@ -187,7 +191,7 @@ def sum_multipliers(options, at, count, x, first, m, out):
 
 @residual
 def mg_residual(fn, D, S, W, x, r):
-    """(1)-(4); unknowns (q, p) at the nodes 2..k + 1, then gamma_1..k, mu_1..k."""
+    """Evaluate the residual (1)-(4); the unknowns are (q, p) at the nodes 2..k + 1, then gamma_1..k, mu_1..k."""
     n, m, h, z = D.n, D.m, S.h, point(W, D)
     k, points = int(S.options[0]), int(S.options[1])
     for i in range(r.size):
@@ -220,7 +224,7 @@ def mg_residual(fn, D, S, W, x, r):
 
 @inner_kernel
 def account_point(fn, D, W, h, weight, signal, q, dq, totals):
-    """totals += weight (F . q', R(q, q'/h) . q') of one Gauss point."""
+    """Add weight (F . q', R(q, q'/h) . q') of one Gauss point to totals (work, dissipation)."""
     w = terms(W, D)
     scaled(weight, dq, w.change)
     scaled(1.0 / h, dq, w.v)
@@ -229,7 +233,7 @@ def account_point(fn, D, W, h, weight, signal, q, dq, totals):
 
 @account
 def mg_account(fn, D, S, W, x, q1, v1, totals):
-    """sum_g w_g (F . q', R . q'): q' is among the test functions."""
+    """Add sum_g w_g (F . q', R . q') to totals (work, dissipation): q' is among the test functions."""
     z = point(W, D)
     k, points = int(S.options[0]), int(S.options[1])
     for g in range(points):
@@ -240,12 +244,12 @@ def mg_account(fn, D, S, W, x, q1, v1, totals):
 
 @inner_kernel
 def add_driven_rates(fn, D, S, W, g):
-    """What (3) and (4) have besides of driven constraints at Gauss point g, ' = d/dxi: with X' = h dX/dt,
+    """Add to (3) and (4) the terms of driven constraints at Gauss point g, ' = d/dxi: with X' = h dX/dt,
 
         g(q; X')   and   G(q; X') W p + G(q; dX/dt) q' + g(q; (dX/dt)')
 
-    (dX/dt)' is that of the polynomial through its values at the Gauss points and both ends, so that over a step it sums to
-    their difference.
+    (dX/dt)' is the derivative of the polynomial through the values of dX/dt at the Gauss points and both ends, so that over a
+    step it sums to their difference.
     """
     z, w = point(W, D), terms(W, D)
     k, points = int(S.options[0]), int(S.options[1])
@@ -261,7 +265,7 @@ def add_driven_rates(fn, D, S, W, g):
 
 @inner_kernel
 def add_driven_rows(D, factor, rate, out):
-    """out += factor rate of the driven rows; g without its numbers' change is linear in them."""
+    """Add factor times `rate` of the driven rows to out (m,); without the change of its parameters g is linear in them."""
     for k in range(D.driven.rows.size):
         row = D.driven.rows[k].row
         out[row] += factor * rate[row]
@@ -269,7 +273,7 @@ def add_driven_rows(D, factor, rate, out):
 
 @drives
 def mg_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
-    """h sum_g w_g gamma . g(q; dX/dt)."""
+    """Add the work h sum_g w_g gamma . g(q; dX/dt) of the drives to works (drives,)."""
     n, m, z = D.n, D.m, point(W, D)
     k, points = int(S.options[0]), int(S.options[1])
     for g in range(points):
@@ -282,7 +286,7 @@ def mg_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
 
 @update
 def mg_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State at the last node; multipliers are those of the last test function."""
+    """Store the state at the last node; the multipliers are those of the last test function."""
     n, m = D.n, D.m
     k = int(S.options[0])
     last = 2 * n * (k - 1)

@@ -1,6 +1,6 @@
-"""Integrators of the GGL principle: multipliers gam keep the velocity constraint g_v = G(q) M(q)^-1 p as well.
+"""Evaluate integrators of the GGL principle: multipliers gam enforce the velocity constraint g_v = G(q) M(q)^-1 p as well.
 
-All follow from the functional 002 (33), which holds for M(q); with a constant mass they are the printed ones.
+All follow from the functional 002 (33), which holds for M(q); with a constant mass they are the printed schemes.
 With A(q, pi; gam) = gam . G(q) M(q)^-1 pi and pi = M v:
 
 VI-S, 002 (52), (55), qhat = q0 + h v:
@@ -15,16 +15,16 @@ VI-A(theta), VI-B(theta, vartheta), 002 (76), qt = (1 - theta) q0 + theta q1, pi
     pi      = theta p0 + (1 - theta) p1 - (theta D1 g_d - (1 - theta) D2 g_d)^T lam   (8)
     g_d = h g(qt) (A)  or  h ((1 - vartheta) g(q0) + vartheta g(q1)) (B),   G(qt) v = 0   (9), (10)
 
-What violates the constraints is multiplied in every step: by VI-A coordinates normal to g = 0 by -(1 - theta)/theta and
-momenta normal to it by -theta/(1 - theta), so that only theta = 1/2 stays bounded; by VI-B momenta by
--vartheta/(1 - vartheta), bounded for vartheta <= 1/2. Beyond that the schemes serve for a few steps only.
+Violations of the constraints are multiplied in every step. VI-A multiplies coordinates normal to g = 0 by
+-(1 - theta)/theta and momenta normal to it by -theta/(1 - theta), so that only theta = 1/2 stays bounded. VI-B multiplies
+momenta by -vartheta/(1 - vartheta), bounded for vartheta <= 1/2. Beyond that the schemes serve for a few steps only.
 
 GGL-EM, 002 (84), discrete derivatives D:
     q1 - q0 = h vbar + h (D_p g_v)^T gam                                  (11)
     p1 - p0 = h (D_q T - D V + F) - h (D g)^T lam - h (D_q g_v)^T gam     (12)
     pbar = D_v T,   g(q1) = 0,   g_v(q1, p1) = 0                          (13)-(15)
 
-Of frames in quaternions GGL-EM is that of `ggl_quaternions`.
+For frames in quaternions GGL-EM is replaced by the scheme of `discretization.time.ggl_quaternions`.
 """
 
 from typing import NamedTuple
@@ -66,27 +66,27 @@ OPTION_A, OPTION_B = 0.0, 1.0
 
 
 class Rates(NamedTuple):
-    """Scratch of g_v and its discrete derivatives."""
+    """Scratch vectors of g_v and its discrete derivatives."""
 
     v: PerCoordinate  # W p
     v1: PerCoordinate  # W p1
     qbar: PerCoordinate
     change: PerCoordinate  # q1 - q0
-    slope: PerCoordinate  # in q, of gam . g_v
-    rate: PerCoordinate  # in p
-    start: PerConstraint  # g_v at q0
+    slope: PerCoordinate  # derivative of gam . g_v in q
+    rate: PerCoordinate  # derivative of gam . g_v in p
+    start: PerConstraint  # g_v at q0, and scratch for multipliers
     end: PerConstraint
 
 
 class Vectors(NamedTuple):
-    """Scratch of residuals."""
+    """Scratch vectors of residuals."""
 
     qhat: PerCoordinate
     qt: PerCoordinate
     pi: PerCoordinate
     A_q: PerCoordinate  # h times the derivatives of A
     A_p: PerCoordinate
-    L_q: PerCoordinate  # L_q + F
+    L_q: PerCoordinate  # L_q + F, force of the Lagrangian and the loads
     T_q: PerCoordinate
     T_v: PerCoordinate
     V_q: PerCoordinate
@@ -105,14 +105,14 @@ vectors = scratch(Vectors, above=(Rates,))
 
 @inner_kernel
 def parts(D, x):
-    """Views of (q1, p1, v, lam, gam)."""
+    """Return views of (q1, p1, v, lam, gam) in the unknowns x."""
     n, m = D.n, D.m
     return x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 3 * n + m], x[3 * n + m :]
 
 
 @inner_kernel
 def lagrangian_force(fn, D, W, q, v, signal, out):
-    """out = L_q(q, v) + F."""
+    """Compute out (n,) = L_q(q, v) + F."""
     w = vectors(W, D)
     for i in range(D.n):
         out[i] = 0.0
@@ -126,7 +126,7 @@ def lagrangian_force(fn, D, W, q, v, signal, out):
 
 @residual
 def vis_residual(fn, D, S, W, x, r):
-    """(1)-(5)."""
+    """Evaluate the residual (1)-(5) of VI-S."""
     n, h, w = D.n, S.h, vectors(W, D)
     q1, p1, v, lam, gam = parts(D, x)
     for i in range(n):
@@ -152,7 +152,7 @@ def vis_residual(fn, D, S, W, x, r):
 
 @residual
 def theta_residual(fn, D, S, W, x, r):
-    """(6)-(10); options: theta, vartheta, A or B."""
+    """Evaluate the residual (6)-(10) of VI-A or VI-B; the options are theta, vartheta, and OPTION_A or OPTION_B."""
     n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     theta, vartheta, option = S.options[0], S.options[1], S.options[2]
     q1, p1, v, lam, gam = parts(D, x)
@@ -192,10 +192,10 @@ def theta_residual(fn, D, S, W, x, r):
 
 @inner_kernel
 def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
-    """out += h (D_q g_v)^T gam and h (D_p g_v)^T gam.
+    """Add h (D_q g_v)^T gam to out_q and h (D_p g_v)^T gam to out_p.
 
     Partitioned discrete derivatives of gam . G(q) W(q) p: in p averages over q0 and q1, in q Gonzalez' formula at p0 and
-    at p1, averaged. Where g is quadratic and M constant, g_v is bilinear, Gonzalez' correction zero, and these are the
+    at p1, averaged. If g is quadratic and M constant, g_v is bilinear, Gonzalez' correction is zero, and these are the
     midpoint derivatives.
     """
     n, w = D.n, rates(W, D)
@@ -240,7 +240,7 @@ def add_discrete_hidden(fn, D, S, W, q1, p1, gam, out_q, out_p):
 
 @inner_kernel
 def hidden_constraint(fn, D, q, p, W, out):
-    """out = g_v = G(q) W(q) p."""
+    """Compute out (m,) = g_v = G(q) W(q) p."""
     v = rates(W, D).v
     velocity_of(fn, D, q, p, W, v)
     constraint_rate(fn, D, q, v, W, out)
@@ -248,7 +248,7 @@ def hidden_constraint(fn, D, q, p, W, out):
 
 @residual
 def ggl_em_residual(fn, D, S, W, x, r):
-    """(11)-(15)."""
+    """Evaluate the residual (11)-(15) of GGL-EM."""
     n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     q1, p1, v1, lam, gam = parts(D, x)
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
@@ -271,7 +271,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
 
 @update
 def ggl_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State of unknowns (q1, p1, v, lam, gam)."""
+    """Store the state of the unknowns (q1, p1, v, lam, gam)."""
     n, m = D.n, D.m
     for i in range(n):
         q[i], p[i], v[i] = x[i], x[n + i], x[2 * n + i]
@@ -281,7 +281,10 @@ def ggl_update(fn, D, S, W, x, q, p, v, lam, gam):
 
 @account
 def variational_account(fn, D, S, W, x, q1, v1, totals):
-    """Loads at qt, of VI-S at q0 (theta = 0), along q1 - q0."""
+    """Add work and dissipation of the loads along q1 - q0 to totals.
+
+    The loads are evaluated at qt; for VI-S at q0 (theta = 0).
+    """
     w, theta = vectors(W, D), S.options[0]
     for i in range(D.n):
         w.qt[i] = (1.0 - theta) * S.q0[i] + theta * q1[i]
@@ -291,7 +294,7 @@ def variational_account(fn, D, S, W, x, q1, v1, totals):
 
 @drives
 def ggl_em_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
-    """`rheonomic` (1) and (2)."""
+    """Add the work of the drives, (1) and (2) of `discretization.time.rheonomic`, to works (drives,)."""
     rate = rates(W, D).end
     add_works_between(D, S, q1, lam, works)
     place_mean(D, S)

@@ -1,12 +1,12 @@
-"""GGL-EM, 002 (84), of frames in quaternions: energy, momenta and both levels of constraints.
+"""Evaluate GGL-EM, 002 (84), for frames in quaternions: conserves energy, momenta and both levels of constraints.
 
-002 keeps to constant masses; its functional (33) holds for M(q) with g_v = G(q) W(q) p. Discrete derivatives in (q, p) that
-are exact and turn with the system do not exist where positions are coupled with quaternions: points turn by
+002 is restricted to constant masses; its functional (33) holds for M(q) with g_v = G(q) W(q) p. Discrete derivatives in (q, p)
+that are exact and rotate with the system do not exist if positions are coupled with quaternions: points rotate by
 psi = 2 tan(theta/2) n over a step, q1 - q0 by zeta = 4 tan(theta/4) n, and for a common rotation of a joint's frames
 
     sum f . (psi x r) + zeta . sum tau = 0   and   sum r x f + sum tau = 0   only if   n . sum r x f = 0,
 
-while a joint's forces f do turn its frames about each other. So quaternions are stretched as in EML-kappa,
+while a joint's forces f do rotate its frames about each other. So quaternions are stretched as in EML-kappa,
 1/kappa = 2 - 1/|qbar|^2 = zeta/psi, and all interactions act by torques in averaged directors,
 F = 2 E(qbar)^T tau/|qbar|^2, so that kappa (q1 - q0) . F = psi . tau. With A = gam . g_v:
 
@@ -14,12 +14,12 @@ F = 2 E(qbar)^T tau/|qbar|^2, so that kappa (q1 - q0) . F = psi . tau. With A = 
     p1 - p0 = -(h/kappa) (D_q T* + D_q A) - h (F_V + F_g lam + F_A) + h F                            (2)
     g(q1)   = 0,   g_v(q1, p1) = 0                                                                   (3), (4)
 
-D_q, D_p of T* and of A through G(q) p, q . p, p: bilinear, so that midpoints are exact and turn with the system;
+D_q, D_p of T* and of A through G(q) p, q . p, p: these are bilinear, so that midpoints are exact and rotate with the system;
 F_A through the poses: `rigid.charts.hidden`. Positions have kappa = 1. Then
 
     T*1 - T*0 + A1 - A0 + V1 - V0 + lam . (g1 - g0) = 0,   P1 = P0,   L1 = L0,
 
-each frame by itself and its neighbours. Where q . p = 0, T* does not depend on alpha, and the motion is that of `em-ggl`.
+separately for each frame and its neighbours. If q . p = 0, T* does not depend on alpha, and the motion is that of `em-ggl`.
 """
 
 from typing import NamedTuple
@@ -48,10 +48,10 @@ from rigid.kinematics.quaternion_maps import quat_dot, quat_mean
 
 
 class Vectors(NamedTuple):
-    """Scratch of GGL-EM."""
+    """Scratch vectors of GGL-EM."""
 
     v: PerCoordinate  # W p
-    H_q: PerCoordinate  # D_q T* + D_q A, then what stands for D_q T in (2)
+    H_q: PerCoordinate  # D_q T* + D_q A, then the term in place of D_q T in (2)
     H_p: PerCoordinate
     F_A: PerCoordinate
     change: PerCoordinate  # kappa (q1 - q0)
@@ -63,7 +63,10 @@ vectors = scratch(Vectors, above=(livens.Vectors,))
 
 @inner_kernel
 def hidden_constraint(fn, D, q, p, W, out):
-    """out = g_v: G(q) W(q) p, of the unit length q . p, which are zero together."""
+    """Compute out (m,) = g_v: G(q) W(q) p for the joints, q . p for the unit lengths of quaternions.
+
+    For a unit length, q . p and G(q) W(q) p are zero together.
+    """
     v = vectors(W, D).v
     velocity_of(fn, D, q, p, W, v)
     constraint_rate(fn, D, q, v, W, out)
@@ -77,14 +80,14 @@ def hidden_constraint(fn, D, q, p, W, out):
 
 @inner_kernel
 def shortening(S, q1, to):
-    """1/kappa of the frame whose quaternion stands at `to`."""
+    """Return 1/kappa of the frame whose quaternion begins at index `to`."""
     middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))
     return 2.0 - 1.0 / quat_dot(middle, middle)
 
 
 @residual
 def ggl_em_residual(fn, D, S, W, x, r):
-    """(1)-(4)."""
+    """Evaluate the residual (1)-(4)."""
     n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     q1, p1, lam, gam = x[:n], x[n : 2 * n], x[2 * n : 2 * n + m], x[2 * n + m :]
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.H_q, w.H_p)
@@ -111,7 +114,7 @@ def ggl_em_residual(fn, D, S, W, x, r):
 
 @update
 def ggl_em_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State of unknowns (q1, p1, lam, gam); v = W(q) p."""
+    """Store the state of the unknowns (q1, p1, lam, gam); v = W(q) p."""
     n, m = D.n, D.m
     for i in range(n):
         q[i], p[i] = x[i], x[n + i]
@@ -122,7 +125,10 @@ def ggl_em_update(fn, D, S, W, x, q, p, v, lam, gam):
 
 @account
 def ggl_em_account(fn, D, S, W, x, q1, v1, totals):
-    """Forces between the ends along kappa (q1 - q0), which is psi . tau of a torque."""
+    """Add work and dissipation of the forces between the ends to totals.
+
+    The displacement is kappa (q1 - q0), along which a torque does the work psi . tau.
+    """
     change = vectors(W, D).change
     for i in range(D.n):
         change[i] = q1[i] - S.q0[i]
@@ -137,7 +143,7 @@ def ggl_em_account(fn, D, S, W, x, q1, v1, totals):
 
 @drives
 def ggl_em_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
-    """`rheonomic` (1) and (2)."""
+    """Add the work of the drives, (1) and (2) of `discretization.time.rheonomic`, to works (drives,)."""
     rate = vectors(W, D).rate
     add_works_between(D, S, q1, lam, works)
     place_mean(D, S)

@@ -1,4 +1,4 @@
-"""One-step schemes of the Hamiltonian equations in q and p; they need a regular mass.
+"""Evaluate one-step schemes of the Hamiltonian equations in q and p; they need a regular mass.
 
 MPH, 000 (133), and IMS of 004: the midpoint rule,
 
@@ -6,8 +6,8 @@ MPH, 000 (133), and IMS of 004: the midpoint rule,
     p1 - p0 = -h (dT*/dq(qbar, pbar) + dV(qbar) - F + G(qbar)^T lam)      (2)
     g(q1)   = 0                                                           (3)
 
-EMH, 000 (146), EMS of 004 and EM-G (Gonzalez 1999; 002 sec. 6.3): the same with discrete derivatives of T*, V and g;
-they keep T* + V, and momentum maps where these derivatives are equivariant. With a constant mass EMH is EM-G.
+EMH, 000 (146), EMS of 004 and EM-G (Gonzalez 1999; 002 sec. 6.3) use (1)-(3) with discrete derivatives of T*, V and g.
+They conserve T* + V, and momentum maps if these derivatives are equivariant. With a constant mass EMH is EM-G.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from discretization.time.scratch import PerCoordinate, scratch
 
 
 class Vectors(NamedTuple):
-    """Scratch of schemes in q and p."""
+    """Scratch vectors of schemes in q and p."""
 
     qbar: PerCoordinate
     pbar: PerCoordinate
@@ -45,7 +45,7 @@ vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 @residual
 def midpoint_residual(fn, D, S, W, x, r):
-    """(1)-(3)."""
+    """Evaluate the residual (1)-(3) of the midpoint rule."""
     n, w = D.n, vectors(W, D)
     q1, p1, lam = x[:n], x[n : 2 * n], x[2 * n :]
     mean(S.q0, q1, w.qbar)
@@ -64,7 +64,7 @@ def midpoint_residual(fn, D, S, W, x, r):
 
 @residual
 def energy_momentum_residual(fn, D, S, W, x, r):
-    """(1)-(3) with discrete derivatives."""
+    """Evaluate the residual (1)-(3) with discrete derivatives."""
     n, w = D.n, vectors(W, D)
     q1, p1, lam = x[:n], x[n : 2 * n], x[2 * n :]
     discrete_coenergy(fn, D, S.q0, S.p0, q1, p1, W, w.T_q, w.T_p)
@@ -80,7 +80,7 @@ def energy_momentum_residual(fn, D, S, W, x, r):
 
 @update
 def hamiltonian_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State of unknowns (q1, p1, lam); v = W(q) p."""
+    """Store the state of the unknowns (q1, p1, lam); v = W(q) p."""
     n = D.n
     for i in range(n):
         q[i], p[i] = x[i], x[n + i]

@@ -1,8 +1,8 @@
 """Newton's method for implicit one-step schemes of mechanical systems, compiled once for all of them.
 
-The matrix is the complex-step derivative of the residual, exact to round-off. A step ends when the last
-correction of coordinates, velocities and momenta is so small that the next one, quadratically smaller, would be
-round-off; or, with a given tolerance, when the norm of the residual is below it, as the papers have it.
+The matrix is the complex-step derivative of the residual, exact to round-off. A step ends if the last correction of
+coordinates, velocities and momenta is so small that the next one, quadratically smaller, would be round-off. With a given
+tolerance it ends if the norm of the residual is below it, as in the papers.
 """
 
 from typing import Any, NamedTuple
@@ -40,18 +40,18 @@ REASONS = {
     NOT_FINITE: "the residual is not a finite number, or its tangent is not",
 }
 
-_ROUND_OFF = 2e-16  # scaled error that is left after the last correction
-_SMALL = 1e-9  # scaled correction of Newton's method after which that is so
-_STALLED = 1e-12  # scaled correction that counts as the last one where they have stopped shrinking
+_ROUND_OFF = 2e-16  # scaled error below which a correction is the last one
+_SMALL = 1e-9  # scaled correction of Newton's method after which only round-off is left
+_STALLED = 1e-12  # scaled correction that counts as the last one if the corrections have stopped shrinking
 _STALLED_FRESH = (
-    1e-9  # the same with a matrix of this very iterate, or one that served: nothing better is to be had
+    1e-9  # as _STALLED, with a matrix of the present iterate, or one that proved good: no better one exists
 )
-_SERVED = 0.05  # rate of corrections with which a matrix has shown to be good
-_PROVEN = 1e-3  # the same where one more correction is to leave nothing of a residual that is round-off
+_SERVED = 0.05  # contraction rate of the corrections that proves a matrix good
+_PROVEN = 1e-3  # contraction rate that proves it good for the last correction at round-off
 _DAMPED_LIMIT = 200
 _MOST_HALVINGS = 20
 ATTEMPTS = 5
-_RUNAWAY = 1e6  # growth of |r| with which the iteration is on its way to a root at infinity
+_RUNAWAY = 1e6  # growth of |r| that shows that the iteration is on its way to a root at infinity
 _ROUNDED = 2e-15
 _LEAST = 1e-14
 
@@ -60,28 +60,28 @@ _LEAST = 1e-14
 class Solver(NamedTuple):
     """Arrays and settings of Newton's method."""
 
-    x: Any  # (N,) complex, unknowns
-    r: Any  # (N,) complex, residual
-    matrix: Any  # (N, N), factors; (0, 0) where the matrix is a band
-    constant: Any  # (N, N), columns of the matrix that depend on h alone
-    pattern: Any  # `Pattern`; its band is -1 where the matrix is dense
-    values: Any  # (entries,) of the pattern
-    factors: Any  # `Factors` of them
-    terms: Any  # (N,) sizes of the sums in the rows of r, of the last matrix made
+    x: Any  # (N,) complex unknowns
+    r: Any  # (N,) complex residual
+    matrix: Any  # (N, N) matrix, then its factors; (0, 0) if the matrix is a band
+    constant: Any  # (N, N) columns of the matrix that depend on h alone
+    pattern: Any  # `Pattern`; its band is -1 if the matrix is dense
+    values: Any  # (entries,) entries of the pattern
+    factors: Any  # `Factors` of the entries
+    terms: Any  # (N,) sizes of the sums in the rows of r, for the last matrix evaluated
     scale: Any  # (N,) row scales of the factors
-    pivots: Any  # (N,)
+    pivots: Any  # (N,) pivot rows of the factors
     rhs: Any  # (N,) residual, then correction
     kept: Any  # (N,) unknowns before a damped correction
-    blocks: Any  # (b, 4): kind, first unknown, number, whether its columns are constant
-    nodes: Any  # (b,) place of each block in the step
-    tolerance: float  # of |r|; 0: to round-off
-    limit: int  # most iterations
-    advanced: int  # 1: the guess of coordinates is q0 + c h v0
+    blocks: Any  # (b, 4) kind, first unknown, number, and whether the columns are constant
+    nodes: Any  # (b,) node of each block in the step
+    tolerance: float  # tolerance of |r|; 0: solve to round-off
+    limit: int  # largest number of iterations
+    advanced: int  # 1: the initial guess of coordinates is q0 + c h v0
     slope: float  # about the largest entry of G
-    worth: int  # corrections that cost about as much as a matrix and its factors
-    made: Any  # (1,) matrices made so far
-    repeating: Any  # (k, 2) unknowns of multipliers that others repeat, entries of their diagonal
-    soft: Any  # (k,) what the diagonal gets, by h^2
+    worth: int  # number of corrections that cost about as much as a matrix and its factors
+    made: Any  # (1,) number of matrices evaluated so far
+    repeating: Any  # (k, 2) unknowns of multipliers of redundant joints, and the entries of their diagonal
+    soft: Any  # (k,) regularisation that is subtracted from the diagonal, divided by h^2
 
 
 _SETTINGS = types.float64, types.int64, types.int64, types.float64, types.int64, I1, I2, F1
@@ -94,7 +94,10 @@ SOLVER = Reference(
 
 @inner_kernel
 def guess(D, S, solver, lam, advanced):
-    """Initial unknowns of a step (002 Table 2: simple or advanced)."""
+    """Set the initial unknowns of a step (002 Table 2: simple or advanced).
+
+    `advanced`: 1 to extrapolate coordinates and increments by the velocities, else 0.
+    """
     for b in range(solver.blocks.shape[0]):
         kind, first, count = solver.blocks[b, 0], solver.blocks[b, 1], solver.blocks[b, 2]
         if kind == INCREMENT:
@@ -116,7 +119,10 @@ def guess(D, S, solver, lam, advanced):
 
 @inner_kernel
 def guess_increments(D, S, solver, first, advanced):
-    """Increments of the frames of a quaternion chart: 0, or h times velocity and angular velocity 2 E(q) v."""
+    """Set the increments of the frames of a quaternion chart: h times velocity and angular velocity 2 E(q) v.
+
+    `first`: index of the first increment; `advanced`: 0 to set them to 0.
+    """
     for f in range(D.frames.each.size):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
         if at >= 0:
@@ -134,13 +140,13 @@ def guess_increments(D, S, solver, first, advanced):
 
 @small_kernel
 def conjugated(q):
-    """(w, -x)."""
+    """Return the conjugate (w, -x) of a quaternion (w, x)."""
     return q[0], times(-1.0, q[1])
 
 
 @inner_kernel
 def evaluate(residual, fn, D, S, W, solver):
-    """rhs = r; its norm."""
+    """Compute rhs = r, and return its norm."""
     residual(fn, D, S, W, solver.x, solver.r)
     norm = 0.0
     for i in range(solver.x.size):
@@ -151,7 +157,10 @@ def evaluate(residual, fn, D, S, W, solver):
 
 @inner_kernel
 def evaluate_matrix(residual, fn, D, S, W, solver, known):
-    """matrix = dr/dx, softened where joints repeat each other: the residual decides what is solved."""
+    """Compute matrix = dr/dx, regularised for redundant joints.
+
+    The residual is not changed, so that the regularisation does not change the solution.
+    """
     solver.made[0] += 1
     differentiate_all(residual, fn, D, S, W, solver, known)
     for k in range(solver.soft.size):
@@ -164,7 +173,10 @@ def evaluate_matrix(residual, fn, D, S, W, solver, known):
 
 @inner_kernel
 def differentiate_all(residual, fn, D, S, W, solver, known):
-    """matrix = dr/dx by complex steps; constant columns are taken over where they are `known`."""
+    """Compute matrix = dr/dx by complex steps.
+
+    `known`: True if the constant columns can be copied from `solver.constant`.
+    """
     if solver.pattern.band >= 0:
         solver.values[:] = 0.0
         T = solver.pattern
@@ -195,7 +207,7 @@ def differentiate_all(residual, fn, D, S, W, solver, known):
 
 @inner_kernel
 def factor_matrix(solver):
-    """LU factors of the matrix, its rows scaled by their largest entry; 0, or 1 if singular."""
+    """Factorise the matrix (LU), its rows scaled by their largest entry; return 0, or 1 if it is singular."""
     T, values, scale = solver.pattern, solver.values, solver.scale
     if T.band < 0:
         return factor(solver.matrix, scale, solver.pivots)
@@ -213,7 +225,7 @@ def factor_matrix(solver):
 
 @inner_kernel
 def solve_matrix(solver):
-    """rhs = matrix^-1 rhs, with the factors."""
+    """Compute rhs = matrix^-1 rhs with the factors of `factor_matrix`."""
     if solver.pattern.band < 0:
         substitute(solver.matrix, solver.scale, solver.pivots, solver.rhs)
         return
@@ -222,10 +234,10 @@ def solve_matrix(solver):
 
 @inner_kernel
 def correction_size(S, solver):
-    """Largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
+    """Return the largest correction in rhs, each block in units of the size of its values, forces in units of |p0|/h.
 
     Multipliers do not count, as they may be zero but for round-off and the end of the step is among the unknowns; but
-    IMPULSES do, of which the momenta at the end are made, in units of |p0|/(h |G|).
+    IMPULSES count, because they determine the momenta at the end, in units of |p0|/(h |G|).
     """
     worst = 0.0
     for b in range(solver.blocks.shape[0]):
@@ -249,9 +261,9 @@ def correction_size(S, solver):
 
 @inner_kernel
 def measure_rows(S, solver):
-    """terms_i = sum_j |dr_i/dx_j| |x_j|, the size of what row i of r sums. Needs the matrix before it is factored.
+    """Compute terms_i = sum_j |dr_i/dx_j| |x_j|, the size of the sum in row i of r. Needs the matrix before it is factorised.
 
-    Corrections relative to the unknowns say nothing where velocities or momenta are zero: these count with at least
+    Corrections relative to the unknowns carry no information if velocities or momenta are zero: these count with at least
     |q0|/h and |p0|/h.
     """
     q, p = 0.0, 0.0
@@ -282,16 +294,16 @@ def measure_rows(S, solver):
 
 @inner_kernel
 def is_round_off(solver):
-    """Whether every row of r = rhs is round-off of what it sums: |r_i| <= c eps terms_i."""
+    """Return True if every row of r = rhs is round-off of its terms: |r_i| <= c eps terms_i."""
     for i in range(solver.x.size):  # noqa: SIM110  numba compiles loops
-        if not abs(solver.rhs[i]) <= _ROUNDED * solver.terms[i]:  # neither where one is not finite
+        if not abs(solver.rhs[i]) <= _ROUNDED * solver.terms[i]:  # also False if the residual is not finite
             return False
     return True
 
 
 @inner_kernel
 def state_size(S):
-    """Sum of |q0| and |p0|."""
+    """Return the sum of |q0| and |p0|."""
     size = 0.0
     for i in range(S.q0.size):
         size += abs(S.q0[i].real) + abs(S.p0[i].real)
@@ -300,12 +312,14 @@ def state_size(S):
 
 @inner_kernel
 def newton(residual, fn, D, S, W, solver, known):
-    """Solve r(x) = 0 from the guess in x: (status, iterations, norm of the residual).
+    """Solve r(x) = 0 from the guess in x; return (status, iterations, norm of the residual).
 
-    A matrix serves on while `worth` more corrections that shrink as the last one did would reach round-off; `error` is
-    what is left after a correction: its square (as a fraction) with a fresh matrix, else by the rate of contraction.
-    Where r is round-off of its own terms one more correction takes what is left of it, if the matrix has shown to be
-    good; where that matrix has made corrections tiny and they stop shrinking, round-off is all that they are.
+    A matrix is reused if `worth` more corrections that shrink as the last one did would reach round-off. `error` is
+    what is left after a correction: its square (as a fraction) with a fresh matrix, else given by the rate of contraction.
+    If r is round-off of its own terms, one more correction removes what is left of it, provided that the matrix has proved
+    good. If that matrix has made corrections tiny and they stop shrinking, they are only round-off.
+
+    `known`: True if the constant columns of the matrix are in `solver.constant`.
     """
     last, best = 1.0, 1.0
     fresh, exact = True, solver.tolerance > 0.0
@@ -341,17 +355,20 @@ def newton(residual, fn, D, S, W, solver, known):
         if exact and norm < solver.tolerance:
             return SOLVED, iteration, norm
         slow = size * rate**solver.worth > _ROUND_OFF
-        # with a tolerance on |r| the iteration is Newton's own, as the papers count it
+        # with a tolerance on |r| every iteration has a fresh matrix, as the papers count iterations
         fresh = exact or (iteration > 1 and slow and not (tiny and not fresh))
         last = size
-    # round-off cannot be shrunk; a state at rest has no other measure of it
+    # round-off cannot be reduced; for a state at rest there is no other measure of it
     rounded = solver.tolerance == 0.0 and norm <= _LEAST * state_size(S)
     return SOLVED if rounded else NOT_CONVERGED, solver.limit, norm
 
 
 @inner_kernel
 def damped_newton(residual, fn, D, S, W, solver):
-    """Newton's method whose corrections are halved until they shrink the residual, in the scales of the matrix's rows."""
+    """Solve r(x) = 0 by Newton's method with damping; return (status, iterations, norm of the residual).
+
+    Corrections are halved until they reduce the residual, measured in the row scales of the matrix.
+    """
     n = solver.x.size
     norm = evaluate(residual, fn, D, S, W, solver)
     for iteration in range(1, _DAMPED_LIMIT + 1):
@@ -384,7 +401,7 @@ def damped_newton(residual, fn, D, S, W, solver):
             if after < before:
                 break
             for i in range(n):
-                # kept - correction is x as first tried: the correction follows from the two
+                # kept - correction is x as first tried, so x and `kept` determine the correction
                 solver.x[i] = 0.5 * (solver.x[i].real + solver.kept[i])
         if not after < before:
             status = SOLVED if norm <= _LEAST * state_size(S) else NOT_CONVERGED

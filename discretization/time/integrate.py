@@ -1,4 +1,4 @@
-"""`integrate`: a mechanical system, an integrator, a step: the trajectory with everything it conserves."""
+"""Integrate a mechanical system with a given integrator and step: `integrate` returns the trajectory and its invariants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rigid.mechanics.mechanical import MechanicalSystem
 from rigid.system import Floats
 
 MAX_ITERATIONS = 40
-LEAST_BAND = 80  # unknowns from which a band is tried
+LEAST_BAND = 80  # number of unknowns from which a band matrix is tried
 _MOST_BYTES = 8 * 2**30
 
 
@@ -40,21 +40,21 @@ def integrate(
     Parameters
     ----------
     system : MechanicalSystem
-        What moves.
+        System to integrate.
     integrator : str or Scheme
         Name of an integrator with its parameters, "mG(3)", or "mG" and k=3, order=4.
     dt : float
         Step, s.
     t_end : float
-        How long, s, from the start.
+        Duration from the start, s.
     guess : {"advanced", "simple"}, default "advanced"
-        Where Newton's method begins: q0 + h v0, or the state at the start of the step (002, Table 2).
+        Initial guess of Newton's method: q0 + h v0, or the state at the start of the step (002, Table 2).
     tolerance : float, default 0.0
-        Newton's method ends if the norm of the residual is below it; 0: if it is round-off.
+        Newton's method ends if the norm of the residual is below this value; 0: if the residual is at round-off.
     start : Start, optional
         State to continue from (`Trajectory.at`). Default: the initial state of the system at t = 0.
     **parameters : float
-        Parameters of the integrator, if the name does not have them.
+        Parameters of the integrator that the name does not contain.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def integrate(
         start = initial(system)
     else:
         _check_start(system, start)
-        # the same times, to the bit, as those of a run from t = 0
+        # times bit-identical to those of a run from t = 0
         first = round(start.t / dt)
         t = dt * np.arange(first, first + steps + 1) if first * dt == start.t else start.t + t
     run, failure = March(system, chosen, tolerance, guess == "advanced").run(dt, t, start)
@@ -110,18 +110,18 @@ def integrate(
 
 
 def initial(system: MechanicalSystem) -> Start:
-    """The initial state of a system."""
+    """Return the initial state of a system."""
     q, v = system.q0, system.v0
     p = system.momentum(q, v) if system.p0 is None else system.p0
     return Start(0.0, q, p, v, np.zeros(system.m), np.zeros(system.m), system.books)
 
 
 class March:
-    """A system made ready for a scheme, with the arrays of Newton's method; marches as often as one likes.
+    """Prepared integration of a system with a scheme, with the arrays of Newton's method; `run` can be called repeatedly.
 
-    attempts: with damping, from other starts, where Newton's method fails.
+    attempts: number of damped restarts, from other initial guesses, if Newton's method fails.
 
-    Raises ModelError where the scheme does not fit the system.
+    Raises ModelError if the scheme does not fit the system.
     """
 
     def __init__(
@@ -142,14 +142,15 @@ class March:
 
     @property
     def matrices(self) -> int:
-        """Newton matrices made so far."""
+        """Return the number of Newton matrices that were computed so far."""
         return int(self._solver.made[0])
 
     def run(
         self, h: float, t: Floats, start: Start, inside: bool = False
     ) -> tuple[Trajectory, Failure | None]:
-        """Steps of length h between the times t (N + 1,), as far as they can be solved, and why no further; inside: as of
-        `signals_at`.
+        """Take steps of length h between the times t (N + 1,) as far as they can be solved; return the reason if they cannot.
+
+        inside: as in `signals_at`.
         """
         system, scheme = self.system, self.scheme
         run = _allocate(system, scheme, h, t)
@@ -162,7 +163,7 @@ class March:
         done = marching.march(
             self.method, functions, data, self._work, self._solver, substeps, rows, self._ends
         )
-        system.drive_to(system.drives)  # as it was
+        system.drive_to(system.drives)  # restore the drives
         data.dissipating.numbers[keeping] = kept
         failure = None
         if done.status != implicit.SOLVED:
@@ -181,8 +182,9 @@ class March:
         return self._unwound(run, failure)
 
     def _unwound(self, run: Trajectory, failure: Failure | None) -> tuple[Trajectory, Failure | None]:
-        """The steps before something that is counted left the half turns about `charts.branches`, where its potential is
-        no function of q.
+        """Return the steps before a counted angle left the half revolutions about `charts.branches`.
+
+        Beyond them its potential is not a function of q.
         """
         if not len(branches(self.system)):
             return run, failure
@@ -200,7 +202,7 @@ class March:
 
 
 def method_of(scheme: Scheme) -> marching.Method:
-    """The functions of a scheme; work is that between the ends of a step unless it says otherwise."""
+    """Return the functions of a scheme; by default work is that of forces between the ends of a step."""
     account = forcing.account_ends if scheme.account is None else scheme.account
     drives = rheonomic.drives_between if scheme.drives is None else scheme.drives
     return marching.Method(scheme.residual, scheme.update, account, drives, scheme.options)
@@ -209,7 +211,7 @@ def method_of(scheme: Scheme) -> marching.Method:
 def substeps_of(
     system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float, inside: bool = False
 ) -> marching.Substeps:
-    """Substeps of the steps of length h that begin at `starts`; inside: as of `signals_at`."""
+    """Return the substeps of the steps of length h that begin at `starts`; inside: as in `signals_at`."""
     lengths = h * np.array(scheme.fractions)
     accounts = system.has_signal or system.has(mechanical.VISCOUS) or len(system.data.working.each)
     return marching.Substeps(lengths, signals_at(system, scheme, starts, h, inside), int(accounts), 0)
@@ -237,7 +239,7 @@ def _check_start(system: MechanicalSystem, start: Start) -> None:
 
 
 def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
-    """Raise ModelError where the scheme cannot integrate the system, saying which can."""
+    """Raise ModelError if the scheme cannot integrate the system; the message names schemes that can."""
     flags = system.data.flags
     if flags & mechanical.LAGRANGE_TOP and not scheme.needs & mechanical.LAGRANGE_TOP:
         raise ModelError(
@@ -279,7 +281,7 @@ def check_fit(scheme: Scheme, system: MechanicalSystem) -> None:
 
 
 def _regular(system: MechanicalSystem) -> str:
-    """What to do about a singular mass: another chart, or a scheme that takes it."""
+    """Return advice for a singular mass: another chart, or a scheme that accepts it."""
     chart = system.info.get("chart")
     if chart == "director":
         return "a flat body has none in directors: use quaternion-alpha or quaternion-gamma, or EML or MPL"
@@ -290,7 +292,7 @@ def _regular(system: MechanicalSystem) -> str:
 
 
 def number_of_steps(owner: str, step: str, dt: float, t_end: float) -> int:
-    """Return how many steps lead to t_end; step: what the owner calls their length."""
+    """Return how many steps lead to t_end; step: name of the step length in messages of `owner`."""
     dt, t_end = number(owner, step, dt, positive=True), number(owner, "t_end", t_end, positive=True)
     steps = round(t_end / dt)
     if steps < 1 or abs(steps * dt - t_end) > 1e-9 * t_end:
@@ -315,16 +317,16 @@ def _allocate(system: MechanicalSystem, scheme: Scheme, h: float, t: Floats) -> 
 
 
 def nodes_of(system: MechanicalSystem, scheme: Scheme) -> tuple[float, ...]:
-    """Where in a step the signals are read."""
+    """Return the points in a step at which the signals are evaluated, as fractions of it."""
     return scheme.nodes + scheme.driven if len(system.drives) else scheme.nodes
 
 
 def signals_at(
     system: MechanicalSystem, scheme: Scheme, starts: Floats, h: float, inside: bool = False
 ) -> Floats:
-    """Signals (steps, substeps, nodes, s) at the nodes of all substeps, and where driven constraints are read besides.
+    """Return the signals (steps, substeps, nodes, s) at the nodes of all substeps and at the points of driven constraints.
 
-    inside: nodes at the ends of a step are moved into it by a part `NEAR`, where loads jump at these ends.
+    inside: True to move nodes at the ends of a step into the step by a fraction `NEAR` of it, if loads jump at these ends.
     """
     fractions = np.array(scheme.fractions)
     begins = np.concatenate([[0.0], np.cumsum(fractions)[:-1]])
@@ -342,7 +344,7 @@ def signals_at(
 def solver_for(
     scheme: Scheme, system: MechanicalSystem, tolerance: float = 0.0, advanced: bool = True
 ) -> tuple[implicit.Solver, Work]:
-    """Arrays of Newton's method and scratch of the residual."""
+    """Return the arrays of Newton's method and the scratch of the residual."""
     n, m = system.n, system.m
     joints = increments = 0
     if system.has(mechanical.QUATERNIONS):
@@ -395,7 +397,7 @@ def solver_for(
 
 
 def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
-    """The pattern of Newton's matrix, found once for a system and a scheme; that of a full matrix where it is no chart."""
+    """Return the pattern of Newton's matrix, cached per system and scheme; a dense pattern if the system is not a chart."""
     if not system.has(mechanical.PRODUCTS):
         return dense_pattern()
     found: dict[str, Pattern] = system.info.setdefault("patterns", {})
@@ -405,15 +407,17 @@ def _pattern(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
 
 
 def _worth(pattern: Pattern, unknowns: int) -> int:
-    """Corrections for the price of a matrix: with its factors it takes what half as many residuals take as it has colours,
-    to about a third; fewer than leave room for another matrix.
+    """Return the number of corrections that cost as much as a new matrix.
+
+    A matrix with its factors costs, to about a third, as much as half as many residuals as it has colours. The number is limited
+    so that an iteration leaves room for another matrix.
     """
     colours = unknowns if pattern.band < 0 else len(pattern.colours.start) - 1
     return int(np.clip(colours // 2, 8, MAX_ITERATIONS // 2))
 
 
 def _slope(system: MechanicalSystem) -> float:
-    """About the largest entry of G(q0)."""
+    """Return an estimate of the largest entry of G(q0)."""
     if not system.m:
         return 1.0
     signs = (-1.0) ** np.arange(system.m)

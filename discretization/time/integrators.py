@@ -1,8 +1,8 @@
-"""The integrators of mechanical systems by name: `scheme(name)` with its facts and its compiled functions.
+"""Create the integrators of mechanical systems by name: `scheme(name)` returns one with its properties and compiled functions.
 
-`FAMILIES` has the names, with the parameters of each and its facts.
+`FAMILIES` lists the names, with the parameters and the properties of each.
 
-`compose` raises the order of a symmetric one.
+`compose` raises the order of a symmetric integrator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rigid.errors import ModelError
 
 
 def unknown(name: str, choices: Iterable[str]) -> ModelError:
-    """The error for a name that is none of the choices."""
+    """Return the error for a name that is not one of the choices."""
     choices = tuple(choices)
     return ModelError(
         f"integrator '{name}' is not known; choose one of {', '.join(choices)}", choices=choices
@@ -29,7 +29,7 @@ def unknown(name: str, choices: Iterable[str]) -> ModelError:
 
 
 def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
-    """The integrator `name` with its parameters; with an `order` above its own it is composed.
+    """Return the integrator `name` with its parameters, composed if `order` is higher than its own order.
 
     Raises ModelError for an unknown name, parameter or composition.
     """
@@ -51,12 +51,14 @@ def scheme(name: str, order: int | None = None, **parameters: Any) -> Scheme:
     return made if order is None or order == made.order else compose(made, order)
 
 
-# a name and what stands in its brackets
+# a name and the text in its brackets
 _PATTERN = re.compile(r"\s*([A-Za-z0-9-]*[A-Za-z0-9])\s*(?:\(([^()]*)\))?\s*")
 
 
 def _named(name: str, text: str) -> tuple[str, Family]:
-    """The name as it is written here, whatever its case, and its family; text: what was asked for."""
+    """Return the name in its canonical spelling, whatever its case, and its family; text: the text of the request, for the
+    error.
+    """
     found = {key.lower(): key for key in FAMILIES}.get(name.lower())
     if found is None:
         raise unknown(text, FAMILIES)
@@ -64,20 +66,21 @@ def _named(name: str, text: str) -> tuple[str, Family]:
 
 
 def _read(text: str) -> tuple[str, Family, str]:
-    """The same of a text such as "VI-B(1, 0.5)", with what stands in its brackets."""
+    """Return name, family and the text in brackets of a text such as "VI-B(1, 0.5)"."""
     match = _PATTERN.fullmatch(text)
     return (*_named(match[1] if match else "", text), (match[2] or "").strip() if match else "")
 
 
 def solves_repeating(text: str) -> bool:
-    """Whether the scheme that is written so was measured with joints that repeat each other."""
+    """Return whether the scheme with this text was measured with redundant joints."""
     return _read(text)[1].repeating
 
 
 def parse(text: str, **more: Any) -> Scheme:
-    """The scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)"; `more` adds some.
+    """Return the scheme written as a name with parameters: "EML", "mG(3)", "VI-B(1, 0.5)", "EML(order=4)"; `more` adds
+    parameters.
 
-    Raises ModelError with what could not be read.
+    Raises ModelError that names the part that could not be read.
     """
     name, family, inside = _read(text)
     names = tuple(family.parameters)
@@ -99,7 +102,7 @@ def parse(text: str, **more: Any) -> Scheme:
 
 
 def compose(made: Scheme, order: int) -> Scheme:
-    """Symmetric composition of a symmetric scheme: from order 2 to 4, 6 and 8, from any order by 2."""
+    """Compose a symmetric scheme symmetrically: from order 2 to 4, 6 and 8, from any order by 2."""
     if not made.symmetric:
         raise ModelError(
             f"integrator {made.name} of order {made.order} is not symmetric and cannot be composed"
@@ -114,6 +117,6 @@ def compose(made: Scheme, order: int) -> Scheme:
             f"integrator {made.name} of order {made.order} cannot be composed to {order}; choose {choice}"
         )
     if made.reversing:
-        # the order conditions hold for maps near the identity, which two halves are and one step is not
+        # the order conditions hold for maps near the identity: two halves are near it, one step is not
         fractions = composition.halved(fractions)
     return replace(made, name=f"{made.name}, order {order}", order=order, fractions=tuple(fractions))

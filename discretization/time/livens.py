@@ -1,4 +1,4 @@
-"""Livens' principle with independent q, v, p: the energy-momentum scheme EML, its reductions, and the midpoint rule.
+"""Evaluate schemes of Livens' principle with independent q, v, p: the energy-momentum scheme EML, its reductions, and MPL.
 
 EML, 000 (72), in the G-equivariant quaternion form 000 (86):
 
@@ -7,20 +7,20 @@ EML, 000 (72), in the G-equivariant quaternion form 000 (86):
     pbar    = D_v T                                                       (3)
     g(q1)   = 0                                                           (4)
 
-keeps the generalised energy p . v - T + V; M may be singular or depend on q. REML, 000 (103), eliminates v1 by (1)
-and p1 by (3); Null-EML, 000 remark 4.11, takes the rotation vector of the step in place of the quaternion, which
+EML conserves the generalised energy p . v - T + V; M may be singular or depend on q. REML, 000 (103), eliminates v1 by (1)
+and p1 by (3). Null-EML, 000 remark 4.11, uses the rotation vector of the step in place of the quaternion, which
 fulfils the internal constraint, and multiplies (2) by the null space matrix G(qbar), which removes its multiplier.
 
-EML-kappa (quaternion chart): a body turns with the Cayley vector of the step also in (1), with
+EML-kappa (quaternion chart): a body rotates with the Cayley vector of the step also in (1), with
 1/kappa = 2 - 1/|qbar|^2,
 
     q1 - q0 = (h/kappa) vbar                                              (1k)
     P1 - P0 = (1/kappa) h D_q T + h F - h (D g)^T lam                     (2k)
 
 where all torques of joints, springs and loads enter as 2 E(qbar)^T torque/|qbar|^2. Then the total angular momentum is
-kept as well where joints couple positions with quaternions; EML keeps it to second order only.
+conserved even if joints couple positions with quaternions; EML conserves it to second order only.
 
-MPL, 000 (132): all derivatives of L at the midpoint.
+MPL, 000 (132), is the midpoint rule: all derivatives of L are evaluated at the midpoint.
 """
 
 import cmath
@@ -46,7 +46,7 @@ from rigid.linear_algebra import dot, times
 
 
 class Vectors(NamedTuple):
-    """Scratch of Livens' schemes."""
+    """Scratch vectors of Livens' schemes."""
 
     T_q: PerCoordinate  # D_q T
     T_v: PerCoordinate  # D_v T
@@ -55,10 +55,10 @@ class Vectors(NamedTuple):
     pull: PerCoordinate  # (D g)^T lam
     qbar: PerCoordinate
     vbar: PerCoordinate
-    q1: PerCoordinate  # where it is no unknown, as v1, p1
+    q1: PerCoordinate  # q1 if it is eliminated from the unknowns, as v1, p1
     v1: PerCoordinate
     p1: PerCoordinate
-    balance: PerCoordinate  # (2), before it is projected
+    balance: PerCoordinate  # residual of (2), before the projection on the null space
     lam: PerConstraint
     g: PerConstraint
 
@@ -68,14 +68,17 @@ vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 @inner_kernel
 def state_of(D, x):
-    """Views of (q1, p1, v1, lam) in the unknowns of the full scheme."""
+    """Return views of (q1, p1, v1, lam) in the unknowns of the full scheme."""
     n = D.n
     return x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 3 * n + D.m]
 
 
 @inner_kernel
 def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
-    """r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam: (2)."""
+    """Compute the residual of (2), r = p1 - p0 - h (D_q T - D V + F) + h (D g)^T lam.
+
+    `with_constraints`: False to omit the last term.
+    """
     w = vectors(W, D)
     discrete_gradient(fn, D, S.q0, q1, W, w.V_q)
     forces_between(fn, D, S, q1, W, w.F)
@@ -90,7 +93,7 @@ def momentum_balance(fn, D, S, W, q1, p1, lam, T_q, with_constraints, r):
 
 @residual
 def eml_residual(fn, D, S, W, x, r):
-    """(1)-(4)."""
+    """Evaluate the residual (1)-(4) of EML."""
     n, w = D.n, vectors(W, D)
     q1, p1, v1, lam = state_of(D, x)
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
@@ -103,7 +106,7 @@ def eml_residual(fn, D, S, W, x, r):
 
 @update
 def full_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State of unknowns (q1, p1, v1, lam)."""
+    """Store the state of the unknowns (q1, p1, v1, lam)."""
     n = D.n
     for i in range(n):
         q[i], p[i], v[i] = x[i], x[n + i], x[2 * n + i]
@@ -113,7 +116,7 @@ def full_update(fn, D, S, W, x, q, p, v, lam, gam):
 
 @inner_kernel
 def eliminate(fn, D, S, W, q1, v1, p1, T_q):
-    """v1 by (1), p1 by (3); T_q = D_q T."""
+    """Compute v1 by (1), p1 by (3), and T_q = D_q T."""
     T_v = vectors(W, D).T_v
     for i in range(D.n):
         v1[i] = 2.0 / S.h * (q1[i] - S.q0[i]) - S.v0[i]
@@ -124,7 +127,7 @@ def eliminate(fn, D, S, W, q1, v1, p1, T_q):
 
 @residual
 def reml_residual(fn, D, S, W, x, r):
-    """(2) and (4) with v1 and p1 eliminated."""
+    """Evaluate the residual (2), (4) of REML, with v1 and p1 eliminated."""
     n, w = D.n, vectors(W, D)
     q1, lam = x[:n], x[n:]
     eliminate(fn, D, S, W, q1, w.v1, w.p1, w.T_q)
@@ -134,7 +137,7 @@ def reml_residual(fn, D, S, W, x, r):
 
 @update
 def reml_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State of unknowns (q1, lam)."""
+    """Store the state of the unknowns (q1, lam)."""
     n = D.n
     for i in range(n):
         q[i] = x[i]
@@ -145,7 +148,7 @@ def reml_update(fn, D, S, W, x, q, p, v, lam, gam):
 
 @small_kernel
 def turned(q, theta):
-    """exp(theta/2) o q, for a rotation vector theta of complex components."""
+    """Return exp(theta/2) o q, for a rotation vector theta of complex components."""
     square = 0.25 * dot(theta, theta)
     if square.real < 1e-4:
         c = 1.0 - square / 2.0 * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
@@ -164,7 +167,10 @@ def turned(q, theta):
 
 @inner_kernel
 def moved(D, S, x, q1):
-    """q1 of increments x: dr of a position, the inertial rotation vector of an orientation."""
+    """Compute q1 from increments x, and return the number of increments.
+
+    They are dr for a position, the inertial rotation vector for an orientation.
+    """
     at_x = 0
     for f in range(D.frames.each.size):
         at, to = D.frames.each[f].position, D.frames.each[f].orientation
@@ -181,7 +187,10 @@ def moved(D, S, x, q1):
 
 @inner_kernel
 def joint_multipliers(D, x, lam):
-    """lam = (0 for the internal constraints, those of the joints, which stand at the end of x)."""
+    """Set lam to 0 for the internal constraints, and to the multipliers at the end of x for the joints.
+
+    Return the number of internal constraints.
+    """
     joints = 0
     for f in range(D.frames.each.size):
         if D.frames.each[f].orientation >= 0:
@@ -195,7 +204,7 @@ def joint_multipliers(D, x, lam):
 
 @residual
 def null_residual(fn, D, S, W, x, r):
-    """(2) in the null space of the internal constraints, and (4) of the joints."""
+    """Evaluate the residual of Null-EML: (2) in the null space of the internal constraints, and (4) of the joints."""
     w = vectors(W, D)
     q1, balance = w.q1, w.balance
     moved(D, S, x, q1)
@@ -223,7 +232,7 @@ def null_residual(fn, D, S, W, x, r):
 
 @update
 def null_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State of increments; the internal multipliers follow from the part of (2) along qbar."""
+    """Store the state of the increments; the internal multipliers follow from the part of (2) along qbar."""
     w = vectors(W, D)
     moved(D, S, x, q)
     internal = joint_multipliers(D, x, lam)
@@ -240,7 +249,7 @@ def null_update(fn, D, S, W, x, q, p, v, lam, gam):
 
 @residual
 def kappa_residual(fn, D, S, W, x, r):
-    """(1k), (2k), (3), (4)."""
+    """Evaluate the residual (1k), (2k), (3), (4) of EML-kappa."""
     n, w = D.n, vectors(W, D)
     q1, p1, v1, lam = state_of(D, x)
     discrete_kinetic(fn, D, S.q0, S.v0, q1, v1, W, w.T_q, w.T_v)
@@ -262,7 +271,7 @@ def kappa_residual(fn, D, S, W, x, r):
 
 @residual
 def mpl_residual(fn, D, S, W, x, r):
-    """000 (132)."""
+    """Evaluate the residual of MPL, 000 (132)."""
     n, w = D.n, vectors(W, D)
     q1, p1, v1, lam = state_of(D, x)
     mean(S.q0, q1, w.qbar)

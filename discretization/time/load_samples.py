@@ -1,16 +1,16 @@
-"""Check that steps see how loads change within them: what a step misses of the impulse of each load.
+"""Check that steps resolve how loads change within them: compute the impulse of each load that a step misses.
 
-In a step of length h a scheme reads a load f at few points c_i with weights b_i. Gauss's rule of ten points (x_j, w_j) reads it
-between them. The step misses the impulse
+In a step of length h a scheme evaluates a load f at few points c_i with weights b_i. Gauss's rule of ten points (x_j, w_j)
+evaluates it between them. The step misses the impulse
 
     dJ = h |sum_j w_j f(t + x_j h) - sum_i b_i f(t + c_i h)|                                               (1)
 
-of a force. What it missed would move the mass m of all that the force can set in motion, over a run of length T, by dJ T/m.
-A step sees the load if that is at most `SHARE` of the error e L asked for:
+of a force. This impulse would move the mass m of all bodies that the force can set in motion, over a run of length T, by dJ T/m.
+A step resolves the load if that is at most `SHARE` of the requested error e L:
 
     dJ <= SHARE e L m/T,   of a moment:  dJ <= SHARE e L m k/T                                               (2)
 
-with a radius of gyration k. What lies between two of the ten points, which are h/7 apart at most, is not seen.
+with a radius of gyration k. Changes between two of the ten points, which are at most h/7 apart, are not detected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discretization.interaction_table import loads_of
 from discretization.system import System
 from rigid.system import MOMENT, Floats, Ints
 
-POINTS = 10  # in a step
+POINTS = 10  # points of Gauss's rule in a step
 SHARE = 0.1
 _X, _W = (0.5 * x for x in np.polynomial.legendre.leggauss(POINTS))
 _X += 0.5
@@ -57,14 +57,16 @@ class LoadSamples:
         radius = np.zeros(part.max() + 1)
         np.maximum.at(radius, part, gyration)
         several = np.bincount(part) > 1
-        radius[several] = np.maximum(radius[several], size / np.sqrt(12.0))  # of a rod of that length
+        # radius of gyration of a rod of that length
+        radius[several] = np.maximum(radius[several], size / np.sqrt(12.0))
         loads = loads_of(system.others)
-        turning = np.flatnonzero(loads.kind == MOMENT)  # these come first
+        # these loads come first in `system.signals`
+        turning = np.flatnonzero(loads.kind == MOMENT)
         inertia[turning] *= radius[part[frames[turning]]]
         self._allowed = np.where(inertia > 0.0, SHARE * rate * inertia, np.inf)
 
     def missed(self, h: float, starts: Floats) -> Floats:
-        """(k,) the largest dJ of each step, as a part of what (2) allows."""
+        """Return the largest dJ of each step (k,), relative to the bound (2)."""
         times = (starts[:, None] + h * self._points).ravel()
         values = self._values(times).reshape(len(starts), len(self._points), -1, 3)
         missed = h * np.linalg.norm(np.einsum("j,kjli->kli", self._weights, values), axis=2)
@@ -73,7 +75,9 @@ class LoadSamples:
 
 
 def _parts_that_move(system: System) -> Ints:
-    """(n,) a number for each frame, the same for those that something joins."""
+    """Return the number of the connected part that each frame belongs to, (n,); interactions between movable frames connect
+    them.
+    """
     frames = system.frames.fixed
     edges = [np.zeros((2, 0), np.int64)]
     for acting in groups_of(system):

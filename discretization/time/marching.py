@@ -1,4 +1,4 @@
-"""The march of implicit one-step schemes of mechanical systems: from a state over many steps, compiled once for all of them."""
+"""March implicit one-step schemes of mechanical systems from a state over many steps; compiled once for all schemes."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from rigid.references import Reference, by_reference, reference_to
 
 @by_reference
 class Method(NamedTuple):
-    """The compiled functions of a scheme and its parameters."""
+    """Compiled functions of a scheme, and its parameters."""
 
     residual: Any
     update: Any
@@ -31,20 +31,20 @@ class Substeps(NamedTuple):
 
     lengths: Any  # (substeps,) s
     signals: Any  # (steps, substeps, nodes, s)
-    accounts: int  # 1: something does work or dissipates
-    attempts: int  # with damping where Newton's method fails
+    accounts: int  # 1: there is work or dissipation to account for
+    attempts: int  # number of damped restarts if Newton's method fails
 
 
 @by_reference
 class Rows(NamedTuple):
-    """States at the ends of the steps, as `trajectory.Trajectory` has them; row 0 is where the march begins."""
+    """States at the ends of the steps, as in `trajectory.Trajectory`; row 0 is the state at the start of the march."""
 
     q: Any  # (N + 1, n)
     p: Any
     v: Any
     lam: Any  # (N + 1, m)
     gam: Any
-    totals: Any  # (N + 1, :) as `MechanicalSystem.books`
+    totals: Any  # (N + 1, :) work, dissipation and the rest of `MechanicalSystem.books`
     iterations: Any  # (N + 1,)
 
 
@@ -58,20 +58,20 @@ class Ends(NamedTuple):
     q1: Any
     p1: Any
     v1: Any
-    lam: Any  # (m,) of the substep before, then of this one
+    lam: Any  # (m,) multipliers of the substep before, then of this one
     gam: Any
-    totals: Any  # one row of these
-    works: Any  # (drives,) of one step
+    totals: Any  # one row of `Rows.totals`
+    works: Any  # (drives,) work of the drives in one substep, J
 
 
 class Outcome(NamedTuple):
-    """What became of a march."""
+    """Result of a march."""
 
     status: int
-    steps: int  # whole ones that were done
-    norm: float  # |r| of the substep that failed
-    iterations: int  # in it, without damping
-    damped: int  # and with it
+    steps: int  # number of completed whole steps
+    norm: float  # |r| in the substep that failed
+    iterations: int  # iterations in that substep without damping
+    damped: int  # iterations in that substep with damping
 
 
 METHOD = Reference(types.NamedTuple([RESIDUAL, UPDATE, ACCOUNT, DRIVES, F1], Method))
@@ -82,7 +82,7 @@ OUTCOME = types.NamedTuple([types.int64, types.int64, types.float64, types.int64
 
 
 def ends_for(system: MechanicalSystem) -> Ends:
-    """Room for a march."""
+    """Allocate the arrays for a march."""
     n, m = system.n, system.m
     sizes = n, n, n, n, n, n, m, m, len(system.books), system.n_drives
     return Ends(*(np.zeros(size, complex) for size in sizes))
@@ -90,14 +90,14 @@ def ends_for(system: MechanicalSystem) -> Ends:
 
 @inner_kernel
 def solve_step(method, fn, D, S, W, solver, lam, known, attempts):
-    """Unknowns of a substep into the solver: status, iterations without and with damping, |r|."""
+    """Solve a substep, with the unknowns in the solver; return status, iterations without and with damping, and |r|."""
     guess(D, S, solver, lam, float(solver.advanced))
     status, count, norm = newton(method.residual, fn, D, S, W, solver, known)
     damped = 0
     for attempt in range(attempts):
         if status == SOLVED:
             break
-        # large steps: with damping, from the start, the advanced guess, halfway and beyond it
+        # large steps: damped Newton from the start, halfway to the advanced guess, from that guess and beyond it
         guess(D, S, solver, lam, 0.5 * attempt)
         status, more, norm = damped_newton(method.residual, fn, D, S, W, solver)
         damped += more
@@ -106,7 +106,7 @@ def solve_step(method, fn, D, S, W, solver, lam, known, attempts):
 
 @inner_kernel
 def load_row(rows, step, ends):
-    """The start of a step from its row."""
+    """Read the start of a step from its row."""
     for i in range(ends.q0.size):
         ends.q0[i], ends.p0[i], ends.v0[i] = rows.q[step, i], rows.p[step, i], rows.v[step, i]
     for k in range(ends.lam.size):
@@ -117,7 +117,7 @@ def load_row(rows, step, ends):
 
 @inner_kernel
 def store_row(ends, rows, step):
-    """The end of the last substep as the row of a step."""
+    """Write the end of the last substep to the row of a step."""
     for i in range(ends.q0.size):
         rows.q[step, i], rows.p[step, i] = ends.q0[i].real, ends.p0[i].real
         rows.v[step, i] = ends.v0[i].real
@@ -129,7 +129,7 @@ def store_row(ends, rows, step):
 
 @inner_kernel
 def account_drives(method, fn, D, S, W, x, ends):
-    """Works of the drives in a substep, to those of all steps and to the work of the model."""
+    """Compute the work of the drives in a substep; add it to the work of each drive and to the work of the model."""
     for k in range(ends.works.size):
         ends.works[k] = 0.0
     add_kinetic(fn, D, W, 1.0, ends.q0, ends.p0, ends.v0, ends.works)
@@ -142,7 +142,7 @@ def account_drives(method, fn, D, S, W, x, ends):
 
 @inner_kernel
 def are_finite(ends):
-    """Whether all numbers at the end of a substep are: functions that raised an exception leave NaN there."""
+    """Return whether all numbers at the end of a substep are finite: functions that raised an exception leave NaN there."""
     total = 0.0
     for i in range(ends.q1.size):
         total += abs(ends.q1[i].real) + abs(ends.p1[i].real) + abs(ends.v1[i].real)
@@ -155,7 +155,7 @@ def are_finite(ends):
 
 @explicit_kernel(OUTCOME(METHOD, FUNCTIONS, DATA, WORK, SOLVER, SUBSTEPS, ROWS, ENDS))
 def march(method, fn, D, W, solver, substeps, rows, ends):
-    """Steps 1.. from row 0 into the rows after it; `ends` is scratch."""
+    """Take all steps after row 0 and write them to the rows 1, 2 ...; `ends` is scratch."""
     last_h = 0.0
     for step in range(rows.q.shape[0] - 1):
         load_row(rows, step, ends)

@@ -1,7 +1,7 @@
-"""A multibody model advanced by an integrator of mechanical systems, with the face of `stepper.Stepper`.
+"""Advance a multibody model by an integrator of mechanical systems, with the interface of `stepper.Stepper`.
 
-The model is taken in a chart; coordinates, momenta and velocities live here between calls, and every call gives the
-frames' state back.
+The model is expressed in a chart. Coordinates, momenta and velocities are stored in `State.memory` between calls, and every
+call returns the state of the frames.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from rigid.mechanics import mechanical
 from rigid.mechanics.mechanical import CONDENSED, LOSSLESS, VISCOUS, MechanicalSystem
 from rigid.system import Floats, Ints, State
 
-# chart names of models -> chart and inertia
+# chart name of models -> chart and inertia
 CHARTS = {
     "quaternion": ("quaternion", "singular"),
     "quaternion-alpha": ("quaternion", "alpha"),
@@ -54,7 +54,7 @@ CHARTS = {
 
 
 def default_chart(scheme: Scheme) -> str:
-    """The chart in which a scheme keeps what it promises."""
+    """Return the chart in which the invariants declared for a scheme hold."""
     return "quaternion" if scheme.singular_mass else "director"
 
 
@@ -67,16 +67,16 @@ def system_in_chart(
     parameter: float | None = None,
     drive_values: DriveValues | None = None,
 ) -> MechanicalSystem:
-    """The mechanical system of a model; `chart` is a key of `CHARTS`.
+    """Return the mechanical system of a model; `chart` is a key of `CHARTS`.
 
-    load_values: times (k,) -> values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2). drive_values: of prescribed
-    motion, see `discretization.drives`; without them states can be read, but no step be made.
-    Raises ModelError for unknown charts.
+    load_values: function of times (k,) that returns the values of the loads (k, loads, 3). parameter: alpha or gamma (kg m^2).
+    drive_values: function of times (k,) that returns the prescribed motion, see `discretization.drives`; without it states can be
+    read, but no step can be computed. Raises ModelError for unknown charts.
     """
     if chart not in CHARTS:
         raise ModelError(f"chart '{chart}' is not known; choose one of {', '.join(CHARTS)}")
     refuse(system.contacts, "a mechanical system")
-    # a chart reads the table of constraints by itself
+    # the chart reads the table of constraints itself
     more = [own for own in groups_of(system, state) if own.table != "constraints"]
     energies, viscous, holding, working = (
         tuple(own.group for own in more if own.role is role)
@@ -85,7 +85,7 @@ def system_in_chart(
     signals = system.signals
     working = tuple(own._replace(row=np.searchsorted(signals, own.row)) for own in working)
     frames = system.frames
-    behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come before theirs
+    behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come first
     holding = tuple(own._replace(row=own.row + behind) for own in holding)
     weights = tuple(
         Weight(f, np.zeros(3), frames.mass[f] * system.gravity)
@@ -119,34 +119,37 @@ def system_in_chart(
     return made
 
 
-# of the inertia that multipliers see, h^2 of it on their diagonal where joints repeat each other
+# fraction of the inertia seen by multipliers; times h^2, it regularises their diagonal if joints are redundant
 SOFT = 1e-8
-HELD, HELD_RATE = 1.0, 1e8  # of rows that the others imply: of g, of G v
+HELD, HELD_RATE = 1.0, 1e8  # factors for rows that are implied by the others: of g, of G v
 
 
 def repeated(system: System, state: State) -> Floats:
-    """(2, rows of the joints) `pattern.softened`: what the diagonal of their multipliers gets where joints repeat each other.
+    """Return the regularisation (2, rows of the joints) of the diagonal of multipliers of redundant joints.
 
-    Rows that the others imply are held back: where these hold, they do, and their multipliers stay what they were.
+    It is applied by `pattern.softened`.
+
+    Rows that are implied by the other rows are held back: they are fulfilled if the others are, and their multipliers keep their
+    values.
     """
     frames, held = system.frames, multipliers_of(system)
     inverse = np.empty((len(frames.mass), 6))
     inverse[:, :3] = 1.0 / frames.mass[:, None]
     inverse[:, 3:] = 3.0 / np.trace(frames.inertia, axis1=1, axis2=2)[:, None]
     G = constraint_jacobian(system, state).tocsr()
-    rows: Floats = G.multiply(G) @ inverse.ravel()  # about G M^-1 G^T
+    rows: Floats = G.multiply(G) @ inverse.ravel()  # approximate diagonal of G M^-1 G^T
     soft = np.outer([SOFT, SOFT], np.where(held.repeats[held.per_row], rows, 0.0))
     surplus = surplus_rows(system, state)
     soft[:, surplus] = np.outer([HELD, HELD_RATE], rows[surplus])
     table = rows_of(
         system.constraints
-    ).sum()  # behind these come rows that hold driven frames, and repeat nothing
+    ).sum()  # the rows that hold driven frames come after these, and are never redundant
     of_frames = np.zeros((2, HOLDING * len(driven_frames(frames.fixed))))
     return np.concatenate([soft[:, :table], of_frames, soft[:, table:]], axis=1)
 
 
 class MechanicalStepper(StepperBase):
-    """Advances the frames of a model by steps of a scheme."""
+    """Advance the frames of a model by steps of a scheme."""
 
     def __init__(
         self,
@@ -174,14 +177,14 @@ class MechanicalStepper(StepperBase):
             name, system, state, self.chart, load_values, drive_values=drive_values
         )
         self._counted, self._condensed = self._counted_order(system), condensed_places(system)
-        # halves of a step, not damping from other starts, which may end in directors that are reflected
+        # failed steps are halved; damping from other initial guesses may end in reflected directors
         self._march = March(self.mechanical, self.scheme, attempts=0)
         self.h = h
         self.sizes = sizes_of(system, chart=3 * self.mechanical.n + 2 * self.mechanical.m)
         self.shapes = state_shapes(self.sizes)
 
     def check_losing(self) -> None:
-        """As of `StepperBase`, asked of the system as it is where something touches."""
+        """Raise ModelError if contacts that lose energy would not fit the scheme, given the system during contact."""
         data = self.mechanical.data
         data = data._replace(flags=(data.flags | VISCOUS | CONDENSED) & ~LOSSLESS)
         try:
@@ -193,29 +196,34 @@ class MechanicalStepper(StepperBase):
             ) from None
 
     def start(self, state: State) -> State:
-        """`state`, the initial one, with its place in the chart."""
+        """Return the initial `state` with its coordinates, momenta and velocities in the chart stored in `State.memory`."""
         q, v = self.mechanical.q0, self.mechanical.v0
         none = np.zeros(2 * self.mechanical.m)
         own = np.concatenate([q, self.mechanical.momentum(q, v), v, none])
         return checked(checked(state, self.shapes, *OF_SYSTEMS)._replace(memory=own), self.shapes)
 
     def _part_of_step(self, state: State, begin: float, end: float) -> Marched:
-        """As of `StepperBase`; schemes that read loads at the ends of a step read them on its side of a corner."""
+        """Compute the part of a split step between the times `begin` and `end`, s.
+
+        Schemes that read loads at the ends of a step read them on its side of a corner.
+        """
         return self.equal_steps(state, end - begin, np.array([begin]), inside=True)
 
     def equal_steps(self, state: State, h: float, starts: Floats, inside: bool = False) -> Marched:
-        """Whole steps of length h from `starts`; the state is not changed. What is wound too far for its potential is counted
-        anew from where it stands.
+        """Compute whole steps of length h from the times `starts`, s; the state is not changed.
+
+        `inside`: True to read loads at the ends of a step on its side of a corner. Angles beyond the range of their potential are
+        counted again from their present values.
         """
         return self._marched(self._march, state, h, starts, inside)
 
     @property
     def solves_per_step(self) -> int:
-        """As of `StepperBase`."""
+        """Return the number of substeps of a step, each with its own multipliers."""
         return len(self.scheme.fractions)
 
     def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
-        """As of `StepperBase`."""
+        """Return the end of the first substep of a step of length h from t, s. None if it fails. `state` is not changed."""
         first = h * self.scheme.fractions[0]
         end, done, _, failure = self._marched(self._one_substep, state, first, np.array([t]))
         return end if done and failure is None else None
@@ -228,7 +236,7 @@ class MechanicalStepper(StepperBase):
         return March(self.mechanical, replace(self.scheme, fractions=(1.0,)), attempts=0)
 
     def _marched(self, march: March, state: State, h: float, starts: Floats, inside: bool = False) -> Marched:
-        """As `equal_steps`, of `march`."""
+        """Compute whole steps of length h from the times `starts` with `march`, as `equal_steps` does."""
         checked(state, self.shapes)
         n, m = self.mechanical.n, self.mechanical.m
         ends = np.append(starts, starts[-1] + h)
@@ -253,12 +261,12 @@ class MechanicalStepper(StepperBase):
         return Marched(state, done, report, None)
 
     def _count_from(self, state: State) -> None:
-        """What is counted, as it was at the start."""
+        """Set the counted angles of the mechanical system to those of `state`."""
         numbers, places = self.mechanical.data.interacting.numbers, self.mechanical.info["counting"].places
         numbers[places] = part(self._system, state, "angle")[self._counted]
 
     def _counted_order(self, system: System) -> Ints:
-        """Where in the block of angles stands what the mechanical system counts, in its order."""
+        """Return the indices, in the block of angles of a state, of the counted angles of the mechanical system, in its order."""
         count = interaction_table.own_of(system.others)
         first, none = np.cumsum(count) - count, np.zeros(0, np.int64)
         each = [own for role in (Role.ENERGY, Role.CONSTRAINT) for own in groups_of(system, None, role)]
@@ -268,13 +276,13 @@ class MechanicalStepper(StepperBase):
         return np.concatenate([none, *(of_kind.ravel() for of_kind in found)])
 
     def _state(self, state: State, run: Trajectory, t: float) -> State:
-        """At the time t, the end of a march."""
+        """Return the state at the time t, s, the end of a march `run` from `state`."""
         last = run.at(-1)
         r, quat, velocity, Omega = frames_of(self.mechanical, run.q, self._velocity(last), state)
         new = State(*(array.copy() for array in state))
         new = new._replace(memory=np.concatenate([last.q, last.p, last.v, last.lam, last.gam]))
         new.r[...], new.quat[...], new.v[...], new.Omega[...] = r, quat, velocity, Omega
-        # those of constraints that hold driven frames stand behind those of the table
+        # multipliers of constraints that hold driven frames come after those of the table
         lam, table = (
             last.lam[self.mechanical.info["places"].internal :],
             rows_of(self._system.constraints).sum(),
@@ -292,7 +300,10 @@ class MechanicalStepper(StepperBase):
         return new
 
     def _velocity(self, at: Start) -> Floats:
-        """At the end of a step; that of a variational scheme lies inside."""
+        """Return the velocity (n,) at the end of a step.
+
+        It is computed from the momentum if the mass is regular, since `v` of a variational scheme lies inside the step.
+        """
         if self.scheme.singular_mass or self.mechanical.has(mechanical.SINGULAR_MASS):
             return at.v
         return self.mechanical.velocity(at.q, at.p)
@@ -301,7 +312,7 @@ class MechanicalStepper(StepperBase):
 def frames_of(
     system: MechanicalSystem, q: Floats, v: Floats, before: State
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """r, quat, velocity and Omega of all frames after steps q (N + 1, n) from `before`; fixed ones as they were."""
+    """Return r, quat, velocity and Omega of all frames after steps q (N + 1, n) from `before`; fixed frames are unchanged."""
     places, chart = system.info["places"], system.info["chart"]
     r, quat, velocity, Omega = (x.copy() for x in (before.r, before.quat, before.v, before.Omega))
     for f, (at, to) in enumerate(zip(places.position, places.orientation, strict=True)):
@@ -318,7 +329,7 @@ def frames_of(
             Omega[f] = 0.5 * np.array(
                 [spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]
             )
-            # of the two quaternions of each matrix the one near the step before
+            # choose the quaternion of each matrix that is nearer to that of the step before
             quats = np.vstack([before.quat[f], quaternions.from_matrix(R)])
             turned = np.einsum("ij,ij->i", quats[1:], quats[:-1]) < 0.0
             own = quats[-1] if turned.sum() % 2 == 0 else -quats[-1]

@@ -1,20 +1,20 @@
-"""Newton's method for one step, and the linear solvers behind it.
+"""Solve the equations of one step by Newton's method, with the linear solvers that it needs.
 
-The matrix is renewed unless the last correction shrank the residual a hundredfold; then its factors serve
-once more. Where the step before needed none, as where all rests, the residual is looked at alone first. Where contacts couple
-many parts (`coupled`) factors serve again only if two more corrections like that one would end the iteration: what is left after
-the first are a few contacts that slip, open or close, of which old factors know nothing, and a correction by them leads off the
-way. The iteration ends when every residual is at its own round-off level (`noise`), since energy
-and momentum are kept only as well as these equations are solved; or when it cannot shrink further and is within a safe factor of
-that level.
+The matrix is recomputed unless the last correction reduced the residual by a factor of 100; then its factors are used once
+more. If the step before needed no matrix, as when nothing moves, only the residual is evaluated first. If contacts couple
+many parts (`coupled`), factors are reused only if two more corrections with the same contraction would end the iteration: the
+remaining error is then in a few contacts that slip, open or close. The old factors contain nothing about these, and a correction
+with them points in a wrong direction. The iteration ends when every residual is at its own round-off level (`noise`), because
+energy and momentum are conserved only as well as these equations are solved. It also ends when the residual cannot decrease
+further and is within a safe factor of that level.
 
-What is left then has a sign that often repeats from step to step: the errors of N steps would add up to N times round-off.
-So the correction that the residual still asks for is made, by the factors at hand and with no further evaluation
-(`last_correction`): what is left of it is of second order in round-off. The step takes it over unrounded, which leaves
-the rounding of sums, whose signs are random.
+The remaining residual often has the same sign from step to step: the errors of N steps would add up to N times round-off.
+Therefore the correction for this residual is computed with the available factors and without another evaluation
+(`last_correction`): its error is of second order in round-off. The step adds this correction to the state unrounded, so that
+only the rounding of sums remains, whose signs are random.
 
-Where forces are nearly a sign, of a slip or of the rate at which a gap closes, whole corrections go past what comes to rest and
-back; their tangents are those of `discretization.assembly.expected_forces`.
+If forces are nearly a sign function, of a slip velocity or of the rate at which a gap closes, full corrections overshoot the
+state of rest and return. Their tangents are those of `discretization.assembly.expected_forces`.
 """
 
 import functools
@@ -62,26 +62,32 @@ CURES = {
     RAISED: "mend what raised it",
 }
 
-_PREDICTED = 0.25  # of what counts as solved, in `em-d`, of a prediction: it makes no last correction, and the errors add up
-_NEGLIGIBLE = 1e-3  # residual/noise that needs no last correction, as where nothing moves
-_SAFE = 1e5  # the same where the iteration has stalled
-_REUSE = 0.01  # contraction that earns the factors a second use
-_EXPECTED = 1e-3  # the same that a correction may have where contacts couple many parts
-STALLED = 0.3  # contraction that counts as none
+# fraction of the convergence tolerance for a prediction in `em-d`, which has no last correction, so that errors add up
+_PREDICTED = 0.25
+_NEGLIGIBLE = 1e-3  # residual/noise that needs no last correction, for example if nothing moves
+_SAFE = 1e5  # residual/noise that is accepted if the iteration has stalled
+_REUSE = 0.01  # contraction below which the factors are reused
+_EXPECTED = 1e-3  # contraction that is expected of a correction if contacts couple many parts
+STALLED = 0.3  # contraction that counts as stagnation
 STALLED_HIDDEN = (
-    0.9  # the same with hidden constraints, whose tangent is not whole: where frames turn far it is slow
+    # contraction that counts as stagnation with velocity-level constraints: slow at large rotations, as their tangent is
+    # incomplete
+    0.9
 )
-MAX_TURN = 1.5  # rad a Newton correction may turn a frame by
+MAX_TURN = 1.5  # rad, largest rotation of a frame in one Newton correction
 
 
 def beyond_band(numbering: Any) -> bool | None:
-    """None where the matrix is a band alone: kernels then have nothing of what fronts, far blocks and SuperLU need; else True."""
+    """Return None if the matrix is only a band, else True.
+
+    With None, kernels are compiled without fronts, far blocks and SuperLU.
+    """
     return None if numbering.band >= 0 and not len(numbering.far.row) else True
 
 
 @inner_kernel
 def _factored_band(numbering, work):
-    """Put the factors of a band in its place; 0 or SINGULAR."""
+    """Factor the band in place; return 0 or SINGULAR."""
     failed, _ = factor_with_runs(
         work.values,
         numbering.size,
@@ -104,7 +110,7 @@ def _solved_band(numbering, work):
 
 @allocating_inner_kernel
 def factor_as(beyond, numbering, work):
-    """`factor`; beyond: `beyond_band`."""
+    """Factor the assembled matrix as `factor` does; return 0 or SINGULAR. beyond: result of `beyond_band`."""
     if beyond is not None:
         return factor(numbering, work)
     return _factored_band(numbering, work)
@@ -112,7 +118,7 @@ def factor_as(beyond, numbering, work):
 
 @allocating_inner_kernel
 def solve_as(beyond, numbering, work):
-    """`solve` with these factors."""
+    """Solve with the factors of `factor_as`, in place of work.rhs; return 0 or SINGULAR. beyond: result of `beyond_band`."""
     if beyond is not None:
         return solve(numbering, work)
     return _solved_band(numbering, work)
@@ -120,7 +126,7 @@ def solve_as(beyond, numbering, work):
 
 @allocating_inner_kernel
 def factor(numbering, work):
-    """LU factors of the assembled matrix; 0 or SINGULAR."""
+    """Compute the LU factors of the assembled matrix; return 0 or SINGULAR."""
     values = work.values
     if numbering.band >= 0:
         if numbering.far.row.size > 0:
@@ -138,7 +144,7 @@ def factor(numbering, work):
 
 @allocating_inner_kernel
 def solve(numbering, work):
-    """work.rhs = matrix^-1 work.rhs; 0 or SINGULAR, which only an iteration finds out here."""
+    """Compute work.rhs = matrix^-1 work.rhs; return 0 or SINGULAR, which only the iterative solver can return here."""
     values, band = work.values, numbering.band
     if band >= 0:
         failed = 0
@@ -165,7 +171,10 @@ def solve(numbering, work):
 
 @allocating_inner_kernel
 def solve_transposed(numbering, work):
-    """work.rhs = matrix^-T work.rhs; 0 or SINGULAR. Far blocks: by the factors of the whole, which `solve` then takes, too."""
+    """Compute work.rhs = matrix^-T work.rhs; return 0 or SINGULAR.
+
+    With far blocks the factors of the whole matrix are used; later calls of `solve` use them too.
+    """
     values, band, failed = work.values, numbering.band, 0
     if band >= 0:
         if numbering.far.row.size > 0:
@@ -191,7 +200,9 @@ def solve_transposed(numbering, work):
 
 @inner_kernel
 def correct(system, numbering, work):
-    """Add the correction in work.rhs: dr, psi (through T^-1 eta) and the multipliers; the share that was taken."""
+    """Add the correction in work.rhs to dr, psi (through T^-1 eta) and the multipliers; return the step length (damping
+    factor).
+    """
     share = share_of(system, numbering, work)
     correct_others(numbering, work, share)
     return share
@@ -199,7 +210,7 @@ def correct(system, numbering, work):
 
 @inner_kernel
 def share_of(system, numbering, work):
-    """Of the correction in work.rhs, what does not turn too far."""
+    """Return the step length for the correction in work.rhs that rotates no frame by more than MAX_TURN."""
     frames, rhs = system.frames, work.rhs
     largest = 0.0
     for f in range(frames.mass.shape[0]):
@@ -212,7 +223,7 @@ def share_of(system, numbering, work):
 
 @inner_kernel
 def correct_others(numbering, work, damping):
-    """Add this share of the correction to frames that are dealt with one by one, and to multipliers."""
+    """Add the correction, times the damping factor, to frames in the scalar path and to multipliers."""
     correct_alone(numbering, work, damping)
     for k in range(work.lam.shape[0]):
         work.lam[k] += damping * work.rhs[work.impulses.unknown[k]]
@@ -220,7 +231,7 @@ def correct_others(numbering, work, damping):
 
 @inner_kernel
 def correct_alone(numbering, work, damping):
-    """Add this share of the correction to frames that are dealt with one by one."""
+    """Add the correction, times the damping factor, to frames in the scalar path."""
     rhs = work.rhs
     for f in work.alone:
         at = numbering.frame[f]
@@ -231,7 +242,7 @@ def correct_alone(numbering, work, damping):
 
 @inner_kernel
 def no_correction(numbering, work):
-    """Nothing for the step to take over from `work.rhs`; CONVERGED."""
+    """Set the last correction in `work.rhs` to zero; return CONVERGED."""
     for i in range(numbering.size):
         work.rhs[i] = 0.0
     return CONVERGED
@@ -239,7 +250,7 @@ def no_correction(numbering, work):
 
 @inner_kernel
 def rests(work):
-    """Whether no frame moves in this step."""
+    """Return whether no frame moves in this step."""
     for f in range(work.dr.shape[0]):
         for i in range(3):
             if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
@@ -249,7 +260,7 @@ def rests(work):
 
 @inner_kernel
 def alone_rest(work):
-    """Whether none of the frames moves that do not go side by side."""
+    """Return whether no frame in the scalar path moves in this step; frames in SIMD batches are not checked."""
     for f in work.alone:
         for i in range(3):
             if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
@@ -259,11 +270,13 @@ def alone_rest(work):
 
 @allocating_inner_kernel
 def last_correction(beyond, numbering, work, level, factored, count):
-    """work.rhs = the correction that the residual of a solved step still asks for; zero where there is next to nothing, where
-    all rests, and in `em-d`, whose velocities at the end are made with the residual. CONVERGED, or NOT_FINITE where the matrix
-    or the correction is not finite.
+    """Compute in work.rhs the correction for the remaining residual of a solved step.
 
-    beyond: `beyond_band`; factored: whether factors are at hand; else the matrix, of a prediction that needed no iteration.
+    It is zero if the residual is negligible, if nothing moves, and in `em-d`, which computes the velocities at the end with the
+    residual. Return CONVERGED, or NOT_FINITE if the matrix or the correction is not finite.
+
+    beyond: result of `beyond_band`; factored: True if factors are available. Otherwise the matrix itself is available, of a
+    prediction that needed no iteration.
     """
     no_correction(numbering, work)
     if level <= _NEGLIGIBLE or work.dissipation.law.size > 0:
@@ -286,13 +299,13 @@ def last_correction(beyond, numbering, work, level, factored, count):
 
 @inner_kernel
 def needs_no_matrix(work, level):
-    """Whether a step that is solved as it was predicted needs no `last_correction`."""
+    """Return whether a step that the prediction already solves needs no `last_correction`."""
     return level <= _NEGLIGIBLE or work.dissipation.law.size > 0 or rests(work)
 
 
 @inner_kernel
 def residual_over_noise(numbering, work):
-    """Largest residual in units of its round-off level; -1 where it is not finite."""
+    """Return the largest residual in units of its round-off level; -1 if it is not finite."""
     worst = 0.0
     for i in range(numbering.size):
         ratio = abs(work.residual[i]) / (work.noise[i] + 1e-300)
@@ -304,7 +317,7 @@ def residual_over_noise(numbering, work):
 
 @inner_kernel
 def matrix_is_finite(numbering, work):
-    """Whether no entry overflowed."""
+    """Return whether all entries of the matrix are finite."""
     for k in range(numbering.n_values):  # noqa: SIM110  numba compiles loops
         if not abs(work.values[k]) < 1e300:
             return False
@@ -313,12 +326,17 @@ def matrix_is_finite(numbering, work):
 
 @inner_kernel
 def earned(level, before, solved):
-    """Whether a correction to this level has earned the factors a second use: two more like it would lead below `solved`."""
+    """Return whether factors may be reused after a correction to this level: two more corrections like it would lead below
+    `solved`.
+    """
     return level <= _REUSE * before and level * (level / before) ** 2 <= solved
 
 
 def _equations(system, numbering, hidden, state, work, h, tangent):
-    """Residual and, on demand, matrix of the step, with hidden constraints where there are; 0, FOLDED or NOT_FINITE."""
+    """Assemble the residual and, on demand, the matrix of the step, with velocity-level constraints if there are any.
+
+    Return 0, FOLDED or NOT_FINITE.
+    """
     failed = assemble(system, numbering, state, work, h, tangent)
     if failed != 0:
         return NOT_FINITE if failed == NOT_FINITE else FOLDED
@@ -330,7 +348,9 @@ def _equations(system, numbering, hidden, state, work, h, tangent):
 
 
 def _common_equations(system, numbering, hidden, state, work, h, tangent):
-    """The same of models without elements of order p and interactions that go by their duals."""
+    """Assemble residual and matrix for models without elements of order p and interactions with the generic assembly
+    (`by_duals`).
+    """
     if assemble(system, numbering, state, work, h, tangent, None) != 0:
         return FOLDED
     if hidden is not None:
@@ -339,7 +359,7 @@ def _common_equations(system, numbering, hidden, state, work, h, tangent):
 
 
 def _bare_equations(system, numbering, hidden, state, work, h, tangent):
-    """The same of models of rods, bodies and common joints alone."""
+    """Assemble residual and matrix for models that consist only of rods, bodies and common joints."""
     if assemble(system, numbering, state, work, h, tangent, None, None) != 0:
         return FOLDED
     if hidden is not None:
@@ -348,7 +368,7 @@ def _bare_equations(system, numbering, hidden, state, work, h, tangent):
 
 
 def _damped_equations(system, numbering, hidden, state, work, h, tangent):
-    """Those of `em-d`; it has no hidden constraints."""
+    """Assemble residual and matrix of `em-d`, which has no velocity-level constraints."""
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
@@ -362,7 +382,10 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
 
 
 def prints_of(*models: Any) -> tuple[Any, ...]:
-    """What numba knows the types of arguments by: to find it takes no time, to look at the types that of many steps."""
+    """Return the fingerprints by which numba recognises argument types.
+
+    Computing them takes negligible time; computing the types takes as long as many steps.
+    """
     return tuple(map(compute_fingerprint, models))
 
 
@@ -375,11 +398,12 @@ def equations_of(
     which: Any = None,
     prints: tuple[Any, ...] = (),
 ) -> Any:
-    """The equations of such a model, as a function that `march` is handed; which: of a scheme that has its own, a Python
-    function of these models, h and whether the matrix is wanted, which returns 0 or FOLDED. prints: `prints_of` the models, where
-    they are known.
+    """Return the equations of such a model as a compiled function that is passed to `march`.
 
-    Behind a pointer they are compiled once, not again with each of the kernels around them, and without what the model
+    which: equations of a scheme that replaces those of `em`, or None. It is a Python function of these models, h and whether the
+    matrix is wanted, which returns 0 or FOLDED. prints: `prints_of` the models, if they are known.
+
+    Behind a pointer they are compiled once, not again with each of the kernels around them, and without the terms that the model
     does not have.
     """
     general = bool(system.spans.kind.size or not in_loops(work.by_duals))
@@ -405,17 +429,17 @@ def _compiled(equations: Any, *models: Any) -> Any:
 def newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count):
     """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam.
 
-    beyond: `beyond_band`; count: (2,) iterations, factorisations added.
+    beyond: result of `beyond_band`; count: (2,) receives the numbers of iterations and factorisations, which are added.
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
-    # a prediction passes at round-off only: one within a tolerance may be that nothing moves
+    # a prediction is accepted only at round-off: one within a larger tolerance may mean that nothing moves
     enough = AT_NOISE * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
     before, level, iteration, fresh = 1e300, 0.0, 0, False
     tangent, known = (
         work.rested[0] == 0,
         False,
-    )  # whether a matrix is wanted, whether the residual is known already
+    )  # tangent: a matrix is wanted; known: the residual is known already
     work.rested[0] = 0
     coupled = numbering.far.row.size > 0
     while True:
@@ -436,10 +460,12 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
                     if not tangent and work.rested[0] == 0:
                         tangent = True
                         continue
-                factored = iteration > 0 and not tangent  # a matrix stands where factors stood
+                # with `tangent` a new matrix has overwritten the factors
+                factored = iteration > 0 and not tangent
                 return last_correction(beyond, numbering, work, level, factored, count)
             stalled = iteration > 2 and level > stall * before
-            if stalled and fresh and level <= _SAFE:  # round-off: one more would be of its size
+            # round-off: another correction would be as large as its error
+            if stalled and fresh and level <= _SAFE:
                 return no_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
@@ -452,7 +478,7 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
             if factor_as(beyond, numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
-        # no residual is asked for alone where a new matrix will be wanted
+        # evaluate the matrix with the residual if a new matrix will be needed
         fresh, known, tangent = tangent, False, coupled and not earned(_EXPECTED * level, level, work.solved)
         before = level
         for i in range(numbering.size):

@@ -1,12 +1,13 @@
-"""The pattern of Newton's matrix: which residuals an unknown can change, colours, and the blocks of the factors.
+"""Sparsity pattern of Newton's matrix: residuals that depend on an unknown, column colours, and the blocks of the factors.
 
-Unknowns whose columns share no row can be moved at once: one evaluation of the residual gives all columns of a colour
-(Curtis, Powell, Reid 1974). What acts within a frame is eliminated there (`discretization.linear.condensed`), frames and
-their neighbours make a band: neither the number of colours nor the cost of a column of the factors grows with the model.
+Unknowns whose columns share no row can be perturbed together: one evaluation of the residual gives all columns of a colour
+(Curtis, Powell, Reid 1974). Unknowns within a frame are eliminated there (`discretization.linear.condensed`), frames and
+their neighbours form a band: neither the number of colours nor the cost of a column of the factors grows with the model.
 
-The pattern is found by trying: first every vertex of the graph of interactions for itself (a frame with its unknowns, a joint
-with its multipliers; the residuals within `REACH` edges can change), at a random place, so that nothing vanishes by
-accident; then what is zero there is left out. What acts on contact alone, or sticks, counts as acting everywhere (`touching`).
+The pattern is found by trial. First every vertex of the graph of interactions (a frame with its unknowns, a joint
+with its multipliers) is perturbed separately, at a random position, so that nothing vanishes by accident; residuals within
+`REACH` edges can change. Then entries that are zero there are removed. Elements that act in contact only, or stick, are
+treated as acting everywhere (`touching`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its parts are loaded when they are asked for
+import scipy  # its subpackages are loaded on first access
 from numba import types
 
 from discretization.linear.condensed import PANELS, Panels, no_panels, panels_of
@@ -54,40 +55,42 @@ from rigid.mechanics.mechanical import C1, DATA, F1, FUNCTIONS, I1, WITHOUT_POTE
 from rigid.references import Reference, by_reference
 from rigid.system import Floats, Ints
 
-REACH = 2  # edges between an unknown and the residuals it changes, of any scheme
+REACH = 2  # largest number of edges between an unknown and a residual that depends on it, for any scheme
 PROBES = 2
 
 
 @by_reference
 class Colours(NamedTuple):
-    """Entries that are found by colours."""
+    """Entries of Newton's matrix that are evaluated by colours."""
 
     start: Ints  # (c + 1,) first column of a colour in `columns`
-    columns: Ints  # (N,) unknowns, colour by colour
+    columns: Ints  # (N,) unknowns, sorted by colour
     first: Ints  # (N + 1,) first entry of a column
-    rows: Ints  # residual of an entry
-    place: Ints  # where it stands among those of the matrix
+    rows: Ints  # (entries,) residual of an entry
+    place: Ints  # (entries,) index of an entry among those of the matrix
 
 
 @by_reference
 class Pattern(NamedTuple):
-    """Newton's matrix, its entries column by column."""
+    """Sparsity pattern of Newton's matrix, column by column."""
 
     first: Ints  # (N + 1,) first entry of a column
-    rows: Ints  # (entries,) residuals
+    rows: Ints  # (entries,) residual of an entry
     colours: Colours
     energies: EnergyEntries
-    panels: Panels  # of the factors
-    band: int  # half bandwidth of what is left of the matrix without its interior columns; -1: it is full
+    panels: Panels  # panels of the factors
+    band: int  # half bandwidth of the matrix without its interior columns; -1: it is full
 
 
-COLOURS = Reference(types.NamedUniTuple(I1, 5, Colours))  # what numba makes of equal fields
+COLOURS = Reference(types.NamedUniTuple(I1, 5, Colours))  # numba type of equal fields
 PATTERN = Reference(types.NamedTuple([I1, I1, COLOURS.pointee, ENERGIES, PANELS, types.int64], Pattern))
 
 
 def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]]:
-    """Vertex of every coordinate and of every constraint, and the groups of vertices that act on each other, those of
-    energies last."""
+    """Return the vertex of every coordinate (n,) and of every constraint (m,), and the groups of interacting vertices.
+
+    The groups are returned in two lists: those of shared masses, joints, dampers and loads, and those of energies.
+    """
     data = system.data
     energies: list[Ints] = []
     frames, acting = data.frames.each, data.interacting
@@ -123,7 +126,7 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]
 
 
 def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, of_g: Ints) -> list[Ints]:
-    """Vertex of every unknown, and of the residual of the same number, block by block."""
+    """Return, block by block, the vertex of every unknown, which is also that of the residual with the same index."""
     frames = system.data.frames.each
     of_frame = []
     for f in range(len(frames)):
@@ -135,7 +138,7 @@ def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, o
 
 
 def neighbours(vertex: Ints, groups: Sequence[Ints]) -> scipy.sparse.csr_matrix:
-    """Which vertices share an interaction (v, v), each with itself."""
+    """Return a sparse matrix (v, v): True if two vertices share an interaction, or are the same."""
     n = int(vertex.max()) + 1
     pairs = [np.array(np.meshgrid(own, own)).reshape(2, -1) for own in groups]
     i, j = np.concatenate([np.tile(np.arange(n), (2, 1)), *pairs], axis=1)
@@ -143,7 +146,7 @@ def neighbours(vertex: Ints, groups: Sequence[Ints]) -> scipy.sparse.csr_matrix:
 
 
 def possible(vertex: Ints, near: scipy.sparse.csr_matrix) -> scipy.sparse.csc_matrix:
-    """Pattern (N, N) of unknowns and residuals whose vertices are within `REACH` edges."""
+    """Return the pattern (N, N) of unknowns and residuals whose vertices are within `REACH` edges."""
     reach = near
     for _ in range(REACH - 1):
         reach = (reach @ near) > 0
@@ -154,7 +157,7 @@ def possible(vertex: Ints, near: scipy.sparse.csr_matrix) -> scipy.sparse.csc_ma
 
 @explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, COLOURS, F1))
 def differentiate(residual, fn, D, S, W, x, r, colours, values):
-    """Entries of dr/dx by complex steps, all columns of a colour in one evaluation of r."""
+    """Compute entries of dr/dx by complex steps, all columns of a colour in one evaluation of r, and store them in `values`."""
     for colour in range(colours.start.size - 1):
         columns = colours.columns[colours.start[colour] : colours.start[colour + 1]]
         for j in columns:
@@ -167,7 +170,7 @@ def differentiate(residual, fn, D, S, W, x, r, colours, values):
 
 
 def coloured(pattern: scipy.sparse.csc_matrix) -> Colours:
-    """Columns that share no row have one colour; entries in the order of the matrix itself."""
+    """Colour the columns so that columns of one colour share no row; entries are in the order of the matrix."""
     by_row = pattern.tocsr()
     first, rows, first_of_row, columns = (
         x.astype(np.int64) for x in (pattern.indptr, pattern.indices, by_row.indptr, by_row.indices)
@@ -181,7 +184,7 @@ def coloured(pattern: scipy.sparse.csc_matrix) -> Colours:
 
 @kernel
 def paint(first, rows, first_of_row, columns, taken, colour):
-    """Greedy colours of columns: the first one that no column with a common row has."""
+    """Colour the columns greedily: each gets the first colour that no column with a common row has."""
     for j in range(colour.size):
         for k in range(first[j], first[j + 1]):
             for l in range(first_of_row[rows[k]], first_of_row[rows[k] + 1]):
@@ -195,13 +198,13 @@ def paint(first, rows, first_of_row, columns, taken, colour):
 
 
 def dense_pattern() -> Pattern:
-    """Of a full matrix."""
+    """Return the pattern of a full matrix."""
     none = np.zeros(0, np.int64)
     return Pattern(none, none, Colours(np.zeros(1, np.int64), *[none] * 4), no_entries(), no_panels(), -1)
 
 
 def pattern_of(scheme: Scheme, system: MechanicalSystem, work: Work) -> Pattern:
-    """Pattern of the matrix of a scheme for a multibody system; `work` is scratch."""
+    """Return the pattern of Newton's matrix of a scheme for a multibody system; `work` is scratch."""
     of_q, of_g, joints, energies = owners(system)
     by_block = vertices_of(scheme.blocks, system, of_q, of_g)
     at = np.concatenate(by_block)
@@ -231,7 +234,10 @@ def by_trial(
     by_block: Sequence[Ints],
     candidates: scipy.sparse.csc_matrix,
 ) -> scipy.sparse.csc_matrix:
-    """Which of the candidates are not zero; without the energies, if the scheme says where they are."""
+    """Return the pattern of those candidates that are not zero, with the diagonal of multipliers of redundant joints.
+
+    If the scheme declares where the energies enter, the pattern is that without the energies.
+    """
     rng = np.random.default_rng(0)
     q = np.ascontiguousarray(system.q0 + 0.05 * rng.normal(size=system.n), complex)
     p, v = rng.normal(size=(2, system.n)).astype(complex)
@@ -241,7 +247,8 @@ def by_trial(
     flags = system.data.flags | (WITHOUT_POTENTIAL if scheme.energies is not None else 0)
     data = system.data._replace(flags=flags)
     data = data._replace(interacting=touching(data.interacting), dissipating=touching(data.dissipating))
-    kept_energies(system, system.books[None], system.q0[None], step.h)  # what relaxes resists as in a step
+    # relaxing (viscoelastic) branches resist as in a step
+    kept_energies(system, system.books[None], system.q0[None], step.h)
     candidates.sort_indices()
     colours = coloured(candidates)
     found, r = np.zeros(candidates.nnz), np.zeros(candidates.shape[0], complex)
@@ -255,13 +262,13 @@ def by_trial(
         x, values = np.concatenate(parts).astype(complex), np.zeros(candidates.nnz)
         differentiate(scheme.residual, system.functions, data, step, work, x, r, colours, values)
         found += np.abs(values)
-    system.drive_to(system.drives)  # what was tried has left its numbers there
+    system.drive_to(system.drives)  # the trial evaluations have overwritten the parameters of the drives
     pattern = scipy.sparse.csc_matrix((found, candidates.indices, candidates.indptr), shape=candidates.shape)
     pattern.eliminate_zeros()
     repeats = system.info.get("repeats")
     if repeats is None:
         return pattern
-    # the diagonal of multipliers that others repeat
+    # the diagonal of multipliers of redundant joints
     soft = np.concatenate(
         [softened(block.kind, len(own), repeats) for block, own in zip(scheme.blocks, by_block, strict=True)]
     )
@@ -271,7 +278,10 @@ def by_trial(
 
 
 def touching(interacting: Interacting) -> Interacting:
-    """The same where all frames of what may be idle, or may stick or slide, act on each other, wherever they are."""
+    """Return `interacting` with dense coupling of elements that may be idle, stick or slide.
+
+    In these elements all frames act on each other, wherever they are.
+    """
     kinds = interacting.kinds.copy()
     for kind in kinds:
         if kind.one_sided or kind.settle:
@@ -281,7 +291,7 @@ def touching(interacting: Interacting) -> Interacting:
 
 @functools.cache
 def _coupled(arity: int) -> Any:
-    """A dual of which every number depends on every one of all its poses."""
+    """Return a discrete gradient (`dual`) in which every number depends on all numbers of all `arity` poses."""
 
     @dual_function
     def dual(y0, y1, X, lam, out):
@@ -299,8 +309,9 @@ def _coupled(arity: int) -> Any:
 
 
 def softened(kind: int, size: int, repeats: Floats) -> Floats:
-    """Of the unknowns of one block what their diagonal gets, by h^2, where joints repeat each other; repeats (2, rows of joints):
-    of multipliers of g, and of G v.
+    """Return the regularisation (size,) of the diagonal of one block for redundant joints, divided by h^2.
+
+    repeats: (2, rows of joints) regularisation of the multipliers of g, and of G v.
     """
     out = np.zeros(size)
     if kind in (LAMBDA, GAMMA, IMPULSES, JOINTS):
@@ -310,7 +321,7 @@ def softened(kind: int, size: int, repeats: Floats) -> Floats:
 
 
 def diagonal_of(pattern: Pattern, unknowns: Ints) -> Ints:
-    """Which entry of the matrix is the diagonal one of each of these unknowns; -1 where it is full."""
+    """Return the indices of the diagonal entries of these unknowns among the entries of the matrix; -1 if the matrix is full."""
     if pattern.band < 0:
         return np.full(len(unknowns), -1, np.int64)
     places = [

@@ -1,12 +1,14 @@
-"""A step of `em` of a planar model, from the state in space and back to it.
+"""Compute a step of `em` of a planar model, from the state in space and back to it.
 
-A step begins with what of the state lies in the plane and ends by adding to it what the step changed, so that it follows from the
-state alone, to the bit, wherever runs are divided. In between the state is left where it was: from substep to substep, and where
-the directions of the plane and of all bodies in it are axes, so that no number is rounded on the way, from step to step.
+A step begins with the part of the state that lies in the plane and ends by adding the changes of the step to the state. It
+therefore depends on the state alone, bit-identically, wherever runs are divided. In between the state is not updated: from
+substep to substep, and from step to step if the directions of the plane and of all bodies in it are axes, so that no number is
+rounded on the way.
 
-The matrix is renewed in each iteration. It costs little more than the residual, and Newton's method then squares what is left:
-where the last two residuals say that the next correction will leave less than a hundredth of round-off, it is the last one
-(`discretization.time.newton`): the step takes it over unrounded.
+The matrix costs little more than the residual, and with a new one Newton's method converges quadratically. It is recomputed in
+each iteration unless the last contraction shows that the present factors suffice. If the last two residuals predict that the
+next correction will leave less than a hundredth of round-off, it is the last one (`discretization.time.newton`): the step adds
+it to the state unrounded.
 """
 
 from discretization.assembly.mean_velocities import means_of
@@ -64,20 +66,24 @@ from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import most, root
 
 NEGLIGIBLE = 1e-3  # residual/noise that needs no correction
-SAFE = 1e5  # the same where the iteration has stalled
-LEFT = 0.01  # residual/noise after the last correction, foreseen
-QUADRATIC = 0.01  # contraction from which it is
-LEAST = 1e-150  # round-off levels: the product of two is a number
-CURVED = 4.0  # contraction of the first residual over the turn of the first correction; of chains of bars 0.4, one in ten 4
+SAFE = 1e5  # residual/noise that is accepted if the iteration has stalled
+LEFT = 0.01  # predicted residual/noise after the last correction
+QUADRATIC = 0.01  # contraction below which convergence is taken as quadratic
+LEAST = 1e-150  # smallest round-off level: the product of two of them does not underflow
+# contraction of the first residual over the rotation of the first correction; chains of bars 0.4, one in ten 4
+CURVED = 4.0
 INTACT = (
-    3  # of the loop's `count`: 1 where a step that failed leaves the state at the end of the last whole step
+    3  # index in the loop's `count`: 1 if a failed step leaves the state at the end of the last whole step
 )
-SMALL = 1e-8  # rad, or part of an element, of a last correction: what its square does to stretched rods is round-off then
+# rad, or fraction of an element: size of a last correction whose square changes stretched rods by round-off only
+SMALL = 1e-8
 
 
 @small_kernel
 def level_of_frame(own):
-    """Residual of a frame in units of its round-off level; a size of it, which is not finite where any part is not."""
+    """Return the residual of a frame in units of its round-off level, and a sum of its parts, which is not finite if a part is
+    not.
+    """
     force, moment = own[N1] + LEAST, own[N2] + LEAST
     r1, r2, r3 = abs(own[R1]), abs(own[R2]), abs(own[R3])
     return most(most(r1, r2) * moment, r3 * force) / (force * moment), r1 + r2 + r3
@@ -85,14 +91,14 @@ def level_of_frame(own):
 
 @small_kernel
 def level_of_hinge(w):
-    """The same of its rows."""
+    """Return the residual of the rows of a hinge in units of its round-off level, and a sum of its parts."""
     g1, g2 = abs(w[G1]), abs(w[G2])
     return most(g1, g2) * w[FINE], g1 + g2
 
 
 @inner_kernel
 def _level(tables, work):
-    """Largest residual in units of its round-off level; -1 where it is not finite."""
+    """Return the largest residual in units of its round-off level; -1 if it is not finite."""
     worst = total = 0.0
     for s in range(work.hinges.shape[0]):
         found, size = level_of_frame(work.frames[s])
@@ -111,7 +117,7 @@ def _level(tables, work):
 
 @inner_kernel
 def _level_of_rows(tables, work, item):
-    """The same of an item; 1e300 where it is not finite."""
+    """Return the largest residual of the rows of an item in units of its round-off level; 1e300 if it is not finite."""
     worst = 0.0
     for i in range(2 if tables.sort[item] == COINCIDENT else 1):
         ratio = abs(work.rows[item, i, 12]) / work.rows[item, i, 13]
@@ -123,13 +129,15 @@ def _level_of_rows(tables, work, item):
 
 @inner_kernel
 def _is_small(tables, work):
-    """Whether the correction turns frames, and shifts those of an element or a spring against each other, by next to nothing."""
+    """Return whether the correction rotates frames, and displaces those of an element or a spring relatively, by at most
+    SMALL.
+    """
     return largest_turn(work) <= SMALL and max(strained(tables, work), largest_shift(tables, work)) <= SMALL
 
 
 @inner_kernel
 def _no_correction(work):
-    """Nothing for the step to take over; CONVERGED."""
+    """Set the last correction to zero; return CONVERGED."""
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
         own[MX] = own[MY] = own[MPSI] = 0.0
@@ -140,10 +148,11 @@ def _no_correction(work):
 
 @small_kernel
 def wants_matrix(level, turns):
-    """Whether the factors of the first matrix will not do for the second correction, after one that turns frames so far, where
-    nothing is stretched.
+    """Return whether the second correction needs a new matrix after a first one that rotates frames by `turns`, if nothing is
+    stretched.
 
-    Both contractions are taken to be of this size, as a matrix changes by so much; where they are not the next residual says so.
+    Both contractions are assumed to be of this size, because a matrix changes by that much; if they are not, the next residual
+    shows it.
     """
     contraction = CURVED * turns
     return level * contraction * contraction > LEFT
@@ -151,12 +160,12 @@ def wants_matrix(level, turns):
 
 @inner_kernel
 def newton(tables, work, h, values, most, count):
-    """Solve the step's equations from the present increments; count: (2,) iterations, factorisations added."""
-    before, iteration, fresh = 1e300, 0, False  # whether the last correction was by a matrix of its own
+    """Solve the step's equations from the present increments; count: (2,) iterations and factorisations, which are added."""
+    before, iteration, fresh = 1e300, 0, False  # fresh: the last correction used a new matrix
     tangent, known = (
         True,
         False,
-    )  # whether the matrix is wanted; whether the residual is known to be too large for old factors
+    )  # tangent: the matrix is wanted; known: the residual is known to be too large for old factors
     while True:
         if evaluate(tables, work, h, values, tangent) != 0:
             return FOLDED
@@ -179,7 +188,7 @@ def newton(tables, work, h, values, most, count):
                 return NOT_CONVERGED
         foreseen = level * contraction * (contraction if tangent else 1.0)
         last = level <= solved or (
-            not tables.elements.viscous  # strains at the end say what is lost
+            not tables.elements.viscous  # losses are computed from strains at the end
             and iteration > 0
             and contraction <= QUADRATIC
             and foreseen <= LEFT
@@ -191,7 +200,8 @@ def newton(tables, work, h, values, most, count):
             return CONVERGED
         fresh, turns = tangent, largest_turn(work)
         add_corrections(work, turns)
-        # where the factors at hand will do next time no matrix is made: they leave what is left times the contraction
+        # if the present factors suffice for the next correction, no matrix is computed: they reduce the error by the
+        # contraction
         if iteration == 0:
             stretches = tables.elements.ends.shape[0] > 0 or tables.spring.shape[0] > 0
             tangent = stretches or wants_matrix(level, turns)
@@ -218,12 +228,12 @@ def account(tables, state, work, h, values):
 
 @inner_kernel
 def commit(work, of_means, h):
-    """Take the end of the step over, in the plane; of_means: as of `put_rates`."""
+    """Advance the planar state to the end of the step; of_means: as in `put_rates`."""
     rate = 1.0 / h
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
         more = (1.0 + 0.25 * own[PSI] * own[PSI]) * own[MPSI]
-        # rounded as in the residual: the last correction is of what it has left, and a difference would add up
+        # rounded as in the residual: the last correction belongs to that residual, and a difference would add up over steps
         dvx = 2.0 * ((own[DX] * rate - own[VX]) + own[MX] * rate)
         dvy = 2.0 * ((own[DY] * rate - own[VY]) + own[MY] * rate)
         dom = 2.0 * ((own[PSI] * rate - own[OM]) + more * rate)
@@ -246,10 +256,11 @@ def commit(work, of_means, h):
 
 @flat_kernel
 def planar_step(advancing, state, substeps, k, last, values, most, count):
-    """Take one substep of a planar model (`discretization.time.time_loop`); last: whether this is the last substep of the loop.
+    """Take one substep of a planar model (`discretization.time.time_loop`); last: True for the last substep of the loop.
 
-    The state need not follow within a step, nor, where the plane has its numbers to the bit, before the last substep; that of
-    rods in other planes is taken from it at each step.
+    The state need not be updated within a step. If the numbers of the plane are those of the state (`aligned`), it need not be
+    updated before the last substep either. With rods in a plane that is not aligned, the planar state is read from the state at
+    each substep.
     """
     tables, work, n = advancing.tables, advancing.work, len(substeps)
     h, stays = substeps[k % n], tables.aligned or tables.elements.ends.shape[0] == 0
@@ -265,7 +276,7 @@ def planar_step(advancing, state, substeps, k, last, values, most, count):
         add_load_noise(tables, work, h, values)
         status = newton(tables, work, h, values, most, count)
     if status != CONVERGED:
-        if n == 1:  # all is as it was at the start of the step, and the state may be
+        if n == 1:  # the planar state is that at the start of the step, and the state in space may be too
             if k > 0 and tables.aligned:
                 put_state(tables, state, work)
             count[INTACT] = 1

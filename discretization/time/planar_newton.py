@@ -1,14 +1,14 @@
-"""Bodies that all hang on hinges, where nothing acts but weights and loads: Newton's method by its corrections alone.
+"""Solve steps of planar open chains on hinges under weights and loads: Newton's method judged by the size of its corrections.
 
-No levels of round-off are needed: what turns of corrections say of the next one (`discretization.time.last_correction`) holds as
-in space; what need not be made is less here, where fewer numbers round.
+No round-off levels are needed: the rotations of the corrections predict the next one (`discretization.time.last_correction`) as
+in space. The size of a negligible correction is smaller here, because fewer numbers are rounded.
 
-Impulses begin as those that hold the foretold motion, from the tips to the roots
+Joint impulses start from the inverse dynamics of the predicted motion, from the leaves to the root:
 
     lam_s = (what hangs on s) + h f - 2 m (dr/h - v0)                                                        (1)
 
-Newton's matrix has torques of impulses by levers that turn. With impulses of the step before, what the first correction leaves
-is its size times by how much they miss, with these its square.
+Newton's matrix contains torques of impulses on rotating levers. With the impulses of the step before, the error after the first
+correction is its size times the error of the impulses. With (1) it is the square of its size.
 """
 
 from discretization.planar.arrays import C0, DX, DY, G1, G2, MPSI, MX, MY, PSI, R1, R2, R3, S0, VX, VY
@@ -20,25 +20,28 @@ from discretization.time.newton import CONVERGED, MAX_TURN, NOT_CONVERGED, NOT_F
 from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lanes import most
 
-NOTHING = 1.5e-17  # of the largest turn of the step: a correction that need not be made; energy is known as well as this
-LEAST_TURN = 1e-6  # rad, that counts for where all rests
+# fraction of the largest rotation of the step: size of a negligible correction; the energy is known to this part
+NOTHING = 1.5e-17
+LEAST_TURN = 1e-6  # rad, used as the largest rotation if nothing moves
 
 
 @small_kernel
 def is_last_hanging(size, before, iteration, solved, again, turn):
-    """Whether a correction is; as of `is_last`, all in parts of the largest turn of the step."""
+    """Return whether no further correction is needed, as `is_last` does; sizes are relative to `turn`, the largest rotation of
+    the step.
+    """
     return is_last(size, before, iteration, 0.1 * solved * turn, again, NOTHING * turn)
 
 
 @small_kernel
 def goes_again(size, before, turn, bodies):
-    """Whether the correction after one of this size has its tangents."""
+    """Return whether the correction after one of this size reuses its tangents."""
     return may_go_again(size, before, NOTHING * turn, bodies)
 
 
 @inner_kernel
 def turn_of_step(work):
-    """The largest one that is foretold, rad."""
+    """Return the largest predicted rotation of the step, rad."""
     turn = 0.0 * work.frames[0, PSI] + LEAST_TURN
     for s in range(work.hinges.shape[0]):
         turn = most(turn, abs(work.frames[s, PSI]))
@@ -47,7 +50,7 @@ def turn_of_step(work):
 
 @inner_kernel
 def begin_impulses(tables, work, h, values):
-    """(1)."""
+    """Set the initial impulses of the hinges by (1)."""
     rate, gx, gy = 1.0 / h, h * tables.gravity[0], h * tables.gravity[1]
     for s in range(work.hinges.shape[0]):
         own, mass = work.frames[s], tables.mass[s]
@@ -68,7 +71,7 @@ def begin_impulses(tables, work, h, values):
 
 @inner_kernel
 def _add_force(tables, work, h, values, l):
-    """The impulse of a load, that of one that follows its frame as at the start of the step."""
+    """Add the impulse of a load; a follower load acts as at the start of the step."""
     own, value = work.frames[tables.on[l]], values[tables.load[l]]
     if tables.following[l] == 0:
         own[R1] += h * along(tables.basis, 0, value)
@@ -82,7 +85,7 @@ def _add_force(tables, work, h, values, l):
 
 @inner_kernel
 def begin_hanging(tables, work, h, values, of_means):
-    """A step; of_means: of `foretell`."""
+    """Begin a step of an open chain; of_means: result of `foretell`."""
     begin_bodies(work, of_means, h)
     begin_hinges(tables, work)
     begin_impulses(tables, work, h, values)
@@ -90,8 +93,10 @@ def begin_hanging(tables, work, h, values, of_means):
 
 @inner_kernel
 def correct_hanging(tables, work, h, values, again):
-    """Corrections at the present increments into `work`, with the tangents of those before or new ones; the largest turn, not a
-    number where any is none.
+    """Compute the corrections at the present increments into `work`; return the largest rotation, NaN if a correction is not
+    finite.
+
+    again: True to reuse the tangents of the corrections before, False to compute new ones.
     """
     count, fresh = work.hinges.shape[0], not again
     put_bodies(tables, work, h, fresh)
@@ -106,7 +111,7 @@ def correct_hanging(tables, work, h, values, again):
 
 @inner_kernel
 def largest_turn(work):
-    """Of corrections; not a number where any is none."""
+    """Return the largest rotation of the corrections, rad; NaN if one is not finite."""
     largest = beyond = 0.0 * work.frames[0, MPSI]
     for s in range(work.hinges.shape[0]):
         turn = work.frames[s, MPSI]
@@ -116,7 +121,10 @@ def largest_turn(work):
 
 @inner_kernel
 def add_corrections(work, largest):
-    """To increments and impulses, all of them less where they turn frames too far; largest: turn of them."""
+    """Add the corrections to increments and impulses, all scaled down if they rotate a frame too far.
+
+    largest: largest rotation of the corrections, rad.
+    """
     damping = 1.0 if largest <= MAX_TURN else MAX_TURN / largest
     for s in range(work.hinges.shape[0]):
         own = work.frames[s]
@@ -130,7 +138,7 @@ def add_corrections(work, largest):
 
 @inner_kernel
 def _fails(tables, work, h, values):
-    """Why corrections are not finite."""
+    """Return why corrections are not finite: SINGULAR or NOT_FINITE."""
     put_bodies(tables, work, h, False)
     add_loads(tables, work, h, values, False)
     total = 0.0
@@ -142,7 +150,9 @@ def _fails(tables, work, h, values):
 
 @inner_kernel
 def newton_hanging(tables, work, h, values, most_iterations, count):
-    """As `discretization.time.planar_march.newton`."""
+    """Solve the equations of a step of an open chain from the present increments, as `discretization.time.planar_march.newton`
+    does.
+    """
     before, iteration, again, turn = 0.0, 0, False, turn_of_step(work)
     while True:
         size = correct_hanging(tables, work, h, values, again)

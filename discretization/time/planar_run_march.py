@@ -1,5 +1,6 @@
-"""The march of planar models for eight runs at once, side by side in lanes: each run to the bit what it is alone. What it does to
-frames, hinges and loads is the source of one run (`discretization.time.planar_march`), compiled for lanes.
+"""March eight runs of a planar model at once in SIMD lanes; each run is bit-identical to the run alone.
+
+Frames, hinges and loads use the source code of a single run (`discretization.time.planar_march`), compiled for lanes.
 """
 
 from discretization.assembly.extrapolation import factors_of_runs, over_distances_of_runs, put_sizes_of_runs
@@ -39,7 +40,7 @@ def _correct(own, work):
 
 @inner_kernel
 def _keep_last(own, last, last_more, work):
-    """The corrections of the runs that end with them, as their last ones."""
+    """Store the corrections of the runs that end with them as their last ones."""
     ends = load(own.ends, 0)
     for s in range(work.hinges.shape[0]):
         for i in range(3):
@@ -51,7 +52,7 @@ def _keep_last(own, last, last_more, work):
 
 @inner_kernel
 def _no_last(last, last_more):
-    """None, until they are known."""
+    """Set the last corrections to zero, until they are known."""
     for s in range(last.shape[0]):
         for i in range(3):
             last[s, i] = 0.0
@@ -62,6 +63,7 @@ def _no_last(last, last_more):
 
 @inner_kernel
 def _take_last(last, last_more, work):
+    """Copy the stored last corrections to work."""
     for s in range(work.hinges.shape[0]):
         for i in range(3):
             work.frames[s, MX + i] = last[s, i]
@@ -72,7 +74,7 @@ def _take_last(last, last_more, work):
 
 @inner_kernel
 def _judge(own, bodies, solved, most_iterations, at):
-    """What the runs that are at this do with their corrections: take them, end with them or leave."""
+    """Decide for the runs in the phase `at` whether they take their corrections, end with them or leave the march."""
     for run in range(WIDTH):
         own.takes[run] = own.ends[run] = 0.0
         if own.at[run] != at:
@@ -93,6 +95,7 @@ def _judge(own, bodies, solved, most_iterations, at):
 
 @inner_kernel
 def _some_are(own, at):
+    """Return whether a run is in the phase `at`."""
     some = False
     for run in range(WIDTH):
         some = some or own.at[run] == at
@@ -110,7 +113,7 @@ def _newton(views, own, solved, h, most_iterations):
         own.iteration[run], own.before[run], own.factored[run] = 0, 0.0, 0
     at = FRESH
     while _some_are(own, FRESH) or _some_are(own, AGAIN):
-        at = AGAIN if _some_are(own, AGAIN) else FRESH  # by the factors that there are
+        at = AGAIN if _some_are(own, AGAIN) else FRESH  # first the runs that reuse the present factors
         store(correct_hanging(tables, work, h, values, at == AGAIN), own.size, 0)
         _judge(own, work.hinges.shape[0], solved, most_iterations, at)
         _keep_last(own, last, last_more, work)
@@ -120,7 +123,7 @@ def _newton(views, own, solved, h, most_iterations):
 
 @released_kernel
 def march_planar_runs(own, solved, h, values, most_iterations, kept, counts):
-    """As `discretization.time.tree_run_march.march_tree_runs`, of planar models."""
+    """Take steps of eight runs of a planar model, as `discretization.time.tree_run_march.march_tree_runs` does for trees."""
     tables, work, state = in_lanes(own.tables), in_lanes(own.work), in_lanes(own.state)
     every, last, last_more = in_lanes(values), in_lanes(own.last), in_lanes(own.last_more)
     share, memory, count = values.shape[0] // counts.shape[1], own.state.memory, own.work.foretold.size

@@ -1,4 +1,4 @@
-"""The Python face of the planar march: a stepper with the face of `discretization.time.stepper.Stepper`."""
+"""Python front end of the compiled planar step: a stepper with the interface of `discretization.time.stepper.Stepper`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SOLVER = "planar"
 
 
 class Planar(tuple[Plane, Tables]):
-    """A model that moves in a plane, ready for `PlanarStepper`: the plane and the arrays."""
+    """A model that moves in a plane, prepared for `PlanarStepper`: the plane and the arrays."""
 
     __slots__ = ()
 
 
 @known_of_numbers
 def planar_of(system: System, symmetry: Symmetry, tolerance: float = 0.0) -> Planar | str:
-    """The model in its plane; else the reason why it is taken in space, in words. tolerance: as of `Stepper`."""
+    """Return the model in its plane, or a text with the reason why it is solved in space. tolerance: as in `Stepper`."""
     plane = plane_of(system, symmetry)
     if isinstance(plane, str):
         return plane
@@ -42,9 +42,9 @@ def planar_of(system: System, symmetry: Symmetry, tolerance: float = 0.0) -> Pla
 
 
 class PlanarStepper(ShapeStepper):
-    """Advances states of a model that moves in a plane: the same equations with three unknowns a frame.
+    """Advance states of a model that moves in a plane: the equations of `em` with three unknowns a frame.
 
-    planar: of `planar_of` for this system and where it begins.
+    planar: result of `planar_of` for this system and its initial state.
     """
 
     def __init__(
@@ -58,7 +58,11 @@ class PlanarStepper(ShapeStepper):
         earlier: bool = True,
         drive_values: DriveValues | None = None,
     ):
-        """earlier: as of `ShapeStepper`; rods and springs, which ring and meet ends, begin with the last step alone."""
+        """Prepare the stepper.
+
+        earlier: as in `ShapeStepper`; models with rods and springs, which oscillate and reach end stops, are predicted from the
+        last step alone.
+        """
         super().__init__(system, h, order, load_values, halves, earlier=False, drive_values=drive_values)
         self.plane, self.tables = planar
         self._work = work_of(self.tables)
@@ -69,29 +73,29 @@ class PlanarStepper(ShapeStepper):
             self.solver_settings |= self.remembered()
         self._weights = weights_of(self.fractions) if self.sizes.memory.means else np.zeros((0, MEANS))
 
-    pace = 0.15  # 5 and 20 bars
+    pace = 0.15  # microseconds a step and frame: 5 and 20 bars
 
     def _key_of_lanes(self) -> tuple[Any, ...]:
         return key_of(self)
 
     @staticmethod
     def lanes_of(steppers: Sequence[Any]) -> Any:
-        """As of `Stepper`."""
+        """Return the arrays of up to eight steppers for `march_of_lanes`, as `Stepper` does."""
         return lanes_of(steppers)
 
     def march_of_lanes(self) -> Any:
-        """As of `Stepper`."""
+        """Return the compiled march of eight runs, as `Stepper` does."""
         from discretization.time.planar_run_march import march_planar_runs
 
         return march_planar_runs
 
     @property
     def solved(self) -> float:
-        """As of `Stepper`."""
+        """Return the residual/noise that counts as solved, as `Stepper` does."""
         return self.tables.solved
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
-        """Return the planar model, settled for all calls in which it is the same."""
+        """Return the planar model; its kernel arguments are unpacked once and reused as long as the model is the same object."""
         models, known = Advancing(self.tables, self._work, self._weights), self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
             known = self._settled = models, settled(models)

@@ -1,15 +1,15 @@
-"""What an integrator promises to keep of a model: one place to ask, whatever the integrator and its chart.
+"""List the invariants that an integrator declares for a model, for every integrator and chart.
 
-    energy               T*(q, p) + V; of `em` and its kin T(v) + V; with what loads, drives and dampers do: E - E0 = W - D
-    generalised energy   p . v - T(q, v) + V, the same way
-    linear momentum      P, where nothing from outside acts
-    angular momentum     L, the same
+    energy               T*(q, p) + V; for the `em` family T(v) + V; with loads, drives and dampers: E - E0 = W - D
+    generalised energy   p . v - T(q, v) + V, with loads, drives and dampers in the same way
+    linear momentum      P, if no external force acts
+    angular momentum     L, if no external force or moment acts
     symplectic           the two-form dq ^ dp
     position             g(q) = 0
-    velocity             G W p = 0; of `em-ggl` G v = 0
+    velocity             G W p = 0; for `em-ggl` G v = 0
 
-Schemes declare it (`Scheme.joined`, `Scheme.promises`, `EmIntegrator.promises`). Tests assert it of some models, the audit of
-every result.
+Schemes declare them (`Scheme.joined`, `Scheme.promises`, `EmIntegrator.promises`). Tests assert them for some models, and the
+audit checks them for every result.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ _OF_SINGLE_BODIES = {"momentum": ("linear momentum", "angular momentum")}
 def promises_of(
     integrator: str, chart: str | None = None, joined: bool = True, curved: bool = False
 ) -> frozenset[str]:
-    """Those of `PROMISES` that `integrator` keeps in `chart`, a name of `mechanical_stepper.CHARTS`; `em` has its own.
+    """Return the invariants, a subset of `PROMISES`, that `integrator` conserves in `chart`, a name of
+    `mechanical_stepper.CHARTS`.
 
-    joined: something acts between bodies, or there are rods; single bodies are kept more of.
-    curved: there are screws or gears, whose g is no polynomial, or drives: what a quadrature keeps of others it does not keep of
-    them (`groups.is_curved`).
-    Raises ModelError for a name that is no integrator.
+    `em` has its own coordinates and ignores `chart`.
+
+    joined: True if interactions act between bodies, or there are rods; more is conserved for single bodies. curved: True if there
+    are screws or gears, whose g is not a polynomial, or drives: invariants that a quadrature conserves are not conserved for them
+    (`groups.is_curved`). Raises ModelError for a name that is not an integrator.
     """
     own = em_integrator(integrator)
     if own is not None:

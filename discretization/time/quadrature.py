@@ -1,4 +1,4 @@
-"""Quadrature nodes on [0, 1] and Lagrange polynomials."""
+"""Compute quadrature nodes on [0, 1] and Lagrange polynomials."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rigid.system import Floats
 
 
 def gauss(n: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss' rule, exact to degree 2n - 1: the zeros of 004 (A.18)."""
+    """Return nodes and weights (n,) of Gauss' rule, exact to degree 2n - 1: the zeros of 004 (A.18)."""
     x, w = legendre.leggauss(n)
     return (1.0 + x) / 2.0, w / 2.0
 
 
 def lobatto(n: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of Lobatto's rule with both ends, exact to degree 2n - 3: the zeros of 004 (A.17)."""
+    """Return nodes and weights (n,) of Lobatto's rule with both ends, exact to degree 2n - 3: the zeros of 004 (A.17)."""
     inner = Legendre.basis(n - 1).deriv()
     x = np.concatenate([[-1.0], np.sort(inner.roots().real), [1.0]])
     # two Newton steps: eigenvalues of the companion matrix lose a digit or two
@@ -26,7 +26,7 @@ def lobatto(n: int) -> tuple[Floats, Floats]:
 
 
 def lagrange(nodes: Floats, x: Floats) -> tuple[Floats, Floats]:
-    """Values and derivatives (len(x), len(nodes)) of the Lagrange polynomials of `nodes` at x: 001 (20)."""
+    """Return values and derivatives (len(x), len(nodes)) of the Lagrange polynomials of `nodes` at x: 001 (20)."""
     n = len(nodes)
     values, slopes = np.ones((len(x), n)), np.zeros((len(x), n))
     for i in range(n):

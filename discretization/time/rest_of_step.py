@@ -1,7 +1,7 @@
-"""Drives, counted angles, work and dissipation in a step of `em`, `em-ggl` and `em-d`.
+"""Handle drives, counted angles, work and dissipation in a step of `em`, `em-ggl` and `em-d`.
 
-`discretization.time.em.general_step` is handed it behind a pointer: it is compiled once for all models of its types, and not at
-all where a model has none of it.
+`discretization.time.em.general_step` receives the compiled function as a pointer. It is compiled once for all models with the
+same types, and not at all if a model has none of these.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from rigid.system import State
 
 
 def _rest(part, system, numbering, hidden, state, work, h, given):
-    """Begin or end; given: values of loads (l, 3) in this step, and behind them what drives give at its end. CONVERGED or FOLDED;
-    RAISED, of `compiled`, where an exception was raised.
+    """Process drives, counted angles and the energy account at the beginning or the end of a step, as `part` says.
+
+    given: values of loads (l, 3) in this step, followed by the values of drives at its end. Return CONVERGED or FOLDED; the
+    compiled function (`compiled`) returns RAISED if an exception was raised.
     """
     if part == BEGIN:
         if has_drives(work):
@@ -44,7 +46,7 @@ def _rest(part, system, numbering, hidden, state, work, h, given):
 
 @inner_kernel
 def _account(system, numbering, hidden, state, work, h):
-    """Add work and dissipation of the step; in `em-d` the ends of the step stand as they are."""
+    """Add work and dissipation of the step to the totals; if there are losses, with the last correction (not in `em-d`)."""
     corrects = work.loses and work.dissipation.law.size == 0
     if corrects:
         correct_ends(system, numbering, state, work)
@@ -54,14 +56,17 @@ def _account(system, numbering, hidden, state, work, h):
 
 
 def _nothing(part, system, numbering, hidden, state, work, h, given):
-    """Of rods that lose nothing, bodies and joints."""
+    """Do nothing: for models of rods without losses, bodies and joints."""
     return CONVERGED
 
 
 def kernels_of(
     system: System, numbering: Any, hidden: Any, state: State, work: Workspace, equations: Any = None
 ) -> tuple[Any, Any]:
-    """Equations (those of a scheme, where it has its own: `equations_of`) and the rest of such a model, for its march."""
+    """Return the compiled equations and the compiled remaining part of the step for the march of such a model.
+
+    equations: those of a scheme that replaces those of `em` (`equations_of`), or None.
+    """
     plain = not (len(system.others.kind) or count_drives(system) or work.accounts)
     models, which = (system, numbering, hidden, state, work), _nothing if plain else _rest
     prints = prints_of(*models)

@@ -1,4 +1,4 @@
-"""What the marches of eight runs of a model at once share, side by side in lanes: each run to the bit what it is alone."""
+"""Common kernels of the marches of eight runs of a model at once in SIMD lanes; each run is bit-identical to the run alone."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rigid.lane_vectors import load3_at, store3_at
 from rigid.lanes import WIDTH, load, store, where_less
 from rigid.linear_algebra import apply, plus
 
-# what a run of the group is at in a step
+# phase of a run in a step: finished or left; Newton iteration with new tangents; with the tangents of the last one
 OUT, FRESH, AGAIN = range(3)
 
 
 @inner_kernel
 def some_go_on(own):
-    """Whether a run has not left."""
+    """Return whether any run has not left the march."""
     left = 0.0
     for run in range(WIDTH):
         left += own.left[run]
@@ -31,7 +31,7 @@ def _keep(x, kept, part):
 
 @inner_kernel
 def end_step(own, kept, counts, part, share):
-    """Count the step of all that have not left; keep the states of all where a part of so many steps is done."""
+    """Count the step of all runs that have not left; store the states of all runs at the end of each part of `share` steps."""
     ended = False
     for run in range(WIDTH):
         if own.left[run] == 0.0:
@@ -55,7 +55,7 @@ def end_step(own, kept, counts, part, share):
 
 @flat_kernel
 def either(takes, x, y):
-    """Vector x of the runs that `takes` says, y of the others."""
+    """Return vector x for the runs that `takes` selects, y for the others."""
     return (
         where_less(0.5, takes, x[0], y[0]),
         where_less(0.5, takes, x[1], y[1]),
@@ -65,7 +65,9 @@ def either(takes, x, y):
 
 @inner_kernel
 def correct_runs(own):
-    """Corrections in own.rhs, of the runs that own.takes says; runs that a frame turns too far in leave."""
+    """Add the corrections in own.rhs for the runs that own.takes selects; a run with a frame that is rotated too far leaves the
+    march.
+    """
     takes, gone = load(own.takes, 0), load(own.left, 0)
     far = 0.0 * takes
     for f in range(own.block.shape[0]):
@@ -83,7 +85,7 @@ def correct_runs(own):
 
 @inner_kernel
 def rests(own, run):
-    """Whether nothing moves in this step."""
+    """Return whether nothing moves in this step of a run."""
     for f in range(own.dr.shape[0]):
         for i in range(3):
             if own.dr[f, i, run] != 0.0 or own.psi[f, i, run] != 0.0:

@@ -1,6 +1,6 @@
 """Scratch vectors of residuals, by name: views of rows of `Work.vector`, so that a step allocates nothing.
 
-What a module of residuals needs it declares once, as a named tuple beside them, and its kernels ask for it:
+A module of residuals declares the vectors it needs once, as a named tuple next to its kernels, and the kernels request them:
 
     class Vectors(NamedTuple):
         middle: PerCoordinate  # (q0 + q1)/2
@@ -11,8 +11,8 @@ What a module of residuals needs it declares once, as a named tuple beside them,
         w = vectors(W, D)
         mean(S.q0, q1, w.middle)
 
-`above`: the declarations of the kernels that are called while these vectors are in use; rows begin after theirs. In compiled
-code `w` is nothing but addresses, of which only those that are used remain.
+`above`: the declarations of the kernels that are called while these vectors are in use; the rows begin after theirs. In compiled
+code `w` consists of addresses only, of which only those that are used remain.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from rigid.mechanics.mechanical import C1, C2
 _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 PerCoordinate = Annotated[Any, "n"]  # (n,) complex
 PerConstraint = Annotated[Any, "m"]  # (m,) complex
-_rows: dict[type, range] = {}  # of every declaration
+_rows: dict[type, range] = {}  # rows of every declaration
 
 
 class Rows:
-    """`Annotated[Any, Rows(k)]`: k vectors at once, (k, max(n, m))."""
+    """Type of `Annotated[Any, Rows(k)]`: k vectors at once, (k, max(n, m))."""
 
     def __init__(self, count: int):
         self.count = count
 
 
 def scratch(names: Any, above: Iterable[type] = ()) -> Any:
-    """A kernel (W, D) -> `names`, the named tuple of the vectors that are declared by it."""
+    """Return a kernel (W, D) -> `names` for the named tuple `names`, which declares the vectors."""
     fields = [get_type_hints(names, include_extras=True)[field].__metadata__[0] for field in names._fields]
     counts = [field.count if isinstance(field, Rows) else 1 for field in fields]
     begin = max((_rows[other].stop for other in above), default=0)
@@ -56,12 +56,15 @@ def scratch(names: Any, above: Iterable[type] = ()) -> Any:
 
 
 def rows_of(names: type) -> range:
-    """Rows of `Work.vector` of a declaration."""
+    """Return the rows of `Work.vector` that a declaration uses."""
     return _rows[names]
 
 
 def new_work(n: int, m: int, matrices: bool) -> Work:
-    """Room for whatever has been declared, of n coordinates and m constraints; for matrices where no products serve."""
+    """Allocate scratch for all declarations, for n coordinates and m constraints; with arrays for matrices if `matrices` is True.
+
+    A system needs matrices if it has no functions for products with them.
+    """
     most = max(rows.stop for rows in _rows.values())
     rows, columns = (m, n) if matrices else (0, 0)
     shapes = (most, max(n, m, 1)), (rows, columns), (rows, columns), (columns, columns)
@@ -84,13 +87,13 @@ def _in_python(names: Any, fields: list[Any], firsts: list[int]) -> Any:
 
 
 def _compiled(names: Any, fields: list[Any], firsts: list[int]) -> Any:
-    """The same as an intrinsic: what it does stands in the kernel that asks."""
+    """Return the kernel of `scratch` as an intrinsic: its code is inlined in the calling kernel."""
     result = types.BaseTuple.from_types([C2 if isinstance(field, Rows) else C1 for field in fields], names)
 
     @intrinsic
     def views(typing_context: Any, work: Any, data: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            from numba.np.arrayobj import make_array, populate_array  # a part of the compiler: loaded with it
+            from numba.np.arrayobj import make_array, populate_array  # part of the compiler: loaded with it
 
             def read(k: int, name: str) -> Any:
                 kind = signature.args[k]

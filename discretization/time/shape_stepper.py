@@ -1,4 +1,4 @@
-"""What steppers have in common that solve the step of `em` by a special shape of the system."""
+"""Common base class of the structure-exploiting steppers of `em`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from rigid.system import Floats, State
 
 
 class ShapeStepper(Stepper):
-    """Advances states of systems of one shape by steps of `em`, composed to order 2 to 8: states, memory, reports and failures
-    are those of `Stepper`, as are the parameters.
+    """Advance states of systems with a special structure by steps of `em`, composed to order 2 to 8.
+
+    States, memory, reports, failures and parameters are those of `Stepper`.
     """
 
     def __init__(
@@ -41,7 +42,11 @@ class ShapeStepper(Stepper):
         of_forces: bool = True,
         drive_values: DriveValues | None = None,
     ):
-        """earlier: whether steps before the last one say where Newton's method begins; of_forces: of multipliers, too."""
+        """Prepare the stepper.
+
+        earlier: True if the predictor of Newton's method uses steps before the last one; of_forces: True if it predicts
+        multipliers too.
+        """
         check_step(h)
         if order > 2:
             check_conservative(system, f"'em{order}'", "")
@@ -56,13 +61,13 @@ class ShapeStepper(Stepper):
         self._remembering(WIDTH * sizes.frames + of_forces * sizes.multipliers if several else 0)
 
     def _remembering(self, count: int) -> None:
-        """Of how many numbers something of steps before the last one is remembered, or of substeps."""
+        """Set for how many numbers the memory stores values of steps before the last one, or of substeps."""
         own = {"earlier": count} if len(self.fractions) == 1 else {"means": count}
         self.sizes = self.sizes._replace(memory=self.sizes.memory._replace(**own))
         self.shapes = state_shapes(self.sizes)
 
     def remembered(self) -> dict[str, list[float]]:
-        """How many numbers these are, as settings of a solver."""
+        """Return these numbers as settings of the solver."""
         memory = self.sizes.memory
         counts = {"differences": memory.earlier, "means": memory.means}
         return {name: [float(count)] for name, count in counts.items() if count}
@@ -79,25 +84,26 @@ class ShapeStepper(Stepper):
         )
 
     def _begun(self, state: State) -> State:
-        """With what is remembered here, of a state with the memory that `em` has of any system."""
+        """Return the state with the memory of this stepper if it has only the memory that `em` has for any system."""
         plain = np.shape(state.memory) == (self.sizes.memory._replace(earlier=0, means=0).size,)
         return self.start(state) if plain else state
 
     def advance(self, state: State, first_step: int, n_steps: int) -> tuple[State, Report]:
-        """As of `Stepper`."""
+        """Advance the state by some steps, as `Stepper.advance` does."""
         return super().advance(self._begun(state), first_step, n_steps)
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
-        """As of `Stepper`."""
+        """Return states at several outputs, as `Stepper.record` does."""
         return super().record(self._begun(state), first_step, every, count)
 
     def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
-        """As of `Stepper`."""
+        """Return the end of the first substep, as `Stepper.end_of_first_solve` does."""
         return super().end_of_first_solve(self._begun(state), t, h)
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
-        """As of `Stepper`, which takes a step whose parts are held only by each other: what is eliminated one by one is singular
-        then.
+        """Take whole steps of equal length; a step with a singular matrix is taken by the general solver.
+
+        If parts are supported only by each other, elimination one by one is singular, while the whole matrix is not.
         """
         marched = super().equal_steps(state, h, starts)
         if marched.failure is None or not marched.failure.singular:
@@ -109,7 +115,7 @@ class ShapeStepper(Stepper):
         return taken._replace(steps=marched.steps + taken.steps, report=marched.report.plus(taken.report))
 
     def beside(self, system: System, load_values: LoadValues | None) -> Stepper:
-        """As of `Stepper`."""
+        """Return a stepper of a run that differs in gravity and loads alone, as `Stepper.beside` does."""
         other = super().beside(system, load_values)
         vars(other).pop("_general", None)
         return other

@@ -1,7 +1,7 @@
-"""Runs of one model that march side by side, each in a lane of one compiled march.
+"""Integrate several runs of one model at once, each in a SIMD lane of one compiled march.
 
-A run that fails in a step, or whose matrix needs an exchange of rows, leaves a march where that happens: it is to take the steps
-from its last whole part on by itself, and goes along again with the next march.
+A run that fails in a step, or whose matrix needs an exchange of rows, leaves the march at that step. It must then be continued
+alone from the end of its last whole part, and joins again with the next march.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from rigid.lane_arrays import room
 from rigid.lanes import WIDTH
 from rigid.system import Floats, State
 
-LEAST = 4  # runs for which it pays: eight lanes take as long as 2.7 runs one by one
+# smallest number of runs for which lanes are faster: eight lanes take as long as 2.7 runs one by one
+LEAST = 4
 
 
 class Parts(NamedTuple):
-    """Of a march, those that a run went through."""
+    """Completed parts of a march for one run."""
 
-    states: State  # (k, ...) at their ends
-    reports: Reports  # (k,)
+    states: State  # (k, ...) states at the ends of the parts
+    reports: Reports  # (k,) reports of the parts
 
 
 def lanes_of(steppers: Sequence[Stepper]) -> Any:
-    """Of steppers of one key."""
+    """Return the arrays of steppers with one key for a march in lanes."""
     return steppers[0].lanes_of(steppers)
 
 
@@ -43,8 +44,9 @@ class Group:
         self._march = steppers[0].march_of_lanes()
 
     def march(self, states: Sequence[State | None], starts: Floats, parts: int) -> list[Parts]:
-        """So many equal parts of the steps that begin at `starts`, from these states, as far as each run goes; None: it stays
-        away. Without the interpreter's lock.
+        """March equal parts of the steps that begin at `starts`, from these states, as far as each run succeeds.
+
+        The number of parts is `parts`. A state None excludes the run. The march runs without the interpreter's lock.
         """
         own, first = self._lanes, self.steppers[0]
         values = self._values(states, starts)
@@ -66,7 +68,7 @@ class Group:
         ]
 
     def _values(self, states: Sequence[State | None], starts: Floats) -> Floats:
-        """(steps, loads, 3, 8) of the loads of each."""
+        """Return the values of the loads of each run (steps, loads, 3, 8)."""
         values = room(len(starts), len(self.steppers[0].system.signals), 3)
         for run, state in enumerate(states):
             if state is not None:

@@ -1,4 +1,4 @@
-"""Specialised partitioned additive Runge-Kutta methods for constrained Hamiltonian systems: 004 (A.1)-(A.7).
+"""Evaluate specialised partitioned additive Runge-Kutta methods for constrained Hamiltonian systems: 004 (A.1)-(A.7).
 
     k_i = H_p(Q_i, P_i),   khat_i = -H_q(Q_i, P_i) + F - R(Q_i, k_i)      (1), (2)
     g(Qtilde_i) = 0, i = 1..p                                             (3)
@@ -6,7 +6,7 @@
     Q_i = q0 + h sum a_ij k_j,   Qtilde_i = q0 + h sum abar_ij k_j
     P_i = p0 + h sum ahat_ij khat_j - h sum atilde_ij G(Qtilde_j)^T Lam_j
 
-Symplectic and symmetric with the coefficients of `tableaux`.
+The methods are symplectic and symmetric with the coefficients of `discretization.time.tableaux`.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -29,15 +29,15 @@ MOST_STAGES = 11
 
 
 class Vectors(NamedTuple):
-    """Scratch of stages."""
+    """Scratch vectors of stages."""
 
     Q: PerCoordinate
     P: PerCoordinate
-    H_p: PerCoordinate  # of T* alone, as H_q
+    H_p: PerCoordinate  # derivative of T* alone, as H_q
     H_q: PerCoordinate
     V_q: PerCoordinate
     F: PerCoordinate
-    Qt: PerCoordinate  # of a constraint stage
+    Qt: PerCoordinate  # coordinates of a constraint stage
     pulls: Annotated[Any, Rows(MOST_STAGES + 1)]  # G(Qtilde_j)^T Lam_j
     change: PerCoordinate  # h b_i k_i
 
@@ -47,7 +47,7 @@ vectors = scratch(Vectors, above=(*DERIVATIVES, Forces))
 
 @small_kernel
 def combine(x0, h, x, first, n, A, row, s, out):
-    """out = x0 + h sum_j A[row + j] x_j, x_j = x[first + j n :]."""
+    """Compute out = x0 + h sum_j A[row + j] x_j, x_j = x[first + j n :]."""
     for i in range(n):
         out[i] = x0[i]
     for j in range(s):
@@ -58,13 +58,13 @@ def combine(x0, h, x, first, n, A, row, s, out):
 
 @inner_kernel
 def place_constraint_stage(D, S, stages, j):
-    """Numbers of driven constraints at the time of Qtilde_j; the last of them is the end of the step."""
+    """Set the parameters of driven constraints to the time of Qtilde_j; the last stage is the end of the step."""
     place_node(D, S, S.signal.shape[0] - stages + j)
 
 
 @inner_kernel
 def find_constraint_forces(fn, D, S, W, x):
-    """G(Qtilde_j)^T Lam_j of all constraint stages, the `pulls`."""
+    """Compute G(Qtilde_j)^T Lam_j of all constraint stages, and store them in `pulls`."""
     n, m, w = D.n, D.m, vectors(W, D)
     s, stages, _, _, _, bar, _, _ = sizes(S)
     for j in range(stages):
@@ -76,7 +76,7 @@ def find_constraint_forces(fn, D, S, W, x):
 
 @inner_kernel
 def add_constraint_forces(D, S, W, row, stages, out):
-    """out -= h sum_j A[row + j] G(Qtilde_j)^T Lam_j."""
+    """Subtract h sum_j A[row + j] G(Qtilde_j)^T Lam_j from out (n,)."""
     pulls = vectors(W, D).pulls
     for j in range(stages):
         factor = S.h * S.options[row + j]
@@ -86,7 +86,7 @@ def add_constraint_forces(D, S, W, row, stages, out):
 
 @inner_kernel
 def sizes(S):
-    """s, number of constraint stages, starts of A, Ahat, Atilde, Abar, b, btilde in the options."""
+    """Return s, the number of constraint stages, and the first indices of A, Ahat, Atilde, Abar, b, btilde in the options."""
     s, stages = int(S.options[0]), int(S.options[1])
     hat = 2 + s * s
     tilde = hat + s * s
@@ -96,7 +96,7 @@ def sizes(S):
 
 @inner_kernel
 def end_state(D, S, W, x, q1, p1):
-    """q1 and p1 of the stages, with the constraint forces found before."""
+    """Compute q1 and p1 from the stages, with the constraint forces stored in `pulls`."""
     n = D.n
     s, stages, _, _, _, _, b, bt = sizes(S)
     combine(S.q0, S.h, x, 0, n, S.options, b, s, q1)
@@ -106,7 +106,7 @@ def end_state(D, S, W, x, q1, p1):
 
 @residual
 def spark_residual(fn, D, S, W, x, r):
-    """(1)-(4); unknowns k_i, khat_i, Lam_0..p."""
+    """Evaluate the residual (1)-(4); the unknowns are k_i, khat_i, Lam_0..p."""
     n, m, h, w = D.n, D.m, S.h, vectors(W, D)
     s, stages, a, hat, tilde, bar, _, _ = sizes(S)
     find_constraint_forces(fn, D, S, W, x)
@@ -135,7 +135,7 @@ def spark_residual(fn, D, S, W, x, r):
 
 @update
 def spark_update(fn, D, S, W, x, q, p, v, lam, gam):
-    """State at the end of the step; lam is the last multiplier."""
+    """Store the state at the end of the step; lam is the last multiplier."""
     n, m = D.n, D.m
     s, stages, _, _, _, _, _, _ = sizes(S)
     find_constraint_forces(fn, D, S, W, x)
@@ -147,7 +147,10 @@ def spark_update(fn, D, S, W, x, q, p, v, lam, gam):
 
 @account
 def spark_account(fn, D, S, W, x, q1, v1, totals):
-    """h sum b_i F_i . k_i and h sum b_i R_i . k_i of the stages: P and Q have the weights b alike."""
+    """Add h sum b_i F_i . k_i and h sum b_i R_i . k_i of the stages to totals (work, dissipation).
+
+    P and Q have the same weights b.
+    """
     n, w = D.n, vectors(W, D)
     s, _, a, _, _, _, b, _ = sizes(S)
     for i in range(s):
@@ -159,7 +162,10 @@ def spark_account(fn, D, S, W, x, q1, v1, totals):
 
 @drives
 def spark_drives(fn, D, S, W, x, q1, p1, lam, gam, works):
-    """h sum btilde_j Lam_j . g(Qtilde_j; dX_j/dt), which is -h sum btilde_j G^T Lam_j . dQ/dt."""
+    """Add the work of the drives to works (drives,).
+
+    It is h sum btilde_j Lam_j . g(Qtilde_j; dX_j/dt), which equals -h sum btilde_j G^T Lam_j . dQ/dt.
+    """
     n, m, w = D.n, D.m, vectors(W, D)
     s, stages, _, _, _, bar, _, bt = sizes(S)
     for j in range(stages):

@@ -1,4 +1,6 @@
-"""The Python face of the compiled march of `em`, `em-ggl` and `em-d`: validates, allocates, counts."""
+"""Python front end of the compiled `em`, `em-ggl` and `em-d` time loops: validates input, allocates arrays, collects
+statistics.
+"""
 
 from __future__ import annotations
 
@@ -43,26 +45,27 @@ from rigid.errors import ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
-FIRST_MARCH = 5000.0  # microseconds
-COST = 200.0  # microseconds of a run, to let others have their turn
+FIRST_MARCH = 5000.0  # microseconds: longest first march
+COST = 200.0  # microseconds: cost of giving up the turn; a shorter march keeps it
 
 LoadValues = Callable[[Floats], Floats]  # times (k,) -> (k, loads, 3)
 DriveValues = Callable[[Floats], Floats]  # times (k,) -> (k, rows, 3), packed as `discretization.drives` says
 
 
 class Stepper(StepperBase):
-    """Advances states of one system by steps of one length with `em`, `em-ggl`, composed to order 4, 6 or 8, or `em-d`.
+    """Advance states of one system by steps of one length with `em`, `em-ggl`, composed to order 4, 6 or 8, or `em-d`.
 
-    Parameters: `h` s; `load_values(times)` gives the loads (k, loads, 3) at `times` (k,), s; `band_limit`:
-    bandwidth above which the linear solver is sparse; `hidden`: with `em-ggl`, for states whose velocities satisfy the
-    joints; `tolerance`: relative, of the equations of a step, and so of what it keeps; 0: round-off;
-    `drive_values(times)`: of prescribed motion; `joint_names`: by number, for what is said where joints repeat each other
-    and do not agree, with `loop_of`, a joint's loop in words; `rho`: with `em-d`, its spectral radius at infinity; `spared`:
-    frames whose velocities it leaves alone; `halves`: whether a composition takes its substeps in halves, by default where
-    `discretization.time.reversing.reverses`; `fractions`, `equations`: of another scheme (`em_names.EmIntegrator`);
-    `threads`: that work on a step of a model that is solved by fronts.
+    Parameters: `h`: step, s; `load_values`: function that returns the loads (k, loads, 3) at times (k,), s; `band_limit`:
+    bandwidth above which the linear solver is sparse; `hidden`: True for `em-ggl`, for states whose velocities satisfy the
+    joints; `tolerance`: relative tolerance of the equations of a step, and therefore of the invariants; 0: round-off;
+    `drive_values`: function that returns the values of prescribed motion at times (k,); `joint_names`: names by joint number, for
+    the message if redundant joints are inconsistent, with `loop_of`, which returns a description of a joint's loop; `rho`:
+    spectral radius of `em-d` at infinity, or None; `spared`: frames whose velocities `em-d` does not damp; `halves`: whether a
+    composition takes its substeps in halves, by default if `discretization.time.reversing.reverses`; `fractions`, `equations`: of
+    another scheme (`em_names.EmIntegrator`); `threads`: number of threads that work on a step of a model that is solved by
+    fronts.
 
-    Raises ModelError where the order needs negative substeps and the model dissipates energy.
+    Raises ModelError if the order needs negative substeps and the model dissipates energy.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class Stepper(StepperBase):
             loop_of,
         )
         kin, hidden = "-ggl" if hidden else "", hidden and count_multipliers(system) > 0
-        # `em` reverses what of the velocities the joints do not allow
+        # `em` reflects the part of the velocities that violates the joints
         halves = reverses(system) if halves is None else halves
         own = np.array(fractions, float)
         reversing = (halves and not hidden) or states_reverse(system)
@@ -118,10 +121,10 @@ class Stepper(StepperBase):
             self._team = team_of(self.numbering.fronts, threads, self.work)
             self.work = self.work._replace(team=self._team.words)
         self._own_equations = equations
-        self._kernels: Any = None  # found once: to look at the types of a model takes as long as many steps
+        self._kernels: Any = None  # compiled once: computing the types of a model takes as long as many steps
 
     def _dissipate(self, rho: float, spared: Sequence[int]) -> None:
-        """Let `system` be that of one step, whose damping and stress-free strains change from step to step."""
+        """Replace `system` by the system of one step, whose damping and stress-free strains change from step to step."""
         plain = self.system
         elements = plain.elements._replace(
             damping=plain.elements.damping.copy(), strain0=plain.elements.strain0.copy()
@@ -133,12 +136,12 @@ class Stepper(StepperBase):
         self.work = self.work._replace(dissipation=own, spans=every)
 
     def start(self, state: State) -> State:
-        """The state with the memory of this integrator: begun anew where it is another's."""
+        """Return the state with the memory of this integrator; the memory of another integrator is replaced by a new one."""
         checked(state, self.shapes, *OF_SYSTEMS)
         return checked(state._replace(memory=self.sizes.memory.begun(state.memory)), self.shapes, "memory")
 
     def check_losing(self) -> None:
-        """As of `StepperBase`: compositions go backwards in some substeps."""
+        """Raise ModelError for compositions, as `StepperBase` defines it: they go backwards in some substeps."""
         if len(self.fractions) > 1:
             kin = "-ggl" if self._hidden is not None else ""
             raise ModelError(
@@ -147,8 +150,10 @@ class Stepper(StepperBase):
             )
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, Sequence[Report]]:
-        """States (k, ...) after `every`, 2 `every` ... k `every` steps, to the bit those of `advance`, and a report
-        for each; 1 <= k <= `count`, fewer where a step must be halved or split. `state` is not changed.
+        """Return states (k, ...) after `every`, 2 `every` ... k `every` steps, bit-identical to those of `advance`, and a report
+        for each.
+
+        1 <= k <= `count`; k is smaller than `count` if a step must be halved or split. `state` is not changed.
         """
         current, done = copy_of(checked(state, self.shapes)), 0
         count = self._outputs_before_corner(first_step, every, count)
@@ -162,17 +167,17 @@ class Stepper(StepperBase):
         return State(*(array[:done] for array in kept)), reports_of(counts[:done])
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> Marched:
-        """Whole steps of length h from `starts`, in place."""
+        """Take whole steps of length h from `starts`, in place."""
         status, (counts,), _ = self._run(checked(state, self.shapes, in_place=True), h, starts, 1)
         return Marched(state, int(counts[STEPS]), _report(counts), self._failure(status))
 
     @property
     def solves_per_step(self) -> int:
-        """As of `StepperBase`."""
+        """Return how many substeps a step is made of, as `StepperBase` does."""
         return len(self.fractions)
 
     def end_of_first_solve(self, state: State, t: float, h: float) -> State | None:
-        """As of `StepperBase`."""
+        """Return the end of the first substep of a step, as `StepperBase` does."""
         end = copy_of(checked(state, self.shapes))
         kept = State(*(np.empty((1, *array.shape)) for array in end))
         counts = np.zeros((1 + 2, N_COUNTS), dtype=np.int64)
@@ -181,13 +186,14 @@ class Stepper(StepperBase):
         return end if status == CONVERGED else None
 
     def ends(self, state: State, h: float, starts: Floats) -> Ends:
-        """The ends of all steps of length h from `starts`, as far as they can be solved."""
+        """Return the ends of all steps of length h from `starts`, as far as they can be solved."""
         status, counts, kept = self._run(copy_of(checked(state, self.shapes)), h, starts, len(starts))
         done = int(counts[:, STEPS].sum())
         reports = [_report(row) for row in counts[: done + (status != CONVERGED)].tolist()]
         return Ends(State(*(array[:done] for array in kept)), reports, self._failure(status))
 
     def _failure(self, status: int) -> Failure | None:
+        """Return the failure that belongs to a status of the march; None for CONVERGED."""
         if status == CONVERGED:
             return None
         return Failure(
@@ -195,7 +201,7 @@ class Stepper(StepperBase):
         )
 
     def _cure(self, status: int) -> str:
-        """What may help; where joints repeat each other it may be that they do not agree: g of theirs is then left over."""
+        """Return advice for a failed step; for redundant joints that may be inconsistent, it names them and their residual g."""
         numbering, work = self.numbering, self.work
         repeating = numbering.repeating
         if not len(repeating) or status not in (NOT_CONVERGED, SINGULAR):
@@ -210,7 +216,7 @@ class Stepper(StepperBase):
         names = [known.get(number, str(number)) for number in dict.fromkeys(numbers)]
         others = ", ".join(f"'{name}'" for name in names[1:6]) + (" ..." if len(names) > 6 else "")
         loop = self._loop_of(names[0]) if self._loop_of is not None else ""
-        if not 0.0 < max(rows) < np.inf:  # a matrix that is singular for another reason
+        if not 0.0 < max(rows) < np.inf:  # the matrix is singular for another reason
             return CURES[status]
         return (
             f"joint '{names[0]}' repeats what {others} fix, and cannot follow them: |g| = {max(rows):.2g} is left over"
@@ -219,8 +225,9 @@ class Stepper(StepperBase):
         )
 
     def _run(self, state: State, h: float, starts: Floats, parts: int) -> tuple[int, np.ndarray, State]:
-        """Whole steps of length h from `starts`, in place of a checked state: status, counts (parts, N_COUNTS), the state after
-        each part.
+        """Take whole steps of length h from `starts`, in place of a checked state.
+
+        Return the status, counts (parts, N_COUNTS) and the state after each part.
         """
         kept = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts + 2, N_COUNTS), dtype=np.int64)
@@ -229,43 +236,47 @@ class Stepper(StepperBase):
 
     @property
     def threads(self) -> int:
-        """As of `StepperBase`."""
+        """Return the number of threads that work on a step, as `StepperBase` does."""
         return 1 if self._team is None else len(self._team.scratch)
 
     _team: Team | None = None
-    pace = 1.2  # microseconds a step and frame: rods of 3 to 100 elements
+    pace = 1.2  # microseconds a step and frame: measured with rods of 3 to 100 elements
 
     @property
     def first_march(self) -> int:
-        """As of `StepperBase`; `em-ggl` and `em-d` take several times as long."""
+        """Return the number of steps that take some milliseconds, as `StepperBase` does.
+
+        It is 1 for `em-ggl` and `em-d`, whose steps take several times as long.
+        """
         if self._hidden is not None or self._plain is not None:
             return 1
         of_step = self.pace * len(self.fractions) * max(1, self.sizes.frames - 1)
         return max(1, int(FIRST_MARCH / of_step))
 
     def _turn_of_others(self, values: Floats) -> Any:
-        """Context of a march: others have their turn, if it takes long."""
+        """Return the context of a march: it releases the turn of this thread if the march takes long."""
         long = len(values) * (self.sizes.frames - 1) * self.pace >= COST
         return others_run() if long else nullcontext()
 
-    # of systems with other numbers, where who made this one knows how; arguments as of `discretization.shortcuts.em_stepper`
+    # makes steppers of systems with other numbers, if known; arguments as in `discretization.shortcuts.em_stepper`
     make: Callable[..., Stepper] | None = None
 
     def beside(self, system: System, load_values: LoadValues | None) -> Stepper:
-        """A stepper of a run that differs in gravity and loads alone, to march side by side with others: its work arrays are
-        those of this one.
+        """Return a stepper of a run that differs in gravity and loads alone, for a march in lanes with others.
+
+        Its work arrays are those of this stepper.
         """
         other = copy.copy(self)
         other.system, other._load_values = system, load_values
         return other
 
     def values_of(self, starts: Floats) -> Floats:
-        """Of the loads (steps, loads, 3) in the steps of length `h` that begin at these times."""
+        """Return the values of the loads (steps, loads, 3) in the steps of length `h` that begin at these times."""
         return self._values(starts, self.h)
 
     @functools.cached_property
     def lanes_key(self) -> tuple[Any, ...]:
-        """Return what runs must have in common to march side by side; () for a model that cannot."""
+        """Return what runs must have in common to march side by side in lanes; () for a model that cannot."""
         plain = self._hidden is None and self._plain is None and self._own_equations is None
         if not plain or len(self.fractions) > 1 or self._drive_values is not None:
             return ()
@@ -276,22 +287,22 @@ class Stepper(StepperBase):
 
     @staticmethod
     def lanes_of(steppers: Sequence[Any]) -> Any:
-        """Numbers of up to eight steppers of this class whose `lanes_key` is the same, for `march_of_lanes`."""
+        """Return the arrays of up to eight steppers of this class with equal `lanes_key`, for `march_of_lanes`."""
         raise NotImplementedError
 
     def march_of_lanes(self) -> Any:
-        """The compiled march of eight runs: imported where needed, as its kernels take time to load."""
+        """Return the compiled march of eight runs; it is imported on demand because its kernels take time to load."""
         raise NotImplementedError
 
     @property
     def solved(self) -> float:
-        """Residual/noise that counts as solved."""
+        """Return the residual/noise that counts as solved."""
         return float(self.work.solved)
 
     def _march(self, state: State, substeps: Floats, values: Floats, kept: State, counts: np.ndarray) -> int:
         """Run the compiled time loop, in place of a checked state; return its status."""
         from discretization.time.time_loop import (
-            march_and_keep,  # all solvers' kernels, which take time to load
+            march_and_keep,  # imports the kernels of all solvers, which take time to load
         )
 
         models, before = self._models(state), self._scratch(state)
@@ -309,7 +320,7 @@ class Stepper(StepperBase):
         return None, None, Advancing(equations, rest, beyond, *tables, self._hidden, self._plain)
 
     def _scratch(self, state: State) -> State:
-        """A state of the same shapes."""
+        """Return a scratch state of the same shapes."""
         if self._before is None:
             self._before = copy_of(state)
         return self._before
@@ -318,12 +329,12 @@ class Stepper(StepperBase):
 
     @property
     def load_points(self) -> tuple[Floats, Floats]:
-        """As of `StepperBase`: the middles of the substeps."""
+        """Return the midpoints of the substeps, at which loads are evaluated, and their weights, as `StepperBase` does."""
         return self._midpoints, self.fractions
 
     @functools.cached_property
     def _midpoints(self) -> Floats:
-        """Places of the middles of the substeps in the step."""
+        """Return the midpoints of the substeps as fractions of the step."""
         return midpoints(self.fractions)
 
     @functools.cached_property
@@ -331,7 +342,9 @@ class Stepper(StepperBase):
         return len(self.system.signals)
 
     def _values(self, starts: Floats, h: float) -> Floats:
-        """Of the loads at the middle of each substep of steps from `starts` on, and of the drives at its end."""
+        """Return the loads at the middle of each substep of steps from `starts` on, followed by the drives at the end of the
+        substep.
+        """
         n_loads = self._n_loads
         values: Floats = np.zeros((len(starts) * len(self.fractions), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
@@ -345,7 +358,7 @@ class Stepper(StepperBase):
 
 
 def reports_of(counts: np.ndarray) -> Reports:
-    """Of counts (k, N_COUNTS)."""
+    """Return the reports for counts (k, N_COUNTS)."""
     return Reports(*(counts[:, column] for column in (ITERATIONS, MOST_ITERATIONS, SOLVES)))
 
 
@@ -354,13 +367,13 @@ def _report(counts: np.ndarray | list[int]) -> Report:
 
 
 def check_step(h: float) -> None:
-    """Raise ModelError unless h is a step."""
+    """Raise ModelError unless h is a valid step."""
     if not 0.0 < h < math.inf:
         raise ModelError(f"the time step dt = {h} s must be a positive number")
 
 
 def rows_of_drives(system: System, drive_values: DriveValues | None) -> int:
-    """How many `drive_values` gives for a time; raise ModelError where it is missing."""
+    """Return the number of rows of `drive_values` at one time; raise ModelError if the function is missing."""
     if not count_drives(system):
         return 0
     if drive_values is None:
@@ -369,7 +382,9 @@ def rows_of_drives(system: System, drive_values: DriveValues | None) -> int:
 
 
 def check_conservative(system: System, name: str, kin: str) -> None:
-    """Raise ModelError where something dissipates: the integrator takes negative substeps; name: it, in words."""
+    """Raise ModelError if something dissipates, because the integrator takes negative substeps; name: name of the integrator in
+    messages.
+    """
     resisting = [own.group.kind for own in groups_of(system, None, Role.DISSIPATION)]
     found = [f"the {kind.name}" for kind in resisting if kind.evolves is None or not kind.evolves.conserves]
     if np.any(system.spans.relaxation):

@@ -1,10 +1,10 @@
-"""Symplecticity, measured: tangent vectors of the constraint manifold carried along by the derivative of the step.
+"""Measure symplecticity: transport tangent vectors of the constraint manifold by the derivative of the step.
 
 A step solves r(x, z0) = 0 and gives z1 = u(x, z0). Along a tangent vector dz0,
 
     dx = -(dr/dx)^-1 (dr/dz) dz0,    dz1 = (du/dx) dx + (du/dz) dz0,
 
-all derivatives by complex steps. The two-form omega(a, b) = dq_a . dp_b - dq_b . dp_a is compared before and after.
+with all derivatives by complex steps. The two-form omega(a, b) = dq_a . dp_b - dq_b . dp_a is compared before and after.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rigid.system import Floats
 
 @explicit_kernel(types.void(RESIDUAL, FUNCTIONS, DATA, STEP, WORK, C1, C1, F2))
 def all_columns(residual, fn, D, S, W, x, r, matrix):
-    """matrix = dr/dx by complex steps, column by column, whatever its pattern."""
+    """Compute matrix = dr/dx by complex steps, column by column, regardless of its sparsity pattern."""
     for j in range(x.size):
         x[j] += 1j * COMPLEX_STEP
         residual(fn, D, S, W, x, r)
@@ -35,7 +35,7 @@ def all_columns(residual, fn, D, S, W, x, r, matrix):
 
 
 def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
-    """Random dq, dp, dv (count, n) at the initial state, tangent to g = 0, dg/dt = 0, p = M v."""
+    """Return random dq, dp, dv (count, n) at the initial state, tangent to g = 0, dg/dt = 0, p = M v."""
     rng = np.random.default_rng(seed)
     n, m = system.n, system.m
     q, v = system.q0, system.v0
@@ -49,7 +49,8 @@ def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tupl
         free = onto @ rng.standard_normal(n)
         if m:
             bent = _complex(system, "jacobian", (m, n), z).imag / COMPLEX_STEP @ v
-            if len(system.drives):  # what is there of dg/dt without motion bends as well
+            # the explicit rate in dg/dt, the part without motion, varies with q as well
+            if len(system.drives):
                 rows = system.data.driven.rows.row
                 system.drive_to(system.drives[:, 4:])
                 bent[rows] += _complex(system, "constraints", (m,), z).imag[rows] / COMPLEX_STEP
@@ -61,14 +62,14 @@ def tangent_vectors(system: MechanicalSystem, count: int, seed: int = 0) -> tupl
 
 
 def two_form(dq: Floats, dp: Floats) -> Floats:
-    """omega(a, b) of all pairs of tangent vectors, (count, count)."""
+    """Return omega(a, b) of all pairs of tangent vectors, (count, count)."""
     return dq @ dp.T - dp @ dq.T
 
 
 def symplectic_defect(
     system: MechanicalSystem, scheme: Scheme, h: float, steps: int = 3, count: int = 4
 ) -> float:
-    """Largest change of the two-form over `steps` steps, relative to its largest value."""
+    """Return the largest change of the two-form over `steps` steps, relative to its largest value."""
     check_fit(scheme, system)
     scheme, marched = scheme.fitted(system)
     dq, dp, dv = tangent_vectors(system, count)
@@ -88,7 +89,7 @@ def symplectic_defect(
 
 
 def newton_matrix(system: MechanicalSystem, scheme: Scheme, h: float) -> Floats:
-    """Newton's matrix dr/dx at the solution of the first step."""
+    """Return Newton's matrix dr/dx at the solution of the first step."""
     scheme, marched = scheme.fitted(system)
     q, v = system.q0, system.v0
     one = OneStep(marched, scheme, h, signals_at(marched, scheme, np.zeros(1), h)[0, 0])
@@ -97,7 +98,7 @@ def newton_matrix(system: MechanicalSystem, scheme: Scheme, h: float) -> Floats:
 
 
 class OneStep:
-    """One step as a function of unknowns and of the state before it."""
+    """One step as a function of the unknowns and of the state before it."""
 
     def __init__(
         self,
@@ -107,13 +108,13 @@ class OneStep:
         signal: Floats,
         own: tuple[implicit.Solver, Work] | None = None,
     ):
-        """own: what `solver_for` gives, where several steps share it."""
+        """Create the step; own: result of `solver_for`, if several steps share it."""
         self.system, self.scheme, self.h = system, scheme, h
         self.signal = np.ascontiguousarray(signal, float)
         self.solver, self.work = own or solver_for(scheme, system)
 
     def solve(self, q: Floats, p: Floats, v: Floats) -> Floats:
-        """Unknowns of the step from a state, by the march itself."""
+        """Return the unknowns of the step from a state, solved by the time loop itself."""
         system, n, m = self.system, self.system.n, self.system.m
         sizes = n, n, n, m, m, len(system.books)
         q_row, p_row, v_row, lam, gam, totals = (np.zeros((2, k)) for k in sizes)
@@ -134,13 +135,13 @@ class OneStep:
         return self.solver.x.real.copy()
 
     def residual(self, x: Any, state: tuple[Any, ...]) -> Any:
-        """r at complex unknowns and state."""
+        """Return the residual r at complex unknowns and state."""
         out = np.zeros(len(x), complex)
         self._call(self.scheme.residual, x, state, (out,))
         return out
 
     def update(self, x: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """(q1, p1, v1) at complex unknowns and state."""
+        """Return (q1, p1, v1) at complex unknowns and state."""
         n, m = self.system.n, self.system.m
         out = tuple(np.zeros(k, complex) for k in (n, n, n, m, m))
         self._call(self.scheme.update, x, state, out)
@@ -156,7 +157,7 @@ class OneStep:
         return Step(self.h, q, p, v, self.signal, self.scheme.options)
 
     def derivative(self, x: Floats, state: tuple[Floats, ...]) -> Floats:
-        """dr/dx."""
+        """Return dr/dx, Newton's matrix."""
         system, matrix = self.system, np.zeros((len(x), len(x)))
         known = (system.functions, system.data, self._step(state), self.work)
         all_columns(self.scheme.residual, *known, x.astype(complex), np.zeros(len(x), complex), matrix)
@@ -166,7 +167,7 @@ class OneStep:
 def _carry(
     one: OneStep, state: tuple[Floats, Floats, Floats], tangents: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, ...]:
-    """State and tangent vectors after one step."""
+    """Return state and tangent vectors after one step."""
     x = one.solve(*state)
     inverse = np.linalg.inv(one.derivative(x, state))
     new_state = tuple(part.real for part in one.update(x, state))

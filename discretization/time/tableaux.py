@@ -1,7 +1,7 @@
-"""Coefficients of SPARK methods, from the conditions of 004 appendix A (Jay 2007), not from printed tables.
+"""Compute coefficients of SPARK methods from the conditions of 004 appendix A (Jay 2007), not from printed tables.
 
     B(s)   sum b_i c_i^(k-1) = 1/k        C(s)   sum_j a_ij c_j^(k-1) = c_i^k/k
-    Ctilde, Cbar: the same between the nodes c of the stages and ctilde of the constraints
+    Ctilde, Cbar: condition C between the nodes c of the stages and ctilde of the constraints
 
 Ctilde(s - 2) of (A.16) holds for k = 1..s - 1, by (A.11).
 """
@@ -21,36 +21,36 @@ from rigid.system import Floats
 class Tableau(NamedTuple):
     """SPARK coefficients; stages i = 1..s, constraint stages 0..p."""
 
-    A: Floats  # (s, s) of q
-    A_hat: Floats  # (s, s) of p, forces
-    A_tilde: Floats  # (s, p + 1) of p, constraint forces
-    A_bar: Floats  # (p + 1, s) of the coordinates where g = 0
+    A: Floats  # (s, s) coefficients of q
+    A_hat: Floats  # (s, s) coefficients of p, forces
+    A_tilde: Floats  # (s, p + 1) coefficients of p, constraint forces
+    A_bar: Floats  # (p + 1, s) coefficients of the coordinates at which g = 0
     b: Floats  # (s,)
     b_tilde: Floats  # (p + 1,)
     c: Floats  # (s,)
 
     def options(self) -> Floats:
-        """Flat numbers for the compiled residual."""
+        """Return the numbers of stages and all coefficients as one flat array, for the compiled residual."""
         s, constraint_stages = self.A_tilde.shape
         flat = [x.ravel() for x in (self.A, self.A_hat, self.A_tilde, self.A_bar, self.b, self.b_tilde)]
         return np.concatenate([[s, constraint_stages], *flat])
 
 
 def _kept(*arrays: Floats) -> Tableau:
-    """One that many runs share: nobody may change it."""
+    """Return a tableau of these arrays, made read-only because many runs share it."""
     for array in arrays:
         array.setflags(write=False)
     return Tableau(*arrays)
 
 
 def collocation(c: Floats, at: Floats) -> Floats:
-    """a_ij with sum_j a_ij c_j^(k-1) = at_i^k/k for k = 1..len(c)."""
+    """Return a_ij (len(at), len(c)) with sum_j a_ij c_j^(k-1) = at_i^k/k for k = 1..len(c)."""
     k = np.arange(1, len(c) + 1)
     return np.linalg.solve(np.vander(c, increasing=True).T, (at[:, None] ** k / k).T).T
 
 
 def with_ends(c: Floats, at: Floats, first: float) -> Floats:
-    """a_ij with first column `first`, last column 0, and the rest from the conditions k = 1..len(c) - 2."""
+    """Return a_ij with first column `first`, last column 0, and the rest from the conditions k = 1..len(c) - 2."""
     n = len(c)
     A = np.zeros((len(at), n))
     A[:, 0] = first
@@ -64,7 +64,7 @@ def with_ends(c: Floats, at: Floats, first: float) -> Floats:
 
 @cache
 def gauss_lobatto(s: int) -> Tableau:
-    """s Gauss stages, constraints at s + 1 Lobatto nodes: (A.15), (A.16). Order 2s."""
+    """Return the tableau with s Gauss stages and constraints at s + 1 Lobatto nodes: (A.15), (A.16). Order 2s."""
     if s < 1:
         raise ModelError(f"Gauss-Lobatto SPARK with s = {s} stages; give at least 1")
     c, b = gauss(s)
@@ -75,7 +75,7 @@ def gauss_lobatto(s: int) -> Tableau:
 
 @cache
 def lobatto_3a_3b(s: int) -> Tableau:
-    """s stages at the Lobatto nodes: (A.13), (A.14). Order 2s - 2."""
+    """Return the tableau with s stages at the Lobatto nodes: (A.13), (A.14). Order 2s - 2."""
     if s < 2:
         raise ModelError(f"Lobatto IIIA-B with s = {s} stages; give at least 2")
     c, b = lobatto(s)

@@ -1,15 +1,15 @@
-"""The time loop of `em`, `em-ggl` and `em-d`, the same for all solvers: substeps one after the other, outputs, failed steps.
+"""Run the time loop of `em`, `em-ggl` and `em-d` for all solvers: substeps in sequence, outputs, failed steps.
 
-A solver has a step: from the state at the start of a substep to that at its end, in place,
+A solver has a step function that takes the state at the start of a substep to that at its end, in place,
 
     (models, state, substeps, k, values, ..., most iterations, count) -> status of `discretization.time.newton`         (1)
 
-with the lengths `substeps` of all substeps of a step, s, the number k of this one since the loop began, the `values` of loads in
-its middle (l, 3), behind them what drives give at its end (`discretization.drives`), and `count`, to which it adds iterations and
-factorisations. What a step that fails leaves in the state is not looked at, unless it says that the state is intact: the
-loop goes back to a state it has kept, some steps before, and from there as far as the last whole step.
+with the lengths `substeps` of all substeps of a step, s, the number k of this substep since the loop began, the `values` of loads
+in its middle (l, 3), followed by the values of drives at its end (`discretization.drives`), and `count`, to which it adds
+iterations and factorisations. The loop ignores the state after a failed step, unless the step reports that the state is intact:
+it goes back to a state that it saved some steps before, and repeats the steps up to the last whole step.
 
-Of the models of the three solvers one is given, the others are None: the compiler leaves out what would ask for them.
+One of the models of the three solvers is given, the others are None: the compiler leaves out the code for them.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from discretization.time.planar_march import INTACT, planar_step
 from discretization.time.tree_march import UNHELD, tree_step
 from rigid.compilation.decorators import allocating_inner_kernel, inner_kernel, released_allocating_kernel
 
-# steps from one state that the loop may go back to, to the next: at first, then twice as many each time, at most
+# number of steps between saved states to which the loop may go back: first value, doubled each time, largest value
 NEAR, FAR = 4, 256
 
 
 @inner_kernel
 def copy_state(source, target):
-    """Values of one state into another."""
+    """Copy the values of one state into another."""
     for f in range(source.r.shape[0]):
         for i in range(3):
             target.r[f, i], target.v[f, i] = source.r[f, i], source.v[f, i]
@@ -50,7 +50,7 @@ def copy_state(source, target):
 
 @inner_kernel
 def keep(state, kept, k):
-    """The state as row k."""
+    """Copy the state into row k of `kept`."""
     for f in range(state.r.shape[0]):
         copy(state.r[f], kept.r[k, f])
         copy(state.quat[f], kept.quat[k, f])
@@ -64,8 +64,10 @@ def keep(state, kept, k):
 
 @allocating_inner_kernel
 def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, count, counts):
-    """Take len(load_values) substeps; return the first status that is not CONVERGED. asks: whether forces of joints of trees are
-    wanted after each, else perhaps UNHELD; counts: as of `march_and_keep`, of one part, added to.
+    """Take len(load_values) substeps; return the first status that is not CONVERGED.
+
+    asks: True if forces of joints of trees are needed after each substep; with False the loop may return UNHELD. counts:
+    (N_COUNTS,) counts of one part as in `march_and_keep`, which are added to.
     """
     n, last = substeps.shape[0], load_values.shape[0] - 1
     for i in range(count.shape[0]):
@@ -91,8 +93,9 @@ def _loop(of_plane, of_tree, of_any, state, substeps, load_values, most, asks, c
 
 @allocating_inner_kernel
 def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values, most, scratch, counts):
-    """Take all substeps, or as many whole steps as can be taken; before: a state of the same shapes, for scratch, which `scratch`
-    (2, N_COUNTS) is, too.
+    """Take all substeps, or as many whole steps as can be solved.
+
+    before: scratch state of the same shapes; scratch: (2, N_COUNTS) scratch counts.
     """
     copy_state(state, before)
     models, asks, first, count = (of_plane, of_tree, of_any), False, scratch[0], scratch[1]
@@ -112,13 +115,14 @@ def _loop_as_far(of_plane, of_tree, of_any, state, before, substeps, load_values
 
 @released_allocating_kernel
 def march_and_keep(of_plane, of_tree, of_any, state, before, substeps, load_values, most, kept, counts):
-    """Advance the state in place, in equal parts; the state after each is put into `kept`, a state with an axis in front.
+    """Advance the state in place, in equal parts; store the state after each part in `kept`, a state with an additional first
+    axis.
 
     of_plane, of_tree, of_any: `Advancing` of `discretization.planar.arrays`, `discretization.time.tree_march` or
-    `discretization.time.em`; before: a state for scratch; load_values: of all substeps; counts: (parts + 2, N_COUNTS) int64
-    receives for each part steps done, solves, iterations, most iterations of a solve and factorisations, those of the step that
-    fails among them; two rows behind these are scratch. Returns the first status that is not CONVERGED; what was kept before is
-    right, and the state is that at the end of the last whole step.
+    `discretization.time.em`; before: scratch state; load_values: values of all substeps; counts: (parts + 2, N_COUNTS) int64
+    receives for each part steps done, solves, iterations, most iterations of a solve and factorisations, including those of the
+    step that fails; the last two rows are scratch. Return the first status that is not CONVERGED. States stored before it are
+    valid, and the state is that at the end of the last whole step.
     """
     parts, models = counts.shape[0] - 2, (of_plane, of_tree, of_any)
     share, n, steps = load_values.shape[0] // parts, substeps.shape[0], NEAR

@@ -1,4 +1,4 @@
-"""States at the ends of the steps of a mechanical system, and what is conserved of them."""
+"""Store the states at the ends of the steps of a mechanical system and compute their invariants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Start(NamedTuple):
     lam, gam : array, shape (m,)
         Multipliers of the step before.
     totals : array, default two zeros
-        Work and dissipation up to there, then what `MechanicalSystem.books` has.
+        Work and dissipation since the start, then the other entries of `MechanicalSystem.books`.
 
     Examples
     --------
@@ -54,9 +54,9 @@ class Trajectory:
     Parameters
     ----------
     system : MechanicalSystem
-        What moves.
+        System that was integrated.
     scheme : Scheme
-        How it was integrated.
+        Integrator of the run.
     h : float
         Step, s.
     t : array, shape (N + 1,)
@@ -64,9 +64,9 @@ class Trajectory:
     q, p, v : array, shape (N + 1, n)
         Coordinates, momenta and velocities.
     lam, gam : array, shape (N + 1, m)
-        Multipliers; row k belongs to the step that ends there.
+        Multipliers; row k belongs to the step that ends at t[k].
     totals : array, shape (N + 1, :)
-        Work of loads and drives, dissipation, and the work of each drive up to there, then condensed internal variables.
+        Work of loads and drives, dissipation, and the work of each drive since the start, then condensed internal variables.
     iterations : array, shape (N + 1,)
         Iterations of Newton's method.
 
@@ -107,7 +107,7 @@ class Trajectory:
         return mechanical_rows.kinetic_energies(self.system, self.q, self.v)
 
     def potential(self) -> Floats:
-        """Return the potentials V(q), with what condensed internal variables store.
+        """Return the potentials V(q), with the energies stored by condensed internal variables.
 
         Returns
         -------
@@ -117,6 +117,7 @@ class Trajectory:
         return mechanical_rows.potentials(self.system, self.q) + self._kept()
 
     def _kept(self) -> Floats:
+        """Return the energies that condensed internal variables store (N + 1,), J."""
         return kept_energies(self.system, self.totals, self.q)
 
     def generalised_energy(self) -> Floats:
@@ -150,7 +151,9 @@ class Trajectory:
         return mechanical_rows.hamiltonians(self.system, self.q, self.p) + self._kept()
 
     def energy(self) -> Floats:
-        """Return the energies that the scheme conserves, if it does: generalised for Livens' schemes, T* + V for the others.
+        """Return the energies that the scheme conserves, if it conserves any.
+
+        Generalised energies for Livens' schemes, T* + V for the others.
 
         Returns
         -------
@@ -189,7 +192,7 @@ class Trajectory:
         return np.abs(mechanical_rows.constraints(self.system, self.q, driven)).max(axis=1, initial=0.0)
 
     def velocity_residual(self) -> Floats:
-        """Return max |G(q) W(q) p| at each step, of G(q) v if the mass is singular.
+        """Return max |G(q) W(q) p| at each step; max |G(q) v| if the mass is singular.
 
         The rates of driven constraints are part of it.
 
@@ -203,12 +206,12 @@ class Trajectory:
         return np.abs(mechanical_rows.rates(self.system, self.q, velocities, driven)).max(axis=1, initial=0.0)
 
     def at(self, k: int) -> Start:
-        """Return the state of a step, as `start` of `integrate`, which then continues bitwise as one longer run.
+        """Return the state of a step, as `start` of `integrate`; continuing from it is bit-identical to one longer run.
 
         Parameters
         ----------
         k : int
-            Number of the step; -1: the last one.
+            Number of the step; -1: the last step.
 
         Returns
         -------
@@ -220,12 +223,12 @@ class Trajectory:
         )
 
     def part(self, last: int) -> Trajectory:
-        """Return the first steps alone.
+        """Return the trajectory of the first steps only.
 
         Parameters
         ----------
         last : int
-            How many.
+            Number of steps.
 
         Returns
         -------

@@ -1,7 +1,8 @@
-"""A step of `em` of a tree, its linearised joints eliminated from the tips to the root (`discretization.trees`).
+"""Compute a step of `em` of a tree: its linearised joints are eliminated from the leaves to the root (`discretization.trees`).
 
-dr, psi and the forces of joints are iterates, as in `discretization.time.newton`; no matrix of the whole is made. The last
-correction (`discretization.time.last_correction`) is not added: the step takes it over unrounded, as it does there.
+dr, psi and the forces of joints are iterates, as in `discretization.time.newton`; no matrix of the whole system is assembled. The
+last correction (`discretization.time.last_correction`) is not added to the increments: the step adds it to the state unrounded,
+as in `discretization.time.newton`.
 """
 
 from __future__ import annotations
@@ -125,22 +126,22 @@ from rigid.lanes import store
 from rigid.linear_algebra import add3, apply, cross, load3, minus, plus, store3, times
 from rigid.references import by_reference
 
-# what `more` is asked for, and `drives`
+# first argument of `more` and `drives`
 BEGIN, ASSEMBLE, CLOSE, NOISE, END = range(5)
-UNHELD = -1  # status of a step in which bodies came to rest by forces that nobody had asked for
-UNTOLD = 2  # of `count`: 1 where forces of joints are not known after a substep
+UNHELD = -1  # status of a step in which bodies came to rest by joint forces that were not computed
+UNTOLD = 2  # index in `count`: 1 if forces of joints are not known after a substep
 
 
 @by_reference
 class Advancing(NamedTuple):
-    """What a step of a tree works with; more, of_loops, of_others, drives: `more_of` these models."""
+    """Arguments of a step of a tree; more, of_loops, of_others, drives: the compiled functions of `more_of` for these models."""
 
     more: Any
     of_loops: Any
     of_others: Any
     drives: Any
-    others: bool  # there is something else than bodies, their weights and joints of closed form
-    plain: bool  # a correction may have the tangents of the one before: bodies on joints of closed form alone
+    others: bool  # the model has more than bodies, their weights and joints of closed form
+    plain: bool  # a correction may reuse the tangents of the one before: only bodies on joints of closed form
     system: Any
     numbering: Any
     tree: Any
@@ -151,23 +152,28 @@ class Advancing(NamedTuple):
 
 
 def _more(what, system, numbering, tree, loops, state, work, h):
-    """All but bodies, their weights and joints of closed form: 0, FOLDED or NOT_FINITE."""
+    """Process everything except bodies, their weights and joints of closed form; return 0, FOLDED or NOT_FINITE."""
     return _acting(what, system, numbering, tree, loops, state, work, h, True, True)
 
 
 def _common_more(what, system, numbering, tree, loops, state, work, h):
-    """The same of models without drives and interactions that go by their duals."""
+    """Process the remaining parts of models without drives and interactions with the generic assembly (`by_duals`), as `_more`
+    does.
+    """
     return _acting(what, system, numbering, tree, loops, state, work, h, None, True)
 
 
 def _bare_more(what, system, numbering, tree, loops, state, work, h):
-    """The same where all joints are of closed form, too: rods, springs and loads."""
+    """Process rods, springs and loads, as `_more` does, in models whose joints are all of closed form."""
     return _acting(what, system, numbering, tree, loops, state, work, h, None, None)
 
 
 @inner_kernel
 def _acting(what, system, numbering, tree, loops, state, work, h, general, rows):
-    """`_more`, or what the compiler leaves of it; general, rows: None, as of `add_forces`, if the model has nothing of these."""
+    """Implement `_more` and its variants, from which the compiler leaves out unused parts.
+
+    general, rows: None, as in `add_forces`, if the model has none of the interactions or rows that they stand for.
+    """
     rods = system.elements.length.shape[0] > 0
     if what == BEGIN:
         begin_counted(numbering, state, work)
@@ -211,7 +217,9 @@ def _acting(what, system, numbering, tree, loops, state, work, h, general, rows)
 
 @inner_kernel
 def put_driving_forces(system, numbering, tree, loops, state, work, h):
-    """Put multipliers with the last correction, and what acts on driven frames at the end of the step behind the residuals."""
+    """Add the last correction to the multipliers, and put the forces on driven frames at the end of the step behind the
+    residuals.
+    """
     for k in range(work.lam.shape[0]):
         unknown = work.impulses.unknown[k]
         work.lam[k], work.rhs[unknown] = work.lam[k] + work.rhs[unknown], 0.0
@@ -243,7 +251,10 @@ def _add_joints_to_driven(system, numbering, joints, work):
 
 
 def _drives(what, system, state, work, h, given):
-    """Put or commit driven motions; given (l, 3): values of loads, then what drives give at the end of the step. Return 0."""
+    """Put or commit driven motions; return 0.
+
+    given: (l, 3) values of loads, followed by the values of drives at the end of the step.
+    """
     if what == BEGIN:
         for f in work.drives.frames:
             store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
@@ -265,17 +276,17 @@ def _drives_rest(work):
 
 
 def _no_drives(what, system, state, work, h, given):
-    """Do nothing, in a model without drives."""
+    """Do nothing: for models without drives."""
     return 0
 
 
 def _no_more(what, system, numbering, tree, loops, state, work, h):
-    """Of a tree that has nothing else."""
+    """Do nothing: for trees without remaining parts, or without loops."""
     return 0
 
 
 def _loops(what, system, numbering, tree, loops, state, work, h):
-    """What closes its loops, the same way: 0, or 1 where they are not held independently."""
+    """Assemble or close the loops of the tree, as `what` says; return 0, or 1 if the loops are not independently constrained."""
     if what == ASSEMBLE:
         place_loops(tree, loops, work)
     elif what == CLOSE:
@@ -284,7 +295,7 @@ def _loops(what, system, numbering, tree, loops, state, work, h):
 
 
 def has_others(system: Any, tree: Any) -> bool:
-    """Whether a tree has something else than bodies, their weights and joints of closed form."""
+    """Return whether a tree has anything else than bodies, their weights and joints of closed form."""
     acts = len(system.others.kind) or len(system.elements.length) or count_drives(system)
     return bool(acts or np.any(tree.rows))
 
@@ -292,8 +303,11 @@ def has_others(system: Any, tree: Any) -> bool:
 def more_of(
     system: Any, numbering: Any, tree: Any, loops: Any, state: Any, work: Any, told: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Return what a step is handed for the rest of a model, its loops, its bodies on other joints and its drives: compiled where
-    there are any; told: what the types of all of these follow from (`rigid.settled.told_by`).
+    """Return the compiled functions of a step for the remaining parts of a model, its loops, its bodies on other joints and its
+    drives.
+
+    Parts that the model does not have are replaced by empty functions. told: key that determines the types of all models
+    (`rigid.settled.told_by`).
     """
     models = system, numbering, tree, loops, state, work
     driven = count_drives(system) > 0
@@ -332,7 +346,7 @@ def _compiled_drives(function: Any, *models: Any) -> Any:
 
 @inner_kernel
 def _take_forces(tree, share):
-    """New forces and couples of joints, or this share of the way to them."""
+    """Take the new forces and couples of joints, or go the fraction `share` of the way to them."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
             w = tree.each[tree.joint[i]]
@@ -342,13 +356,13 @@ def _take_forces(tree, share):
 
 @small_kernel
 def _taken(old, new, share):
-    """This share of the way from one vector to the other."""
+    """Return the vector at the fraction `share` of the way from one vector to the other."""
     return new if share == 1.0 else plus(old, times(share, minus(new, old)))
 
 
 @inner_kernel
 def _add_joint(left, joints, j, body, other):
-    """What a joint does to both of its bodies, to what is left of their equations."""
+    """Add the force and moment of a joint on both of its bodies to their residuals `left`."""
     w = joints.each[joints.joint[j]]
     f, k = vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)
     add3(times(-1.0, f), left[6 * body : 6 * body + 3])
@@ -360,7 +374,7 @@ def _add_joint(left, joints, j, body, other):
 
 @inner_kernel
 def _is_balanced(advancing, state, h):
-    """Whether the predicted forces hold bodies that rest, to their rounding."""
+    """Return whether the predicted forces hold bodies at rest, up to rounding."""
     system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
     loops, work, more = advancing.loops, advancing.work, advancing.more
     left, noise = work.rhs, work.noise
@@ -387,7 +401,7 @@ def _is_balanced(advancing, state, h):
     worst = 0.0
     for i in range(6 * n):
         worst = max(worst, abs(left[i]) / (noise[i] + 1e-300))
-    for i in range(left.shape[0]):  # the last correction is none, of multipliers neither
+    for i in range(left.shape[0]):  # the last correction is zero, also for multipliers
         left[i] = 0.0
     for i in range(n):
         for r in range(tree.rows[i]):
@@ -409,7 +423,7 @@ def _is_finite(tree, work):
 def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
     """Solve the step's equations from the present dr, psi and multipliers; the last correction is left in work.rhs.
 
-    shown: as of `move_group`; asked: whether forces of joints are.
+    at_rest: True if no body moves in the prediction; shown: as in `move_group`; asked: True if forces of joints are needed.
     """
     system, numbering, tree = advancing.system, advancing.numbering, advancing.tree
     loops, lanes, work = advancing.loops, advancing.lanes, advancing.work
@@ -434,7 +448,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
         if at_rest and _is_balanced(advancing, state, h):
             return CONVERGED
         at_rest = False
-        finite = plain or _is_finite(tree, work)  # what is linked leaves corrections in place of residuals
+        finite = plain or _is_finite(tree, work)  # linked bodies overwrite residuals by corrections
         if again:
             eliminate_again(tree, work)
         else:
@@ -476,7 +490,7 @@ def _newton(advancing, state, h, at_rest, shown, asked, max_iterations, count):
 
 @inner_kernel
 def _put_velocities(tree, R, state, velocities):
-    """Of bodies that stand alone, turned by R."""
+    """Write velocities and angular velocities, rotated by R, of bodies in the scalar path to `velocities`."""
     for i in tree.alone:
         f = tree.frame[i]
         at = NUMBERS * f
@@ -486,7 +500,10 @@ def _put_velocities(tree, R, state, velocities):
 
 @inner_kernel
 def _foretell(advancing, state, h, known, w):
-    """Accelerations of the next step, of bodies that stand alone; what it is foretold by, and factors of that."""
+    """Predict the accelerations of the next step of bodies in the scalar path.
+
+    Return the kind of predictor (BY_LAST, BY_MEANS ...) and its factors.
+    """
     foreseen, alone, memory = advancing.foreseen, advancing.work.alone, state.memory
     if of_means(foreseen):
         _put_velocities(advancing.tree, advancing.work.R0, state, foreseen.velocities)
@@ -501,7 +518,10 @@ def _foretell(advancing, state, h, known, w):
 
 @inner_kernel
 def _predict(advancing, state, h, known, w, shown):
-    """Start of a step and of Newton's method; known, w: means of substeps, and their weights. Whether no body moves."""
+    """Begin a step and set the initial guess of Newton's method; return whether no body moves.
+
+    known: number of known means of substeps; w: their weights; shown: as in `move_group`.
+    """
     lanes, foreseen, work = advancing.lanes, advancing.foreseen, advancing.work
     begin_tree(advancing.system, advancing.tree, state, work)
     foretold, by = _foretell(advancing, state, h, known, w)
@@ -516,7 +536,7 @@ def _predict(advancing, state, h, known, w, shown):
 
 @inner_kernel
 def _commit(advancing, state, h, known, w, shown):
-    """Take the end of a step over; known, w: as of `_predict`."""
+    """Write the end of a step to the state, and update the memory of the predictor; known, w: as in `_predict`."""
     lanes, foreseen, work, memory = advancing.lanes, advancing.foreseen, advancing.work, state.memory
     foretold, by, latest, e = BY_MEANS, NONE, 0, NONE
     if of_means(foreseen):
@@ -541,8 +561,10 @@ def _commit(advancing, state, h, known, w, shown):
 
 @flat_kernel
 def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations, count):
-    """Take one substep of a tree (`discretization.time.time_loop`); last: whether this is the last substep of the loop; asks:
-    whether forces of joints are known after each, else perhaps UNHELD, which `count` tells from substep to substep.
+    """Take one substep of a tree (`discretization.time.time_loop`); last: True for the last substep of the loop.
+
+    asks: True if forces of joints are computed in each substep. With False they may be missing, as `count[UNTOLD]` records from
+    substep to substep; if a later substep needs them, the step returns UNHELD.
     """
     system, numbering, tree, loops = advancing.system, advancing.numbering, advancing.tree, advancing.loops
     lanes, foreseen, work, more = advancing.lanes, advancing.foreseen, advancing.work, advancing.more
@@ -552,7 +574,7 @@ def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations,
         begin_held(tree, state, work)
         if grouped:
             take_up(system, lanes, foreseen, state, work)
-    if shown or k == 0:  # rows of closed forms are not scaled
+    if shown or k == 0:  # rows of joints of closed form are not scaled
         scale_rows(tree, work, h)
         put_signals(work, values)
         advancing.drives(BEGIN, system, state, work, h, values)
@@ -564,7 +586,7 @@ def tree_step(advancing, state, substeps, k, last, asks, values, max_iterations,
         failed = more(BEGIN, system, numbering, tree, loops, state, work, h)
         if failed != CONVERGED:
             return failed
-    # else forces of joints are those that hold the motion, and none asks for them before the end
+    # if not `held`, forces of joints follow from the motion, and are not needed before the end
     held = advancing.others or iterated or at_rest
     if held:
         told = not of_means(foreseen) and foretells_forces(state.memory, foreseen)

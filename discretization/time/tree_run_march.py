@@ -1,5 +1,7 @@
-"""The march of trees (`discretization.time.tree_march`) for eight runs at once, side by side in lanes: each run to the bit what
-it is alone. What it does to bodies and joints is the source of one run, compiled for lanes.
+"""March eight runs of a tree (`discretization.time.tree_march`) at once in SIMD lanes; each run is bit-identical to the run
+alone.
+
+Bodies and joints use the source code of a single run, compiled for lanes.
 """
 
 from __future__ import annotations
@@ -48,15 +50,18 @@ from rigid.lanes import WIDTH, load, most, store, where_less
 
 @inner_kernel
 def _copy(x, y):
+    """Copy the lanes of x to y."""
     for i in range(x.shape[0]):
         store(load(x, i * WIDTH), y, i * WIDTH)
 
 
 @inner_kernel
 def _expand(own, tree, work):
-    """Corrections, root first, into work.rhs, and forces with them; own.level: the largest of each run, as a turn."""
+    """Compute corrections, root first, into work.rhs, and forces with them; own.level receives the largest rotation of each
+    run.
+    """
     largest = correction_of_plain(tree, work, 0)
-    beyond = largest - largest  # not 0 where something is not finite
+    beyond = largest - largest  # NaN if something is not finite
     for i in range(1, tree.frame.shape[0]):
         both = correction_of_plain(tree, work, i)
         beyond = beyond + (both - both)
@@ -68,7 +73,7 @@ def _expand(own, tree, work):
 
 @inner_kernel
 def _take_forces(own, tree):
-    """New forces and couples of joints, of the runs that take the correction and of those that end with it."""
+    """Take new forces and couples of joints for the runs that take the correction and those that end with it."""
     takes = load(own.takes, 0) + load(own.ends, 0)
     for i in range(tree.frame.shape[0]):
         w = tree.each[tree.joint[i]]
@@ -78,7 +83,7 @@ def _take_forces(own, tree):
 
 @inner_kernel
 def _keep_last(own):
-    """Corrections of the runs that end with them."""
+    """Store the corrections of the runs that end with them."""
     ends = load(own.ends, 0)
     for i in range(own.last.shape[0]):
         at = i * WIDTH
@@ -87,7 +92,7 @@ def _keep_last(own):
 
 @inner_kernel
 def _judge(own, bodies, solved, max_iterations, at):
-    """What the runs that are at this do with their corrections: take them, end with them or leave."""
+    """Decide for the runs in the phase `at` whether they take their corrections, end with them or leave the march."""
     for run in range(WIDTH):
         own.takes[run] = own.ends[run] = 0.0
         if own.left[run] != 0.0:
@@ -109,6 +114,7 @@ def _judge(own, bodies, solved, max_iterations, at):
 
 @inner_kernel
 def _some_are(own, at):
+    """Return whether a run is in the phase `at`."""
     some = False
     for run in range(WIDTH):
         some = some or own.at[run] == at
@@ -117,7 +123,7 @@ def _some_are(own, at):
 
 @inner_kernel
 def _take_corrections(tree, loops, own):
-    """Of the runs that take theirs or end with them."""
+    """Apply the corrections of the runs that take them, and store those of the runs that end with them."""
     _take_forces(own, tree)
     if loops is not None:
         _take_forces(own, loops.joints)
@@ -134,7 +140,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
         store(none, own.last, i * WIDTH)
     for run in range(WIDTH):
         own.iteration[run], own.before[run] = 0, 0.0
-        if rests(own, run):  # whether it stays so is looked at alone
+        if rests(own, run):  # only the march of a single run checks whether it remains at rest
             own.left[run] = 1.0
         own.at[run] = FRESH if own.left[run] == 0.0 else OUT
     while True:
@@ -170,6 +176,7 @@ def _newton(views, loops, own, solved, h, max_iterations):
 
 @inner_kernel
 def _march(own, loops, solved, h, values, max_iterations, kept, counts):
+    """March eight runs; loops: arrays of the loops of the tree, or None."""
     system, numbering, tree = in_lanes(own.system), own.numbering, in_lanes(own.tree)
     state, work, signals = in_lanes(own.state), in_lanes(own.work), in_lanes(values)
     foreseen, share = in_lanes(own.foreseen), values.shape[0] // counts.shape[1]
@@ -204,15 +211,17 @@ def _march(own, loops, solved, h, values, max_iterations, kept, counts):
 
 @released_kernel
 def march_tree_runs(own, solved, h, values, max_iterations, kept, counts):
-    """Steps of length h of eight runs from own.state until the last one of `values`, or as far as each comes with the others.
+    """Take steps of length h of eight runs from own.state, one for each row of `values`, or as far as each run can follow the
+    others.
 
-    solved: residual/noise that counts as solved; values (steps, loads, 3, 8); kept: states with an axis in front and one behind;
-    counts (8, parts, N_COUNTS), zeros. own.left: on entry those that do not go along.
+    solved: residual/noise that counts as solved; values: (steps, loads, 3, 8) loads; kept: states with an additional first axis
+    (parts) and last axis (runs); counts: (8, parts, N_COUNTS), zeros on entry. own.left: on entry 1 for runs that do not take
+    part.
     """
     _march(own, None, solved, h, values, max_iterations, kept, counts)
 
 
 @released_kernel
 def march_tree_runs_with_loops(own, solved, h, values, max_iterations, kept, counts):
-    """The same of trees with loops."""
+    """Take steps of eight runs of a tree with loops, with the arguments of `march_tree_runs`."""
     _march(own, in_lanes(own.loops), solved, h, values, max_iterations, kept, counts)

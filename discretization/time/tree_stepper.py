@@ -1,4 +1,4 @@
-"""The Python face of the compiled march of trees: validates, allocates, counts."""
+"""Python front end of the compiled step of trees: validates input, allocates arrays, collects statistics."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ Made = tuple[Numbering, Workspace, TreeArrays, Loops, BodyLanes]
 
 @known_anew
 def _made(system: System, tree: Tree, tolerance: float) -> tuple[Made, Any]:
-    """What a march of a tree works with, and what its types follow from."""
+    """Return the arrays for the march of a tree, and the key that determines their types."""
     made = _with_numbers(_room(system, tree, digest=structure_of(system)), system, tree, tolerance)
     return made, told_by(made)
 
 
 def _with_numbers(room: Made, system: System, tree: Tree, tolerance: float) -> Made:
-    """The same arrays with the numbers of a system of this structure."""
+    """Return the arrays of `room` with the numbers of a system of this structure."""
     numbering, work, arrays, loops, groups = room
     arrays = with_geometry(arrays, system, tree)
     return (
@@ -56,7 +56,7 @@ def _with_numbers(room: Made, system: System, tree: Tree, tolerance: float) -> M
 
 @known_anew
 def _room(system: System, tree: Tree) -> Made:
-    """The arrays for its structure."""
+    """Return the arrays that depend only on the structure of the system."""
     numbering = numbering_of(system, tree)
     together, alone = side_by_side(system, tree)
     work = workspace_of(system, tree, numbering, 0.0, alone)
@@ -66,7 +66,9 @@ def _room(system: System, tree: Tree) -> Made:
 
 
 class TreeStepper(ShapeStepper):
-    """Advances states of a tree as `Stepper` does with `em`, `em4` and `em6`: the same states to round-off, the same memory."""
+    """Advance states of a tree as `Stepper` does with `em` and its compositions: the states agree to round-off, the memory is the
+    same.
+    """
 
     def __init__(
         self,
@@ -82,8 +84,10 @@ class TreeStepper(ShapeStepper):
         *,
         digest: Digest | None = None,
     ):
-        """earlier: as of `ShapeStepper`; rods, which ring, begin with the last step alone. digest: of the system, where it is
-        known.
+        """Prepare the stepper.
+
+        earlier: as in `ShapeStepper`; models with rods, which oscillate, are predicted from the last step alone. digest: digest
+        of the system, if it is known.
         """
         forces_follow = not len(tree.closing.frame) and bool(np.all(plain_joints(tree)))
         earlier = earlier and not len(system.elements.length)
@@ -95,24 +99,26 @@ class TreeStepper(ShapeStepper):
         self.solver, self.solver_settings = str(tree), self.remembered()
         self._foreseen = foreseen_of(self.sizes, self.fractions)
 
-    pace = 0.2  # 5 to 100 bodies on hinges
+    pace = 0.2  # microseconds a step and frame: 5 to 100 bodies on hinges
 
     def _key_of_lanes(self) -> tuple[Any, ...]:
         return key_of(self)
 
     @staticmethod
     def lanes_of(steppers: Sequence[Any]) -> Any:
-        """As of `Stepper`."""
+        """Return the arrays of up to eight steppers for `march_of_lanes`, as `Stepper` does."""
         return lanes_of(steppers)
 
     def march_of_lanes(self) -> Any:
-        """As of `Stepper`."""
+        """Return the compiled march of eight runs, as `Stepper` does."""
         from discretization.time.tree_run_march import march_tree_runs, march_tree_runs_with_loops
 
         return march_tree_runs_with_loops if len(self.loops.place) else march_tree_runs
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
-        """Return the tree's models, settled for all calls in which they are the same."""
+        """Return the model of the tree; its kernel arguments are unpacked once and reused as long as the models are the same
+        objects.
+        """
         models = self.system, self.numbering, self.arrays, self.loops, self.lanes, self._foreseen, self.work
         known = self._settled
         if known is None or any(map(operator.is_not, known[0], models)):
@@ -129,5 +135,5 @@ class TreeStepper(ShapeStepper):
 
 @known_of_unchanging
 def _told_by_tables(system: System) -> Any:
-    """What their types follow from."""
+    """Return the key that determines the types of the tables of the system."""
     return told_by(tuple(table for table in system if isinstance(table, tuple)))

@@ -1,7 +1,7 @@
-"""Threads that run Python one at a time, in turns: each gives its turn away while its compiled march runs.
+"""Let threads run Python code one at a time, in turns: each thread gives up its turn while its compiled march runs.
 
-What Python does between marches, set-up and storing, would not be quicker in two threads, and much of it is kept between calls;
-so that nothing of it has to bear two at once, a thread does it in its turn.
+The Python code between marches, for set-up and storing, would not be faster in two threads, and much of it is cached between
+calls. A thread runs it only in its turn, so that none of it has to be thread-safe.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _ALONE: Any = contextlib.nullcontext()
 
 
 class StoppedError(Exception):
-    """Raised in a thread whose turn comes after `Turns.stop`."""
+    """Raised in a thread that begins or resumes a turn after `Turns.stop`."""
 
 
 class Turns:
-    """Of some threads. at_once: how many of them may march at the same time; None: all."""
+    """Turns of a group of threads. at_once: how many of them may march at the same time; None: all."""
 
     def __init__(self, at_once: int | None = None) -> None:
         self._lock = threading.Lock()
@@ -29,12 +29,12 @@ class Turns:
         self._stopped = False
 
     def stop(self) -> None:
-        """End each thread where its next turn would begin."""
+        """Stop each thread when its next turn would begin."""
         self._stopped = True
 
     @contextlib.contextmanager
     def one(self) -> Iterator[None]:
-        """A turn of this thread."""
+        """Run the context as a turn of this thread."""
         with self._lock:
             self._check()
             _own.turns = self
@@ -45,7 +45,7 @@ class Turns:
 
     @contextlib.contextmanager
     def given_away(self) -> Iterator[None]:
-        """In a turn: the others have theirs while this thread marches."""
+        """Give up the turn of this thread during the context, in which it marches, so that other threads can have theirs."""
         began = time.perf_counter()
         self._lock.release()
         try:
@@ -64,17 +64,19 @@ class Turns:
 
 
 def _waited(seconds: float) -> None:
-    """This thread did so."""
+    """Add to the time that this thread has waited, s."""
     _own.waited = getattr(_own, "waited", 0.0) + seconds
 
 
 def busy() -> float:
-    """A clock, s, that stands still where this thread waits for its turn."""
+    """Return a clock, s, that does not advance while this thread waits for its turn."""
     idle: float = getattr(_own, "waited", 0.0)
     return time.perf_counter() - idle
 
 
 def others_run() -> Any:
-    """Context of a march in which other threads have their turns; nothing where this one is in no turn."""
+    """Return the context of a march in which other threads can have their turns; it does nothing if this thread is not in a
+    turn.
+    """
     turns = getattr(_own, "turns", None)
     return _ALONE if turns is None else turns.given_away()

@@ -1,15 +1,15 @@
-"""Bodies of a tree and the closed forms of its hinges and ball joints: what a Newton iteration begins with.
+"""Residuals and tangents of bodies of a tree, and the closed forms of their joints: the start of a Newton iteration.
 
-With f, k the force and the couple, times the step, that pass through a joint from a body to its parent at the joint's mean
-lever xbar, the equations of `discretization.assembly.step_equations` are
+With f, k the force and the moment (`couple`), times the step, that pass through a joint from a body to its parent at the joint's
+mean lever xbar, the equations of `discretization.assembly.step_equations` are
 
     2 m (dr/h - v0) - h m g + ... - f + sum over children f = 0                                         (1)
     R1 J Omega1 - R0 J Omega0 + ... - xbar x f - k + sum over children (xbar_p x f + k) = 0             (2)
     p(1) = p_p(1),   k = 0 of a ball joint;   axes parallel, k . nbar = 0 of a hinge                    (3)
     axes u . w = 0, k . ubar = k . wbar = 0 of a universal joint;   triads aligned of a weld
 
-nbar: the mean of the axis on frame b, across which the two multipliers of its rows of directions act; u, w: axes of a universal
-joint on the body and its parent.
+nbar is the mean of the axis on frame b; the two multipliers of its rows of directions act perpendicular to it. u, w are the axes
+of a universal joint on the body and its parent.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from rigid.linear_algebra import (
 
 @small_kernel
 def turned_by(psi, R):
-    """cay(psi) R."""
+    """Return the rotated matrix cay(psi) R."""
     s = 1.0 / (1.0 + 0.25 * dot(psi, psi))
     a, b, c = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
     a = plus(a, times(s, cross(psi, plus(a, times(0.5, cross(psi, a))))))
@@ -70,19 +70,19 @@ def turned_by(psi, R):
 
 @small_kernel
 def vector_at(x, i):
-    """x[i:i + 3]."""
+    """Return the vector stored in x[i:i + 3]."""
     return x[i], x[i + 1], x[i + 2]
 
 
 @small_kernel
 def put(x, i, a):
-    """x[i:i + 3] = a."""
+    """Store a vector: x[i:i + 3] = a."""
     x[i], x[i + 1], x[i + 2] = a
 
 
 @small_kernel
 def put_in_rows(x, at, A):
-    """x[at + 8 i + j] = A_ij."""
+    """Store a 3 x 3 matrix in row storage: x[at + 8 i + j] = A_ij."""
     x[at], x[at + 1], x[at + 2] = A[0], A[1], A[2]
     x[at + 8], x[at + 9], x[at + 10] = A[3], A[4], A[5]
     x[at + 16], x[at + 17], x[at + 18] = A[6], A[7], A[8]
@@ -90,35 +90,39 @@ def put_in_rows(x, at, A):
 
 @small_kernel
 def matrix_in_rows(x, at):
-    """Return A_ij = x[at + 8 i + j]."""
+    """Return the 3 x 3 matrix A_ij = x[at + 8 i + j]."""
     return x[at], x[at + 1], x[at + 2], x[at + 8], x[at + 9], x[at + 10], x[at + 16], x[at + 17], x[at + 18]
 
 
 @small_kernel
 def half_dyad(x, f):
-    """(x f^T - x . f I)/2, of eta -> (eta x x)/2 x f."""
+    """Return (x f^T - x . f I)/2, the matrix of eta -> (eta x x)/2 x f."""
     return dyad(x, times(0.5, f))
 
 
 @small_kernel
 def seen_from_joint(m, K, x1, x):
-    """Tangent of a body whose mass and turning inertia, both over the step, are m and K, by the motion of the point of its joint
-    and its turn, the force and the moment about that point.
+    """Return the tangent of a body at the point of its joint: force by rotation, moment by displacement, moment by rotation.
+
+    m, K: mass and rotational tangent of the step equations, both over the step, about the centre; x1, x: lever to the joint at
+    the end of the step and averaged over it. The force by displacement remains m I.
     """
-    # by eta the moment changes by K eta - x x (m eta x x1), and by -(eta x x1)/2 x f, of the force of the joint
+    # a rotation eta changes the moment by K eta - x x (m eta x x1), and through the joint force f by -(eta x x1)/2 x f
     return hat(times(m, x1)), hat(times(-m, x)), matrix_minus(K, dyad(x1, times(m, x)))
 
 
 @inner_kernel
 def scale_rows(tree, work, h):
-    """As `discretization.assembly.constraint_rows` does; multipliers of joints of closed form are impulses as they are."""
+    """Set the scales of constraint rows as `discretization.assembly.constraint_rows` does; they are 1 for joints of closed form,
+    whose multipliers are impulses.
+    """
     for c in range(tree.scaled.shape[0]):
         work.scale[c] = 2.0 / abs(h) * work.facts.lightest[c] if tree.scaled[c] else 1.0
 
 
 @inner_kernel
 def begin_held(tree, state, work):
-    """Frames that do not move."""
+    """Set rotations and positions of the frames that do not move."""
     for f in tree.held:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         store_rotation(work.R1, f, rotation_of(work.R0, f))
@@ -127,7 +131,7 @@ def begin_held(tree, state, work):
 
 @inner_kernel
 def begin_tree(system, tree, state, work):
-    """What the iterations of a step share, of bodies that stand alone."""
+    """Compute rotations and angular momenta at the start of the step, for bodies outside SIMD groups."""
     frames = system.frames
     for k in range(tree.alone.shape[0]):
         f = tree.frame[tree.alone[k]]
@@ -138,13 +142,15 @@ def begin_tree(system, tree, state, work):
 
 @small_kernel
 def _mean(work, f, U):
-    """Of a direction on a frame, over the step."""
+    """Return a direction U fixed to frame f, averaged over the step."""
     return average(apply(rotation_of(work.R0, f), U), apply(rotation_of(work.R1, f), U))
 
 
 @small_kernel
 def couple_of(tree, work, i, j):
-    """The direction of the couple of row j of directions on its frame b, for mean directions of the step."""
+    """Return the direction of the moment on frame b that the multiplier of direction row j exerts, from the mean directions of
+    the step.
+    """
     f, partner = tree.frame[i], tree.partner[i]
     a, b = (partner, f) if tree.side[i] > 0 else (f, partner)
     return cross(
@@ -154,7 +160,7 @@ def couple_of(tree, work, i, j):
 
 @inner_kernel
 def turn_bodies(tree, work):
-    """R1 of the increments, of bodies that stand alone."""
+    """Compute rotations R1 at the end of the step from the increments, for bodies outside SIMD groups."""
     for i in tree.alone:
         f = tree.frame[i]
         store_rotation(work.R1, f, turned_by(load3(work.psi[f]), rotation_of(work.R0, f)))
@@ -162,7 +168,9 @@ def turn_bodies(tree, work):
 
 @inner_kernel
 def begin_joints(tree, work):
-    """f and k of the predicted multipliers at the predicted ends of the step; after `turn_bodies`."""
+    """Compute the joint forces f and moments k of the predicted multipliers, at the predicted end of the step; call after
+    `turn_bodies`.
+    """
     for i in tree.joints_alone:
         side, slides, w = tree.side[i], tree.slides[i], tree.each[tree.joint[i]]
         first, turning = tree.lam[i], tree.lam[i] + 3 - slides
@@ -181,14 +189,17 @@ def begin_joints(tree, work):
 
 @small_kernel
 def _direction(tree, work, i, j):
-    """Return direction j of frame a across which the joint slides, over the step."""
+    """Return direction j on frame a in which the joint cannot slide, averaged over the step."""
     a = tree.partner[i] if tree.side[i] > 0 else tree.frame[i]
     return _mean(work, a, load3(tree.across[tree.joint[i], j]))
 
 
 @inner_kernel
 def take_last(tree, state, work):
-    """The ends of the step with the last correction; what sums round off of it stays in work.rhs, to be taken over unrounded."""
+    """Update the end of the step with the last correction; its part that is lost to rounding in the sums stays in work.rhs.
+
+    The step adds that part to the state without this rounding.
+    """
     rhs = work.rhs
     for i in tree.alone:
         f, more, eta = tree.frame[i], vector_at(rhs, 6 * i), vector_at(rhs, 6 * i + 3)
@@ -205,7 +216,7 @@ def take_last(tree, state, work):
 
 @small_kernel
 def by_two(one, two, k):
-    """Factors of k as a sum of two directions, both across one more."""
+    """Return the two factors of k as a linear combination of two directions; the part of k perpendicular to both is ignored."""
     p, q, r = dot(one, one), dot(one, two), dot(two, two)
     x, y, d = dot(one, k), dot(two, k), 1.0 / (p * r - q * q)
     return d * (r * x - q * y), d * (p * y - q * x)
@@ -213,14 +224,14 @@ def by_two(one, two, k):
 
 @small_kernel
 def by_three(one, two, three, k):
-    """Factors of k as a sum of three directions."""
+    """Return the three factors of k as a linear combination of three directions."""
     d = 1.0 / dot(one, cross(two, three))
     return d * dot(k, cross(two, three)), d * dot(k, cross(three, one)), d * dot(k, cross(one, two))
 
 
 @inner_kernel
 def end_joints(tree, work):
-    """The multipliers of f and k, with directions as they are at the end."""
+    """Compute the multipliers from the joint forces f and moments k, with the directions at the end of the iteration."""
     for i in tree.joints_alone:
         side, slides, w = tree.side[i], tree.slides[i], tree.each[tree.joint[i]]
         f = vector_at(w, HELD_FORCE)
@@ -251,8 +262,10 @@ def end_joints(tree, work):
 
 @inner_kernel
 def assemble_bodies(system, tree, state, work, h):
-    """Inertia and weight of (1), (2) of bodies that stand alone, tangents as seen from joints of closed form, and these joints:
-    parents come first; bodies of groups are where they end.
+    """Assemble bodies outside SIMD groups: inertia and weight of (1), (2), their tangents, and their joints of closed form.
+
+    The tangents are expressed at the points of these joints. Parents come first; bodies of groups must already be at the end of
+    the step.
     """
     for k in range(tree.alone.shape[0]):
         _assemble_body(system, tree, state, work, h, k, True)
@@ -260,13 +273,14 @@ def assemble_bodies(system, tree, state, work, h):
 
 @inner_kernel
 def assemble_residuals(system, tree, state, work, h):
-    """The same without tangents; joints are of closed form."""
+    """Assemble residuals and joints of bodies outside SIMD groups without tangents; all joints must be of closed form."""
     for k in range(tree.alone.shape[0]):
         _assemble_body(system, tree, state, work, h, k, False)
 
 
 @flat_kernel
 def _assemble_body(system, tree, state, work, h, k, tangents):
+    """Assemble body `tree.alone[k]`: residual of inertia and weight, its joint, and, if `tangents`, its diagonal block."""
     frames, gravity, values, residual = system.frames, load3(system.gravity), work.values, work.residual
     i = tree.alone[k]
     f = tree.frame[i]
@@ -300,7 +314,7 @@ def _assemble_body(system, tree, state, work, h, k, tangents):
 
 @small_kernel
 def _put_in_columns(values, at, m, K):
-    """Put the block of a body that no joint holds."""
+    """Store the diagonal block of a body without a joint, column by column: mass m, rotational inertia K."""
     for c in range(3):
         for r in range(3):
             values[at + COLUMN * c + r] = m if r == c else 0.0
@@ -310,7 +324,7 @@ def _put_in_columns(values, at, m, K):
 
 @small_kernel
 def put_inertia(values, at, m, others):
-    """Put the block of a body: m I, and the others of it."""
+    """Store the diagonal block of a body: m I and the three other 3 x 3 parts, as `seen_from_joint` returns them."""
     fe, ky, ke = others
     put_in_rows(values, at, (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, m))
     put_in_rows(values, at + TURN, fe)
@@ -320,8 +334,10 @@ def put_inertia(values, at, m, others):
 
 @inner_kernel
 def place_slides(tree, work):
-    """Put what `place_slide` does of all joints that slide, and move the blocks of their bodies from their centres to the joints;
-    dr and r1 stand frame by frame.
+    """Compute levers, directions and gaps of all joints that slide (`place_slide`), and express the blocks of their bodies at the
+    joints instead of the centres.
+
+    dr and r1 must be stored frame by frame.
     """
     values = work.values
     for i in tree.sliding:
@@ -334,21 +350,24 @@ def place_slides(tree, work):
 
 @small_kernel
 def levers(R1, P1, X, Xp, X0, Xp0, r, rp):
-    """At the end and over the step, of the body and of its parent, and the gap; X0, Xp0: R0 X, P0 Xp."""
+    """Return the levers of body and parent, each at the end of and averaged over the step, and the gap.
+
+    X, Xp: points of the joint in body axes; X0, Xp0: R0 X, P0 Xp; r, rp: positions at the end of the step.
+    """
     x1, y1 = apply(R1, X), apply(P1, Xp)
     return x1, average(X0, x1), y1, average(Xp0, y1), plus(minus(r, rp), minus(x1, y1))
 
 
 @small_kernel
 def tilt_of_cross(u1, w1):
-    """The turn that leads an axis across another."""
+    """Return the rotation vector, to first order, that makes axis u1 perpendicular to axis w1."""
     n = cross(u1, w1)
     return times(-dot(u1, w1) / dot(n, n), n)
 
 
 @small_kernel
 def place_joint(tree, work, i):
-    """Put levers, axes and the gap of a joint that does not slide."""
+    """Compute and store levers, axes, gap and tilt of a joint that does not slide."""
     w, f, partner = tree.each[tree.joint[i]], tree.frame[i], tree.partner[i]
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
@@ -369,8 +388,9 @@ def _put_levers(w, x1, x, y1, y, gap):
 
 @small_kernel
 def place_slide(tree, work, i):
-    """Put levers, directions, axes and the gap of a joint that slides: its point is that of frame b, and the lever to it on
-    frame a changes.
+    """Compute and store levers, directions, axes and gap of a joint that slides.
+
+    Its point is the one on frame b; the lever to this point from frame a changes.
     """
     w, of_b = tree.each[tree.joint[i]], tree.side[i] > 0
     f, partner = tree.frame[i], tree.partner[i]
@@ -402,7 +422,9 @@ def place_slide(tree, work, i):
 
 @small_kernel
 def _place_axes(tree, i, R0, R1, P0, P1):
-    """Put axes and tilt of a joint; rotations of the body and of its parent at both ends of the step."""
+    """Compute and store axes and tilt of a joint; R0, R1, P0, P1: rotations of the body and of its parent at both ends of the
+    step.
+    """
     w, kind = tree.each[tree.joint[i]], tree.kind[i]
     if kind == WELD:
         tilt = (0.0, 0.0, 0.0)

@@ -1,8 +1,8 @@
-"""Bodies of a tree eight at a time in the lanes of `rigid.lanes`, those of one kind of joint together: what
-`discretization.trees.bodies` does to one that stands alone, with the same bits.
+"""SIMD version of `discretization.trees.bodies`: groups of eight bodies with one kind of joint, one per lane of `rigid.lanes`.
 
-Poses and what the elimination reads stand body by body; numbers of joints that stay the same, in all steps or in one, stand
-number by number, eight bodies side by side.
+Results are bit-identical to those of the version for single bodies. Poses and the arrays that the elimination reads are stored
+body by body. Data of joints that are constant, in all steps or in one, are stored number by number, eight bodies next to each
+other.
 """
 
 from __future__ import annotations
@@ -46,40 +46,41 @@ from rigid.linear_algebra import apply, average, cross, dot, load3, minus, plus,
 from rigid.references import by_reference
 from rigid.system import Floats, Ints
 
-# of a joint: its points on the body and on its parent, three axes of each, three directions of each
+# offsets of the constants of a joint: points on the body and on its parent, three axes on each, three directions on each
 X, PARENT_X, U, PARENT_U, D, PARENT_D, CONSTANTS = 0, 3, 6, 15, 24, 33, 42
-# of a body in a step: orientation, R0, r, v, Omega, R0 J Omega, inertia, mass
+# offsets of the data of a body at the start of a step: quaternion, R0, r, v, Omega, R0 J Omega, inertia, mass
 QUAT0, ROTATION0, PLACE0, VELOCITY0, SPIN0, MOMENTUM0, INERTIA, MASS, POSE = 0, 4, 13, 16, 19, 22, 25, 34, 35
-# points and first axes turned as at the start of the step
+# offsets of the points and first axes, rotated to the start of the step
 X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
-# of a body where a step ends, as far as it is known: rotation, place, increments, and what is left of these by rounding
+# offsets of the current iterate at the end of a step: rotation, position, increments, and their rounding remainders
 ROTATION1, PLACE1, INCREMENT, TURN, REST, END = 0, 9, 12, 15, 18, 24
-# from step to step: its accelerations and what of these or of mean velocities is remembered besides (`discretization.memory`)
-FORETOLD = (1 + max(DIFFERENCES, MEANS)) * NUMBERS  # behind it: means as they were foretold
+# offsets of the predictor history: accelerations, then their divided differences or mean velocities (`discretization.memory`)
+FORETOLD = (1 + max(DIFFERENCES, MEANS)) * NUMBERS  # predicted means follow the history
 REMEMBERED = FORETOLD + NUMBERS
-# rows of `BodyLanes.places`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers, first
-# numbers in `TreeArrays.each`
+# rows of `BodyLanes.places`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers; then
+# offsets in `TreeArrays.each`: of the joint, of its second axis, of its force
 BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, EACH, SECOND, HELD, N_PLACES = range(10)
 
 
 @by_reference
 class BodyLanes(NamedTuple):
-    """Groups of eight bodies; the lanes of a last group repeat its last body: what they put is the same."""
+    """Groups of eight bodies; spare lanes of a last group repeat its last body and write the same values."""
 
-    kind: Ints  # (groups,) of all joints; OTHER of those that slide
-    quats: bool  # quaternions at the end of the step are asked for, of nodes of rods
-    side: Ints  # (groups,)
-    turning: Ints  # (groups,)
-    places: Ints  # (groups, N_PLACES, 8)
-    constant: Floats  # (joints, CONSTANTS, 8) of groups on joints of closed form, which come first
-    start: Floats  # (joints, START, 8)
-    poses: Floats  # (groups, POSE, 8)
-    end: Floats  # (groups, END, 8)
-    rates: Floats  # (groups, REMEMBERED, 8); of rods accelerations alone
+    kind: Ints  # (groups,) kind of the joints of a group; OTHER for joints that slide
+    quats: bool  # True if quaternions at the end of the step are needed, as for nodes of rods
+    side: Ints  # (groups,) 1: the bodies are frames b of their joints; -1: frames a
+    turning: Ints  # (groups,) number of rows of directions
+    places: Ints  # (groups, N_PLACES, 8) indices and offsets of each body
+    constant: Floats  # (joints, CONSTANTS, 8) joint constants of the groups on joints of closed form, which come first
+    start: Floats  # (joints, START, 8) points and axes of these joints at the start of the step
+    poses: Floats  # (groups, POSE, 8) data at the start of the step
+    end: Floats  # (groups, END, 8) iterate at the end of the step
+    # (groups, REMEMBERED, 8) predictor history; (groups, NUMBERS, 8) for rods: accelerations only
+    rates: Floats
 
 
 def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
-    """Allocate the groups of these bodies (8 groups,); quats: as of `BodyLanes`."""
+    """Allocate the groups of the bodies `body` (8 groups,); `quats`: as in `BodyLanes`."""
     head = body[::WIDTH]
     places = np.zeros((N_PLACES, len(body)), np.int64)
     places[BODY], places[PARTNER], places[LAM] = body, tree.partner[body], tree.lam[body]
@@ -104,7 +105,7 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
 
 
 def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
-    """The same arrays with the numbers of joints of a tree of this structure."""
+    """Return the groups with the joint data of a tree of the same structure."""
     if not len(lanes.constant):
         return lanes
     body = lanes.places[lanes.kind > OTHER, BODY].reshape(-1)
@@ -120,13 +121,13 @@ def with_constants(lanes: BodyLanes, tree: TreeArrays) -> BodyLanes:
 
 @small_kernel
 def place_at(group, row):
-    """Where a row of the places of a group begins."""
+    """Return the offset at which row `row` of the indices (`BodyLanes.places`) of a group begins."""
     return (group * N_PLACES + row) * WIDTH
 
 
 @inner_kernel
 def begin_body_groups(lanes, work):
-    """Points and axes at the start of the step, of which all rotations are known."""
+    """Rotate the points and axes of joints to the start of the step; rotations of all frames at the start must be up to date."""
     constant, start, poses, places = lanes.constant, lanes.start, lanes.poses, lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, c, s = lanes.kind[group], group * CONSTANTS, group * START
@@ -143,7 +144,7 @@ def begin_body_groups(lanes, work):
 
 @inner_kernel
 def correct_body_groups(lanes, work, share, shown):
-    """Add this share of the corrections in work.rhs, and move; shown: as of `move_group`."""
+    """Add the corrections in work.rhs times `share` to the increments, and update the poses; `shown`: as in `move_group`."""
     end = lanes.end
     for group in range(lanes.kind.shape[0]):
         s = group * END
@@ -157,7 +158,10 @@ def correct_body_groups(lanes, work, share, shown):
 
 @flat_kernel
 def move_group(lanes, work, group, dr, psi, placed, shown):
-    """r1, R1 of increments; placed: they stand frame by frame as well, shown: so do the increments."""
+    """Compute positions r1 and rotations R1 at the end of the step from increments dr, psi, and store all of them for the group.
+
+    `placed`: True if r1 and R1 are also stored frame by frame in `work`; `shown`: True if the increments are.
+    """
     poses, places, end, at, s = lanes.poses, lanes.places, lanes.end, place_at(group, FRAME), group * POSE
     if shown:
         put_rows3(dr, work.dr, places, at)
@@ -181,7 +185,9 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
 
 @small_kernel
 def _couple(lanes, group, j, own, parent):
-    """The direction of the couple of row j of directions on its frame b; own, parent: rotations at both ends of the step."""
+    """Return the direction of the moment on frame b that the multiplier of direction row j exerts; `own`, `parent`: rotations of
+    body and parent at both ends of the step.
+    """
     c = group * CONSTANTS + 3 * j
     of_own, of_parent = load3_at(lanes.constant, c + D), load3_at(lanes.constant, c + PARENT_D)
     a = average(apply(own[0], of_own), apply(own[1], of_own))
@@ -191,7 +197,7 @@ def _couple(lanes, group, j, own, parent):
 
 @small_kernel
 def _turned(lanes, work, group):
-    """Rotations of bodies and of their parents, at the start and at the end of the step."""
+    """Return the rotations of the bodies and of their parents, each at the start and at the end of the step."""
     partner = place_at(group, PARTNER)
     own = (
         load9_at(lanes.poses, group * POSE + ROTATION0),
@@ -202,7 +208,7 @@ def _turned(lanes, work, group):
 
 @inner_kernel
 def begin_groups_of_joints(tree, lanes, work):
-    """f and k of the predicted multipliers, at the predicted ends of the step."""
+    """Compute the joint forces f and moments k of the predicted multipliers, for the predicted poses at the end of the step."""
     places = lanes.places
     for group in range(lanes.kind.shape[0]):
         if lanes.kind[group] <= OTHER:
@@ -220,7 +226,7 @@ def begin_groups_of_joints(tree, lanes, work):
 
 @inner_kernel
 def end_groups_of_joints(tree, lanes, work):
-    """The multipliers of f and k, with directions as they are at the end."""
+    """Compute the multipliers from the joint forces f and moments k, with the directions at the end of the iteration."""
     places = lanes.places
     for group in range(lanes.kind.shape[0]):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
@@ -247,8 +253,9 @@ def end_groups_of_joints(tree, lanes, work):
 
 @inner_kernel
 def assemble_body_groups(system, tree, lanes, work, h):
-    """Inertia and weight with their tangents, these as seen from joints of closed form, and these joints, of bodies that have
-    moved, all of them.
+    """Assemble all groups: residual and tangent of inertia and weight, and levers, axes and gaps of joints of closed form.
+
+    The tangents are expressed at the points of these joints. The poses of all bodies must be up to date.
     """
     for group in range(lanes.kind.shape[0]):
         _assemble_group(system, tree, lanes, work, h, group, True)
@@ -256,13 +263,16 @@ def assemble_body_groups(system, tree, lanes, work, h):
 
 @inner_kernel
 def assemble_residuals_of_groups(system, tree, lanes, work, h):
-    """The same without tangents; joints are of closed form."""
+    """Assemble the residuals of inertia and weight and the joints of all groups, without tangents; all joints must be of closed
+    form.
+    """
     for group in range(lanes.kind.shape[0]):
         _assemble_group(system, tree, lanes, work, h, group, False)
 
 
 @flat_kernel
 def _assemble_group(system, tree, lanes, work, h, group, tangents):
+    """Assemble one group: residual of inertia and weight, joints of closed form, and, if `tangents`, the diagonal blocks."""
     poses, gravity = lanes.poses, load3(system.gravity)
     constant, start, end, places = lanes.constant, lanes.start, lanes.end, lanes.places
     s, e = group * POSE, group * END
@@ -304,7 +314,7 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
 
 @flat_kernel
 def _put_in_columns(m, K, values, places, at):
-    """Put the blocks of bodies that no joint holds."""
+    """Store the diagonal blocks of a group of bodies without joints, column by column: mass m, rotational inertia K."""
     columns = (
         m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
         0.0, m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
@@ -318,6 +328,7 @@ def _put_in_columns(m, K, values, places, at):
 
 @flat_kernel
 def _put_blocks(m, fe, ky, ke, values, places, at):
+    """Store the diagonal blocks of a group of bodies on joints, row by row: m I and the parts fe, ky, ke of `seen_from_joint`."""
     rows = (
         m, 0.0, 0.0, 0.0, fe[0], fe[1], fe[2], 0.0,
         0.0, m, 0.0, 0.0, fe[3], fe[4], fe[5], 0.0,
@@ -331,7 +342,7 @@ def _put_blocks(m, fe, ky, ke, values, places, at):
 
 @flat_kernel
 def _place_axes(tree, lanes, group, R1, P1, both):
-    """Of joints of a group; both: levers and gaps."""
+    """Store levers, gaps, axes and tilts of the joints of a group; `both`: levers and gaps, 15 numbers per body."""
     kind, places, each, constant, start = (
         lanes.kind[group],
         lanes.places,
@@ -365,15 +376,17 @@ def _place_axes(tree, lanes, group, R1, P1, both):
 
 @inner_kernel
 def take_rotations(lanes, work):
-    """R1 as it stands frame by frame."""
+    """Load R1 of all bodies from its frame-by-frame array in `work` into the groups."""
     for group in range(lanes.kind.shape[0]):
         store9_at(rows9(work.R1, lanes.places, place_at(group, FRAME)), lanes.end, group * END + ROTATION1)
 
 
 @inner_kernel
 def take_last_of_groups(lanes, work, placed, shown):
-    """The ends of the step with the last correction; what sums round off of it is left to be taken over unrounded; placed, shown:
-    as of `move_group`.
+    """Update the end of the step with the last correction; its part that is lost to rounding in the sums is stored at REST.
+
+    The step adds that part to the state without this rounding. `placed`, `shown`: as in `move_group`; if `shown`, the lost part
+    is also stored in work.rhs.
     """
     end, places = lanes.end, lanes.places
     for group in range(lanes.kind.shape[0]):

@@ -1,12 +1,12 @@
-"""Free directions of joints of closed form that slide, or beside which something else acts between body and parent.
+"""Free directions of joints of closed form that slide, or that have another element between body and parent.
 
-Of each direction the elimination reads: the shift and the turn that are free, (s, a), those in which the joint carries no force
-and no couple, (n, m), and what this condition does as the body or its parent turns. A point of frame b on a line that crosses the
-directions d1, d2 of frame a, or on a plane across d1, moves along
+For each direction the elimination reads: the free translation and rotation (s, a), the directions (n, m) in which the joint
+transmits no force and no moment, and the derivative of this condition by the rotation of the body or of its parent. A point of
+frame b on a line perpendicular to the directions d1, d2 of frame a, or on a plane perpendicular to d1, moves along
 
     line    s = d1 x d2,   n = d1bar x d2bar          plane    s across d1,   n = d1bar x (s x d1)                  (1)
 
-with d1, d2 at the end of the step and d1bar, d2bar over it, which are the directions of the multipliers.
+with d1, d2 at the end of the step and d1bar, d2bar averaged over it, which are the directions of the multipliers.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ NONE = (0.0, 0.0, 0.0)
 
 @inner_kernel
 def put_directions(tree, i, f, couple):
-    """Put those of the joint of body i into `tree.directions`; f, couple: what it carries."""
+    """Compute the free directions of the joint of body i and store them in `tree.directions`; f, `couple`: force and moment of
+    the joint.
+    """
     w, q, slides, kind = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.slides[i], tree.kind[i]
-    of_body = tree.side[i] < 0  # lines and planes are fixed to frame a
+    of_body = tree.side[i] < 0  # True if the body is frame a, to which lines and planes are fixed
     d1, b1 = vector_at(w, END_1), vector_at(w, MEAN_1)
     d = slides
     if slides == 1:
@@ -71,7 +73,9 @@ def put_directions(tree, i, f, couple):
 
 @small_kernel
 def _put(q, j, s, a, n, m, turning, with_body):
-    """Put direction j; turning: of its condition, with the body or else with its parent."""
+    """Store direction j. `turning`: derivative of its condition by rotation, of the body if `with_body`, otherwise
+    of its parent.
+    """
     o = FREE_SIZE * j
     put(q, o + FREE_SHIFT, s)
     put(q, o + FREE_AXIS, a)
@@ -83,13 +87,13 @@ def _put(q, j, s, a, n, m, turning, with_body):
 
 @small_kernel
 def _unit(j):
-    """Return the axis j."""
+    """Return the unit vector along axis j."""
     return 1.0 * (j == 0), 1.0 * (j == 1), 1.0 * (j == 2)
 
 
 @small_kernel
 def _across(d):
-    """Return a unit vector across a unit vector."""
+    """Return a unit vector perpendicular to a unit vector."""
     x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
     j = 0 if x <= y and x <= z else 1 if y <= z else 2
     a = cross(d, _unit(j))

@@ -1,28 +1,29 @@
-"""Elimination of linearised joints from the tips of a tree to its root, corrections on the way back: O(n) for n bodies.
+"""Solve the Newton system of a tree of n bodies in O(n): leaf-to-root elimination of linearised joints, then back substitution.
 
-Newton's iterates are those of the whole system of equations. As seen from the point of a body's joint, z = (y, e) is the motion
-of the body and its turn, w the part of it that is against the parent, z = z_p + w. With r the force and the moment that are left
-of the body's equations,
+The method is articulated-body elimination (Featherstone, Rigid Body Dynamics Algorithms, ch. 7). Newton's iterates are those of
+the full system of equations. All motions are expressed at the point of the body's joint: z = (y, e) is the displacement of that
+point and the rotation of the body, w the part of z relative to the parent, z = z_p + w. With r the residual force and moment of
+the body's equations,
 
     body   r + B z_p + A w     parent feels   r + B2 z_p + A2 w     w = z0 + sum u_j (s_j, a_j)                     (1)
     conditions   (n_j, m_j) . (body) + tb_j . e + tp_j . e_p = 0,   j < d                                           (2)
 
-s_j, a_j are the d free directions of the joint, (n_j, m_j) those in which it carries no force and no couple, z0 its violation: an
-iterate may have a gap and a tilt. tb_j and tp_j say that a condition turns with the body or with its parent.
+s_j, a_j are the d free directions of the joint (translation, rotation). (n_j, m_j) are the directions in which the joint
+transmits no force and no moment. z0 is the constraint violation of the joint: an iterate may have a gap (translation) and a tilt
+(rotation). tb_j and tp_j are the derivatives of a condition by the rotation of the body or of its parent.
 
     A = B = A2 = B2    if nothing else acts between both (`_leave_of_turns`: one direction after the other, no d x d matrix)
     A - hat(f/2)       if the joint slides on lines of the body: the lever of its force f moves; A2 - hat(f/2) if it slides
     B + K_bp, A2 + K_pb, B2 + K_bp + K_pb   with the blocks of what else acts between both, a spring for example
 
-Every block has f (eta x x1)/2 besides, which the force does as its lever on the body turns. Where no joint closes a loop or
-slides and nothing acts beside one, the force and the couple of a joint are those that hold the motion of the body and of all
-bodies behind it, r: none need be known before. Else they are iterates.
+Every block also contains f (eta x x1)/2, the geometric stiffness of the joint force f as its lever on the body rotates. If no
+joint closes a loop or slides and no other element acts between a body and its parent, the force and the moment of a joint balance
+the residual r of the body and of all its descendants. They need not be known before the elimination. Otherwise they are iterates.
 
-Ball joints have formulas of their own, and so has what no joint holds (`discretization.trees.free_bodies`);
-`discretization.trees.null_spaces` finds the directions of joints without closed forms, and `discretization.trees.links` has what
-acts between bodies that are not parent and child.
-A right-hand side that comes later, such as that of a force between two bodies that closes a loop, goes the same two ways with
-what is kept of each joint (`carry_load`, `carry_motion`).
+Ball joints have separate formulas, and so have bodies without a joint (`discretization.trees.free_bodies`).
+`discretization.trees.null_spaces` computes the free directions of joints without closed forms. `discretization.trees.links`
+handles elements between bodies that are not parent and child. A right-hand side that is added later, such as the force of a joint
+that closes a loop, passes through the same two sweeps with the stored factors of each joint (`carry_load`, `carry_motion`).
 """
 
 from __future__ import annotations
@@ -97,14 +98,15 @@ from rigid.linear_algebra import (
 )
 from rigid.rows import put_row, row_at, row_minus, row_moved, row_of, row_plus, row_times
 
-# scratch blocks of a joint beside which something else acts, or that slides, in `TreeArrays.blocks`
-AGAINST, BESIDE, PASSED = 0, OWN, 2 * OWN  # A2, B and B2 of (1)
-ELIMINATE, CORRECT = 0, 1  # what `of_others` is asked for
+# offsets of the scratch blocks A2, B and B2 of (1) in `TreeArrays.blocks`, for joints that slide or that have another
+# element between body and parent
+AGAINST, BESIDE, PASSED = 0, OWN, 2 * OWN
+ELIMINATE, CORRECT = 0, 1  # tasks of `of_others`
 
 
 @small_kernel
 def add_to_rows(x, at, A):
-    """x[at + 8 i + j] += A_ij."""
+    """Add a 3 x 3 matrix to an array in row storage: x[at + 8 i + j] += A_ij."""
     for i in range(3):
         for j in range(3):
             x[at + ACROSS * i + j] += A[3 * i + j]
@@ -112,20 +114,20 @@ def add_to_rows(x, at, A):
 
 @small_kernel
 def matrix_at(x, i):
-    """Return the matrix x[i:i + 9], row by row."""
+    """Return the 3 x 3 matrix stored row by row in x[i:i + 9]."""
     return x[i], x[i + 1], x[i + 2], x[i + 3], x[i + 4], x[i + 5], x[i + 6], x[i + 7], x[i + 8]
 
 
 @small_kernel
 def put_matrix(x, i, A):
-    """x[i:i + 9] = A, row by row."""
+    """Store a 3 x 3 matrix row by row: x[i:i + 9] = A."""
     for j in range(9):
         x[i + j] = A[j]
 
 
 @small_kernel
 def add_vector(x, i, a):
-    """x[i:i + 3] += a."""
+    """Add a vector to three numbers of an array: x[i:i + 3] += a."""
     x[i] += a[0]
     x[i + 1] += a[1]
     x[i + 2] += a[2]
@@ -133,25 +135,25 @@ def add_vector(x, i, a):
 
 @small_kernel
 def _along(x, at, y, e):
-    """Return what a row gives by a motion."""
+    """Return the product of the row at `at` with a motion (y, e)."""
     return dot(vector_at(x, at), y) + dot(vector_at(x, at + TURN), e)
 
 
 @small_kernel
 def _three_along(x, at, y, e):
-    """Return what three rows give."""
+    """Return the products of three consecutive rows with a motion (y, e), as a vector."""
     return _along(x, at, y, e), _along(x, at + ACROSS, y, e), _along(x, at + 2 * ACROSS, y, e)
 
 
 @small_kernel
 def _applied(x, at, y, e):
-    """Return the force and the moment that a block gives by a motion."""
+    """Return the force and the moment (3 each) that the 6 x 6 block at `at` gives for a motion (y, e)."""
     return _three_along(x, at, y, e), _three_along(x, at + MOMENT, y, e)
 
 
 @small_kernel
 def _three_turned(x, at, e):
-    """Return what three rows give by a turn."""
+    """Return the products of three consecutive rows with a rotation e, as a vector."""
     at += TURN
     return (
         dot(vector_at(x, at), e),
@@ -162,7 +164,7 @@ def _three_turned(x, at, e):
 
 @small_kernel
 def _rows_at(x, at):
-    """Return three rows."""
+    """Load three consecutive rows."""
     return row_at(x, at), row_at(x, at + ACROSS), row_at(x, at + 2 * ACROSS)
 
 
@@ -184,7 +186,9 @@ def _with_row(rows, f, row):
 
 @small_kernel
 def _with_dyad(rows, x, f, sign):
-    """Return three rows + sign (x f^T - x . f I) by the turn: what a force does as its lever turns."""
+    """Return three rows plus sign (x f^T - x . f I) in their rotation columns: the geometric stiffness of a force f whose lever x
+    rotates.
+    """
     none = (0.0, 0.0, 0.0)
     turn, share = row_of(none, times(sign, f)), -sign * dot(x, f)
     one, two, three = _with_row(rows, x, turn)
@@ -197,7 +201,7 @@ def _with_dyad(rows, x, f, sign):
 
 @small_kernel
 def inverse(A):
-    """Return A^-1."""
+    """Return the inverse of a 3 x 3 matrix."""
     a, b, c = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
     d = 1.0 / (A[0] * a + A[1] * b + A[2] * c)
     return (
@@ -209,7 +213,7 @@ def inverse(A):
 
 @small_kernel
 def _block_of(values, at):
-    """Return a 3 x 3 part of a block of assembly, which stands column by column."""
+    """Return a 3 x 3 part, row by row, of a block of assembly, which is stored column by column."""
     one, two = at + COLUMN, at + 2 * COLUMN
     return (
         values[at], values[one], values[two], values[at + 1], values[one + 1], values[two + 1],
@@ -219,8 +223,10 @@ def _block_of(values, at):
 
 @small_kernel
 def _seen(values, at, x, c1):
-    """Return a block of assembly (6 x 6, forces and moments about centres by motions of centres) as seen from points at x from
-    the centre of its rows and at c1 from that of its columns.
+    """Transform a block of assembly (6 x 6, forces and moments about body centres by motions of body centres) to other reference
+    points: x from the centre of its rows, c1 from the centre of its columns.
+
+    Return its four 3 x 3 parts: force by displacement, force by rotation, moment by displacement, moment by rotation.
     """
     rr, tr = _block_of(values, at), _block_of(values, at + 3)
     fe = matrix_plus(_block_of(values, at + 3 * COLUMN), times_hat(rr, c1))
@@ -230,7 +236,7 @@ def _seen(values, at, x, c1):
 
 @small_kernel
 def _add_block(seen, into, to):
-    """Add the four parts of a block to six rows of an array."""
+    """Add the four 3 x 3 parts of a block, as `_seen` returns them, to six rows of an array."""
     add_to_rows(into, to, seen[0])
     add_to_rows(into, to + TURN, seen[1])
     add_to_rows(into, to + MOMENT, seen[2])
@@ -239,15 +245,19 @@ def _add_block(seen, into, to):
 
 @inner_kernel
 def take_over(tree, work, i):
-    """Add what assembly has for the diagonal block of a body on a joint to this block, which is as seen from the joint."""
+    """Transform what assembly added to the diagonal block of a body on a joint to the point of the joint, and add it to the block
+    of the elimination.
+    """
     w = tree.each[tree.joint[i]]
     seen = _seen(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
     _add_block(seen, work.values, OWN * i)
 
 
 def of_others(what, tree, work, i, iterated):
-    """ELIMINATE a body on a joint that slides, or has no closed form, or beside which something else acts, or CORRECT it: return
-    the size of its correction.
+    """Process a body whose joint is not plain: it slides, has no closed form, or another element acts between body and parent.
+
+    With `what` ELIMINATE, eliminate the body and return 0. With CORRECT, store its correction and return the size of it as a
+    rotation, rad.
     """
     if what == ELIMINATE:
         _eliminate_other(tree, work, i, iterated)
@@ -256,14 +266,15 @@ def of_others(what, tree, work, i, iterated):
 
 
 def of_none(what, tree, work, i, iterated):
-    """Do nothing, in a tree without such bodies."""
+    """Return 0 and do nothing; used in place of `of_others` in a tree without such bodies."""
     return 0.0
 
 
 @inner_kernel
 def eliminate(tree, work, iterated, others):
-    """Eliminate all bodies, tips first; iterated: forces and couples of joints are at hand, at HELD_FORCE; others: `of_others`,
-    compiled.
+    """Eliminate all bodies, leaves first.
+
+    `iterated`: True if forces and moments of joints are iterates and stored at HELD_FORCE; `others`: compiled `of_others`.
     """
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] <= FREE:
@@ -279,14 +290,14 @@ def eliminate(tree, work, iterated, others):
 
 @small_kernel
 def _about_joint(work, w, i):
-    """Return force and moment about its joint that are left of a body."""
+    """Return the residual force of a body and its residual moment about the point of its joint."""
     F = vector_at(work.residual, 6 * i)
     return F, minus(vector_at(work.residual, 6 * i + 3), cross(vector_at(w, LEVER), F))
 
 
 @inner_kernel
 def eliminate_plain(tree, work, i, iterated):
-    """Eliminate a body on a joint that turns or is a weld."""
+    """Eliminate a body whose joint only rotates or is a weld; `iterated`: as in `eliminate`."""
     w = tree.each[tree.joint[i]]
     F, k = _about_joint(work, w, i)
     f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
@@ -294,7 +305,7 @@ def eliminate_plain(tree, work, i, iterated):
     moments = _put_turning(work, w, i, half)
     if tree.kind[i] == BALL:
         _leave_of_ball(tree, work, i, F, k, half)
-    elif tree.kind[i] == HINGE:  # with a constant number of directions it takes 12 % less
+    elif tree.kind[i] == HINGE:  # a constant number of directions saves 12 % of the time
         _leave_of_turns(tree, work, i, 1, moments, F, k, couple, half)
     elif tree.kind[i] == UNIVERSAL:
         _leave_of_turns(tree, work, i, 2, moments, F, k, couple, half)
@@ -304,7 +315,9 @@ def eliminate_plain(tree, work, i, iterated):
 
 @small_kernel
 def _put_turning(work, w, i, half):
-    """Add what the force of the joint does as its lever on the body turns; return the rows of moments with that."""
+    """Add the geometric stiffness of the joint force, whose lever on the body rotates, to the block of the body; return the three
+    moment rows of the sum. `half`: half of the joint force.
+    """
     at = OWN * i + MOMENT
     moments = _with_dyad(_rows_at(work.values, at), vector_at(w, LEVER1), half, -1.0)
     put_row(moments[0], work.values, at)
@@ -315,8 +328,11 @@ def _put_turning(work, w, i, half):
 
 @flat_kernel
 def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
-    """Put rows and forces of d axes that are free to turn, one after the other, and add to the parent what is left. A = B = A2 =
-    B2 of (1).
+    """Eliminate d free rotation axes of a joint one after the other, store the row and the forces of each, and add the Schur
+    complement to the parent.
+
+    This is (1) with A = B = A2 = B2. F, k: residual force and moment about the joint; `couple`: moment of the joint; `half`: half
+    of the force of the joint; `moments`: as `_put_turning` returns them.
     """
     values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
@@ -328,7 +344,7 @@ def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
         a, m = vector_at(w, AXIS + o), vector_at(w, CONDITION + o)
         row = _combined(m, moments)
         f, g = _three_turned(values, at, a), _three_turned(values, at + MOMENT, a)
-        for c in range(j):  # moments has the earlier ones, values has not
+        for c in range(j):  # `moments` contains the earlier directions, `values` does not
             before = NEXT_LEFT * c
             u = dot(vector_at(w, ROW + before + TURN), a)
             f = plus(f, times(u, vector_at(w, FORCE + before)))
@@ -349,7 +365,7 @@ def _leave_of_turns(tree, work, i, d, moments, F, k, couple, half):
 
 @small_kernel
 def _turns_with_body(tree, i, j):
-    """Return 1.0 if a condition turns with the body, 0.0 if with its parent: these come last."""
+    """Return 1.0 if the axis of condition j rotates with the body, 0.0 if it rotates with the parent; the latter come last."""
     if tree.kind[i] == HINGE:
         return 1.0 if tree.side[i] > 0 else 0.0
     return 1.0 if j == 0 else 0.0
@@ -357,7 +373,9 @@ def _turns_with_body(tree, i, j):
 
 @flat_kernel
 def _leave_of_ball(tree, work, i, F, k, half):
-    """Eliminate a ball joint: no couple, k + ky y + ke e = 0, gives its turn; nothing is left by the turn of the parent."""
+    """Eliminate a ball joint. It transmits no moment, k + ky y + ke e = 0, which gives the rotation e; no columns are left for
+    the rotation of the parent.
+    """
     values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
     gap = vector_at(w, GAP)
     ky, E = matrix_in_rows(values, at + MOMENT), inverse(matrix_in_rows(values, at + MOMENT + TURN))
@@ -367,7 +385,7 @@ def _leave_of_ball(tree, work, i, F, k, half):
     put(w, BALL_0, of_0)
     F = plus(F, _three_along(values, at, times(-1.0, gap), of_0))
     forces = _rows_at(values, at)
-    for j in range(3):  # the turn against the parent by the motion of this one
+    for j in range(3):  # rotation relative to the parent, by the motion of the parent
         unit = (-1.0 * (j == 0), -1.0 * (j == 1), -1.0 * (j == 2))
         row = row_of((by_y[3 * j], by_y[3 * j + 1], by_y[3 * j + 2]), unit)
         put_row(row, w, BALL_ROWS + ACROSS * j)
@@ -378,22 +396,22 @@ def _leave_of_ball(tree, work, i, F, k, half):
 
 @inner_kernel
 def _eliminate_other(tree, work, i, iterated):
-    """Eliminate a body on a joint that slides, or has no closed form, or beside which something else acts."""
+    """Eliminate a body whose joint slides or has no closed form, or that another element connects to its parent."""
     values, w, own, at = work.values, tree.each[tree.joint[i]], tree.own[i], OWN * i
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
     if numerical:
         put_null_spaces(tree, work, i)
     F, k = _about_joint(work, w, i)
     f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
-    half = times(0.5, f)  # next to nothing if numerical: rows bring their forces
+    half = times(0.5, f)  # negligible if numerical: the constraint rows contribute their forces
     if not numerical:
         put_directions(tree, i, f, couple)
     _put_turning(work, w, i, half)
     blocks, x = tree.blocks, values
-    beside = passed = at  # where B and B2 stand in x
+    beside = passed = at  # offsets of B and B2 in x
     if slides or coupled:
         _copy_block(values, at, blocks, AGAINST)
-    on_body = slides and tree.side[i] < 0  # its lever moves, and A is none of the others
+    on_body = slides and tree.side[i] < 0  # its lever moves, so A differs from the other blocks
     if coupled or on_body:
         x, beside, passed = blocks, BESIDE, PASSED
         _copy_block(values, at, blocks, BESIDE)
@@ -427,7 +445,9 @@ def _copy_block(x, at, into, to):
 
 @inner_kernel
 def _put_between(tree, work, i):
-    """Add to B, A2 and B2 what acts on the body by the motion of its parent, and on the parent by that of the body."""
+    """Add the blocks of elements between a body and its parent to B, A2 and B2: forces on the body by the motion of its parent,
+    and on the parent by the motion of the body.
+    """
     w, first, values, blocks = tree.each[tree.joint[i]], tree.block[i], work.values, tree.blocks
     x, x1 = vector_at(w, LEVER), vector_at(w, LEVER1)
     y, y1 = vector_at(w, PARENT_LEVER), vector_at(w, PARENT_LEVER1)
@@ -440,8 +460,11 @@ def _put_between(tree, work, i):
 
 @flat_kernel
 def _put_free(tree, own, i, A, B, A2, F, k):
-    """As `_leave_of_turns` does, with all directions at once and blocks (array, place) of (1): rows and forces. Return force and
-    moment that are left.
+    """Eliminate all free directions of a joint at once with the blocks A, B, A2 of (1), and store the rows and forces of each
+    direction.
+
+    `own`: index of the joint in the arrays of joints that are not plain; A, B, A2: pairs (array, offset). Return the force and
+    moment that remain for the parent. `_leave_of_turns` is the counterpart for plain joints.
     """
     w, d, lu, q = tree.each[tree.joint[i]], tree.free[i], tree.factors[own], tree.directions[own]
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
@@ -479,14 +502,16 @@ def _put_free(tree, own, i, A, B, A2, F, k):
 
 @small_kernel
 def _condition(K, n, m):
-    """Return n . force + m . moment of a block as a row."""
+    """Return the row n . force + m . moment of a block K = (array, offset)."""
     x, at = K
     return row_plus(_combined(n, _rows_at(x, at)), _combined(m, _rows_at(x, at + MOMENT)))
 
 
 @inner_kernel
 def _factor(lu, d):
-    """Factorise the matrix of conditions by directions. Each condition belongs to a direction: rows keep their order."""
+    """Factorise the d x d matrix of conditions by free directions (LU in place). Each condition belongs to one direction, so rows
+    are not exchanged.
+    """
     for j in range(d):
         lu[j, j] = 1.0 / lu[j, j]
         for i in range(j + 1, d):
@@ -497,7 +522,7 @@ def _factor(lu, d):
 
 @inner_kernel
 def _solve(lu, d, x, at):
-    """Put -D^-1 x in place of x, whose numbers stand at `at` of each direction."""
+    """Replace x by -D^-1 x, D the factorised matrix; component i of x is stored at x[at + FREE_SIZE i]."""
     for i in range(d):
         for j in range(i):
             x[at + FREE_SIZE * i] -= lu[i, j] * x[at + FREE_SIZE * j]
@@ -510,8 +535,11 @@ def _solve(lu, d, x, at):
 
 @flat_kernel
 def _add_to_parent(tree, work, i, forces, moments, F, k, half):
-    """Add what is left of a body to its parent, whose block is as seen from its own joint: rows, force and moment (None: no
-    moment); half: of the force of the joint.
+    """Add the Schur complement of an eliminated body to the block and the residual of its parent; the block of the parent is
+    expressed at the parent's own joint.
+
+    `forces`, `moments`: three rows each; F, k: force and moment about the joint; `moments` and k are None if the joint transmits
+    no moment; `half`: half of the force of the joint.
     """
     p = tree.parent[i]
     if p < 0:
@@ -531,7 +559,7 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
         m0, m1, m2 = _rows_moved(moments, back)
         seen = row_plus(m0, seen[0]), row_plus(m1, seen[1]), row_plus(m2, seen[2])
         moment = plus(k, moment)
-    seen = _with_dyad(seen, y1, half, 1.0)  # the force as its lever on the parent turns
+    seen = _with_dyad(seen, y1, half, 1.0)  # geometric stiffness: the force's lever on the parent rotates
     _add_rows((f0, f1, f2), values, to)
     _add_rows(seen, values, to + MOMENT)
     add_vector(work.residual, 6 * p, F)
@@ -540,13 +568,15 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
 
 @small_kernel
 def _rows_moved(rows, back):
-    """Return three rows by the motion of a point that lies back by an arm."""
+    """Return three rows expressed by the motion of a reference point that is shifted back by an arm; `back`: (arm,
+    arm) as a row.
+    """
     return row_moved(rows[0], back), row_moved(rows[1], back), row_moved(rows[2], back)
 
 
 @small_kernel
 def _add_rows(rows, x, at):
-    """Add three rows to those of an array."""
+    """Add three rows to three consecutive rows of an array."""
     put_row(row_plus(row_at(x, at), rows[0]), x, at)
     put_row(row_plus(row_at(x, at + ACROSS), rows[1]), x, at + ACROSS)
     put_row(row_plus(row_at(x, at + 2 * ACROSS), rows[2]), x, at + 2 * ACROSS)
@@ -554,8 +584,10 @@ def _add_rows(rows, x, at):
 
 @inner_kernel
 def eliminate_again(tree, work):
-    """Eliminate all bodies with the factors of the iteration before (simplified Newton; Deuflhard, Newton Methods for Nonlinear
-    Problems, 2.1.2). Residuals, levers, gaps, tilts and axes are as they are now. All joints are plain.
+    """Eliminate all bodies with the factors of the previous iteration (simplified Newton; Deuflhard, Newton Methods for Nonlinear
+    Problems, 2.1.2).
+
+    Residuals, levers, gaps, tilts and axes are up to date. All joints must be plain.
     """
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         eliminate_plain_again(tree, work, i)
@@ -563,7 +595,7 @@ def eliminate_again(tree, work):
 
 @flat_kernel
 def eliminate_plain_again(tree, work, i):
-    """Eliminate one body with the factors of the iteration before."""
+    """Eliminate one body with the factors of the previous iteration; see `eliminate_again`."""
     w, p = tree.each[tree.joint[i]], tree.parent[i]
     values, at = work.values, OWN * i
     gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
@@ -590,7 +622,7 @@ def eliminate_plain_again(tree, work, i):
 
 @small_kernel
 def _turn_of_ball(w, y):
-    """Return the turn of a ball joint by the motion of its point."""
+    """Return the rotation of the body of a ball joint by the displacement y of the point of the joint."""
     return (
         dot(vector_at(w, BALL_ROWS), y),
         dot(vector_at(w, BALL_ROWS + ACROSS), y),
@@ -600,8 +632,9 @@ def _turn_of_ball(w, y):
 
 @inner_kernel
 def carry_load(tree, work, load, more, i):
-    """Carry the force and the moment about its centre that act on a body to its parent; load: of all bodies, cleared for this
-    one; more: what its unknowns become by it.
+    """Pass the force and the moment about its centre that act on a body on to its parent.
+
+    `load`: forces and moments on all bodies, cleared for this one; `more`: receives the unknowns of the joint due to this load.
     """
     if tree.plain[i]:
         carry_plain_load(tree, work, load, more, i)
@@ -632,7 +665,7 @@ def carry_load(tree, work, load, more, i):
 
 @inner_kernel
 def carry_plain_load(tree, work, load, more, i):
-    """Carry the load of a body on a joint that turns or is a weld."""
+    """Pass the load on a body whose joint only rotates or is a weld on to its parent; arguments as in `carry_load`."""
     w, own = tree.each[tree.joint[i]], load[i]
     F = vector_at(own, 0)
     k = minus(vector_at(own, 3), cross(vector_at(w, LEVER), F))
@@ -652,7 +685,7 @@ def carry_plain_load(tree, work, load, more, i):
 
 @small_kernel
 def _carry(tree, load, i, F, k):
-    """Add force and moment about the joint of a body to what acts on its parent."""
+    """Add a force F and a moment k about the joint of a body to the load on its parent, and clear the load on the body."""
     own, p = load[i], tree.parent[i]
     if p >= 0:
         add_vector(load[p], 0, F)
@@ -663,7 +696,9 @@ def _carry(tree, load, i, F, k):
 
 @inner_kernel
 def take_load(tree, work, load, more, i):
-    """Add what acts on a body to what is left of its equations and to its unknowns; more: scratch."""
+    """Add the load on a body to its residual and its effect to the unknowns of its joint, and pass it on to the parent; `more`:
+    scratch.
+    """
     if tree.plain[i]:
         take_plain_load(tree, work, load, more, i)
         return
@@ -679,7 +714,9 @@ def take_load(tree, work, load, more, i):
 
 @inner_kernel
 def take_plain_load(tree, work, load, more, i):
-    """Take the load of a body on a joint that turns or is a weld."""
+    """Add the load on a body whose joint only rotates or is a weld to its residual and to the unknowns of its joint, and pass it
+    on to the parent; `more`: scratch.
+    """
     w = tree.each[tree.joint[i]]
     _add_load(work, load, i)
     carry_plain_load(tree, work, load, more, i)
@@ -692,14 +729,16 @@ def take_plain_load(tree, work, load, more, i):
 
 @small_kernel
 def _add_load(work, load, i):
-    """Add force and moment on a body to its residual."""
+    """Add the force and the moment on a body to its residual."""
     for r in range(6):
         work.residual[6 * i + r] += load[i, r]
 
 
 @inner_kernel
 def carry_motion(tree, work, more, moved, i, n):
-    """Set how a body moves with its parent and by `more`; moved[n]: of what is fixed."""
+    """Compute the motion of a body from the motion of its parent and the unknowns `more` of its joint, and store it in `moved`;
+    moved[n] is the motion of the ground.
+    """
     if tree.plain[i]:
         carry_plain_motion(tree, more, moved, i, n)
         return
@@ -722,7 +761,7 @@ def carry_motion(tree, work, more, moved, i, n):
 
 @inner_kernel
 def carry_plain_motion(tree, more, moved, i, n):
-    """Set how a body on a joint that turns or is a weld moves."""
+    """Compute and store the motion of a body whose joint only rotates or is a weld; arguments as in `carry_motion`."""
     w, own, p = tree.each[tree.joint[i]], more[i], tree.parent[i]
     from_parent = moved[p if p >= 0 else n]
     o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
@@ -741,7 +780,10 @@ def carry_plain_motion(tree, more, moved, i, n):
 
 @inner_kernel
 def expand(tree, work, others):
-    """Put corrections, root first, into work.rhs; return the largest as a turn, rad; others: as of `eliminate`."""
+    """Substitute back, root first: store the corrections of all bodies in work.rhs and return the largest as a rotation, rad.
+
+    `others`: as in `eliminate`. Return 1e300 if a correction is not finite.
+    """
     largest = 0.0
     for i in range(tree.frame.shape[0]):
         if tree.plain[i]:
@@ -750,7 +792,7 @@ def expand(tree, work, others):
             both = correction_of_free(tree, work, i)
         else:
             both = others(CORRECT, tree, work, i, False)
-        if not both < 1e300:  # what is no number is larger than nothing
+        if not both < 1e300:  # NaN compares as False
             return 1e300
         largest = max(largest, both)
     return largest
@@ -758,7 +800,7 @@ def expand(tree, work, others):
 
 @inner_kernel
 def renew_forces(tree, work):
-    """Put the new force and couple of each joint of closed form, with the corrections of `expand`."""
+    """Compute and store the new force and moment of each joint of closed form from the corrections of `expand`."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
             renew_force(tree, work, i)
@@ -770,7 +812,7 @@ def renew_forces(tree, work):
 
 @small_kernel
 def _of_parent(tree, work, i):
-    """Return the correction (o, e) of the parent of a body, 0 of what is fixed."""
+    """Return the correction (o, e) of the parent of a body; zero if the parent is fixed."""
     p = tree.parent[i]
     if p < 0:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -779,7 +821,7 @@ def _of_parent(tree, work, i):
 
 @small_kernel
 def renew_force(tree, work, i):
-    """Put force and couple of one joint."""
+    """Compute and store the new force and moment of one joint of closed form."""
     w, e = tree.each[tree.joint[i]], vector_at(work.rhs, 6 * i + 3)
     y = plus(vector_at(work.rhs, 6 * i), cross(e, vector_at(w, LEVER1)))
     F, k = _about_joint(work, w, i)
@@ -790,7 +832,9 @@ def renew_force(tree, work, i):
 
 @small_kernel
 def _add_between(tree, work, i):
-    """Add to them what acts on the body by the motion of its parent."""
+    """Add the force and moment on the body due to the correction of its parent, from other elements between both, to the new
+    force and moment of the joint.
+    """
     p, w = tree.parent[i], tree.each[tree.joint[i]]
     if p < 0:
         return
@@ -803,7 +847,7 @@ def _add_between(tree, work, i):
 
 @small_kernel
 def _add_of_links(tree, work, i):
-    """Add to them what acts on the body by the motions of those with which it is linked."""
+    """Add the force and moment on the body due to the corrections of its linked bodies to the new joint force and moment."""
     w = tree.each[tree.joint[i]]
     f, g = force_of_links(tree, work, i)
     add_vector(w, NEW_FORCE, f)
@@ -813,7 +857,9 @@ def _add_of_links(tree, work, i):
 
 @small_kernel
 def _on_body(tree, work, i, y, e):
-    """Return force and moment on the body by the motion of its parent, of what else acts between both."""
+    """Return the force and moment about the joint that other elements between a body and its parent exert on the body by the
+    motion (y, e) of the parent.
+    """
     w, blocks = tree.each[tree.joint[i]], tree.blocks
     for r in range(OWN):
         blocks[r] = 0.0
@@ -824,7 +870,7 @@ def _on_body(tree, work, i, y, e):
 
 @flat_kernel
 def correction_of(tree, work, i):
-    """Put the correction of a body into work.rhs, by that of its parent; return its size."""
+    """Store the correction of a body in work.rhs, from the correction of its parent; return its size as a rotation, rad."""
     if tree.plain[i]:
         return correction_of_plain(tree, work, i)
     if tree.kind[i] <= FREE:
@@ -834,7 +880,7 @@ def correction_of(tree, work, i):
 
 @inner_kernel
 def correction_of_plain(tree, work, i):
-    """Put the correction of a body on a joint that turns or is a weld; return its size."""
+    """Store the correction of a body whose joint only rotates or is a weld in work.rhs; return its size as a rotation, rad."""
     w = tree.each[tree.joint[i]]
     o, e = _of_parent(tree, work, i)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
@@ -853,7 +899,9 @@ def correction_of_plain(tree, work, i):
 
 @inner_kernel
 def _correction_of_other(tree, work, i):
-    """Put the correction of any other body, and of its multipliers; return its size."""
+    """Store the correction of a body whose joint is not plain, and of the multipliers of that joint; return its size as a
+    rotation, rad.
+    """
     w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     o, e = _of_parent(tree, work, i)
     yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
@@ -879,7 +927,7 @@ def _correction_of_other(tree, work, i):
 
 @small_kernel
 def _put_correction(tree, work, i, o, e):
-    """Put a correction; return its size as a turn, rad."""
+    """Store the correction (o, e) of a body; return its size as a rotation, rad."""
     put(work.rhs, 6 * i, o)
     put(work.rhs, 6 * i + 3, e)
     size = abs(o[0]) + abs(o[1]) + abs(o[2])

@@ -1,22 +1,23 @@
-"""Elimination of bodies that no joint holds: nodes of rods, bodies on springs, free bodies.
+"""Elimination of bodies without a joint: nodes of rods, bodies on springs, free bodies.
 
-With the motion z of such a body and z_k of those with which it is linked, r what is left of its equations, and the blocks of
-rod elements, springs and the like,
+With the motion z of such a body, the motions z_k of its linked bodies, the residual r of its equations, and the blocks of rod
+elements, springs and the like,
 
     r + A z + sum B_k z_k = 0,   others feel   C_k z                                                  (1)
     z = -(y + sum X_k z_k),   X_k = A^-1 B_k,   y = A^-1 r,   blocks between others:   -C_j X_k,   -C_j y        (2)
 
-X stands where B stood, y where r did. All motions are those of the frames themselves: a body without a joint has no lever.
-Columns are registers (`rigid.lanes`) and stay in them until A is eliminated (Gauss and Jordan; Golub and Van Loan, Matrix
-Computations, 3.2). Where a pivot is below a thousandth of what stands beside it, rows are exchanged within the body. What is
-compared is of one unit: forces, and moments over the length rho of the body,
+X overwrites B, and y overwrites r. All motions are those of the frames themselves: a body without a joint has no lever. Columns
+are registers (`rigid.lanes`) and remain in them until A is eliminated (Gauss and Jordan; Golub and Van Loan, Matrix Computations,
+3.2). If a pivot is below a thousandth of the other numbers of its column, rows are exchanged within the body. The numbers
+compared have one unit: forces, and moments over the length rho of the body,
 
     rho^2 = (sum of the diagonal of turns)/(sum of that of places).                                   (3)
 
-The multipliers of a joint that closes a loop are taken for one more body of six unknowns, with A = 0 until both bodies of the
-joint are eliminated: B_k and C_k of these are the gradient of its rows and their forces.
+The sums are those of the diagonal of A for rotations and for displacements. The multipliers of a joint that closes a loop are
+treated as one more body of six unknowns, with A = 0 until both bodies of the joint are eliminated: its B_k and C_k are the
+gradient of its rows and their forces.
 
-A right-hand side that comes later (`discretization.trees.loops`) needs A^-1, which is kept where joints close loops.
+A right-hand side that is added later (`discretization.trees.loops`) needs A^-1, which is stored if joints close loops.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from discretization.trees.shape import FREE
 from rigid.compilation.decorators import flat_kernel, inner_kernel, small_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
 
-_MOST = 1e3  # of a multiplier, in the unit of (3)
-_NO_PIVOT = 1e30  # above that by far, in whatever unit, and its sixth power is a number
+_MOST = 1e3  # largest multiplier without row exchanges, with moments over the length of (3)
+_NO_PIVOT = 1e30  # far above _MOST in any unit, and its sixth power is finite
 
 
 @flat_kernel
 def _columns(x, at):
-    """Return six columns of an array."""
+    """Load six columns of an array."""
     return (
         load(x, at),
         load(x, at + COLUMN),
@@ -45,7 +46,7 @@ def _columns(x, at):
 
 @flat_kernel
 def _put_columns(columns, x, at):
-    """Put six columns into an array."""
+    """Store six columns in an array."""
     store(columns[0], x, at)
     store(columns[1], x, at + COLUMN)
     store(columns[2], x, at + 2 * COLUMN)
@@ -56,7 +57,9 @@ def _put_columns(columns, x, at):
 
 @flat_kernel
 def _multipliers(d, j):
-    """Return how often row j is taken from the others, and the inverse of the pivot; far too often where there is none."""
+    """Return the multiples of row j to subtract from the other rows, and the inverse of the pivot; if the pivot is 0, multiples
+    far above the limit and 0.
+    """
     pivot = lane(d, j)
     if pivot == 0.0:
         return choose(0.0, _NO_PIVOT, j, j + 1), 0.0
@@ -66,13 +69,13 @@ def _multipliers(d, j):
 
 @flat_kernel
 def _less(c, j, m):
-    """Return a column less row j times the multipliers."""
+    """Return a column minus its entry j times the multipliers m."""
     return c - m * spread_lane(c, j)
 
 
 @flat_kernel
 def _all_less(c, j, m):
-    """Return six columns so."""
+    """Return six columns, each minus its entry j times the multipliers m."""
     return (
         _less(c[0], j, m),
         _less(c[1], j, m),
@@ -85,7 +88,7 @@ def _all_less(c, j, m):
 
 @flat_kernel
 def _solved(d, c, r, rho):
-    """Return A^-1 c, A^-1 r and the largest multiplier; d, c: six columns of A, of another block."""
+    """Return A^-1 c, A^-1 r and the largest multiplier; d: six columns of A, c: six columns of another block."""
     d0, d1, d2, d3, d4, d5 = d
     m0, i0 = _multipliers(d0, 0)
     d1, d2, d3, d4, d5 = (
@@ -120,7 +123,7 @@ def _solved(d, c, r, rho):
 
 @small_kernel
 def _length(values, at):
-    """Return rho of (3); 1 where it is not a number above 0."""
+    """Return the length rho of (3); 1 if it is not a positive number."""
     step = COLUMN + 1
     places = abs(values[at]) + abs(values[at + step]) + abs(values[at + 2 * step])
     turns = abs(values[at + 3 * step]) + abs(values[at + 4 * step]) + abs(values[at + 5 * step])
@@ -129,7 +132,7 @@ def _length(values, at):
 
 @flat_kernel
 def _applied(b, x):
-    """Return the sum of six columns by the numbers of x."""
+    """Return the product of six columns with the six numbers of x."""
     one = b[0] * spread_lane(x, 0) + b[1] * spread_lane(x, 1)
     two = b[2] * spread_lane(x, 2) + b[3] * spread_lane(x, 3)
     three = b[4] * spread_lane(x, 4) + b[5] * spread_lane(x, 5)
@@ -138,7 +141,7 @@ def _applied(b, x):
 
 @flat_kernel
 def _take_product(values, at, b, x):
-    """Take the product of two blocks from a block of an array."""
+    """Subtract the product of two blocks b, x from a block of an array."""
     own = _columns(values, at)
     left = (
         own[0] - _applied(b, x[0]),
@@ -153,7 +156,7 @@ def _take_product(values, at, b, x):
 
 @inner_kernel
 def eliminate_free(tree, work, i):
-    """Put (2) of a body, and add to what it is linked with what is left."""
+    """Eliminate a body without a joint: store (2), and add the Schur complement to its linked bodies."""
     values, residual, at = work.values, work.residual, OWN * i
     if tree.acted[i]:
         _take_rows(tree, values, i)
@@ -162,7 +165,7 @@ def eliminate_free(tree, work, i):
         _put_inverse(tree, work, i, rho)
     first, end = tree.link_of[i], tree.link_of[i + 1]
     if first == end:
-        _, y, worst = _solved(d, d, r, rho)  # the compiler leaves out what is not used
+        _, y, worst = _solved(d, d, r, rho)  # the compiler removes unused results
         if not worst <= _MOST:
             y, _ = _solved_with_exchanges(tree, work, i, -1, rho)
         store6(y, residual, 6 * i)
@@ -185,7 +188,7 @@ def eliminate_free(tree, work, i):
 
 @inner_kernel
 def clear_rows(tree, work):
-    """Put nothing into blocks and residuals of multipliers, and 1 for those of six that there are not."""
+    """Set the blocks and residuals of multipliers (ROWS) to zero, and their diagonal to 1 for unused unknowns of the six."""
     for i in tree.closing:
         for c in range(6):
             work.residual[6 * i + c] = 0.0
@@ -195,7 +198,7 @@ def clear_rows(tree, work):
 
 @inner_kernel
 def _put_inverse(tree, work, i, rho):
-    """Put A^-1."""
+    """Compute and store A^-1 of a body."""
     values, inverse = work.values, tree.factors[tree.own[i]]
     unit = (
         choose(1.0, 0.0, 0, 1),
@@ -218,7 +221,7 @@ def _put_inverse(tree, work, i, rho):
 
 @inner_kernel
 def _solved_with_exchanges(tree, work, i, beside, rho):
-    """Return A^-1 r and A^-1 B, with B at `beside`, the identity if that is -1; rows are exchanged."""
+    """Return A^-1 r and A^-1 B, with row exchanges; B is the block at offset `beside`, or the identity if `beside` is -1."""
     values, a, at, n = work.values, tree.blocks, OWN * i, 13
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
@@ -242,7 +245,7 @@ def _solved_with_exchanges(tree, work, i, beside, rho):
                 factor = a[n * r + j]
                 for c in range(j, n):
                     a[n * r + c] -= factor * a[n * j + c]
-    solved = 6 * n  # behind: columns of what is found
+    solved = 6 * n  # behind the matrix: columns of the solution
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
         for c in range(7):
@@ -252,19 +255,21 @@ def _solved_with_exchanges(tree, work, i, beside, rho):
 
 @inner_kernel
 def correction_of_free(tree, work, i):
-    """Put the correction of a body into work.rhs, by those of what it is linked with; return its size as a turn, rad."""
+    """Store the correction of a body in work.rhs, from the corrections of its linked bodies; return its size as a rotation, rad.
+    For multipliers the size is 0, or NaN if they are not finite.
+    """
     rhs, z = work.rhs, load6(work.residual, 6 * i)
     for k in range(tree.link_of[i], tree.link_of[i + 1]):
         z = z + _applied(_columns(work.values, tree.link[k]), load6(rhs, 6 * tree.near[k]))
     store6(-z, rhs, 6 * i)
     size = abs(z) * choose(1.0 / tree.reach[i], 1.0, 0, 3)
     turn = (lane(size, 0) + lane(size, 1) + lane(size, 2)) + (lane(size, 3) + lane(size, 4) + lane(size, 5))
-    return turn if tree.kind[i] == FREE else 0.0 * turn  # of multipliers: whether they are finite
+    return turn if tree.kind[i] == FREE else 0.0 * turn  # multipliers: 0 if finite, else NaN
 
 
 @inner_kernel
 def _take_rows(tree, values, i):
-    """Move the rows that joints have added into the columns of a body."""
+    """Move the rows to which joints of other bodies have added into the columns of a body."""
     rows, to = tree.sums[i], OWN * i
     for r in range(6):
         for c in range(6):
@@ -275,7 +280,9 @@ def _take_rows(tree, values, i):
 
 @inner_kernel
 def carry_free_load(tree, work, load, more, i):
-    """Carry the force and the moment that act on a body to its parent; as `carry_load` of `discretization.trees.elimination`."""
+    """Pass the force and the moment that act on a body on to its parent; arguments as in `carry_load` of
+    `discretization.trees.elimination`.
+    """
     values, inverse, own, p = work.values, tree.factors[tree.own[i]], load[i], tree.parent[i]
     for r in range(6):
         x = inverse[0, r] * own[0]
@@ -293,14 +300,14 @@ def carry_free_load(tree, work, load, more, i):
 
 @inner_kernel
 def take_free_load(work, more, i):
-    """Add what a load makes of the motion of a body to that."""
+    """Add the motion `more` of a body due to a load to its solution; work.residual holds y = -z, so `more` is subtracted."""
     for r in range(6):
         work.residual[6 * i + r] -= more[r]
 
 
 @inner_kernel
 def carry_free_motion(tree, work, more, moved, i):
-    """Set how a body moves with its parent and by `more`."""
+    """Compute the motion of a body from the motion of its parent and its own part `more`, and store it in `moved`."""
     p = tree.parent[i]
     for r in range(6):
         x = more[i, r]

@@ -1,5 +1,7 @@
-"""States of bodies that go eight at a time (`discretization.trees.body_lanes`): in lanes from one step to the next, and in
-`State` where a march ends, and after each step of a model of which something else reads them.
+"""States of bodies in SIMD groups (`discretization.trees.body_lanes`): load, predict, commit and store them.
+
+States stay in SIMD lanes from one step to the next. They are written to `State` at the end of a march, and after each step of a
+model in which other code reads them.
 """
 
 from __future__ import annotations
@@ -57,8 +59,8 @@ from rigid.lanes import (
 )
 from rigid.linear_algebra import apply, apply_transposed, minus, plus, times
 
-SMALLEST = 5e-324  # number above 0
-# what the next step is foretold by: accelerations of the last one, or differences of these; means, or the last one
+SMALLEST = 5e-324  # smallest positive number
+# predictors: accelerations of the last step, or their divided differences; weighted mean velocities, or the last mean
 BY_LAST, BY_DIFFERENCES, BY_MEANS, BY_LAST_MEAN = range(4)
 
 
@@ -76,7 +78,10 @@ def _store6_at(x, into, k):
 
 @small_kernel
 def _remembered(memory, n, foreseen):
-    """Rows of six numbers of a frame, from one to the next of these in memory; n: accelerations of all frames."""
+    """Return the number of rows of six in the history of a frame, and the distance from one row to the next in memory.
+
+    `n`: number of acceleration entries of all frames.
+    """
     if of_means(foreseen):
         return 1 + MEANS, n
     count = differences_of(memory, n)
@@ -85,7 +90,9 @@ def _remembered(memory, n, foreseen):
 
 @inner_kernel
 def take_up(system, lanes, foreseen, state, work):
-    """States, masses and what is remembered of accelerations or means, from where they stand."""
+    """Load states, masses, inertias and the predictor history (accelerations, differences or means) from `state`
+    into the groups.
+    """
     frames, start, memory = system.frames, lanes.poses, state.memory
     places, n = lanes.places, NUMBERS * state.r.shape[0]
     rows, count = _remembered(memory, n, foreseen)
@@ -105,7 +112,7 @@ def take_up(system, lanes, foreseen, state, work):
 
 @inner_kernel
 def put_down(lanes, foreseen, state, work):
-    """The same to where it stands."""
+    """Store states and the predictor history of the groups in `state`."""
     start, memory = lanes.poses, state.memory
     places, n = lanes.places, NUMBERS * state.r.shape[0]
     rows, count = _remembered(memory, n, foreseen)
@@ -123,9 +130,11 @@ def put_down(lanes, foreseen, state, work):
 
 @inner_kernel
 def begin_groups(lanes, work, h, foretold, by, latest, shown):
-    """Start of a step and its predicted end, with the accelerations of the last one or, as foretold, with (1) of
-    `discretization.assembly.extrapolation` or of `discretization.assembly.mean_velocities`; by: its factors, or w; latest: as
-    of `mean_velocities`; shown: as of `move_group`. Whether no body moves.
+    """Begin a step: compute rotations and angular momenta at its start, and predict the increments. Return True if no body moves.
+
+    `foretold`: the predictor. BY_LAST uses the accelerations of the last step, BY_DIFFERENCES (1) of
+    `discretization.assembly.extrapolation`, BY_MEANS (1) of `discretization.assembly.mean_velocities`, BY_LAST_MEAN the last
+    mean. `by`: the factors or weights w of (1); `latest`: as in `mean_velocities`; `shown`: as in `move_group`.
     """
     start, rates = lanes.poses, lanes.rates
     places, none = lanes.places, 0.0 * load(start, 0)
@@ -157,7 +166,7 @@ def begin_groups(lanes, work, h, foretold, by, latest, shown):
 
 @flat_kernel
 def _foreseen(D0, rates, k, by):
-    """Three numbers, whose differences begin at a place."""
+    """Extrapolate three numbers D0 to the next step; their divided differences begin at offset k."""
     a, b, c = load3_at(rates, k), load3_at(rates, k + NUMBERS), load3_at(rates, k + 2 * NUMBERS)
     d, e = load3_at(rates, k + 3 * NUMBERS), load3_at(rates, k + 4 * NUMBERS)
     return (
@@ -169,7 +178,7 @@ def _foreseen(D0, rates, k, by):
 
 @small_kernel
 def _mean(rates, k, latest, w):
-    """Three numbers, of which eight means begin at a place."""
+    """Predict three mean velocities with weights w from the last eight means, which begin at offset k."""
     a, b, c, d = (
         load3_at(rates, k + NUMBERS * place_of(latest, 0)), load3_at(rates, k + NUMBERS * place_of(latest, 1)),
         load3_at(rates, k + NUMBERS * place_of(latest, 2)), load3_at(rates, k + NUMBERS * place_of(latest, 3)),
@@ -187,9 +196,10 @@ def _mean(rates, k, latest, w):
 
 @inner_kernel
 def commit_groups(lanes, work, h, foretold, by, latest):
-    """Take the end of a step over, and put what the next steps are foretold from; foretold: BY_LAST, if by
-    accelerations alone; by: `over_distances`; latest: as of `begin_groups`. The largest numbers in differences, or by how much
-    (1) and the last mean missed this one.
+    """Commit the end of a step to the states of the groups, and update the predictor history.
+
+    `foretold`: BY_LAST if only accelerations are stored; `by`: `over_distances`; `latest`: as in `begin_groups`. Return the
+    largest sizes of the divided differences, or the largest errors of (1) and of the last mean as predictions of the new mean.
     """
     start, end, rates = lanes.poses, lanes.end, lanes.rates
     none = 0.0 * load(start, 0)
@@ -222,7 +232,9 @@ def commit_groups(lanes, work, h, foretold, by, latest):
 
 @flat_kernel
 def _put_mean(now, rates, k, latest, e):
-    """One more of three numbers, whose accelerations stand at a place; the larger of e and of what foretold it wrongly."""
+    """Append the means `now` of three velocities, whose accelerations begin at offset k, to the history; return the maximum of e
+    and the errors of both predictions of them.
+    """
     last = load3_at(rates, k + NUMBERS * (1 + latest))
     missed, beyond = minus(now, load3_at(rates, k + FORETOLD)), minus(now, last)
     store3_at(now, rates, k + NUMBERS * (1 + place_of(latest, MEANS - 1)))
@@ -233,7 +245,9 @@ def _put_mean(now, rates, k, latest, e):
 
 @flat_kernel
 def _renew(now, D0, rates, k, by, e):
-    """Differences of three numbers behind D0, whose own begin at a place; the larger of e and their sizes."""
+    """Update the divided differences of three numbers `now` that follow D0, whose data begin at offset k; return the maximum of e
+    and the sizes of the differences.
+    """
     a = load3_at(rates, k + NUMBERS)
     b, c = load3_at(rates, k + 2 * NUMBERS), load3_at(rates, k + 3 * NUMBERS)
     d, f = load3_at(rates, k + 4 * NUMBERS), load3_at(rates, k + 5 * NUMBERS)

@@ -1,15 +1,15 @@
-"""Links of bodies on joints: with rod elements, springs and the like to bodies that come before them and are not their parents.
+"""Links of bodies on joints to earlier bodies that are not their parents, through rod elements, springs and the like.
 
-As (1) and (2) of `discretization.trees.elimination`, with the motions z_k of the other bodies and the blocks that act between,
-C_k on the body, seen from its joint, and R_k on the other,
+This extends (1) and (2) of `discretization.trees.elimination`. With the motions z_k of the linked bodies and the blocks between
+them, C_k on the body, expressed at its joint, and R_k on the linked body,
 
     body   r + B z_p + A w + sum C_k z_k     other feels   R_k z     u = u_0 + U_p z_p + sum U_k z_k                 (1)
 
-so that, with the directions S, blocks between parent and others, and between others, are left:
+so that, with the directions S, the following blocks between parent and others, and between others, are added (fill-in):
 
     parent by other   C_k + A2 S U_k     other by parent   R_k (1 + S U_p)     other by other   R_j S U_k            (2)
 
-and R_k (z_0 + S u_0) of the right-hand side. Motions of parent and others are those of their frames.
+and R_k (z_0 + S u_0) is added to the right-hand side. Motions of parent and others are those of their frames.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from rigid.linear_algebra import cross, dot, minus, plus, times
 
 @small_kernel
 def _unit(c):
-    """Return one of six motions, as a displacement and a turn."""
+    """Return unit motion c of six, as a displacement and a rotation."""
     return (
         (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2)),
         (1.0 * (c == 3), 1.0 * (c == 4), 1.0 * (c == 5)),
@@ -52,14 +52,16 @@ def _unit(c):
 
 @small_kernel
 def _moved(tree, i, u, j, y, e):
-    """Return a motion with u times the free direction j of a body besides."""
+    """Return the motion (y, e) plus u times the free direction j of the joint of a body."""
     q, o = tree.directions[tree.own[i]], FREE_SIZE * j
     return plus(y, times(u, vector_at(q, o + FREE_SHIFT))), plus(e, times(u, vector_at(q, o + FREE_AXIS)))
 
 
 @small_kernel
 def _on_body(tree, work, i, k, c):
-    """Return force and moment about the joint of a body by a motion of the other body of a link."""
+    """Return the force and the moment about the joint of body i due to unit motion c of the other body of link k: column c of
+    C_k.
+    """
     at = tree.link[k] + COLUMN * c
     f = vector_at(work.values, at)
     return f, minus(vector_at(work.values, at + 3), cross(vector_at(tree.each[tree.joint[i]], LEVER), f))
@@ -67,7 +69,9 @@ def _on_body(tree, work, i, k, c):
 
 @inner_kernel
 def _add_felt(tree, work, i, k, y, e, into, to):
-    """Add what the other body of a link feels as the point of the joint of a body moves, six numbers, to an array."""
+    """Add the force and moment (6 numbers) on the other body of link k, due to the motion (y, e) of body i at the point of its
+    joint, to an array at offset `to`.
+    """
     o, back = minus(y, cross(e, vector_at(tree.each[tree.joint[i]], LEVER1))), tree.link[k] + BLOCK
     for r in range(6):
         felt = 0.0
@@ -80,13 +84,13 @@ def _add_felt(tree, work, i, k, y, e, into, to):
 
 @inner_kernel
 def put_links(tree, work, i):
-    """Put U_k of a body whose rows are eliminated, and add (2)."""
+    """Compute U_k for a body whose joint is already eliminated, and add the blocks of (2) and the right-hand side."""
     first, end, p, to = tree.link_of[i], tree.link_of[i + 1], tree.parent[i], tree.left_of[i]
     for k in range(first, end):
         _put_unknowns(tree, work, i, k)
     if p >= 0:
         for k in range(first, end):
-            to += 1  # what the parent feels by its own motion stands elsewhere
+            to += 1  # the block of the parent by its own motion is handled by the elimination
             _add_to_parent(tree, work, i, k, tree.left[to])
         to += 1
     for k in range(first, end):
@@ -101,7 +105,7 @@ def put_links(tree, work, i):
 
 @inner_kernel
 def _put_unknowns(tree, work, i, k):
-    """Put U_k, rows of the unknowns of a body."""
+    """Compute and store U_k, the rows of the unknowns of a body for link k."""
     q, lu, d, U = tree.directions[tree.own[i]], tree.factors[tree.own[i]], tree.free[i], tree.linked[k]
     for c in range(6):
         f, g = _on_body(tree, work, i, k, c)
@@ -120,7 +124,7 @@ def _put_unknowns(tree, work, i, k):
 
 @inner_kernel
 def _add_to_parent(tree, work, i, k, to):
-    """Add what the parent feels by the motion of the other body."""
+    """Add the force and moment on the parent due to the motion of the other body of link k to the block at offset `to`."""
     w, q, values = tree.each[tree.joint[i]], tree.directions[tree.own[i]], work.values
     for c in range(6):
         f, g = _on_body(tree, work, i, k, c)
@@ -136,7 +140,9 @@ def _add_to_parent(tree, work, i, k, to):
 
 @inner_kernel
 def _add_right_hand_side(tree, work, i, k):
-    """Add what the other body feels by the violation of the joint and by what moves the body in its free directions."""
+    """Add the force and moment on the other body due to the constraint violation and the constant part of the unknowns of the
+    joint to its residual.
+    """
     w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     y, e = times(-1.0, vector_at(w, GAP)), vector_at(w, TILT)
     for j in range(tree.free[i]):
@@ -146,7 +152,7 @@ def _add_right_hand_side(tree, work, i, k):
 
 @inner_kernel
 def _add_by_parent(tree, work, i, k, to):
-    """Add what the other body feels by the motion of the parent."""
+    """Add the force and moment on the other body of link k due to the motion of the parent to the block at offset `to`."""
     w, q = tree.each[tree.joint[i]], tree.directions[tree.own[i]]
     for c in range(6):
         o, turn = _unit(c)
@@ -161,7 +167,9 @@ def _add_by_parent(tree, work, i, k, to):
 
 @inner_kernel
 def _add_by_other(tree, work, i, k, by, to):
-    """Add what the other body of a link feels by the motion of that of another link, `by`."""
+    """Add the force and moment on the other body of link k due to the motion of the other body of link `by` to the block at
+    offset `to`.
+    """
     none = (0.0, 0.0, 0.0)
     for c in range(6):
         y, e = none, none
@@ -172,7 +180,7 @@ def _add_by_other(tree, work, i, k, by, to):
 
 @inner_kernel
 def unknown_by_links(tree, work, i, j):
-    """Return what the corrections of other bodies make of unknown j of a body."""
+    """Return the part of unknown j of a body that follows from the corrections of its linked bodies."""
     u = 0.0
     for k in range(tree.link_of[i], tree.link_of[i + 1]):
         for c in range(6):
@@ -182,7 +190,7 @@ def unknown_by_links(tree, work, i, j):
 
 @inner_kernel
 def force_of_links(tree, work, i):
-    """Return force and moment about the joint of a body by the corrections of other bodies."""
+    """Return the force and the moment about the joint of a body due to the corrections of its linked bodies."""
     f = g = (0.0, 0.0, 0.0)
     for k in range(tree.link_of[i], tree.link_of[i + 1]):
         for c in range(6):

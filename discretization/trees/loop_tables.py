@@ -1,4 +1,4 @@
-"""Joints that close loops of a tree, as arrays for `discretization.trees.loops`."""
+"""Arrays of the joints that close loops of a tree, for `discretization.trees.loops`."""
 
 from __future__ import annotations
 
@@ -18,38 +18,37 @@ from rigid.system import Floats, Ints
 
 @by_reference
 class Loops(NamedTuple):
-    """Of l joints, those of loops that hang together one after the other, in a tree of n bodies."""
+    """The l joints that close loops in a tree of n bodies, set by set: a set contains the joints of coupled loops."""
 
-    joints: TreeArrays  # as if each held a body of its own
-    place: Ints  # (l, 2) of the body and of the other in the tree, -1: fixed
-    column: Ints  # (l,) first unknown, among those of loops that hang together
-    sets: (
-        Ints  # (s, 6) of these: first joint and end, first of their bodies and end, unknowns, first in `low`
-    )
-    low: Ints  # of each unknown of a set: the last one that it, or one before it, has to do with
-    bodies: Ints  # bodies between the joints of a set and what is fixed, parents first
+    joints: TreeArrays  # arrays of these joints, as if each held a separate body
+    place: Ints  # (l, 2) positions of the body and of the other body in the tree, -1: fixed
+    column: Ints  # (l,) first unknown of a joint in its set
+    # (s, 6) for each set: first joint and end, first body and end in `bodies`, number of unknowns, first entry in `low`
+    sets: Ints
+    low: Ints  # for each unknown of a set: the last unknown with which it or an earlier one is coupled (profile)
+    bodies: Ints  # bodies between the joints of a set and the ground, parents first
     up: Ints  # (l, 2) first and end of a joint in `above`
-    above: Ints  # bodies between it and what is fixed, tips first
-    down: Ints  # (l, 2) first and end in `below`
-    below: Ints  # bodies of its set that it moves, parents first
-    near: Ints  # (l, 2) first and end in `touched`
-    touched: Ints  # joints of its set that it moves
-    unit: Floats  # (6, 8) of each unknown of a joint: 1
-    pulls: Floats  # (n, 6, 8) force and moment on bodies
-    mores: Floats  # (n, WIDTH, 8) what they add to what the bodies move by
-    moves: Floats  # (n + 1, 6, 8) how bodies move
-    rows: Floats  # (6, 8)
-    pull: Floats  # (n, 6)
-    more: Floats  # (WIDTH,)
-    matrix: Floats  # (c, c) of the largest set
-    row_size: Floats  # (c,)
-    column_size: Floats  # (c,)
-    exchanged: Ints  # (c,)
-    impulse: Floats  # (c,)
+    above: Ints  # bodies between a joint and the ground, leaves first
+    down: Ints  # (l, 2) first and end of a joint in `below`
+    below: Ints  # bodies of the same set that a joint moves, parents first
+    near: Ints  # (l, 2) first and end of a joint in `touched`
+    touched: Ints  # joints of the same set that a joint moves
+    unit: Floats  # (6, 8) unit vectors: unknown k of a joint is 1 in lane k
+    pulls: Floats  # (n, 6, 8) forces and moments on bodies
+    mores: Floats  # (n, WIDTH, 8) contributions of these to the unknowns of the joints of the tree
+    moves: Floats  # (n + 1, 6, 8) motions of bodies; the last entry is the ground
+    rows: Floats  # (6, 8) scratch for six rows of the matrix
+    pull: Floats  # (n, 6) forces and moments on bodies
+    more: Floats  # (WIDTH,) scratch for the unknowns of one joint
+    matrix: Floats  # (c, c) matrix of (2), large enough for the largest set
+    row_size: Floats  # (c,) scale factors of the rows
+    column_size: Floats  # (c,) scale factors of the columns
+    exchanged: Ints  # (c,) row exchanges
+    impulse: Floats  # (c,) right-hand side and solution: f and k
 
 
 def loops_of(system: System, tree: Tree, arrays: TreeArrays) -> Loops:
-    """Of a tree; arrays: its own."""
+    """Return the arrays of the joints that close loops of a tree; `arrays`: arrays of the tree itself."""
     if not len(tree.closing.frame):
         empty: list[Any] = [each if isinstance(each, bool) else each[:0].copy() for each in arrays]
         return _none()._replace(joints=TreeArrays(*empty))
@@ -57,7 +56,7 @@ def loops_of(system: System, tree: Tree, arrays: TreeArrays) -> Loops:
 
 
 def loops_with_geometry(loops: Loops, system: System, tree: Tree) -> Loops:
-    """The same arrays with the numbers of a system of this structure."""
+    """Return the arrays with the points and axes of a system of the same structure."""
     if not len(loops.place):
         return loops
     return loops._replace(joints=with_geometry(loops.joints, system, tree.closing))
@@ -65,6 +64,7 @@ def loops_with_geometry(loops: Loops, system: System, tree: Tree) -> Loops:
 
 @functools.cache
 def _none() -> Loops:
+    """Return the arrays of a tree without loops."""
     none = np.zeros(0, np.int64)
     of_joints = none, none, none, none, none == 0, none
     closing = Closing(*of_joints, none, none)
@@ -73,6 +73,7 @@ def _none() -> Loops:
 
 
 def _loops(tree: Tree, joints: Any) -> Loops:
+    """Allocate the arrays of the loops of a tree; joints: arrays of the joints that close them."""
     closing, paths = tree.closing, paths_of_loops(tree)
     starts = np.cumsum([0, *map(len, paths.bodies)]), np.cumsum([0, *map(len, paths.low)])
     sets = [
@@ -108,7 +109,7 @@ def _loops(tree: Tree, joints: Any) -> Loops:
 
 
 def _listed(places: str, name: str, lists: list[list[int]]) -> dict[str, Ints]:
-    """All lists as one, and where each begins and ends there."""
+    """Return all lists concatenated under the key `name`, and where each begins and ends under the key `places`."""
     ends = np.cumsum([len(own) for own in lists], dtype=np.int64)
     begins = ends - np.array([len(own) for own in lists], np.int64)
     return {places: np.stack([begins, ends], axis=1), name: _joined(lists)}

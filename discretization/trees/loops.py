@@ -1,18 +1,18 @@
-"""Joints that close loops of trees, put in by the forces and couples that pass through them: those of one hold bodies that the
-tree leaves apart.
+"""Joints that close loops of trees: compute the forces and moments that pass through them (loop closure by a Schur complement).
 
-With K of the tree, corrections z of its bodies, m = (f, k) of such a joint, B what they do to both of its bodies, G the motion of
-one against the other where the joint is,
+The tree omits these joints; their forces and moments connect bodies that the tree leaves unconnected. With K of the tree,
+corrections z of its bodies, m = (f, k) of such a joint, B the effect of m on the equations of both of its bodies, and G the
+motion of one body relative to the other at the joint, the equations
 
     K z + B m = -R,   G z = -g,   conditions of k as of a joint of the tree                                     (1)
 
-are solved by what forces do to each other through the tree (Schur complement): with K z_0 = -R and K Z = -B
+are solved by the effect of these forces on each other through the tree (Schur complement): with K z_0 = -R and K Z = -B
 
     G Z m = -(g + G z_0)                                                                                        (2)
 
-f and k of the end of the iteration are the unknowns, as those of the tree are: the tangent has no block between both bodies.
-A column of Z goes up from both bodies to the roots and down to all bodies that other loops hold there; those of a joint go side
-by side (`rigid.lanes`).
+The unknowns are f and k at the end of the iteration, as for joints of the tree: the tangent has no block between both bodies. A
+column of Z is computed by a sweep from both bodies up to the roots and a sweep down to all bodies that other loops hold there.
+The columns of one joint are computed together in SIMD lanes (`rigid.lanes`).
 """
 
 from __future__ import annotations
@@ -51,12 +51,15 @@ from rigid.compilation.decorators import inner_kernel, small_kernel
 from rigid.lane_arrays import in_lanes
 from rigid.linear_algebra import apply, cross, dot, load3, minus, plus, times
 
-SMALLEST = 1e-14  # pivot over the largest number of its column, below which loops are not held independently
+# smallest pivot relative to the largest number of its column; below it the loop constraints are not independent
+SMALLEST = 1e-14
 
 
 @inner_kernel
 def place_loops(tree, loops, work):
-    """Levers, axes and gaps, and what forces on levers that turn add to the blocks of their bodies."""
+    """Compute levers, axes and gaps of joints that close loops, and add the geometric stiffness of their forces (rotating levers)
+    to the blocks of their bodies. For hinges also compute the directions of OFF_AXIS.
+    """
     joints = loops.joints
     for j in range(loops.place.shape[0]):
         w = joints.each[joints.joint[j]]
@@ -79,9 +82,10 @@ def place_loops(tree, loops, work):
 
 @inner_kernel
 def close_loops(tree, loops, work):
-    """New f and k, and what they add to right-hand sides of the tree, whose bodies are eliminated: `expand` is next.
+    """Compute the new forces f and moments k of joints that close loops, and add their effect to the right-hand sides of the
+    tree.
 
-    0, or 1 where loops are not held independently.
+    The bodies of the tree are already eliminated; `expand` follows. Return 0, or 1 if the loop constraints are not independent.
     """
     for s in range(loops.sets.shape[0]):
         if _close(tree, loops, work, loops.sets[s]) != 0:
@@ -91,7 +95,7 @@ def close_loops(tree, loops, work):
 
 @inner_kernel
 def _close(tree, loops, work, own):
-    """Of loops that hang together; as `close_loops`."""
+    """Compute f and k of one set of coupled loops (`own`: row of `Loops.sets`); return 0 or 1 as `close_loops` does."""
     first, last, begin, end, n = own[0], own[1], own[2], own[3], own[4]
     low = loops.low[own[5] : own[5] + n]
     clear_matrix(loops.matrix, low)
@@ -111,7 +115,7 @@ def _close(tree, loops, work, own):
 
 @inner_kernel
 def take(loops, j):
-    """The new f and k of a joint, and what they do to both bodies."""
+    """Store the new force f and moment k of a joint, and add them to the load on both bodies."""
     w, at = loops.joints.each[loops.joints.joint[j]], loops.column[j]
     f = vector_at(loops.impulse, at)
     k = vector_at(loops.impulse, at + 3) if loops.joints.kind[j] != BALL else times(0.0, f)
@@ -122,8 +126,8 @@ def take(loops, j):
 
 @small_kernel
 def moved_apart(loops, j, body, other):
-    """Six numbers: motion of a body against the other, by corrections of both, and what their turns do to conditions of the
-    couple.
+    """Return the motion of a body relative to the other at a joint, due to their corrections, as two vectors: displacements, and
+    rotations or changes of the conditions on the moment. `body`, `other`: corrections (displacement, rotation).
     """
     joints = loops.joints
     w, kind = joints.each[joints.joint[j]], joints.kind[j]
@@ -145,7 +149,7 @@ def moved_apart(loops, j, body, other):
 
 @inner_kernel
 def put_left(loops, work, j):
-    """Right-hand side of (2)."""
+    """Store the right-hand side of (2) for a joint."""
     joints = loops.joints
     w, kind, at = joints.each[joints.joint[j]], joints.kind[j], loops.column[j]
     body, other = loops.place[j, 0], loops.place[j, 1]
@@ -166,7 +170,7 @@ def put_left(loops, work, j):
 
 @small_kernel
 def _correction(work, i):
-    """Of a body; none of what is fixed."""
+    """Return the correction (displacement, rotation) of a body; zero if it is fixed."""
     if i < 0:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     return vector_at(work.rhs, 6 * i), vector_at(work.rhs, 6 * i + 3)
@@ -174,7 +178,7 @@ def _correction(work, i):
 
 @inner_kernel
 def _put_columns(tree, loops, work, j):
-    """Columns of G Z of a joint."""
+    """Compute and store the columns of G Z for a joint."""
     joints, matrix, rows, at = loops.joints, loops.matrix, loops.rows, loops.column[j]
     pull, more, moved = in_lanes(loops.pulls), in_lanes(loops.mores), in_lanes(loops.moves)
     unit, in_rows, n = in_lanes(loops.unit), in_lanes(rows), tree.frame.shape[0]
@@ -201,7 +205,7 @@ def _put_columns(tree, loops, work, j):
 
 @inner_kernel
 def add_conditions(loops, j):
-    """Of the couple of a joint, to its rows of the matrix."""
+    """Add the conditions on the moment of a joint to its rows of the matrix."""
     w, kind, at, matrix = (
         loops.joints.each[loops.joints.joint[j]],
         loops.joints.kind[j],
@@ -218,6 +222,7 @@ def add_conditions(loops, j):
 
 @inner_kernel
 def _put_rows(matrix, rows, row, column, of_ball, ball):
+    """Copy the columns of a joint from the scratch rows to the matrix; ball joints have three unknowns, others six."""
     for r in range(3 if of_ball else 6):
         for c in range(3 if ball else 6):
             matrix[row + r, column + c] = rows[r, c]
@@ -236,7 +241,7 @@ def moved_of(moved, i):
 
 @inner_kernel
 def pull_ends(loops, pull, j, f, k):
-    """Add what f and k do to the equations of both bodies."""
+    """Add the effect of f and k of a joint on the equations of both bodies to the loads `pull`."""
     w, body, other = loops.joints.each[loops.joints.joint[j]], loops.place[j, 0], loops.place[j, 1]
     add_vector(pull[body], 0, times(-1.0, f))
     add_vector(pull[body], 3, times(-1.0, plus(cross(vector_at(w, LEVER), f), k)))
@@ -247,7 +252,7 @@ def pull_ends(loops, pull, j, f, k):
 
 @small_kernel
 def _first(low, first, r):
-    """The first column of a row, from that of the row above."""
+    """Return the first column of row r of the profile, given the first column of the row above."""
     while low[first] < r:
         first += 1
     return first
@@ -255,7 +260,9 @@ def _first(low, first, r):
 
 @inner_kernel
 def clear_matrix(matrix, low):
-    """Of loops that hang together; low: of each column its last row, or of one before it, and of each row its last column."""
+    """Set the profile of the matrix of a set of coupled loops to zero. `low`: for each column its last row, or that of an earlier
+    column if it is larger; low[low[r]] is the last column of row r, including row exchanges.
+    """
     first = 0
     for r in range(low.shape[0]):
         first = _first(low, first, r)
@@ -265,7 +272,7 @@ def clear_matrix(matrix, low):
 
 @inner_kernel
 def _scale(matrix, low, row, column):
-    """Rows and columns in units of their largest numbers."""
+    """Divide the rows, then the columns of the matrix by their largest absolute values; store the factors in `row`, `column`."""
     first = 0
     for c in range(low.shape[0]):
         column[c] = 0.0
@@ -288,7 +295,9 @@ def _scale(matrix, low, row, column):
 
 @inner_kernel
 def solve(matrix, x, room, low):
-    """(2), whose right-hand side is x, in place, with exchanges of rows; 0, or 1: singular, x is not finite."""
+    """Solve (2) in place, with row exchanges; x is the right-hand side on entry. Return 0, or 1 if the matrix is singular, with x
+    set to infinity.
+    """
     row, column, exchanged = room
     n = low.shape[0]
     _scale(matrix, low, row, column)
@@ -314,7 +323,9 @@ def solve(matrix, x, room, low):
 
 @inner_kernel
 def _factored(matrix, exchanged, low):
-    """Its factors, the lower one below the diagonal, whose numbers are inverted; 0, or 1: singular."""
+    """Factorise the scaled matrix in place (LU): the lower factor lies below the diagonal, and the diagonal is inverted. Return
+    0, or 1 if the matrix is singular.
+    """
     for c in range(low.shape[0]):
         best, end, wide = c, low[c] + 1, low[low[c]] + 1
         for r in range(c + 1, end):

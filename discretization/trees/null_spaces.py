@@ -1,15 +1,17 @@
-"""Free directions of joints without closed forms, from their rows: a distance, a screw, several joints between two bodies.
+"""Compute the free directions of joints without closed forms from their constraint rows: distances, screws, several joints.
 
-With the r <= 6 rows G of the constraints by the motion of the body and the directions B of their forces, as assembly has them,
+G are the r <= 6 rows of the constraints by the motion of the body, and B the directions of their forces, as assembly computes
+them. Householder reflections factorise both:
 
     G^T = Q [R; 0],   B = P [T; 0]                                                                                   (1)
 
-by Householder reflections. The motion of the body against its parent is w = -Q1 R^-T g + S u with the columns of S = Q2. Forces
-do no work along N = (I - P1 P1^T) S, so that N^T (body) = 0 has no multipliers; they follow from the body's equations,
+The motion of the body relative to its parent is w = -Q1 R^-T g + S u with the columns of S = Q2. Constraint forces do no work
+along N = (I - P1 P1^T) S, so that N^T (body) = 0 contains no multipliers; they follow from the body's equations,
 
     T dlam = -P1^T (body).                                                                                           (2)
 
-Rows are the same by the motion of both bodies together: this holds for constraints that a motion of space does not change.
+The constraints do not change under a common motion of both bodies, so that G and B also describe the motion of the parent: this
+holds for constraints that are invariant under rigid motions of space.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from rigid.linear_algebra import load3, minus, times
 
 @inner_kernel
 def put_null_spaces(tree, work, i):
-    """Put free directions, conditions and violations of body i; its levers begin at its own centre."""
+    """Compute free directions, conditions and constraint violations of body i; levers start at its own centre."""
     w, q, own, rows = tree.each[tree.joint[i]], tree.directions[tree.own[i]], tree.own[i], tree.rows[i]
     p, first, f = tree.parent[i], tree.block[i], tree.frame[i]
     if p >= 0:
@@ -71,7 +73,7 @@ def put_null_spaces(tree, work, i):
 
 @inner_kernel
 def _factor(R, Q, rows):
-    """Factorise a matrix (6, rows) in place, R above its diagonal; Q (6, 6) is orthonormal."""
+    """Factorise a matrix (6, rows) in place by Householder reflections: R on and above its diagonal; Q (6, 6) is orthonormal."""
     for c in range(6):
         for k in range(6):
             Q[c, k] = 1.0 if c == k else 0.0
@@ -82,7 +84,7 @@ def _factor(R, Q, rows):
         size = size**0.5
         if R[j, j] > 0.0:
             size = -size
-        R[j, j] -= size  # v, the normal of the reflection, stands in the column
+        R[j, j] -= size  # the column now holds v, the normal of the reflection
         square = 0.0
         for c in range(j, 6):
             square += R[c, j] * R[c, j]
@@ -105,7 +107,9 @@ def _factor(R, Q, rows):
 
 @inner_kernel
 def put_multipliers(tree, work, i, F, k):
-    """Put the corrections of multipliers, (2), into work.rhs; F, k: force and moment that are left of the body."""
+    """Compute the corrections of the multipliers by (2) and store them in work.rhs; F, k: residual force and
+    moment of the body.
+    """
     rows, P, T, x = tree.rows[i], tree.bases[tree.own[i], 2], tree.bases[tree.own[i], 3], tree.solved
     for r in range(rows - 1, -1, -1):
         left = 0.0

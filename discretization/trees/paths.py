@@ -1,4 +1,4 @@
-"""What the joints that close loops of a tree have to do with its bodies and with each other, and whether that pays."""
+"""Paths of the joints that close loops of a tree: coupled bodies and joints, and a cost estimate of closing the loops."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ import numpy as np
 
 from rigid.system import Ints
 
-# of an iteration, in units of what a body on a path takes, some 25 ns: a body on a joint of closed form and on any other, a
-# joint that closes a loop, a product of its elimination; a row of constraints by the general solver, two thirds of it
+# costs of an iteration, in units of the cost of a body on a path, about 25 ns: a body on a joint of closed form, a body on any
+# other joint, a joint that closes a loop, a product of its elimination; two thirds of the cost of a constraint row in the
+# general solver
 _BODY, _OTHER, _LOOP, _PRODUCT, _ROW = 19.0, 45.0, 14.0, 1.0 / 32.0, 9.0
 
 
 class Paths(NamedTuple):
-    """Of l joints, those of loops that hang together one after the other; places are those of bodies in the tree."""
+    """Paths of l joints that close loops, set by set: a set contains the joints of coupled loops. Bodies are given by their
+    positions in the tree.
+    """
 
-    above: list[list[int]]  # of each: bodies between it and what is fixed, parents first
-    below: list[list[int]]  # bodies that it moves and that others of its set hold, parents first
-    touched: list[list[int]]  # joints of its set that it moves
-    column: Ints  # (l,) its first unknown, among those of its set
-    sets: list[range]  # of joints
-    bodies: list[list[int]]  # above all joints of a set, parents first
-    low: list[Ints]  # of each unknown of a set: the last one that it, or one before it, has to do with
+    above: list[list[int]]  # for each joint: bodies between it and the ground, parents first
+    # for each joint: bodies that it moves and that joints of its set hold, parents first
+    below: list[list[int]]
+    touched: list[list[int]]  # for each joint: joints of its set that it moves
+    column: Ints  # (l,) first unknown of each joint in its set
+    sets: list[range]  # joints of each set
+    bodies: list[list[int]]  # for each set: bodies between its joints and the ground, parents first
+    # for each unknown of a set: the last unknown with which it or an earlier one is coupled (profile)
+    low: list[Ints]
 
 
 def paths_of(parent: Ints, ends: Ints, group: Ints, columns: Ints) -> Paths:
-    """Of a tree; ends: (l, 2) places, -1: fixed; group: ascending, the same of a set; columns: unknowns of each."""
+    """Compute the paths of the joints that close loops of a tree.
+
+    `parent` (n,): position of the parent of each body; `ends` (l, 2): positions of both bodies, -1: fixed; `group` (l,): set of
+    each joint, ascending; `columns` (l,): number of unknowns of each joint.
+    """
     above = [_ancestors(parent, own) for own in ends.tolist()]
     column = np.zeros(len(group), np.int64)
     begins = np.flatnonzero(np.diff(group, prepend=-1)).tolist()
@@ -52,7 +61,7 @@ def paths_of(parent: Ints, ends: Ints, group: Ints, columns: Ints) -> Paths:
 
 
 def _ancestors(parent: Ints, places: Sequence[int]) -> list[int]:
-    """These places and all between them and what is fixed, parents first."""
+    """Return the positions `places` and all their ancestors up to the ground, ascending (parents first)."""
     found: set[int] = set()
     for place in places:
         i = place
@@ -63,9 +72,10 @@ def _ancestors(parent: Ints, places: Sequence[int]) -> list[int]:
 
 
 def pays(paths: Paths, bodies: int, others: int, rows: int) -> bool:
-    """Whether loops are solved for in two thirds of the time that the general solver takes.
+    """Return True if closing the loops of a tree is estimated to take at most two thirds of the time of the general solver.
 
-    bodies: of the whole tree; others: those on a joint without a closed form; rows: of all joints.
+    `bodies`: number of bodies of the whole tree; `others`: number of these whose joint is not plain; `rows`: number of constraint
+    rows of all joints.
     """
     passed = sum(map(len, paths.above)) + sum(map(len, paths.below))
     products = 0.0

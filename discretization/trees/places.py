@@ -1,16 +1,17 @@
-"""Where the blocks of a tree stand, and its arrays: what assembly writes of any interaction, the elimination reads.
+"""Data layout of a tree: offsets of its matrix blocks, and the arrays that the elimination reads.
 
-Six unknowns (dr, eta) a body in the order of the tree, multipliers behind them. First come the diagonal blocks of the bodies,
-force and moment by the motion and the turn of the point of the joint, six rows (`rigid.rows`); of those that no joint holds by
-the motion of the body itself, six columns. Then, 6 x 6 and column by column, for each joint without a closed form or beside which
-something else acts between body and parent
+Assembly writes the blocks of all interactions to the offsets that the elimination reads. Each body has six unknowns (dr, eta) in
+the order of the tree; multipliers follow behind them. The diagonal blocks of the bodies come first: force and moment by the
+displacement and the rotation of the point of the joint, stored as six rows (`rigid.rows`). Bodies without a joint use the motion
+of the body itself, stored as six columns. Then come the following 6 x 6 blocks, column by column, for each joint without a closed
+form or with another element between body and parent
 
     body-parent   parent-body   body-lam   lam-body
 
-and two blocks, body-other and other-body, for each link; then what assembly adds to the diagonal blocks of bodies on joints, by
-the motion of the body (`take_over` of `discretization.trees.elimination`). Those of fixed parents lie behind all others: assembly
-needs no branches. A column takes eight places. This is a `Numbering`, so that rod elements, loads, springs, bushings and
-constraints of any kind are assembled by the loops that there are.
+and two blocks, body-other and other-body, for each link. Then comes what assembly adds to the diagonal blocks of bodies on
+joints, by the motion of the body (`take_over` of `discretization.trees.elimination`). Blocks of fixed parents lie behind all
+others (discarded), so that assembly needs no branches. A column takes eight numbers. The layout is a `Numbering`, so that the
+existing loops assemble rod elements, loads, springs, bushings and constraints of any kind.
 """
 
 from __future__ import annotations
@@ -48,104 +49,101 @@ from rigid.references import by_reference
 from rigid.system import Floats, Ints
 from rigid.vectors import cross, lengths
 
-ACROSS, OWN = 8, 48  # numbers of a row and of a body's own block
-COLUMN, BLOCK = 8, 48  # the same of what assembly writes
-TURN, MOMENT = 4, 24  # where e begins in a row, and moments in a block
-WIDTH = 6  # most unknowns of a joint
-FEWEST = 3  # bodies of a last group that go side by side
-TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions
+ACROSS, OWN = 8, 48  # sizes of a row and of the diagonal block of a body, in numbers
+COLUMN, BLOCK = 8, 48  # sizes of a column and of a block that assembly writes, in numbers
+TURN, MOMENT = 4, 24  # offsets of the rotation e in a row, and of the moment rows in a block
+WIDTH = 6  # largest number of unknowns of a joint
+FEWEST = 3  # smallest number of bodies for which a last, incomplete SIMD group is formed
+TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # numbers of rows of directions of each kind of joint
 _handles = count()
 
-# numbers of a body in `TreeArrays.each`
+# offsets of the data of a joint in its row of `TreeArrays.each`: levers, gap (m) and tilt (rad)
 LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP, TILT = 0, 3, 6, 9, 12, 15
-# of each direction a plain joint is free to turn about: this axis, that of the condition of the couple, and the axis that
-# turns this one
+# for each free rotation axis of a plain joint: the axis, the axis of the condition on the joint moment, and the axis at the
+# end of the step whose rotation changes that condition
 AXIS, CONDITION, TURNS, NEXT = 18, 21, 24, 9
-# and what the elimination leaves of it: its unknown by the motion of the parent, a row and a number, the force and the couple
-# that it makes, how it follows from the condition
+# and its results of the elimination: the unknown as a function of the parent's motion (a row and a constant), the force and
+# the moment that a unit unknown gives, the factor from the residual of the condition to the unknown
 ROW, FORCE, COUPLE, ROW_0, BY_COUPLE, NEXT_LEFT = 40, 48, 51, 54, 55, 16
-BALL_ROWS, BALL_0, BALL_K = (
-    40,
-    64,
-    67,
-)  # of a ball joint: three rows and numbers of its turn, which BALL_K gives of a couple
-END_1, END_2, MEAN_1, MEAN_2 = (
-    40,
-    43,
-    46,
-    49,
-)  # of a joint that slides: directions across its line, at the end and over the step
-OFF_AXIS = 40  # of a hinge that closes a loop: two directions across its axis and each other
-NEW_FORCE, NEW_COUPLE = 76, 79
-HELD_FORCE, HELD_COUPLE = (
-    82,
-    85,
-)  # that pass from the body to its parent, times the step, of joints of closed form
-SIZE = 88
-# numbers of a free direction in `TreeArrays.directions`: as `discretization.trees.directions` has them, what is left of it in the
-# order of `ROW` to `ROW_0`, and its condition by the motion against the parent, a row
+# ball joints: three rows and three constants of the rotation of the body; the inverse (3, 3) that gives it from a moment
+BALL_ROWS, BALL_0, BALL_K = 40, 64, 67
+# joints that slide: directions perpendicular to the line or plane, at the end of the step and averaged over it
+END_1, END_2, MEAN_1, MEAN_2 = 40, 43, 46, 49
+OFF_AXIS = 40  # hinges that close a loop: two unit vectors perpendicular to the axis and to each other
+NEW_FORCE, NEW_COUPLE = 76, 79  # updated force and moment of a joint
+# joints of closed form: force and moment, times the step, that pass from the body to its parent
+HELD_FORCE, HELD_COUPLE = 82, 85
+SIZE = 88  # length of a row of `TreeArrays.each`
+# offsets of the data of a free direction in `TreeArrays.directions`: first as in `discretization.trees.directions`, then the
+# results of the elimination in the order of `ROW` to `ROW_0`, then the condition as a row by the motion relative to the parent
 FREE_SHIFT, FREE_AXIS, FREE_N, FREE_M, TURNS_BODY, TURNS_PARENT = 0, 3, 6, 9, 12, 15
 FREE_ROW, FREE_OWN, FREE_SIZE = 24, 40, 48
 
 
 @by_reference
 class TreeArrays(NamedTuple):
-    """What the elimination reads of a tree of n bodies, and its scratch."""
+    """Data of a tree of n bodies that the elimination reads, and its scratch arrays."""
 
-    frame: Ints  # (n,)
-    parent: Ints  # (n,) -1: fixed or free
-    kind: Ints  # (n,)
-    slides: Ints  # (n,) directions in which the joint slides
-    coupled: np.ndarray  # (n,) bool: blocks between body and parent
-    acted: (
-        np.ndarray
-    )  # (n,) bool: on a joint, and assembly adds to its diagonal block; or not on one, and joints act on it
-    plain: np.ndarray  # (n,) bool: the joint turns or is a weld, and nothing else acts beside it
+    frame: Ints  # (n,) frame of each body; -1: ROWS
+    parent: Ints  # (n,) position of the parent in the tree; -1: fixed or free
+    kind: Ints  # (n,) kind of the joint to the parent
+    slides: Ints  # (n,) number of directions in which the joint slides
+    coupled: np.ndarray  # (n,) bool: the body and its moving parent have blocks between them
+    # (n,) bool: for a body on a joint, assembly adds to its diagonal block; for any other body, joints act on it
+    acted: np.ndarray
+    # (n,) bool: the joint only rotates or is a weld, and no other element acts between body and parent
+    plain: np.ndarray
     sliding: Ints  # bodies on joints that slide
-    closing: Ints  # ROWS
-    free: Ints  # (n,) unknowns of the joint
+    closing: Ints  # entries of kind ROWS
+    free: Ints  # (n,) number of unknowns of the joint
     partner: Ints  # (n,) frame of the parent, fixed or not
     side: Ints  # (n,) 1: the body is frame b of its joint; -1: frame a
     X: Floats  # (j, 2, 3) points of joints of closed form on the body and on its parent
-    U: Floats  # (j, 3, 2, 3) and their axes: one of HINGE, behind it two across it on the body, and UNIVERSAL, three of WELD
-    turning: Ints  # (n,) rows of directions
-    D: Floats  # (j, 3, 2, 3) of these: directions on frames a and b
-    across: Floats  # (j, 2, 3) of what slides: directions on frame a across its line or plane
+    # (j, 3, 2, 3) axes of joints of closed form on the body and on its parent: one for HINGE, followed by two on the body that
+    # are perpendicular to it; one for UNIVERSAL; three for WELD
+    U: Floats
+    turning: Ints  # (n,) number of rows of directions
+    D: Floats  # (j, 3, 2, 3) directions of these rows on frames a and b
+    across: Floats  # (j, 2, 3) joints that slide: directions on frame a perpendicular to the line or plane
     lam: Ints  # (n,) first multiplier
-    rows: Ints  # (n,) of OTHER and ROWS: how many
-    first_row: Ints  # (n,) of these the first in:
+    rows: Ints  # (n,) number of constraint rows of OTHER and ROWS
+    first_row: Ints  # (n,) first of these rows in `row`
     row: Ints  # unknowns of the multipliers of OTHER and ROWS
-    block: Ints  # (n,) first entry of the blocks of a joint
-    joint: Ints  # (n,) its row in arrays of bodies on joints, j of these; the last row, of zeros, is that of all others
-    own: Ints  # (n,) of what is not plain: its place in the arrays of k; what is FREE comes last, and is in `factors` alone
-    reach: Floats  # (n,) m, size of a body: what a displacement counts as a turn by
-    scaled: np.ndarray  # (c,) bool: rows of OTHER, which are scaled
-    each: Floats  # (j, SIZE) its numbers
-    spin0: Floats  # (k, 3) angular momenta at the start of the step, of bodies that stand alone
-    directions: Floats  # (k, WIDTH FREE_SIZE)
-    factors: Floats  # (k, WIDTH, WIDTH); of what is FREE the inverse, where joints close loops
+    block: Ints  # (n,) offset of the blocks of a joint
+    # (n,) row of the joint in arrays of j joints; bodies without a joint share the last row, which is zero
+    joint: Ints
+    # (n,) index in arrays of k bodies that are not plain; FREE bodies come last and occur in `factors` only
+    own: Ints
+    reach: Floats  # (n,) characteristic length of a body, m: a displacement divided by it is compared with rotations
+    scaled: np.ndarray  # (c,) bool: constraints of OTHER and ROWS, whose rows are scaled
+    each: Floats  # (j, SIZE) data of each joint, with offsets as above
+    spin0: Floats  # (k, 3) angular momenta at the start of the step of bodies outside SIMD groups, kg m^2/s
+    directions: Floats  # (k, WIDTH FREE_SIZE) data of the free directions of each joint
+    factors: Floats  # (k, WIDTH, WIDTH) factors of the conditions; for FREE bodies the inverse, needed if joints close loops
     blocks: Floats  # (3 OWN,) scratch
-    bases: Floats  # (k, 4, 6, 6) of OTHER, as `discretization.trees.null_spaces` has them
+    bases: Floats  # (k, 4, 6, 6) matrices Q, R, P, T of `discretization.trees.null_spaces` for OTHER
     solved: Floats  # (6,) scratch
-    link_of: Ints  # (n + 1,) its first link
-    near: Ints  # (l,) place of the body at its other end
-    link: Ints  # (l,) first entry of its blocks
-    left_of: Ints  # (n,) the first of these:
-    left: Ints  # first entries of blocks to which a body adds, of what it is linked with: row by row; a parent on a joint first
-    linked: Floats  # (l, WIDTH ACROSS) of bodies on joints: unknowns by the motions of what they are linked with, rows
-    acting: Ints  # (n,) first entry of what assembly adds
-    sums: Ints  # (n,) first entry of the six rows that children on joints add to
+    link_of: Ints  # (n + 1,) first link of each body
+    near: Ints  # (l,) position of the body at the other end of a link
+    link: Ints  # (l,) offset of the blocks of a link
+    left_of: Ints  # (n,) first entry of each body in `left`
+    # offsets of the fill-in blocks to which a body adds, between the bodies it is linked with, row by row; the parent, if the
+    # body is on a joint, comes first
+    left: Ints
+    linked: Floats  # (l, WIDTH ACROSS) bodies on joints: rows of their unknowns by the motions of their linked bodies
+    acting: Ints  # (n,) offset of what assembly adds to the diagonal block
+    sums: Ints  # (n,) offset of the six rows to which children on joints add
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
-    joints_alone: Ints  # bodies whose joints of closed form are in none: those that slide are not, whatever their bodies are
+    joints_alone: Ints  # bodies whose joints of closed form are in no such group; joints that slide never are
     held: Ints  # frames that do not move
-    # forces of joints are iterates, as some slide or are coupled: with those that hold the motion Newton's method takes 7
-    # iterations in place of 5 in a chain of ten hinges with bushings
+    # True if forces of joints are iterates, because some joints slide or are coupled: with forces from the balance of the
+    # residuals, Newton's method takes 7 iterations instead of 5 in a chain of ten hinges with bushings
     iterates: bool
-    loops: bool  # joints close loops
+    loops: bool  # True if joints close loops
 
 
 def numbering_of(system: System, tree: Tree) -> Numbering:
-    """Places of all blocks."""
+    """Return the `Numbering` of a tree: offsets of all its blocks and unknowns."""
     n, c = len(tree.frame), len(system.constraints.kind)
     held = multipliers_of(system)
     rows, ends = rows_of(system.constraints), system.constraints.frames
@@ -154,7 +152,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
     frame = np.full(len(system.frames.mass), size, np.int64)
     frame[tree.frame[bodies]] = 6 * bodies
     driven = driven_frames(system.frames.fixed)
-    frame[driven] = size + 6 + 6 * np.arange(len(driven))  # what acts on them is kept apart: it does work
+    # forces on driven frames are stored separately: they do work
+    frame[driven] = size + 6 + 6 * np.arange(len(driven))
     diagonal = np.full(len(frame), dump, np.int64)
     diagonal[tree.frame[bodies]] = _diagonal_blocks(tree)[bodies]
     places = np.full((c, 8), dump, np.int64)
@@ -163,7 +162,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         own = np.flatnonzero(tree.place == place)
         at_row[own] = np.cumsum(rows[own]) - rows[own]
     use = np.flatnonzero(tree.kinds == OTHER)
-    body = ends[use] == tree.frame[tree.place[use]][:, None]  # which of both ends it is
+    # (k, 2) bool: True for the end of the constraint that is the body
+    body = ends[use] == tree.frame[tree.place[use]][:, None]
     free = tree.parent[tree.place[use]] < 0
     first, by_row = block[tree.place[use]], at_row[use]
     for side in (0, 1):
@@ -209,36 +209,36 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
 
 
 def has_blocks(tree: Tree | Closing) -> np.ndarray:
-    """(n,) bool: joints without a closed form, or beside which something else acts."""
+    """Return (n,) bool: True for joints without a closed form or with another element between body and parent."""
     blocks: np.ndarray = (tree.kind == OTHER) | (tree.coupled & (tree.kind >= OTHER))
     return blocks
 
 
 def _counts(tree: Tree | Closing) -> Ints:
-    """Return how many bodies each body is linked with (n,)."""
+    """Return the number of links of each body (n,)."""
     return np.diff(tree.link_of) if isinstance(tree, Tree) else np.zeros(len(tree.frame), np.int64)
 
 
 def blocks_of(tree: Tree | Closing) -> Ints:
-    """Return how many blocks a body has with its parent, its multipliers and what it is linked with (n,)."""
+    """Return the number of blocks of each body (n,) with its parent, its multipliers and its linked bodies."""
     return 4 * has_blocks(tree) + 2 * _counts(tree)
 
 
 def _joint_blocks(tree: Tree | Closing) -> Ints:
-    """(n,) first entry of these blocks."""
+    """Return the offset of the first of the blocks of `blocks_of` for each body (n,)."""
     counts = blocks_of(tree)
     return OWN * len(tree.frame) + BLOCK * (np.cumsum(counts) - counts)
 
 
 def _diagonal_blocks(tree: Tree | Closing) -> Ints:
-    """(n,) first entry of what assembly adds to the diagonal block of a body."""
+    """Return the offset (n,) of what assembly adds to the diagonal block of each body."""
     on_joints = tree.kind >= OTHER
     behind = OWN * len(tree.frame) + BLOCK * (int(blocks_of(tree).sum()) + np.cumsum(on_joints) - 1)
     return np.where(on_joints, behind, OWN * np.arange(len(on_joints)))
 
 
 def _sums_rows(tree: Tree | Closing) -> np.ndarray:
-    """(n,) bool: bodies that no joint holds and on which joints act."""
+    """Return (n,) bool: True for bodies without a joint to their parent on which joints of other bodies act."""
     on_them = np.zeros(len(tree.frame) + 1, bool)
     if isinstance(tree, Tree):
         on_them[tree.parent[tree.kind >= OTHER]] = True
@@ -248,26 +248,28 @@ def _sums_rows(tree: Tree | Closing) -> np.ndarray:
 
 
 def _rows_blocks(tree: Tree | Closing) -> Ints:
-    """(n,) first entry of the rows of these."""
+    """Return the offset (n,) of the six rows of the bodies of `_sums_rows`; not valid for other bodies."""
     behind = blocks_of(tree).sum() + np.sum(tree.kind >= OTHER) + np.cumsum(_sums_rows(tree)) - 1
     return OWN * len(tree.frame) + BLOCK * behind
 
 
 def _dump(tree: Tree | Closing) -> int:
-    """Return the first entry behind all blocks."""
+    """Return the first offset behind all blocks: entries there are discarded."""
     blocks = int(blocks_of(tree).sum() + np.sum(tree.kind >= OTHER) + _sums_rows(tree).sum())
     return OWN * len(tree.frame) + BLOCK * blocks
 
 
 def _link_blocks(tree: Tree | Closing) -> Ints:
-    """(l,) first entry of the blocks of each link."""
+    """Return the offset (l,) of the blocks of each link."""
     counts = _counts(tree)
     begins = np.repeat(_joint_blocks(tree) + BLOCK * 4 * has_blocks(tree), counts)
     return begins + 2 * BLOCK * (np.arange(len(begins)) - np.repeat(np.cumsum(counts) - counts, counts))
 
 
 def _between(tree: Tree, row: Ints, column: Ints) -> Ints:
-    """Return the first entries of blocks: the rows of these bodies (k,) by the motions of those, -1: fixed."""
+    """Return the offsets (k,) of the blocks with rows of the bodies `row` (k,) and columns of the bodies `column` (k,); -1:
+    fixed.
+    """
     n, joints = len(tree.frame), np.flatnonzero(has_blocks(tree))
     later = np.concatenate([joints, np.repeat(np.arange(n), _counts(tree))])
     earlier = np.concatenate([tree.parent[joints], tree.near])
@@ -285,7 +287,9 @@ def _between(tree: Tree, row: Ints, column: Ints) -> Ints:
 
 
 def _of_rows(system: System, tree: Tree, closing: Ints, at_row: Ints) -> Ints:
-    """(k, 8) blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b of constraints that close loops, whose first rows are these."""
+    """Return the offsets (k, 8) of the blocks aa, ab, ba, bb, a-lam, b-lam, lam-a, lam-b of constraints that close loops;
+    `at_row` (k,): first row of each among the multipliers of its joint.
+    """
     at = _places_of(tree, len(system.frames.mass))[system.constraints.frames[closing]]
     rows, dump = tree.place[closing], _dump(tree)
     found = np.zeros((len(closing), 8), np.int64)
@@ -299,7 +303,7 @@ def _of_rows(system: System, tree: Tree, closing: Ints, at_row: Ints) -> Ints:
 
 
 def _places_of(tree: Tree, frames: int) -> Ints:
-    """(n + 1,) place of each frame in the tree; -1: it does not move, or is none."""
+    """Return the position (n + 1,) of each frame in the tree; -1: the frame does not move or does not exist."""
     place = np.full(frames + 1, -1, np.int64)
     bodies = np.flatnonzero(tree.frame >= 0)
     place[tree.frame[bodies]] = bodies
@@ -307,7 +311,7 @@ def _places_of(tree: Tree, frames: int) -> Ints:
 
 
 def _of_frames(frames: Ints, tree: Tree) -> Ints:
-    """(e, f, f) blocks of the frames (e, f) of elements or other interactions."""
+    """Return the offsets (e, f, f) of the blocks between the frames (e, f) of elements or other interactions."""
     e, most = frames.shape
     if not e:
         return np.zeros((e, most, most), np.int64)
@@ -320,7 +324,10 @@ def _of_frames(frames: Ints, tree: Tree) -> Ints:
 
 
 def _left(tree: Tree | Closing) -> tuple[Ints, Ints]:
-    """Return where the blocks of each body begin to which it adds in its elimination, and these."""
+    """Return the fill-in blocks of the elimination, as `TreeArrays.left_of` (n,) and `TreeArrays.left`.
+
+    The first array says where the list of each body begins, the second holds the offsets of the blocks to which it adds.
+    """
     counts = _counts(tree)
     if not isinstance(tree, Tree) or not counts.any():
         return np.zeros(len(counts), np.int64), np.zeros(0, np.int64)
@@ -340,8 +347,9 @@ def _left(tree: Tree | Closing) -> tuple[Ints, Ints]:
 
 
 def arrays_of(system: System, tree: Tree | Closing, by_one: Ints | None = None) -> TreeArrays:
-    """Of a tree, or of the joints that close its loops, as if each held a body of its own; by_one: bodies that stand alone, by
-    default all do.
+    """Allocate and fill the arrays of a tree, or of the joints that close its loops, treated as if each held a body.
+
+    `by_one`: bodies that are processed one by one instead of in SIMD groups; by default all.
     """
     constraints, n = system.constraints, len(tree.frame)
     frames = system.frames
@@ -429,7 +437,9 @@ def arrays_of(system: System, tree: Tree | Closing, by_one: Ints | None = None) 
 
 
 def _acted(system: System, tree: Tree | Closing) -> np.ndarray:
-    """(n,) bool: bodies on joints to whose diagonal blocks assembly adds, and others on which joints act."""
+    """Return (n,) bool: for bodies on joints, whether assembly adds to their diagonal blocks; for others, whether joints act on
+    them.
+    """
     acted = np.zeros(len(system.frames.mass) + 1, bool)
     if isinstance(tree, Tree):
         numerical = system.constraints.frames[tree.kinds <= OTHER]
@@ -439,7 +449,7 @@ def _acted(system: System, tree: Tree | Closing) -> np.ndarray:
 
 
 def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> TreeArrays:
-    """The same arrays with points, axes and masses of a system of this structure."""
+    """Return the arrays with the points, axes and characteristic lengths of a system of the same structure."""
     constraints, frames, n = system.constraints, system.frames, len(tree.frame)
     joined = np.flatnonzero(tree.kind > OTHER)
     first, named_last = tree.first[joined], (arrays.side[joined] > 0)[:, None]
@@ -460,7 +470,7 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
         row = int(tree.first[k] + TRANSLATIONS[tree.slides[k]])
         U[k] = np.stack(triads_of(constraints, row), axis=1)
     of_b = joined[arrays.side[joined] > 0]
-    U[of_b] = U[of_b, :, ::-1]  # of the body, of its parent
+    U[of_b] = U[of_b, :, ::-1]  # order: body, parent
     if len(hinges):
         U[hinges, 1, 0], U[hinges, 2, 0] = _across(U[hinges, 0, 0])
     across = np.zeros((n, 2, 3))
@@ -482,7 +492,7 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | Closing) -> T
 
 
 def _across(axes: Floats) -> tuple[Floats, Floats]:
-    """(k, 3) directions across unit vectors and each other."""
+    """Return two arrays (k, 3) of unit vectors that are perpendicular to given unit vectors (k, 3) and to each other."""
     one = cross(axes, np.eye(3)[np.argmin(np.abs(axes), axis=1)])
     one /= lengths(one)[:, None]
     return one, cross(axes, one)
@@ -491,7 +501,9 @@ def _across(axes: Floats) -> tuple[Floats, Floats]:
 def workspace_of(
     system: System, tree: Tree, numbering: Numbering, tolerance: float, alone: Ints
 ) -> Workspace:
-    """That of assembly, which passes by the joints that the elimination has closed forms of; alone: of `side_by_side`."""
+    """Return the workspace of assembly, without the joints that the elimination handles in closed form; `alone`: bodies outside
+    SIMD groups, from `side_by_side`.
+    """
     work = workspace_anew(system, numbering, True, tolerance)
     facts = work.facts
     other = tree.kinds[facts.closed] <= OTHER
@@ -499,7 +511,7 @@ def workspace_of(
     return work._replace(
         alone=tree.frame[alone],
         values=aligned(len(work.values)),
-        solution=np.zeros((2, 0, 3)),  # of the general step, as what follows
+        solution=np.zeros((2, 0, 3)),  # this and the following arrays serve only the general step
         pivots=np.zeros(0, np.int32),
         first=np.zeros(0, np.int32),
         facts=facts._replace(closed=facts.closed[other], first=before[facts.first]),
@@ -507,10 +519,11 @@ def workspace_of(
 
 
 def side_by_side(system: System, tree: Tree, fewest: int = FEWEST) -> tuple[Ints, Ints]:
-    """Bodies that go eight at a time (8 groups,), where a last group repeats its last body, and those that stand alone (k,).
+    """Return the bodies of all SIMD groups (8 groups,) and the bodies that are processed one by one (k,).
 
-    The joints of a group are of one kind and named from the same end: those of closed form come first, then others, among them
-    those that slide, then bodies that are FREE. fewest: bodies of a last group that is one; there is none where it is more than
+    The last group of a kind repeats its last body. The joints of a group are of one kind, and their bodies are all frame a or all
+    frame b: groups on joints of closed form come first, then other joints, among them those that slide, then bodies that are
+    FREE. `fewest`: smallest number of bodies for which a last, incomplete group is formed; no groups are formed if it exceeds
     eight.
     """
     joined = np.flatnonzero(tree.kind > OTHER)

@@ -1,5 +1,6 @@
-"""Loops of trees (`discretization.trees.loops`) for eight runs at once, side by side in lanes: columns one by one, the small
-matrix of each run alone, as each exchanges other rows.
+"""Close loops of trees (`discretization.trees.loops`) for a batch of eight runs, one per SIMD lane.
+
+Columns are computed one after the other. The small matrix is solved separately for each run, because row exchanges differ.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from rigid.lanes import WIDTH
 
 @inner_kernel
 def close_loops_of_runs(own, tree, loops, work, more, moved):
-    """As `close_loops`; more, moved: scratch of all bodies."""
+    """Close the loops of eight runs, as `close_loops` does for one run; `more`, `moved`: scratch arrays for all bodies."""
     for s in range(loops.sets.shape[0]):
         sizes = loops.sets[s]
         first, last, begin, end = sizes[0], sizes[1], sizes[2], sizes[3]
@@ -51,6 +52,7 @@ def close_loops_of_runs(own, tree, loops, work, more, moved):
 
 @inner_kernel
 def _put_column(tree, loops, work, more, moved, j, c):
+    """Compute and store column c of joint j in the matrices of all runs."""
     f, k = (
         (1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2)),
         (1.0 * (c == 3), 1.0 * (c == 4), 1.0 * (c == 5)),
@@ -78,7 +80,9 @@ def _put_column(tree, loops, work, more, moved, j, c):
 
 @inner_kernel
 def _solve(own, matrix, impulse, run, low):
-    """Of one run."""
+    """Solve (2) of `discretization.trees.loops` for one run: copy its matrix and right-hand side from the lanes, solve, and copy
+    the solution back.
+    """
     mine, x, first = own.matrix, own.impulse, 0
     for r in range(low.shape[0]):
         x[r] = impulse[r, run]

@@ -1,4 +1,4 @@
-"""Eight runs of a tree side by side, lane by lane a run (`rigid.lane_arrays`): which can, and their numbers."""
+"""Batches of eight runs of a tree, one run per SIMD lane (`rigid.lane_arrays`): which runs can form a batch, and their arrays."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from rigid.system import Floats, Ints, State
 
 
 class Bodies(NamedTuple):
-    """As of `rigid.system.Frames`."""
+    """Frame data of eight runs, with fields as in `rigid.system.Frames`."""
 
-    mass: Floats  # (n,)
-    inertia: Floats  # (n, 3, 3)
-    fixed: np.ndarray  # (n,)
+    mass: Floats  # (n,) kg
+    inertia: Floats  # (n, 3, 3) kg m^2
+    fixed: np.ndarray  # (n,) 0: the frame moves
 
 
 @by_reference
 class SystemOfRuns(NamedTuple):
-    """What the step of a tree reads of `discretization.system.System`."""
+    """The fields of `discretization.system.System` that the step of a tree reads, for eight runs."""
 
     frames: Bodies
-    gravity: Floats  # (3,)
+    gravity: Floats  # (3,) m/s^2
 
 
 @by_reference
 class RowsOfRuns(NamedTuple):
-    """And of `discretization.assembly.numbering.Numbering`, which all runs share."""
+    """The fields of `discretization.assembly.numbering.Numbering` that the step of a tree reads; all runs share them."""
 
     frame: Ints
     frame_stride: Ints
@@ -46,27 +46,27 @@ class RowsOfRuns(NamedTuple):
 
 
 class Interactions(NamedTuple):
-    """And of `rigid.interactions.kinds.Interacting`."""
+    """The fields of `rigid.interactions.kinds.Interacting` that the step of a tree reads, for eight runs."""
 
     numbers: Floats
 
 
 class LoadsOfRuns(NamedTuple):
-    """And of `discretization.assembly.by_duals.ByDuals`."""
+    """The fields of `discretization.assembly.by_duals.ByDuals` that the step of a tree reads, for eight runs."""
 
     interacting: Interactions
     signals: Ints
 
 
 class Facts(NamedTuple):
-    """And of `discretization.assembly.workspace.ConstraintFacts`."""
+    """The fields of `discretization.assembly.workspace.ConstraintFacts` that the step of a tree reads, for eight runs."""
 
     lightest: Floats
 
 
 @by_reference
 class WorkOfRuns(NamedTuple):
-    """And of `discretization.assembly.workspace.Workspace`."""
+    """The fields of `discretization.assembly.workspace.Workspace` that the step of a tree reads, for eight runs."""
 
     alone: Ints
     dr: Floats
@@ -86,7 +86,11 @@ class WorkOfRuns(NamedTuple):
 
 @by_reference
 class TreeRuns(NamedTuple):
-    """Numbers of eight runs; the last axis of arrays of floats counts these, and so do integers from `at` on."""
+    """Arrays of eight runs.
+
+    The last axis of float arrays is the run, except in the scratch arrays of one run; so is that of the integer arrays from `at`
+    to `factored`.
+    """
 
     system: SystemOfRuns
     numbering: RowsOfRuns
@@ -94,37 +98,38 @@ class TreeRuns(NamedTuple):
     loops: Any  # `discretization.trees.loop_tables.Loops`
     state: State
     work: WorkOfRuns
-    accounts: bool  # something does work
-    plain: bool  # there is nothing but bodies, their weights and joints of closed form
-    # and what `discretization.time.run_march` reads of these
-    block: Ints  # (n,) -1: fixed
+    accounts: bool  # True if loads or other interactions do work
+    plain: bool  # True if there are only bodies, their weights and joints of closed form, and no loops
+    # the following fields are read by `discretization.time.run_march`
+    block: Ints  # (n,) -1: fixed, else 0
     place: Ints  # (n,) first unknown of a frame
     foreseen: Any  # `discretization.assembly.extrapolation.Foreseen`
     dr: Floats
     psi: Floats
     rhs: Floats
     last: Floats  # last corrections
-    left: Floats  # (8,) 1: the run goes on alone
-    level: Floats  # (8,) size of the correction, as a turn
-    before: Floats  # (8,) the same of the one before
-    takes: Floats  # (8,) 1: takes the correction
-    ends: Floats  # (8,) 1: takes the new forces of joints, not the correction
-    at: Ints  # (8,) what a run is at
-    iteration: Ints  # (8,)
-    factored: Ints  # (8,) as often
-    more: Floats  # (n, WIDTH, 8) scratch of a column, as `Loops.mores` and `Loops.moves`
-    moved: Floats  # (n + 1, 6, 8)
-    matrix: Floats  # (c, c) scratch of a run, as of `Loops`
-    row_size: Floats  # (c,)
-    column_size: Floats  # (c,)
-    exchanged: Ints  # (c,)
-    impulse: Floats  # (c,)
+    left: Floats  # (8,) 1: the run has left the batch and continues separately
+    level: Floats  # (8,) size of the correction as a rotation, rad
+    before: Floats  # (8,) size of the previous correction, rad
+    takes: Floats  # (8,) 1: the correction is applied
+    ends: Floats  # (8,) 1: the iteration ends: the new joint forces are applied, the correction is not
+    at: Ints  # (8,) stage of a run: OUT, FRESH or AGAIN of `discretization.time.run_march`
+    iteration: Ints  # (8,) number of iterations
+    factored: Ints  # (8,) number of factorisations; the same array as `iteration`
+    more: Floats  # (n, WIDTH, 8) scratch for one column, as `Loops.mores`
+    moved: Floats  # (n + 1, 6, 8) scratch for one column, as `Loops.moves`
+    matrix: Floats  # (c, c) scratch for one run, as in `Loops`
+    row_size: Floats  # (c,) scratch for one run, as in `Loops`
+    column_size: Floats  # (c,) scratch for one run, as in `Loops`
+    exchanged: Ints  # (c,) scratch for one run, as in `Loops`
+    impulse: Floats  # (c,) scratch for one run, as in `Loops`
 
 
 def key_of(stepper: Any) -> tuple[Any, ...]:
-    """What runs of a tree must have in common to march side by side; () where they cannot.
+    """Return the data that runs of a tree must share to be integrated in one batch; () if this run cannot be.
 
-    They can where each body hangs on a joint of closed form, and nothing acts but gravity and loads with closed forms.
+    It can if each body is on a joint of closed form that does not slide, and nothing acts but gravity and loads with closed
+    forms.
     """
     system, tree, closed_form = stepper.system, stepper.arrays, stepper.work.by_duals.loop
     others = np.any(tree.kind <= OTHER) or np.any(tree.slides > 0) or len(without_loads(system.others).kind)
@@ -134,7 +139,7 @@ def key_of(stepper: Any) -> tuple[Any, ...]:
 
 
 def _parts(stepper: Any) -> tuple[Any, ...]:
-    """Of one run: system, rows, tree, loops, state and workspace, as far as the step reads them."""
+    """Return system, numbering, tree, loops, state and workspace of one run, as far as the step reads them."""
     system, numbering, work = stepper.system, stepper.numbering, stepper.work
     frames, duals = system.frames, work.by_duals
 
@@ -155,7 +160,7 @@ def _parts(stepper: Any) -> tuple[Any, ...]:
 
 
 def lanes_of(steppers: Sequence[Any]) -> TreeRuns:
-    """Stack the arrays of up to eight steppers of one key in lanes; lanes without a stepper repeat the last one."""
+    """Stack the arrays of up to eight steppers with equal keys in SIMD lanes; lanes without a stepper repeat the last one."""
     runs = [_parts(steppers[min(run, len(steppers) - 1)]) for run in range(WIDTH)]
     system, numbering, tree, loops, state, work = stacked(runs)
     foreseen = foreseen_of_runs(steppers[0].sizes)

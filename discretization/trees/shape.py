@@ -1,8 +1,9 @@
-"""Which models are trees: bodies that joints, springs and their like join to others and to what is fixed, and joints that are
-left over: they close loops (`discretization.trees.loops`).
+"""Find the tree structure of a model: bodies on joints, links between bodies, and joints that close loops.
 
-`tree_of` gives the tree or, in words, why there is none; whoever chooses a solver asks nothing else. Parents come before their
-children. What joins a body to its parent is one of
+`discretization.trees.loops` handles the joints that close loops.
+
+`tree_of` returns the tree, or a text that says why the model is not one; the choice of a solver needs nothing else. Parents come
+before their children. The joint between a body and its parent is one of
 
     BALL       two points in one place
     HINGE      that, and an axis in common: two rows of directions with the same U_b
@@ -12,13 +13,14 @@ children. What joins a body to its parent is one of
     FREE       nothing: rod elements, springs and other interactions link it to other bodies, or it is alone
     ROWS       no body: the multipliers of a joint that closes a loop, linked with both of its bodies
 
-The first four hold the point, or let it slide along a line, in a plane or anywhere. What closes a loop is one of the first four
-that does not slide and beside which nothing else acts, by the forces and couples of that (`Closing`), or, where something links
-bodies as well, the rows of any joint.
+BALL, HINGE, UNIVERSAL and WELD hold the point, or let it slide along a line, in a plane or anywhere. A loop is closed in one of
+two ways. Without links between bodies, it is closed by the forces and moments (`Closing`) of a joint of one of these four kinds
+that does not slide and has no other element between its bodies. With links, it is closed by the constraint rows of any joint.
 
-What acts between bodies that no joint joins links them. Each body is linked to some of those that come before it: of a rod
-that closes no loop to one. Else bodies come in an order that leaves few links (minimum degree; George and Liu, The Evolution of
-the Minimum Degree Ordering Algorithm, 1989), parents before their children and multipliers before their bodies all the same.
+Elements between bodies that no joint connects are links. Each body is linked to some of the bodies that come before it in the
+tree; a node of a rod that closes no loop has one link. Otherwise bodies are ordered so that few links arise (minimum degree;
+George and Liu, The Evolution of the Minimum Degree Ordering Algorithm, 1989), with parents still before their children and
+multipliers before their bodies.
 """
 
 from __future__ import annotations
@@ -38,33 +40,26 @@ from rigid.interactions.constraints import CONSTRAINTS, facts
 from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Constraints, Floats, Ints
 from rigid.vectors import cross, lengths
 
-ROWS, FREE, OTHER, BALL, HINGE, UNIVERSAL, WELD = (
-    -2,
-    -1,
-    0,
-    1,
-    2,
-    3,
-    4,
-)  # joints of closed form are above OTHER
-TRANSLATIONS = np.array([1, 2, 1, 0])  # constraints of a point that slides in so many directions
-MOST_ROWS = 6  # of a body's joint
-_SQUARE = 1e-12  # of axes that are across each other
+# kinds of joints; those with closed forms are greater than OTHER
+ROWS, FREE, OTHER, BALL, HINGE, UNIVERSAL, WELD = -2, -1, 0, 1, 2, 3, 4
+TRANSLATIONS = np.array([1, 2, 1, 0])  # number of constraints of a point that slides in 0, 1, 2, 3 directions
+MOST_ROWS = 6  # largest number of constraint rows of a joint
+_SQUARE = 1e-12  # tolerance for orthonormal axes
 
 
 class Tree(NamedTuple):
-    """Of n bodies, parents first."""
+    """Kinematic tree of n bodies, parents first."""
 
-    frame: Ints  # (n,) -1: ROWS
-    parent: Ints  # (n,) place of it in this order; -1: fixed, or free
-    kind: Ints  # (n,)
-    slides: Ints  # (n,) directions in which the point of the joint slides
-    coupled: np.ndarray  # (n,) bool: something else acts between body and parent
-    link_of: Ints  # (n + 1,) its first link
-    near: Ints  # (l,) place of the body at the other end: one before it, and not its parent on a joint
-    first: Ints  # (n,) of joints of closed form: number of the first of their constraints, which follow each other
-    place: Ints  # (c,) of each constraint: that of the body it holds; those that close loops count on behind the n-th
-    closing: Closing
+    frame: Ints  # (n,) frame of each body; -1: ROWS
+    parent: Ints  # (n,) position of the parent in this order; -1: fixed, or free
+    kind: Ints  # (n,) kind of the joint to the parent
+    slides: Ints  # (n,) number of directions in which the point of the joint slides
+    coupled: np.ndarray  # (n,) bool: another element acts between body and parent
+    link_of: Ints  # (n + 1,) first link of each body
+    near: Ints  # (l,) position of the body at the other end of a link: an earlier body that is not its parent on a joint
+    first: Ints  # (n,) first constraint of joints of closed form; their constraints are consecutive
+    place: Ints  # (c,) position of the body, or of ROWS, that each constraint holds; n + j for joint j of `closing`
+    closing: Closing  # joints that close loops
 
     def __str__(self) -> str:
         n, loops = int(np.sum(self.frame >= 0)), len(self.closing.frame) + int(np.sum(self.frame < 0))
@@ -73,37 +68,37 @@ class Tree(NamedTuple):
 
     @property
     def kinds(self) -> Ints:
-        """(c,) of each constraint: what the joint is that it belongs to."""
+        """Return, for each constraint (c,), the kind of the joint to which it belongs."""
         each: Ints = np.append(self.kind, self.closing.kind)[self.place]
         return each
 
 
 class Closing(NamedTuple):
-    """Joints that close loops, l of them, as those of bodies; none is OTHER, slides or is coupled."""
+    """The l joints that close loops, with the fields of `Tree`; none is OTHER, slides or is coupled."""
 
-    frame: Ints  # (l,) the moving one, or that which comes later in the tree
-    parent: Ints  # (l,) place of the other; -1: fixed
-    kind: Ints  # (l,)
-    slides: Ints  # (l,)
-    coupled: np.ndarray  # (l,)
-    first: Ints  # (l,)
-    place: Ints  # (l,) of the body
-    group: Ints  # (l,) ascending: the same of loops that hang together
+    frame: Ints  # (l,) moving frame, or the one that comes later in the tree
+    parent: Ints  # (l,) position of the other body; -1: fixed
+    kind: Ints  # (l,) kind of the joint
+    slides: Ints  # (l,) number of directions in which the joint slides, always 0
+    coupled: np.ndarray  # (l,) bool, always False
+    first: Ints  # (l,) first constraint of the joint
+    place: Ints  # (l,) position of the body `frame` in the tree
+    group: Ints  # (l,) ascending group numbers; loops of connected parts have the same
 
 
 _TAKEN = "constraints", "elements", "others"
 _BEYOND = {"spans": "its rods have elements of an order", "contacts": "surfaces may touch"}
 _MANY_ROWS = "many joints close loops beside its rods and springs"
 _SLOW = "it has loops, or springs between bodies, that are solved for as quickly without a tree"
-_FEW_DRIVEN = 3  # bodies to a driven joint, which has no closed form: measured on chains of hinges
-_MOST_LINKS = 12.0  # squared, mean of all bodies, where joints close loops by their rows
+_FEW_DRIVEN = 3  # minimum number of bodies per driven joint (no closed form), measured on chains of hinges
+_MOST_LINKS = 12.0  # largest mean over all bodies of the squared number of links, if rows close loops
 _FIXED = -1
-MOST_COLUMNS = 128  # of loops that hang together
+MOST_COLUMNS = 128  # largest number of unknowns of a set of coupled loops
 
 
 @known_of_numbers
 def tree_of(system: System) -> Tree | str:
-    """The tree, or what of the model does not belong to one."""
+    """Return the tree of a system, or a text that says what in the model prevents one."""
     edges = _edges(system)
     if isinstance(edges, str):
         return edges
@@ -112,7 +107,9 @@ def tree_of(system: System) -> Tree | str:
 
 @known
 def _edges(system: System) -> Edges | str:
-    """By kinds and frames alone: joints are of the kind that their rows allow."""
+    """Return the edges of the system from kinds and frames alone, or why there is no tree. Joints have the kind that their rows
+    allow; axes are not checked here.
+    """
     frames, constraints, others = system.frames, system.constraints, system.others
     for table in system.filled:
         if table not in _TAKEN:
@@ -143,7 +140,9 @@ def _acting_on(system: System) -> Ints:
 
 @known_with
 def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
-    """fits (e,) bool: edges whose joints have the form of their kind."""
+    """Return the tree of a system, or why there is none. `fits`: bytes of (e,) bool, True for edges whose joint has the axes that
+    its kind requires; other edges become OTHER.
+    """
     fixed, edges = system.frames.fixed != 0, _edges(system)
     assert isinstance(edges, Edges)
     fitting = np.frombuffer(fits, bool)
@@ -169,19 +168,19 @@ def _tree_that_fits(system: System, fits: bytes) -> Tree | str:
 
 
 class Edges(NamedTuple):
-    """Pairs of frames with joints, or something that acts, between them, e of these."""
+    """The e pairs of frames that have joints or other elements between them."""
 
-    pair: Ints  # (e, 2) the lower one first, _FIXED: what is fixed
-    kind: Ints  # (e,)
-    slides: Ints  # (e,)
-    coupled: np.ndarray  # (e,) bool
-    first: Ints  # (e,) as of `Tree`
-    of: Ints  # (c,) of each constraint
-    rows: Ints  # (e,) none where something acts and no joint holds
+    pair: Ints  # (e, 2) frames, the lower one first; _FIXED: the ground
+    kind: Ints  # (e,) kind of the joint
+    slides: Ints  # (e,) number of directions in which the joint slides
+    coupled: np.ndarray  # (e,) bool: another element acts between both frames
+    first: Ints  # (e,) first constraint, as in `Tree`
+    of: Ints  # (c,) edge of each constraint
+    rows: Ints  # (e,) number of constraint rows; 0: no joint, only other elements
 
 
 def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> Edges | str:
-    """Of joints and of what acts on these frames, or why a tree cannot have them."""
+    """Return the edges of joints and of the interactions on the frames `acting_on` (k, m), or why a tree cannot have them."""
     joints, acting = _moving(fixed, constraints.frames), _moving(fixed, acting_on)
     if np.any(joints[:, -1] == _FIXED):
         return "a joint holds what is fixed"
@@ -204,7 +203,7 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
 
 
 def _pairs_of(acting: Ints) -> Ints:
-    """(k, 2) of what acts between frames that move, as of `_moving`: all pairs of each."""
+    """Return all pairs (k, 2) of moving frames on which one interaction acts; `acting`: as `_moving` returns them."""
     width = acting.shape[1]
     pairs = [acting[:, [i, j]] for i in range(width) for j in range(i + 1, width)]
     both = np.concatenate(pairs)
@@ -212,7 +211,9 @@ def _pairs_of(acting: Ints) -> Ints:
 
 
 def plain_joints(joints: Any) -> np.ndarray:
-    """(n,) bool of edges or joints of a tree: those of a closed form that do not slide, and nothing else acts beside them."""
+    """Return (n,) bool for edges or joints of a tree: True if the joint has a closed form, does not slide, and no other element
+    acts between its bodies. In a tree, bodies with links are not plain.
+    """
     plain: np.ndarray = (joints.kind > OTHER) & (joints.slides == 0) & ~joints.coupled
     if isinstance(joints, Tree):
         plain &= np.diff(joints.link_of) == 0
@@ -220,7 +221,9 @@ def plain_joints(joints: Any) -> np.ndarray:
 
 
 def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
-    """(k, m) those of each row of frames (-1: none) that move, each once, in ascending order, behind _FIXED."""
+    """Return the moving frames (k, m) of each row of `frames` (-1: none), each once, in ascending order; rows are filled up with
+    _FIXED in front.
+    """
     numbers = np.sort(np.where(np.append(~fixed, False)[frames], frames, _FIXED), axis=1)
     again = numbers[:, :-1] == numbers[:, 1:]
     if again.any():
@@ -230,11 +233,14 @@ def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
 
 
 def _spanning(n: int, edges: Edges) -> np.ndarray | str:
-    """(e,) bool: those of the tree. What is not plain comes first and cannot close a loop, ball joints come last."""
+    """Choose a spanning tree: return (e,) bool, True for edges of the tree, or why there is none.
+
+    Joints that are not plain are chosen first and cannot close a loop; ball joints are chosen last.
+    """
     plain = plain_joints(edges)
     rank = np.where(~plain, 0, np.where(edges.kind == BALL, 2, 1))
     depth = _depths(n, edges.pair)[edges.pair].sum(axis=1)
-    leader = list(range(n + 1))  # of what is fixed the last one
+    leader = list(range(n + 1))  # the last entry is the ground
 
     def of(f: int) -> int:
         while leader[f] != f:
@@ -253,13 +259,15 @@ def _spanning(n: int, edges: Edges) -> np.ndarray | str:
 
 
 def _linked(fixed: np.ndarray, edges: Edges) -> Tree:
-    """Of edges: joints are the tree, as far as they close no loop, rows of other joints and all that acts besides are links."""
+    """Build the tree of a system with links: joints form the tree as far as they close no loop; rows of the remaining joints
+    (ROWS) and all other elements become links.
+    """
     joints = edges.rows > 0
     order, parent, own = _ordered(fixed, edges.pair, joints)
     chosen = np.zeros(len(joints), bool)
     chosen[own[own >= 0]] = True
     closing, n = np.flatnonzero(joints & ~chosen), len(order)
-    place = np.full(len(fixed) + 1, -1, np.int64)  # of what is fixed the last one
+    place = np.full(len(fixed) + 1, -1, np.int64)  # the last entry is the ground
     place[order] = np.arange(n)
     ends, rows = place[edges.pair], n + np.arange(len(closing))
     held = np.stack([np.repeat(rows, 2), ends[closing].ravel()], axis=1)
@@ -293,11 +301,14 @@ def _linked(fixed: np.ndarray, edges: Edges) -> Tree:
 def _least_degree(
     parent: Ints, rigid: np.ndarray, pairs: Ints, held: Ints
 ) -> tuple[list[int], list[list[int]], np.ndarray]:
-    """Bodies in the order of their elimination, with what each is linked to then, and (n,) bool whether its parent is among it.
+    """Order bodies for elimination by minimum degree.
 
-    rigid (n,) bool: bodies that move as their parents, or what is fixed, do; pairs (k, 2) that are linked; held (l, 2): rows, and
-    a body of their joint, which is eliminated before them, as all bodies are on whose joints it hangs: else rows may not hold
-    each other independently.
+    `parent` (n,); `rigid` (n,) bool: bodies that move with their parents or with the ground; `pairs` (k, 2): linked bodies;
+    `held` (l, 2): ROWS entries and a body of their joint, which is eliminated before them, and so are all its ancestors:
+    otherwise the rows might not be independent when they are eliminated.
+
+    Return the order of elimination, the links that each body has when it is eliminated, and (n,) bool: True if the body is then
+    linked to its parent.
     """
     n = len(parent)
     linked: list[set[int]] = [set() for _ in range(n)]
@@ -305,7 +316,8 @@ def _least_degree(
         linked[a].add(b)
         linked[b].add(a)
     above, stiff = parent.tolist(), rigid.tolist()
-    behind: list[list[int]] = [[p] if p >= 0 else [] for p in above]  # what waits for each
+    # entries that can only be eliminated after each
+    behind: list[list[int]] = [[p] if p >= 0 else [] for p in above]
     for rows, body in held.tolist():
         while body >= 0:
             if rows not in behind[body]:
@@ -348,14 +360,16 @@ def _least_degree(
 
 
 def _depths(n: int, pairs: Ints) -> Ints:
-    """(n + 1,) how many joints lead from each frame to what is fixed, the last one; n: none do."""
+    """Return the number of joints (n + 1,) between each frame and the ground, which is the last one; n: not connected to the
+    ground.
+    """
     joined: list[list[int]] = [[] for _ in range(n + 1)]
     for a, b in pairs.tolist():
         joined[a].append(b)
         joined[b].append(a)
     depth = [n] * n + [0]
     waiting = [_FIXED]
-    for a in waiting:  # as it grows
+    for a in waiting:  # the list grows during the loop
         for b in joined[a]:
             if depth[b] == n:
                 depth[b] = depth[a] + 1
@@ -364,7 +378,7 @@ def _depths(n: int, pairs: Ints) -> Ints:
 
 
 def _tree(fixed: np.ndarray, edges: Edges) -> Tree | str:
-    """Of edges, with loops or without."""
+    """Return the tree of the edges, with or without loops, or why there is none."""
     every = np.ones(len(edges.pair), bool)
     ordered = _ordered(fixed, edges.pair, every)
     if np.sum(ordered[2] >= 0) == len(edges.pair):
@@ -376,9 +390,11 @@ def _tree(fixed: np.ndarray, edges: Edges) -> Tree | str:
 
 
 def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, own: Ints) -> Tree:
-    """Of edges, those that were chosen, and bodies as of `_ordered`."""
+    """Build the tree from the chosen edges, with the remaining ones as joints that close loops; `order`, `parent`, `own`: from
+    `_ordered`.
+    """
     n, left = len(order), np.flatnonzero(~chosen)
-    place = np.full(int(order.max(initial=0)) + 2, -1, np.int64)  # of what is fixed the last one
+    place = np.full(int(order.max(initial=0)) + 2, -1, np.int64)  # the last entry is the ground
     place[order] = np.arange(n)
     ends = np.sort(place[edges.pair[left]], axis=1)
     group = _groups(parent, ends)
@@ -402,20 +418,20 @@ def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, o
 
 
 def paths_of_loops(tree: Tree) -> Paths:
-    """Of a tree."""
+    """Return the paths of the joints that close loops of a tree."""
     closing = tree.closing
     ends = np.stack([closing.place, closing.parent], axis=1)
     return paths_of(tree.parent, ends, closing.group, _columns(closing))
 
 
 def _columns(closing: Closing) -> Ints:
-    """(l,) unknowns of each joint."""
+    """Return the number of unknowns (l,) of each joint that closes a loop."""
     return np.where(closing.kind == BALL, 3, 6)
 
 
 def _ordered(fixed: np.ndarray, pairs: Ints, chosen: np.ndarray) -> tuple[Ints, Ints, Ints]:
-    """Frames that move, parents first, the place of the parent of each, and the pair that both are; -1: none."""
-    n, use = len(fixed), np.flatnonzero(chosen)  # n stands for what is fixed
+    """Return the moving frames, parents first, the position of the parent of each, and the edge to the parent; -1: none."""
+    n, use = len(fixed), np.flatnonzero(chosen)  # index n is the ground
     ends = np.where(pairs[use] == _FIXED, n, pairs[use]).T
     near, edge = ends[::-1].ravel(), np.concatenate([use, use])
     by_frame = np.lexsort((edge, ends.ravel()))
@@ -425,7 +441,7 @@ def _ordered(fixed: np.ndarray, pairs: Ints, chosen: np.ndarray) -> tuple[Ints, 
     parent: list[int] = []
     pair: list[int] = []
     known = [False] * n + [True]
-    # roots are what is joined to something fixed; of a tree without such a frame its first body
+    # roots are frames joined to the ground; in a tree without such a frame its first body
     held = range(begins[n], begins[n + 1])
     roots = [(near_of[k], edge_of[k]) for k in held] + [(f, -1) for f in np.flatnonzero(~fixed).tolist()]
     for root, e in roots:
@@ -448,7 +464,9 @@ def _ordered(fixed: np.ndarray, pairs: Ints, chosen: np.ndarray) -> tuple[Ints, 
 
 
 def _groups(parent: Ints, ends: Ints) -> Ints:
-    """(l,) a number of the loops that hang together with each, from the places of both ends, -1: fixed."""
+    """Return a group number (l,) for each joint that closes a loop: loops in connected parts of the tree have the same number.
+    `ends` (l, 2): positions of both bodies, -1: fixed.
+    """
     if not len(ends):
         return np.zeros(0, np.int64)
     root = np.arange(len(parent))
@@ -463,14 +481,17 @@ def _groups(parent: Ints, ends: Ints) -> Ints:
 
 
 def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints, Ints]:
-    """(n,) what joins each body to its parent, in how many directions it slides, and the first of its constraints."""
+    """Return, for each of n edges, the kind of its joint, the number of directions in which it slides, and its first constraint;
+    `place`: edge of each constraint, ascending.
+    """
     kind, slides, first = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     if not len(place):
         return kind, slides, first
     count = np.bincount(place, minlength=n)
-    start = np.flatnonzero(np.diff(place, prepend=-1))  # where another body's begin
+    start = np.flatnonzero(np.diff(place, prepend=-1))  # first constraint of each edge
     many = np.diff(start, append=len(place))
-    # kinds and frames in their order as one number: those of the first four kinds, up to six of them, of the same two frames
+    # encode the sequence of kinds of each edge as one number: up to six constraints of the first kinds, all between the same
+    # two frames in the same order
     at = np.arange(len(place)) - np.repeat(start, many)
     same = (constraints.frames == np.repeat(constraints.frames[start], many, axis=0)).all(axis=1)
     digit = np.where(same, np.minimum(constraints.kind, _BASE - 2) + 1, _BASE - 1)
@@ -483,18 +504,15 @@ def _kinds(constraints: Constraints, place: Ints, n: int) -> tuple[Ints, Ints, I
     return kind, slides, first
 
 
-_BASE = 8  # of digits of words of kinds
-_POINT = {
-    0: (COINCIDENT,),
-    1: (ALONG, ALONG),
-    2: (ALONG,),
-    3: (),
-}  # constraints of a point by the directions it slides in
-_ROWS = {BALL: 0, HINGE: 2, UNIVERSAL: 1, WELD: 3}  # rows of directions of each kind, behind them
+_BASE = 8  # base of the numbers that encode sequences of kinds
+# constraints of a point, by the number of directions in which it slides
+_POINT = {0: (COINCIDENT,), 1: (ALONG, ALONG), 2: (ALONG,), 3: ()}
+# number of rows of directions of each kind, which follow those of the point
+_ROWS = {BALL: 0, HINGE: 2, UNIVERSAL: 1, WELD: 3}
 
 
 def _word(kinds: tuple[int, ...]) -> int:
-    """Return kinds of constraints as one number."""
+    """Return a sequence of constraint kinds encoded as one number."""
     return sum((kind + 1) * _BASE**k for k, kind in enumerate(kinds))
 
 
@@ -507,7 +525,9 @@ _PATTERNS = {
 
 
 def _fits(constraints: Constraints, edges: Edges) -> np.ndarray:
-    """(n,) bool: joints whose axes are as their kind has them; all that are a ball joint alone, or OTHER."""
+    """Return (n,) bool: True for joints whose axes have the form that their kind requires; always True for simple ball joints and
+    OTHER.
+    """
     kind = edges.kind
     fits = np.ones(len(kind), bool)
     turns = edges.first + TRANSLATIONS[edges.slides]
@@ -530,32 +550,34 @@ def _fits(constraints: Constraints, edges: Edges) -> np.ndarray:
 
 
 def _has_square_axes(constraints: Constraints, first: int, end: int) -> bool:
-    """Whether directions across which nothing slides are unit vectors across each other, at one point."""
+    """Return True if the directions perpendicular to a line or plane are orthonormal and all rows act at the same points."""
     U, Xa, Xb = constraints.Ua[first:end], constraints.Xa[first:end], constraints.Xb[first:end]
     square = np.abs(U @ U.T - np.eye(len(U))).max() < _SQUARE
     return bool(square and (Xa == Xa[0]).all() and (Xb == Xb[0]).all())
 
 
 def _are_hinges(constraints: Constraints, one: Ints, two: Ints) -> np.ndarray:
-    """Whether two rows of directions each have an axis in common."""
+    """Return True for each pair of direction rows that has an axis in common."""
     same: np.ndarray = (constraints.Ub[one] == constraints.Ub[two]).all(axis=1)
     return same & (lengths(cross(constraints.Ua[one], constraints.Ua[two])) > 0.5)
 
 
 def _is_weld(constraints: Constraints, first: int) -> bool:
-    """Whether the rows keep triads aligned, of one hand."""
+    """Return True if the three rows at `first` keep orthonormal triads of equal handedness aligned."""
     a, b = triads_of(constraints, first)
     square = np.abs(a @ a.T - np.eye(3)).max() < _SQUARE and np.abs(b @ b.T - np.eye(3)).max() < _SQUARE
     return bool(square and np.linalg.det(a) * np.linalg.det(b) > 0.0)
 
 
 def triads_of(constraints: Constraints, first: int) -> tuple[Floats, Floats]:
-    """(3, 3) each, rows: axes on frames a and b that a WELD keeps aligned, whose rows of directions begin at `first`."""
+    """Return two arrays (3, 3) of row vectors: the axes on frames a and b that a WELD keeps aligned; `first`: its first row of
+    directions.
+    """
     rows = slice(first, first + 3)
     return constraints.Ua[rows], np.roll(constraints.Ub[rows], 1, axis=0)
 
 
 def axes_of(constraints: Constraints, first: Ints) -> Floats:
-    """(k, 3) unit, on frames a: the common axis of hinges whose rows of directions begin at `first`."""
+    """Return the common axes of hinges on frames a (k, 3), unit vectors; `first` (k,): first row of directions of each hinge."""
     axis = cross(constraints.Ua[first], constraints.Ua[first + 1])
     return axis / lengths(axis)[:, None]
